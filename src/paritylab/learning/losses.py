@@ -1,0 +1,70 @@
+"""Losses: risk = outer(E[pointwise(y, ŷ)]), so that functions of a mean fit the same mould."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+
+def _same(mean):
+    return mean
+
+
+@dataclass(frozen=True)
+class Loss:
+    """risk = outer(E[pointwise(y, ŷ)]).
+
+    pointwise: statistic of one example, label y in {+1,-1} first. outer: function of its mean;
+    the identity for ordinary losses.
+    """
+
+    name: str
+    pointwise: Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+    outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
+
+    def noisy(self, y, prediction, noise):
+        """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
+        return (1 - noise) * self.pointwise(y, prediction) + noise * self.pointwise(-y, prediction)
+
+
+def _hinge(y, prediction):
+    return jnp.maximum(0, 1 - y * prediction)
+
+
+def _squared_hinge(y, prediction):
+    return _hinge(y, prediction) ** 2
+
+
+def _squared(y, prediction):
+    return (prediction - y) ** 2 / 2
+
+
+def _product(y, prediction):
+    return y * prediction
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        Loss("squared_hinge", _squared_hinge),
+        Loss("hinge", _hinge),
+        Loss("mean_hinge_squared", _hinge, lambda mean: mean**2),
+        Loss("squared", _squared),
+        Loss("correlation", _product, lambda mean: -mean),
+        Loss("log_correlation", _product, lambda mean: -jnp.log(jnp.abs(mean))),
+    )
+}
+
+
+def as_loss(loss: str | Loss) -> Loss:
+    """A loss from its name; a `Loss` passes unchanged.
+
+    >>> as_loss("hinge").name
+    'hinge'
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a Loss, got {loss!r}")
+    return LOSSES[loss]

@@ -1,0 +1,69 @@
+"""What a risk computation returns, and what it asks of a model."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from paritylab.precision import float64
+
+
+class Model(Protocol):
+    """A predictor of one bit string whose trainable numbers can be taken out and put back."""
+
+    def __call__(self, bits, /): ...
+    def parameters(self) -> Any: ...
+    def with_parameters(self, parameters, /) -> Self: ...
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A risk, how far it may be off, and how it was computed.
+
+    error: a bound for exact routes, one standard error for sampled ones.
+    """
+
+    value: float
+    error: float
+    route: str
+    kind: Literal["exact", "sampled"] = "exact"
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} ± {self.error:.1g} ({self.kind}, {self.route})"
+
+
+class RiskGradient(NamedTuple):
+    """The risk, its gradient in the shape of the model's parameters, and the gradient's error.
+
+    error: standard errors in the same shape for sampled routes, None for exact ones.
+    """
+
+    risk: Risk
+    gradient: Any
+    error: Any = None
+
+
+def outer_derivatives(loss, mean: float) -> tuple[float, float, float]:
+    """outer, outer' and outer'' of a loss at the mean of its statistic."""
+    with float64():
+        point = jnp.asarray(mean)
+        first = jax.grad(loss.outer)
+        return float(loss.outer(point)), float(first(point)), float(jax.grad(first)(point))
+
+
+def predictions(model: Model, bits):
+    """Predictions for a batch of bit strings; the model sees one at a time."""
+    return jax.vmap(model)(bits.astype(jnp.result_type(float)))
+
+
+def check_predicts(model, n: int) -> None:
+    """A clear error when the model does not map one string of n bits to one number."""
+    try:
+        shape = eqx.filter_eval_shape(model, jnp.zeros(n)).shape
+    except (TypeError, ValueError) as error:
+        first_line = str(error).strip().splitlines()[0]
+        raise ValueError(f"the model does not accept {n} bits: {first_line}") from None
+    if shape != ():
+        raise ValueError(f"the model must return one number per bit string, got shape {shape}")

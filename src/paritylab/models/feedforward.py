@@ -1,0 +1,62 @@
+"""FFNN-1: one hidden layer, equation (1) of HG1."""
+
+from typing import Self, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.models.readouts import smooth_relu
+from paritylab.precision import keep_float64
+from paritylab.problem.sampling import as_key
+
+
+@final
+class FeedForward(eqx.Module):
+    """ŷ = Σ_i α_i σ(β_iᵀx + b_i) + c with q neurons.
+
+    hidden: β (q, n). thresholds: b (q,). output: α (q,). offset: c. b: smoothing of σ.
+    edges: 0/1 mask of the input edges that exist (q, n); absent edges never gain weight.
+    """
+
+    hidden: Float[Array, "q n"] = eqx.field(converter=keep_float64)
+    thresholds: Float[Array, " q"] = eqx.field(converter=keep_float64)
+    output: Float[Array, " q"] = eqx.field(converter=keep_float64)
+    offset: Float[Array, ""] = eqx.field(converter=keep_float64)
+    edges: Float[np.ndarray, "q n"]
+    b: float = eqx.field(static=True, default=0.0)
+
+    @classmethod
+    def random(cls, key, n: int, width: int, *, missing=(), b: float = 0.0) -> Self:
+        """Gaussian weights of variance 1/n (hidden) and 1/width (output).
+
+        missing: positions without any outgoing edge.
+        """
+        draws = jax.random.normal(as_key(key), (width, n + 2))
+        draws = np.asarray(draws, dtype=np.float64)
+        edges = np.ones((width, n))
+        edges[:, list(missing)] = 0.0
+        scale = np.sqrt([n, width])
+        return cls(draws[:, :n] / scale[0], draws[:, n], draws[:, n + 1] / scale[1], 0.0, edges, b)
+
+    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+        z = (self.hidden * self.edges) @ jnp.asarray(bits, jnp.result_type(float)) + self.thresholds
+        return jnp.asarray(self.output) @ smooth_relu(z, self.b) + self.offset
+
+    def parameters(self):
+        return (self.hidden, self.thresholds, self.output, self.offset)
+
+    def with_parameters(self, parameters) -> Self:
+        return type(self)(*parameters, self.edges, self.b)
+
+    def distinct_numbers(self) -> int:
+        """Distinct values per role (hidden weights on edges, thresholds, outputs, offset)."""
+        on_edges = np.asarray(self.hidden)[self.edges > 0]
+        roles = (on_edges, self.thresholds, self.output, self.offset)
+        return sum(len(np.unique(np.asarray(values))) for values in roles)
+
+    def edge_numbers(self) -> int:
+        """Numbers if no two edges shared a weight."""
+        return int(np.sum(self.edges)) + 2 * self.output.shape[0] + 1

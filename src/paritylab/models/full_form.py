@@ -1,0 +1,63 @@
+"""HG1's transformer as printed: a 4×4 matrix per head over [token, position] embeddings."""
+
+from typing import Self, final
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.models.attention import softmax_attention
+from paritylab.models.heads import HeadAttention
+from paritylab.models.positions import Circle
+from paritylab.models.readouts import AbstractReadout
+from paritylab.precision import keep_float64
+
+#: Entries (1,3) and (1,4) of a head's matrix, the ones the paper trains.
+POSITION_MASK = np.zeros((4, 4))
+POSITION_MASK[0, 2:] = 1.0
+
+
+@final
+class FullFormAttention(eqx.Module):
+    """w_j = [x_j, 1-x_j, sin 2πj/n, cos 2πj/n], query w_0 = [1,0,0,0], s_j = w_0ᵀ A_i w_j / τ.
+
+    matrices: A, one 4×4 matrix per head. masked: only `POSITION_MASK` entries take part, which
+    makes it the reduced `HeadAttention`; unmasked, the attention depends on the bits.
+    """
+
+    matrices: Float[Array, "heads 4 4"] = eqx.field(converter=keep_float64)
+    code: Circle
+    k: int = eqx.field(static=True)
+    readout: AbstractReadout
+    tau: Float[Array, ""] = eqx.field(converter=keep_float64, default=1.0)
+    masked: bool = eqx.field(static=True, default=True)
+
+    @classmethod
+    def embed(cls, model: HeadAttention, *, masked: bool = True) -> Self:
+        """The full form of a k-head model on the circle."""
+        matrices = np.zeros((model.directions.shape[0], 4, 4))
+        matrices[:, 0, 2:] = np.asarray(model.directions)
+        return cls(matrices, model.code, model.k, model.readout, model.tau, masked)
+
+    def embeddings(self, bits: Float[Array, " n"]) -> Float[Array, "n 4"]:
+        """Token and position embedding of every bit."""
+        bits = jnp.asarray(bits, dtype=jnp.result_type(float))
+        return jnp.concatenate([jnp.stack([bits, 1 - bits], axis=1), self.code.table], axis=1)
+
+    def attention(self, bits: Float[Array, " n"]) -> Float[Array, "heads n"]:
+        """γ for one bit string."""
+        matrices = self.matrices * POSITION_MASK[None] if self.masked else self.matrices
+        query = jnp.array([1.0, 0.0, 0.0, 0.0])
+        keys = jnp.einsum("q,hqe->he", query, jnp.asarray(matrices))
+        return softmax_attention(keys @ self.embeddings(bits).T / self.tau)
+
+    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+        attended = jnp.mean(self.attention(bits) @ self.embeddings(bits), axis=0)
+        return self.readout(self.k * attended[0])
+
+    def parameters(self) -> Float[Array, "heads 4 4"]:
+        return self.matrices
+
+    def with_parameters(self, matrices) -> Self:
+        return eqx.tree_at(lambda model: model.matrices, self, matrices)

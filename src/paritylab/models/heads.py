@@ -1,0 +1,139 @@
+"""The k-head attention model: heads look at positions, a frozen readout takes the parity."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.models.attention import hard_attention, softmax_attention, tied_positions
+from paritylab.models.positions import AbstractPositionCode, Circle
+from paritylab.models.readouts import AbstractReadout, as_readout
+from paritylab.precision import keep_float64
+from paritylab.problem import Parity
+from paritylab.problem.sampling import as_key
+
+
+class ParameterCount(NamedTuple):
+    """trainable: numbers that gradient descent moves. paper: numbers as HG1 counts them."""
+
+    trainable: int
+    paper: int
+
+
+def weights_of(attention: Float[Array, "heads n"], k: int) -> Float[Array, " n"]:
+    """g_j = (k/heads)·Σ_i γ_i[j]: the weight of bit j in the attended sum; Σ_j g_j = k."""
+    return (k / attention.shape[0]) * jnp.sum(attention, axis=0)
+
+
+@final
+class WeightedReadout(eqx.Module):
+    """ŷ = readout(Σ_j g_j x_j): what the masked model is once its attention is known."""
+
+    weights: Float[Array, " n"]
+    readout: AbstractReadout
+
+    def parameters(self) -> Float[Array, " n"]:
+        return self.weights
+
+    def with_parameters(self, weights) -> Self:
+        return type(self)(weights, self.readout)
+
+    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+        return self.readout(jnp.asarray(self.weights) @ bits)
+
+
+@final
+class HeadAttention(eqx.Module):
+    """HG1's masked model: γ_i = softmax_j(<a_i, p_j>/τ), ŷ = h((k/heads) Σ_i Σ_j γ_i[j] x_j).
+
+    directions: a, one trainable row per head. code: the positions p. k: size of the parity
+    set. tau: temperature τ. readout: h, frozen. hard: all attention on the best position.
+
+    >>> model = HeadAttention.on(Parity(12, (2, 7)), tau=1 / 144)
+    >>> round(float(model(np.eye(12)[2])), 4)
+    -1.0
+    """
+
+    directions: Float[Array, "heads width"] = eqx.field(converter=keep_float64)
+    code: AbstractPositionCode
+    k: int = eqx.field(static=True)
+    readout: AbstractReadout
+    tau: Float[Array, ""] = eqx.field(converter=keep_float64, default=1.0)
+    hard: bool = eqx.field(static=True, default=False)
+
+    @classmethod
+    def on(cls, problem: Parity, *, code=None, readout="zigzag", tau=1.0, hard=False) -> Self:
+        """One head exactly on each position of B: the construction of Proposition 3."""
+        return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, hard=hard)
+
+    @classmethod
+    def at(
+        cls,
+        positions: Sequence[int],
+        problem: Parity,
+        *,
+        code=None,
+        readout="zigzag",
+        tau=1.0,
+        hard=False,
+    ) -> Self:
+        """One head on each of the given positions, right or wrong."""
+        code = Circle(problem.n) if code is None else code
+        k = problem.k
+        return cls(code.vectors(list(positions)), code, k, as_readout(readout, k), tau, hard)
+
+    @classmethod
+    def random(
+        cls,
+        key,
+        problem: Parity,
+        *,
+        heads: int | None = None,
+        code=None,
+        readout="zigzag",
+        tau=1.0,
+        hard=False,
+    ) -> Self:
+        """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
+        heads = problem.k if heads is None else heads
+        if heads < 1:
+            raise ValueError(f"heads must be at least 1, got {heads}")
+        code = Circle(problem.n) if code is None else code
+        draws = np.asarray(jax.random.normal(as_key(key), (heads, code.width)), dtype=np.float64)
+        directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
+        return cls(directions, code, problem.k, as_readout(readout, problem.k), tau, hard)
+
+    def scores(self) -> Float[Array, "heads n"]:
+        """<a_i, p_j>/τ."""
+        return self.code.scores(jnp.asarray(self.directions)) / self.tau
+
+    def attention(self) -> Float[Array, "heads n"]:
+        """The attention matrix γ; every row sums to one."""
+        return hard_attention(self.scores()) if self.hard else softmax_attention(self.scores())
+
+    def ties(self) -> Float[Array, " heads"]:
+        """How many positions share each head's highest score; hard attention took the first."""
+        return jnp.sum(tied_positions(self.scores()), axis=-1)
+
+    def weights(self) -> Float[Array, " n"]:
+        """g, the weight of each bit in the attended sum."""
+        return weights_of(self.attention(), self.k)
+
+    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+        """The prediction ŷ for one bit string; use `jax.vmap` for many."""
+        return self.readout(self.weights() @ bits)
+
+    def parameters(self) -> Float[Array, "heads width"]:
+        return self.directions
+
+    def with_parameters(self, directions) -> Self:
+        return eqx.tree_at(lambda model: model.directions, self, directions)
+
+    def count(self) -> ParameterCount:
+        """Trainable numbers, and the paper's 16 per head + 2k+2 for the classification head."""
+        heads = self.directions.shape[0]
+        return ParameterCount(heads * self.code.width, 16 * heads + 2 * self.k + 2)

@@ -1,0 +1,31 @@
+"""Double precision where it is asked for, without a global switch."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import jax
+import numpy as np
+
+
+@contextmanager
+def float64() -> Iterator[None]:
+    """Run the block in float64 with full-precision matrix products; leave `jax.config` alone.
+
+    >>> import jax.numpy as jnp
+    >>> with float64():
+    ...     print(jnp.asarray(0.5).dtype)
+    float64
+    """
+    with jax.enable_x64(True), jax.default_matmul_precision("highest"):
+        yield
+
+
+def keep_float64(value):
+    """A concrete number or array as numpy float64; jax arrays and tracers pass unchanged.
+
+    Models store their numbers this way, so the same model computes in float32 or float64
+    depending on where it is called, and loses no digits by having been built elsewhere.
+    """
+    if isinstance(value, jax.Array):
+        return value
+    return np.asarray(value, dtype=np.float64)

@@ -1,0 +1,151 @@
+"""The target: a parity of a hidden set of bits, with label noise and biased inputs."""
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from paritylab.problem.bits import as_bits
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The learning problem y = sign·(-1)^(Σ_{j∈B} x_j), flipped with probability ν.
+
+    n: number of bits. subset: the set B, 0-based, stored sorted. sign: +1 or -1 (HG2's
+    y = -x_i x_j has sign=-1). noise: ν in [0, 0.5). bias: P(x_j = 1), one number for all
+    bits or one per bit; 0.5 is the uniform distribution of the papers.
+
+    >>> problem = Parity(5, (1, 3))
+    >>> int(problem.label(np.array([0, 1, 0, 0, 0])))
+    -1
+    """
+
+    n: int
+    subset: tuple[int, ...]
+    sign: int = 1
+    noise: float = 0.0
+    bias: float | tuple[float, ...] = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", _whole("n", self.n))
+        if self.n < 1:
+            raise ValueError(f"n must be at least 1, got {self.n}")
+        object.__setattr__(self, "subset", _checked_subset(self.subset, self.n))
+        if self.sign not in (1, -1):
+            raise ValueError(f"sign must be +1 or -1, got {self.sign!r}")
+        if not (isinstance(self.noise, numbers.Real) and 0 <= self.noise < 0.5):
+            raise ValueError(f"noise must be in [0, 0.5), got {self.noise!r}")
+        object.__setattr__(self, "noise", float(self.noise))
+        object.__setattr__(self, "bias", _checked_bias(self.bias, self.n))
+
+    @property
+    def k(self) -> int:
+        """Size of the parity set."""
+        return len(self.subset)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every bit is fair."""
+        return self.bias == 0.5
+
+    @cached_property
+    def probabilities(self) -> Float[np.ndarray, " n"]:
+        """P(x_j = 1) for every position j."""
+        return np.broadcast_to(np.asarray(self.bias, dtype=np.float64), (self.n,))
+
+    @cached_property
+    def indicator(self) -> Float[np.ndarray, " n"]:
+        """1 on B, 0 elsewhere."""
+        mask = np.zeros(self.n)
+        mask[list(self.subset)] = 1.0
+        return mask
+
+    def label(self, bits) -> Int[Array, "..."]:
+        """Noiseless label in {+1, -1} of one bit string (n,) or of many (..., n)."""
+        bits = jnp.asarray(as_bits(bits))
+        if bits.ndim == 0 or bits.shape[-1] != self.n:
+            raise ValueError(
+                f"expected bit strings of length n={self.n}, got an array of shape {bits.shape}"
+            )
+        odd = jnp.sum(bits[..., np.asarray(self.subset, dtype=int)].astype(jnp.int32), axis=-1) % 2
+        return (self.sign * (1 - 2 * odd)).astype(jnp.int8)
+
+
+def random_parity(
+    key, n: int, k: int, *, neighbours: bool = True, noise: float = 0.0, bias=0.5
+) -> Parity:
+    """A uniformly random k-set B of n positions.
+
+    key: a jax key or an integer seed. neighbours=False draws uniformly from the sets without
+    two positions adjacent on the circle (positions 0 and n-1 are adjacent); that needs n ≥ 2k.
+
+    >>> problem = random_parity(0, 20, 3, neighbours=False)
+    >>> problem.k
+    3
+    """
+    n, k = _whole("n", n), _whole("k", k)
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    if not 0 <= k <= n:
+        raise ValueError(f"k must be between 0 and n={n}, got {k}")
+    if not neighbours and k > 1 and n < 2 * k:
+        raise ValueError(f"{k} positions without neighbours need n ≥ {2 * k}, got n={n}")
+    generator = np.random.default_rng(_entropy(key))
+    if neighbours or k < 2:
+        subset = generator.choice(n, size=k, replace=False)
+    else:
+        # Fix one member uniformly; the other k-1 form a gap-free choice from the n-k-1
+        # places left once each carries its own gap. Every set arises equally often.
+        places = np.sort(generator.choice(n - k - 1, size=k - 1, replace=False))
+        others = places + np.arange(k - 1) + 2
+        subset = (int(generator.integers(n)) + np.append(0, others)) % n
+    return Parity(n, tuple(int(j) for j in subset), noise=noise, bias=bias)
+
+
+def _entropy(key) -> list[int]:
+    if isinstance(key, numbers.Integral):
+        return [int(key)]
+    return [int(word) for word in np.asarray(jax.random.key_data(key)).ravel()]
+
+
+def _whole(name: str, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
+def _checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
+    try:
+        members = sorted(_whole("a position", j) for j in subset)
+    except TypeError:
+        raise ValueError(f"subset must be a sequence of positions, got {subset!r}") from None
+    if len(members) > n:
+        raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
+    for position in members:
+        if not 0 <= position < n:
+            raise ValueError(f"positions must be in 0..{n - 1}, got {position}")
+    for first, second in zip(members, members[1:], strict=False):
+        if first == second:
+            raise ValueError(f"positions must not repeat, got {first} twice")
+    return tuple(members)
+
+
+def _checked_bias(bias, n: int) -> float | tuple[float, ...]:
+    try:
+        values = np.asarray(bias, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"bias must be numbers in (0, 1), got {bias!r}") from None
+    if values.shape not in ((), (n,)):
+        raise ValueError(f"bias must be one number or n={n} of them, got shape {values.shape}")
+    outside = values[~((values > 0) & (values < 1))]
+    if outside.size:
+        raise ValueError(f"bias must lie strictly between 0 and 1, got {float(outside.flat[0])}")
+    if values.ndim and np.ptp(values) > 0:
+        return tuple(values.tolist())
+    return float(values.flat[0])

@@ -1,0 +1,87 @@
+"""Samples in streams of batches, and every input in chunks."""
+
+import numbers
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, UInt8
+
+from paritylab.problem.parity import Parity
+
+
+class Batch(NamedTuple):
+    """Bit strings and their labels in {+1, -1}, noise included."""
+
+    bits: UInt8[Array, "size n"]
+    labels: Int[Array, " size"]
+
+
+def as_key(key):
+    """A jax key from an integer seed; a key passes unchanged."""
+    return jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
+
+
+def sample(problem: Parity, key, size: int) -> Batch:
+    """`size` labelled samples of the problem.
+
+    >>> sample(Parity(6, (0, 2)), key=0, size=4).bits.shape
+    (4, 6)
+    """
+    if size < 1:
+        raise ValueError(f"size must be at least 1, got {size}")
+    bits, flips = _draw(as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform)
+    return Batch(bits, problem.label(bits) * flips)
+
+
+def batches(problem: Parity, key, samples: int, batch_size: int = 65536) -> Iterator[Batch]:
+    """`samples` labelled samples as a stream of batches; only one batch is held at a time.
+
+    Batch i is drawn with fold_in(key, i), so a stream can be replayed or entered anywhere.
+    """
+    if samples < 1 or batch_size < 1:
+        raise ValueError(f"samples and batch_size must be ≥ 1, got {samples} and {batch_size}")
+    key = as_key(key)
+    for index, start in enumerate(range(0, samples, batch_size)):
+        size = min(batch_size, samples - start)
+        yield sample(problem, jax.random.fold_in(key, index), size)
+
+
+def all_bits(n: int, chunk: int = 65536) -> Iterator[UInt8[Array, "size n"]]:
+    """All 2^n bit strings in chunks; string number i has bit j equal to (i >> j) & 1.
+
+    >>> [chunk.shape for chunk in all_bits(5, chunk=16)]
+    [(16, 5), (16, 5)]
+    """
+    if not 1 <= n <= 40:
+        raise ValueError(f"enumeration visits 2^n strings and needs 1 ≤ n ≤ 40, got n={n}")
+    size = min(1 << n, 1 << (max(1, chunk).bit_length() - 1))
+    low_bits = size.bit_length() - 1
+    low = binary_digits(jnp.arange(size, dtype=jnp.uint32), low_bits)
+    for prefix in range(1 << (n - low_bits)):
+        high = np.array([(prefix >> j) & 1 for j in range(n - low_bits)], dtype=np.uint8)
+        yield jnp.concatenate([low, jnp.broadcast_to(high, (size, n - low_bits))], axis=1)
+
+
+def binary_digits(numbers_: Int[Array, " size"], digits: int) -> UInt8[Array, "size digits"]:
+    """The lowest `digits` binary digits of each number, lowest first."""
+    shifts = jnp.arange(digits, dtype=numbers_.dtype)
+    return ((numbers_[:, None] >> shifts[None, :]) & 1).astype(jnp.uint8)
+
+
+@partial(jax.jit, static_argnums=(3, 4))
+def _draw(key, probabilities, noise, size: int, uniform: bool):
+    n = probabilities.shape[0]
+    bits_key, noise_key = jax.random.split(key)
+    if uniform:
+        packed = jax.random.bits(bits_key, (size, -(-n // 8)), jnp.uint8)
+        bits = jnp.unpackbits(packed, axis=1, count=n)
+    else:
+        # float32 draws in every mode: the same key gives the same bits with x64 on or off.
+        draws = jax.random.uniform(bits_key, (size, n), jnp.float32)
+        bits = (draws < probabilities.astype(jnp.float32)[None, :]).astype(jnp.uint8)
+    flipped = jax.random.uniform(noise_key, (size,), jnp.float32) < noise
+    return bits, (1 - 2 * flipped.astype(jnp.int8)).astype(jnp.int8)
