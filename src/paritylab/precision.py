@@ -6,6 +6,9 @@ from contextlib import contextmanager
 import jax
 import numpy as np
 
+#: Concrete numbers of a model may be numpy (kept in float64) or jax arrays.
+AnyArray = jax.Array | np.ndarray
+
 
 @contextmanager
 def float64() -> Iterator[None]:

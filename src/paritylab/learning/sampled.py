@@ -67,9 +67,7 @@ def sampled_gradient(
     with float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
-            part, part_squares, gradient = _sums_and_gradient(
-                model, batch.bits, batch.labels, loss
-            )
+            part, part_squares, gradient = _sums_and_gradient(model, batch.bits, batch.labels, loss)
             total += float(part)
             squares += float(part_squares)
             sizes.append(len(batch.labels))

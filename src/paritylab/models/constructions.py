@@ -17,7 +17,7 @@ def parity_network(problem: Parity) -> FeedForward:
     """
     readout = Zigzag(problem.k)
     edges = np.tile(problem.indicator, (problem.k, 1))
-    return FeedForward(edges, -readout.thresholds, readout.output_weights, 1.0, edges)
+    return FeedForward(edges, -readout.thresholds, readout.output_weights, np.ones(()), edges)
 
 
 def parity_transformer(

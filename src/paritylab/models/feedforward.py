@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import smooth_relu
-from paritylab.precision import keep_float64
+from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.sampling import as_key
 
 
@@ -21,10 +21,10 @@ class FeedForward(eqx.Module):
     edges: 0/1 mask of the input edges that exist (q, n); absent edges never gain weight.
     """
 
-    hidden: Float[Array, "q n"] = eqx.field(converter=keep_float64)
-    thresholds: Float[Array, " q"] = eqx.field(converter=keep_float64)
-    output: Float[Array, " q"] = eqx.field(converter=keep_float64)
-    offset: Float[Array, ""] = eqx.field(converter=keep_float64)
+    hidden: Float[AnyArray, "q n"] = eqx.field(converter=keep_float64)
+    thresholds: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
+    output: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
+    offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
     edges: Float[np.ndarray, "q n"]
     b: float = eqx.field(static=True, default=0.0)
 
@@ -34,14 +34,13 @@ class FeedForward(eqx.Module):
 
         missing: positions without any outgoing edge.
         """
-        draws = jax.random.normal(as_key(key), (width, n + 2))
-        draws = np.asarray(draws, dtype=np.float64)
+        draws = np.asarray(jax.random.normal(as_key(key), (width, n + 2)), dtype=np.float64)
         edges = np.ones((width, n))
         edges[:, list(missing)] = 0.0
-        scale = np.sqrt([n, width])
-        return cls(draws[:, :n] / scale[0], draws[:, n], draws[:, n + 1] / scale[1], 0.0, edges, b)
+        hidden, output = draws[:, :n] / np.sqrt(n), draws[:, n + 1] / np.sqrt(width)
+        return cls(hidden, draws[:, n], output, np.zeros(()), edges, b)
 
-    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         z = (self.hidden * self.edges) @ jnp.asarray(bits, jnp.result_type(float)) + self.thresholds
         return jnp.asarray(self.output) @ smooth_relu(z, self.b) + self.offset
 
@@ -49,7 +48,8 @@ class FeedForward(eqx.Module):
         return (self.hidden, self.thresholds, self.output, self.offset)
 
     def with_parameters(self, parameters) -> Self:
-        return type(self)(*parameters, self.edges, self.b)
+        hidden, thresholds, output, offset = parameters
+        return type(self)(hidden, thresholds, output, offset, self.edges, self.b)
 
     def distinct_numbers(self) -> int:
         """Distinct values per role (hidden weights on edges, thresholds, outputs, offset)."""

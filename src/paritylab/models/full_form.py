@@ -11,7 +11,7 @@ from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import HeadAttention
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import AbstractReadout
-from paritylab.precision import keep_float64
+from paritylab.precision import AnyArray, keep_float64
 
 #: Entries (1,3) and (1,4) of a head's matrix, the ones the paper trains.
 POSITION_MASK = np.zeros((4, 4))
@@ -26,37 +26,41 @@ class FullFormAttention(eqx.Module):
     makes it the reduced `HeadAttention`; unmasked, the attention depends on the bits.
     """
 
-    matrices: Float[Array, "heads 4 4"] = eqx.field(converter=keep_float64)
+    matrices: Float[AnyArray, "heads 4 4"] = eqx.field(converter=keep_float64)
     code: Circle
     k: int = eqx.field(static=True)
     readout: AbstractReadout
-    tau: Float[Array, ""] = eqx.field(converter=keep_float64, default=1.0)
+    tau: Float[AnyArray, ""] = eqx.field(converter=keep_float64, default=1.0)
     masked: bool = eqx.field(static=True, default=True)
 
     @classmethod
     def embed(cls, model: HeadAttention, *, masked: bool = True) -> Self:
         """The full form of a k-head model on the circle."""
+        if not isinstance(model.code, Circle):
+            raise ValueError(
+                f"the 4×4 form is defined on the circle, got {type(model.code).__name__}"
+            )
         matrices = np.zeros((model.directions.shape[0], 4, 4))
         matrices[:, 0, 2:] = np.asarray(model.directions)
         return cls(matrices, model.code, model.k, model.readout, model.tau, masked)
 
-    def embeddings(self, bits: Float[Array, " n"]) -> Float[Array, "n 4"]:
+    def embeddings(self, bits: Float[AnyArray, " n"]) -> Float[Array, "n 4"]:
         """Token and position embedding of every bit."""
         bits = jnp.asarray(bits, dtype=jnp.result_type(float))
         return jnp.concatenate([jnp.stack([bits, 1 - bits], axis=1), self.code.table], axis=1)
 
-    def attention(self, bits: Float[Array, " n"]) -> Float[Array, "heads n"]:
+    def attention(self, bits: Float[AnyArray, " n"]) -> Float[Array, "heads n"]:
         """γ for one bit string."""
         matrices = self.matrices * POSITION_MASK[None] if self.masked else self.matrices
         query = jnp.array([1.0, 0.0, 0.0, 0.0])
         keys = jnp.einsum("q,hqe->he", query, jnp.asarray(matrices))
         return softmax_attention(keys @ self.embeddings(bits).T / self.tau)
 
-    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         attended = jnp.mean(self.attention(bits) @ self.embeddings(bits), axis=0)
         return self.readout(self.k * attended[0])
 
-    def parameters(self) -> Float[Array, "heads 4 4"]:
+    def parameters(self) -> Float[AnyArray, "heads 4 4"]:
         return self.matrices
 
     def with_parameters(self, matrices) -> Self:

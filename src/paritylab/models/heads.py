@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from paritylab.models.attention import hard_attention, softmax_attention, tied_positions
 from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.readouts import AbstractReadout, as_readout
-from paritylab.precision import keep_float64
+from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Parity
 from paritylab.problem.sampling import as_key
 
@@ -24,7 +24,7 @@ class ParameterCount(NamedTuple):
     paper: int
 
 
-def weights_of(attention: Float[Array, "heads n"], k: int) -> Float[Array, " n"]:
+def weights_of(attention: Float[AnyArray, "heads n"], k: int) -> Float[Array, " n"]:
     """g_j = (k/heads)·Σ_i γ_i[j]: the weight of bit j in the attended sum; Σ_j g_j = k."""
     return (k / attention.shape[0]) * jnp.sum(attention, axis=0)
 
@@ -33,16 +33,16 @@ def weights_of(attention: Float[Array, "heads n"], k: int) -> Float[Array, " n"]
 class WeightedReadout(eqx.Module):
     """ŷ = readout(Σ_j g_j x_j): what the masked model is once its attention is known."""
 
-    weights: Float[Array, " n"]
+    weights: Float[AnyArray, " n"]
     readout: AbstractReadout
 
-    def parameters(self) -> Float[Array, " n"]:
+    def parameters(self) -> Float[AnyArray, " n"]:
         return self.weights
 
     def with_parameters(self, weights) -> Self:
         return type(self)(weights, self.readout)
 
-    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.readout(jnp.asarray(self.weights) @ bits)
 
 
@@ -58,11 +58,11 @@ class HeadAttention(eqx.Module):
     -1.0
     """
 
-    directions: Float[Array, "heads width"] = eqx.field(converter=keep_float64)
+    directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
     code: AbstractPositionCode
     k: int = eqx.field(static=True)
     readout: AbstractReadout
-    tau: Float[Array, ""] = eqx.field(converter=keep_float64, default=1.0)
+    tau: Float[AnyArray, ""] = eqx.field(converter=keep_float64, default=1.0)
     hard: bool = eqx.field(static=True, default=False)
 
     @classmethod
@@ -123,11 +123,11 @@ class HeadAttention(eqx.Module):
         """g, the weight of each bit in the attended sum."""
         return weights_of(self.attention(), self.k)
 
-    def __call__(self, bits: Float[Array, " n"]) -> Float[Array, ""]:
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction ŷ for one bit string; use `jax.vmap` for many."""
         return self.readout(self.weights() @ bits)
 
-    def parameters(self) -> Float[Array, "heads width"]:
+    def parameters(self) -> Float[AnyArray, "heads width"]:
         return self.directions
 
     def with_parameters(self, directions) -> Self:

@@ -4,6 +4,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -130,7 +131,7 @@ def _checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     for position in members:
         if not 0 <= position < n:
             raise ValueError(f"positions must be in 0..{n - 1}, got {position}")
-    for first, second in zip(members, members[1:], strict=False):
+    for first, second in pairwise(members):
         if first == second:
             raise ValueError(f"positions must not repeat, got {first} twice")
     return tuple(members)

@@ -1,0 +1,182 @@
+"""`paritylab claims`, `check` and `report`."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from paritylab.cli import console
+
+# typing.Literal, not the enums of paritylab.claims: --help must not import them.
+EffortName = Literal["quick", "default", "full"]
+PaperName = Literal["hg1", "hg2", "ks", "lab"]
+
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE|-", help="Write rows as JSON; - for stdout.")
+]
+StoreFile = Annotated[
+    Path,
+    typer.Option("--store", envvar="PARITYLAB_STORE", help="Where finished work is kept."),
+]
+DEFAULT_STORE = Path(".paritylab/store.db")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command("claims", epilog="Example: paritylab claims --json -")(list_claims)
+    app.command("check", epilog="Example: paritylab check hg1-mask --effort quick")(run_check)
+    app.command("report", epilog="Example: paritylab report --from rows.json --out report")(
+        make_report
+    )
+
+
+def list_claims(json_file: JsonFile = None) -> None:
+    """List every claim with its paper and the verdict the registry expects."""
+    from paritylab.claims import registry
+
+    claims = registry().values()
+    if json_file:
+        rows = [
+            {"id": c.id, "paper": c.paper, "title": c.title, "statement": c.statement,
+             "expected": c.expected.value, "seconds": list(c.seconds)}
+            for c in claims
+        ]  # fmt: skip
+        _write_json(rows, json_file)
+        return
+    table = [[c.id, c.paper, c.expected.value, c.title] for c in claims]
+    console.print_table(["id", "paper", "expected", "claim"], table)
+
+
+def run_check(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Claims.")] = None,
+    paper: Annotated[PaperName | None, typer.Option(help="Only the claims of one paper.")] = None,
+    effort: Annotated[EffortName, typer.Option(help="How hard to try.")] = "default",
+    json_file: JsonFile = None,
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the page here.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is stored.")] = False,
+    file: Annotated[Path | None, typer.Option(help="Your own claims, a Python file.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    store: StoreFile = DEFAULT_STORE,
+) -> int:
+    """Run claims and print each verdict with its evidence.
+
+    Without ids every claim runs (with --file: the claims of that file). Finished verdicts are
+    kept and reused while effort, seed, code and versions stay the same. Exit code 0: all
+    verdicts as expected; 1: one differs.
+    """
+    if seed < 0:
+        raise ValueError(f"--seed must be 0 or more, got {seed}")
+    claims = _chosen(ids or [], paper, file)
+    _check_targets(json_file, report)
+    rows = _run_all(claims, effort, seed, fresh, store)
+    to_stdout = json_file == "-"
+    if json_file:
+        _write_json(rows, json_file)
+    if not to_stdout:
+        table = [_cells(row) for row in rows]
+        console.print_table(_COLUMNS, table)
+    if report is not None:
+        from paritylab.report import write_report
+
+        page = write_report(rows, report)
+        print(f"report: {page}", file=sys.stderr if to_stdout else sys.stdout)
+    differing = [row["id"] for row in rows if row["status"] != row["expected"]]
+    if differing:
+        console.say(f"not as expected: {', '.join(differing)}")
+    return 1 if differing else 0
+
+
+def make_report(
+    source: Annotated[Path, typer.Option("--from", metavar="FILE", help="Rows from check --json.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for index.html.")],
+) -> None:
+    """Build the HTML page from verdict rows."""
+    from paritylab.report import read_rows, write_report
+
+    print(f"report: {write_report(read_rows(source), out)}")
+
+
+_COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]
+
+
+def _cells(row: dict, finding_length: int = 72) -> list[str]:
+    finding = str(row["measured"].get("finding", ""))
+    if len(finding) > finding_length:
+        finding = finding[: finding_length - 1].rsplit(" ", 1)[0] + " …"
+    status = row["status"]
+    return [row["id"], status, row["evidence"], f"{row['seconds']:.1f}", finding]
+
+
+def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list:
+    from paritylab.claims import claims_from_file, registry
+
+    known = registry()
+    mine = {} if file is None else claims_from_file(file)
+    pool = {**known, **mine}
+    unknown = [id for id in ids if id not in pool]
+    if unknown:
+        raise ValueError(f"no claim {unknown[0]!r}; paritylab claims lists them")
+    chosen = [pool[id] for id in ids] if ids else list((mine or known).values())
+    chosen = [claim for claim in chosen if paper is None or claim.paper == paper]
+    if not chosen:
+        raise ValueError(f"no claim of paper {paper!s} here yet; paritylab claims lists them")
+    return chosen
+
+
+def _run_all(claims: list, effort: str, seed: int, fresh: bool, store_path: Path) -> list[dict]:
+    from paritylab.claims import Effort, check
+    from paritylab.sweep.store import open_store
+
+    budgets = {claim.id: claim.budget(Effort(effort)) for claim in claims}
+    rows, reused = [], 0
+    with (
+        open_store(store_path) as store,
+        console.Progress(sum(budgets.values()), _COLUMNS) as progress,
+    ):
+        verdicts = check(
+            claims, effort=effort, seed=seed, store=store, fresh=fresh,
+            on_start=lambda claim: progress.start(claim.id, budgets[claim.id]),
+            on_progress=progress.advance,
+        )  # fmt: skip
+        for verdict in verdicts:
+            row = verdict.row
+            rows.append(row)
+            reused += verdict.reused
+            progress.finish(_cells(row, 40), budgets[row["id"]])
+            console.say_plainly(f"{row['id']}: {row['status']} ({row['seconds']} s)")
+    if reused:
+        console.say(f"{reused} of {len(rows)} reused from {store_path} (--fresh runs them again)")
+    return rows
+
+
+def _check_targets(json_file: str | None, report: Path | None) -> None:
+    """Refuse places that cannot be written before hours are spent on results for them."""
+    if json_file and json_file != "-":
+        target = Path(json_file)
+        if target.is_dir() or not target.absolute().parent.is_dir():
+            raise ValueError(f"--json needs a file in an existing folder, got {target}")
+        if not os.access(target.absolute().parent, os.W_OK):
+            raise ValueError(f"--json: the folder {target.absolute().parent} is not writable")
+    if report is not None:
+        if report.exists() and not report.is_dir():
+            raise ValueError(f"--report needs a folder, {report} is a file")
+        existing = next(path for path in [report, *report.absolute().parents] if path.exists())
+        if not os.access(existing, os.W_OK):
+            raise ValueError(f"--report: the folder {existing} is not writable")
+
+
+def _write_json(rows: list, target: str) -> None:
+    text = json.dumps(rows, indent=1, allow_nan=False) + "\n"
+    if target == "-":
+        sys.stdout.write(text)
+        return
+    from paritylab.report.page import write_atomically
+
+    path = Path(target)
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,121 @@
+"""What the terminal shows: colour and movement on a terminal, plain lines elsewhere."""
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
+
+#: Set by --quiet: results and errors only.
+quiet = False
+
+_COLOURS = {"holds": "green", "corrected": "yellow", "refuted": "red", "undecided": "dim"}
+
+
+def is_lively() -> bool:
+    """Whether progress may move: standard error is a terminal and colour is not refused."""
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ and not quiet
+
+
+def say(message: str) -> None:
+    """A remark on standard error, unless --quiet."""
+    if not quiet:
+        print(message, file=sys.stderr, flush=True)
+
+
+def say_plainly(message: str) -> None:
+    """A remark for logs and pipes, where no progress display moves."""
+    if not is_lively():
+        say(message)
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]], stream=None) -> None:
+    """A table: ruled and coloured on a terminal, aligned plain text elsewhere."""
+    header, body = list(columns), [list(row) for row in rows]
+    stream = stream or sys.stdout
+    if stream.isatty() and "NO_COLOR" not in os.environ:
+        from rich.console import Console
+
+        Console(file=stream).print(make_table(header, body))
+        return
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    for cells in [header, *body]:
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        print("  ".join(padded).rstrip(), file=stream)
+
+
+def make_table(columns: list[str], rows: list[list[str]]) -> Any:
+    """A rich table in which status words carry their colour."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, header_style="bold", expand=False)
+    for cells in rows:
+        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in cells))
+    return table
+
+
+class Progress:
+    """Progress of a list of weighted tasks with the time left; silent off a terminal.
+
+    A bar and the rows finished so far are redrawn in place.
+    """
+
+    def __init__(self, total: float, columns: list[str]):
+        self._columns, self._done, self._weight = columns, 0.0, 0.0
+        self._rows: list[list[str]] = []
+        self._display = _live_bar(total) if is_lively() else None
+
+    def __enter__(self) -> Self:
+        if self._display:
+            self._display.live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._display:
+            self._display.live.update("", refresh=True)
+            self._display.live.stop()
+
+    def start(self, name: str, weight: float) -> None:
+        """A task begins that is expected to take `weight` of the total."""
+        self._weight = weight
+        self._update(0.0, description=name)
+
+    def advance(self, fraction: float) -> None:
+        """The current task is this far."""
+        self._update(fraction * self._weight)
+
+    def finish(self, row: list[str], weight: float) -> None:
+        """A task is done; `row` is what to show for it."""
+        self._done += weight
+        self._rows.append(row)
+        self._update(0.0)
+
+    def _update(self, extra: float, **changes: Any) -> None:
+        if self._display:
+            from rich.console import Group
+
+            bar = self._display.bar
+            bar.update(bar.task_ids[0], completed=self._done + extra, **changes)
+            table = [make_table(self._columns, self._rows)] if self._rows else []
+            self._display.live.update(Group(*table, bar))
+
+
+class _Display(NamedTuple):
+    live: Any
+    bar: Any
+
+
+def _live_bar(total: float) -> _Display:
+    from rich import progress
+    from rich.console import Console
+    from rich.live import Live
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+    )
+    bar.add_task("", total=total)
+    return _Display(Live(console=Console(file=sys.stderr), refresh_per_second=8), bar)

@@ -1,0 +1,96 @@
+"""The self-contained HTML page: everything it shows comes from rows."""
+
+import json
+import math
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from paritylab.claims.verdict import Status
+from paritylab.report.figures import svg
+
+#: Keys without which a row cannot be shown.
+_NEEDED = ("id", "paper", "title", "statement", "status", "expected", "evidence", "measured")
+
+_PAPERS = {"hg1": "HG1", "hg2": "HG2", "ks": "KS", "lab": "Lab"}
+
+
+def read_rows(path: str | Path) -> list[dict[str, Any]]:
+    """Verdict rows from a JSON file, checked for what the page needs."""
+    path = Path(path)
+    try:
+        rows = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise ValueError(f"no file {path}; make one with: paritylab check --json {path}") from None
+    except IsADirectoryError:
+        raise ValueError(f"{path} is a folder, expected a JSON file of verdict rows") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is not readable JSON: {error}") from None
+    if not isinstance(rows, list):
+        raise ValueError(f"{path} must hold a list of rows, got {type(rows).__name__}")
+    for index, row in enumerate(rows):
+        missing = [key for key in _NEEDED if not isinstance(row, dict) or key not in row]
+        if missing:
+            raise ValueError(f"{path}: row {index} lacks {', '.join(missing)}")
+        if row["status"] not in list(Status):
+            raise ValueError(f"{path}: row {index} has the unknown status {row['status']!r}")
+    return rows
+
+
+def write_report(rows: list[dict[str, Any]], folder: str | Path) -> Path:
+    """Write `index.html` into the folder and return its path; an older page is replaced."""
+    folder = Path(folder)
+    environment = Environment(
+        loader=PackageLoader("paritylab.report"), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters["number"] = number
+    environment.filters["paper"] = lambda name: _PAPERS.get(name, name)
+    text = environment.get_template("page.html.j2").render(
+        rows=rows,
+        counts=_counts(rows),
+        sentences={status.value: status.sentence for status in Status},
+        figures={row["id"]: Markup(svg(row.get("series") or {}) or "") for row in rows},
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return write_atomically(folder / "index.html", text)
+    except OSError as error:
+        raise ValueError(f"cannot write the report into {folder}: {error.strerror}") from None
+
+
+def write_atomically(path: Path, text: str) -> Path:
+    """Write to a temporary file beside the path, then rename it into place."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        # mkstemp makes private files; a result file gets the permissions any new file would.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def number(value: Any) -> str:
+    """A value for people: four significant digits, lists and dicts spelled out."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {number(entry)}" for key, entry in value.items())
+    if isinstance(value, list):
+        return ", ".join(number(entry) for entry in value)
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.4g}"
+    return "–" if value is None else str(value)
+
+
+def _counts(rows: list[dict[str, Any]]) -> list[tuple[str, dict[str, int]]]:
+    papers = dict.fromkeys(row["paper"] for row in rows)
+    return [(p, Counter(row["status"] for row in rows if row["paper"] == p)) for p in papers]

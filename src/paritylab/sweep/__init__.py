@@ -1,0 +1,1 @@
+"""Many runs: intervals, and the store that keeps results."""

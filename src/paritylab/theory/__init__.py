@@ -1,0 +1,1 @@
+"""What the theorems promise: bounds, constants and formulas as plain functions."""

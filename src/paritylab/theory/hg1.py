@@ -1,0 +1,71 @@
+"""Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
+
+import numpy as np
+from jaxtyping import Float
+
+
+def network_parameters(k: int) -> int:
+    """Proposition 3: numbers in the feed-forward construction, 2k+2."""
+    return 2 * k + 2
+
+
+def transformer_parameters(k: int) -> int:
+    """Proposition 3: numbers in the transformer construction, 18k+2."""
+    return 18 * k + 2
+
+
+def risk_without_edge() -> float:
+    """Proposition 4: smallest squared-hinge risk of a predictor that cannot see a bit of B.
+
+    Flipping the unseen bit leaves the prediction ŷ and flips the label, and
+    (1-ŷ)₊² + (1+ŷ)₊² ≥ 2 with equality at ŷ = 0.
+    """
+    return 1.0
+
+
+def zigzag_at_integer(k: int, s: int) -> int:
+    """h(s) of equation (2) at b = 0 and integer s, in exact integer arithmetic.
+
+    >>> [zigzag_at_integer(4, s) for s in range(5)]
+    [1, -1, 1, -1, 1]
+    """
+    return 1 + sum((-1) ** i * (4 * i - 2) * max(0, 2 * s + 1 - 2 * i) for i in range(1, k + 1))
+
+
+def zigzag_at_zero(k: int, b: float) -> float:
+    """Leading order of h(0) for smoothing b: 1 - 2b for odd k, 1 for even k."""
+    return 1 - 2 * b * (k % 2)
+
+
+def attention_derivative(
+    attention: Float[np.ndarray, " n"],
+    coordinate: Float[np.ndarray, " n"],
+    tau: float,
+    *,
+    as_printed: bool = False,
+) -> Float[np.ndarray, " n"]:
+    """∂γ_p/∂a for one entry a of a head whose score is a·c_j + …; Lemma 14.
+
+    (1/τ)[γ_p(1-γ_p)c_p ∓ Σ_{j≠p} γ_pγ_j c_j]: the sign of the sum is minus; the paper prints plus.
+
+    attention: γ. coordinate: c, the sine or cosine of the positions.
+    """
+    rest = attention * (attention @ coordinate - attention * coordinate)
+    sign = 1 if as_printed else -1
+    return (attention * (1 - attention) * coordinate + sign * rest) / tau
+
+
+def smooth_relu_curvature(z, b: float, *, as_printed: bool = False):
+    """σ''(z) = b/(2(z²+b)^{3/2}); Lemma 14 prints (2√(z²+b) - z/√(z²+b))/(4(z²+b))."""
+    root = np.sqrt(np.square(z) + b)
+    if as_printed:
+        return (2 * root - z / root) / (4 * root**2)
+    return b / (2 * root**3)
+
+
+def token_entry_derivative(attended, tau):
+    """∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ for one head; a₁₂ has the opposite sign. attended: Σγx.
+
+    Not in the paper, whose proof of Theorem 5 leaves these entries out.
+    """
+    return attended * (1 - attended) / tau
