@@ -1,5 +1,6 @@
 """Risk and gradient by visiting all 2^n inputs: the reference every other route is held to."""
 
+import sys
 from functools import partial
 
 import equinox as eqx
@@ -58,7 +59,7 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
         )  # fmt: skip
         value, slope, _ = outer_derivatives(loss, float(mean))
         # Rounding of an n-term sum, magnified by the largest statistic met on the way.
-        error = 64 * n * np.finfo(np.float64).eps * (1 + float(largest)) * max(1.0, abs(slope))
+        error = 64 * n * sys.float_info.epsilon * (1 + float(largest)) * max(1.0, abs(slope))
         gradient = jax.tree.map(lambda g: np.asarray(slope * g), gradient)
         return RiskGradient(Risk(value, error, "enumeration"), gradient)
 

@@ -1,7 +1,7 @@
 """What a risk computation returns, and what it asks of a model."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -10,12 +10,13 @@ import jax.numpy as jnp
 from paritylab.precision import float64
 
 
+@runtime_checkable
 class Model(Protocol):
     """A predictor of one bit string whose trainable numbers can be taken out and put back."""
 
     def __call__(self, bits, /): ...
     def parameters(self) -> Any: ...
-    def with_parameters(self, parameters, /) -> Self: ...
+    def with_parameters(self, parameters, /) -> Any: ...
 
 
 @dataclass(frozen=True)

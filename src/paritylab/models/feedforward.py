@@ -1,6 +1,6 @@
 """FFNN-1: one hidden layer, equation (1) of HG1."""
 
-from typing import Self, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -25,11 +25,11 @@ class FeedForward(eqx.Module):
     thresholds: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
     output: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
     offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
-    edges: Float[np.ndarray, "q n"]
+    edges: Float[AnyArray, "q n"]
     b: float = eqx.field(static=True, default=0.0)
 
     @classmethod
-    def random(cls, key, n: int, width: int, *, missing=(), b: float = 0.0) -> Self:
+    def random(cls, key, n: int, width: int, *, missing=(), b: float = 0.0) -> "FeedForward":
         """Gaussian weights of variance 1/n (hidden) and 1/width (output).
 
         missing: positions without any outgoing edge.
@@ -47,7 +47,7 @@ class FeedForward(eqx.Module):
     def parameters(self):
         return (self.hidden, self.thresholds, self.output, self.offset)
 
-    def with_parameters(self, parameters) -> Self:
+    def with_parameters(self, parameters) -> "FeedForward":
         hidden, thresholds, output, offset = parameters
         return type(self)(hidden, thresholds, output, offset, self.edges, self.b)
 

@@ -1,6 +1,6 @@
 """HG1's transformer as printed: a 4×4 matrix per head over [token, position] embeddings."""
 
-from typing import Self, final
+from typing import final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import HeadAttention
 from paritylab.models.positions import Circle
-from paritylab.models.readouts import AbstractReadout
+from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, keep_float64
 
 #: Entries (1,3) and (1,4) of a head's matrix, the ones the paper trains.
@@ -29,12 +29,12 @@ class FullFormAttention(eqx.Module):
     matrices: Float[AnyArray, "heads 4 4"] = eqx.field(converter=keep_float64)
     code: Circle
     k: int = eqx.field(static=True)
-    readout: AbstractReadout
+    readout: Readout
     tau: Float[AnyArray, ""] = eqx.field(converter=keep_float64, default=1.0)
     masked: bool = eqx.field(static=True, default=True)
 
     @classmethod
-    def embed(cls, model: HeadAttention, *, masked: bool = True) -> Self:
+    def embed(cls, model: HeadAttention, *, masked: bool = True) -> "FullFormAttention":
         """The full form of a k-head model on the circle."""
         if not isinstance(model.code, Circle):
             raise ValueError(
@@ -63,5 +63,5 @@ class FullFormAttention(eqx.Module):
     def parameters(self) -> Float[AnyArray, "heads 4 4"]:
         return self.matrices
 
-    def with_parameters(self, matrices) -> Self:
+    def with_parameters(self, matrices) -> "FullFormAttention":
         return eqx.tree_at(lambda model: model.matrices, self, matrices)

@@ -1,17 +1,17 @@
 """The k-head attention model: heads look at positions, a frozen readout takes the parity."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self, final
+from typing import NamedTuple, final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from paritylab.models.attention import hard_attention, softmax_attention, tied_positions
 from paritylab.models.positions import AbstractPositionCode, Circle
-from paritylab.models.readouts import AbstractReadout, as_readout
+from paritylab.models.readouts import Readout, as_readout
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Parity
 from paritylab.problem.sampling import as_key
@@ -34,12 +34,12 @@ class WeightedReadout(eqx.Module):
     """ŷ = readout(Σ_j g_j x_j): what the masked model is once its attention is known."""
 
     weights: Float[AnyArray, " n"]
-    readout: AbstractReadout
+    readout: Readout
 
     def parameters(self) -> Float[AnyArray, " n"]:
         return self.weights
 
-    def with_parameters(self, weights) -> Self:
+    def with_parameters(self, weights) -> "WeightedReadout":
         return type(self)(weights, self.readout)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
@@ -61,14 +61,14 @@ class HeadAttention(eqx.Module):
     directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
     code: AbstractPositionCode
     k: int = eqx.field(static=True)
-    readout: AbstractReadout
+    readout: Readout
     tau: Float[AnyArray, ""] = eqx.field(converter=keep_float64, default=1.0)
     hard: bool = eqx.field(static=True, default=False)
 
     @classmethod
-    def on(cls, problem: Parity, *, code=None, readout="zigzag", tau=1.0, hard=False) -> Self:
-        """One head exactly on each position of B: the construction of Proposition 3."""
-        return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, hard=hard)
+    def on(cls, problem: Parity, **options) -> "HeadAttention":
+        """One head exactly on each position of B: Proposition 3. Options as for `at`."""
+        return cls.at(problem.subset, problem, **options)
 
     @classmethod
     def at(
@@ -80,7 +80,7 @@ class HeadAttention(eqx.Module):
         readout="zigzag",
         tau=1.0,
         hard=False,
-    ) -> Self:
+    ) -> "HeadAttention":
         """One head on each of the given positions, right or wrong."""
         code = Circle(problem.n) if code is None else code
         k = problem.k
@@ -97,7 +97,7 @@ class HeadAttention(eqx.Module):
         readout="zigzag",
         tau=1.0,
         hard=False,
-    ) -> Self:
+    ) -> "HeadAttention":
         """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
         heads = problem.k if heads is None else heads
         if heads < 1:
@@ -115,7 +115,7 @@ class HeadAttention(eqx.Module):
         """The attention matrix γ; every row sums to one."""
         return hard_attention(self.scores()) if self.hard else softmax_attention(self.scores())
 
-    def ties(self) -> Float[Array, " heads"]:
+    def ties(self) -> Int[Array, " heads"]:
         """How many positions share each head's highest score; hard attention took the first."""
         return jnp.sum(tied_positions(self.scores()), axis=-1)
 
@@ -130,7 +130,7 @@ class HeadAttention(eqx.Module):
     def parameters(self) -> Float[AnyArray, "heads width"]:
         return self.directions
 
-    def with_parameters(self, directions) -> Self:
+    def with_parameters(self, directions) -> "HeadAttention":
         return eqx.tree_at(lambda model: model.directions, self, directions)
 
     def count(self) -> ParameterCount:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.precision import AnyArray
 from paritylab.problem.sampling import as_key
 
 
@@ -41,7 +42,7 @@ class Circle(AbstractPositionCode):
     The paper numbers positions from 1, we from 0; the two differ by a rotation.
     """
 
-    table: Float[np.ndarray, "n 2"]
+    table: Float[AnyArray, "n 2"]
 
     def __init__(self, n: int):
         angles = 2 * np.pi * np.arange(n) / n
@@ -59,7 +60,7 @@ class Circle(AbstractPositionCode):
         return directions @ self.table.T
 
     def vectors(self, positions):
-        return self.table[np.asarray(positions)]
+        return np.asarray(self.table)[np.asarray(positions)]
 
 
 @final
@@ -87,7 +88,7 @@ class OneHot(AbstractPositionCode):
 class RandomSigns(AbstractPositionCode):
     """Random ±1/√width entries, centred so that Σ_j p_j = 0."""
 
-    table: Float[np.ndarray, "n width"]
+    table: Float[AnyArray, "n width"]
 
     @classmethod
     def draw(cls, key, n: int, width: int) -> "RandomSigns":

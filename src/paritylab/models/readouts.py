@@ -1,15 +1,18 @@
 """Readouts: from the attended sum s to a prediction of the parity (-1)^s."""
 
 import abc
-from typing import final
+from collections.abc import Callable
+from typing import Any, final
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.precision import AnyArray
 
-def smooth_relu(z: Float[Array, "..."], b: float) -> Float[Array, "..."]:
+
+def smooth_relu(z: Float[AnyArray, "..."], b: float) -> Float[Array, "..."]:
     """σ(z) = (z + √(z²+b))/2, which is ReLU at b = 0."""
     if b == 0:
         return jnp.maximum(z, 0)
@@ -68,16 +71,20 @@ class Cosine(AbstractReadout):
         return jnp.cos(jnp.pi * s)
 
 
-def as_readout(readout: str | AbstractReadout, k: int) -> AbstractReadout:
-    """A readout from its name ("zigzag" or "cos"); a readout, or any scalar function, passes.
+#: Any scalar function of the attended sum can serve as a readout.
+Readout = Callable[..., Any]
+
+
+def as_readout(readout: str | Readout, k: int) -> Readout:
+    """A readout from its name ("zigzag" or "cos"); a function of s passes unchanged.
 
     >>> as_readout("zigzag", 3).k
     3
     """
-    if callable(readout):
-        return readout
     if readout == "zigzag":
         return Zigzag(k)
     if readout == "cos":
         return Cosine()
+    if callable(readout):
+        return readout
     raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, UInt8
+from jaxtyping import Array, Int, UInt8, UInt32
 
 from paritylab.problem.parity import Parity
 
@@ -63,13 +63,13 @@ def all_bits(n: int, chunk: int = 65536) -> Iterator[UInt8[Array, "size n"]]:
     low = binary_digits(jnp.arange(size, dtype=jnp.uint32), low_bits)
     for prefix in range(1 << (n - low_bits)):
         high = np.array([(prefix >> j) & 1 for j in range(n - low_bits)], dtype=np.uint8)
-        yield jnp.concatenate([low, jnp.broadcast_to(high, (size, n - low_bits))], axis=1)
+        yield jnp.concatenate([low, jnp.broadcast_to(high[None, :], (size, n - low_bits))], axis=1)
 
 
-def binary_digits(numbers_: Int[Array, " size"], digits: int) -> UInt8[Array, "size digits"]:
-    """The lowest `digits` binary digits of each number, lowest first."""
-    shifts = jnp.arange(digits, dtype=numbers_.dtype)
-    return ((numbers_[:, None] >> shifts[None, :]) & 1).astype(jnp.uint8)
+def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, "size digits"]:
+    """The lowest `digits` binary digits of each index, lowest first."""
+    shifts = jnp.arange(digits, dtype=indices.dtype)
+    return ((indices[:, None] >> shifts[None, :]) & 1).astype(jnp.uint8)
 
 
 @partial(jax.jit, static_argnums=(3, 4))

@@ -1,0 +1,158 @@
+"""The command line as a user meets it: exit codes, one-line errors, plain pipes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from paritylab.cli import main
+
+QUICK = ["check", "hg1-lemma14-sign", "--effort", "quick"]
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("command", [[], ["claims"], ["check"], ["report"]])
+def test_help_gives_an_example(capsys, command):
+    code, out, _ = run(capsys, *command, "--help")
+    assert code == 0
+    assert "Example: paritylab" in out
+
+
+def test_version(capsys):
+    code, out, _ = run(capsys, "--version")
+    assert (code, out) == (0, "paritylab 0.1.0\n")
+
+
+def test_claims_as_table_and_json(capsys):
+    code, out, _ = run(capsys, "claims")
+    assert code == 0
+    assert "hg1-mask" in out
+    _, out, _ = run(capsys, "claims", "--json", "-")
+    assert {row["id"] for row in json.loads(out)} >= {"hg1-mask", "hg1-prop4"}
+
+
+def test_check_writes_table_json_and_report_then_reuses(capsys, elsewhere):
+    code, out, _ = run(capsys, *QUICK, "--json", "rows.json", "--report", "page")
+    assert code == 0
+    assert "hg1-lemma14-sign  corrected  exact" in out
+    (row,) = json.loads((elsewhere / "rows.json").read_text())
+    assert (elsewhere / "page" / "index.html").exists()
+    code, out, err = run(capsys, *QUICK, "--json", "-")
+    assert json.loads(out) == [row]
+    assert "1 of 1 reused" in err
+    code, out, err = run(capsys, *QUICK, "--quiet")
+    assert (code, err) == (0, "")
+    code, out, _ = run(capsys, "report", "--from", "rows.json", "--out", "again")
+    assert (elsewhere / "again" / "index.html").exists()
+
+
+def test_pipes_get_plain_text(elsewhere):
+    done = subprocess.run(
+        [sys.executable, "-m", "paritylab", *QUICK], capture_output=True, text=True, check=True
+    )
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "hg1-lemma14-sign: corrected" in done.stderr
+
+
+def test_own_claims_and_exit_code_1(capsys, elsewhere):
+    (elsewhere / "mine.py").write_text(
+        "from paritylab import Evidence, Finding, Status, claim\n"
+        "@claim('cli-own', title='t', statement='s', expected='holds')\n"
+        "def own(trial):\n"
+        "    return Finding(Status.REFUTED, Evidence.EXACT, {'finding': 'no'})\n"
+    )
+    code, out, err = run(capsys, "check", "--file", "mine.py")
+    assert code == 1
+    assert "cli-own" in out
+    assert "not as expected: cli-own" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "no-such-claim"], "no claim 'no-such-claim'"),
+        (["check", "--effort", "huge"], "'huge'"),
+        (["check", "--paper", "ks"], "ks"),
+        (["check", "--seed", "-1"], "-1"),
+        (["check", "--seed", "x"], "x"),
+        (["check", "--file", "none.py"], "none.py"),
+        (["check", "--json", "no/such/rows.json"], "no/such/rows.json"),
+        (["check", "--report", "taken"], "taken is a file"),
+        (["check", "--store", "taken/store.db"], "taken"),
+        (["check", "--store", "broken.db"], "broken.db"),
+        (["report", "--from", "none.json", "--out", "x"], "none.json"),
+        (["report", "--from", "taken", "--out", "x"], "not readable JSON"),
+        (["report"], "--from"),
+        (["dance"], "dance"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(capsys, elsewhere, arguments, message):
+    (elsewhere / "taken").write_text("")
+    (elsewhere / "broken.db").write_bytes(b"not a database" * 200)
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("paritylab: ")
+    assert message in err
+
+
+def test_debug_shows_the_traceback(capsys, elsewhere):
+    _, _, err = run(capsys, "check", "nope", "--debug")
+    assert "Traceback" in err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_folder(capsys, elsewhere):
+    elsewhere.chmod(0o500)
+    code, _, err = run(capsys, *QUICK)
+    assert code == 2
+    assert "store" in err
+
+
+SLOW_CLAIMS = """
+import pathlib, time
+from paritylab import Evidence, Finding, Status, claim
+
+@claim("fast-one", title="t", statement="s", expected="holds")
+def fast(trial):
+    pathlib.Path("fast-ran").touch()
+    return Finding(Status.HOLDS, Evidence.EXACT, {"finding": "yes"})
+
+@claim("slow-one", title="t", statement="s", expected="holds")
+def slow(trial):
+    pathlib.Path("slow-began").touch()
+    time.sleep(60)
+"""
+
+
+def test_interrupt_keeps_finished_work(capsys, elsewhere):
+    (elsewhere / "mine.py").write_text(SLOW_CLAIMS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "paritylab", "check", "--file", "mine.py"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (elsewhere / "slow-began").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "run the same command again" in err
+    assert "Traceback" not in err
+    (elsewhere / "fast-ran").unlink()
+    code, _, err = run(capsys, "check", "fast-one", "--file", "mine.py")
+    assert code == 0
+    assert "1 of 1 reused" in err
+    assert not (elsewhere / "fast-ran").exists()

@@ -1,0 +1,35 @@
+"""Strict arithmetic: shapes and types checked, no rank promotion, x64 both off and on."""
+
+from pathlib import Path
+
+import jax
+import pytest
+from jaxtyping import install_import_hook
+
+# Not problem.parity: it validates whatever users pass, with messages of its own.
+CHECKED = ("models", "theory", "learning", "problem.sampling")
+install_import_hook([f"paritylab.{room}" for room in CHECKED], "beartype.beartype")
+
+NUMERIC_ROOMS = {"problem", "models", "theory", "learning"}
+
+
+def pytest_generate_tests(metafunc):
+    """Tests of the numeric rooms run with x64 off and on."""
+    if "x64" in metafunc.fixturenames:
+        room = Path(metafunc.definition.path).parent.name
+        modes = [False, True] if room in NUMERIC_ROOMS else [False]
+        metafunc.parametrize("x64", modes, indirect=True, ids=lambda on: "x64" if on else "x32")
+
+
+@pytest.fixture(autouse=True)
+def x64(request):
+    with jax.enable_x64(request.param), jax.numpy_rank_promotion("raise"):
+        yield request.param
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """An empty working folder, so that stores and reports land outside the repository."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PARITYLAB_STORE", raising=False)
+    return tmp_path

@@ -1,0 +1,160 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from paritylab.models import (
+    Circle,
+    Cosine,
+    FullFormAttention,
+    HeadAttention,
+    OneHot,
+    RandomSigns,
+    Zigzag,
+    as_readout,
+    hard_attention,
+    tied_positions,
+    weights_of,
+)
+from paritylab.problem import Parity, all_bits
+from paritylab.theory import hg1
+
+PROBLEM = Parity(7, (1, 3, 6))
+CODES = {
+    "circle": Circle(7),
+    "one-hot": OneHot(7),
+    "random signs": RandomSigns.draw(0, 7, 5),
+}
+
+
+@pytest.fixture(params=CODES, ids=str)
+def code(request):
+    return CODES[request.param]
+
+
+@pytest.mark.parametrize("heads", [1, 3, 5])
+def test_attention_rows_sum_to_one_and_weights_to_k(code, heads):
+    model = HeadAttention.random(1, PROBLEM, heads=heads, code=code, tau=0.3)
+    assert model.attention().shape == (heads, 7)
+    assert np.allclose(np.sum(model.attention(), axis=1), 1, atol=1e-5)
+    assert np.isclose(np.sum(model.weights()), 3, atol=1e-5)
+    assert np.allclose(model.weights(), weights_of(model.attention(), 3))
+
+
+def test_prediction_is_the_readout_of_the_weighted_sum(code):
+    model = HeadAttention.random(2, PROBLEM, code=code, readout="cos", tau=0.5)
+    bits = next(all_bits(7)).astype(float)
+    expected = np.cos(np.pi * (np.asarray(bits) @ np.asarray(model.weights())))
+    assert np.allclose(jax.vmap(model)(bits), expected, atol=1e-4)
+
+
+def test_position_codes_score_by_inner_product(code):
+    directions = np.random.default_rng(0).normal(size=(2, code.width))
+    expected = directions @ code.vectors(range(7)).T
+    assert np.allclose(code.scores(jnp.asarray(directions)), expected, atol=1e-5)
+
+
+def test_random_signs_are_centred_with_the_given_width():
+    code = RandomSigns.draw(3, 50, 16)
+    assert code.width == 16
+    assert np.allclose(code.table.sum(axis=0), 0, atol=1e-12)
+    with pytest.raises(ValueError, match="0"):
+        RandomSigns.draw(3, 50, 0)
+
+
+def test_hard_attention_reports_ties_and_offers_both_treatments():
+    halfway = np.array([np.sin(2 * np.pi * 2.5 / 7), np.cos(2 * np.pi * 2.5 / 7)])
+    model = HeadAttention(
+        np.stack([halfway, Circle(7).table[4]]), Circle(7), 3, Zigzag(3), hard=True
+    )
+    assert model.ties().tolist() == [2, 1]
+    assert np.flatnonzero(model.attention()[0]).tolist() == [2]
+    averaged = hard_attention(model.scores(), average_ties=True)
+    assert np.allclose(averaged[0, 2:4], 0.5)
+    assert not tied_positions(jnp.array([1.0, 1.001])).tolist()[0]
+
+
+def test_hard_is_the_limit_of_soft():
+    soft = HeadAttention.on(PROBLEM, tau=1e-4).attention()
+    hard = HeadAttention.on(PROBLEM, hard=True).attention()
+    assert np.allclose(soft, hard, atol=1e-6)
+
+
+def test_models_keep_float64_when_built_without_it():
+    model = HeadAttention.on(Parity(1000, (3, 500)), tau=1e-6)
+    with jax.enable_x64(True):
+        assert model.attention().dtype == np.float64
+        assert np.allclose(model.attention()[:, [3, 500]].diagonal(), 1, atol=1e-8)
+
+
+@pytest.mark.parametrize("heads", [2, 3])
+def test_masked_full_form_equals_the_reduced_form(heads):
+    reduced = HeadAttention.random(4, PROBLEM, heads=heads, tau=1 / 7)
+    full = FullFormAttention.embed(reduced)
+    bits = next(all_bits(7)).astype(float)
+    assert np.allclose(jax.vmap(full)(bits), jax.vmap(reduced)(bits), atol=1e-3)
+    gradient = jax.grad(lambda m: full.with_parameters(m)(bits[37]))(jnp.asarray(full.matrices))
+    outside = gradient.at[:, 0, 2:].set(0)
+    assert float(jnp.max(jnp.abs(outside))) == 0
+
+
+def test_unmasked_full_form_has_gradient_on_the_token_entries():
+    model = FullFormAttention.embed(HeadAttention.random(4, PROBLEM, tau=1 / 7), masked=False)
+    bits = jnp.array([1.0, 0, 1, 1, 0, 0, 1])
+
+    def attended(matrices):
+        return model.with_parameters(matrices).attention(bits) @ bits
+
+    matrices = jnp.asarray(model.matrices)
+    exact = jax.jacobian(attended)(matrices)
+    formula = hg1.token_entry_derivative(attended(matrices), 1 / 7)
+    assert np.allclose(np.diagonal(exact[:, :, 0, 0]), formula, rtol=1e-3)
+    assert np.allclose(np.diagonal(exact[:, :, 0, 1]), -formula, rtol=1e-3)
+    assert np.all(np.abs(formula) > 1e-3)
+
+
+def test_full_form_needs_the_circle():
+    with pytest.raises(ValueError, match="OneHot"):
+        FullFormAttention.embed(HeadAttention.random(0, PROBLEM, code=OneHot(7)))
+
+
+def test_parameter_counts():
+    model = HeadAttention.on(PROBLEM)
+    assert model.count().trainable == 6
+    assert model.count().paper == hg1.transformer_parameters(3)
+
+
+@settings(deadline=None, max_examples=20)
+@given(k=st.integers(1, 30))
+def test_zigzag_is_the_parity_at_integers(k):
+    with jax.enable_x64(True):
+        s = np.arange(k + 1.0)
+        assert np.array_equal(Zigzag(k)(s), (-1.0) ** s)
+        assert [hg1.zigzag_at_integer(k, int(i)) for i in s] == [(-1) ** int(i) for i in s]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_smoothed_zigzag_at_zero(k):
+    with jax.enable_x64(True):
+        assert np.isclose(Zigzag(k, 1e-4)(0.0), hg1.zigzag_at_zero(k, 1e-4), atol=1e-6)
+
+
+def test_readouts_by_name_and_by_function():
+    assert as_readout("zigzag", 4) == Zigzag(4)
+    assert isinstance(as_readout("cos", 4), Cosine)
+    square = as_readout(lambda s: s**2, 4)
+    assert square(3) == 9
+    with pytest.raises(ValueError, match="'tan'"):
+        as_readout("tan", 4)
+
+
+@pytest.mark.parametrize(("k", "b"), [(0, 0.0), (2, -1.0), (2, float("nan"))])
+def test_bad_zigzags_are_refused(k, b):
+    with pytest.raises(ValueError, match="got"):
+        Zigzag(k, b)
+
+
+def test_no_heads_are_refused():
+    with pytest.raises(ValueError, match="0"):
+        HeadAttention.random(0, PROBLEM, heads=0)

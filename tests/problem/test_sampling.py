@@ -1,0 +1,66 @@
+import jax
+import numpy as np
+import pytest
+
+from paritylab.problem import Parity, all_bits, batches, sample
+
+
+def test_enumeration_visits_every_string_once_whatever_the_chunk():
+    whole = np.concatenate(list(all_bits(7)))
+    chunked = np.concatenate(list(all_bits(7, chunk=16)))
+    assert np.array_equal(whole, chunked)
+    assert np.array_equal(whole @ (1 << np.arange(7)), np.arange(128))
+
+
+def test_stream_holds_batches_of_the_asked_size():
+    problem = Parity(5, (0, 1), noise=0.1)
+    sizes = [len(batch.labels) for batch in batches(problem, 0, samples=250, batch_size=100)]
+    assert sizes == [100, 100, 50]
+
+
+def test_batch_i_is_drawn_with_fold_in():
+    problem = Parity(9, (0, 4))
+    second = list(batches(problem, 7, samples=64, batch_size=32))[1]
+    alone = sample(problem, jax.random.fold_in(jax.random.key(7), 1), 32)
+    assert np.array_equal(second.bits, alone.bits)
+
+
+def test_same_key_same_bits_with_x64_on_and_off():
+    for problem in (Parity(9, (0, 4), noise=0.2), Parity(9, (0, 4), noise=0.2, bias=0.3)):
+        with jax.enable_x64(True):
+            wide = sample(problem, 5, 100)
+        with jax.enable_x64(False):
+            narrow = sample(problem, 5, 100)
+        assert np.array_equal(wide.bits, narrow.bits)
+        assert np.array_equal(wide.labels, narrow.labels)
+
+
+def test_frequencies_match_bias_and_noise():
+    bias = (0.1, 0.5, 0.9, 0.3)
+    problem = Parity(4, (0, 2), noise=0.2, bias=bias)
+    size = 40_000
+    bits, labels = sample(problem, 1, size)
+    error = 5 * np.sqrt(np.array(bias) * (1 - np.array(bias)) / size)
+    assert np.all(np.abs(np.asarray(bits).mean(axis=0) - bias) < error)
+    flipped = np.mean(np.asarray(labels) != np.asarray(problem.label(bits)))
+    assert abs(flipped - 0.2) < 5 * np.sqrt(0.2 * 0.8 / size)
+
+
+def test_uniform_bits_are_fair_and_independent():
+    bits = np.asarray(sample(Parity(11, (0,)), 2, 40_000).bits, dtype=float)
+    correlation = np.corrcoef(bits.T) - np.eye(11)
+    assert np.all(np.abs(bits.mean(axis=0) - 0.5) < 5 * 0.5 / 200)
+    assert np.max(np.abs(correlation)) < 5 / 200
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_empty_samples_are_refused(size):
+    with pytest.raises(ValueError, match=str(size)):
+        sample(Parity(3, (0,)), 0, size)
+    with pytest.raises(ValueError, match=str(size)):
+        next(batches(Parity(3, (0,)), 0, size))
+
+
+def test_enumeration_of_too_many_bits_is_refused():
+    with pytest.raises(ValueError, match="60"):
+        next(all_bits(60))

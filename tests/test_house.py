@@ -1,0 +1,138 @@
+"""The house keeps its own rules: one-way imports, honest README, no global state."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paritylab.claims import registry
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "paritylab"
+README = (ROOT / "README.md").read_text()
+
+#: A room imports only from rooms before it; cli is the face and may import all.
+ROOMS = ["precision", "problem", "models", "theory", "learning", "solvers", "sweep", "claims",
+         "report", "cli"]  # fmt: skip
+
+
+def imported_rooms(path: Path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "paritylab" and len(parts) > 1:
+                yield parts[1]
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if (PACKAGE / room).is_dir()])
+def test_imports_go_one_way(room):
+    allowed = set(ROOMS[: ROOMS.index(room) + 1])
+    for path in (PACKAGE / room).rglob("*.py"):
+        assert set(imported_rooms(path)) <= allowed, path
+
+
+def test_every_room_is_known():
+    rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert rooms <= set(ROOMS)
+
+
+def test_modules_and_functions_stay_small():
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        assert text.count("\n") <= 400, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.lineno < 80, f"{path}: {node.name}"
+
+
+def test_readme_tree_matches_the_folder():
+    tree = re.search(r"## Where everything is\n\n```text\n(.*?)```", README, re.S).group(1)
+    rooms = set(re.findall(r"^  (\w+)/", tree, re.M))
+    assert rooms == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    for folder in re.findall(r"^(\w+)/ ", tree, re.M):
+        assert (ROOT / folder).is_dir()
+
+
+def test_readme_claims_table_matches_the_registry():
+    rows = re.findall(r"^\| `([\w-]+)` \| (\w+) \| (\w+) \| (.*?) \|$", README, re.M)
+    expected = [(c.id, c.paper, c.expected.value, c.title) for c in registry().values()]
+    assert rows == expected
+
+
+def test_readme_counts_match_the_registry():
+    summary = re.search(r"\*\*Verdicts so far\*\* — (.*)\.", README).group(1)
+    for part in summary.split("; "):
+        paper, counts = part.split(": ")
+        found = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", counts)}
+        statuses = [c.expected.value for c in registry().values() if c.paper == paper.lower()]
+        assert found == {status: statuses.count(status) for status in dict.fromkeys(statuses)}
+
+
+def test_readme_python_blocks_run(capsys):
+    blocks = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.S)
+    assert len(blocks) >= 2
+    assert blocks[0][0].count("\n") <= 15
+    for code, output in blocks:
+        exec(compile(code, "README.md", "exec"), {})
+        printed = capsys.readouterr().out
+        assert printed == output
+
+
+def test_readme_commands_exist():
+    commands = set(re.findall(r"^paritylab (\w+)", README, re.M))
+    help_text = subprocess.run(
+        [sys.executable, "-m", "paritylab", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    for command in commands:
+        assert re.search(rf"^  {command} ", help_text, re.M)
+
+
+def test_importing_changes_no_global_state():
+    code = """
+import logging, sys, warnings
+import jax
+before = dict(jax.config.values), logging.root.level, list(logging.root.handlers), list(warnings.filters)
+import paritylab
+from paritylab import Parity, HeadAttention, enumerated_risk, check, write_report
+problem = Parity(4, (0, 2))
+enumerated_risk(HeadAttention.on(problem), problem)
+after = dict(jax.config.values), logging.root.level, list(logging.root.handlers), list(warnings.filters)
+assert before[0] == after[0], "jax.config changed"
+assert before[1:3] == after[1:3], "logging changed"
+assert "matplotlib.pyplot" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_import_and_help_stay_light():
+    code = """
+import sys
+import paritylab, paritylab.cli
+heavy = {"jax", "matplotlib", "scipy", "sklearn", "equinox"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_loads():
+    import paritylab
+
+    for name in paritylab.__all__:
+        assert getattr(paritylab, name) is not None
+    with pytest.raises(AttributeError, match="nothing_here"):
+        paritylab.nothing_here  # noqa: B018
+
+
+def test_ci_runs_exactly_the_test_command():
+    lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
+    assert lines[-1] == "make test"
+    assert "make test" in README

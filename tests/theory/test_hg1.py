@@ -1,0 +1,34 @@
+import jax
+import numpy as np
+import pytest
+
+from paritylab.models import HeadAttention, smooth_relu
+from paritylab.problem import Parity
+from paritylab.theory import hg1
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_attention_derivative_equals_autodiff(column):
+    model = HeadAttention.random(0, Parity(9, (0,)), tau=0.4)
+    with jax.enable_x64(True):
+        exact = jax.jacobian(lambda a: model.with_parameters(a).attention()[0])(model.directions)
+        attention = np.asarray(model.attention()[0])
+    coordinate = model.code.vectors(range(9))[:, column]
+    formula = hg1.attention_derivative(attention, coordinate, 0.4)
+    printed = hg1.attention_derivative(attention, coordinate, 0.4, as_printed=True)
+    assert np.allclose(formula, exact[:, 0, column], atol=1e-14)
+    assert not np.allclose(printed, exact[:, 0, column], atol=1e-2)
+
+
+def test_curvature_of_the_smoothed_relu():
+    z = np.linspace(-1, 1, 9)
+    with jax.enable_x64(True):
+        exact = jax.vmap(jax.grad(jax.grad(lambda t: smooth_relu(t, 0.3))))(z)
+    assert np.allclose(hg1.smooth_relu_curvature(z, 0.3), exact)
+    assert not np.allclose(hg1.smooth_relu_curvature(z, 0.3, as_printed=True), exact, atol=0.1)
+
+
+def test_no_prediction_beats_the_bound_without_an_edge():
+    prediction = np.linspace(-3, 3, 601)
+    pair = np.maximum(0, 1 - prediction) ** 2 + np.maximum(0, 1 + prediction) ** 2
+    assert np.isclose(pair.min() / 2, hg1.risk_without_edge())
