@@ -62,9 +62,9 @@ def test_finished_verdicts_survive_a_later_failure(tmp_path):
         raise RuntimeError("no luck")
 
     broken = Claim("broken", "lab", "Broken", "It breaks.", Status.HOLDS, explode)
-    with Store(tmp_path / "store.db") as store:
-        with pytest.raises(ClaimError, match="broken failed: RuntimeError: no luck"):
-            list(check([entry, broken], effort="quick", store=store))
+    store = Store(tmp_path / "store.db")
+    with store, pytest.raises(ClaimError, match="broken failed: RuntimeError: no luck"):
+        list(check([entry, broken], effort="quick", store=store))
     with Store(tmp_path / "store.db") as store:
         next(iter(check([entry], effort="quick", store=store)))
     assert len(calls) == 1

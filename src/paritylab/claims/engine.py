@@ -96,7 +96,7 @@ def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:
 
 def _source(claim: Claim) -> str:
     """The text of a user's claims file; the lab's own files are in the fingerprint."""
-    if claim.run.__module__.startswith("paritylab."):
+    if claim.is_built_in:
         return ""
     return Path(claim.run.__code__.co_filename).read_text(errors="replace")
 

@@ -39,6 +39,11 @@ class Claim:
     def expected_at(self, effort: Effort) -> Status:
         return Status.UNDECIDED if effort in self.undecided_at else self.expected
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the claim is the lab's own rather than from a user's file."""
+        return self.run.__module__.startswith(f"{__package__}.")
+
     def budget(self, effort: Effort) -> float:
         """Seconds this claim is expected to take."""
         return self.seconds[list(Effort).index(effort)]
@@ -65,7 +70,8 @@ def claim(
     efforts = frozenset(Effort(effort) for effort in undecided_at)
 
     def register(function: Callable[..., Finding]) -> Callable[..., Finding]:
-        if id in _REGISTERED and _REGISTERED[id].run.__module__ != function.__module__:
+        taken = _REGISTERED.get(id)
+        if taken and taken.is_built_in and taken.run.__module__ != function.__module__:
             raise ValueError(f"claim {id!r} exists already; choose another id")
         _REGISTERED[id] = Claim(
             id, paper, title, statement, Status(expected), function, seconds, efforts
@@ -76,7 +82,7 @@ def claim(
 
 
 def registry() -> dict[str, Claim]:
-    """Every claim of the lab by id, in the order of the papers."""
+    """Every claim of the lab by id, in the order of the papers; users' files are not in it."""
     for paper in PAPERS:
         name = f"{__package__}.{paper}"
         if importlib.util.find_spec(name) is None:
@@ -85,7 +91,8 @@ def registry() -> dict[str, Claim]:
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{name}.{module.name}")
     order = list(PAPERS)
-    return dict(sorted(_REGISTERED.items(), key=lambda item: order.index(item[1].paper)))
+    own = [entry for entry in _REGISTERED.values() if entry.is_built_in]
+    return {entry.id: entry for entry in sorted(own, key=lambda entry: order.index(entry.paper))}
 
 
 def claims_from_file(path: str | Path) -> dict[str, Claim]:

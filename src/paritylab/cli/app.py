@@ -1,6 +1,5 @@
 """The command line's frame: global flags, one-line errors, exit codes."""
 
-import os
 import sys
 import traceback
 
@@ -52,16 +51,14 @@ def main(arguments: list[str] | None = None) -> None:
     debug = _take_flag(arguments, "--debug")
     try:
         code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
-    except KeyboardInterrupt:
-        _fail("interrupted; finished work is saved, run the same command again to go on", 130)
-    except BrokenPipeError:
-        # The reader went away (for example `| head`): stop without a second error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except Exception as error:
         if debug:
             traceback.print_exc()
-        _fail(_one_line(error), BAD_INPUT if _is_bad_input(error) else 1)
+        _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else 1)
+    if code == INTERRUPTED:
+        _fail("interrupted; finished work is saved, run the same command again to go on", code)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -78,9 +75,10 @@ def _is_bad_input(error: Exception) -> bool:
     return isinstance(error, ValueError | OSError) or hasattr(error, "format_message")
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: Exception, arguments: list[str]) -> str:
     if hasattr(error, "format_message"):
-        return f"{error.format_message()} (see paritylab --help)"
+        typed = " ".join(["paritylab", *arguments])
+        return f"{' '.join(error.format_message().split())} Got: {typed} (--help explains)"
     text = " ".join(str(error).split()) or type(error).__name__
     if _is_bad_input(error):
         return text

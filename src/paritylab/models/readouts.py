@@ -16,7 +16,7 @@ def smooth_relu(z: Float[AnyArray, "..."], b: float) -> Float[Array, "..."]:
     """σ(z) = (z + √(z²+b))/2, which is ReLU at b = 0."""
     if b == 0:
         return jnp.maximum(z, 0)
-    return (z + jnp.sqrt(z**2 + b)) / 2
+    return (jnp.asarray(z) + jnp.sqrt(z**2 + b)) / 2
 
 
 class AbstractReadout(eqx.Module):
