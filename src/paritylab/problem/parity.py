@@ -74,6 +74,10 @@ class Parity:
             raise ValueError(
                 f"expected bit strings of length n={self.n}, got an array of shape {bits.shape}"
             )
+        return self.labels_unchecked(bits)
+
+    def labels_unchecked(self, bits: Array) -> Int[Array, "..."]:
+        """`label` for arrays known to hold bits of the right length."""
         odd = jnp.sum(bits[..., np.asarray(self.subset, dtype=int)].astype(jnp.int32), axis=-1) % 2
         return (self.sign * (1 - 2 * odd)).astype(jnp.int8)
 

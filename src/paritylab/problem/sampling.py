@@ -34,7 +34,7 @@ def sample(problem: Parity, key, size: int) -> Batch:
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
     bits, flips = _draw(as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform)
-    return Batch(bits, problem.label(bits) * flips)
+    return Batch(bits, problem.labels_unchecked(bits) * flips)
 
 
 def batches(problem: Parity, key, samples: int, batch_size: int = 65536) -> Iterator[Batch]:
