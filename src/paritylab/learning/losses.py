@@ -16,12 +16,14 @@ class Loss:
     """risk = outer(E[pointwise(y, ŷ)]).
 
     pointwise: statistic of one example, label y in {+1,-1} first. outer: function of its mean;
-    the identity for ordinary losses.
+    the identity for ordinary losses. quadratic_pieces: pointwise is a polynomial of degree ≤ 2 in ŷ
+    on each side of ŷ = -1 and ŷ = +1, which lets exact routes integrate it piece by piece.
     """
 
     name: str
     pointwise: Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
     outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
+    quadratic_pieces: bool = False
 
     def noisy(self, y, prediction, noise):
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
@@ -47,12 +49,17 @@ def _product(y, prediction):
 LOSSES: dict[str, Loss] = {
     loss.name: loss
     for loss in (
-        Loss("squared_hinge", _squared_hinge),
-        Loss("hinge", _hinge),
-        Loss("mean_hinge_squared", _hinge, lambda mean: mean**2),
-        Loss("squared", _squared),
-        Loss("correlation", _product, lambda mean: -mean),
-        Loss("log_correlation", _product, lambda mean: -jnp.log(jnp.abs(mean))),
+        Loss("squared_hinge", _squared_hinge, quadratic_pieces=True),
+        Loss("hinge", _hinge, quadratic_pieces=True),
+        Loss("mean_hinge_squared", _hinge, lambda mean: mean**2, quadratic_pieces=True),
+        Loss("squared", _squared, quadratic_pieces=True),
+        Loss("correlation", _product, lambda mean: -mean, quadratic_pieces=True),
+        Loss(
+            "log_correlation",
+            _product,
+            lambda mean: -jnp.log(jnp.abs(mean)),
+            quadratic_pieces=True,
+        ),
     )
 }
 

@@ -1,0 +1,143 @@
+"""The expectation as a series of characteristic functions: any n, any scalar loss.
+
+Kinked losses: dominant weights are enumerated, and for each of their partial sums u the function
+f(u+·) is expanded in cosines on [0, R], R the mass of the other weights. Smooth losses: one
+Fourier series on a longer interval on which the function is faded out smoothly.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import erf
+from jaxtyping import Array, Complex, Float, Int
+
+from paritylab.learning.half_sums import partial_sums
+from paritylab.learning.losses import Loss
+from paritylab.learning.pieces import Pieces
+from paritylab.learning.spectrum import Layout, characteristic
+from paritylab.models.readouts import Readout
+
+
+class Plan(NamedTuple):
+    """How a series is summed; chosen outside compiled code.
+
+    heavy: positions to enumerate. layout: which of the others get a factor of their own.
+    frequencies: M of them. reach: R, the length of the interval of expansion.
+    """
+
+    heavy: Int[Array, " H"]
+    layout: Layout
+    frequencies: Float[Array, " M"]
+    reach: Float[Array, ""]
+
+
+def kinked_mean(
+    weights: Float[Array, " n"],
+    indicator: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    contrast: Float[Array, ""],
+    pieces: Pieces,
+    plan: Plan,
+    *,
+    fair: bool,
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """E[even(s)] + contrast·E[odd(s) χ_B(x)], and the total kink that limits the truncation.
+
+    The second number K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
+    """
+    heavy = plan.heavy
+    head = partial_sums(weights[heavy], indicator[heavy], probabilities[heavy])
+    chances = head.chances * jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
+    light = weights.at[heavy].set(0.0)
+    coefficients, kink = _cosine_coefficients(head.sums, chances, pieces, plan)
+    plain, signed = characteristic(light, probabilities, plan.frequencies, plan.layout, fair=fair)
+    mean = jnp.sum(coefficients[0] * plain.real) + jnp.sum(coefficients[1] * signed.real)
+    return mean, kink
+
+
+def _cosine_coefficients(shifts, chances, pieces: Pieces, plan: Plan):
+    """Σ_u chance_u·a_m(u) for the even and the odd part: cosine series of f(u+x) on [0, R].
+
+    a_m = (2/(Rω²)) {(-1)^m f'(u+R) - f'(u) - Σ_p [slope_p cos ωx_p - curve_p sin(ωx_p)/ω]}, the sum
+    over the knots x_p = t_p - u inside (0, R); a_0 is the mean of f(u+·) over [0, R].
+    """
+    reach, frequencies = plan.reach, plan.frequencies
+    omega = jnp.maximum(frequencies, 1e-300)[:, None]
+    scale = 2 / (reach * omega[:, 0] ** 2)
+    alternating = jnp.where(jnp.arange(frequencies.shape[0]) % 2 == 0, 1.0, -1.0)
+
+    def add_knot(totals, knot):
+        t, slope, curve = knot
+        x = t - shifts
+        inside = (x > 0) & (x < reach)
+        near_end = slope[:, None] * (x < reach) + curve[:, None] * jnp.maximum(reach - x, 0)
+        near_start = slope[:, None] * (x <= 0) + curve[:, None] * jnp.maximum(-x, 0)
+        means, ends, starts, waves, kink = totals
+        means = means + _mean_over_interval(x, slope[:, None], curve[:, None], reach)
+        angle = omega * x[None, :]
+        cos, sin = (chances * inside) @ jnp.cos(angle).T, (chances * inside) @ jnp.sin(angle).T
+        waves = waves + slope[:, None] * cos - curve[:, None] * sin / omega.T
+        kink = kink + jnp.sum(jnp.abs(chances) * inside * jnp.abs(slope)[:, None])
+        return (means, ends + near_end, starts + near_start, waves, kink), None
+
+    zeros = jnp.zeros_like(chances)
+    start = jnp.broadcast_to(jnp.asarray(pieces.start)[:, None], chances.shape)
+    waves = jnp.zeros((2, frequencies.shape[0]), shifts.dtype)
+    table = (pieces.knots, jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
+    totals, _ = jax.lax.scan(add_knot, (start, zeros, zeros, waves, jnp.zeros(())), table)
+    means, ends, starts, waves, kink = totals
+    ends, starts = jnp.sum(chances * ends, axis=1), jnp.sum(chances * starts, axis=1)
+    edges = ends[:, None] * alternating[None, :] - starts[:, None]
+    coefficients = (scale[None, :] * (edges - waves)).at[:, 0].set(jnp.sum(chances * means, axis=1))
+    return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
+
+
+def _mean_over_interval(x, slope, curve, reach):
+    """Mean over [0, R] of slope·(·-x)₊ + curve·(·-x)₊²/2, without cancellation."""
+    before, inside = x <= 0, (x > 0) & (x < reach)
+    beyond = reach - x
+    line = jnp.where(before, reach / 2 - x, jnp.where(inside, beyond**2 / (2 * reach), 0.0))
+    square = jnp.where(
+        before, reach**2 / 3 - reach * x + x**2, jnp.where(inside, beyond**3 / (3 * reach), 0.0)
+    )
+    return slope * line + curve / 2 * square
+
+
+def smooth_mean(
+    weights: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    coefficients: Complex[Array, "2 M"],
+    frequencies: Float[Array, " M"],
+    layout: Layout,
+    *,
+    fair: bool,
+) -> tuple[Float[Array, ""], Float[Array, " M"]]:
+    """Re Σ_m [c_m φ(ω_m) + d_m φ_χ(ω_m)], and the size of every term."""
+    plain, signed = characteristic(weights, probabilities, frequencies, layout, fair=fair)
+    terms = coefficients[0] * plain + coefficients[1] * signed
+    sizes = jnp.abs(coefficients[0] * plain) + jnp.abs(coefficients[1] * signed)
+    return jnp.sum(terms.real), sizes
+
+
+def smooth_coefficients(
+    readout: Readout, loss: Loss, reach: float, contrast: float, terms: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies and Fourier coefficients (even part, contrast·odd part) on [-R/2, 3R/2].
+
+    The function is multiplied by a window that is 1 on [0, R] and fades to 0 at both ends, so that
+    its periodic continuation is as smooth as the function itself.
+    """
+    fade, period, points = reach / 2, 2 * reach, 8 * terms
+    s = -fade + period * np.arange(points) / points
+    slope = 2 * 5.9 / fade
+    window = (erf(slope * (s + fade / 2)) - erf(slope * (s - reach - fade / 2))) / 2
+    prediction = readout(jnp.asarray(s))
+    above, below = (loss.pointwise(jnp.asarray(float(y)), prediction) for y in (1, -1))
+    parts = jnp.stack([(above + below) / 2, contrast * (above - below) / 2])
+    frequencies = 2 * np.pi * np.arange(terms) / period
+    spectrum = jnp.fft.rfft(jnp.where(window > 0, parts * window[None, :], 0.0), axis=1)
+    coefficients = spectrum[:, :terms] / points * jnp.exp(1j * frequencies * fade)[None, :]
+    doubled = coefficients * jnp.where(jnp.arange(terms) == 0, 1.0, 2.0)[None, :]
+    return frequencies, np.asarray(doubled)

@@ -1,0 +1,112 @@
+"""Characteristic functions of the attended sum for many frequencies, O(n + n_large·M).
+
+A position with a small weight enters only through power sums: the logarithm of its factor is a
+short series in ωg. Only the positions of B and the few large weights get a factor of their own.
+"""
+
+from functools import cache
+from math import factorial
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+#: A weight is small if ω·g/2 stays below this; the series below is then good to about 1e-12.
+SMALL_HALF_ANGLE = 0.25
+_ORDER = 12
+
+
+class Layout(NamedTuple):
+    """Which positions get a factor of their own.
+
+    subset: positions of B. large: other positions with large weights, padded with n (out of
+    range). Both are chosen outside compiled code.
+    """
+
+    subset: Int[Array, " k"]
+    large: Int[Array, " L"]
+
+
+def layout_of(weights: np.ndarray, subset, top_frequency: float) -> Layout:
+    """The layout for frequencies up to `top_frequency`, with the number of large weights padded
+    to a power of two."""
+    limit = 2 * SMALL_HALF_ANGLE / top_frequency
+    is_large = weights > limit
+    is_large[list(subset)] = False
+    large = np.flatnonzero(is_large)
+    size = 1 << max(len(large) - 1, 0).bit_length() if len(large) else 0
+    padded = np.full(size, len(weights), dtype=np.int32)
+    padded[: len(large)] = large
+    return Layout(np.asarray(subset, dtype=np.int32), padded)
+
+
+def characteristic(
+    weights: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    frequencies: Float[Array, " M"],
+    layout: Layout,
+    *,
+    fair: bool,
+) -> tuple[Array, Array]:
+    """E[e^{iωs}] and E[e^{iωs} Π_{j∈B} (-1)^{x_j}] at every frequency, s = Σ_j g_j x_j.
+
+    fair: every probability is 1/2, which keeps all factors real.
+    """
+    rest = weights.at[layout.subset].set(0.0).at[layout.large].set(0.0, mode="drop")
+    bulk = _small_factor(rest, probabilities, frequencies, fair)
+    take = lambda a, index: a.at[index].get(mode="fill", fill_value=0.0)  # noqa: E731
+    half = frequencies[:, None] / 2
+    large = half * take(weights, layout.large)[None, :]
+    inside = half * weights[layout.subset][None, :]
+    lean_large = 1 - 2 * take(probabilities, layout.large)[None, :]
+    lean_inside = 1 - 2 * probabilities[layout.subset][None, :]
+    k = layout.subset.shape[0]
+    if fair:
+        common = bulk * jnp.prod(jnp.cos(large), axis=1)
+        plain, signed = jnp.prod(jnp.cos(inside), axis=1), jnp.prod(jnp.sin(inside), axis=1)
+        turn = (-1j) ** k
+    else:
+        common = bulk * jnp.prod(jnp.cos(large) - 1j * lean_large * jnp.sin(large), axis=1)
+        plain = jnp.prod(jnp.cos(inside) - 1j * lean_inside * jnp.sin(inside), axis=1)
+        signed = jnp.prod(lean_inside * jnp.cos(inside) - 1j * jnp.sin(inside), axis=1)
+        turn = 1.0
+    carrier = jnp.exp(1j * frequencies * jnp.sum(weights) / 2) * common
+    return carrier * plain, turn * carrier * signed
+
+
+def _small_factor(weights, probabilities, frequencies, fair: bool):
+    """Π over small weights of the centred factor, by power sums."""
+    if fair:
+        square = weights**2
+        power, exponent = jnp.ones_like(square), 0.0
+        for order, coefficient in enumerate(_log_cos_series(), start=1):
+            power = power * square
+            exponent = exponent + coefficient * jnp.sum(power) * (frequencies / 2) ** (2 * order)
+        return jnp.exp(exponent)
+    exponent = 1j * frequencies * jnp.sum((probabilities - 0.5) * weights)
+    power = weights
+    for order in range(2, _ORDER + 1):
+        power = power * weights
+        cumulant = jnp.polyval(jnp.asarray(_bernoulli_cumulant(order)), probabilities)
+        total = jnp.sum(cumulant * power) / factorial(order)
+        exponent = exponent + total * (1j * frequencies) ** order
+    return jnp.exp(exponent)
+
+
+@cache
+def _log_cos_series() -> tuple[float, ...]:
+    """Coefficients of x², x⁴, … in log cos x, from the cumulants of a fair bit."""
+    return tuple(
+        float((-1) ** r * 4**r * np.polyval(_bernoulli_cumulant(2 * r), 0.5) / factorial(2 * r))
+        for r in range(1, _ORDER // 2 + 1)
+    )
+
+
+@cache
+def _bernoulli_cumulant(order: int) -> tuple[float, ...]:
+    """κ_r of a bit as a polynomial in p, highest power first: κ_1 = p, κ_{r+1} = p(1-p) κ_r'."""
+    polynomial = np.poly1d([1.0, 0.0])
+    for _ in range(order - 1):
+        polynomial = np.poly1d([-1.0, 1.0, 0.0]) * polynomial.deriv()
+    return tuple(polynomial.coeffs)
