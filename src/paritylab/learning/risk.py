@@ -1,11 +1,13 @@
 """What a risk computation returns, and what it asks of a model."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from paritylab.precision import float64
 
@@ -49,9 +51,14 @@ class RiskGradient(NamedTuple):
 def outer_derivatives(loss, mean: float) -> tuple[float, float, float]:
     """outer, outer' and outer'' of a loss at the mean of its statistic."""
     with float64():
-        point = jnp.asarray(mean)
-        first = jax.grad(loss.outer)
-        return float(loss.outer(point)), float(first(point)), float(jax.grad(first)(point))
+        value, first, second = _compiled_outer(loss)(np.float64(mean))
+        return float(value), float(first), float(second)
+
+
+@lru_cache(maxsize=64)
+def _compiled_outer(loss):
+    first = jax.grad(loss.outer)
+    return jax.jit(lambda mean: (loss.outer(mean), first(mean), jax.grad(first)(mean)))
 
 
 def predictions(model: Model, bits):

@@ -1,8 +1,8 @@
 """The expectation as a series of characteristic functions: any n, any scalar loss.
 
 Kinked losses: dominant weights are enumerated, and for each of their partial sums u the function
-f(u+·) is expanded in cosines on [0, R], R the mass of the other weights. Smooth losses: one
-Fourier series on a longer interval on which the function is faded out smoothly.
+f(u+·) is expanded in cosines on an interval around the mean of the other weights' sum that holds
+all but 1e-15 of it. Smooth losses: one Fourier series on a longer interval on which the function is faded out smoothly.
 """
 
 from typing import NamedTuple
@@ -24,13 +24,15 @@ class Plan(NamedTuple):
     """How a series is summed; chosen outside compiled code.
 
     heavy: positions to enumerate. layout: which of the others get a factor of their own.
-    frequencies: M of them. reach: R, the length of the interval of expansion.
+    frequencies: M of them. reach: R, the length of the interval of expansion. start: where it
+    begins.
     """
 
     heavy: Int[Array, " H"]
     layout: Layout
     frequencies: Float[Array, " M"]
     reach: Float[Array, ""]
+    start: Float[Array, ""]
 
 
 def kinked_mean(
@@ -51,10 +53,12 @@ def kinked_mean(
     head = partial_sums(weights[heavy], indicator[heavy], probabilities[heavy])
     chances = head.chances * jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
     light = weights.at[heavy].set(0.0)
-    coefficients, kink = _cosine_coefficients(head.sums, chances, pieces, plan)
+    coefficients, kink = _cosine_coefficients(head.sums + plan.start, chances, pieces, plan)
     plain, signed = characteristic(light, probabilities, plan.frequencies, plan.layout, fair=fair)
-    mean = jnp.sum(coefficients[0] * plain.real) + jnp.sum(coefficients[1] * signed.real)
-    return mean, kink
+    terms = (coefficients[0] * plain + coefficients[1] * signed) * jnp.exp(
+        -1j * plan.frequencies * plan.start
+    )
+    return jnp.sum(terms.real), kink
 
 
 def _cosine_coefficients(shifts, chances, pieces: Pieces, plan: Plan):
@@ -64,7 +68,7 @@ def _cosine_coefficients(shifts, chances, pieces: Pieces, plan: Plan):
     over the knots x_p = t_p - u inside (0, R); a_0 is the mean of f(u+·) over [0, R].
     """
     reach, frequencies = plan.reach, plan.frequencies
-    omega = jnp.maximum(frequencies, 1e-300)[:, None]
+    omega = jnp.where(frequencies > 0, frequencies, 1.0)[:, None]
     scale = 2 / (reach * omega[:, 0] ** 2)
     alternating = jnp.where(jnp.arange(frequencies.shape[0]) % 2 == 0, 1.0, -1.0)
 

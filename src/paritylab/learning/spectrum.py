@@ -8,6 +8,7 @@ from functools import cache
 from math import factorial
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -15,6 +16,7 @@ from jaxtyping import Array, Float, Int
 #: A weight is small if ω·g/2 stays below this; the series below is then good to about 1e-12.
 SMALL_HALF_ANGLE = 0.25
 _ORDER = 12
+_CHUNK = 8192
 
 
 class Layout(NamedTuple):
@@ -78,11 +80,9 @@ def characteristic(
 def _small_factor(weights, probabilities, frequencies, fair: bool):
     """Π over small weights of the centred factor, by power sums."""
     if fair:
-        square = weights**2
-        power, exponent = jnp.ones_like(square), 0.0
+        sums, exponent = _even_power_sums(weights), 0.0
         for order, coefficient in enumerate(_log_cos_series(), start=1):
-            power = power * square
-            exponent = exponent + coefficient * jnp.sum(power) * (frequencies / 2) ** (2 * order)
+            exponent = exponent + coefficient * sums[order - 1] * (frequencies / 2) ** (2 * order)
         return jnp.exp(exponent)
     exponent = 1j * frequencies * jnp.sum((probabilities - 0.5) * weights)
     power = weights
@@ -92,6 +92,45 @@ def _small_factor(weights, probabilities, frequencies, fair: bool):
         total = jnp.sum(cumulant * power) / factorial(order)
         exponent = exponent + total * (1j * frequencies) ** order
     return jnp.exp(exponent)
+
+
+@jax.custom_vjp
+def _even_power_sums(weights: Float[Array, " n"]) -> Float[Array, " orders"]:
+    """Σ g², Σ g⁴, … in one pass over memory: chunks small enough for a cache.
+
+    The backward pass is one polynomial per weight; automatic differentiation would walk through
+    memory once per order, both ways.
+    """
+    size = min(_CHUNK, weights.shape[0])
+    whole = weights.shape[0] // size * size
+
+    def add(totals, chunk):
+        return totals + _chunk_power_sums(chunk), None
+
+    start = _chunk_power_sums(weights[whole:])
+    return jax.lax.scan(add, start, weights[:whole].reshape(-1, size))[0]
+
+
+def _chunk_power_sums(chunk):
+    square = chunk**2
+    powers = [square]
+    for _ in range(_ORDER // 2 - 1):
+        powers.append(powers[-1] * square)
+    return jnp.stack([jnp.sum(power) for power in powers])
+
+
+def _power_sums_forward(weights):
+    return _even_power_sums(weights), weights
+
+
+def _power_sums_backward(weights, cotangents):
+    square, slope = weights**2, jnp.zeros_like(weights)
+    for order in range(_ORDER // 2, 0, -1):
+        slope = slope * square + 2 * order * cotangents[order - 1]
+    return (slope * weights,)
+
+
+_even_power_sums.defvjp(_power_sums_forward, _power_sums_backward)
 
 
 @cache
