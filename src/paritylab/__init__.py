@@ -19,8 +19,8 @@ _HOMES = {
         "Zigzag", "Cosine", "parity_network", "parity_transformer",
     ),
     "paritylab.learning": (
-        "LOSSES", "Loss", "Risk", "enumerated_risk", "enumerated_gradient",
-        "sampled_risk", "sampled_gradient",
+        "LOSSES", "Loss", "Risk", "population_risk", "population_gradient", "model_gradient",
+        "enumerated_risk", "enumerated_gradient", "sampled_risk", "sampled_gradient",
     ),
     "paritylab.claims": (
         "Claim", "Effort", "Evidence", "Finding", "Status", "Trial", "Verdict",
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
         Risk as Risk,
         enumerated_gradient as enumerated_gradient,
         enumerated_risk as enumerated_risk,
+        model_gradient as model_gradient,
+        population_gradient as population_gradient,
+        population_risk as population_risk,
         sampled_gradient as sampled_gradient,
         sampled_risk as sampled_risk,
     )

@@ -124,6 +124,7 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces):
         x = knot[:, None] - left.sums[None, :]
         index = _first_above(right.sums, x)
         mass, first, second = jnp.moveaxis(moments[index], (-2, -1), (0, 1))
+        x = x[None]
         linear = first - x * mass
         square = second - 2 * x * first + x**2 * mass
         jump, bend = slope.T[:, :, None], curve.T[:, :, None]

@@ -10,14 +10,19 @@ from paritylab.problem import Parity
 
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
+MAX_GROUPS = 20
 
 
 def groups_of(weights: np.ndarray, problem: Parity) -> list[np.ndarray] | None:
     """Positions grouped by equal weight and bias, or None if the counts have too many states."""
+    # A glance at a few positions spares most calls the sort over all of them.
+    glance = weights[:: max(1, problem.n // 64)]
+    if len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12))) > MAX_GROUPS:
+        return None
     rounded = np.round(weights / max(weights.max(), 1e-300), 13)
     keys = np.stack([rounded, problem.probabilities], axis=1)
     _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    if len(counts) > 20 or math.prod(int(count) + 1 for count in counts) > MAX_STATES:
+    if len(counts) > MAX_GROUPS or math.prod(int(count) + 1 for count in counts) > MAX_STATES:
         return None
     return [np.flatnonzero(inverse.ravel() == index) for index in range(len(counts))]
 

@@ -72,7 +72,7 @@ def _clean(jumps):
     return np.where(np.abs(jumps) > 1e-10 * np.max(np.abs(jumps), initial=1.0), jumps, 0.0)
 
 
-def scale_of(pieces: Pieces, reach: float) -> float:
+def scale_of(pieces: Pieces, reach: float | int) -> float:
     """Sum of the absolute terms on [0, reach]: what rounding errors are measured against."""
     lengths = np.maximum(reach - np.asarray(pieces.knots), 0)
     terms = np.abs(pieces.slope) * lengths + np.abs(pieces.curve) * lengths**2 / 2

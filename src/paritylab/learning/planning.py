@@ -96,8 +96,8 @@ def kinked_plan(
         tail.heavy.astype(np.int32),
         layout,
         frequencies,
-        np.float64(tail.reach),
-        np.float64(tail.start),
+        np.asarray(tail.reach),
+        np.asarray(tail.start),
     )
     return plan, tail
 

@@ -14,7 +14,7 @@ from paritylab.learning.cosine import cosine_risk
 from paritylab.learning.enumeration import enumerated_gradient
 from paritylab.learning.lattice import groups_of, lattice_mean
 from paritylab.learning.losses import LOSSES, Loss, as_loss
-from paritylab.learning.pieces import Pieces, pieces_of, scale_of
+from paritylab.learning.pieces import pieces_of, scale_of
 from paritylab.learning.planning import kinked_plan
 from paritylab.learning.risk import Risk, RiskGradient, outer_derivatives
 from paritylab.learning.series import kinked_mean, smooth_coefficients, smooth_mean

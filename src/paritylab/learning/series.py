@@ -2,7 +2,8 @@
 
 Kinked losses: dominant weights are enumerated, and for each of their partial sums u the function
 f(u+·) is expanded in cosines on an interval around the mean of the other weights' sum that holds
-all but 1e-15 of it. Smooth losses: one Fourier series on a longer interval on which the function is faded out smoothly.
+all but 1e-15 of it. Smooth losses: one Fourier series on a longer interval on which the function
+is faded out smoothly.
 """
 
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from paritylab.learning.losses import Loss
 from paritylab.learning.pieces import Pieces
 from paritylab.learning.spectrum import Layout, characteristic
 from paritylab.models.readouts import Readout
+from paritylab.precision import AnyArray
 
 
 class Plan(NamedTuple):
@@ -28,11 +30,11 @@ class Plan(NamedTuple):
     begins.
     """
 
-    heavy: Int[Array, " H"]
+    heavy: Int[AnyArray, " H"]
     layout: Layout
-    frequencies: Float[Array, " M"]
-    reach: Float[Array, ""]
-    start: Float[Array, ""]
+    frequencies: Float[AnyArray, " M"]
+    reach: Float[AnyArray, ""]
+    start: Float[AnyArray, ""]
 
 
 def kinked_mean(
@@ -54,9 +56,10 @@ def kinked_mean(
     chances = head.chances * jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
     light = weights.at[heavy].set(0.0)
     coefficients, kink = _cosine_coefficients(head.sums + plan.start, chances, pieces, plan)
-    plain, signed = characteristic(light, probabilities, plan.frequencies, plan.layout, fair=fair)
+    frequencies = jnp.asarray(plan.frequencies)
+    plain, signed = characteristic(light, probabilities, frequencies, plan.layout, fair=fair)
     terms = (coefficients[0] * plain + coefficients[1] * signed) * jnp.exp(
-        -1j * plan.frequencies * plan.start
+        -1j * frequencies * plan.start
     )
     return jnp.sum(terms.real), kink
 
@@ -67,20 +70,20 @@ def _cosine_coefficients(shifts, chances, pieces: Pieces, plan: Plan):
     a_m = (2/(Rω²)) {(-1)^m f'(u+R) - f'(u) - Σ_p [slope_p cos ωx_p - curve_p sin(ωx_p)/ω]}, the sum
     over the knots x_p = t_p - u inside (0, R); a_0 is the mean of f(u+·) over [0, R].
     """
-    reach, frequencies = plan.reach, plan.frequencies
+    reach, frequencies = plan.reach, jnp.asarray(plan.frequencies)
     omega = jnp.where(frequencies > 0, frequencies, 1.0)[:, None]
     scale = 2 / (reach * omega[:, 0] ** 2)
     alternating = jnp.where(jnp.arange(frequencies.shape[0]) % 2 == 0, 1.0, -1.0)
 
     def add_knot(totals, knot):
         t, slope, curve = knot
-        x = t - shifts
+        x = (t - shifts)[None, :]
         inside = (x > 0) & (x < reach)
         near_end = slope[:, None] * (x < reach) + curve[:, None] * jnp.maximum(reach - x, 0)
         near_start = slope[:, None] * (x <= 0) + curve[:, None] * jnp.maximum(-x, 0)
         means, ends, starts, waves, kink = totals
         means = means + _mean_over_interval(x, slope[:, None], curve[:, None], reach)
-        angle = omega * x[None, :]
+        angle = omega * x
         cos, sin = (chances * inside) @ jnp.cos(angle).T, (chances * inside) @ jnp.sin(angle).T
         waves = waves + slope[:, None] * cos - curve[:, None] * sin / omega.T
         kink = kink + jnp.sum(jnp.abs(chances) * inside * jnp.abs(slope)[:, None])
@@ -94,7 +97,8 @@ def _cosine_coefficients(shifts, chances, pieces: Pieces, plan: Plan):
     means, ends, starts, waves, kink = totals
     ends, starts = jnp.sum(chances * ends, axis=1), jnp.sum(chances * starts, axis=1)
     edges = ends[:, None] * alternating[None, :] - starts[:, None]
-    coefficients = (scale[None, :] * (edges - waves)).at[:, 0].set(jnp.sum(chances * means, axis=1))
+    constant = jnp.sum(chances * means, axis=1)
+    coefficients = jnp.asarray(scale[None, :] * (edges - waves)).at[:, 0].set(constant)
     return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
 
 

@@ -13,6 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from paritylab.precision import AnyArray
+
 #: A weight is small if ω·g/2 stays below this; the series below is then good to about 1e-12.
 SMALL_HALF_ANGLE = 0.25
 _ORDER = 12
@@ -26,8 +28,8 @@ class Layout(NamedTuple):
     range). Both are chosen outside compiled code.
     """
 
-    subset: Int[Array, " k"]
-    large: Int[Array, " L"]
+    subset: Int[AnyArray, " k"]
+    large: Int[AnyArray, " L"]
 
 
 def layout_of(weights: np.ndarray, subset, top_frequency: float) -> Layout:

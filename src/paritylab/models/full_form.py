@@ -30,7 +30,7 @@ class FullFormAttention(eqx.Module):
     code: Circle
     k: int = eqx.field(static=True)
     readout: Readout
-    tau: Float[AnyArray, ""] = eqx.field(converter=keep_float64, default=1.0)
+    tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
     masked: bool = eqx.field(static=True, default=True)
 
     @classmethod

@@ -62,7 +62,7 @@ class HeadAttention(eqx.Module):
     code: AbstractPositionCode
     k: int = eqx.field(static=True)
     readout: Readout
-    tau: Float[AnyArray, ""] = eqx.field(converter=keep_float64, default=1.0)
+    tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
     hard: bool = eqx.field(static=True, default=False)
 
     @classmethod

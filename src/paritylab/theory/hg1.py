@@ -69,3 +69,11 @@ def token_entry_derivative(attended, tau):
     Not in the paper, whose proof of Theorem 5 leaves these entries out.
     """
     return attended * (1 - attended) / tau
+
+
+def peak_attention(n: int, tau: float) -> float:
+    """Attention of a unit head on its own position for τ ≫ 1/n²: γ ≈ √(2π/τ)/n.
+
+    Neighbours at distance j score 2π²j²/n² less, so 1/γ ≈ Σ_j e^{-2π²j²/(n²τ)} ≈ n√(τ/2π).
+    """
+    return float(np.sqrt(2 * np.pi / tau) / n)
