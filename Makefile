@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test lint lock clean
+.PHONY: setup lab test test-slow lint lock clean
 
 setup: $(READY)
 
@@ -22,6 +22,9 @@ lab: setup
 
 test: setup lint
 	$(BIN)/python -m pytest -n 2
+
+test-slow: setup
+	$(BIN)/python -m pytest -n 2 -m slow
 
 lint: setup
 	$(BIN)/ruff check .

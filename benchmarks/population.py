@@ -46,9 +46,8 @@ def attention_of(n: int, seed: int = 3) -> np.ndarray:
 
 def against_enumeration(sizes) -> None:
     print("value and gradient, squared hinge, k = 3, tau = 1/n; both exact to rounding")
-    print(
-        f"{'n':>4} {'enumeration':>12} {'half-sums':>12} {'ratio':>8} {'front door':>12}  difference"
-    )
+    header = ("n", "enumeration", "half-sums", "ratio", "front door", "difference")
+    print("{:>4} {:>12} {:>12} {:>8} {:>12}  {}".format(*header))
     pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"])
     crossover = None
     for n in sizes:
@@ -75,7 +74,7 @@ def against_enumeration(sizes) -> None:
 def growth(sizes) -> None:
     print("value and gradient by the series, k = 3, tau = 1/n; plain pass: sum of a (3, n) array")
     print(f"{'n':>8} {'compiled':>11} {'front door':>11} {'plain pass':>11} {'ratio':>7}  error")
-    logs = []
+    logs, total = [], jax.jit(jnp.sum)
     for n in sizes:
         problem, attention = random_parity(1, n, K), attention_of(n)
         weights = attention.sum(axis=0)
@@ -86,7 +85,6 @@ def growth(sizes) -> None:
         inner = seconds(lambda a=arguments: _kinked_gradient(*a, fair=True))
         door = seconds(lambda a=attention, p=problem: population_gradient(a, p).gradient)
         rows = jnp.asarray(attention)
-        total = jax.jit(jnp.sum)
         plain = seconds(lambda r=rows: total(r))
         risk = population_gradient(attention, problem).risk
         logs.append((np.log(n), np.log(door)))

@@ -14,10 +14,11 @@ NUMERIC_ROOMS = {"problem", "models", "theory", "learning"}
 
 
 def pytest_generate_tests(metafunc):
-    """Tests of the numeric rooms run with x64 off and on."""
+    """Tests of the numeric rooms run with x64 off and on, unless a module narrows X64_MODES."""
     if "x64" in metafunc.fixturenames:
         room = Path(metafunc.definition.path).parent.name
         modes = [False, True] if room in NUMERIC_ROOMS else [False]
+        modes = getattr(metafunc.module, "X64_MODES", modes)
         metafunc.parametrize("x64", modes, indirect=True, ids=lambda on: "x64" if on else "x32")
 
 

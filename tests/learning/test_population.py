@@ -24,6 +24,9 @@ from paritylab.models import HeadAttention, WeightedReadout, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, random_parity
 
+#: The engine opens its own float64 context; test_routes covers both modes.
+X64_MODES = [False]
+
 KINDS = ["sharp", "flat", "uniform", "half/half", "circle"]
 
 
@@ -76,8 +79,11 @@ def across(gradient):
 
 
 @pytest.mark.parametrize("route", ["auto", "series"])
-def test_values_agree_with_enumeration_within_the_stated_error(route):
-    for attention, problem, loss in cases(60, largest_n=12):
+@pytest.mark.parametrize(
+    ("count", "largest_n"), [(30, 10), pytest.param(300, 16, marks=pytest.mark.slow)]
+)
+def test_values_agree_with_enumeration_within_the_stated_error(route, count, largest_n):
+    for attention, problem, loss in cases(count, largest_n):
         exact = population_risk(attention, problem, loss=loss, route="enumeration")
         risk = population_risk(attention, problem, loss=loss, route=route)
         if np.isinf(risk.error):  # the correlation is zero up to rounding
@@ -89,9 +95,12 @@ def test_values_agree_with_enumeration_within_the_stated_error(route):
             assert gap <= 1e-6
 
 
-def test_gradients_agree_with_enumeration():
+@pytest.mark.parametrize(
+    ("count", "largest_n"), [(30, 10), pytest.param(300, 16, marks=pytest.mark.slow)]
+)
+def test_gradients_agree_with_enumeration(count, largest_n):
     compared = 0
-    for attention, problem, loss in cases(40, largest_n=11):
+    for attention, problem, loss in cases(count, largest_n):
         weights = attention.sum(axis=0) * problem.k / len(attention)
         if has_kink_at_an_atom(weights, problem):
             continue
@@ -102,7 +111,7 @@ def test_gradients_agree_with_enumeration():
         scale = np.max(np.abs(exact.gradient))
         assert np.max(np.abs(across(found.gradient) - across(exact.gradient))) <= 1e-5 * scale
         compared += 1
-    assert compared >= 15
+    assert compared >= count / 3
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -145,6 +154,22 @@ def test_large_n_agrees_with_sampling(n, kind):
     assert risk.error < 1e-4
     model = WeightedReadout(attention.sum(axis=0), Zigzag(3))
     sampled = sampled_risk(model, problem, samples=100_000, batch_size=20_000)
+    assert abs(sampled.value - risk.value) < 4 * sampled.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [32, 200, 2000, 20_000, 200_000, 1_000_000])
+def test_large_n_agrees_with_many_samples(n):
+    generator = np.random.default_rng(n)
+    attention = make_attention("circle", 3, n, generator)
+    problem = random_parity(n, n, 3)
+    risk = population_risk(attention, problem)
+    assert risk.error < 1e-5
+    model = WeightedReadout(attention.sum(axis=0), Zigzag(3))
+    samples = 10_000_000 if n == 32 else max(2000, 200_000_000 // n)
+    batch = max(100, 20_000_000 // n)
+    sampled = sampled_risk(model, problem, samples=samples, batch_size=min(batch, 100_000))
+    print(f"n={n}: exact {risk}, sampled {sampled}")
     assert abs(sampled.value - risk.value) < 4 * sampled.error
 
 
