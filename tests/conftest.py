@@ -28,6 +28,13 @@ def x64(request):
         yield request.param
 
 
+@pytest.fixture(scope="module", autouse=True)
+def fresh_caches():
+    """Compiled code of finished modules is dropped: thousands of shapes exhaust memory maps."""
+    yield
+    jax.clear_caches()
+
+
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
     """An empty working folder, so that stores and reports land outside the repository."""

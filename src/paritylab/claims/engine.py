@@ -6,16 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from paritylab.claims.registry import Claim
 from paritylab.claims.verdict import Effort, Finding, Provenance, Verdict, make_row
+from paritylab.sweep.provenance import device, versions
 from paritylab.sweep.store import Store
-
-#: Distributions whose versions a verdict depends on.
-DEPENDENCIES = ("paritylab", "jax", "jaxlib", "numpy", "scipy", "equinox")
 
 
 class ClaimError(ValueError):
@@ -111,26 +108,3 @@ def code_fingerprint() -> str:
         if relative.parts[0] not in ("report", "cli"):
             digest.update(str(relative).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of Python and of the libraries that compute."""
-    import platform
-
-    found = {"python": platform.python_version()}
-    for name in DEPENDENCIES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "source tree"
-    return found
-
-
-@cache
-def device() -> str:
-    """The jax device that computes, such as "cpu"."""
-    import jax
-
-    first = jax.devices()[0]
-    return first.platform if first.platform == "cpu" else first.device_kind

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
@@ -98,6 +99,38 @@ class Progress:
             bar.update(bar.task_ids[0], completed=self._done + extra, **changes)
             table = [make_table(self._columns, self._rows)] if self._rows else []
             self._display.live.update(Group(*table, bar))
+
+
+class Counter:
+    """Things done out of a total, with rate and time left; off a terminal, a line now and then."""
+
+    def __init__(self, name: str, total: int):
+        self._name, self._total, self._done = name, total, 0
+        self._begin = self._spoken = time.monotonic()
+        self._display = _live_bar(total) if is_lively() else None
+
+    def __enter__(self) -> Self:
+        if self._display:
+            self._display.live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._display:
+            self._display.live.stop()
+
+    def advance(self) -> None:
+        """One more is done."""
+        self._done += 1
+        now = time.monotonic()
+        speed = self._done / max(now - self._begin, 1e-9)
+        text = f"{self._done} of {self._total} {self._name}, {speed:.1f}/s"
+        if self._display:
+            bar = self._display.bar
+            bar.update(bar.task_ids[0], completed=self._done, description=text)
+            self._display.live.update(bar)
+        elif now - self._spoken > 10:
+            self._spoken = now
+            say(f"{text}, {(self._total - self._done) / speed:.0f} s left")
 
 
 class _Display(NamedTuple):

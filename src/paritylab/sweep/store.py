@@ -7,12 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from paritylab.sweep.spec import Spec
+
 SCHEMA_VERSION = 1
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS verdicts (
     key TEXT PRIMARY KEY, id TEXT NOT NULL, saved TEXT NOT NULL DEFAULT (datetime('now')),
     row TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS blocks (
+    key TEXT PRIMARY KEY, hash TEXT NOT NULL, cell TEXT NOT NULL, spec TEXT NOT NULL,
+    status TEXT NOT NULL, seconds REAL NOT NULL, device TEXT NOT NULL, versions TEXT NOT NULL,
+    saved TEXT NOT NULL DEFAULT (datetime('now')), rows TEXT NOT NULL
 );
 """
 
@@ -22,9 +29,13 @@ class StoreError(ValueError):
 
 
 class Store:
-    """Results in one sqlite file; every write is one transaction."""
+    """Results in one sqlite file; every write is one transaction.
 
-    def __init__(self, path: str | Path):
+    Write-ahead logging lets several processes read and write at once. Where the file system does
+    not support it (some network disks), sqlite's rollback journal is used instead: slower, as safe.
+    """
+
+    def __init__(self, path: str | Path, *, wal: bool = True):
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,16 +45,17 @@ class Store:
                 "choose another with --store"
             ) from None
         with self._translated():
-            self._connection = sqlite3.connect(self.path, timeout=30)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._prepare()
+            self._connection = sqlite3.connect(self.path, timeout=60)
+            try:
+                self.journal = self._set_journal(wal)
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
-        with self._translated():
-            found = self._connection.execute(
-                "SELECT row FROM verdicts WHERE key = ?", (key,)
-            ).fetchone()
+        found = self._one("SELECT row FROM verdicts WHERE key = ?", key)
         return None if found is None else json.loads(found[0])
 
     def save_verdict(self, key: str, row: dict[str, Any]) -> None:
@@ -55,6 +67,52 @@ class Store:
                 (key, row["id"], text),
             )
 
+    def has_block(self, key: str) -> bool:
+        """Whether the block is finished."""
+        return self._one("SELECT 1 FROM blocks WHERE key = ?", key) is not None
+
+    def finished_blocks(self) -> set[str]:
+        """Keys of all finished blocks."""
+        with self._translated():
+            return {row[0] for row in self._connection.execute("SELECT key FROM blocks")}
+
+    def save_block(self, key: str, spec: Spec, rows: list[dict], facts: dict[str, Any]) -> bool:
+        """Keep a finished block, whole or not at all; False if another process was first."""
+        columns = (key, spec.hash, spec.cell, json.dumps(vars_of(spec)), facts["status"],
+                   facts["seconds"], facts["device"], json.dumps(facts["versions"]),
+                   json.dumps(rows, allow_nan=False))  # fmt: skip
+        with self._translated(), self._connection:
+            done = self._connection.execute(
+                "INSERT OR IGNORE INTO blocks (key, hash, cell, spec, status, seconds, device, "
+                "versions, rows) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                columns,
+            )
+        return done.rowcount == 1
+
+    def blocks(self) -> Iterator[dict[str, Any]]:
+        """Every finished block with its rows, in the order of cells and blocks."""
+        query = (
+            "SELECT cell, spec, status, seconds, device, versions, rows, hash, key FROM blocks "
+            "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.block'), key"
+        )
+        with self._translated():
+            for (
+                cell,
+                spec,
+                status,
+                seconds,
+                device,
+                versions,
+                rows,
+                hash_,
+                key,
+            ) in self._connection.execute(query):
+                yield {
+                    "cell": cell, "spec": json.loads(spec), "status": status, "seconds": seconds,
+                    "device": device, "versions": json.loads(versions), "rows": json.loads(rows),
+                    "hash": hash_, "key": key,
+                }  # fmt: skip
+
     def close(self) -> None:
         self._connection.close()
 
@@ -64,6 +122,26 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def _one(self, query: str, *arguments: str):
+        with self._translated():
+            return self._connection.execute(query, arguments).fetchone()
+
+    def _set_journal(self, wal: bool) -> str:
+        mode = "delete"
+        if wal:
+            try:
+                mode = self._connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+            except sqlite3.OperationalError as error:
+                if "readonly" in str(error) or "unable to open" in str(error):
+                    raise
+                mode = "delete"
+        if mode != "wal":
+            mode = self._connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+        # WAL keeps the file consistent under kill -9 with the cheaper setting; the rollback
+        # journal needs the stricter one.
+        self._connection.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
+        return mode
+
     def _prepare(self) -> None:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
@@ -71,21 +149,41 @@ class Store:
                 f"{self.path} was written by a newer paritylab (store version {version}, this one "
                 f"reads {SCHEMA_VERSION}); upgrade paritylab or choose another --store"
             )
-        with self._connection:
-            self._connection.executescript(_SCHEMA)
-            self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        damage = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if damage != "ok":
+            raise sqlite3.DatabaseError(f"damaged ({damage})")
+        if version < SCHEMA_VERSION:
+            with self._connection:
+                for statement in filter(str.strip, _SCHEMA.split(";")):
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            advice = (
-                "make the folder writable or choose another --store"
-                if isinstance(error, sqlite3.OperationalError)
-                else "move the file away or choose another --store"
-            )
-            raise StoreError(f"cannot use the store {self.path}: {error}; {advice}") from None
+            raise StoreError(
+                f"cannot use the store {self.path}: {error}; {_advice(str(error))}"
+            ) from None
+
+
+def _advice(problem: str) -> str:
+    if "full" in problem:
+        return "free some disk space and run again; what is stored is kept"
+    if "readonly" in problem or "unable to open" in problem:
+        return "make the file and its folder writable or choose another --store"
+    if "locked" in problem:
+        return "another process holds it; run again when that one is done"
+    return "move the file away or choose another --store"
+
+
+def vars_of(spec: Spec) -> dict[str, Any]:
+    """A spec as a plain dict."""
+    return {
+        "learner": spec.learner, "problem": dict(spec.problem), "settings": dict(spec.settings),
+        "seed": spec.seed, "width": spec.width, "block": spec.block,
+    }  # fmt: skip
 
 
 def open_store(path: str | Path) -> Store:

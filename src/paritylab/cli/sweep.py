@@ -1,0 +1,155 @@
+"""`paritylab sweep run|status|export`."""
+
+import csv
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paritylab.cli import console
+from paritylab.cli.check import DEFAULT_STORE, StoreFile
+
+app = typer.Typer(
+    help="Many runs: success rates over random starts and targets, kept in a store.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register this module's commands."""
+    parent.add_typer(app, name="sweep", epilog="Example: paritylab sweep run grid.toml --dry-run")
+
+
+@app.command("run", epilog="Example: paritylab sweep run grid.toml --store results.db")
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The grid to run.")],
+    store: StoreFile = DEFAULT_STORE,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+) -> None:
+    """Run every cell of a grid that is not stored yet.
+
+    Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
+    command again and it goes on where it stopped.
+    """
+    from paritylab.sweep import grid_from_toml, open_store, run_sweep
+    from paritylab.sweep.learners import learner_of
+    from paritylab.sweep.runner import block_key
+
+    grid = grid_from_toml(file)
+    specs = list(grid.specs())
+    learner_of(specs[0])
+    cells = len({spec.cell for spec in specs})
+    if dry_run:
+        done = 0
+        if store.exists():
+            with open_store(store) as opened:
+                stored = opened.finished_blocks()
+            done = sum(block_key(spec) in stored for spec in specs)
+        print(f"{cells} cells, {len(specs)} blocks of {grid.width} runs, {done} blocks stored")
+        return
+    with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
+        start = time.perf_counter()
+        computed = run_sweep(
+            specs, opened, until=grid.until, on_block=lambda spec, fresh: counter.advance()
+        )
+        seconds = time.perf_counter() - start
+    skipped = len(specs) - computed
+    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} stored or decided")
+    _print_rates(store)
+
+
+@app.command("status", epilog="Example: paritylab sweep status --store results.db")
+def status(store: StoreFile = DEFAULT_STORE) -> None:
+    """Success rate of every stored cell with its 95 % interval (Wilson)."""
+    _existing(store)
+    _print_rates(store)
+
+
+@app.command("export", epilog="Example: paritylab sweep export --store results.db --csv rows.csv")
+def export(
+    store: StoreFile = DEFAULT_STORE,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write rows as CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write rows as Parquet.")] = None,
+) -> None:
+    """Write every stored run as one row: cell, seed, run number, results and provenance."""
+    if csv_file is None and parquet is None:
+        raise ValueError("say where to: --csv FILE or --parquet FILE")
+    _existing(store)
+    rows = _flat_rows(store)
+    if csv_file is not None:
+        _write_csv(rows, csv_file)
+        print(f"{len(rows)} rows: {csv_file}")
+    if parquet is not None:
+        _write_parquet(rows, parquet)
+        print(f"{len(rows)} rows: {parquet}")
+
+
+def _existing(store: Path) -> None:
+    if not store.is_file():
+        raise ValueError(f"no store {store}; make one with: paritylab sweep run FILE.toml")
+
+
+def _print_rates(store: Path) -> None:
+    from paritylab.sweep import open_store, rates
+
+    with open_store(store) as opened:
+        found = rates(opened)
+    table = []
+    for rate in found:
+        low, high = rate.interval
+        share = rate.successes / rate.runs
+        table.append([rate.cell, str(rate.runs), f"{share:.3f}", f"[{low:.3f}, {high:.3f}]"])
+    console.print_table(["cell", "runs", "success rate", "95 % interval"], table)
+
+
+def _flat_rows(store: Path) -> list[dict]:
+    from paritylab.sweep import open_store
+
+    flat = []
+    with open_store(store) as opened:
+        for block in opened.blocks():
+            spec = block["spec"]
+            shared = {
+                "learner": spec["learner"], **spec["problem"], **spec["settings"],
+                "seed": spec["seed"], "width": spec["width"], "block": spec["block"],
+                "spec_hash": block["hash"], "device": block["device"],
+                "block_seconds": block["seconds"], "versions": json.dumps(block["versions"]),
+            }  # fmt: skip
+            first = spec["block"] * spec["width"]
+            flat += [
+                {**shared, "run": first + index, **row} for index, row in enumerate(block["rows"])
+            ]
+    return flat
+
+
+def _write_csv(rows: list[dict], path: Path) -> None:
+    import io
+
+    from paritylab.report.page import write_atomically
+
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, names, restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    try:
+        write_atomically(path, text.getvalue())
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _write_parquet(rows: list[dict], path: Path) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[parquet]'") from None
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = pyarrow.table({name: [row.get(name) for row in rows] for name in names})
+    try:
+        parquet.write_table(table, path)
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error}") from None
