@@ -138,3 +138,11 @@ def test_ci_runs_exactly_the_test_command():
     lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
     assert lines[-1] == "make test"
     assert "make test" in README
+
+
+def test_readme_sweep_file_is_a_grid(tmp_path):
+    from paritylab.sweep import grid_from_toml
+
+    (text,) = re.findall(r"```toml\n(.*?)```", README, re.S)
+    (tmp_path / "grid.toml").write_text(text)
+    assert len(list(grid_from_toml(tmp_path / "grid.toml").specs())) == 24

@@ -344,8 +344,12 @@ def test_sweep_commands(elsewhere, capsys):
     assert run("sweep", "export", "--csv", "rows.csv")[0] == 0
     lines = (elsewhere / "rows.csv").read_text().splitlines()
     assert len(lines) == 41
-    for bad in (["run", "none.toml"], ["status", "--store", "none.db"], ["export"],
-                ["export", "--csv", "no/such/place.csv"]):  # fmt: skip
+    assert "start k=3 n=8" in run("sweep", "run", "start", "--effort", "quick")[1]
+    bad_commands = [
+        ["run", "none.toml"], ["run", "nothing-named"], ["status", "--store", "none.db"],
+        ["export"], ["export", "--csv", "no/such/place.csv"],
+    ]  # fmt: skip
+    for bad in bad_commands:
         code, out, err = run("sweep", *bad)
         assert code == 2
         assert err.count("\n") == 1

@@ -92,10 +92,12 @@ def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:
 
 
 def _source(claim: Claim) -> str:
-    """The text of a user's claims file; the lab's own files are in the fingerprint."""
+    """What stands for a user's code in the key; the lab's own files are in the fingerprint."""
     if claim.is_built_in:
         return ""
-    return Path(claim.run.__code__.co_filename).read_text(errors="replace")
+    path = Path(claim.run.__code__.co_filename)
+    # A claim typed into a notebook or console has no file: its compiled code must do.
+    return path.read_text(errors="replace") if path.is_file() else claim.run.__code__.co_code.hex()
 
 
 @cache

@@ -42,7 +42,7 @@ class Claim:
     @property
     def is_built_in(self) -> bool:
         """Whether the claim is the lab's own rather than from a user's file."""
-        return self.run.__module__.startswith(f"{__package__}.")
+        return (self.run.__module__ or "").startswith(f"{__package__}.")
 
     def budget(self, effort: Effort) -> float:
         """Seconds this claim is expected to take."""

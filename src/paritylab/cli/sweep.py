@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.check import DEFAULT_STORE, StoreFile
+from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 
 app = typer.Typer(
     help="Many runs: success rates over random starts and targets, kept in a store.",
@@ -25,7 +25,8 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.command("run", epilog="Example: paritylab sweep run grid.toml --store results.db")
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The grid to run.")],
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="The grid to run.")],
+    effort: Annotated[EffortName, typer.Option(help="Size of a named sweep.")] = "default",
     store: StoreFile = DEFAULT_STORE,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
 ) -> None:
@@ -36,9 +37,10 @@ def run(
     """
     from paritylab.sweep import grid_from_toml, open_store, run_sweep
     from paritylab.sweep.learners import learner_of
+    from paritylab.sweep.named import named_grid
     from paritylab.sweep.runner import block_key
 
-    grid = grid_from_toml(file)
+    grid = grid_from_toml(name) if name.endswith(".toml") else named_grid(name, effort)
     specs = list(grid.specs())
     learner_of(specs[0])
     cells = len({spec.cell for spec in specs})

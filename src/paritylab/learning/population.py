@@ -259,5 +259,7 @@ def _through_outer(loss: Loss, mean: float, error: float, route: str, slopes):
     else:
         ends = [outer_derivatives(loss, mean + side * error)[0] for side in (1, -1)]
         reached = max(abs(end - value) for end in ends) + 4 * _EPS * abs(value)
-    slopes = None if slopes is None else slope * np.asarray(slopes)
+    if slopes is not None:
+        with np.errstate(invalid="ignore"):  # -log|0| has no slope; its error says so
+            slopes = slope * np.asarray(slopes)
     return Risk(value, reached, route), slopes
