@@ -47,7 +47,7 @@ def population_risk(
     >>> import numpy as np
     >>> risk = population_risk(np.full((3, 100_000), 1e-5), Parity(100_000, (5, 77, 4096)))
     >>> print(f"{risk.value:.4f} by {risk.route}")
-    8.0003 by lattice
+    7.9096 by lattice
     """
     return _population(attention, problem, readout, loss, tolerance, route, False).risk
 
