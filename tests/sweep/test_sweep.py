@@ -223,11 +223,17 @@ def test_without_wal_the_store_works_too(tmp_path):
     assert len(contents(tmp_path / "s.db")) == 80
 
 
-def test_an_older_empty_database_is_brought_up_to_date(tmp_path):
+def test_an_older_store_is_brought_up_to_date_and_keeps_its_verdicts(tmp_path):
     path = tmp_path / "s.db"
-    sqlite3.connect(path).close()
     with Store(path) as store:
-        assert list(store.blocks()) == []
+        store.save_verdict("key", {"id": "x"})
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE blocks")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with Store(path) as store:
+        assert store.verdict("key") == {"id": "x"}
+        assert run_sweep(COINS.specs(), store) == 80
 
 
 def test_wilson_and_clopper_pearson_against_scipy():

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 from paritylab.sweep.spec import Spec
 
-SCHEMA_VERSION = 1
+#: 1 kept verdicts only; 2 added blocks. Older stores are brought up to date when opened.
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS verdicts (
