@@ -25,7 +25,9 @@ class Model(Protocol):
 class Risk:
     """A risk, how far it may be off, and how it was computed.
 
-    error: a bound for exact routes, one standard error for sampled ones.
+    error: for exact routes how far rounding and truncation may carry the value (for the series an
+    estimate that has never been exceeded against enumeration, not a proof); for sampled ones one
+    standard error.
     """
 
     value: float
