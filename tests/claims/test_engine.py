@@ -140,7 +140,7 @@ def test_changing_a_users_file_runs_it_again(tmp_path):
     [
         ("x = 1\n", "registers no claim"),
         ("import nothing_like_this\n", "line 1"),
-        ("x = (", "line"),
+        ("x = (", "line 1:"),
     ],
 )
 def test_bad_claim_files_say_why(tmp_path, text, message):

@@ -283,6 +283,32 @@ def test_users_readouts_and_losses_go_through_the_series():
     assert abs(risk.value - sampled.value) < 4 * sampled.error
 
 
+def test_models_go_in_whole_with_their_readout_and_in_float64():
+    problem = Parity(12, (2, 5, 9))
+    model = HeadAttention.on(problem, tau=1 / 12, readout=lambda s: jnp.cos(jnp.pi * s) ** 3)
+    exact = enumerated_gradient(model, problem).risk
+    assert abs(population_risk(model, problem).value - exact.value) < 1e-10
+    narrow = population_risk(np.asarray(model.attention(), np.float32), problem,
+                             readout=model.readout)  # fmt: skip
+    assert 0 < abs(narrow.value - exact.value) < narrow.error
+
+
+def test_a_readout_with_jumps_falls_back_on_enumeration():
+    problem = Parity(10, (2, 5))
+    model = HeadAttention.random(1, problem, tau=0.3, readout=lambda s: jnp.sign(s - 0.7))
+    risk = population_risk(model, problem)
+    assert risk.route == "enumeration"
+    assert risk.error < 1e-6
+
+
+def test_readouts_that_are_not_numbers_are_refused():
+    problem = Parity(10, (2, 5))
+    model = HeadAttention.random(1, problem, tau=0.3, readout=lambda s: jnp.log(s - 5))
+    for route in (population_risk, enumerated_gradient):
+        with pytest.raises(ValueError, match="not a number"):
+            route(model, problem)
+
+
 def test_largest_finds_the_largest_in_blocks():
     weights = np.random.default_rng(0).random(30_000)
     assert np.array_equal(largest(weights, 10), np.argsort(-weights)[:10])

@@ -207,6 +207,8 @@ def test_bad_requests_say_what_came():
         enumerated_risk(model, Parity(40, (0,)))
     with pytest.raises(ValueError, match="9 bits"):
         enumerated_risk(model, Parity(9, (0, 1)))
+    with pytest.raises(ValueError, match="use population_risk"):
+        enumerated_risk(np.ones((2, N)), problem)
     with pytest.raises(ValueError, match="at least 2"):
         sampled_risk(model, problem, samples=1)
     with pytest.raises(ValueError, match=r"\(2,\)"):

@@ -155,6 +155,12 @@ def test_bad_zigzags_are_refused(k, b):
         Zigzag(k, b)
 
 
+@pytest.mark.parametrize("tau", [0.0, -1.0, float("nan"), float("inf")])
+def test_bad_temperatures_are_refused(tau):
+    with pytest.raises(ValueError, match="tau must be positive"):
+        HeadAttention.on(PROBLEM, tau=tau)
+
+
 def test_no_heads_are_refused():
     with pytest.raises(ValueError, match="0"):
         HeadAttention.random(0, PROBLEM, heads=0)

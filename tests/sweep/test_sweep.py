@@ -318,6 +318,8 @@ def test_bad_grid_files_say_why(tmp_path, text, message):
 def test_bad_specs_name_the_value():
     with pytest.raises(ValueError, match="width must be a whole number ≥ 1, got 0"):
         Spec.make("coin", {}, {}, width=0)
+    with pytest.raises(ValueError, match="below must be a finite number, got nan"):
+        Spec.make("start", {"n": 8, "k": 2}, {"below": float("nan")})
     with pytest.raises(ValueError, match="ndarray"):
         Spec.make("coin", {"n": np.ones(2)}, {})
 

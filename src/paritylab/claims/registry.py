@@ -114,6 +114,8 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
         spec.loader.exec_module(module)
     except Exception as error:
         line = traceback.extract_tb(error.__traceback__)[-1].lineno
+        if isinstance(error, SyntaxError):  # its traceback ends in the loader, not in the file
+            line = error.lineno
         raise ValueError(f"{path}, line {line}: {type(error).__name__}: {error}") from error
     added = {id: entry for id, entry in _REGISTERED.items() if before.get(id) is not entry}
     if not added:

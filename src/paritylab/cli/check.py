@@ -78,6 +78,8 @@ def run_check(
     if not to_stdout:
         table = [_cells(row) for row in rows]
         console.print_table(_COLUMNS, table)
+        if report is None and not json_file:
+            console.say("whole findings: --report DIR writes a page, --json FILE the rows")
     if report is not None:
         from paritylab.report import write_report
 

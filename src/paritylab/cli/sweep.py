@@ -59,8 +59,9 @@ def run(
         )
         seconds = time.perf_counter() - start
     skipped = len(specs) - computed
-    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} stored or decided")
-    _print_rates(store)
+    reason = "stored before" if grid.until is None else "stored before or decided early"
+    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
+    _print_rates(store, list(dict.fromkeys(spec.cell for spec in specs)))
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")
@@ -94,11 +95,13 @@ def _existing(store: Path) -> None:
         raise ValueError(f"no store {store}; make one with: paritylab sweep run FILE.toml")
 
 
-def _print_rates(store: Path) -> None:
+def _print_rates(store: Path, cells: list[str] | None = None) -> None:
     from paritylab.sweep import open_store, rates
 
     with open_store(store) as opened:
         found = rates(opened)
+    if cells is not None:
+        found = sorted((r for r in found if r.cell in cells), key=lambda r: cells.index(r.cell))
     table = []
     for rate in found:
         low, high = rate.interval

@@ -1,5 +1,6 @@
 """Risk and gradient by visiting all 2^n inputs: the reference every other route is held to."""
 
+import math
 import sys
 from functools import partial
 
@@ -49,7 +50,7 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
     n = problem.n
     if n > MAX_BITS:
         raise ValueError(
-            f"enumeration visits 2^n inputs and accepts n ≤ {MAX_BITS}, got n={n}; use sampled_risk"
+            f"enumeration visits 2^n inputs and accepts n ≤ {MAX_BITS}, got n={n}; use population_risk or sampled_risk"
         )
     with float64():
         check_predicts(model, n)
@@ -57,6 +58,8 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
             model, problem.indicator, problem.probabilities, problem.sign, problem.noise,
             loss, with_gradient,
         )  # fmt: skip
+        if math.isnan(mean):
+            raise ValueError("the model or the loss is not a number on some input")
         value, slope, _ = outer_derivatives(loss, float(mean))
         # Rounding of an n-term sum, magnified by the largest statistic met on the way.
         error = 64 * n * sys.float_info.epsilon * (1 + float(largest)) * max(1.0, abs(slope))

@@ -72,6 +72,6 @@ def as_loss(loss: str | Loss) -> Loss:
     """
     if isinstance(loss, Loss):
         return loss
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a Loss, got {loss!r}")
     return LOSSES[loss]

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -19,7 +20,7 @@ from paritylab.learning.planning import kinked_plan
 from paritylab.learning.risk import Risk, RiskGradient, outer_derivatives
 from paritylab.learning.series import kinked_mean, smooth_coefficients, smooth_mean
 from paritylab.learning.spectrum import layout_of
-from paritylab.models import Cosine, WeightedReadout, as_readout
+from paritylab.models import Cosine, HeadAttention, WeightedReadout, as_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
 from paritylab.problem import Parity
@@ -33,16 +34,18 @@ def population_risk(
     attention,
     problem: Parity,
     *,
-    readout: str | Readout = "zigzag",
+    readout: str | Readout | None = None,
     loss: str | Loss = "squared_hinge",
     tolerance: float = 1e-6,
     route: Route = "auto",
 ) -> Risk:
     """The exact risk of ŷ = readout((k/heads) Σ_i Σ_j γ_i[j] x_j) over all inputs.
 
-    attention: γ, shape (heads, n), rows summing to one. readout: "zigzag", "cos" or a scalar
-    function of s. loss: a name or a `Loss`. tolerance: what the series aims for; `.error` says what
-    was reached. route: leave it to "auto" unless two routes are to be compared.
+    attention: γ, shape (heads, n), rows summing to one; or a `HeadAttention`, whose attention is
+    then computed in float64. readout: "zigzag", "cos" or a scalar function of s; by default the
+    model's own, or the zigzag for an array. loss: a name or a `Loss`. tolerance: what the series
+    aims for; `.error` says what was reached. route: leave it to "auto" unless two routes are to be
+    compared.
 
     >>> import numpy as np
     >>> risk = population_risk(np.full((3, 100_000), 1e-5), Parity(100_000, (5, 77, 4096)))
@@ -56,7 +59,7 @@ def population_gradient(
     attention,
     problem: Parity,
     *,
-    readout: str | Readout = "zigzag",
+    readout: str | Readout | None = None,
     loss: str | Loss = "squared_hinge",
     tolerance: float = 1e-6,
     route: Route = "auto",
@@ -80,19 +83,33 @@ def model_gradient(model, problem: Parity, **options) -> RiskGradient:
 
 
 def _population(attention, problem, readout, loss, tolerance, route, with_gradient) -> RiskGradient:
-    attention = _checked(attention, problem)
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance}")
-    readout, loss = as_readout(readout, problem.k), as_loss(loss)
+    if isinstance(attention, HeadAttention):
+        readout = attention.readout if readout is None else readout
+        with float64():
+            attention = attention.attention()
+    single = getattr(attention, "dtype", None) == np.float32
+    attention = _checked(attention, problem)
+    readout, loss = as_readout("zigzag" if readout is None else readout, problem.k), as_loss(loss)
     heads = attention.shape[0]
     # Rows that sum to one only up to float32 rounding are scaled, so that s never exceeds k.
     weights = attention.sum(axis=0)
     weights *= problem.k / weights.sum()
     with float64():
         pieces = pieces_of(readout, loss)
-        route = _chosen(route, weights, problem, readout, loss, pieces, with_gradient)
-        compute = _ROUTES[route]
-        risk, slopes = compute(weights, problem, readout, loss, pieces, tolerance, with_gradient)
+        found = _chosen(route, weights, problem, readout, loss, pieces, with_gradient)
+        arguments = (weights, problem, readout, loss, pieces, tolerance, with_gradient)
+        risk, slopes = _ROUTES[found](*arguments)
+        if route == "auto" and risk.error > tolerance and problem.n <= 20 and found == "series":
+            risk, slopes = _enumeration(*arguments)
+    if math.isnan(risk.value):
+        raise ValueError(f"the readout or the loss is not a number somewhere on [0, {problem.k}]")
+    if single:
+        # The array itself is only good to float32; a change of one part in 2^24 moves s by that.
+        moved = 2.0**-24 * problem.k * (1.0 if slopes is None else float(np.max(np.abs(slopes))))
+        reach = 2.0**-23 * (scale_of(pieces, problem.k) if pieces is not None else problem.k)
+        risk = replace(risk, error=risk.error + max(moved, reach))
     if slopes is None:
         return RiskGradient(risk, None)
     gradient = np.broadcast_to(np.asarray(slopes) * (problem.k / heads), attention.shape)

@@ -70,10 +70,15 @@ def predictions(model: Model, bits):
 
 def check_predicts(model, n: int) -> None:
     """A clear error when the model does not map one string of n bits to one number."""
+    if not (callable(model) and hasattr(model, "with_parameters")):
+        raise ValueError(
+            f"expected a model of one bit string, got {type(model).__name__}; "
+            "for an attention matrix use population_risk"
+        )
     try:
         shape = eqx.filter_eval_shape(model, jnp.zeros(n)).shape
     except (TypeError, ValueError) as error:
         first_line = str(error).strip().splitlines()[0]
-        raise ValueError(f"the model does not accept {n} bits: {first_line}") from None
+        raise ValueError(f"the model fails on a string of {n} bits: {first_line}") from None
     if shape != ():
         raise ValueError(f"the model must return one number per bit string, got shape {shape}")

@@ -66,9 +66,11 @@ class HeadAttention(eqx.Module):
     hard: bool = eqx.field(static=True, default=False)
 
     @classmethod
-    def on(cls, problem: Parity, **options) -> "HeadAttention":
-        """One head exactly on each position of B: Proposition 3. Options as for `at`."""
-        return cls.at(problem.subset, problem, **options)
+    def on(
+        cls, problem: Parity, *, code=None, readout="zigzag", tau=1.0, hard=False
+    ) -> "HeadAttention":
+        """One head exactly on each position of B: the construction of Proposition 3."""
+        return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, hard=hard)
 
     @classmethod
     def at(
@@ -106,6 +108,10 @@ class HeadAttention(eqx.Module):
         draws = np.asarray(jax.random.normal(as_key(key), (heads, code.width)), dtype=np.float64)
         directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
         return cls(directions, code, problem.k, as_readout(readout, problem.k), tau, hard)
+
+    def __check_init__(self):
+        if isinstance(self.tau, np.ndarray) and not np.all((self.tau > 0) & (self.tau < np.inf)):
+            raise ValueError(f"tau must be positive and finite, got {self.tau}")
 
     def scores(self) -> Float[Array, "heads n"]:
         """<a_i, p_j>/τ."""

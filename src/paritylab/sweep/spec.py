@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -62,5 +63,7 @@ def _pairs(values: Mapping) -> tuple[tuple[str, Any], ...]:
     for name, value in sorted(values.items()):
         if not isinstance(value, str | int | float | bool | list | tuple | None):
             raise ValueError(f"{name} must be a plain value, got {type(value).__name__}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, got {value}")
         pairs.append((str(name), tuple(value) if isinstance(value, list) else value))
     return tuple(pairs)

@@ -79,8 +79,9 @@ class Store:
 
     def save_block(self, key: str, spec: Spec, rows: list[dict], facts: dict[str, Any]) -> bool:
         """Keep a finished block, whole or not at all; False if another process was first."""
-        columns = (key, spec.hash, spec.cell, json.dumps(vars_of(spec)), facts["status"],
-                   facts["seconds"], facts["device"], json.dumps(facts["versions"]),
+        plain_spec = json.dumps(vars_of(spec), allow_nan=False)
+        columns = (key, spec.hash, spec.cell, plain_spec, facts["status"], facts["seconds"],
+                   facts["device"], json.dumps(facts["versions"]),
                    json.dumps(rows, allow_nan=False))  # fmt: skip
         with self._translated(), self._connection:
             done = self._connection.execute(

@@ -81,10 +81,10 @@ from paritylab import HeadAttention, Parity, population_risk
 
 problem = Parity(1000, (100, 400, 800))
 for tau in (1 / 1000, 1 / 1000**2):
-    attention = HeadAttention.on(problem, tau=tau).attention()
-    print(tau, attention.max(), population_risk(attention, problem))
-soft = HeadAttention.on(problem, tau=1 / 1000).attention()
-assert soft.max() < 0.1 and population_risk(soft, problem).value > 4
+    heads = HeadAttention.on(problem, tau=tau)
+    print(tau, heads.attention().max(), population_risk(heads, problem))
+soft = HeadAttention.on(problem, tau=1 / 1000)
+assert soft.attention().max() < 0.1 and population_risk(soft, problem).value > 4
 """
 
 
