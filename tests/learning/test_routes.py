@@ -15,6 +15,7 @@ from paritylab.learning import (
     sampled_gradient,
     sampled_risk,
 )
+from paritylab.learning.risk import check_predicts
 from paritylab.models import (
     FeedForward,
     FullFormAttention,
@@ -208,7 +209,7 @@ def test_bad_requests_say_what_came():
     with pytest.raises(ValueError, match="9 bits"):
         enumerated_risk(model, Parity(9, (0, 1)))
     with pytest.raises(ValueError, match="use population_risk"):
-        enumerated_risk(np.ones((2, N)), problem)
+        check_predicts(np.ones((2, N)), N)
     with pytest.raises(ValueError, match="at least 2"):
         sampled_risk(model, problem, samples=1)
     with pytest.raises(ValueError, match=r"\(2,\)"):

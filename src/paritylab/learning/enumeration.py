@@ -50,7 +50,8 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
     n = problem.n
     if n > MAX_BITS:
         raise ValueError(
-            f"enumeration visits 2^n inputs and accepts n ≤ {MAX_BITS}, got n={n}; use population_risk or sampled_risk"
+            f"enumeration visits 2^n inputs and accepts n ≤ {MAX_BITS}, got n={n}; "
+            "use population_risk or sampled_risk"
         )
     with float64():
         check_predicts(model, n)
