@@ -288,9 +288,6 @@ def test_models_go_in_whole_with_their_readout_and_in_float64():
     model = HeadAttention.on(problem, tau=1 / 12, readout=lambda s: jnp.cos(jnp.pi * s) ** 3)
     exact = enumerated_gradient(model, problem).risk
     assert abs(population_risk(model, problem).value - exact.value) < 1e-10
-    narrow = population_risk(np.asarray(model.attention(), np.float32), problem,
-                             readout=model.readout)  # fmt: skip
-    assert 0 < abs(narrow.value - exact.value) < narrow.error
 
 
 def test_a_readout_with_jumps_falls_back_on_enumeration():

@@ -1,6 +1,5 @@
 """Blocks, rates, and results that survive kills, rivals and broken disks."""
 
-import json
 import os
 import random
 import signal
@@ -380,4 +379,4 @@ def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere):
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "run the same command again" in err
-    assert json.dumps(contents(elsewhere / "s.db"))
+    assert 3 < len(contents(elsewhere / "s.db")) < 2000

@@ -91,10 +91,6 @@ class Verdict:
     def status(self) -> Status:
         return Status(self.row["status"])
 
-    @property
-    def as_expected(self) -> bool:
-        return self.row["status"] == self.row["expected"]
-
 
 #: Keys of a row, in the order they are written.
 ROW_KEYS = (

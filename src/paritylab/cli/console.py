@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 #: Set by --quiet: results and errors only.
 quiet = False
@@ -55,100 +55,90 @@ def make_table(columns: list[str], rows: list[list[str]]) -> Any:
     return table
 
 
-class Progress:
-    """Progress of a list of weighted tasks with the time left; silent off a terminal.
+class _Display:
+    """A progress bar redrawn in place; nothing at all where progress may not move."""
 
-    A bar and the rows finished so far are redrawn in place.
-    """
+    def __init__(self, total: float):
+        self.moves = is_lively()
+        if not self.moves:
+            return
+        from rich import progress
+        from rich.console import Console
+        from rich.live import Live
 
-    def __init__(self, total: float, columns: list[str]):
-        self._columns, self._done, self._weight = columns, 0.0, 0.0
-        self._rows: list[list[str]] = []
-        self._display = _live_bar(total) if is_lively() else None
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("left"),
+            progress.TimeRemainingColumn(),
+        )
+        self._bar.add_task("", total=total)
+        self._live = Live(console=Console(file=sys.stderr), refresh_per_second=8)
 
     def __enter__(self) -> Self:
-        if self._display:
-            self._display.live.start()
+        if self.moves:
+            self._live.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._display:
-            self._display.live.update("", refresh=True)
-            self._display.live.stop()
+        if self.moves:
+            self._live.update("", refresh=True)
+            self._live.stop()
+
+    def show(self, completed: float, above: list[Any], **changes: Any) -> None:
+        """Redraw the bar at `completed`, below whatever stands above it."""
+        if self.moves:
+            from rich.console import Group
+
+            self._bar.update(self._bar.task_ids[0], completed=completed, **changes)
+            self._live.update(Group(*above, self._bar))
+
+
+class Progress(_Display):
+    """Progress of a list of weighted tasks with the time left, and the rows finished so far."""
+
+    def __init__(self, total: float, columns: list[str]):
+        _Display.__init__(self, total)
+        self._columns, self._done, self._weight = columns, 0.0, 0.0
+        self._rows: list[list[str]] = []
 
     def start(self, name: str, weight: float) -> None:
         """A task begins that is expected to take `weight` of the total."""
         self._weight = weight
-        self._update(0.0, description=name)
+        self._draw(0.0, description=name)
 
     def advance(self, fraction: float) -> None:
         """The current task is this far."""
-        self._update(fraction * self._weight)
+        self._draw(fraction * self._weight)
 
     def finish(self, row: list[str], weight: float) -> None:
         """A task is done; `row` is what to show for it."""
         self._done += weight
         self._rows.append(row)
-        self._update(0.0)
+        self._draw(0.0)
 
-    def _update(self, extra: float, **changes: Any) -> None:
-        if self._display:
-            from rich.console import Group
-
-            bar = self._display.bar
-            bar.update(bar.task_ids[0], completed=self._done + extra, **changes)
+    def _draw(self, extra: float, **changes: Any) -> None:
+        if self.moves:
             table = [make_table(self._columns, self._rows)] if self._rows else []
-            self._display.live.update(Group(*table, bar))
+            self.show(self._done + extra, table, **changes)
 
 
-class Counter:
+class Counter(_Display):
     """Things done out of a total, with rate and time left; off a terminal, a line now and then."""
 
     def __init__(self, name: str, total: int):
-        self._name, self._total, self._done = name, total, 0
+        _Display.__init__(self, total)
+        self._name, self._total, self._count = name, total, 0
         self._begin = self._spoken = time.monotonic()
-        self._display = _live_bar(total) if is_lively() else None
-
-    def __enter__(self) -> Self:
-        if self._display:
-            self._display.live.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._display:
-            self._display.live.stop()
 
     def advance(self) -> None:
         """One more is done."""
-        self._done += 1
+        self._count += 1
         now = time.monotonic()
-        speed = self._done / max(now - self._begin, 1e-9)
-        text = f"{self._done} of {self._total} {self._name}, {speed:.1f}/s"
-        if self._display:
-            bar = self._display.bar
-            bar.update(bar.task_ids[0], completed=self._done, description=text)
-            self._display.live.update(bar)
-        elif now - self._spoken > 10:
+        speed = self._count / max(now - self._begin, 1e-9)
+        text = f"{self._count} of {self._total} {self._name}, {speed:.1f}/s"
+        self.show(self._count, [], description=text)
+        if not self.moves and now - self._spoken > 10:
             self._spoken = now
-            say(f"{text}, {(self._total - self._done) / speed:.0f} s left")
-
-
-class _Display(NamedTuple):
-    live: Any
-    bar: Any
-
-
-def _live_bar(total: float) -> _Display:
-    from rich import progress
-    from rich.console import Console
-    from rich.live import Live
-
-    bar = progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TextColumn("left"),
-        progress.TimeRemainingColumn(),
-    )
-    bar.add_task("", total=total)
-    return _Display(Live(console=Console(file=sys.stderr), refresh_per_second=8), bar)
+            say(f"{text}, {(self._total - self._count) / speed:.0f} s left")

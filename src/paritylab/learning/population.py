@@ -2,7 +2,6 @@
 
 import math
 import sys
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -42,10 +41,11 @@ def population_risk(
     """The exact risk of ŷ = readout((k/heads) Σ_i Σ_j γ_i[j] x_j) over all inputs.
 
     attention: γ, shape (heads, n), rows summing to one; or a `HeadAttention`, whose attention is
-    then computed in float64. readout: "zigzag", "cos" or a scalar function of s; by default the
-    model's own, or the zigzag for an array. loss: a name or a `Loss`. tolerance: what the series
-    aims for; `.error` says what was reached. route: leave it to "auto" unless two routes are to be
-    compared.
+    then computed in float64. An array is taken as it is: `.error` cannot know what it lost if it
+    was computed in float32, so pass the model where there is one. readout: "zigzag", "cos" or a
+    scalar function of s; by default the model's own, or the zigzag for an array. loss: a name or a
+    `Loss`. tolerance: what the series aims for; `.error` says what was reached. route: leave it to
+    "auto" unless two routes are to be compared.
 
     >>> import numpy as np
     >>> risk = population_risk(np.full((3, 100_000), 1e-5), Parity(100_000, (5, 77, 4096)))
@@ -89,7 +89,6 @@ def _population(attention, problem, readout, loss, tolerance, route, with_gradie
         readout = attention.readout if readout is None else readout
         with float64():
             attention = attention.attention()
-    single = getattr(attention, "dtype", None) == np.float32
     attention = _checked(attention, problem)
     readout, loss = as_readout("zigzag" if readout is None else readout, problem.k), as_loss(loss)
     heads = attention.shape[0]
@@ -105,11 +104,6 @@ def _population(attention, problem, readout, loss, tolerance, route, with_gradie
             risk, slopes = _enumeration(*arguments)
     if math.isnan(risk.value):
         raise ValueError(f"the readout or the loss is not a number somewhere on [0, {problem.k}]")
-    if single:
-        # The array itself is only good to float32; a change of one part in 2^24 moves s by that.
-        moved = 2.0**-24 * problem.k * (1.0 if slopes is None else float(np.max(np.abs(slopes))))
-        reach = 2.0**-23 * (scale_of(pieces, problem.k) if pieces is not None else problem.k)
-        risk = replace(risk, error=risk.error + max(moved, reach))
     if slopes is None:
         return RiskGradient(risk, None)
     gradient = np.broadcast_to(np.asarray(slopes) * (problem.k / heads), attention.shape)

@@ -17,8 +17,6 @@ from paritylab.report.figures import svg
 #: Keys without which a row cannot be shown.
 _NEEDED = ("id", "paper", "title", "statement", "status", "expected", "evidence", "measured")
 
-_PAPERS = {"hg1": "HG1", "hg2": "HG2", "ks": "KS", "lab": "Lab"}
-
 
 def read_rows(path: str | Path) -> list[dict[str, Any]]:
     """Verdict rows from a JSON file, checked for what the page needs."""
@@ -49,7 +47,7 @@ def write_report(rows: list[dict[str, Any]], folder: str | Path) -> Path:
         loader=PackageLoader("paritylab.report"), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["number"] = number
-    environment.filters["paper"] = lambda name: _PAPERS.get(name, name)
+    environment.filters["paper"] = str.upper
     text = environment.get_template("page.html.j2").render(
         rows=rows,
         counts=_counts(rows),

@@ -68,10 +68,6 @@ class Store:
                 (key, row["id"], text),
             )
 
-    def has_block(self, key: str) -> bool:
-        """Whether the block is finished."""
-        return self._one("SELECT 1 FROM blocks WHERE key = ?", key) is not None
-
     def finished_blocks(self) -> set[str]:
         """Keys of all finished blocks."""
         with self._translated():
