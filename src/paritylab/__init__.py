@@ -21,6 +21,7 @@ _HOMES = {
     "paritylab.learning": (
         "LOSSES", "Loss", "Risk", "population_risk", "population_gradient", "model_gradient",
         "enumerated_risk", "enumerated_gradient", "sampled_risk", "sampled_gradient",
+        "Procedure", "HeadRuns", "train_heads", "random_targets",
     ),
     "paritylab.claims": (
         "Claim", "Effort", "Evidence", "Finding", "Status", "Trial", "Verdict",
@@ -50,15 +51,19 @@ if TYPE_CHECKING:
     )
     from paritylab.learning import (
         LOSSES as LOSSES,
+        HeadRuns as HeadRuns,
         Loss as Loss,
+        Procedure as Procedure,
         Risk as Risk,
         enumerated_gradient as enumerated_gradient,
         enumerated_risk as enumerated_risk,
         model_gradient as model_gradient,
         population_gradient as population_gradient,
         population_risk as population_risk,
+        random_targets as random_targets,
         sampled_gradient as sampled_gradient,
         sampled_risk as sampled_risk,
+        train_heads as train_heads,
     )
 
 

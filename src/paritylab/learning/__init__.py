@@ -3,12 +3,17 @@
 from paritylab.learning.enumeration import enumerated_gradient, enumerated_risk
 from paritylab.learning.losses import LOSSES, Loss, as_loss
 from paritylab.learning.population import model_gradient, population_gradient, population_risk
+from paritylab.learning.procedure import PRESETS, Procedure, preset, temperature
 from paritylab.learning.risk import Risk, RiskGradient
 from paritylab.learning.sampled import sampled_gradient, sampled_risk
+from paritylab.learning.train import HeadRuns, random_targets, train_heads
 
 __all__ = [
     "LOSSES",
+    "PRESETS",
+    "HeadRuns",
     "Loss",
+    "Procedure",
     "Risk",
     "RiskGradient",
     "as_loss",
@@ -17,6 +22,10 @@ __all__ = [
     "model_gradient",
     "population_gradient",
     "population_risk",
+    "preset",
+    "random_targets",
     "sampled_gradient",
     "sampled_risk",
+    "temperature",
+    "train_heads",
 ]

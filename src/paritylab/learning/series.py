@@ -55,8 +55,10 @@ def kinked_mean(
     head = partial_sums(weights[heavy], indicator[heavy], probabilities[heavy])
     chances = head.chances * jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
     light = weights.at[heavy].set(0.0)
-    coefficients, kink = _cosine_coefficients(head.sums + plan.start, chances, pieces, plan)
     frequencies = jnp.asarray(plan.frequencies)
+    coefficients, kink = cosine_coefficients(
+        head.sums + plan.start, chances, pieces, frequencies, plan.reach
+    )
     plain, signed = characteristic(light, probabilities, frequencies, plan.layout, fair=fair)
     terms = (coefficients[0] * plain + coefficients[1] * signed) * jnp.exp(
         -1j * frequencies * plan.start
@@ -64,42 +66,56 @@ def kinked_mean(
     return jnp.sum(terms.real), kink
 
 
-def _cosine_coefficients(shifts, chances, pieces: Pieces, plan: Plan):
+def cosine_coefficients(shifts, chances, pieces: Pieces, frequencies, reach):
     """Σ_u chance_u·a_m(u) for the even and the odd part: cosine series of f(u+x) on [0, R].
 
     a_m = (2/(Rω²)) {(-1)^m f'(u+R) - f'(u) - Σ_p [slope_p cos ωx_p - curve_p sin(ωx_p)/ω]}, the sum
     over the knots x_p = t_p - u inside (0, R); a_0 is the mean of f(u+·) over [0, R].
     """
-    reach, frequencies = plan.reach, jnp.asarray(plan.frequencies)
-    omega = jnp.where(frequencies > 0, frequencies, 1.0)[:, None]
-    scale = 2 / (reach * omega[:, 0] ** 2)
-    alternating = jnp.where(jnp.arange(frequencies.shape[0]) % 2 == 0, 1.0, -1.0)
+    terms = frequencies.shape[0]
+    omega = jnp.where(frequencies > 0, frequencies, 1.0)
+    scale = 2 / (reach * omega**2)
+    alternating = jnp.where(jnp.arange(terms) % 2 == 0, 1.0, -1.0)
 
-    def add_knot(totals, knot):
+    def of_knot(knot):
         t, slope, curve = knot
         x = (t - shifts)[None, :]
         inside = (x > 0) & (x < reach)
         near_end = slope[:, None] * (x < reach) + curve[:, None] * jnp.maximum(reach - x, 0)
         near_start = slope[:, None] * (x <= 0) + curve[:, None] * jnp.maximum(-x, 0)
-        means, ends, starts, waves, kink = totals
-        means = means + _mean_over_interval(x, slope[:, None], curve[:, None], reach)
-        angle = omega * x
-        cos, sin = (chances * inside) @ jnp.cos(angle).T, (chances * inside) @ jnp.sin(angle).T
-        waves = waves + slope[:, None] * cos - curve[:, None] * sin / omega.T
-        kink = kink + jnp.sum(jnp.abs(chances) * inside * jnp.abs(slope)[:, None])
-        return (means, ends + near_end, starts + near_start, waves, kink), None
+        means = _mean_over_interval(x, slope[:, None], curve[:, None], reach)
+        turns = powers(jnp.exp(1j * jnp.pi / reach * jnp.where(inside, x, 0.0))[0], terms)
+        cos, sin = (chances * inside) @ turns.real.T, (chances * inside) @ turns.imag.T
+        waves = slope[:, None] * cos - curve[:, None] * sin / omega[None, :]
+        kink = jnp.sum(jnp.abs(chances) * inside * jnp.abs(slope)[:, None])
+        return means, near_end, near_start, waves, kink
 
-    zeros = jnp.zeros_like(chances)
-    start = jnp.broadcast_to(jnp.asarray(pieces.start)[:, None], chances.shape)
-    waves = jnp.zeros((2, frequencies.shape[0]), shifts.dtype)
-    table = (pieces.knots, jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
-    totals, _ = jax.lax.scan(add_knot, (start, zeros, zeros, waves, jnp.zeros(())), table)
-    means, ends, starts, waves, kink = totals
+    table = (jnp.asarray(pieces.knots), jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
+    means, ends, starts, waves, kink = _sum_over_knots(of_knot, table, shifts.size * terms)
+    means = means + jnp.asarray(pieces.start)[:, None]
     ends, starts = jnp.sum(chances * ends, axis=1), jnp.sum(chances * starts, axis=1)
     edges = ends[:, None] * alternating[None, :] - starts[:, None]
     constant = jnp.sum(chances * means, axis=1)
     coefficients = jnp.asarray(scale[None, :] * (edges - waves)).at[:, 0].set(constant)
     return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
+
+
+def _sum_over_knots(of_knot, table, size: int):
+    """Σ_p of_knot(p): all at once while that fits a cache, one by one beyond."""
+    if size * len(table[0]) <= 2**18:
+        return jax.tree.map(lambda terms: jnp.sum(terms, axis=0), jax.vmap(of_knot)(table))
+    zeros = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), jax.eval_shape(
+        of_knot, jax.tree.map(lambda a: a[0], table)))  # fmt: skip
+    add = lambda totals, knot: (jax.tree.map(jnp.add, totals, of_knot(knot)), None)  # noqa: E731
+    return jax.lax.scan(add, zeros, table)[0]
+
+
+def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size"]:
+    """z⁰ … z^(M-1) by doubling: a cosine per entry would cost ten times as much."""
+    table = jnp.ones((1, *z.shape), z.dtype)
+    while table.shape[0] < terms:
+        table, z = jnp.concatenate([table, table * z[None]]), z * z
+    return table[:terms]
 
 
 def _mean_over_interval(x, slope, curve, reach):

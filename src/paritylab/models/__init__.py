@@ -5,6 +5,7 @@ from paritylab.models.constructions import parity_network, parity_transformer
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
+from paritylab.models.joint import JointAttention
 from paritylab.models.positions import Circle, OneHot, RandomSigns
 from paritylab.models.readouts import Cosine, Zigzag, as_readout, smooth_relu
 
@@ -14,6 +15,7 @@ __all__ = [
     "FeedForward",
     "FullFormAttention",
     "HeadAttention",
+    "JointAttention",
     "OneHot",
     "RandomSigns",
     "WeightedReadout",

@@ -33,7 +33,7 @@ def sample(problem: Parity, key, size: int) -> Batch:
     """
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
-    bits, flips = _draw(as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform)
+    bits, flips = draw_bits(as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform)
     return Batch(bits, problem.labels_unchecked(bits) * flips)
 
 
@@ -73,7 +73,8 @@ def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, 
 
 
 @partial(jax.jit, static_argnums=(3, 4))
-def _draw(key, probabilities, noise, size: int, uniform: bool):
+def draw_bits(key, probabilities, noise, size: int, uniform: bool):
+    """`size` bit strings (size, n) and the signs ±1 by which label noise multiplies labels."""
     n = probabilities.shape[0]
     bits_key, noise_key = jax.random.split(key)
     if uniform:

@@ -1,0 +1,66 @@
+"""The population risk as a function that compiled training loops can differentiate."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.learning.cosine import cosine_risk
+from paritylab.learning.half_sums import half_sum_mean
+from paritylab.learning.losses import LOSSES, Loss
+from paritylab.learning.moving import dense_characteristic, moving_mean
+from paritylab.learning.pieces import pieces_of
+from paritylab.learning.series import smooth_coefficients
+from paritylab.models.readouts import Cosine, Readout
+from paritylab.precision import AnyArray
+from paritylab.problem import Parity
+
+#: Half-sums cost 2^(n/2); above this the series is faster.
+MAX_HALF_SUM_BITS = 24
+SMOOTH_TERMS = 256
+
+
+class Target(NamedTuple):
+    """A parity problem as arrays, so that one compiled call serves many targets.
+
+    indicator: 1 on B. probabilities: P(x_j = 1). contrast: sign·(1-2ν).
+    """
+
+    indicator: Float[AnyArray, "*runs n"]
+    probabilities: Float[AnyArray, "*runs n"]
+    contrast: Float[AnyArray, "*runs"]
+
+
+def target_of(problem: Parity) -> Target:
+    """The problem's arrays."""
+    contrast = np.asarray(problem.sign * (1 - 2 * problem.noise), dtype=np.float64)
+    return Target(problem.indicator, problem.probabilities, contrast)
+
+
+WeightRisk = Callable[[Float[Array, " n"], Target], Float[Array, ""]]
+
+
+def weight_risk(readout: Readout, loss: Loss, n: int, k: int) -> WeightRisk:
+    """The population risk of ŷ = readout(Σ_j g_j x_j) as a function of g and the target.
+
+    Exact for the cos readout and for the zigzag up to 24 bits; beyond, and for readouts of your
+    own, a series with a fixed number of terms. Call it in float64.
+    """
+    if isinstance(readout, Cosine) and LOSSES.get(loss.name) is loss:
+        return lambda weights, target: cosine_risk(weights, *target, loss.name)
+    pieces = pieces_of(readout, loss)
+    if pieces is not None:
+        mean = half_sum_mean if n <= MAX_HALF_SUM_BITS else moving_mean
+        return lambda weights, target: loss.outer(mean(weights, *target, pieces))
+    frequencies, coefficients = smooth_coefficients(readout, loss, float(k), 1.0, SMOOTH_TERMS)
+
+    def smooth(weights, target):
+        plain, signed = dense_characteristic(
+            weights, target.indicator, target.probabilities, frequencies[1], SMOOTH_TERMS
+        )
+        terms = coefficients[0] * plain + target.contrast * coefficients[1] * signed
+        return loss.outer(jnp.sum(terms.real))
+
+    return smooth
