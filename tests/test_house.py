@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "paritylab"
 README = (ROOT / "README.md").read_text()
 
 #: A room imports only from rooms before it; cli is the face and may import all.
-ROOMS = ["precision", "problem", "models", "theory", "learning", "solvers", "sweep", "claims",
+ROOMS = ["precision", "files", "problem", "models", "theory", "learning", "solvers", "sweep", "claims",
          "report", "cli"]  # fmt: skip
 
 

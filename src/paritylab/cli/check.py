@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from paritylab.cli import console
+from paritylab.files import write_atomically
 
 # typing.Literal, not the enums of paritylab.claims: --help must not import them.
 EffortName = Literal["quick", "default", "full"]
@@ -175,10 +176,4 @@ def _write_json(rows: list, target: str) -> None:
     if target == "-":
         sys.stdout.write(text)
         return
-    from paritylab.report.page import write_atomically
-
-    path = Path(target)
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise ValueError(f"cannot write {path}: {error.strerror}") from None
+    write_atomically(Path(target), text)

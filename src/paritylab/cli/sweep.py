@@ -1,6 +1,7 @@
 """`paritylab sweep run|status|export`."""
 
 import csv
+import io
 import json
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
+from paritylab.files import write_atomically
 
 app = typer.Typer(
     help="Many runs: success rates over random starts and targets, kept in a store.",
@@ -131,19 +133,12 @@ def _flat_rows(store: Path) -> list[dict]:
 
 
 def _write_csv(rows: list[dict], path: Path) -> None:
-    import io
-
-    from paritylab.report.page import write_atomically
-
     text = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(text, names, restval="")
     writer.writeheader()
     writer.writerows(rows)
-    try:
-        write_atomically(path, text.getvalue())
-    except OSError as error:
-        raise ValueError(f"cannot write {path}: {error.strerror}") from None
+    write_atomically(path, text.getvalue())
 
 
 def _write_parquet(rows: list[dict], path: Path) -> None:

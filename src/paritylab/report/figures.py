@@ -1,14 +1,19 @@
 """Figures drawn from a row's `series`, as SVG text.
 
-A series is {"kind": "lines" | "histogram", "x": {"label", "scale"}, "y": {"label", "scale"},
-"caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high", "style"}] and "marks":
-[{"axis", "at", "label"}]; for a histogram, "values".
+A series is {"kind": "lines" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label",
+"scale"}, "caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high", "style"}] and
+"marks": [{"axis", "at", "label"}]; for a histogram, "values"; for heatmaps, "panels": [{"title",
+"values", "marks"}], rows of numbers between 0 and 1 with marked columns. The kind "side by side"
+holds whole series in "parts".
 """
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from paritylab.files import write_atomically
 
 #: Colours that stay apart for colour-blind readers (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -27,31 +32,69 @@ _STYLE: dict[Any, Any] = {
 
 def svg(series: dict[str, Any]) -> str | None:
     """The figure of a series as an SVG element, or None if the series holds no figure."""
-    draw = _DRAWERS.get(series.get("kind", ""))
-    if draw is None:
+    if series.get("kind") not in {*_DRAWERS, "side by side"}:
         return None
     import matplotlib
-    from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(6.2, 3.4), layout="constrained")
-        axes = figure.add_subplot()
-        draw(axes, series)
-        _label(axes, series)
+        figure = make_figure(series)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]
 
 
+def save_figure(series: dict[str, Any], path: Path) -> None:
+    """Write the figure of a series as the file type its name ends in (svg, pdf or png)."""
+    import matplotlib
+
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("svg", "pdf", "png"):
+        raise ValueError(f"a figure file ends in .svg, .pdf or .png, got {path.name!r}")
+    with matplotlib.rc_context(_STYLE):
+        figure, buffer = make_figure(series), io.BytesIO()
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+        figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
+    write_atomically(path, buffer.getvalue())
+
+
+def make_figure(series: dict[str, Any]) -> Any:
+    """The matplotlib figure of a series of any kind."""
+    from matplotlib.figure import Figure
+
+    parts = series["parts"] if series["kind"] == "side by side" else [series]
+    columns = [len(part.get("panels", [0])) for part in parts]
+    figure = Figure(figsize=(max(6.2, 4.2 * sum(columns)), 3.4), layout="constrained")
+    grid = figure.add_gridspec(1, sum(columns))
+    at = 0
+    for part, width in zip(parts, columns, strict=True):
+        axes = [figure.add_subplot(grid[0, at + column]) for column in range(width)]
+        _DRAWERS[part["kind"]](axes if "panels" in part else axes[0], part)
+        for each in axes:
+            _label(each, part)
+        at += width
+    return figure
+
+
 def _label(axes, series: dict[str, Any]) -> None:
     for name in ("x", "y"):
         axis = series.get(name, {})
-        axes.set(
-            **{f"{name}label": axis.get("label", ""), f"{name}scale": axis.get("scale", "linear")}
-        )
+        axes.set(**{f"{name}label": axis.get("label", "")})
+        if "scale" in axis:
+            axes.set(**{f"{name}scale": axis["scale"]})
     if axes.get_legend_handles_labels()[1]:
         axes.legend()
+
+
+def _draw_heatmaps(axes, series: dict[str, Any]) -> None:
+    for each, panel in zip(axes, series["panels"], strict=True):
+        values = _numbers(panel["values"])
+        image = each.imshow(values, aspect="auto", vmin=0, vmax=1, cmap="cividis")
+        each.set(title=panel.get("title", ""), yticks=range(len(values)))
+        each.grid(visible=False)
+        for column in panel.get("marks", ()):
+            each.axvline(column, color="white", linestyle=":", linewidth=1.2)
+    axes[-1].figure.colorbar(image, ax=axes, label=series.get("colour", "attention"))
 
 
 def _draw_lines(axes, series: dict[str, Any]) -> None:
@@ -83,4 +126,4 @@ def _numbers(values) -> np.ndarray:
     return np.asarray(values, dtype=float)
 
 
-_DRAWERS = {"lines": _draw_lines, "histogram": _draw_histogram}
+_DRAWERS = {"lines": _draw_lines, "histogram": _draw_histogram, "heatmaps": _draw_heatmaps}

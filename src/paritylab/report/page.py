@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from paritylab.claims.verdict import Status
+from paritylab.files import write_atomically
 from paritylab.report.figures import svg
 
 #: Keys without which a row cannot be shown.
@@ -56,26 +55,9 @@ def write_report(rows: list[dict[str, Any]], folder: str | Path) -> Path:
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return write_atomically(folder / "index.html", text)
     except OSError as error:
         raise ValueError(f"cannot write the report into {folder}: {error.strerror}") from None
-
-
-def write_atomically(path: Path, text: str) -> Path:
-    """Write to a temporary file beside the path, then rename it into place."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        # mkstemp makes private files; a result file gets the permissions any new file would.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return path
+    return write_atomically(folder / "index.html", text)
 
 
 def number(value: Any) -> str:

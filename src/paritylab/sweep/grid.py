@@ -2,7 +2,7 @@
 
 import itertools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from paritylab.sweep.spec import Spec
 class Grid:
     """Every combination of the listed values, each a cell with `runs` runs in blocks of `width`.
 
-    problem and settings: a value, or a list of values to combine. until: stop a cell early once
-    the 95 % interval of its success rate lies on one side of this rate.
+    problem and settings: tables whose entries are a value, or a list of values to combine; problem
+    may also be a list of tables, for sizes that go together. until: stop a cell early once the
+    95 % interval of its success rate lies on one side of this rate.
 
     >>> grid = Grid("coin", {"n": [1, 2], "k": 1}, {"rate": 0.5}, runs=200, width=100)
     >>> len(list(grid.specs()))
@@ -23,7 +24,7 @@ class Grid:
     """
 
     learner: str
-    problem: Mapping[str, Any]
+    problem: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     settings: Mapping[str, Any] = field(default_factory=dict)
     runs: int = 100
     width: int = 100
@@ -31,9 +32,9 @@ class Grid:
     until: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("problem", "settings"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise ValueError(f"{name} must be a table of values, got {getattr(self, name)!r}")
+        for table in [*self._problems(), self.settings]:
+            if not isinstance(table, Mapping):
+                raise ValueError(f"problem and settings must be tables of values, got {table!r}")
         if self.runs < 1 or self.runs % self.width:
             raise ValueError(
                 f"runs must be a positive multiple of width={self.width}, got {self.runs}"
@@ -50,15 +51,20 @@ class Grid:
                     self.learner, problem, settings, seed=self.seed, width=self.width, block=block
                 )
 
+    def _problems(self) -> list:
+        single = isinstance(self.problem, Mapping | str) or not isinstance(self.problem, Sequence)
+        return [self.problem] if single else list(self.problem)
+
     def _cells(self) -> Iterator[tuple[dict, dict]]:
-        names = [("problem", name) for name in self.problem]
-        names += [("settings", name) for name in self.settings]
-        axes = [_values(getattr(self, group)[name]) for group, name in names]
-        for values in itertools.product(*axes):
-            cell: dict[str, dict] = {"problem": {}, "settings": {}}
-            for (group, name), value in zip(names, values, strict=True):
-                cell[group][name] = value
-            yield cell["problem"], cell["settings"]
+        for table in self._problems():
+            for problem in _combinations(table):
+                for settings in _combinations(self.settings):
+                    yield problem, settings
+
+
+def _combinations(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*map(_values, table.values())):
+        yield dict(zip(table, values, strict=True))
 
 
 def grid_from_toml(path: str | Path) -> Grid:

@@ -1,6 +1,6 @@
 """The learners a sweep can name. A learner maps one spec to one plain row per run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -10,9 +10,10 @@ import numpy as np
 from paritylab.learning.half_sums import half_sum_mean
 from paritylab.learning.losses import LOSSES
 from paritylab.learning.pieces import pieces_of
+from paritylab.learning.train import random_targets, train_heads
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
-from paritylab.problem import random_parity
+from paritylab.problem import Parity, random_parity
 from paritylab.sweep.spec import Spec
 
 Row = dict[str, Any]
@@ -44,6 +45,65 @@ def coin(spec: Spec) -> list[Row]:
     rate = float(dict(spec.settings).get("rate", 0.5))
     draws = [np.random.default_rng([spec.seed, run]).random() for run in spec.runs]
     return [{"success": bool(draw < rate), "draw": float(draw)} for draw in draws]
+
+
+_HEADS_PROBLEM = {"n", "k", "subset", "noise", "bias", "neighbours"}
+_HEADS_SETTINGS = {
+    "preset", "tau", "loss", "readout", "optimiser", "rate", "steps", "heads", "data", "samples",
+    "variant",
+}  # fmt: skip
+
+
+@learner("heads")
+def heads(spec: Spec) -> list[Row]:
+    """k heads trained from random angles; a run succeeds if they end on exactly the set B.
+
+    problem: n, k, and optionally subset (the same target for all runs), noise, bias, neighbours.
+    settings: those of `train_heads`, with preset for its procedure.
+    """
+    problem, settings = dict(spec.problem), dict(spec.settings)
+    _only("problem", problem, _HEADS_PROBLEM)
+    _only("setting", settings, _HEADS_SETTINGS)
+    first = spec.runs[0]
+    runs = train_heads(
+        _head_targets(problem, spec), settings.pop("preset", "paper"), seed=spec.seed, first=first,
+        **settings,
+    )  # fmt: skip
+    return [
+        {
+            "success": bool(runs.recovered[i]),
+            "solved": bool(runs.solved[i]),
+            "risk": _finite(runs.risk[i]),
+            "subset": list(runs.problems[i].subset),
+            "positions": runs.positions[i].tolist(),
+            "directions": runs.directions[i].tolist(),
+            "trace": [_finite(value) for value in runs.path_risks[:, i]],
+        }
+        for i in range(spec.width)
+    ]
+
+
+def _head_targets(problem: dict[str, Any], spec: Spec) -> Sequence[Parity]:
+    n, subset = int(problem.pop("n")), problem.pop("subset", None)
+    k = int(problem.pop("k", 0 if subset is None else len(subset)))
+    if subset is None:
+        return random_targets(n, k, spec.width, seed=spec.seed, first=spec.runs[0], **problem)
+    problem.pop("neighbours", None)
+    target = Parity(n, subset, **problem)
+    if target.k != k:
+        raise ValueError(f"subset has {target.k} positions, but k={k}")
+    return [target] * spec.width
+
+
+def _only(kind: str, given: dict[str, Any], known: set[str]) -> None:
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValueError(f"unknown {kind} {unknown[0]!r}; known: {', '.join(sorted(known))}")
+
+
+def _finite(value) -> float | None:
+    """A number for JSON; None for a run that diverged."""
+    return float(value) if np.isfinite(value) else None
 
 
 @learner("start")

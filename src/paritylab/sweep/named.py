@@ -12,7 +12,16 @@ def _start(effort: str) -> Grid:
     return Grid("start", {"n": sizes, "k": [2, 3]}, {"below": 4.0}, runs=runs, width=100)
 
 
-NAMED: dict[str, Callable[[str], Grid]] = {"start": _start}
+def _heads(effort: str) -> Grid:
+    """How often the paper's procedure and its public code find the set B."""
+    sizes = {"quick": [(8, 2)], "default": [(12, 2), (16, 3)],
+             "full": [(12, 2), (16, 3), (20, 3), (50, 5), (100, 3)]}[effort]  # fmt: skip
+    runs, width = {"quick": (40, 40), "default": (200, 40), "full": (400, 40)}[effort]
+    problems = [{"n": n, "k": k} for n, k in sizes]
+    return Grid("heads", problems, {"preset": ["paper", "code"]}, runs=runs, width=width)
+
+
+NAMED: dict[str, Callable[[str], Grid]] = {"start": _start, "heads": _heads}
 
 
 def named_grid(name: str, effort: str) -> Grid:

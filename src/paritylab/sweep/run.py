@@ -2,14 +2,14 @@
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from paritylab.files import write_atomically
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,7 @@ def save_run(run: Run, path: str | Path) -> Path:
             arrays[f"{group}/{name}"] = array
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(buffer.getvalue())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ValueError(f"cannot write {path}: {error.strerror}") from None
-    return path
+    return write_atomically(path, buffer.getvalue())
 
 
 def load_run(path: str | Path) -> Run:

@@ -1,5 +1,7 @@
 """Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
 
+from math import sqrt
+
 import numpy as np
 from jaxtyping import Float
 
@@ -77,3 +79,43 @@ def peak_attention(n: int, tau: float) -> float:
     Neighbours at distance j score 2π²j²/n² less, so 1/γ ≈ Σ_j e^{-2π²j²/(n²τ)} ≈ n√(τ/2π).
     """
     return float(np.sqrt(2 * np.pi / tau) / n)
+
+
+def prediction_smoothness(k: int, tau: float, b: float) -> float:
+    """Lemmas 6 and 14: B, the claimed Lipschitz constant of the gradient of ŷ in the heads.
+
+    B = 2k(20/τ² + 32k²/(τ²√b)), with b the smoothing of the ReLU.
+    """
+    return 2 * k * _curvature(k, tau, b)
+
+
+def prediction_slope(k: int, tau: float) -> float:
+    """Lemma 15: l₁ = C = 8k²√(2k)/τ, the claimed Lipschitz constant of ŷ in the heads."""
+    return 8 * k**2 / tau * sqrt(2 * k)
+
+
+def product_smoothness(k: int, tau: float, b: float) -> float:
+    """Lemma 16: l₂ = √(2k)(4k³(20/τ² + 32k²/(τ²√b)) + (8k²/τ)²), claimed for ŷ·∇ŷ."""
+    return sqrt(2 * k) * (4 * k**3 * _curvature(k, tau, b) + (8 * k**2 / tau) ** 2)
+
+
+def risk_smoothness(k: int, tau: float, b: float) -> float:
+    """Lemma 7: max{2·l₁·C, 2(l₂+B)}, the claimed Lipschitz constant of the risk's gradient."""
+    slope = prediction_slope(k, tau)
+    return max(
+        2 * slope * slope,
+        2 * (product_smoothness(k, tau, b) + prediction_smoothness(k, tau, b)),
+    )
+
+
+def step_size(k: int, tau: float, b: float) -> float:
+    """The step of Theorem 5's proof, 1/max{2·l₁·C, 2(l₂+B)}.
+
+    >>> f"{step_size(3, 1 / 20, 0.01):.1e}"
+    '4.0e-09'
+    """
+    return 1 / risk_smoothness(k, tau, b)
+
+
+def _curvature(k: int, tau: float, b: float) -> float:
+    return 20 / tau**2 + 32 * k**2 / (tau**2 * sqrt(b))
