@@ -25,7 +25,7 @@ _HOMES = {
     ),
     "paritylab.claims": (
         "Claim", "Effort", "Evidence", "Finding", "Status", "Trial", "Verdict",
-        "check", "claim", "claims_from_file", "registry",
+        "RateOf", "check", "claim", "claims_from_file", "registry",
     ),
     "paritylab.report": ("write_report",),
     "paritylab.precision": ("float64",),
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Effort as Effort,
         Evidence as Evidence,
         Finding as Finding,
+        RateOf as RateOf,
         Status as Status,
         Trial as Trial,
         Verdict as Verdict,

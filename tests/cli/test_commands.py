@@ -21,7 +21,9 @@ def run(capsys, *arguments):
     return stopped.value.code, captured.out, captured.err
 
 
-@pytest.mark.parametrize("command", [[], ["claims"], ["check"], ["report"]])
+@pytest.mark.parametrize(
+    "command", [[], ["claims"], ["check"], ["report"], ["train"], ["train", "heads"]]
+)
 def test_help_gives_an_example(capsys, command):
     code, out, _ = run(capsys, *command, "--help")
     assert code == 0

@@ -314,6 +314,30 @@ def test_bad_grid_files_say_why(tmp_path, text, message):
         grid_from_toml(path)
 
 
+def test_sizes_that_go_together_form_a_list_of_tables(tmp_path):
+    sizes = "[[problem]]\nn = 8\nk = 2\n[[problem]]\nn = 9\nk = 3\n"
+    text = f'learner = "heads"\nruns = 4\nwidth = 4\n{sizes}'
+    (tmp_path / "grid.toml").write_text(text)
+    specs = list(grid_from_toml(tmp_path / "grid.toml").specs())
+    assert [dict(spec.problem) for spec in specs] == [{"n": 8, "k": 2}, {"n": 9, "k": 3}]
+
+
+def test_the_heads_learner_gives_rows_and_names_unknown_settings():
+    spec = Spec.make("heads", {"n": 8, "k": 2}, {"preset": "code", "steps": 20}, width=3)
+    rows = LEARNERS["heads"](spec)
+    assert len(rows) == 3
+    assert {"success", "solved", "risk", "subset", "positions", "directions"} <= set(rows[0])
+    fixed = Spec.make("heads", {"n": 8, "subset": [1, 4]}, {"steps": 5}, width=2)
+    assert [row["subset"] for row in LEARNERS["heads"](fixed)] == [[1, 4], [1, 4]]
+    for problem, settings, words in (
+        ({"n": 8, "k": 2}, {"temperature": 1}, "unknown setting 'temperature'"),
+        ({"n": 8, "k": 2, "d": 3}, {}, "unknown problem 'd'"),
+        ({"n": 8, "k": 3, "subset": [1, 2]}, {}, "subset has 2 positions"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            LEARNERS["heads"](Spec.make("heads", problem, settings, width=2))
+
+
 def test_bad_specs_name_the_value():
     with pytest.raises(ValueError, match="width must be a whole number ≥ 1, got 0"):
         Spec.make("coin", {}, {}, width=0)

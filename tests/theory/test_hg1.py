@@ -32,3 +32,13 @@ def test_no_prediction_beats_the_bound_without_an_edge():
     prediction = np.linspace(-3, 3, 601)
     pair = np.maximum(0, 1 - prediction) ** 2 + np.maximum(0, 1 + prediction) ** 2
     assert np.isclose(pair.min() / 2, hg1.risk_without_edge())
+
+
+def test_the_step_of_theorem_5_is_the_inverse_of_its_smoothness():
+    k, tau, b = 3, 0.05, 0.01
+    curvature = 20 / tau**2 + 32 * k**2 / (tau**2 * b**0.5)
+    assert hg1.prediction_smoothness(k, tau, b) == pytest.approx(2 * k * curvature)
+    assert hg1.prediction_slope(k, tau) == pytest.approx(8 * k**2 / tau * (2 * k) ** 0.5)
+    second = (2 * k) ** 0.5 * (4 * k**3 * curvature + (8 * k**2 / tau) ** 2)
+    assert hg1.product_smoothness(k, tau, b) == pytest.approx(second)
+    assert hg1.step_size(k, tau, b) == pytest.approx(0.5 / (second + 2 * k * curvature))

@@ -6,7 +6,7 @@ import traceback
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, console, sweep
+from paritylab.cli import check, console, sweep, train
 
 #: Exit codes: 1 a verdict differs from the expected one, 2 bad usage or bad input,
 #: 130 interrupted with finished work saved.
@@ -43,6 +43,7 @@ def _options(
 
 check.add_to(app)
 sweep.add_to(app)
+train.add_to(app)
 
 
 def main(arguments: list[str] | None = None) -> None:

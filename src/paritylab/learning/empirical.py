@@ -1,8 +1,7 @@
 """Risks from rows of data inside compiled training loops: all inputs, a sample, fresh batches."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -12,8 +11,7 @@ from paritylab.learning.risk import Model, predictions
 from paritylab.problem.sampling import binary_digits, draw_bits
 
 #: Where the gradient comes from: the exact population, all 2^n rows, one sample, fresh batches.
-Data = Literal["population", "all", "sample", "fresh"]
-DATA: tuple[str, ...] = get_args(Data)
+DATA = ("population", "all", "sample", "fresh")
 MAX_ALL_BITS = 20
 
 
@@ -48,7 +46,7 @@ def empirical_risk(model: Model, rows: Rows, loss: Loss, noise=0.0) -> Float[Arr
     return loss.outer(rows.shares @ statistic)
 
 
-def data_risk(model: Model, loss: Loss, data: Data, samples: int, target: Target, key, uniform):
+def data_risk(model: Model, loss: Loss, data: str, samples: int, target: Target, key, uniform):
     """risk(parameters, key of the step) for one run, from rows."""
     if data == "all":
         rows = every_row(target)

@@ -25,8 +25,9 @@ def moving_mean(
 ) -> Float[Array, ""]:
     """E[even(s)] + contrast·E[odd(s) χ_B(x)] for s = Σ_j g_j x_j at any n, differentiable in g.
 
-    Arguments as in `half_sum_mean`. Beside the exact routes it is off by 1e-14 … 1e-3, most where
-    the sums crowd around a kink; the front door measures what a trained model is worth.
+    Arguments as in `half_sum_mean`. Beside the exact routes it is off by 1e-14 … 1e-3, and its
+    gradient by up to a few percent, most where sums crowd around a kink; `population_risk` says
+    what a trained model is worth.
     """
     _, heavy = jax.lax.top_k(jax.lax.stop_gradient(weights), min(HEAVY, weights.shape[0]))
     head = partial_sums(weights[heavy], indicator[heavy], probabilities[heavy])

@@ -1,7 +1,7 @@
 """The population risk as a function that compiled training loops can differentiate."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +14,6 @@ from paritylab.learning.moving import dense_characteristic, moving_mean
 from paritylab.learning.pieces import pieces_of
 from paritylab.learning.series import smooth_coefficients
 from paritylab.models.readouts import Cosine, Readout
-from paritylab.precision import AnyArray
 from paritylab.problem import Parity
 
 #: Half-sums cost 2^(n/2); above this the series is faster.
@@ -25,18 +24,22 @@ SMOOTH_TERMS = 256
 class Target(NamedTuple):
     """A parity problem as arrays, so that one compiled call serves many targets.
 
-    indicator: 1 on B. probabilities: P(x_j = 1). contrast: sign·(1-2ν).
+    indicator: 1 on B (n,). probabilities: P(x_j = 1), (n,). contrast: sign·(1-2ν), ().
     """
 
-    indicator: Float[AnyArray, "*runs n"]
-    probabilities: Float[AnyArray, "*runs n"]
-    contrast: Float[AnyArray, "*runs"]
+    indicator: Any
+    probabilities: Any
+    contrast: Any
 
 
 def target_of(problem: Parity) -> Target:
     """The problem's arrays."""
     contrast = np.asarray(problem.sign * (1 - 2 * problem.noise), dtype=np.float64)
     return Target(problem.indicator, problem.probabilities, contrast)
+
+
+def _arrays(target: Target) -> Target:
+    return Target(*map(jnp.asarray, target))
 
 
 WeightRisk = Callable[[Float[Array, " n"], Target], Float[Array, ""]]
@@ -49,11 +52,11 @@ def weight_risk(readout: Readout, loss: Loss, n: int, k: int) -> WeightRisk:
     own, a series with a fixed number of terms. Call it in float64.
     """
     if isinstance(readout, Cosine) and LOSSES.get(loss.name) is loss:
-        return lambda weights, target: cosine_risk(weights, *target, loss.name)
+        return lambda weights, target: cosine_risk(weights, *_arrays(target), loss.name)
     pieces = pieces_of(readout, loss)
     if pieces is not None:
         mean = half_sum_mean if n <= MAX_HALF_SUM_BITS else moving_mean
-        return lambda weights, target: loss.outer(mean(weights, *target, pieces))
+        return lambda weights, target: loss.outer(mean(weights, *_arrays(target), pieces))
     frequencies, coefficients = smooth_coefficients(readout, loss, float(k), 1.0, SMOOTH_TERMS)
 
     def smooth(weights, target):

@@ -16,11 +16,11 @@ class Procedure:
     names or the objects themselves. rate: step size. steps: how many.
     """
 
-    tau: float | str = "1/n"
+    tau: float | int | str = "1/n"
     loss: Any = "squared_hinge"
     readout: str | Readout = "zigzag"
     optimiser: Any = "sgd"
-    rate: float = 0.1
+    rate: float | int = 0.1
     steps: int = 1000
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ def preset(name: str, n: int) -> Procedure:
 _FORMULA = re.compile(r"(?P<top>[\d.]+)/n(?P<square>\^2|²)?|n(?:/(?P<bottom>[\d.]+))?")
 
 
-def temperature(tau: float | str, n: int) -> float:
+def temperature(tau: float | int | str, n: int) -> float:
     """A temperature from a number or a formula: "0.5/n", "1/n^2", "n/4".
 
     >>> temperature("n/4", 20), temperature("1/n^2", 10)

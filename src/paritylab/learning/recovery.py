@@ -34,7 +34,7 @@ def read_attention(model: HeadAttention) -> tuple[tuple[int, ...], float]:
     inside[subset] = True
     half = np.pi / 2 * weights
     factors = np.where(inside, np.sin(half), np.cos(half))
-    return tuple(subset.tolist()), float(max(np.prod(factors), 0.0))
+    return tuple(subset.tolist()), max(float(np.prod(factors)), 0.0)
 
 
 def calibrated(scores, right, *, bins: int = 4):

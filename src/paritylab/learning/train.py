@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.descent import Descent, as_optimiser, descend
 from paritylab.learning.empirical import (
     MAX_ALL_BITS,
-    Data,
     check_data,
     data_risk,
     draw_rows,
@@ -28,7 +28,7 @@ from paritylab.problem import Parity, random_parity
 
 #: What is trained: the two position entries of each head, its whole 4×4 matrix, or the heads
 #: together with a feed-forward head that starts as the paper's or at random.
-Variant = Literal["masked", "unmasked", "joint", "joint-random"]
+VARIANTS = ("masked", "unmasked", "joint", "joint-random")
 
 #: Below this risk a run counts as solved.
 SOLVED = 0.05
@@ -87,9 +87,9 @@ def train_heads(
     *,
     runs: int | None = None,
     heads: int | None = None,
-    data: Data = "population",
+    data: str = "population",
     samples: int | None = None,
-    variant: Variant = "masked",
+    variant: str = "masked",
     starts: np.ndarray | None = None,
     seed: int = 0,
     first: int = 0,
@@ -112,10 +112,10 @@ def train_heads(
     chosen = preset(procedure, n) if isinstance(procedure, str) else procedure
     chosen = replace(chosen, **changes)
     size = check_data(data, samples, n)
-    if variant not in get_args(Variant):
-        raise ValueError(f"variant must be one of {', '.join(get_args(Variant))}, got {variant!r}")
+    if variant not in VARIANTS:
+        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     if variant != "masked" and data == "population":
-        raise ValueError(f'variant="{variant}" has no closed form; use data="all", "sample", "fresh"')
+        raise ValueError(f'variant="{variant}" needs data="all", "sample" or "fresh", got "{data}"')
     keys = _keys(seed, first, len(targets))
     loss, heads = as_loss(chosen.loss), k if heads is None else heads
     readout = as_readout(chosen.readout, k)
@@ -170,14 +170,14 @@ def _targets(problems, runs) -> tuple[Parity, ...]:
     return targets
 
 
-def _model(variant: Variant, n: int, k: int, heads: int, readout, tau: float):
+def _model(variant: str, n: int, k: int, heads: int, readout, tau: float):
     model = HeadAttention(np.zeros((heads, 2)), Circle(n), k, readout, tau)
     if variant == "unmasked":
         return FullFormAttention.embed(model, masked=False)
     return model if variant == "masked" else JointAttention.from_zigzag(model)
 
 
-def _starts(model, variant: Variant, targets, keys, heads: int, starts):
+def _starts(model, variant: str, targets, keys, heads: int, starts):
     """Parameters of every run, stacked."""
     pairs = [jax.random.split(key) for key in keys]
     if starts is None:
@@ -207,7 +207,7 @@ def _starts(model, variant: Variant, targets, keys, heads: int, starts):
     }
 
 
-def _directions(parameters, variant: Variant) -> np.ndarray:
+def _directions(parameters, variant: str) -> np.ndarray:
     if variant == "unmasked":
         return np.asarray(parameters)[..., 0, 2:]
     return np.asarray(parameters if variant == "masked" else parameters["directions"])
@@ -251,7 +251,7 @@ def _final_risks(model, loss, exact, uniform, parameters, targets, keys):
         if exact is not None:
             return exact(trained.weights(), target)
         if target.indicator.shape[0] <= MAX_ALL_BITS:
-            noise = (1 - abs(target.contrast)) / 2
+            noise = (1 - jnp.abs(target.contrast)) / 2
             return empirical_risk(trained, every_row(target), loss, noise)
         rows = draw_rows(jax.random.fold_in(key, 3), target, 65536, uniform=uniform)
         return empirical_risk(trained, rows, loss)

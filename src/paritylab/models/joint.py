@@ -17,7 +17,7 @@ from paritylab.precision import AnyArray
 class JointAttention(eqx.Module):
     """ŷ = FFNN-1(s), s = (k/heads) Σ_i Σ_j γ_i[j] x_j, with attention and network both trainable.
 
-    heads: the attention; its own readout is not used. network: a net of one input, the attended sum.
+    heads: the attention; its own readout is not used. network: a net of one input, s.
     """
 
     heads: HeadAttention

@@ -33,7 +33,9 @@ def sample(problem: Parity, key, size: int) -> Batch:
     """
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
-    bits, flips = draw_bits(as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform)
+    bits, flips = draw_bits(
+        as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform
+    )
     return Batch(bits, problem.labels_unchecked(bits) * flips)
 
 

@@ -112,7 +112,7 @@ def step_size(k: int, tau: float, b: float) -> float:
     """The step of Theorem 5's proof, 1/max{2·l₁·C, 2(l₂+B)}.
 
     >>> f"{step_size(3, 1 / 20, 0.01):.1e}"
-    '4.0e-09'
+    '1.6e-09'
     """
     return 1 / risk_smoothness(k, tau, b)
 

@@ -100,7 +100,7 @@ assert soft.attention().max() < 0.1 and population_risk(soft, problem).value > 4
 def lemma8_pl(trial: Trial) -> Finding:
     flat = _stationary_at_zero(20)
     stuck = _stuck_on_a_wrong_position(10)
-    n, starts = 10, trial.pick(quick=4, default=12, full=60)
+    n, starts = 10, trial.pick(quick=3, default=8, full=60)
     smallest, where = _smallest_ratio(trial, n, starts)
     ratio = max(_ratio(*flat), _ratio(*stuck))
     line = _ratio_along_norm(trial.pick(quick=12, default=30, full=60))

@@ -1,15 +1,13 @@
 """Where training starts."""
 
-import jax
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import enumerated_risk
-from paritylab.models import HeadAttention
-from paritylab.problem import random_parity
 from paritylab.sweep.intervals import mean_interval
+from paritylab.sweep.learners import learner_of
+from paritylab.sweep.spec import Spec
 
 
 @claim(
@@ -22,12 +20,12 @@ from paritylab.sweep.intervals import mean_interval
     seconds=(3, 12, 120),
 )
 def start_risk(trial: Trial) -> Finding:
-    sizes = trial.pick(quick=(8, 12), default=(8, 12, 16, 20), full=(8, 12, 16, 20, 22))
+    sizes = trial.pick(quick=(8, 12), default=(8, 20), full=(8, 12, 16, 20, 24))
     runs = trial.pick(quick=32, default=64, full=400)
     cells = [(n, k) for k in (1, 2, 3) for n in sizes]
     risks = {}
     for n, k in trial.track(cells):
-        risks[n, k] = np.array([_start(trial.seed, index, n, k) for index in range(runs)])
+        risks[n, k] = _starts(trial.seed, runs, n, k)
     largest = (sizes[-1], 3)
     mean, interval = float(risks[largest].mean()), mean_interval(risks[largest])
     smallest = min(float(values.min()) for values in risks.values())
@@ -74,11 +72,10 @@ assert np.min(risks) > 1.1
 """
 
 
-def _start(seed: int, index: int, n: int, k: int) -> float:
-    key = jax.random.fold_in(jax.random.key(seed), index)
-    target_key, start_key = jax.random.split(key)
-    problem = random_parity(target_key, n, k)
-    return enumerated_risk(HeadAttention.random(start_key, problem, tau=1 / n), problem).value
+def _starts(seed: int, runs: int, n: int, k: int) -> np.ndarray:
+    """Exact risks of random heads on random targets at tau = 1/n."""
+    spec = Spec.make("start", {"n": n, "k": k}, {"tau": 1 / n}, seed=seed, width=runs)
+    return np.array([row["risk"] for row in learner_of(spec)(spec)])
 
 
 def _line(risks, sizes, k: int) -> dict:

@@ -1,0 +1,199 @@
+"""`paritylab train heads`: many runs, a rate with its interval, a figure."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paritylab.cli import console
+from paritylab.cli.check import DEFAULT_STORE, StoreFile
+
+app = typer.Typer(
+    help="Train a model many times and say how often it succeeds.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+#: Runs that share one compiled call: enough to be efficient, few enough to show progress.
+WIDTH = 20
+
+
+@app.callback()
+def _family() -> None:
+    """Train a model many times and say how often it succeeds."""
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register this module's commands."""
+    parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
+
+
+@app.command("heads", epilog="Example: paritylab train heads --n 12 --k 2 --preset code --runs 100")
+def heads(
+    n: Annotated[int, typer.Option(help="Number of bits.")] = 12,
+    k: Annotated[int, typer.Option(help="Size of the hidden set.")] = 2,
+    preset: Annotated[str, typer.Option(help="paper or code.")] = "code",
+    runs: Annotated[int, typer.Option(help="Random starts, rounded up to blocks of 20.")] = 100,
+    subset: Annotated[
+        str | None, typer.Option(help="One target for all runs, such as 7,10,17; random if absent.")
+    ] = None,
+    heads: Annotated[int | None, typer.Option(help="Number of heads; k if absent.")] = None,
+    tau: Annotated[
+        str | None, typer.Option(help='Temperature: a number, "1/n", "1/n^2", "n/4".')
+    ] = None,
+    eta: Annotated[float | None, typer.Option(help="Step size.")] = None,
+    optimiser: Annotated[str | None, typer.Option(help="sgd, adam, momentum, …")] = None,
+    steps: Annotated[int | None, typer.Option(help="Steps per run.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Train on fresh batches of this size instead of exactly.")
+    ] = None,
+    noise: Annotated[float, typer.Option(help="Share of flipped labels.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Run i uses fold_in(seed, i).")] = 0,
+    figure: Annotated[Path, typer.Option(help="Picture to write: svg, pdf or png.")] = Path(
+        "heads.svg"
+    ),
+    save: Annotated[Path | None, typer.Option(help="Write all trained heads (.npz).")] = None,
+    figure2: Annotated[
+        bool, typer.Option("--figure2", help="Redo Figure 2 of the paper; ignores other settings.")
+    ] = False,
+    store: StoreFile = DEFAULT_STORE,
+) -> None:
+    """Train k heads from random angles on hidden parities, with exact gradients.
+
+    A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the same
+    command goes on where it was interrupted.
+    """
+    if figure2:
+        _figure2(figure)
+        return
+    problem: dict[str, Any] = {"n": n, "k": k} | ({"noise": noise} if noise else {})
+    if subset is not None:
+        problem["subset"] = _positions(subset)
+        problem["k"] = len(problem["subset"])
+    settings: dict[str, Any] = {"preset": preset} | {
+        name: value
+        for name, value in (
+            ("heads", heads), ("tau", tau), ("rate", eta), ("optimiser", optimiser),
+            ("steps", steps), ("samples", samples),
+        )
+        if value is not None
+    }  # fmt: skip
+    if samples is not None:
+        settings["data"] = "fresh"
+    rows, seconds = _run(problem, settings, runs, seed, store)
+    _print_rates(rows, seconds, problem, settings)
+    _write_figure(rows, n, settings, figure)
+    if save is not None:
+        _save(rows, save)
+
+
+def _positions(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--subset takes positions such as 7,10,17, got {text!r}") from None
+
+
+def _run(problem: dict, settings: dict, runs: int, seed: int, store: Path):
+    """All blocks of the command, from the store or computed, and the seconds of computing."""
+    from paritylab.sweep import Spec, open_store, run_sweep
+    from paritylab.sweep.runner import block_key
+
+    if runs < 1:
+        raise ValueError(f"--runs must be at least 1, got {runs}")
+    blocks = range(-(-runs // WIDTH))
+    specs = [
+        Spec.make("heads", problem, settings, seed=seed, width=WIDTH, block=block)
+        for block in blocks
+    ]
+    with open_store(store) as opened, console.Counter("blocks of 20 runs", len(specs)) as counter:
+        start = time.perf_counter()
+        run_sweep(specs, opened, on_block=lambda spec, fresh: counter.advance())
+        seconds = time.perf_counter() - start
+        wanted = {block_key(spec) for spec in specs}
+        blocks_found = [block for block in opened.blocks() if block["key"] in wanted]
+    return [row for block in blocks_found for row in block["rows"]][:runs], seconds
+
+
+def _print_rates(rows: list[dict], seconds: float, problem: dict, settings: dict) -> None:
+    from paritylab.claims.rates import RateOf
+
+    found, solved = (RateOf([row[name] for row in rows]) for name in ("success", "solved"))
+    risks = sorted(row["risk"] for row in rows if row["risk"] is not None)
+    described = " ".join(f"{name}={value}" for name, value in (problem | settings).items())
+    console.say(f"{described}: {len(rows)} runs in {seconds:.1f} s, population risk at the end")
+    console.print_table(
+        ["outcome", "rate [95 % interval]"],
+        [
+            ["heads on exactly the hidden set", str(found)],
+            ["risk below 0.05", str(solved)],
+            ["median risk", f"{risks[len(risks) // 2]:.4g}" if risks else "diverged"],
+        ],
+    )
+
+
+def _write_figure(rows: list[dict], n: int, settings: dict, path: Path) -> None:
+    from paritylab.learning import preset, temperature
+    from paritylab.models import Circle, softmax_attention
+    from paritylab.report.figures import save_figure
+
+    procedure = preset(settings["preset"], n)
+    steps = settings.get("steps", procedure.steps)
+    shown = next((row for row in rows if row["success"]), rows[0])
+    tau = temperature(settings.get("tau", procedure.tau), n)
+    attention = softmax_attention(Circle(n).scores(_array(shown["directions"])) / tau)
+    stride = steps // len(shown["trace"])
+    lines = [
+        {"x": [stride * i for i in range(len(row["trace"]))], "y": row["trace"], "style": "-"}
+        for row in rows[:60]
+        if None not in row["trace"]
+    ]
+    risks = {
+        "kind": "lines",
+        "x": {"label": "step"},
+        "y": {"label": "exact risk of each run" if "samples" not in settings else "batch risk"},
+        "lines": lines,
+    }
+    heat = {
+        "kind": "heatmaps",
+        "x": {"label": "position"},
+        "y": {"label": "head"},
+        "panels": [
+            {
+                "title": f"a run that {'found' if shown['success'] else 'missed'} "
+                f"B = {{{', '.join(map(str, shown['subset']))}}}",
+                "values": attention,
+                "marks": shown["subset"],
+            }
+        ],
+    }
+    save_figure({"kind": "side by side", "parts": [risks, heat]}, path)
+    print(f"figure: {path}")
+
+
+def _array(values):
+    import numpy as np
+
+    return np.asarray(values, dtype=float)
+
+
+def _save(rows: list[dict], path: Path) -> None:
+    from paritylab.sweep.run import Run, save_run
+
+    trained = Run(
+        parameters={name: _array([row[name] for row in rows]) for name in ("directions", "subset")},
+        trace={"risk": _array([[v or float("nan") for v in row["trace"]] for row in rows]).T},
+    )
+    print(f"heads of {len(rows)} runs: {save_run(trained, path)}")
+
+
+def _figure2(path: Path) -> None:
+    from paritylab.claims.hg1.training_heads import figure2_runs, figure2_series
+    from paritylab.report.figures import save_figure
+
+    console.say("n = 20, k = 3, Adam 0.2, tau = n/4 = 5, 2000 exact steps, 2 × 16 runs: about 30 s")
+    series = figure2_series(*figure2_runs(16))
+    save_figure(series, path)
+    print(series["caption"])
+    print(f"figure: {path}")

@@ -1,0 +1,68 @@
+"""`paritylab train`: rates, figures, saved heads, bad input."""
+
+import numpy as np
+import pytest
+
+from paritylab.cli import main
+from paritylab.sweep.run import load_run
+
+TINY = ["train", "heads", "--n", "8", "--k", "2", "--steps", "40", "--runs", "25"]
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
+    code, out, err = run(capsys, *TINY, "--save", "runs.npz")
+    assert code == 0
+    assert "heads on exactly the hidden set" in out
+    assert "25 runs" in err
+    assert (elsewhere / "heads.svg").read_text().count("<svg") == 1
+    saved = load_run(elsewhere / "runs.npz")
+    assert saved.parameters["directions"].shape == (25, 2, 2)
+    assert np.isfinite(saved.trace["risk"]).all()
+    again = run(capsys, *TINY)[1]
+    assert again.splitlines()[:4] == out.splitlines()[:4]
+
+
+def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
+    code, out, _ = run(
+        capsys, *TINY, "--subset", "1,4", "--samples", "32", "--tau", "n/2", "--eta", "0.05",
+        "--optimiser", "sgd", "--heads", "3", "--noise", "0.1", "--figure", "x.png",
+    )  # fmt: skip
+    assert code == 0
+    assert (elsewhere / "x.png").stat().st_size > 1000
+    assert "figure: x.png" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--k", "9"], "k must be between 0 and n=8"),
+        (["--preset", "best"], "preset must be one of"),
+        (["--tau", "cold"], "tau must be a number or a formula"),
+        (["--subset", "1,x"], "--subset takes positions"),
+        (["--subset", "1,80"], "positions must be in 0..7"),
+        (["--runs", "0"], "--runs must be at least 1"),
+        (["--figure", "x.bmp"], "a figure file ends in"),
+        (["--eta", "-1"], "rate must be positive"),
+        (["--heads", "0"], "heads must be at least 1"),
+    ],
+)
+def test_bad_settings_are_one_line_and_exit_2(capsys, elsewhere, arguments, message):
+    code, _, err = run(capsys, *TINY, *arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_figure_2(capsys, elsewhere):
+    code, out, _ = run(capsys, "train", "heads", "--figure2", "--figure", "two.svg")
+    assert code == 0
+    assert "Adam 0.2 at tau = n/4" in out
+    assert (elsewhere / "two.svg").exists()
