@@ -64,6 +64,9 @@ def heads(
     A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the same
     command goes on where it was interrupted.
     """
+    from paritylab.report.figures import figure_format
+
+    figure_format(figure)
     if figure2:
         _figure2(figure)
         return
@@ -135,14 +138,18 @@ def _print_rates(rows: list[dict], seconds: float, problem: dict, settings: dict
 
 def _write_figure(rows: list[dict], n: int, settings: dict, path: Path) -> None:
     from paritylab.learning import preset, temperature
-    from paritylab.models import Circle, softmax_attention
+    from paritylab.models import Circle, HeadAttention, Zigzag
+    from paritylab.precision import float64
     from paritylab.report.figures import save_figure
 
     procedure = preset(settings["preset"], n)
     steps = settings.get("steps", procedure.steps)
     shown = next((row for row in rows if row["success"]), rows[0])
     tau = temperature(settings.get("tau", procedure.tau), n)
-    attention = softmax_attention(Circle(n).scores(_array(shown["directions"])) / tau)
+    k = len(shown["subset"])
+    model = HeadAttention(_array(shown["directions"]), Circle(n), k, Zigzag(k), tau)
+    with float64():
+        attention = _array(model.attention())
     stride = steps // len(shown["trace"])
     lines = [
         {"x": [stride * i for i in range(len(row["trace"]))], "y": row["trace"], "style": "-"}

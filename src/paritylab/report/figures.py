@@ -48,14 +48,20 @@ def save_figure(series: dict[str, Any], path: Path) -> None:
     """Write the figure of a series as the file type its name ends in (svg, pdf or png)."""
     import matplotlib
 
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in ("svg", "pdf", "png"):
-        raise ValueError(f"a figure file ends in .svg, .pdf or .png, got {path.name!r}")
+    kind = figure_format(path)
     with matplotlib.rc_context(_STYLE):
         figure, buffer = make_figure(series), io.BytesIO()
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
         figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
     write_atomically(path, buffer.getvalue())
+
+
+def figure_format(path: Path) -> str:
+    """The file type a figure's name asks for; commands check it before they start working."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("svg", "pdf", "png"):
+        raise ValueError(f"a figure file ends in .svg, .pdf or .png, got {path.name!r}")
+    return kind
 
 
 def make_figure(series: dict[str, Any]) -> Any:

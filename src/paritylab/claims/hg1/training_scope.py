@@ -114,7 +114,7 @@ def _chance_of_a_random_pool(n: int, k: int) -> float:
     seconds=(8, 16, 300),
 )
 def remark10(trial: Trial) -> Finding:
-    n = trial.pick(quick=8, default=10, full=16)
+    n = trial.pick(quick=10, default=10, full=16)
     runs, steps = trial.pick(quick=(60, 400), default=(60, 400), full=(400, 2000))
     sizes = trial.pick(quick=(1, 3), default=(1, 2, 3, 4), full=(1, 2, 3, 4, 5, 6))
     expressed = max(_risk_on_the_set(n, k) for k in range(1, 7))
@@ -168,10 +168,10 @@ def remark10(trial: Trial) -> Finding:
 _REMARK10_COUNTEREXAMPLE = """\
 from paritylab import random_targets, train_heads
 
-rates = [train_heads(random_targets(10, k, runs=60), "code", steps=500).recovered.mean()
-         for k in (1, 2, 3)]
-print("k = 1, 2, 3:", rates)
-assert rates[0] > rates[1] > rates[2]
+rates = [train_heads(random_targets(10, k, runs=60), "code", steps=400).recovered.mean()
+         for k in (1, 4)]
+print("k = 1, 4:", rates)
+assert rates[0] > 0.9 and rates[1] < 0.5
 """
 
 
