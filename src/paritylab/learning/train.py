@@ -107,7 +107,7 @@ def train_heads(
     >>> runs.recovered.mean() > 0.3
     np.True_
     """
-    targets = _targets(problems, runs)
+    targets = as_targets(problems, runs)
     n, k = targets[0].n, targets[0].k
     chosen = preset(procedure, n) if isinstance(procedure, str) else procedure
     chosen = replace(chosen, **changes)
@@ -116,7 +116,7 @@ def train_heads(
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     if variant != "masked" and data == "population":
         raise ValueError(f'variant="{variant}" needs data="all", "sample" or "fresh", got "{data}"')
-    keys = _keys(seed, first, len(targets))
+    keys = run_keys(seed, first, len(targets))
     loss, heads = as_loss(chosen.loss), k if heads is None else heads
     readout = as_readout(chosen.readout, k)
     with float64():
@@ -144,16 +144,18 @@ def random_targets(
     n: int, k: int, runs: int, *, seed: int = 0, first: int = 0, **options: Any
 ) -> tuple[Parity, ...]:
     """One random parity per run; options as in `random_parity`. Run i uses fold_in(seed, i)."""
-    keys = _keys(seed, first, runs)
+    keys = run_keys(seed, first, runs)
     return tuple(random_parity(jax.random.split(key)[0], n, k, **options) for key in keys)
 
 
-def _keys(seed: int, first: int, runs: int):
+def run_keys(seed: int, first: int, runs: int):
+    """Keys of runs first … first+runs-1: fold_in(seed, i)."""
     base = jax.random.key(seed)
     return jax.vmap(lambda i: jax.random.fold_in(base, i))(np.arange(first, first + runs))
 
 
-def _targets(problems, runs) -> tuple[Parity, ...]:
+def as_targets(problems, runs) -> tuple[Parity, ...]:
+    """One problem per run, checked."""
     if isinstance(problems, Parity):
         runs = 1 if runs is None else runs
         if runs < 1:
