@@ -21,7 +21,7 @@ _HOMES = {
     "paritylab.learning": (
         "LOSSES", "Loss", "Risk", "population_risk", "population_gradient", "model_gradient",
         "enumerated_risk", "enumerated_gradient", "sampled_risk", "sampled_gradient",
-        "Procedure", "HeadRuns", "train_heads", "random_targets",
+        "Procedure", "HeadRuns", "train_heads", "random_targets", "Annealing", "anneal_heads",
     ),
     "paritylab.claims": (
         "Claim", "Effort", "Evidence", "Finding", "Status", "Trial", "Verdict",
@@ -52,10 +52,12 @@ if TYPE_CHECKING:
     )
     from paritylab.learning import (
         LOSSES as LOSSES,
+        Annealing as Annealing,
         HeadRuns as HeadRuns,
         Loss as Loss,
         Procedure as Procedure,
         Risk as Risk,
+        anneal_heads as anneal_heads,
         enumerated_gradient as enumerated_gradient,
         enumerated_risk as enumerated_risk,
         model_gradient as model_gradient,

@@ -1,5 +1,6 @@
 """How it learns: losses, and the risk and its gradient by several routes."""
 
+from paritylab.learning.anneal import AnnealedRuns, Annealing, anneal_heads
 from paritylab.learning.enumeration import enumerated_gradient, enumerated_risk
 from paritylab.learning.losses import LOSSES, Loss, as_loss
 from paritylab.learning.population import model_gradient, population_gradient, population_risk
@@ -11,11 +12,14 @@ from paritylab.learning.train import HeadRuns, random_targets, train_heads
 __all__ = [
     "LOSSES",
     "PRESETS",
+    "AnnealedRuns",
+    "Annealing",
     "HeadRuns",
     "Loss",
     "Procedure",
     "Risk",
     "RiskGradient",
+    "anneal_heads",
     "as_loss",
     "enumerated_gradient",
     "enumerated_risk",

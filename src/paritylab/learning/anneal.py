@@ -1,9 +1,9 @@
 """Heads that learn: the cos readout, the log-correlation, and a temperature that falls slowly.
 
 Our own procedure on HG1's architecture. Every head is a unit direction on the circle. The exact
-correlation E[y cos πs] = Π_{j∉B} cos(πg_j/2) Π_{j∈B} sin(πg_j/2) is known in closed form; descending
-minus its logarithm pulls heads to uncovered bits of B and apart from each other. Step and jitter are
-measured in the angular width √τ of a head, so nothing depends on the problem's size.
+correlation E[y cos πs] = Π_{j∉B} cos(πg_j/2) Π_{j∈B} sin(πg_j/2) is known in closed form;
+descending minus its logarithm pulls heads to uncovered bits of B and apart from each other. Step
+and jitter are measured in the angular width √τ of a head, so nothing depends on the size.
 """
 
 from collections.abc import Sequence
@@ -79,13 +79,15 @@ def anneal_heads(
     runs: int | None = None,
     restarts: int = 0,
     samples: int | None = None,
+    starts: np.ndarray | None = None,
     seed: int = 0,
     first: int = 0,
 ) -> AnnealedRuns:
     """Anneal k heads on each problem; a run whose own correlation stays below 0.9 starts again.
 
     restarts: at most this many further starts per run. samples: estimate the correlation from this
-    many labelled rows, drawn once per run, instead of exactly.
+    many labelled rows, drawn once per run, instead of exactly. starts: angles (runs, k) for the
+    first start.
 
     >>> runs = anneal_heads(Parity(30, (3, 4, 20)), runs=8, restarts=3)
     >>> runs.recovered.all()
@@ -96,24 +98,27 @@ def anneal_heads(
         raise ValueError(f"restarts must be at least 0, got {restarts}")
     if samples is not None and samples < 1:
         raise ValueError(f"samples must be at least 1, got {samples}")
+    if starts is not None and np.shape(starts) != (len(targets), targets[0].k):
+        raise ValueError(f"starts must be angles of shape {(len(targets), targets[0].k)}")
     keys = run_keys(seed, first, len(targets))
     done: dict[str, np.ndarray] = {}
-    starts = np.ones(len(targets), dtype=int)
+    counts = np.ones(len(targets), dtype=int)
     waiting = np.arange(len(targets))
     for attempt in range(restarts + 1):
-        found = _anneal_some(targets, schedule, keys, waiting, attempt, samples)
+        given = starts if attempt == 0 else None
+        found = _anneal_some(targets, schedule, keys, waiting, attempt, samples, given)
         for name, values in found.items():
             done.setdefault(name, np.zeros((len(targets), *values.shape[1:])))[waiting] = values
-        starts[waiting] = attempt + 1
+        counts[waiting] = attempt + 1
         waiting = waiting[np.abs(found["correlation"]) < FOUND]
         if not len(waiting):
             break
     angles = done["angles"]
     directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-    return AnnealedRuns(targets, directions, done["correlation"], starts, done["risks"].T)
+    return AnnealedRuns(targets, directions, done["correlation"], counts, done["risks"].T)
 
 
-def _anneal_some(targets, schedule, keys, chosen, attempt, samples) -> dict[str, np.ndarray]:
+def _anneal_some(targets, schedule, keys, chosen, attempt, samples, given) -> dict[str, np.ndarray]:
     """One start of the chosen runs, padded to a power of two so that few shapes compile."""
     size = len(targets) if len(chosen) == len(targets) else 1 << (len(chosen) - 1).bit_length()
     padded = np.resize(chosen, size)
@@ -123,9 +128,11 @@ def _anneal_some(targets, schedule, keys, chosen, attempt, samples) -> dict[str,
         fair = all(target.is_uniform for target in targets)
         attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(keys[padded])
         sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(keys[padded])
+        if given is None:
+            given = _random_angles(attempt_keys, some[0].k, schedule.even)
         angles, correlation, risks = _anneal_block(
-            arrays, attempt_keys, sample_keys, np.asarray(_numbers(schedule, some[0].n)),
-            (some[0].k, schedule.steps, schedule.even, fair, samples),
+            given, arrays, attempt_keys, sample_keys, np.asarray(_numbers(schedule, some[0].n)),
+            (some[0].k, schedule.steps, fair, samples),
         )  # fmt: skip
     named = {"angles": angles, "correlation": correlation, "risks": risks}
     return {name: np.asarray(values)[: len(chosen)] for name, values in named.items()}
@@ -135,22 +142,31 @@ def _numbers(schedule: Annealing, n: int) -> tuple[float, ...]:
     return schedule.tau_start, schedule.tau_end / n**2, schedule.rate, schedule.jitter
 
 
+@partial(jax.jit, static_argnums=(1, 2))
+def _random_angles(keys, k: int, even: bool):
+    """Evenly spaced at a random rotation, or every head on its own."""
+
+    def one(key):
+        shape = (1,) if even else (k,)
+        turn = jax.random.uniform(jax.random.split(key)[0], shape, jnp.float64, 0, 2 * jnp.pi)
+        return turn + (2 * jnp.pi * jnp.arange(k) / k if even else 0.0)
+
+    return jax.vmap(one)(keys)
+
+
 @eqx.filter_jit
-def _anneal_block(targets: Target, keys, sample_keys, numbers, sizes):
-    k, steps, even, fair, samples = sizes
+def _anneal_block(starts, targets: Target, keys, sample_keys, numbers, sizes):
+    k, steps, fair, samples = sizes
     n = targets.indicator.shape[1]
     tau_start, tau_end, rate, jitter = numbers
     adam = optax.scale_by_adam(b1=0.9, b2=0.99)
 
-    def one(target: Target, key, sample_key):
+    def one(angles, target: Target, key, sample_key):
         rows = None
         if samples is not None:
             rows = draw_rows(sample_key, target, samples, uniform=fair)
         risk = partial(_minus_log, target=target, rows=rows, fair=fair, n=n)
-        start_key, kick_key = jax.random.split(key)
-        spread = 2 * jnp.pi * jnp.arange(k) / k if even else 0.0
-        shape = (1,) if even else (k,)
-        angles = spread + jax.random.uniform(start_key, shape, jnp.float64, 0, 2 * jnp.pi)
+        kick_key = jax.random.split(key)[1]
 
         def step(carry, number):
             angles, state = carry
@@ -167,7 +183,7 @@ def _anneal_block(targets: Target, keys, sample_keys, numbers, sizes):
         final = jnp.exp(-risk(angles, tau_end))
         return angles, final, risks[:: max(steps // 20, 1)]
 
-    return jax.vmap(one)(targets, keys, sample_keys)
+    return jax.vmap(one)(jnp.asarray(starts), targets, keys, sample_keys)
 
 
 def _minus_log(angles, tau, *, target: Target, rows: Rows | None, fair: bool, n: int):

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.anneal import Annealing, anneal_heads
 from paritylab.learning.half_sums import half_sum_mean
 from paritylab.learning.losses import LOSSES
 from paritylab.learning.pieces import pieces_of
@@ -50,7 +51,7 @@ def coin(spec: Spec) -> list[Row]:
 _HEADS_PROBLEM = {"n", "k", "subset", "noise", "bias", "neighbours"}
 _HEADS_SETTINGS = {
     "preset", "tau", "loss", "readout", "optimiser", "rate", "steps", "heads", "data", "samples",
-    "variant",
+    "variant", "restarts",
 }  # fmt: skip
 
 
@@ -64,16 +65,39 @@ def heads(spec: Spec) -> list[Row]:
     problem, settings = dict(spec.problem), dict(spec.settings)
     _only("problem", problem, _HEADS_PROBLEM)
     _only("setting", settings, _HEADS_SETTINGS)
-    first = spec.runs[0]
-    runs = train_heads(
-        _head_targets(problem, spec), settings.pop("preset", "paper"), seed=spec.seed, first=first,
-        **settings,
-    )  # fmt: skip
+    first, name = spec.runs[0], settings.pop("preset", "paper")
+    targets = _head_targets(problem, spec)
+    if name == "anneal":
+        return _annealed(targets, spec, settings)
+    runs = train_heads(targets, name, seed=spec.seed, first=first, **settings)
     return [
         {
             "success": bool(runs.recovered[i]),
             "solved": bool(runs.solved[i]),
             "risk": _finite(runs.risk[i]),
+            "subset": list(runs.problems[i].subset),
+            "positions": runs.positions[i].tolist(),
+            "directions": runs.directions[i].tolist(),
+            "trace": [_finite(value) for value in runs.path_risks[:, i]],
+        }
+        for i in range(spec.width)
+    ]
+
+
+def _annealed(targets: Sequence[Parity], spec: Spec, settings: dict[str, Any]) -> list[Row]:
+    """Rows of the annealed heads; solved means that the model's own correlation proves it."""
+    _only("setting", settings, {"steps", "samples", "data", "restarts"})
+    schedule = Annealing(**({"steps": settings["steps"]} if "steps" in settings else {}))
+    runs = anneal_heads(
+        targets, schedule, restarts=settings.get("restarts", 0), samples=settings.get("samples"),
+        seed=spec.seed, first=spec.runs[0],
+    )  # fmt: skip
+    return [
+        {
+            "success": bool(runs.recovered[i]),
+            "solved": bool(runs.correlation[i] > 0.95),
+            "risk": _finite(-np.log(max(runs.correlation[i], 1e-300))),
+            "starts": int(runs.starts[i]),
             "subset": list(runs.problems[i].subset),
             "positions": runs.positions[i].tolist(),
             "directions": runs.directions[i].tolist(),

@@ -18,7 +18,8 @@ def _heads(effort: str) -> Grid:
              "full": [(12, 2), (16, 3), (20, 3), (50, 5), (100, 3)]}[effort]  # fmt: skip
     runs, width = {"quick": (40, 40), "default": (200, 40), "full": (400, 40)}[effort]
     problems = [{"n": n, "k": k} for n, k in sizes]
-    return Grid("heads", problems, {"preset": ["paper", "code"]}, runs=runs, width=width)
+    presets = ["paper", "code", "anneal"]
+    return Grid("heads", problems, {"preset": presets}, runs=runs, width=width)
 
 
 NAMED: dict[str, Callable[[str], Grid]] = {"start": _start, "heads": _heads}

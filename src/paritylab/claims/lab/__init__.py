@@ -1,0 +1,1 @@
+"""Our own claims: learners that work where a theorem does not reproduce."""
