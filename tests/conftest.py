@@ -1,5 +1,6 @@
 """Strict arithmetic: shapes and types checked, no rank promotion, x64 both off and on."""
 
+import sys
 from pathlib import Path
 
 import jax
@@ -41,3 +42,12 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PARITYLAB_STORE", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def interruptible():
+    """The command line in a process that heeds Ctrl-C even if the test run was told to ignore it,
+    as jobs in the background of a shell are."""
+    listen = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    run = "from paritylab.cli import main; main(sys.argv[1:])"
+    return [sys.executable, "-c", listen + run]

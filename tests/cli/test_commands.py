@@ -138,16 +138,11 @@ def slow(trial):
 """
 
 
-def _listen_to_ctrl_c():
-    """A test run in the background of a shell passes on that Ctrl-C is to be ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def test_interrupt_keeps_finished_work(capsys, elsewhere):
+def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
     (elsewhere / "mine.py").write_text(SLOW_CLAIMS)
     process = subprocess.Popen(
-        [sys.executable, "-m", "paritylab", "check", "--file", "mine.py"],
-        stderr=subprocess.PIPE, text=True, preexec_fn=_listen_to_ctrl_c,  # noqa: PLW1509
+        [*interruptible, "check", "--file", "mine.py"],
+        stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not (elsewhere / "slow-began").exists():

@@ -386,18 +386,13 @@ def test_sweep_commands(elsewhere, capsys):
         assert err.count("\n") == 1
 
 
-def _listen_to_ctrl_c():
-    """A test run in the background of a shell passes on that Ctrl-C is to be ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere):
+def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere, interruptible):
     (elsewhere / "grid.toml").write_text(
         'learner = "start"\nruns = 4000\nwidth = 2\n[problem]\nn = 8\nk = 2\n'
     )
     process = subprocess.Popen(
-        [sys.executable, "-m", "paritylab", "sweep", "run", "grid.toml", "--store", "s.db"],
-        stderr=subprocess.PIPE, text=True, preexec_fn=_listen_to_ctrl_c,  # noqa: PLW1509
+        [*interruptible, "sweep", "run", "grid.toml", "--store", "s.db"],
+        stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
