@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.grouping import best_possible_risk
+from paritylab.learning.frozen import best_possible_risk
 from paritylab.learning.hunting import hunt
 from paritylab.learning.networks import linear_accuracy, train_networks
 

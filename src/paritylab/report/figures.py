@@ -96,7 +96,9 @@ def _draw_heatmaps(axes, series: dict[str, Any]) -> None:
     for each, panel in zip(axes, series["panels"], strict=True):
         values = _numbers(panel["values"])
         image = each.imshow(values, aspect="auto", vmin=0, vmax=1, cmap="cividis")
-        each.set(title=panel.get("title", ""), yticks=range(len(values)))
+        each.set(title=panel.get("title", ""))
+        if len(values) <= 12:
+            each.set(yticks=range(len(values)))
         each.grid(visible=False)
         for column in panel.get("marks", ()):
             each.axvline(column, color="white", linestyle=":", linewidth=1.2)

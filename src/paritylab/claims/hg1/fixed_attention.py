@@ -9,20 +9,22 @@ import numpy as np
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.grouping import best_possible_risk, group_risks, group_rows
+from paritylab.learning.frozen import (
+    best_possible_risk,
+    every_input,
+    frozen_features,
+    group_risks,
+    group_rows,
+    hard_features,
+)
 from paritylab.learning.hunting import hunt
 from paritylab.learning.networks import train_networks
-from paritylab.models import Circle, FullFormAttention, Zigzag
-from paritylab.precision import float64
-from paritylab.problem import Parity, all_bits
+from paritylab.models import Circle
+from paritylab.problem import Parity
 from paritylab.theory import hg1_bounds
 
 #: Diameter of [x, 1-x, sin, cos] embeddings: √2 between the tokens, 2 across the circle.
 DIAMETER = float(np.sqrt(6))
-
-
-def _inputs(n: int) -> np.ndarray:
-    return np.concatenate([np.asarray(chunk) for chunk in all_bits(n)]).astype(np.float64)
 
 
 def _parity(bits: np.ndarray, subset) -> np.ndarray:
@@ -101,7 +103,7 @@ assert risk < 1e-15 < 9 < bound
 
 def _interpolating_head(n: int) -> tuple[float, float]:
     """Risk and ‖α‖‖β‖ of the piecewise linear head through all 2^n attended sums."""
-    bits = _inputs(n)
+    bits = every_input(n)
     s = bits @ (2.0 ** np.arange(n) / (2**n - 1))
     y = _parity(bits, range(n))
     order = np.argsort(s)
@@ -114,8 +116,8 @@ def _interpolating_head(n: int) -> tuple[float, float]:
 
 def _repaired_margin(n: int):
     """risk - repaired bound for one head (scores from positions and bits) and an FFNN-1 on top."""
-    bits = jnp.asarray(_inputs(n), jnp.float32)
-    labels = jnp.asarray(_parity(_inputs(n), range(n)), jnp.float32)
+    bits = jnp.asarray(every_input(n), jnp.float32)
+    labels = jnp.asarray(_parity(every_input(n), range(n)), jnp.float32)
     share = hg1_bounds.attended_inputs_counted(n, 1)
 
     def margin(moving, _):
@@ -145,25 +147,6 @@ def _repaired_margin(n: int):
     return margin, draw
 
 
-def frozen_features(n: int, heads: int, seed: int, *, token: bool) -> np.ndarray:
-    """Mean head output [x, 1-x, sin, cos] of random frozen attention on all inputs.
-
-    token: the scores depend on the bits as well as on the positions.
-    """
-    matrices = np.zeros((heads, 4, 4))
-    generator = np.random.default_rng(seed)
-    matrices[:, 0, 2:] = generator.normal(size=(heads, 2))
-    if token:
-        matrices[:, 0, :2] = generator.normal(size=(heads, 2))
-    model = FullFormAttention(matrices, Circle(n), 2, Zigzag(2), tau=0.3, masked=False)
-
-    def features(bits):
-        return jnp.mean(model.attention(bits) @ model.embeddings(bits), axis=0)
-
-    with float64():
-        return np.asarray(jax.jit(jax.vmap(features))(_inputs(n)))
-
-
 def _risk_against_n(trial: Trial) -> dict:
     """Best trained FFNN-1 on frozen attention, beside the bounds."""
     sizes = trial.pick(quick=(6, 8), default=(6, 8, 10), full=(6, 8, 10, 12))
@@ -172,7 +155,7 @@ def _risk_against_n(trial: Trial) -> dict:
     trained: dict[str, float] = {}
     for n in trial.track(sizes):
         features = frozen_features(n, 2, trial.seed, token=True)
-        labels = _parity(_inputs(n), range(n))
+        labels = _parity(every_input(n), range(n))
         tried = [
             train_networks(features, labels, optimiser=name, rate=rate, **options)
             for name, rate in (("adam", 0.02), ("sgd", 0.05))
@@ -254,7 +237,7 @@ def cor20(trial: Trial) -> Finding:
 
 _COR20_COUNTEREXAMPLE = """\
 import numpy as np
-from paritylab.learning.grouping import best_possible_risk
+from paritylab.learning.frozen import best_possible_risk
 
 n = 7  # one head that prefers ones and has no taste in positions: all ones are tied
 bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)])
@@ -268,35 +251,23 @@ assert risk == 0
 """
 
 
-def _hard_features(bits, positions, tokens, *, average: bool) -> np.ndarray:
-    """What hard heads pass on: the token and place they picked, or the mean over tied maxima."""
-    n, parts = bits.shape[1], []
-    angles = 2 * np.pi * np.arange(n) / n
-    for place, token in zip(positions, tokens, strict=True):
-        scores = place[None, :] + token[bits.astype(int)]
-        tied = scores >= scores.max(axis=1, keepdims=True) - 1e-12
-        share = tied / tied.sum(axis=1, keepdims=True) if average else np.eye(n)[tied.argmax(1)]
-        parts += [(share * bits).sum(axis=1), share @ np.sin(angles), share @ np.cos(angles)]
-    return np.stack(parts, axis=1)
-
-
 def _smallest_worst_risk(n: int, m: int, draws: int, seed: int) -> float:
     """Over random scores: the smallest, over attention, of the largest risk over all sets B."""
-    bits, generator = _inputs(n), np.random.default_rng(seed)
+    bits, generator = every_input(n), np.random.default_rng(seed)
     sets = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
     labels = np.stack([_parity(bits, s) for s in sets], axis=1)
     smallest = np.inf
     for _ in range(draws):
         positions = generator.normal(size=(m, n)) * generator.choice([0.1, 1.0, 5.0])
         tokens = generator.normal(size=(m, 2)) * generator.choice([0.0, 0.1, 1.0, 5.0])
-        groups = group_rows(_hard_features(bits, positions, tokens, average=False))
+        groups = group_rows(hard_features(bits, positions, tokens, average=False))
         smallest = min(smallest, float(group_risks(groups, labels).max()))
     return smallest
 
 
 def _risk_with_averaged_ties(n: int) -> float:
-    bits = _inputs(n)
-    features = _hard_features(bits, np.zeros((1, n)), np.array([[0.0, 1.0]]), average=True)
+    bits = every_input(n)
+    features = hard_features(bits, np.zeros((1, n)), np.array([[0.0, 1.0]]), average=True)
     return best_possible_risk(features, _parity(bits, range(n)))
 
 
@@ -314,7 +285,7 @@ def remark12(trial: Trial) -> Finding:
     steps = trial.pick(quick=300, default=1500, full=10_000)
     problem = Parity(n, (0, n // 2))
     features = frozen_features(n, 2, trial.seed, token=False)
-    labels = _parity(_inputs(n), problem.subset)
+    labels = _parity(every_input(n), problem.subset)
     any_head = best_possible_risk(features, labels)
     widths = trial.pick(quick=(4, 64), default=(4, 16, 64), full=(4, 16, 64, 256))
     best = []
@@ -352,8 +323,7 @@ def remark12(trial: Trial) -> Finding:
 
 _REMARK12_COUNTEREXAMPLE = """\
 import numpy as np
-from paritylab.claims.hg1.fixed_attention import frozen_features
-from paritylab.learning.grouping import best_possible_risk
+from paritylab.learning.frozen import best_possible_risk, frozen_features
 
 n = 8
 bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)])

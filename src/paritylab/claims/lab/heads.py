@@ -100,7 +100,7 @@ def _basin(trial: Trial) -> dict:
     )
     return {
         "kind": "heatmaps",
-        "x": {"label": "start of head 0 (of a full turn)"},
+        "x": {"label": f"start of head 0 (in 1/{size} turns)"},
         "y": {"label": "start of head 1"},
         "colour": "found",
         "panels": [{"title": "basin", "values": done.recovered.reshape(size, size).astype(float)}],
