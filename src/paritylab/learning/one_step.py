@@ -23,7 +23,7 @@ class OneStep(NamedTuple):
     gain: float
 
 
-def one_step(n: int, k: int, width: int, *, seed: int, centred: bool = True) -> OneStep:
+def one_step(n: int, k: int, width: int, *, seed: int) -> OneStep:
     """One normalised step on random ±1/√width positions.
 
     >>> one_step(256, 3, 400, seed=0).ranked
@@ -39,8 +39,6 @@ def one_step(n: int, k: int, width: int, *, seed: int, centred: bool = True) -> 
     # Positions are exchangeable, so B may be the first k of them.
     direction = positions[:k].sum(axis=0, dtype=np.float64) - k * mean
     scores = (positions @ direction.astype(np.float32)).astype(np.float64)
-    if centred:
-        scores -= float(direction @ mean)
     ranked = bool(scores[:k].min() > scores[k:].max()) if k < n else True
     return OneStep(ranked, *_best_gain(scores, k))
 

@@ -341,9 +341,9 @@ def few_heads(trial: Trial) -> Finding:
             f"{smallest:.2f}. Trained on such sets: "
             + ", ".join(f"{heads} heads {rate}" for heads, rate in by_heads.items())
             + ".",
-            "instead": "On sets without circular neighbours k heads are needed (an uncovered bit "
-            "means risk ≥ 1); two neighbours can share one head. More heads than k, averaged, do "
-            "no harm.",
+            "instead": "On sets without circular neighbours no single sharp or split head serves "
+            "k = 2 (an uncovered bit means risk ≥ 1); two neighbours can share one head. More heads "
+            "than k, averaged, do no harm.",
             "risk_of_one_head_on_neighbours": one_head,
             "smallest_risk_of_one_head_without_neighbours": smallest,
             "success_rate": {heads: rate.value for heads, rate in by_heads.items()},

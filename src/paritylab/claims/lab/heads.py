@@ -110,9 +110,9 @@ def _basin(trial: Trial) -> dict:
 @claim(
     "lab-heads-samples",
     paper="lab",
-    title="Annealed heads from samples need about n^3 rows for k = 2",
-    statement="Ours: estimated from N labelled rows, the annealed heads find B once N exceeds a "
-    "power of n that grows with k; correlational learners cannot avoid a growth like n^k.",
+    title="From samples, annealed heads need rows that grow faster than n",
+    statement="Ours: for k = 2 the labelled rows with which 90 % of annealed runs find B grow "
+    "faster than linearly in n.",
     expected="holds",
     seconds=(8, 22, 600),
 )
@@ -120,33 +120,33 @@ def heads_samples(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(6, 12), default=(6, 9, 13, 18), full=(8, 12, 16, 24, 32, 48))
     runs = trial.pick(quick=16, default=24, full=64)
     steps = trial.pick(quick=600, default=800, full=1500)
-    needed, rates_at_256 = [], []
+    needed: list[int] = []
     for n in trial.track(sizes):
         targets = random_targets(n, 2, runs, seed=trial.seed)
-        rows = 64
-        while True:
-            done = anneal_heads(targets, Annealing(steps=steps), samples=rows, seed=trial.seed)
-            rate = RateOf(done.recovered)
-            if rows == 256:
-                rates_at_256.append(rate)
-            if (rate.value >= 0.9 and rows >= 256) or rows > 200_000:
+        for rows in 2 ** np.arange(4, 19):
+            done = anneal_heads(targets, Annealing(steps=steps), samples=int(rows), seed=trial.seed)
+            if done.recovered.mean() >= 0.9:
+                needed.append(int(rows))
                 break
-            rows *= 2
-        needed.append(rows)
+        else:
+            raise ValueError(f"fewer than 90 % of runs succeed at n={n} with {rows} rows")
     exponent = float(np.polyfit(np.log(sizes), np.log(needed), 1)[0])
-    falling = rates_at_256[0].low > rates_at_256[-1].low
+    # The grid doubles, so the last size may have needed half of what is written.
+    lowest = float(np.log(needed[-1] / 2 / needed[0]) / np.log(sizes[-1] / sizes[0]))
     return Finding(
-        Status.HOLDS if 1 < exponent < 5 and falling else Status.UNDECIDED,
+        Status.HOLDS if lowest > 1 else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
             "finding": "Rows for 90 % of runs at k = 2: "
             + ", ".join(f"{rows} (n = {n})" for n, rows in zip(sizes, needed, strict=True))
-            + f", a power n^{exponent:.1f} of n.",
+            + f"; fitted power n^{exponent:.1f}, at least n^{lowest:.1f} between the ends if the "
+            "doubling grid is held against it.",
             "rows_needed": dict(zip(sizes, needed, strict=True)),
             "exponent": exponent,
+            "smallest_exponent_on_the_grid": lowest,
         },
-        predicted={"exponent": "at least k for learners that use correlations"},
-        margin=min(exponent - 1, 5 - exponent),
+        predicted={"smallest_exponent_on_the_grid": "> 1"},
+        margin=lowest - 1,
         runs=runs * len(sizes),
         settings={"k": 2, "steps": steps, "success": "90 % of runs", "grid of N": "powers of 2"},
         series={
@@ -162,10 +162,10 @@ def heads_samples(trial: Trial) -> Finding:
 @claim(
     "lab-one-step-k",
     paper="lab",
-    title="One normalised step ranks B for any k with O(k log n) numbers per head",
+    title="One normalised step ranks B with at most 12·k·ln n numbers per head",
     statement="Ours: with random sign positions of width m one normalised step from zero puts the "
-    "k largest scores on B once m is a few k·ln n; being right on every input takes m of order "
-    "k³·ln² n.",
+    "k largest scores on B at some m ≤ 12·k·ln n, and is right on every input at some m ≤ "
+    "3·k³·ln² n, for the n and k tried.",
     expected="holds",
     seconds=(3, 12, 300),
 )
@@ -182,20 +182,21 @@ def one_step_k(trial: Trial) -> Finding:
             exact[n, k] = smallest_width(n, k, trials=10, goal="accuracy", seed=trial.seed)
     rank_law = [width / (k * np.log(n)) for (n, k), width in rank.items()]
     exact_law = [width / (k**3 * np.log(n) ** 2) for (n, k), width in exact.items()]
-    narrow = max(rank_law) / min(rank_law) < 6 and max(exact_law) / min(exact_law) < 4
+    margin = min(1 - max(rank_law) / 12, 1 - max(exact_law) / 3)
+    growth = np.polyfit(np.log([k for _, k in rank]), np.log(list(rank.values())), 1)[0]
     return Finding(
-        Status.HOLDS if narrow else Status.UNDECIDED,
+        Status.HOLDS if margin >= 0 else Status.REFUTED,
         Evidence.SAMPLED,
         measured={
             "finding": f"The smallest width that ranks B in all {trials} draws is "
-            f"{min(rank_law):.1f} to {max(rank_law):.1f} times k·ln n; the smallest that is right "
-            f"on every input in 10 draws is {min(exact_law):.1f} to {max(exact_law):.1f} times "
-            f"k³·ln² n (k = {', '.join(map(str, exact_k))}).",
+            f"{min(rank_law):.1f} to {max(rank_law):.1f} times k·ln n and grows like k^{growth:.1f}; "
+            f"the smallest that is right on every input in 10 draws is {min(exact_law):.1f} to "
+            f"{max(exact_law):.1f} times k³·ln² n (k = {', '.join(map(str, exact_k))}).",
             "width_to_rank": {f"n={n}, k={k}": width for (n, k), width in rank.items()},
             "width_to_be_exact": {f"n={n}, k={k}": width for (n, k), width in exact.items()},
         },
-        predicted={"width_to_rank": "c·k·ln n", "width_to_be_exact": "c·k³·ln² n"},
-        margin=6 - max(rank_law) / min(rank_law),
+        predicted={"width_to_rank": "≤ 12·k·ln n", "width_to_be_exact": "≤ 3·k³·ln² n"},
+        margin=margin,
         runs=trials * len(rank) + 10 * len(exact),
         settings={"positions": "random signs / √m", "gain": "best of 60", "grid of m": "ratio √2"},
         series={
