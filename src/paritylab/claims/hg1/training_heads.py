@@ -342,8 +342,8 @@ def few_heads(trial: Trial) -> Finding:
             + ", ".join(f"{heads} heads {rate}" for heads, rate in by_heads.items())
             + ".",
             "instead": "On sets without circular neighbours no single sharp or split head serves "
-            "k = 2 (an uncovered bit means risk ≥ 1); two neighbours can share one head. More heads "
-            "than k, averaged, do no harm.",
+            "k = 2 (an uncovered bit means risk ≥ 1); two neighbours can share one head. More "
+            "heads than k, averaged, do no harm.",
             "risk_of_one_head_on_neighbours": one_head,
             "smallest_risk_of_one_head_without_neighbours": smallest,
             "success_rate": {heads: rate.value for heads, rate in by_heads.items()},
