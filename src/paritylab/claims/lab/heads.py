@@ -189,7 +189,7 @@ def one_step_k(trial: Trial) -> Finding:
         Evidence.SAMPLED,
         measured={
             "finding": f"The smallest width that ranks B in all {trials} draws is "
-            f"{min(rank_law):.1f} to {max(rank_law):.1f} times k·ln n, growing like k^{growth:.1f}; "
+            f"{min(rank_law):.1f} to {max(rank_law):.1f} times k·ln n, growth k^{growth:.1f}; "
             f"the smallest that is right on every input in 10 draws is {min(exact_law):.1f} to "
             f"{max(exact_law):.1f} times k³·ln² n (k = {', '.join(map(str, exact_k))}).",
             "width_to_rank": {f"n={n}, k={k}": width for (n, k), width in rank.items()},
