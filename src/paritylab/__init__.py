@@ -16,12 +16,13 @@ _HOMES = {
     ),
     "paritylab.models": (
         "HeadAttention", "FullFormAttention", "FeedForward", "Circle", "OneHot", "RandomSigns",
-        "Zigzag", "Cosine", "parity_network", "parity_transformer",
+        "TwoHeads", "Zigzag", "Cosine", "parity_network", "parity_transformer",
     ),
     "paritylab.learning": (
         "LOSSES", "Loss", "Risk", "population_risk", "population_gradient", "model_gradient",
         "enumerated_risk", "enumerated_gradient", "sampled_risk", "sampled_gradient",
         "Procedure", "HeadRuns", "train_heads", "random_targets", "Annealing", "anneal_heads",
+        "train_xor", "streamed_step",
     ),
     "paritylab.claims": (
         "Claim", "Effort", "Evidence", "Finding", "Status", "Trial", "Verdict",
@@ -66,7 +67,9 @@ if TYPE_CHECKING:
         random_targets as random_targets,
         sampled_gradient as sampled_gradient,
         sampled_risk as sampled_risk,
+        streamed_step as streamed_step,
         train_heads as train_heads,
+        train_xor as train_xor,
     )
 
 

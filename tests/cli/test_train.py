@@ -39,6 +39,29 @@ def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
     assert "figure: x.png" in out
 
 
+def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
+    command = ["train", "xor", "--n", "64", "--positions", "balanced", "--width", "60"]
+    code, out, err = run(capsys, *command, "--runs", "20", "--save", "xor.npz")
+    assert code == 0
+    assert "right on every input                    100 % [84, 100]" in out
+    assert "120 beside 64" in out
+    assert "20 runs" in err
+    assert (elsewhere / "xor.svg").read_text().count("<svg") == 1
+    assert load_run(elsewhere / "xor.npz").parameters["directions"].shape == (20, 2, 60)
+
+
+def test_xor_settings_that_cannot_be_are_one_line(capsys, elsewhere):
+    for arguments, message in (
+        (["--n", "2"], "needs n ≥ 3"),
+        (["--readout", "abs", "--steps", "3"], "needs samples"),
+        (["--positions", "balanced", "--n", "65"], "even n"),
+    ):
+        code, _, err = run(capsys, "train", "xor", *arguments)
+        assert code == 2
+        assert message in err
+        assert "Traceback" not in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,4 +1,4 @@
-"""`paritylab train heads`: many runs, a rate with its interval, a figure."""
+"""`paritylab train`: many runs, a rate with its interval, a figure. Here: `train heads`."""
 
 import time
 from pathlib import Path
@@ -26,6 +26,9 @@ def _family() -> None:
 
 def add_to(parent: typer.Typer) -> None:
     """Register this module's commands."""
+    from paritylab.cli import train_xor
+
+    train_xor.add_to(app)
     parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
 
 
@@ -87,7 +90,7 @@ def heads(
     }  # fmt: skip
     if samples is not None and preset != "anneal":
         settings["data"] = "fresh"
-    rows, seconds = _run(problem, settings, runs, seed, store)
+    rows, seconds = run_blocks("heads", problem, settings, runs, seed, store)
     _print_rates(rows, seconds, problem, settings)
     _write_figure(rows, n, settings, figure)
     if save is not None:
@@ -101,7 +104,9 @@ def _positions(text: str) -> list[int]:
         raise ValueError(f"--subset takes positions such as 7,10,17, got {text!r}") from None
 
 
-def _run(problem: dict, settings: dict, runs: int, seed: int, store: Path):
+def run_blocks(
+    learner: str, problem: dict, settings: dict, runs: int, seed: int, store: Path
+) -> tuple[list[dict], float]:
     """All blocks of the command, from the store or computed, and the seconds of computing."""
     from paritylab.sweep import Spec, open_store, run_sweep
     from paritylab.sweep.runner import block_key
@@ -110,7 +115,7 @@ def _run(problem: dict, settings: dict, runs: int, seed: int, store: Path):
         raise ValueError(f"--runs must be at least 1, got {runs}")
     blocks = range(-(-runs // WIDTH))
     specs = [
-        Spec.make("heads", problem, settings, seed=seed, width=WIDTH, block=block)
+        Spec.make(learner, problem, settings, seed=seed, width=WIDTH, block=block)
         for block in blocks
     ]
     with open_store(store) as opened, console.Counter("blocks of 20 runs", len(specs)) as counter:

@@ -8,6 +8,8 @@ from paritylab.learning.procedure import PRESETS, Procedure, preset, temperature
 from paritylab.learning.risk import Risk, RiskGradient
 from paritylab.learning.sampled import sampled_gradient, sampled_risk
 from paritylab.learning.train import HeadRuns, random_targets, train_heads
+from paritylab.learning.xor_step import XorRuns, train_xor
+from paritylab.learning.xor_stream import StreamedStep, streamed_step
 
 __all__ = [
     "LOSSES",
@@ -19,6 +21,8 @@ __all__ = [
     "Procedure",
     "Risk",
     "RiskGradient",
+    "StreamedStep",
+    "XorRuns",
     "anneal_heads",
     "as_loss",
     "enumerated_gradient",
@@ -30,6 +34,8 @@ __all__ = [
     "random_targets",
     "sampled_gradient",
     "sampled_risk",
+    "streamed_step",
     "temperature",
     "train_heads",
+    "train_xor",
 ]

@@ -1,5 +1,7 @@
 """Attention over positions: one softmax, one argmax, for every model of the lab."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
@@ -32,3 +34,30 @@ def hard_attention(
     if average_ties:
         return tied / jnp.sum(tied, axis=-1, keepdims=True).astype(scores.dtype)
     return jax.nn.one_hot(jnp.argmax(tied, axis=-1), scores.shape[-1], dtype=scores.dtype)
+
+
+def _shifted_sigmoid(scores):
+    """σ(score - ln(n-1)): 1/n at score 0, and able to reach 1."""
+    return jax.nn.sigmoid(scores - jnp.log(scores.shape[-1] - 1.0))
+
+
+#: How scores become weights. Every kind gives 1/n to each position at score 0, so that all start
+#: from the same place; only softmax divides by a sum over positions.
+ATTENTION: dict[str, Callable[[Array], Array]] = {
+    "softmax": softmax_attention,
+    "linear": lambda scores: (1 + scores) / scores.shape[-1],
+    "sigmoid": _shifted_sigmoid,
+    "exp": lambda scores: jnp.exp(scores) / scores.shape[-1],
+    "relu": lambda scores: jnp.maximum(1 + scores, 0) / scores.shape[-1],
+}
+
+
+def attend(scores: Float[Array, "... n"], kind: str = "softmax") -> Float[Array, "... n"]:
+    """Weights from scores over the last axis, by the name of an attention kind.
+
+    >>> attend(jnp.zeros(4), "sigmoid").tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    if kind not in ATTENTION:
+        raise ValueError(f"attention must be one of {', '.join(ATTENTION)}, got {kind!r}")
+    return ATTENTION[kind](scores)

@@ -71,6 +71,26 @@ class Cosine(AbstractReadout):
         return jnp.cos(jnp.pi * s)
 
 
+@final
+class Bowl(AbstractReadout):
+    """1 - 2z², which is -x_i·x_j at z = (x_i + x_j)/2 for signs x."""
+
+    def __call__(self, z):
+        return 1 - 2 * jnp.asarray(z) ** 2
+
+
+@final
+class Tent(AbstractReadout):
+    """1 - |2z| from two ReLUs, which is also -x_i·x_j at z = (x_i + x_j)/2."""
+
+    def __call__(self, z):
+        return 1 - smooth_relu(2 * jnp.asarray(z), 0.0) - smooth_relu(-2 * jnp.asarray(z), 0.0)
+
+
+#: Readouts of the mean of two signs, by name.
+XOR_READOUTS: dict[str, AbstractReadout] = {"square": Bowl(), "abs": Tent()}
+
+
 #: Any scalar function of the attended sum can serve as a readout.
 Readout = Callable[..., Any]
 

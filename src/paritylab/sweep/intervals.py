@@ -6,6 +6,7 @@ use Clopper and Pearson's, which never covers less than promised and is longer.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -73,3 +74,68 @@ def _check(successes: int, runs: int, confidence: float) -> None:
         raise ValueError(f"successes must be between 0 and runs={runs}, got {successes}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+
+
+class PowerLaw(NamedTuple):
+    """y ≈ factor·x^exponent, with the exponent's 95 % interval."""
+
+    exponent: float
+    low: float
+    high: float
+    factor: float
+
+    def __str__(self) -> str:
+        return f"{self.exponent:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def power_law(x, y, confidence: float = 0.95) -> PowerLaw:
+    """Least squares on logarithms; the interval is Student's, from the scatter around the line.
+
+    >>> str(power_law([1, 2, 4, 8], [3, 12, 48, 192]))
+    '2.00 [2.00, 2.00]'
+    """
+    log_x, log_y = (np.log(np.asarray(values, dtype=np.float64)) for values in (x, y))
+    if log_x.size < 3:
+        raise ValueError(f"an exponent with an interval needs at least 3 points, got {log_x.size}")
+    fit = stats.linregress(log_x, log_y)
+    half = float(stats.t.ppf((1 + confidence) / 2, log_x.size - 2) * fit.stderr)
+    slope = float(fit.slope)
+    return PowerLaw(slope, slope - half, slope + half, math.exp(fit.intercept))
+
+
+def half_point(sizes, successes) -> float:
+    """Size at which the success rate first reaches 1/2, between grid points in log size.
+
+    successes: one row of flags per size. NaN if the rate stays on one side of 1/2.
+    """
+    rates = np.asarray(successes, dtype=np.float64).mean(axis=1)
+    above = np.flatnonzero(rates >= 0.5)
+    if not above.size or above[0] == 0:
+        return math.nan
+    at = int(above[0])
+    share = (0.5 - rates[at - 1]) / (rates[at] - rates[at - 1])
+    logs = np.log(np.asarray(sizes, dtype=np.float64))
+    return float(np.exp(logs[at - 1] + share * (logs[at] - logs[at - 1])))
+
+
+def threshold_law(sizes, grids, successes, *, draws: int = 400, seed: int = 0) -> PowerLaw:
+    """How the half point grows with size, its interval from resampling the runs of every size.
+
+    grids: for each size, the numbers tried. successes: for each size, flags (numbers, runs).
+    """
+    generator = np.random.default_rng(seed)
+    fits = []
+    for draw in range(draws + 1):
+        halves = []
+        for grid, flags in zip(grids, successes, strict=True):
+            runs = np.shape(flags)[1]
+            chosen = np.arange(runs) if draw == 0 else generator.integers(0, runs, runs)
+            halves.append(half_point(grid, np.asarray(flags)[:, chosen]))
+        if np.all(np.isfinite(halves)):
+            slope, intercept = np.polyfit(np.log(sizes), np.log(halves), 1)
+            fits.append((float(slope), math.exp(intercept)))
+        elif draw == 0:
+            raise ValueError(f"the grid does not reach a success rate of 1/2: {halves}")
+    slopes = [slope for slope, _ in fits[1:]]
+    low, high = (float(edge) for edge in np.percentile(slopes, [2.5, 97.5]))
+    return PowerLaw(fits[0][0], low, high, fits[0][1])

@@ -12,6 +12,7 @@ from paritylab.learning.half_sums import half_sum_mean
 from paritylab.learning.losses import LOSSES
 from paritylab.learning.pieces import pieces_of
 from paritylab.learning.train import random_targets, train_heads
+from paritylab.learning.xor_step import train_xor
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
@@ -102,6 +103,40 @@ def _annealed(targets: Sequence[Parity], spec: Spec, settings: dict[str, Any]) -
             "positions": runs.positions[i].tolist(),
             "directions": runs.directions[i].tolist(),
             "trace": [_finite(value) for value in runs.path_risks[:, i]],
+        }
+        for i in range(spec.width)
+    ]
+
+
+_XOR_SETTINGS = {
+    "width", "positions", "attention", "readout", "loss", "steps", "gain", "optimiser", "start",
+    "samples", "learn_positions",
+}  # fmt: skip
+
+
+@learner("xor")
+def xor(spec: Spec) -> list[Row]:
+    """Two heads on hidden pairs; a run succeeds if ½(ŷ-y)² ≤ 0.01 on every one of the 2^n inputs.
+
+    problem: n, and optionally noise. settings: those of `train_xor`.
+    """
+    problem, settings = dict(spec.problem), dict(spec.settings)
+    _only("problem", problem, {"n", "noise"})
+    _only("setting", settings, _XOR_SETTINGS)
+    runs = train_xor(
+        int(problem["n"]), runs=spec.width, noise=float(problem.get("noise", 0.0)), seed=spec.seed,
+        first=spec.runs[0], **settings,
+    )  # fmt: skip
+    return [
+        {
+            "success": bool(runs.solved[i]),
+            "ranked": bool(runs.ranked[i]),
+            "error": _finite(runs.error[i]),
+            "risk": _finite(runs.risk[i]),
+            "split": bool(runs.split[i]),
+            "pair": runs.pairs[i].tolist(),
+            "directions": runs.directions[i].tolist(),
+            "weights": runs.example.tolist() if i == 0 else None,
         }
         for i in range(spec.width)
     ]

@@ -1,0 +1,56 @@
+"""HG2's model, reconstructed: two heads average two signs, a frozen readout takes their XOR.
+
+The full text of HG2 is not public; this model is our reconstruction, consistent with its abstract.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from paritylab.models.attention import attend
+from paritylab.models.heads import ParameterCount
+from paritylab.models.positions import AbstractPositionCode
+from paritylab.models.readouts import Bowl, Readout
+from paritylab.precision import AnyArray, keep_float64
+
+
+@final
+class TwoHeads(eqx.Module):
+    """α_h = attend(<w_h, p_l>/τ), z = ½ Σ_h Σ_l α_h[l] x_l with signs x, ŷ = readout(z).
+
+    directions: w, one trainable row per head. code: the positions p. attention: softmax, linear,
+    sigmoid, exp or relu. readout: 1 - 2z² unless given. tau: temperature τ.
+
+    >>> from paritylab.models.positions import OneHot
+    >>> model = TwoHeads(100.0 * OneHot(5).vectors([1, 3]), OneHot(5))
+    >>> [round(float(model(jnp.array(bits))), 3) for bits in ([0.0, 1, 0, 1, 0], [0.0, 1, 0, 0, 0])]
+    [-1.0, 1.0]
+    """
+
+    directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
+    code: AbstractPositionCode
+    attention: str = eqx.field(static=True, default="softmax")
+    readout: Readout = Bowl()
+    tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
+
+    def weights(self) -> Float[Array, " n"]:
+        """g_l = ½ Σ_h α_h[l], the weight of sign l in z."""
+        scores = self.code.scores(jnp.asarray(self.directions)) / self.tau
+        return jnp.mean(attend(scores, self.attention), axis=0)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        """The prediction ŷ for one string of bits in {0, 1}; use `jax.vmap` for many."""
+        return self.readout(self.weights() @ (1 - 2 * jnp.asarray(bits)))
+
+    def parameters(self) -> Float[AnyArray, "heads width"]:
+        return self.directions
+
+    def with_parameters(self, directions) -> "TwoHeads":
+        return eqx.tree_at(lambda model: model.directions, self, directions)
+
+    def count(self) -> ParameterCount:
+        """Trainable numbers; `paper` counts a full query matrix per head instead of its row."""
+        heads, width = self.directions.shape
+        return ParameterCount(heads * width, heads * width * width)

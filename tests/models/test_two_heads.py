@@ -1,0 +1,70 @@
+"""Two heads: attention kinds, readouts, position codes, one prediction by hand."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.models import ATTENTION, Bowl, OneHot, Tent, TwoHeads, attend, draw_positions
+from paritylab.models.attention import softmax_attention
+from paritylab.models.heads import HeadAttention
+from paritylab.problem import Parity
+
+
+@pytest.mark.parametrize("kind", ATTENTION)
+def test_every_kind_starts_uniform_and_prefers_higher_scores(kind):
+    np.testing.assert_allclose(attend(jnp.zeros((2, 7)), kind), 1 / 7, rtol=1e-6)
+    weights = np.asarray(attend(jnp.array([0.0, 0.4, 0.8]), kind))
+    assert (np.diff(weights) > 0).all()
+
+
+def test_only_softmax_is_normalised_and_there_is_one_of_it():
+    scores = jnp.array([0.3, -0.2, 0.9])
+    sums = {kind: float(attend(scores, kind).sum()) for kind in ATTENTION}
+    assert sums.pop("softmax") == pytest.approx(1, rel=1e-6)
+    assert all(abs(total - 1) > 1e-3 for total in sums.values())
+    assert ATTENTION["softmax"] is softmax_attention
+
+
+def test_both_readouts_are_the_xor_at_the_mean_of_two_signs():
+    for readout in (Bowl(), Tent()):
+        z = jnp.array([-1.0, 0.0, 1.0])
+        np.testing.assert_allclose(readout(z), [-1, 1, -1])
+
+
+def test_a_model_on_the_pair_labels_every_string():
+    problem = Parity(5, (1, 3), sign=-1)
+    model = TwoHeads(60.0 * OneHot(5).vectors([1, 3]), OneHot(5))
+    bits = np.array([[(i >> j) & 1 for j in range(5)] for i in range(32)], dtype=float)
+    predictions = np.array([float(model(jnp.asarray(row))) for row in bits])
+    np.testing.assert_allclose(predictions, np.asarray(problem.label(bits.astype(int))), atol=1e-5)
+    assert model.count() == (10, 50)
+
+
+def test_the_k_head_model_shares_the_attention_code():
+    """Two heads' z is the k-head attended sum with k = 2, seen in signs."""
+    code = draw_positions("signs", 0, 6, 4)
+    directions = np.random.default_rng(0).normal(size=(2, 4))
+    two = TwoHeads(directions, code)
+    many = HeadAttention(directions, code, 2, lambda s: s, 1.0)
+    np.testing.assert_allclose(2 * two.weights(), many.weights(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["signs", "balanced", "sphere"])
+def test_random_codes_have_unit_rows_or_zero_mean(kind):
+    table = np.asarray(draw_positions(kind, 3, 40, 16).table)
+    norms = np.linalg.norm(table, axis=1)
+    if kind != "signs":
+        np.testing.assert_allclose(norms, 1, rtol=1e-12)
+    if kind != "sphere":
+        np.testing.assert_allclose(table.mean(axis=0), 0, atol=1e-12)
+
+
+def test_bad_names_and_sizes_are_refused():
+    with pytest.raises(ValueError, match="attention must be one of"):
+        attend(jnp.zeros(3), "cosine")
+    with pytest.raises(ValueError, match="positions must be"):
+        draw_positions("spiral", 0, 8, 4)
+    with pytest.raises(ValueError, match="even n"):
+        draw_positions("balanced", 0, 7, 4)
+    with pytest.raises(ValueError, match="need a width"):
+        draw_positions("signs", 0, 8)
