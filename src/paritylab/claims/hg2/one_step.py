@@ -35,11 +35,11 @@ def _draws(n, width, gains, draws, pairs, seed, balanced=False) -> StreamedStep:
 )
 def one_step_claim(trial: Trial) -> Finding:
     sizes = trial.pick(
-        quick=(64, 256, 1024, 4096),
+        quick=(64, 256, 1024, 4096, 16_384, 65_536),
         default=(64, 256, 1024, 4096, 16_384, 65_536, 1_000_000),
         full=tuple(2**power for power in range(6, 21)),
     )
-    draws, pairs = trial.pick(quick=(8, 8), default=(6, 10), full=(20, 20))
+    draws, pairs = trial.pick(quick=(4, 10), default=(6, 10), full=(20, 20))
     window = np.geomspace(4, 400, 13)
     found, mapped = {}, {}
     for n in trial.track(sizes):
@@ -126,7 +126,7 @@ def _one_step_figure(sizes, medians, predicted, window, mapped) -> dict:
 )
 def params_claim(trial: Trial) -> Finding:
     sizes = trial.pick(
-        quick=(64, 512, 4096),
+        quick=(64, 256, 1024, 4096, 16_384),
         default=(64, 256, 1024, 4096, 16_384, 65_536),
         full=(64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000),
     )
