@@ -11,18 +11,18 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "paritylab.problem": (
-        "Parity", "random_parity", "sample", "batches", "all_bits",
+        "Parity", "ParityTree", "random_parity", "random_tree", "sample", "batches", "all_bits",
         "as_bits", "bits_from_signs", "signs_from_bits",
     ),
     "paritylab.models": (
         "HeadAttention", "FullFormAttention", "FeedForward", "Circle", "OneHot", "RandomSigns",
-        "TwoHeads", "Zigzag", "Cosine", "parity_network", "parity_transformer",
+        "TwoHeads", "ChainModel", "Zigzag", "Cosine", "parity_network", "parity_transformer",
     ),
     "paritylab.learning": (
         "LOSSES", "Loss", "Risk", "population_risk", "population_gradient", "model_gradient",
         "enumerated_risk", "enumerated_gradient", "sampled_risk", "sampled_gradient",
         "Procedure", "HeadRuns", "train_heads", "random_targets", "Annealing", "anneal_heads",
-        "train_xor", "streamed_step",
+        "train_xor", "streamed_step", "train_chain", "train_levels", "teacher_gradient",
     ),
     "paritylab.claims": (
         "Claim", "Effort", "Evidence", "Finding", "Status", "Trial", "Verdict",
@@ -68,7 +68,10 @@ if TYPE_CHECKING:
         sampled_gradient as sampled_gradient,
         sampled_risk as sampled_risk,
         streamed_step as streamed_step,
+        teacher_gradient as teacher_gradient,
+        train_chain as train_chain,
         train_heads as train_heads,
+        train_levels as train_levels,
         train_xor as train_xor,
     )
 

@@ -1,7 +1,9 @@
 """How it learns: losses, and the risk and its gradient by several routes."""
 
 from paritylab.learning.anneal import AnnealedRuns, Annealing, anneal_heads
+from paritylab.learning.chain import ChainRuns, teacher_gradient, train_chain
 from paritylab.learning.enumeration import enumerated_gradient, enumerated_risk
+from paritylab.learning.levels import LevelRun, train_levels
 from paritylab.learning.losses import LOSSES, Loss, as_loss
 from paritylab.learning.population import model_gradient, population_gradient, population_risk
 from paritylab.learning.procedure import PRESETS, Procedure, preset, temperature
@@ -16,7 +18,9 @@ __all__ = [
     "PRESETS",
     "AnnealedRuns",
     "Annealing",
+    "ChainRuns",
     "HeadRuns",
+    "LevelRun",
     "Loss",
     "Procedure",
     "Risk",
@@ -35,7 +39,10 @@ __all__ = [
     "sampled_gradient",
     "sampled_risk",
     "streamed_step",
+    "teacher_gradient",
     "temperature",
+    "train_chain",
     "train_heads",
+    "train_levels",
     "train_xor",
 ]

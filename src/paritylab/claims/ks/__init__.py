@@ -1,0 +1,1 @@
+"""KS: chain of thought learns parity; without it gradients carry no signal."""

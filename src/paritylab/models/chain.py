@@ -1,0 +1,109 @@
+"""KS's model: one layer, one softmax head over positions, applied to its own output."""
+
+from itertools import pairwise
+from typing import final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from paritylab.models.attention import softmax_attention
+from paritylab.models.heads import ParameterCount
+from paritylab.models.links import AbstractLink, CosineLink
+from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem.tree import level_ends
+
+MASKS = ("token", "level")
+
+
+@final
+class ChainModel(eqx.Module):
+    """x̂_m = φ(ẑ_m), ẑ_m = Σ_j softmax(w_m)_j x̂_j over the tokens that the mask lets m see.
+
+    scores: W, one column per inner node, one row per token. n: number of input bits. mask: "token"
+    lets node m see every earlier token, "level" only the levels below its own. link: φ.
+
+    >>> model = ChainModel.untrained(8, 4)
+    >>> model(jnp.zeros(8)).shape, model.count().trainable
+    ((11,), 27)
+    """
+
+    scores: Float[AnyArray, "tokens nodes"] = eqx.field(converter=keep_float64)
+    n: int = eqx.field(static=True)
+    link: AbstractLink = CosineLink()
+    mask: str = eqx.field(static=True, default="token")
+
+    @classmethod
+    def untrained(cls, n: int, k: int, link=None, mask: str = "token") -> "ChainModel":
+        """W = 0, the start of every theorem."""
+        return cls(np.zeros((n + k - 1, k - 1)), n, CosineLink() if link is None else link, mask)
+
+    def __check_init__(self):
+        if self.mask not in MASKS:
+            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {self.mask!r}")
+
+    @property
+    def k(self) -> int:
+        return self.scores.shape[1] + 1
+
+    def visible(self) -> Bool[np.ndarray, "tokens nodes"]:
+        """Whether node m may attend to token j."""
+        return visible_tokens(self.n, self.k, self.mask)
+
+    def attention(self) -> Float[Array, "tokens nodes"]:
+        """softmax(w_m)_j; every column sums to one over what its node may see."""
+        open_scores = jnp.where(self.visible(), jnp.asarray(self.scores), -jnp.inf)
+        return softmax_attention(open_scores.T).T
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, " tokens"]:
+        """All tokens generated from one string of bits; the last one is the prediction of y."""
+        return self.generate(1 - 2 * jnp.asarray(bits))
+
+    def generate(self, signs: Float[Array, "... n"]) -> Float[Array, "... tokens"]:
+        """Generation from one or many rows of signs: token by token, or level by level."""
+        attention = self.attention().astype(signs.dtype)
+        if self.mask == "level":
+            return self._by_level(signs, attention)
+        empty = jnp.zeros((*signs.shape[:-1], self.k - 1), signs.dtype)
+        tokens = jnp.concatenate([signs, empty], axis=-1)
+
+        def write(node, tokens):
+            # Unwritten tokens are zero and invisible, so the whole column may be used.
+            value = self.link(tokens @ attention[:, node])
+            return tokens.at[..., self.n + node].set(value)
+
+        return jax.lax.fori_loop(0, self.k - 1, write, tokens)
+
+    def _by_level(self, signs, attention):
+        tokens, ends = signs, level_ends(self.n, self.k)
+        for start, end in pairwise(ends):
+            z = tokens @ attention[:start, start - self.n : end - self.n]
+            tokens = jnp.concatenate([tokens, self.link(z)], axis=-1)
+        return tokens
+
+    def iterate(self, tokens: Float[Array, "... tokens"]) -> Float[Array, "... tokens"]:
+        """One application of the layer to all tokens at once; inputs stay as they are."""
+        nodes = self.link(tokens @ self.attention().astype(tokens.dtype))
+        return jnp.concatenate([tokens[..., : self.n], nodes], axis=-1)
+
+    def parameters(self) -> Float[AnyArray, "tokens nodes"]:
+        return self.scores
+
+    def with_parameters(self, scores) -> "ChainModel":
+        return eqx.tree_at(lambda model: model.scores, self, scores)
+
+    def count(self) -> ParameterCount:
+        """Trainable numbers that the mask leaves, and the paper's (n+k-1)²."""
+        return ParameterCount(int(self.visible().sum()), self.scores.shape[0] ** 2)
+
+
+def visible_tokens(n: int, k: int, mask: str) -> Bool[np.ndarray, "tokens nodes"]:
+    """The causal mask: every earlier token, or every token of a lower level."""
+    tokens = np.arange(n + k - 1)
+    if mask == "token":
+        return tokens[:, None] < tokens[None, n:]
+    ends = level_ends(n, k)
+    limits = np.repeat(ends[:-1], np.diff(ends))
+    return tokens[:, None] < limits[None, :]

@@ -1,0 +1,115 @@
+"""The chain of thought of a parity: a complete binary tree of 2-parities over k = 2^v bits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from paritylab.problem.parity import Parity, random_parity
+
+
+@dataclass(frozen=True)
+class ParityTree:
+    """Tokens 0 … n-1 are the input signs; tokens n … n+k-2 the inner nodes, level by level.
+
+    leaves: the k = 2^v positions of the parity set, in the order in which they are paired.
+
+    >>> tree = ParityTree(16, (0, 3, 6, 7, 9, 11, 12, 15))
+    >>> tree.children[0].tolist(), tree.levels[-1], tree.depth
+    ([0, 3], 3, 3)
+    """
+
+    n: int
+    leaves: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "leaves", tuple(int(leaf) for leaf in self.leaves))
+        Parity(self.n, self.leaves)
+        check_power_of_two(self.k, self.n)
+
+    @property
+    def k(self) -> int:
+        """Number of leaves."""
+        return len(self.leaves)
+
+    @property
+    def depth(self) -> int:
+        """v = log2 k, the number of levels above the input."""
+        return self.k.bit_length() - 1
+
+    @property
+    def size(self) -> int:
+        """Number of tokens, n + k - 1."""
+        return self.n + self.k - 1
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """d_0 = n, d_1, …, d_v: how many tokens there are up to each level."""
+        return level_ends(self.n, self.k)
+
+    @cached_property
+    def levels(self) -> Int[np.ndarray, " nodes"]:
+        """Level 1 … v of every inner node."""
+        return np.repeat(np.arange(1, self.depth + 1), np.diff(self.ends))
+
+    @cached_property
+    def children(self) -> Int[np.ndarray, "nodes 2"]:
+        """The two tokens whose product each inner node is."""
+        rows = [np.asarray(self.leaves)]
+        for level in range(self.depth - 1):
+            rows.append(np.arange(self.ends[level], self.ends[level + 1]))
+        return np.concatenate(rows).reshape(-1, 2)
+
+    @cached_property
+    def parents(self) -> Int[np.ndarray, " size"]:
+        """The inner node above every token; -1 for the root and for bits outside the set."""
+        parents = np.full(self.size, -1)
+        parents[self.children[:, 0]] = parents[self.children[:, 1]] = np.arange(self.n, self.size)
+        return parents
+
+    @property
+    def problem(self) -> Parity:
+        """The parity that the root computes."""
+        return Parity(self.n, self.leaves)
+
+    def tokens(self, signs: Float[Array, "... n"]) -> Float[Array, "... size"]:
+        """All tokens of one or many rows of input signs, computed level by level."""
+        rows = [jnp.asarray(signs)]
+        below = rows[0][..., np.asarray(self.leaves)]
+        while below.shape[-1] > 1:
+            below = below[..., 0::2] * below[..., 1::2]
+            rows.append(below)
+        return jnp.concatenate(rows, axis=-1)
+
+
+def random_tree(key, n: int, k: int) -> ParityTree:
+    """A tree over a uniformly random k-set, its leaves in increasing order.
+
+    >>> random_tree(0, 16, 4).k
+    4
+    """
+    check_power_of_two(k, n)
+    return ParityTree(n, random_parity(key, n, k).subset)
+
+
+def level_ends(n: int, k: int) -> tuple[int, ...]:
+    """d_0 = n, d_1 = n + k/2, …, d_v = n + k - 1: known without knowing the leaves."""
+    sizes = [k >> level for level in range(1, k.bit_length())]
+    return tuple(int(end) for end in n + np.cumsum([0, *sizes]))
+
+
+def check_power_of_two(k: int, n: int) -> None:
+    """The chain needs k = 2^v ≥ 2; the message names the two nearest values."""
+    if k >= 2 and k & (k - 1) == 0:
+        if k > n:
+            raise ValueError(f"k must be at most n={n}, got k={k}")
+        return
+    below = max(2, 1 << (max(k, 2).bit_length() - 1))
+    nearest: Sequence[int] = (2, 4) if k < 2 else (below, 2 * below)
+    raise ValueError(
+        f"the chain of thought needs k = 2, 4, 8, …, got k={k}; nearest: {nearest[0]} and "
+        f"{nearest[1]}"
+    )
