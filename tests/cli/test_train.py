@@ -50,6 +50,30 @@ def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert load_run(elsewhere / "xor.npz").parameters["directions"].shape == (20, 2, 60)
 
 
+def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
+    command = ["train", "chain", "--n", "32", "--k", "8", "--runs", "2"]
+    code, out, _ = run(capsys, *command, "--link", "quadratic", "--save", "chain.npz")
+    assert code == 0
+    assert "every pair found, every fresh input right  100 % [34, 100]" in out
+    assert (elsewhere / "chain.svg").read_text().count("<svg") == 1
+    assert load_run(elsewhere / "chain.npz").parameters["scores"].shape == (39, 7)
+    code, out, _ = run(capsys, *command, "--mode", "levels", "--runs", "1", "--figure", "l.png")
+    assert code == 0
+    assert "[0, 1, 2, 3]" in out
+
+
+def test_chain_settings_that_cannot_be_are_one_line(capsys, elsewhere):
+    for arguments, message in (
+        (["--k", "12"], "nearest: 8 and 16"),
+        (["--epsilon", "1.5"], "belongs to --mode levels"),
+        (["--mode", "levels", "--epsilon", "3"], "epsilon must be between 0 and 2"),
+        (["--samples", "-5"], "samples must be at least 1"),
+    ):
+        code, _, err = run(capsys, "train", "chain", *arguments)
+        assert code == 2
+        assert message in err
+
+
 def test_xor_settings_that_cannot_be_are_one_line(capsys, elsewhere):
     for arguments, message in (
         (["--n", "2"], "needs n ≥ 3"),

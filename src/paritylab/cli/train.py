@@ -26,9 +26,10 @@ def _family() -> None:
 
 def add_to(parent: typer.Typer) -> None:
     """Register this module's commands."""
-    from paritylab.cli import train_xor
+    from paritylab.cli import train_chain, train_xor
 
     train_xor.add_to(app)
+    train_chain.add_to(app)
     parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
 
 
@@ -105,7 +106,13 @@ def _positions(text: str) -> list[int]:
 
 
 def run_blocks(
-    learner: str, problem: dict, settings: dict, runs: int, seed: int, store: Path
+    learner: str,
+    problem: dict,
+    settings: dict,
+    runs: int,
+    seed: int,
+    store: Path,
+    width: int = WIDTH,
 ) -> tuple[list[dict], float]:
     """All blocks of the command, from the store or computed, and the seconds of computing."""
     from paritylab.sweep import Spec, open_store, run_sweep
@@ -113,12 +120,15 @@ def run_blocks(
 
     if runs < 1:
         raise ValueError(f"--runs must be at least 1, got {runs}")
-    blocks = range(-(-runs // WIDTH))
+    blocks = range(-(-runs // width))
     specs = [
-        Spec.make(learner, problem, settings, seed=seed, width=WIDTH, block=block)
+        Spec.make(learner, problem, settings, seed=seed, width=width, block=block)
         for block in blocks
     ]
-    with open_store(store) as opened, console.Counter("blocks of 20 runs", len(specs)) as counter:
+    with (
+        open_store(store) as opened,
+        console.Counter("runs" if width == 1 else f"blocks of {width} runs", len(specs)) as counter,
+    ):
         start = time.perf_counter()
         run_sweep(specs, opened, on_block=lambda spec, fresh: counter.advance())
         seconds = time.perf_counter() - start

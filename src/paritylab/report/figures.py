@@ -3,8 +3,8 @@
 A series is {"kind": "lines" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label",
 "scale"}, "caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high", "style"}] and
 "marks": [{"axis", "at", "label"}]; for a histogram, "values"; for heatmaps, "panels": [{"title",
-"values", "marks"}], rows of numbers between 0 and 1 with marked columns. The kind "side by side"
-holds whole series in "parts".
+"values", "marks", "points"}], rows of numbers between 0 and 1 with marked columns and places. The
+kind "side by side" holds whole series in "parts".
 """
 
 import io
@@ -100,6 +100,9 @@ def _draw_heatmaps(axes, series: dict[str, Any]) -> None:
         if len(values) <= 12:
             each.set(yticks=range(len(values)))
         each.grid(visible=False)
+        for column, line in panel.get("points", ()):
+            each.plot(column, line, "o", markersize=4, markerfacecolor="none",
+                      markeredgecolor=COLOURS[1], markeredgewidth=0.8)  # fmt: skip
         for column in panel.get("marks", ()):
             each.axvline(column, color="white", linestyle=":", linewidth=1.2)
     axes[-1].figure.colorbar(image, ax=axes, label=series.get("colour", "attention"))

@@ -8,14 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.anneal import Annealing, anneal_heads
+from paritylab.learning.chain import train_chain
 from paritylab.learning.half_sums import half_sum_mean
+from paritylab.learning.levels import train_levels
 from paritylab.learning.losses import LOSSES
 from paritylab.learning.pieces import pieces_of
 from paritylab.learning.train import random_targets, train_heads
 from paritylab.learning.xor_step import train_xor
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
-from paritylab.problem import Parity, random_parity
+from paritylab.problem import Parity, random_parity, random_tree
 from paritylab.sweep.spec import Spec
 
 Row = dict[str, Any]
@@ -140,6 +142,48 @@ def xor(spec: Spec) -> list[Row]:
         }
         for i in range(spec.width)
     ]
+
+
+@learner("chain")
+def chain(spec: Spec) -> list[Row]:
+    """The chain of thought of hidden parities; a run succeeds if every generated answer is right.
+
+    problem: n, k = 2^v. settings: mode (teacher or levels), samples, and those of `train_chain` or
+    `train_levels`.
+    """
+    problem, settings = dict(spec.problem), dict(spec.settings)
+    _only("problem", problem, {"n", "k"})
+    _only("setting", settings, {"mode", "samples", "link", "mask", "eta", "epsilon", "strings"})
+    n, k, mode = int(problem["n"]), int(problem["k"]), settings.pop("mode", "teacher")
+    if mode == "levels":
+        return [_level_row(n, k, spec.seed, run, settings) for run in spec.runs]
+    if mode != "teacher":
+        raise ValueError(f"mode must be teacher or levels, got {mode!r}")
+    runs = train_chain(n, k, runs=spec.width, seed=spec.seed, first=spec.runs[0], **settings)
+    return [
+        {
+            "success": bool(runs.solved[i]),
+            "pairs_found": float(runs.pairs_found[i]),
+            "accuracy": float(runs.accuracy[i]),
+            "error": float(runs.error[i]),
+            "leaves": list(runs.trees[i].leaves),
+            "scores": runs.scores[i].tolist() if i == 0 else None,
+        }
+        for i in range(spec.width)
+    ]
+
+
+def _level_row(n: int, k: int, seed: int, run: int, settings: dict[str, Any]) -> Row:
+    key = jax.random.fold_in(jax.random.key(seed), run)
+    tree = random_tree(jax.random.fold_in(key, 0), n, k)
+    done = train_levels(tree, key=jax.random.fold_in(key, 1), **settings)
+    return {
+        "success": done.levels_per_step == list(range(tree.depth + 1)),
+        "levels": done.levels_per_step,
+        "loss": [_finite(value) for value in done.loss],
+        "leaves": list(tree.leaves),
+        "scores": done.scores.tolist() if run == 0 else None,
+    }
 
 
 def _head_targets(problem: dict[str, Any], spec: Spec) -> Sequence[Parity]:

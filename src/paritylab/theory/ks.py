@@ -9,18 +9,13 @@ from paritylab.precision import float64
 
 
 def child_signal(tokens: int, link: AbstractLink) -> float:
-    """-∂L/∂w on a child of a node that sees `tokens` tokens, at W = 0, all else independent.
+    """-∂L/∂w on a child of a node that sees `tokens` independent tokens, at W = 0: exact.
 
-    (1 - 2/M)·E[x'φ'(z)]/M with z the mean of M = tokens independent signs and x' one of them; tends
-    to 2c/M². For -cos(πt) it is (π/M)(1 - 2/M)·sin(π/M)·cos(π/M)^(M-1).
+    Tends to 2c/M² with M = tokens. For -cos(πt) about (π/M)(1 - 2/M)·sin(π/M)·cos(π/M)^(M-1).
     """
     if tokens < 3:
         raise ValueError(f"a node sees at least 3 tokens, got {tokens}")
-    ones = np.arange(tokens)
-    chance, total = binom.pmf(ones, tokens - 1, 0.5), tokens - 1 - 2.0 * ones
-    with float64():
-        up, down = (np.asarray(link.slope(jnp.asarray((total + s) / tokens))) for s in (1, -1))
-    return float((1 - 2 / tokens) * (chance @ (up - down) / 2) / tokens)
+    return level_signal(tokens, 2, 1, link)
 
 
 def level_signal(n: int, k: int, level: int, link: AbstractLink) -> float:

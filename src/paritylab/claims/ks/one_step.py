@@ -114,8 +114,8 @@ def thm5_samples(trial: Trial) -> Finding:
         Status.CORRECTED if highest < 2 else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
-            "finding": f"At n = {', '.join(map(str, sizes))}, k = n/2, half of the runs have {told}."
-            " Both stay below the square.",
+            "finding": f"At n = {', '.join(map(str, sizes))} half of the runs have {told}. Both "
+            "stay below the square.",
             "instead": "About n·ln n samples find the pairs: N ≈ 2M(√(2 ln M) + √(2 ln k))² with "
             "M = n + k - 2 tokens, from the signal-to-noise ratio √(N/2M) of one weight. Below "
             "n = 128 the balance of the two children needs more, nearly independent of n.",
