@@ -38,7 +38,7 @@ def experiments(trial: Trial) -> Finding:
                 for seed in range(seeds)
             ]  # fmt: skip
     solved = {
-        key: RateOf([run.solved_at is not None for run in each]) for key, each in runs.items()
+        key: RateOf([run.prediction[-1] < 0.01 for run in each]) for key, each in runs.items()
     }
     epoch_of = {key: [run.solved_at for run in each] for key, each in runs.items()}
     agree = [key for key in runs if (solved[key].value >= 0.5) == (key[0] in PUBLISHED[key[1]])]
@@ -121,11 +121,9 @@ assert ends["teacher-full"] < 0.01 < 0.1 < ends["cot"]
 def separation(trial: Trial) -> Finding:
     cells = trial.pick(quick=[(64, 32)], default=[(64, 32), (128, 64)],
                        full=[(64, 32), (128, 64), (256, 128)])  # fmt: skip
-    runs, epochs = (
-        trial.pick(quick=2, default=3, full=10),
-        trial.pick(quick=50, default=100, full=400),
-    )
-    samples = trial.pick(quick=30_000, default=40_000, full=100_000)
+    runs = trial.pick(quick=2, default=2, full=10)
+    epochs = trial.pick(quick=40, default=50, full=400)
+    samples = trial.pick(quick=30_000, default=32_000, full=100_000)
     without, with_chain, right = {}, {}, []
     for n, k in trial.track(cells):
         with_chain[n] = RateOf(train_chain(n, k, samples, runs=runs, seed=trial.seed).solved)
@@ -171,7 +169,7 @@ def separation(trial: Trial) -> Finding:
 )
 def rnn(trial: Trial) -> Finding:
     cells = trial.pick(quick=("elman",), default=("elman",), full=("elman", "lstm"))
-    runs, steps = trial.pick(quick=(4, 300), default=(8, 400), full=(20, 2000))
+    runs, steps = trial.pick(quick=(3, 250), default=(5, 400), full=(20, 2000))
     outcome = {}
     for cell in trial.track(cells):
         for labels in (True, False):
