@@ -1,4 +1,4 @@
-"""One teacher-forced step as a streamed matrix product, beside a bare product of the same shape.
+"""One teacher-forced step and one epoch of full-batch training, beside bare matrix products.
 
 python benchmarks/chain.py [--n 1024] [--k 512] [--samples 400000]
 """
@@ -9,8 +9,11 @@ import time
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from paritylab.learning.chain import BATCH, pairs_found, teacher_gradient
+from paritylab.learning.chain import BATCH, draw_tokens, pairs_found, teacher_gradient
+from paritylab.learning.chain_training import ROWS, teacher_step
+from paritylab.models import ChainModel, as_link
 from paritylab.problem import random_tree
 
 
@@ -36,6 +39,40 @@ def timed(call) -> float:
     return time.perf_counter() - start
 
 
+def epoch(n: int = 64, k: int = 32, rows: int = 100_000) -> None:
+    """One epoch of teacher-full at the published size: rate and memory of two routes."""
+    tree = random_tree(0, n, k)
+    tokens = draw_tokens(jax.random.key(0), np.asarray(tree.leaves), n, rows)
+    model = ChainModel.untrained(n, k, as_link("quadratic"), "level")
+    model = model.with_parameters(np.zeros(model.scores.shape, np.float32))
+
+    def automatic(model, tokens):
+        def loss(scores):
+            z = tokens @ model.with_parameters(scores).attention()
+            return jnp.mean((model.link(z) - tokens[:, n:]) ** 2) / 2
+
+        return jax.value_and_grad(loss)(model.scores)
+
+    def bare(model, tokens):
+        def block(total, part):
+            return total + part.T @ (part @ model.scores + total[0, 0] * 1e-30), None
+
+        parts = tokens.reshape(-1, ROWS, tokens.shape[1])
+        return jax.lax.scan(block, jnp.zeros_like(model.scores), parts)[0]
+
+    times, memory = {}, {}
+    for name, call in (("closed form", teacher_step), ("autodiff", automatic), ("bare", bare)):
+        compiled = jax.jit(call).lower(model, tokens).compile()
+        memory[name] = compiled.memory_analysis().temp_size_in_bytes / 2**20
+        times[name] = min(timed(lambda run=compiled: run(model, tokens)) for _ in range(10))
+    print(f"epoch of teacher-full, n = {n}, k = {k}, N = {rows:,}")
+    for name, seconds in times.items():
+        share = times["bare"] / seconds
+        print(
+            f"{name:12} {1000 * seconds:8.2f} ms  {share:.2f} of bare  {memory[name]:8.1f} MiB temp"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=1024)
@@ -55,6 +92,7 @@ def main() -> None:
     )
     print(f"bare product  {bare:8.2f} s  {flops / bare / 1e9:8.1f} GFLOP/s")
     print(f"share of the bare rate {bare / step:.2f}; peak resident memory {peak:.2f} GiB")
+    epoch()
 
 
 if __name__ == "__main__":

@@ -60,12 +60,18 @@ def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     code, out, _ = run(capsys, *command, "--mode", "levels", "--runs", "1", "--figure", "l.png")
     assert code == 0
     assert "[0, 1, 2, 3]" in out
+    code, out, _ = run(
+        capsys, *command, "--mode", "direct", "--samples", "500", "--epochs", "10", "--runs", "1"
+    )
+    assert code == 0
+    assert "never" in out
 
 
 def test_chain_settings_that_cannot_be_are_one_line(capsys, elsewhere):
     for arguments, message in (
         (["--k", "12"], "nearest: 8 and 16"),
         (["--epsilon", "1.5"], "belongs to --mode levels"),
+        (["--epochs", "5"], "belongs to the four published models"),
         (["--mode", "levels", "--epsilon", "3"], "epsilon must be between 0 and 2"),
         (["--samples", "-5"], "samples must be at least 1"),
     ):

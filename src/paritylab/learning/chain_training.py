@@ -143,8 +143,11 @@ def _selfcheck(model, tokens):
     return _self_generated(model, tokens, weigh, gates)
 
 
-def _teacher(model, tokens):
-    """Closed form: two products per block of rows, nothing of size rows × nodes kept."""
+def teacher_step(model: ChainModel, tokens):
+    """Loss and gradient with teacher forcing, (1/2N(k-1)) Σ_m ‖φ(ẑ_m) - x_m‖², in closed form.
+
+    Two products per block of rows; nothing of size rows × nodes is kept.
+    """
     n, nodes, rows = model.n, model.k - 1, tokens.shape[0]
     attention, blocks = model.attention(), max(1, rows // ROWS)
 
@@ -156,14 +159,19 @@ def _teacher(model, tokens):
 
     start = (jnp.zeros(()), jnp.zeros_like(attention))
     whole = tokens[: rows - rows % blocks].reshape(blocks, -1, tokens.shape[1])
-    (squares, product), _ = jax.lax.scan(block, start, whole)
-    (squares, product), _ = block((squares, product), tokens[rows - rows % blocks :])
-    product = product / (rows * nodes)
+    total, _ = jax.lax.scan(block, start, whole)
+    if rows % blocks:
+        total, _ = block(total, tokens[rows - rows % blocks :])
+    squares, product = total[0], total[1] / (rows * nodes)
     gradient = attention * (product - jnp.sum(attention * product, axis=0)[None, :])
-    shown = tokens[: min(rows, ROWS)]
-    root = model.generate(shown[:, :n])[:, -1]
-    prediction = _half_square(root - shown[:, -1])
-    return (prediction, squares / (2 * rows * nodes), jnp.zeros(())), gradient
+    return squares / (2 * rows * nodes), gradient
+
+
+def _teacher(model, tokens):
+    loss, gradient = teacher_step(model, tokens)
+    shown = tokens[: min(tokens.shape[0], ROWS)]
+    root = model.generate(shown[:, : model.n])[:, -1]
+    return (_half_square(root - shown[:, -1]), loss, jnp.zeros(())), gradient
 
 
 LOSS_OF: dict[str, Callable] = {

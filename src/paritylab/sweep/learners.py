@@ -9,6 +9,7 @@ import numpy as np
 
 from paritylab.learning.anneal import Annealing, anneal_heads
 from paritylab.learning.chain import train_chain
+from paritylab.learning.chain_training import MODES, train_full_batch
 from paritylab.learning.half_sums import half_sum_mean
 from paritylab.learning.levels import train_levels
 from paritylab.learning.losses import LOSSES
@@ -144,6 +145,9 @@ def xor(spec: Spec) -> list[Row]:
     ]
 
 
+_CHAIN_SETTINGS = {"mode", "samples", "link", "mask", "eta", "epsilon", "strings", "epochs"}
+
+
 @learner("chain")
 def chain(spec: Spec) -> list[Row]:
     """The chain of thought of hidden parities; a run succeeds if every generated answer is right.
@@ -153,12 +157,14 @@ def chain(spec: Spec) -> list[Row]:
     """
     problem, settings = dict(spec.problem), dict(spec.settings)
     _only("problem", problem, {"n", "k"})
-    _only("setting", settings, {"mode", "samples", "link", "mask", "eta", "epsilon", "strings"})
+    _only("setting", settings, _CHAIN_SETTINGS)
     n, k, mode = int(problem["n"]), int(problem["k"]), settings.pop("mode", "teacher")
     if mode == "levels":
         return [_level_row(n, k, spec.seed, run, settings) for run in spec.runs]
+    if mode in MODES:
+        return [_full_batch_row(n, k, mode, spec.seed, run, settings) for run in spec.runs]
     if mode != "teacher":
-        raise ValueError(f"mode must be teacher or levels, got {mode!r}")
+        raise ValueError(f"mode must be one of teacher, levels, {', '.join(MODES)}, got {mode!r}")
     runs = train_chain(n, k, runs=spec.width, seed=spec.seed, first=spec.runs[0], **settings)
     return [
         {
@@ -181,6 +187,20 @@ def _level_row(n: int, k: int, seed: int, run: int, settings: dict[str, Any]) ->
         "success": done.levels_per_step == list(range(tree.depth + 1)),
         "levels": done.levels_per_step,
         "loss": [_finite(value) for value in done.loss],
+        "leaves": list(tree.leaves),
+        "scores": done.scores.tolist() if run == 0 else None,
+    }
+
+
+def _full_batch_row(n: int, k: int, mode: str, seed: int, run: int, settings: dict) -> Row:
+    key = jax.random.fold_in(jax.random.key(seed), run)
+    tree = random_tree(jax.random.fold_in(key, 0), n, k)
+    done = train_full_batch(tree, mode, key=jax.random.fold_in(key, 1), **settings)
+    return {
+        "success": bool(done.prediction[-1] < 0.01),
+        "solved_at": done.solved_at,
+        "accuracy": done.accuracy,
+        "loss": [_finite(value) for value in done.prediction[::5]],
         "leaves": list(tree.leaves),
         "scores": done.scores.tolist() if run == 0 else None,
     }

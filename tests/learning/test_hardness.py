@@ -1,0 +1,134 @@
+"""The four published models, oracles, gradient spread over targets, recurrent rivals."""
+
+from itertools import product
+from math import comb
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning.chain import draw_tokens
+from paritylab.learning.chain_training import (
+    MODES,
+    _cot,
+    _direct,
+    _selfcheck,
+    teacher_step,
+    train_full_batch,
+)
+from paritylab.learning.hardness import every_subset, gradient_spread, train_hidden
+from paritylab.learning.oracles import hiding, jittered, mean_label, mean_labels, opposing
+from paritylab.learning.recurrent import train_recurrent
+from paritylab.models import LINKS, ChainModel
+from paritylab.models.recurrent import Recurrent
+from paritylab.problem import random_tree
+
+X64_MODES = [False]
+TREE = random_tree(0, 12, 4)
+TOKENS = draw_tokens(jax.random.key(1), np.asarray(TREE.leaves), 12, 1003)
+
+
+def model_at(scale: float, n: int = 12, k: int = 4) -> ChainModel:
+    scores = scale * np.random.default_rng(3).normal(size=(n + k - 1, k - 1))
+    return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
+
+
+def test_the_closed_teacher_step_is_autodiff(monkeypatch):
+    monkeypatch.setattr("paritylab.learning.chain_training.ROWS", 100)
+    model = model_at(1.0)
+
+    def loss(scores):
+        z = TOKENS @ model.with_parameters(scores).attention()
+        return jnp.mean((model.link(z) - TOKENS[:, 12:]) ** 2) / 2
+
+    value, gradient = jax.value_and_grad(loss)(model.scores)
+    closed = teacher_step(model, TOKENS)
+    assert float(closed[0]) == pytest.approx(float(value), rel=1e-5)
+    np.testing.assert_allclose(closed[1], gradient, atol=1e-6)
+
+
+def test_direct_scores_the_answer_only_and_cot_every_token():
+    model = model_at(1.0)
+    made = model.generate(TOKENS[:, :12])
+    errors = np.asarray(made[:, 12:] - TOKENS[:, 12:])
+    (prediction, chain, _), _ = _direct(model, TOKENS)
+    assert float(prediction) == pytest.approx(np.mean(errors[:, -1] ** 2) / 2, rel=1e-5)
+    assert float(chain) == pytest.approx(np.mean(errors**2) / 2, rel=1e-5)
+    gradients = [np.asarray(route(model, TOKENS)[1]) for route in (_direct, _cot)]
+    assert np.abs(gradients[0] - gradients[1]).max() > 1e-4
+
+
+def test_selfcheck_opens_levels_from_the_bottom():
+    closed = _selfcheck(model_at(0.0), TOKENS)
+    assert float(closed[0][2]) == 1
+    sharp = np.zeros((15, 3), np.float32)
+    sharp[TREE.children[:2].T, np.arange(2)] = 8
+    opened = _selfcheck(model_at(0.0).with_parameters(sharp), TOKENS)
+    assert float(opened[0][2]) == 2
+
+
+def test_teacher_forcing_learns_where_direct_training_does_not():
+    tree = random_tree(0, 32, 8)
+    done = {mode: train_full_batch(tree, mode, samples=3000, epochs=150) for mode in MODES}
+    assert done["teacher-full"].solved_at is not None
+    assert done["teacher-full"].accuracy == 1
+    assert done["direct"].solved_at is None
+    assert abs(done["direct"].accuracy - 0.5) < 0.05
+    assert done["selfcheck"].opened[0] == 1
+    with pytest.raises(ValueError, match="mode must be one of"):
+        train_full_batch(tree, "magic")
+
+
+def test_the_mean_label_is_the_mean_over_all_targets():
+    signs = np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
+    values = np.stack([signs[:, list(s)].prod(axis=1) for s in every_subset(6, 3)])
+    np.testing.assert_allclose(mean_labels(jnp.asarray(signs), 3), values.mean(axis=0), atol=1e-6)
+    chance = np.array([comb(40, h) / 2**40 for h in range(41)])
+    assert chance @ mean_label(40, 20) ** 2 == pytest.approx(1 / comb(40, 20), rel=1e-9)
+
+
+def test_oracles_err_by_what_they_promise():
+    true = jnp.array([3.0, 4.0])
+    assert not hiding(true, jnp.zeros(2), 4.9).hidden
+    assert hiding(true, jnp.zeros(2), 5.1).hidden
+    np.testing.assert_allclose(opposing(true, 1.0), [2.4, 3.2], rtol=1e-6)
+    np.testing.assert_allclose(opposing(true, 9.0), 0)
+    np.testing.assert_allclose(jnp.abs(jittered(true, 0.5, 0) - true), 0.5, rtol=1e-6)
+
+
+def test_the_spread_is_that_of_all_gradients_one_by_one():
+    model, signs = model_at(1.0, 6, 2), np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
+    spread = gradient_spread(model, signs, every_subset(6, 2))
+    gradients = []
+    for subset in every_subset(6, 2):
+        labels = signs[:, list(subset)].prod(axis=1)
+
+        def risk(scores, labels=labels):
+            answer = model.with_parameters(scores).generate(jnp.asarray(signs))[:, -1]
+            return jnp.mean((answer - labels) ** 2) / 2
+
+        gradients.append(np.asarray(jax.grad(risk)(model.scores)).ravel())
+    gradients = np.array(gradients)
+    expected = np.mean(np.sum((gradients - gradients.mean(axis=0)) ** 2, axis=1))
+    assert spread.variance == pytest.approx(expected, rel=1e-3)
+    assert spread.variance <= spread.mean_gradient / 15
+
+
+def test_a_hidden_target_is_never_learned():
+    run = train_hidden(random_tree(0, 32, 16), 20_000, 0.01, epochs=5)
+    assert run.hidden.all()
+    assert run.loss >= 1
+    open_run = train_hidden(random_tree(0, 32, 16), 20_000, 0.0, epochs=2)
+    assert not open_run.hidden.any()
+
+
+def test_labels_make_recurrent_networks_learn():
+    with_labels = train_recurrent(12, 6, labels=True, steps=250, runs=2)
+    assert with_labels.accuracy.min() > 0.99
+    lstm = Recurrent.random(0, 4, 8, "lstm")
+    assert lstm(jnp.ones((5, 4))).shape == (5,)
+    with pytest.raises(ValueError, match="cell must be one of"):
+        Recurrent.random(0, 4, 8, "gru")
+    with pytest.raises(ValueError, match="k must be between"):
+        train_recurrent(4, 9, labels=True)
