@@ -11,6 +11,7 @@ from typing import Any
 
 from paritylab.claims.registry import Claim
 from paritylab.claims.verdict import Effort, Finding, Provenance, Verdict, make_row
+from paritylab.claims.workers import rows_from_workers
 from paritylab.sweep.provenance import device, versions
 from paritylab.sweep.store import Store
 
@@ -47,15 +48,20 @@ def check(
     seed: int = 0,
     store: Store | None = None,
     fresh: bool = False,
+    jobs: int = 1,
     on_start: Callable[[Claim], None] = lambda claim: None,
     on_progress: Callable[[float], None] = lambda fraction: None,
 ) -> Iterator[Verdict]:
     """Verdicts one by one, each saved in the store as soon as it exists.
 
     A stored verdict is reused if effort, seed, code, versions and device are the same,
-    unless `fresh`.
+    unless `fresh`. jobs: worker processes for the lab's own claims; with more than one, verdicts
+    come in the order in which they are finished.
     """
-    effort = Effort(effort)
+    effort, claims = Effort(effort), list(claims)
+    if jobs > 1 and all(claim.is_built_in for claim in claims):
+        yield from _check_side_by_side(claims, effort, seed, store, fresh, jobs)
+        return
     for claim in claims:
         key = verdict_key(claim, effort, seed)
         stored = None if fresh or store is None else store.verdict(key)
@@ -63,13 +69,31 @@ def check(
             yield Verdict(stored, reused=True)
             continue
         on_start(claim)
-        row = _run(claim, Trial(effort, seed, on_progress))
+        row = run_claim(claim, Trial(effort, seed, on_progress))
         if store is not None:
             store.save_verdict(key, row)
         yield Verdict(row)
 
 
-def _run(claim: Claim, trial: Trial) -> dict[str, Any]:
+def _check_side_by_side(claims, effort, seed, store, fresh, jobs) -> Iterator[Verdict]:
+    keys = {claim.id: verdict_key(claim, effort, seed) for claim in claims}
+    missing = []
+    for claim in claims:
+        stored = None if fresh or store is None else store.verdict(keys[claim.id])
+        if stored is None:
+            missing.append(claim)
+        else:
+            yield Verdict(stored, reused=True)
+    if not missing:
+        return
+    for row in rows_from_workers(missing, effort, seed, min(jobs, len(missing))):
+        if store is not None:
+            store.save_verdict(keys[row["id"]], row)
+        yield Verdict(row)
+
+
+def run_claim(claim: Claim, trial: Trial) -> dict[str, Any]:
+    """The row of one claim."""
     start = time.perf_counter()
     try:
         finding = claim.run(trial)

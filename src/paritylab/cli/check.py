@@ -60,6 +60,9 @@ def run_check(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is stored.")] = False,
     file: Annotated[Path | None, typer.Option(help="Your own claims, a Python file.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Claims run side by side; one per core if absent.")
+    ] = None,
     store: StoreFile = DEFAULT_STORE,
 ) -> int:
     """Run claims and print each verdict with its evidence.
@@ -70,9 +73,11 @@ def run_check(
     """
     if seed < 0:
         raise ValueError(f"--seed must be 0 or more, got {seed}")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, got {jobs}")
     claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
-    rows = _run_all(claims, effort, seed, fresh, store)
+    rows = _run_all(claims, effort, seed, fresh, store, jobs)
     to_stdout = json_file == "-"
     if json_file:
         _write_json(rows, json_file)
@@ -129,10 +134,14 @@ def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list:
     return chosen
 
 
-def _run_all(claims: list, effort: str, seed: int, fresh: bool, store_path: Path) -> list[dict]:
+def _run_all(
+    claims: list, effort: str, seed: int, fresh: bool, store_path: Path, jobs: int | None
+) -> list[dict]:
     from paritylab.claims import Effort, check
+    from paritylab.claims.workers import usual_jobs
     from paritylab.sweep.store import open_store
 
+    jobs = usual_jobs(len(claims)) if jobs is None else jobs
     budgets = {claim.id: claim.budget(Effort(effort)) for claim in claims}
     rows, reused = [], 0
     with (
@@ -140,7 +149,7 @@ def _run_all(claims: list, effort: str, seed: int, fresh: bool, store_path: Path
         console.Progress(sum(budgets.values()), _COLUMNS) as progress,
     ):
         verdicts = check(
-            claims, effort=effort, seed=seed, store=store, fresh=fresh,
+            claims, effort=effort, seed=seed, store=store, fresh=fresh, jobs=jobs,
             on_start=lambda claim: progress.start(claim.id, budgets[claim.id]),
             on_progress=progress.advance,
         )  # fmt: skip
@@ -149,10 +158,13 @@ def _run_all(claims: list, effort: str, seed: int, fresh: bool, store_path: Path
             rows.append(row)
             reused += verdict.reused
             progress.finish(_cells(row, 40), budgets[row["id"]])
+            if jobs > 1 and len(rows) < len(claims):
+                progress.start(f"{len(rows)} of {len(claims)}, {jobs} at a time", 0.0)
             console.say_plainly(f"{row['id']}: {row['status']} ({row['seconds']} s)")
     if reused:
         console.say(f"{reused} of {len(rows)} reused from {store_path} (--fresh runs them again)")
-    return rows
+    order = [claim.id for claim in claims]
+    return sorted(rows, key=lambda row: order.index(row["id"]))
 
 
 def _check_targets(json_file: str | None, report: Path | None) -> None:

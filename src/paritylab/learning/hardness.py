@@ -107,7 +107,7 @@ def train_hidden(
     soft = mean_labels(signs, tree.k)
 
     @jax.jit
-    def run(scores):
+    def run(scores, signs, labels, soft):
         def risk(scores, labels):
             answer = model.with_parameters(scores).generate(signs)[:, -1]
             return jnp.mean((answer - labels) ** 2) / 2
@@ -120,7 +120,7 @@ def train_hidden(
 
         return jax.lax.scan(epoch, scores, length=epochs)
 
-    scores, (hidden, distance) = run(model.scores)
+    scores, (hidden, distance) = run(model.scores, signs, labels, soft)
     fresh = draw_tokens(jax.random.fold_in(key, 1), leaves, tree.n, 10_000)
     answer = model.with_parameters(scores).generate(fresh[:, : tree.n])[:, -1]
     loss = float(jnp.mean((answer - fresh[:, -1]) ** 2))
