@@ -53,15 +53,16 @@ def _rows_of_jacobian(model, signs):
     return jax.vmap(jax.grad(answer), in_axes=(None, 0))(model.scores, signs)
 
 
-def _jacobian(model: ChainModel, signs, block: int = 4096) -> np.ndarray:
+def _jacobian(model: ChainModel, signs, block: int = 1024) -> np.ndarray:
+    """∇f at every row, in blocks of one size so that nothing compiles twice."""
     model = model.with_parameters(np.asarray(model.scores, np.float32))
+    rows = len(signs)
+    padded = jnp.pad(signs, ((0, -rows % block), (0, 0)), constant_values=1.0)
     parts = [
-        np.asarray(_rows_of_jacobian(model, signs[at : at + block])).reshape(
-            len(signs[at : at + block]), -1
-        )
-        for at in range(0, len(signs), block)
+        np.asarray(_rows_of_jacobian(model, padded[at : at + block])).reshape(block, -1)
+        for at in range(0, len(padded), block)
     ]
-    return np.concatenate(parts)
+    return np.concatenate(parts)[:rows]
 
 
 def target_values(signs, subsets) -> np.ndarray:

@@ -26,12 +26,13 @@ def samples_claim(trial: Trial) -> Finding:
         quick=(16, 32, 64), default=(16, 32, 64, 128, 256), full=(16, 32, 64, 128, 256, 512, 1024)
     )
     runs = trial.pick(quick=40, default=40, full=200)
+    losses = ("squared", "correlation")
     curves = {
         (n, loss): sample_curve(
             n, _width(n), np.geomspace(n, 2.5 * n * n, 14), runs=runs, loss=loss, seed=trial.seed
         )
         for n in trial.track(sizes)
-        for loss in ("squared", "correlation")
+        for loss in losses
     }
     noisy_n = sizes[-2]
     noisy_grid = np.geomspace(4 * noisy_n, 150 * noisy_n, 12)
@@ -105,17 +106,17 @@ def _slope(sizes, law) -> float:
 )
 def ffnn_claim(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(16, 32, 64), default=(16, 32, 64), full=(16, 32, 64, 128, 256))
-    runs = trial.pick(quick=8, default=8, full=40)
+    runs, steps = trial.pick(quick=(5, 1000), default=(8, 2000), full=(40, 4000))
     widths = (2, 4, 8, 16)
     needed, blind = {}, {}
     for n in trial.track(sizes):
         data = _xor_rows(n, 128 * n, trial.seed), _xor_rows(n, 2000, trial.seed + 1)
         for width in widths:
-            done = _train(data, width, runs, trial.seed)
+            done = _train(data, width, runs, steps, trial.seed)
             if np.any(done.accuracy > 0.99):
                 needed[n] = width * (n + 2) + 1
                 break
-        blind[n] = float(_train(data, 4, runs, trial.seed, missing=(0,)).accuracy.mean())
+        blind[n] = float(_train(data, 4, runs, steps, trial.seed, missing=(0,)).accuracy.mean())
     found = len(needed) == len(sizes)
     law = power_law(list(needed), list(needed.values())) if len(needed) > 2 else None
     at_chance = all(abs(rate - 0.5) < 0.05 for rate in blind.values())
@@ -159,9 +160,9 @@ def _xor_rows(n: int, rows: int, seed: int):
     )
 
 
-def _train(data, width, runs, seed, missing=()):
+def _train(data, width, runs, steps, seed, missing=()):
     (features, labels), test = data
     return train_networks(
-        features, labels, width=width, runs=runs, test=test, batch=128, steps=2000, rate=0.01,
+        features, labels, width=width, runs=runs, test=test, batch=128, steps=steps, rate=0.01,
         missing=missing, seed=seed,
     )  # fmt: skip

@@ -27,7 +27,7 @@ PUBLISHED = {"direct": (), "cot": (8,), "teacher-full": (8, 16, 32), "selfcheck"
 )
 def experiments(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(8,), default=(8, 16), full=(8, 16, 32))
-    samples, epochs = trial.pick(quick=(5000, 400), default=(10_000, 400), full=(100_000, 600))
+    samples, epochs = trial.pick(quick=(2000, 400), default=(10_000, 400), full=(100_000, 600))
     seeds = trial.pick(quick=1, default=1, full=5)
     runs: dict[tuple[int, str], list[Training]] = {}
     for k in trial.track(sizes):

@@ -105,8 +105,8 @@ assert variance > 3 * bound
     seconds=(3, 5, 60),
 )
 def thm1(trial: Trial) -> Finding:
-    cells = trial.pick(quick=[(8, 4)], default=[(8, 4), (12, 8)], full=[(8, 4), (12, 8), (14, 8)])
-    queries = trial.pick(quick=10, default=20, full=100)
+    cells = trial.pick(quick=[(12, 8)], default=[(8, 4), (12, 8)], full=[(8, 4), (12, 8), (14, 8)])
+    queries = trial.pick(quick=5, default=20, full=100)
     revealed, accuracy = {}, {}
     for n, k in trial.track(cells):
         signs, subsets = _all_signs(n), every_subset(n, k)

@@ -34,7 +34,7 @@ def _solved(run: LevelRun) -> bool:
 )
 def thm7(trial: Trial) -> Finding:
     cells = trial.pick(
-        quick=[(32, 8, 2**18, 4)],
+        quick=[(32, 8, 2**17, 3)],
         default=[(32, 8, 2**18, 10), (32, 16, 2**20, 2)],
         full=[(32, 8, 2**18, 10), (32, 16, 2**20, 10), (64, 16, 2**22, 10), (64, 32, 2**24, 10)],
     )

@@ -87,9 +87,9 @@ def thm5(trial: Trial) -> Finding:
 )
 def thm5_samples(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(16, 32, 64), default=(16, 32, 64, 128), full=(32, 64, 128, 256, 512))
-    runs = trial.pick(quick=6, default=10, full=20)
+    runs, points = trial.pick(quick=(5, 12), default=(10, 12), full=(20, 12))
     curves = [
-        chain_curve(n, n // 2, np.geomspace(10 * n, 1600 * n, 12), runs=runs, seed=trial.seed)
+        chain_curve(n, n // 2, np.geomspace(10 * n, 1600 * n, points), runs=runs, seed=trial.seed)
         for n in trial.track(sizes)
     ]
     grids = [curve.samples for curve in curves]

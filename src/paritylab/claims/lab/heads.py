@@ -24,7 +24,7 @@ from paritylab.problem import Parity
 )
 def heads_learn(trial: Trial) -> Finding:
     cells = trial.pick(
-        quick=[(20, 3, 60)],
+        quick=[(12, 3, 60)],
         default=[(20, 3, 100), (50, 5, 100), (100, 8, 64), (1000, 3, 16)],
         full=[(20, 3, 400), (50, 5, 400), (100, 3, 400), (100, 5, 400), (100, 8, 400),
               (1000, 3, 400), (1000, 8, 400), (10_000, 3, 100)],
