@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test test-slow lint lock clean
+.PHONY: setup lab test test-slow lint docs lock clean
 
 setup: $(READY)
 
@@ -30,6 +30,9 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: setup
+	$(BIN)/python docs/build.py
 
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock:

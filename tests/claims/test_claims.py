@@ -6,8 +6,17 @@ import pytest
 
 from paritylab.claims import check, registry
 
+#: Claims that take longer than this at quick effort are checked by make test-slow.
+LONG = 8
 
-@pytest.mark.parametrize("id", list(registry()))
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        pytest.param(id, marks=pytest.mark.slow if entry.seconds[0] >= LONG else ())
+        for id, entry in registry().items()
+    ],
+)
 def test_quick_verdict_is_as_expected_and_shows_its_proof(id, capsys):
     (verdict,) = check([registry()[id]], effort="quick")
     row = verdict.row

@@ -99,12 +99,21 @@ def run_check(
 
 def make_report(
     source: Annotated[Path, typer.Option("--from", metavar="FILE", help="Rows from check --json.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for index.html.")],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for index.html.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for every figure as SVG and PDF.")
+    ] = None,
 ) -> None:
-    """Build the HTML page from verdict rows."""
-    from paritylab.report import read_rows, write_report
+    """Build the HTML page, the figures as files, or both, from verdict rows."""
+    from paritylab.report import read_rows, write_figures, write_report
 
-    print(f"report: {write_report(read_rows(source), out)}")
+    if out is None and figures is None:
+        raise ValueError("give --out DIR for the page, --figures DIR for the figures, or both")
+    rows = read_rows(source)
+    if out is not None:
+        print(f"report: {write_report(rows, out)}")
+    if figures is not None:
+        print(f"figures: {len(write_figures(rows, figures))} files in {figures}")
 
 
 _COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]

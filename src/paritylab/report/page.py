@@ -11,7 +11,14 @@ from markupsafe import Markup
 
 from paritylab.claims.verdict import Status
 from paritylab.files import write_atomically
-from paritylab.report.figures import svg
+from paritylab.report.figures import save_figure, svg
+from paritylab.report.glance import glance
+
+#: Claims whose findings open the page.
+HEADLINES = (
+    "hg1-thm5", "hg1-code", "hg2-one-step", "hg2-softmax-needed", "ks-thm5", "ks-thm5-samples",
+    "ks-thm7", "ks-thm2", "lab-heads-learn", "lab-xor-balanced",
+)  # fmt: skip
 
 #: Keys without which a row cannot be shown.
 _NEEDED = ("id", "paper", "title", "statement", "status", "expected", "evidence", "measured")
@@ -47,9 +54,14 @@ def write_report(rows: list[dict[str, Any]], folder: str | Path) -> Path:
     )
     environment.filters["number"] = number
     environment.filters["paper"] = str.upper
+    environment.filters["words"] = lambda key: str(key).replace("_", " ")
+    overview = glance(rows)
     text = environment.get_template("page.html.j2").render(
         rows=rows,
         counts=_counts(rows),
+        headlines=[row for row in rows if row["id"] in HEADLINES],
+        glance=Markup(svg(overview) or ""),
+        glance_caption=overview.get("caption", ""),
         sentences={status.value: status.sentence for status in Status},
         figures={row["id"]: Markup(svg(row.get("series") or {}) or "") for row in rows},
     )
@@ -58,6 +70,23 @@ def write_report(rows: list[dict[str, Any]], folder: str | Path) -> Path:
     except OSError as error:
         raise ValueError(f"cannot write the report into {folder}: {error.strerror}") from None
     return write_atomically(folder / "index.html", text)
+
+
+def write_figures(rows: list[dict[str, Any]], folder: str | Path) -> list[Path]:
+    """Every claim's figure and the overview as SVG and PDF files named after the claim."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot write figures into {folder}: {error.strerror}") from None
+    series = {row["id"]: row.get("series") or {} for row in rows} | {"glance": glance(rows)}
+    written = []
+    for name, each in series.items():
+        if each.get("kind"):
+            for kind in ("svg", "pdf"):
+                save_figure(each, folder / f"{name}.{kind}")
+                written.append(folder / f"{name}.{kind}")
+    return written
 
 
 def number(value: Any) -> str:

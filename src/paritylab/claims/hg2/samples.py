@@ -19,7 +19,7 @@ from paritylab.sweep.intervals import half_point, power_law, threshold_law
     statement="Abstract of HG2: a sample complexity bound for learning from finite data. Derived "
     "here: N of order n²·ln(n)/m for random positions and n·ln n for one-hot ones.",
     expected="holds",
-    seconds=(5, 14, 300),
+    seconds=(8, 16, 60),
 )
 def samples_claim(trial: Trial) -> Finding:
     sizes = trial.pick(
@@ -102,7 +102,7 @@ def _slope(sizes, law) -> float:
     statement="Abstract of HG2: feed-forward networks need Ω(n) parameters to learn sparse XOR, "
     "which transformers avoid.",
     expected="holds",
-    seconds=(6, 14, 120),
+    seconds=(9, 11, 120),
 )
 def ffnn_claim(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(16, 32, 64), default=(16, 32, 64), full=(16, 32, 64, 128, 256))

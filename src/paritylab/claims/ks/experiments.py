@@ -23,7 +23,7 @@ PUBLISHED = {"direct": (), "cot": (8,), "teacher-full": (8, 16, 32), "selfcheck"
     statement="KS's experiments: without a chain no k is learned, the plain chain learns k = 8 "
     "only, teacher forcing always learns, self-consistency learns in visible stages.",
     expected="corrected",
-    seconds=(10, 22, 300),
+    seconds=(8, 13, 120),
 )
 def experiments(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(8,), default=(8, 16), full=(8, 16, 32))
@@ -116,7 +116,7 @@ assert ends["teacher-full"] < 0.01 < 0.1 < ends["cot"]
     statement="Sections 3.1–3.2: with intermediate labels one gradient query on few samples learns "
     "what hundreds of exact queries on more samples do not learn without them.",
     expected="holds",
-    seconds=(5, 12, 120),
+    seconds=(6, 10, 120),
 )
 def separation(trial: Trial) -> Finding:
     cells = trial.pick(quick=[(64, 32)], default=[(64, 32), (128, 64)],
@@ -165,7 +165,7 @@ def separation(trial: Trial) -> Finding:
     statement="Wies et al., extended by KS: an Elman network solves k-parity with intermediate "
     "labels; without them 32 bits show no learning.",
     expected="holds",
-    seconds=(12, 20, 200),
+    seconds=(8, 12, 60),
 )
 def rnn(trial: Trial) -> Finding:
     cells = trial.pick(quick=("elman",), default=("elman",), full=("elman", "lstm"))

@@ -30,7 +30,7 @@ def _solved(run: LevelRun) -> bool:
     statement="Theorem 7: with the level mask, a filter on unlabelled strings and integer weights, "
     "gradient descent on self-generated chains solves one level per step, log2 k in all.",
     expected="corrected",
-    seconds=(15, 28, 400),
+    seconds=(6, 15, 200),
 )
 def thm7(trial: Trial) -> Finding:
     cells = trial.pick(

@@ -7,6 +7,7 @@ from paritylab.claims.rates import RateOf, rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.chain import chain_curve, train_chain, usual_step
+from paritylab.models import ChainModel
 from paritylab.sweep.intervals import half_point, threshold_law
 from paritylab.theory.ks import samples_to_find_children
 
@@ -71,10 +72,30 @@ def thm5(trial: Trial) -> Finding:
                     "y": {"label": f"share of runs right everywhere, n = {n}"},
                     "lines": [rate_line("5 targets each", factors, window)],
                 },
+                _tree_on_attention(trial.seed),
             ],
-            "caption": "Left: error after one step. Right: the window of step sizes.",
+            "caption": "Error after one step; the window of step sizes; attention of every inner "
+            "node before and after the step at n = 32, k = 8, circles on the true children.",
         },
     )
+
+
+def _tree_on_attention(seed: int) -> dict:
+    runs = train_chain(32, 8, 64_000, runs=1, seed=seed)
+    tree = runs.trees[0]
+    points = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
+    models = {
+        "before": ChainModel.untrained(32, 8), "after one step": ChainModel(runs.scores[0], 32)
+    }  # fmt: skip
+    return {
+        "kind": "heatmaps",
+        "x": {"label": "token"},
+        "y": {"label": "inner node"},
+        "panels": [
+            {"title": title, "values": np.asarray(model.attention()).T, "points": points}
+            for title, model in models.items()
+        ],
+    }
 
 
 @claim(

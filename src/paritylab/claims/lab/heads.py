@@ -114,7 +114,7 @@ def _basin(trial: Trial) -> dict:
     statement="Ours: for k = 2 the labelled rows with which 90 % of annealed runs find B grow "
     "faster than linearly in n.",
     expected="holds",
-    seconds=(8, 22, 600),
+    seconds=(16, 22, 600),
 )
 def heads_samples(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(6, 12), default=(6, 9, 13, 18), full=(8, 12, 16, 24, 32, 48))
