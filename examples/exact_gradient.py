@@ -24,7 +24,7 @@ def my_readout(s):
 
 
 def main() -> None:
-    problem = Parity(12, (2, 7))
+    problem = Parity(10, (2, 7))
     heads = HeadAttention.random(0, problem, readout=my_readout, tau=0.5)
 
     exact = population_risk(heads, problem)
@@ -35,7 +35,7 @@ def main() -> None:
     print(f"norm of the gradient in the weights of the {problem.n} bits: "
           f"{float(jnp.linalg.norm(jnp.asarray(np.asarray(gradient)))):.4f}")  # fmt: skip
 
-    runs = train_heads(random_targets(n=12, k=2, runs=40), "code", readout=my_readout, steps=400)
+    runs = train_heads(random_targets(n=10, k=2, runs=40), "code", readout=my_readout, steps=300)
     print("with the public code's procedure the heads end on B in", RateOf(runs.recovered))
 
 

@@ -9,7 +9,7 @@ from paritylab import Evidence, Finding, RateOf, Status, Trial, claim, random_ta
 @claim(
     "my-noise",
     title="Flipped labels slow two heads down but do not stop them",
-    statement="With 10 % flipped labels the public code's training still finds B in a third of runs.",
+    statement="With 10 % flipped labels the public code's training still finds B in 1 of 3 runs.",
     expected="holds",
     seconds=(3, 5, 60),
 )

@@ -7,7 +7,8 @@ from paritylab.claims import Effort, Evidence, Finding, Status, Trial, check, re
 from paritylab.claims.engine import ClaimError
 from paritylab.claims.registry import Claim, claim, claims_from_file
 from paritylab.claims.verdict import ROW_KEYS, plain
-from paritylab.sweep.store import Store
+from paritylab.claims.workers import usual_jobs
+from paritylab.sweep.store import Store, open_store
 
 CONTRACT_KEYS = (
     "id, paper, title, statement, status, expected, evidence, measured, predicted, margin, "
@@ -153,3 +154,16 @@ def test_bad_claim_files_say_why(tmp_path, text, message):
 def test_missing_claim_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"nowhere\.py"):
         claims_from_file(tmp_path / "nowhere.py")
+
+
+def test_workers_give_the_same_rows_and_fill_the_store(tmp_path):
+    chosen = [registry()[id] for id in ("ks-lemma8", "lab-xor-functions")]
+    with open_store(tmp_path / "s.db") as store:
+        beside = {v.row["id"]: v.row for v in check(chosen, effort="quick", store=store, jobs=2)}
+        again = list(check(chosen, effort="quick", store=store, jobs=2))
+    alone = {v.row["id"]: v.row for v in check(chosen, effort="quick")}
+    for id, row in alone.items():
+        assert beside[id]["measured"] == row["measured"]
+    assert all(verdict.reused for verdict in again)
+    assert 1 <= usual_jobs(10) <= 4
+    assert usual_jobs(1) == 1

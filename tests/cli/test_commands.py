@@ -84,7 +84,9 @@ def test_own_claims_and_exit_code_1(capsys, elsewhere):
     [
         (["check", "no-such-claim"], "no claim 'no-such-claim'"),
         (["check", "--effort", "huge"], "'huge'"),
-        (["check", "--paper", "ks"], "ks"),
+        (["check", "hg1-mask", "--paper", "ks"], "no claim of paper ks"),
+        (["check", "--jobs", "0"], "--jobs must be at least 1"),
+        (["report", "--from", "rows.json"], "give --out DIR"),
         (["check", "--seed", "-1"], "-1"),
         (["check", "--seed", "x"], "x"),
         (["check", "--file", "none.py"], "none.py"),

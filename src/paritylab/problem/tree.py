@@ -18,7 +18,7 @@ class ParityTree:
     leaves: the k = 2^v positions of the parity set, in the order in which they are paired.
 
     >>> tree = ParityTree(16, (0, 3, 6, 7, 9, 11, 12, 15))
-    >>> tree.children[0].tolist(), tree.levels[-1], tree.depth
+    >>> tree.children[0].tolist(), int(tree.levels[-1]), tree.depth
     ([0, 3], 3, 3)
     """
 
