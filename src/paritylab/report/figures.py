@@ -88,8 +88,32 @@ def _label(axes, series: dict[str, Any]) -> None:
         axes.set(**{f"{name}label": axis.get("label", "")})
         if "scale" in axis:
             axes.set(**{f"{name}scale": axis["scale"]})
+    _tick_at_data(axes, series)
     if axes.get_legend_handles_labels()[1]:
         axes.legend()
+
+
+def _tick_at_data(axes, series: dict[str, Any]) -> None:
+    """Logarithmic axes: label the few sizes that were tried, and no minor ticks beyond a decade."""
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    if series.get("x", {}).get("scale") == "log" and "lines" in series:
+        sizes = sorted({float(x) for line in series["lines"] for x in line["x"]})
+        if len(sizes) <= 8 and sizes[0] >= 1:
+            axes.set_xticks(sizes, [_short(size) for size in sizes])
+            axes.xaxis.set_minor_locator(NullLocator())
+    if series.get("y", {}).get("scale") == "log":
+        low, high = axes.get_ylim()
+        if high > 10 * low > 0:
+            axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _short(size: float) -> str:
+    """64, 1k, 65k, 1M."""
+    for unit, name in ((1e6, "M"), (1e3, "k")):
+        if size >= unit:
+            return f"{size / unit:.3g}{name}" if size < 10 * unit else f"{size / unit:.0f}{name}"
+    return f"{size:g}"
 
 
 def _draw_heatmaps(axes, series: dict[str, Any]) -> None:

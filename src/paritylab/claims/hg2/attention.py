@@ -103,7 +103,8 @@ def _weights_after_one_step(seed: int) -> dict:
              "exp": np.log(n / 2), "sigmoid": np.log(n - 1)}  # fmt: skip
     done = {
         kind: train_xor(n, 50, positions="balanced", attention=kind, gain=gain, runs=1, seed=seed)
-        for kind, gain in gains.items()
+        for kind in ATTENTION
+        for gain in (gains[kind],)
     }
     return {
         "kind": "lines",

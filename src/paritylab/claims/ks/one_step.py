@@ -69,7 +69,7 @@ def thm5(trial: Trial) -> Finding:
                 {
                     "kind": "lines",
                     "x": {"label": "η/n²", "scale": "log"},
-                    "y": {"label": f"share of runs right everywhere, n = {n}"},
+                    "y": {"label": f"share of runs solved, n = {n}"},
                     "lines": [rate_line("5 targets each", factors, window)],
                 },
                 _tree_on_attention(trial.seed),
