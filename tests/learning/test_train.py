@@ -50,7 +50,14 @@ def test_a_readout_of_ones_own_has_an_objective_too():
     assert value == pytest.approx(enumerated_risk(model, problem, "squared").value, abs=1e-8)
 
 
-@pytest.mark.parametrize(("n", "k", "norm"), [(30, 2, 1), (40, 3, 4), (60, 3, 20), (30, 5, 5)])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "norm"),
+    [(30, 2, 1), (60, 3, 20), pytest.param(40, 3, 4, marks=SLOW),
+     pytest.param(30, 5, 5, marks=SLOW)],
+)  # fmt: skip
 def test_the_moving_series_stays_close_to_the_front_door(n, k, norm):
     problem, model = _heads(n, k, seed=n, norm=norm)
     exact, slopes, _ = model_gradient(model, problem, tolerance=1e-7)
