@@ -1,11 +1,17 @@
 """Strict arithmetic: shapes and types checked, no rank promotion, x64 both off and on."""
 
+import os
 import sys
 from pathlib import Path
 
-import jax
-import pytest
-from jaxtyping import install_import_hook
+# Before jax is imported: compiled code is kept between runs and shared by the worker processes.
+COMPILED = Path(__file__).resolve().parents[1] / ".paritylab" / "compiled"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+
+import jax  # noqa: E402
+import pytest  # noqa: E402
+from jaxtyping import install_import_hook  # noqa: E402
 
 # Not problem.parity: it validates whatever users pass, with messages of its own.
 CHECKED = ("models", "theory", "learning", "problem.sampling")

@@ -160,3 +160,19 @@ def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
     assert code == 0
     assert "1 of 1 reused" in err
     assert not (elsewhere / "fast-ran").exists()
+
+
+def test_compiled_code_is_kept_beside_the_store(elsewhere):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
+    command = [sys.executable, "-m", "paritylab", "check", "lab-xor-functions", "--effort", "quick"]
+    subprocess.run(
+        [*command, "--store", "mine/s.db"], env=environment, capture_output=True, check=True
+    )
+    assert (elsewhere / "mine" / "s.db").is_file()
+    kept = {"JAX_COMPILATION_CACHE_DIR": "here"}
+    seen = subprocess.run(
+        [sys.executable, "-c", "import os, pathlib; from paritylab.cli.compiled import *; "
+         "keep_compiled(pathlib.Path('a/s.db')); print(os.environ['JAX_COMPILATION_CACHE_DIR'])"],
+        env=environment | kept, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert seen.stdout.strip() == "here"

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from paritylab.cli import console
+from paritylab.cli.compiled import keep_compiled
 from paritylab.files import write_atomically
 
 # typing.Literal, not the enums of paritylab.claims: --help must not import them.
@@ -75,6 +76,7 @@ def run_check(
         raise ValueError(f"--seed must be 0 or more, got {seed}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
+    keep_compiled(store)
     claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
     rows = _run_all(claims, effort, seed, fresh, store, jobs)

@@ -11,6 +11,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
+from paritylab.cli.compiled import keep_compiled
 from paritylab.files import write_atomically
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ def run(
     Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
     command again and it goes on where it stopped.
     """
+    keep_compiled(store)
     from paritylab.sweep import grid_from_toml, open_store, run_sweep
     from paritylab.sweep.learners import learner_of
     from paritylab.sweep.named import named_grid

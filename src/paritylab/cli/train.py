@@ -8,6 +8,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.check import DEFAULT_STORE, StoreFile
+from paritylab.cli.compiled import keep_compiled
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -71,6 +72,7 @@ def heads(
     A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the same
     command goes on where it was interrupted.
     """
+    keep_compiled(store)
     from paritylab.report.figures import figure_format
 
     figure_format(figure)

@@ -7,6 +7,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.check import DEFAULT_STORE, StoreFile
+from paritylab.cli.compiled import keep_compiled
 
 
 def add_to(family: typer.Typer) -> None:
@@ -47,6 +48,7 @@ def chain(
     store: StoreFile = DEFAULT_STORE,
 ) -> None:
     """Learn k-parity with a chain of thought and count how often every answer is right."""
+    keep_compiled(store)
     from paritylab.cli.train import run_blocks
     from paritylab.problem.tree import check_power_of_two
     from paritylab.report.figures import figure_format

@@ -7,6 +7,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.check import DEFAULT_STORE, StoreFile
+from paritylab.cli.compiled import keep_compiled
 
 
 def add_to(family: typer.Typer) -> None:
@@ -55,6 +56,7 @@ def xor(
     A run succeeds if ½(ŷ-y)² ≤ 0.01 on all 2^n inputs, decided exactly from its weights. The model
     is our reconstruction of HG2's, from its abstract.
     """
+    keep_compiled(store)
     from paritylab.cli.train import run_blocks
     from paritylab.models.positions import WITH_WIDTH
     from paritylab.report.figures import figure_format
