@@ -1,6 +1,6 @@
 """A chain of thought learned in one teacher-forced step, and in log2 k steps without a teacher.
 
-python examples/chain_one_step.py
+.venv/bin/python examples/chain_one_step.py
 """
 
 from paritylab import RateOf, random_tree, train_chain, train_levels

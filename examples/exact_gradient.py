@@ -1,6 +1,6 @@
 """Exact risk and gradient of k heads with a readout of your own, over all 2^n inputs.
 
-Change `my_readout` and run the file again: python examples/exact_gradient.py
+Change `my_readout` and run the file again: .venv/bin/python examples/exact_gradient.py
 """
 
 import jax.numpy as jnp

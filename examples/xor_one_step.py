@@ -1,6 +1,6 @@
 """One gradient step learns the XOR of two unknown bits, right on every input.
 
-python examples/xor_one_step.py
+.venv/bin/python examples/xor_one_step.py
 """
 
 from paritylab import RateOf, streamed_step, train_xor

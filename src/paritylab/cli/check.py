@@ -23,6 +23,8 @@ StoreFile = Annotated[
     Path,
     typer.Option("--store", envvar="PARITYLAB_STORE", help="Where finished work is kept."),
 ]
+#: So few claims have their whole finding printed below the table.
+FEW = 3
 DEFAULT_STORE = Path(".paritylab/store.db")
 
 
@@ -86,7 +88,10 @@ def run_check(
     if not to_stdout:
         table = [_cells(row) for row in rows]
         console.print_table(_COLUMNS, table)
-        if report is None and not json_file:
+        if len(rows) <= FEW:
+            for row in rows:
+                print(f"{row['id']}: {row['measured'].get('finding', '')}")
+        elif report is None and not json_file:
             console.say("whole findings: --report DIR writes a page, --json FILE the rows")
     if report is not None:
         from paritylab.report import write_report
@@ -171,7 +176,8 @@ def _run_all(
             progress.finish(_cells(row, 40), budgets[row["id"]])
             if jobs > 1 and len(rows) < len(claims):
                 progress.start(f"{len(rows)} of {len(claims)}, {jobs} at a time", 0.0)
-            console.say_plainly(f"{row['id']}: {row['status']} ({row['seconds']} s)")
+            done = f"[{len(rows)}/{len(claims)}] " if len(claims) > 1 else ""
+            console.say_plainly(f"{done}{row['id']}: {row['status']} ({row['seconds']} s)")
     if reused:
         console.say(f"{reused} of {len(rows)} reused from {store_path} (--fresh runs them again)")
     order = [claim.id for claim in claims]

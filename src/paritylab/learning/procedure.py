@@ -56,7 +56,10 @@ def preset(name: str, n: int) -> Procedure:
     0.2
     """
     if name not in PRESETS:
-        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}")
+        known = ", ".join(PRESETS)
+        raise ValueError(
+            f"preset must be one of {known} (or anneal in sweeps and commands), got {name!r}"
+        )
     return PRESETS[name](n)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab.claims.registry import PAPERS
 from paritylab.claims.verdict import Status
 from paritylab.files import write_atomically
 from paritylab.report.figures import save_figure, svg
@@ -59,6 +60,11 @@ def write_report(rows: list[dict[str, Any]], folder: str | Path) -> Path:
     text = environment.get_template("page.html.j2").render(
         rows=rows,
         counts=_counts(rows),
+        papers=[(paper, PAPERS[paper]) for paper, _ in _counts(rows) if paper in PAPERS],
+        efforts=list(dict.fromkeys(row["effort"] for row in rows if row.get("effort"))),
+        versions=list(
+            dict.fromkeys(number(row["versions"]) for row in rows if row.get("versions"))
+        ),
         headlines=[row for row in rows if row["id"] in HEADLINES],
         glance=Markup(svg(overview) or ""),
         glance_caption=overview.get("caption", ""),

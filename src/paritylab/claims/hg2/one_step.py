@@ -30,7 +30,7 @@ def _draws(n, width, gains, draws, pairs, seed, balanced=False) -> StreamedStep:
     title="One gradient step drives the loss of every input to nearly 0",
     statement="Abstract of HG2: two softmax heads on fixed positions learn y = -x_i·x_j in one "
     "gradient step, with a loss near 0 on every input.",
-    expected="holds",
+    expected="corrected",
     seconds=(2, 7, 60),
 )
 def one_step_claim(trial: Trial) -> Finding:
@@ -57,13 +57,15 @@ def one_step_claim(trial: Trial) -> Finding:
     small = RateOf(found[64].error.ravel() ** 2 / 2 <= 0.01)
     good = law.high < -0.5 and ranked.value > 0.99 and largest**2 / 2 <= 1e-2
     return Finding(
-        Status.HOLDS if good else Status.UNDECIDED,
+        Status.CORRECTED if good and small.high < 0.95 else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
             "finding": f"The pair is found in {ranked} of draws. The largest |ŷ - y| over all "
             f"inputs falls like n^{law}; at n = {sizes[-1]:,} it is at most {largest:.1e} over "
-            f"{targets} targets. At n = 64 only {small} of draws are right with room on every "
-            "input: the two weights differ because the mean position is not 0.",
+            f"{targets} targets. At n = 64 only {small} of draws reach ½(ŷ-y)² ≤ 0.01 on "
+            "every input: the two weights differ because the mean position is not 0.",
+            "instead": "For large n, with an error of order ln(n)/n; at any n from 64 on if every "
+            "coordinate of the positions is +1 as often as -1 (lab-xor-balanced).",
             "median_worst_error": {str(n): value for n, value in medians.items()},
             "exponent_in_n": [law.exponent, law.low, law.high],
             "solved_at_64": small.value,
@@ -77,8 +79,19 @@ def one_step_claim(trial: Trial) -> Finding:
         interval=(law.low, law.high),
         runs=sum(step.ranked.size for step in found.values()),
         settings={"m": "12 ln n", "gain": "2 ln n + 6", "model": RECONSTRUCTION},
+        counterexample=_SMALL_N,
         series=_one_step_figure(sizes, medians, predicted, window, mapped),
     )
+
+
+_SMALL_N = """\
+from paritylab import train_xor
+
+for positions in ("signs", "balanced"):
+    runs = train_xor(64, 60, positions=positions, runs=60)
+    print(positions, "right on every input in", runs.solved.mean(), "of runs")
+    assert (runs.solved.mean() > 0.9) == (positions == "balanced")
+"""
 
 
 def _predicted_median(n: int) -> float:

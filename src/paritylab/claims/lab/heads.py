@@ -46,7 +46,7 @@ def heads_learn(trial: Trial) -> Finding:
         Status.HOLDS if everywhere >= 0.99 and weakest > 0.85 else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
-            "finding": f"Single starts: {listed}. With restarts {100 * everywhere:.0f} % or more "
+            "finding": f"Single starts: {listed}. With restarts at least {100 * everywhere:.0f} % "
             f"everywhere, {max(starts.values()):.2f} starts on average at most. Without jitter "
             f"{RateOf(still.recovered)}, the paper's procedure {RateOf(paper.recovered)} "
             f"at n = {n}, k = {k}.",
