@@ -179,7 +179,8 @@ def thm2(trial: Trial) -> Finding:
         measured={
             "finding": f"Part (2), n = {n}, k = {k}, N = {samples:,}, error {epsilon:g}: the "
             f"oracle hides the target at all {epochs} steps in {kept} of runs, E(p - f)² = "
-            f"{loss:.2f} at the end; with a chain one step against the same error is right in {with_chain}. "
+            f"{loss:.2f} at the end; with a chain one step against the same error is right in "
+            f"{with_chain}. "
             f"Spread over all entries it is {jitter}, a tenth of it {tenth}. Fixed error, more "
             f"samples: {share[0]:.0%} of targets hidden from N = {sizes[0]:,} rows, "
             f"{share[-1]:.0%} from {sizes[-1]:,}.",
