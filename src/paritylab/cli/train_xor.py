@@ -58,12 +58,13 @@ def xor(
     """
     keep_compiled(store)
     from paritylab.cli.train import run_blocks
+    from paritylab.learning.xor_step import usual_width
     from paritylab.models.positions import WITH_WIDTH
     from paritylab.report.figures import figure_format
 
     figure_format(figure)
     if width is None and positions in WITH_WIDTH and n > 2:
-        width = _usual_width(n)
+        width = usual_width(n)
     problem: dict[str, Any] = {"n": n} | ({"noise": noise} if noise else {})
     given = {
         "width": width, "positions": positions, "attention": attention, "readout": readout,
@@ -76,12 +77,6 @@ def xor(
     _write_figure(rows, given, figure)
     if save is not None:
         _save(rows, save)
-
-
-def _usual_width(n: int) -> int:
-    import math
-
-    return math.ceil(12 * math.log(n))
 
 
 def _print_rates(rows: list[dict], seconds: float, n: int, given: dict) -> None:

@@ -19,8 +19,7 @@ class Spread(NamedTuple):
     """Gradients of ½mean(p(x) - f(x))² over many targets p.
 
     variance: E_p‖∇_p - E_p∇_p‖². largest_gradient, mean_gradient: sup and mean of ‖∇f(x)‖².
-    distances: ‖∇_p - E_p∇_p‖ of every target. targets: how many there were; all: whether these are
-    all C(n,k).
+    distances: ‖∇_p - E_p∇_p‖ of every target. targets: how many there were.
     """
 
     variance: float
@@ -69,6 +68,14 @@ def target_values(signs, subsets) -> np.ndarray:
     """p(x) for every target and row."""
     signs = np.asarray(signs)
     return np.stack([signs[:, list(subset)].prod(axis=1) for subset in subsets])
+
+
+def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
+    """Variance over targets of the gradient of E(h - f)² for f = Σ_i θ_i·feature_i at θ = 0, and
+    E‖∇f‖²/|H|; one row of values over all inputs per feature and per target."""
+    gradients = -2 * targets @ features.T / features.shape[1]
+    variance = np.mean(np.sum((gradients - gradients.mean(axis=0)) ** 2, axis=1))
+    return float(variance), float(np.mean(np.sum(features**2, axis=0)) / len(targets))
 
 
 def every_subset(n: int, k: int) -> list[tuple[int, ...]]:

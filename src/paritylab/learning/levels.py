@@ -37,6 +37,11 @@ class LevelRun(NamedTuple):
         """How many levels, from the bottom, are solved after each step."""
         return [int(np.cumprod(row == 1).sum()) for row in self.solved]
 
+    @property
+    def one_per_step(self) -> bool:
+        """Exactly one more level after every step, up to the last."""
+        return self.levels_per_step == list(range(self.solved.shape[1] + 1))
+
 
 def train_levels(
     tree: ParityTree,

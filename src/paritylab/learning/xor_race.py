@@ -11,7 +11,7 @@ import optax
 from paritylab.learning.descent import as_optimiser
 from paritylab.learning.xor import worst_case, xor_risk
 from paritylab.learning.xor_step import unit_step
-from paritylab.models import Bowl, TwoHeads
+from paritylab.models import Bowl, attend
 from paritylab.models.positions import draw_positions
 
 
@@ -72,10 +72,8 @@ def _race_compiled(tables, rates, attention: str, optimiser: str, loss: str, che
     on_pair = jnp.arange(n) < 2
 
     def one(table, rate):
-        code = draw_positions("onehot", 0, n)
-
         def weights(direction):
-            return TwoHeads((table @ direction)[None, :], code, attention).weights()
+            return attend(table @ direction, attention)
 
         rule = as_optimiser(optimiser, rate)
         gradient = jax.grad(lambda direction: xor_risk(weights(direction), on_pair, loss))

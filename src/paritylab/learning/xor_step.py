@@ -58,16 +58,15 @@ def unit_step(
     attention: str = "softmax",
     readout: str = "square",
     loss: str = "squared",
-    noise: float = 0.0,
 ) -> float:
     """The step size at which one exact step gives the pair a score of 1 above the rest, up to the
     overlaps of positions: 2/(dα/dscore · signal). A gain multiplies it.
 
-    >>> unit_step(100)  # n²/2 for softmax, 1 - 2z² and ½(ŷ-y)²
+    >>> round(unit_step(100), 6)  # n²/2 for softmax, 1 - 2z² and ½(ŷ-y)²
     5000.0
     """
-    first = first_gradient(n, _xor, 2, as_xor_readout(readout), loss, noise)
-    return round(2 / (score_slope(attention, n) * first.signal), 9)
+    first = first_gradient(n, _xor, 2, as_xor_readout(readout), loss)
+    return 2 / (score_slope(attention, n) * first.signal)
 
 
 def default_gain(n: int) -> float:
@@ -76,6 +75,11 @@ def default_gain(n: int) -> float:
     2·ln n silences n positions whose scores stay below half of the pair's; the 6 is for accuracy.
     """
     return 2 * float(np.log(n)) + 6
+
+
+def usual_width(n: int) -> int:
+    """12·ln n: enough to rank the pair in every draw tried."""
+    return int(np.ceil(12 * np.log(n)))
 
 
 def train_xor(
@@ -115,8 +119,8 @@ def train_xor(
         )
     gain = default_gain(n) if gain is None else gain
     if positions in WITH_WIDTH and width is not None and n * width > LARGEST_TABLE:
-        usual = (attention, readout, steps, optimiser, start, samples, learn_positions)
-        return _streamed(n, width, runs, gain, positions, usual, seed + first)
+        usual = (attention, readout, steps, optimiser, start, samples, noise, learn_positions)
+        return _streamed(n, width, runs, gain, positions, usual, 1_000_003 * seed + first)
     unit = 1.0
     if optimiser in ("sgd", "momentum"):
         unit = unit_step(n, attention=attention, readout=readout, loss=loss)
@@ -144,10 +148,10 @@ def train_xor(
 
 def _streamed(n, width, runs, gain, positions, usual, seed) -> XorRuns:
     """Runs too large for a table of positions each: all share one draw, packed."""
-    if usual != ("softmax", "square", 1, "sgd", 0.0, None, False) or positions == "sphere":
+    if usual != ("softmax", "square", 1, "sgd", 0.0, None, 0.0, False) or positions == "sphere":
         raise ValueError(
             f"n·width = {n * width:,} exceeds {LARGEST_TABLE:,}: at this size only the exact first "
-            "softmax step from zero on signs or balanced positions is offered"
+            "softmax step from zero without noise, on signs or balanced positions, is offered"
         )
     step = streamed_step(n, width, [gain], pairs=runs, balanced=positions == "balanced", seed=seed)
     unknown = np.full(runs, np.nan)
@@ -171,7 +175,7 @@ def _check(n, width, positions, runs, steps, start, noise) -> None:
     if n < 3:
         raise ValueError(f"the XOR of two bits among others needs n ≥ 3, got n={n}")
     if positions in WITH_WIDTH and width is None:
-        raise ValueError(f"{positions} positions need a width, such as {int(12 * np.log(n))}")
+        raise ValueError(f"{positions} positions need a width, such as {usual_width(n)}")
     if runs < 1 or steps < 1:
         raise ValueError(f"runs and steps must be at least 1, got {runs} and {steps}")
     if start < 0 or not 0 <= noise < 0.5:

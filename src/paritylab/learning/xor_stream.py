@@ -65,6 +65,28 @@ def streamed_step(
     return _judge(chosen, gains[:, None], top, low, best, sums)
 
 
+def smallest_xor_width(
+    n: int, goal: str, *, gain: float, draws: int, pairs: int, seed: int = 0, balanced: bool = False
+) -> int:
+    """Smallest width on a grid of ratio 2^(1/4) where every draw ranks all pairs ("rank") or has
+    ½(ŷ-y)² ≤ 0.01 on every input ("every")."""
+    if goal not in ("rank", "every"):
+        raise ValueError(f'goal must be "rank" or "every", got {goal!r}')
+    width = 8.0
+    while width < 4096:
+        # One draw after another: most widths that are too small fail at the first.
+        for draw in range(draws):
+            step = streamed_step(
+                n, int(width), [gain], pairs=pairs, balanced=balanced, seed=seed + draw
+            )
+            if not (step.ranked if goal == "rank" else step.error**2 / 2 <= 0.01).all():
+                break
+        else:
+            return int(width)
+        width *= 2**0.25
+    raise ValueError(f"no width below 4096 serves n={n}")
+
+
 def _judge(pairs, gains, top, low, best, sums) -> StreamedStep:
     second = np.exp(gains * (low - top))
     mass = 1 + second + sums

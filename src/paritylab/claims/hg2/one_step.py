@@ -6,8 +6,8 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.xor_step import default_gain
-from paritylab.learning.xor_stream import StreamedStep, streamed_step
+from paritylab.learning.xor_step import default_gain, usual_width
+from paritylab.learning.xor_stream import StreamedStep, smallest_xor_width, streamed_step
 from paritylab.sweep.intervals import power_law
 
 RECONSTRUCTION = "our reconstruction of the model, from the published abstract"
@@ -43,7 +43,7 @@ def one_step_claim(trial: Trial) -> Finding:
     window = np.geomspace(4, 400, 13)
     found, mapped = {}, {}
     for n in trial.track(sizes):
-        width = int(np.ceil(12 * np.log(n)))
+        width = usual_width(n)
         few = 2 if n > 100_000 else draws
         found[n] = _draws(n, width, [default_gain(n)], few, pairs, trial.seed)
         if n <= 100_000:
@@ -96,7 +96,7 @@ for positions in ("signs", "balanced"):
 
 def _predicted_median(n: int) -> float:
     """Median of 2(g_i - g_j)² when g_i - g_j is normal with variance 2β²/(n·m)."""
-    return 0.455 * 4 * default_gain(n) ** 2 / (n * np.ceil(12 * np.log(n)))
+    return 0.455 * 4 * default_gain(n) ** 2 / (n * usual_width(n))
 
 
 def _one_step_figure(sizes, medians, predicted, window, mapped) -> dict:
@@ -146,8 +146,9 @@ def params_claim(trial: Trial) -> Finding:
     draws, pairs = trial.pick(quick=(10, 10), default=(10, 10), full=(20, 10))
     rank, every = {}, {}
     for n in trial.track(sizes):
-        rank[n] = smallest_xor_width(n, "rank", draws, pairs, trial.seed)
-        every[n] = smallest_xor_width(n, "every", draws, pairs, trial.seed, balanced=True)
+        shared = {"gain": 2 * default_gain(n), "draws": draws, "pairs": pairs, "seed": trial.seed}
+        rank[n] = smallest_xor_width(n, "rank", **shared)
+        every[n] = smallest_xor_width(n, "every", balanced=True, **shared)
     law = power_law(np.log(sizes), list(every.values()))
     in_n = power_law(sizes, list(every.values()))
     good = law.high < 3 and in_n.high < 0.5
@@ -170,7 +171,8 @@ def params_claim(trial: Trial) -> Finding:
         margin=min(3 - law.high, 0.5 - in_n.high),
         interval=(law.low, law.high),
         runs=draws * pairs * len(sizes),
-        settings={"grid of m": "ratio 2^(1/4)", "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
+        settings={"grid of m": "ratio 2^(1/4)", "gain": "4 ln n + 12",
+                  "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
                   "model": RECONSTRUCTION},
         series={
             "kind": "lines",
@@ -185,21 +187,3 @@ def params_claim(trial: Trial) -> Finding:
             "caption": "Numbers per head that one step needs.",
         },
     )  # fmt: skip
-
-
-def smallest_xor_width(n, goal, draws, pairs, seed, *, balanced=False) -> int:
-    """Smallest width on a grid of ratio 2^(1/4) where all draws reach the goal."""
-    gains = [default_gain(n), 2 * default_gain(n)]
-    width = 8.0
-    while width < 4096:
-        # One draw after another: most widths that are too small fail at the first.
-        for draw in range(draws):
-            step = streamed_step(n, int(width), gains, pairs=pairs, balanced=balanced,
-                                 seed=seed + draw)  # fmt: skip
-            worst = (step.error**2 / 2).max(axis=1).min()
-            if not (step.ranked.all() if goal == "rank" else worst <= 0.01):
-                break
-        else:
-            return int(width)
-        width *= 2**0.25
-    raise ValueError(f"no width below 4096 serves n={n}")

@@ -8,6 +8,7 @@ from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.networks import train_networks
 from paritylab.learning.xor_samples import sample_curve
+from paritylab.learning.xor_step import usual_width
 from paritylab.problem import Parity, sample, signs_from_bits
 from paritylab.sweep.intervals import half_point, power_law, threshold_law
 
@@ -29,7 +30,12 @@ def samples_claim(trial: Trial) -> Finding:
     losses = ("squared", "correlation")
     curves = {
         (n, loss): sample_curve(
-            n, _width(n), np.geomspace(n, 2.5 * n * n, 14), runs=runs, loss=loss, seed=trial.seed
+            n,
+            usual_width(n),
+            np.geomspace(n, 2.5 * n * n, 14),
+            runs=runs,
+            loss=loss,
+            seed=trial.seed,
         )
         for n in trial.track(sizes)
         for loss in losses
@@ -37,11 +43,11 @@ def samples_claim(trial: Trial) -> Finding:
     noisy_n = sizes[-2]
     noisy_grid = np.geomspace(4 * noisy_n, 150 * noisy_n, 12)
     noisy = sample_curve(
-        noisy_n, _width(noisy_n), noisy_grid, runs=runs, noise=0.2, seed=trial.seed
+        noisy_n, usual_width(noisy_n), noisy_grid, runs=runs, noise=0.2, seed=trial.seed
     )
     laws, halves = {}, {}
     for code in ("onehot", "signs"):
-        for loss in ("squared", "correlation"):
+        for loss in losses:
             found = [curves[n, loss] for n in sizes]
             flags = [getattr(curve, code) for curve in found]
             laws[code, loss] = threshold_law(sizes, [curve.samples for curve in found], flags)
@@ -63,9 +69,9 @@ def samples_claim(trial: Trial) -> Finding:
             "cost_of_20_percent_noise": cost,
         },
         predicted={
-            "exponents": {"onehot": f"{_slope(sizes, lambda n: n * np.log(n)):.2f}: n·ln n",
-                          "signs": f"{_slope(sizes, lambda n: n**2 * np.log(n) / _width(n)):.2f}: "
-                          "n²·ln(n)/m"},
+            "exponents": {"onehot": f"n·ln n: {_slope(sizes, lambda n: n * np.log(n)):.2f}",
+                          "signs": "n²·ln(n)/m: "
+                          f"{_slope(sizes, lambda n: n**2 * np.log(n) / usual_width(n)):.2f}"},
             "cost_of_20_percent_noise": f"{1 / 0.6**2:.1f}",
         },
         margin=3 - max(one.high, two.high),
@@ -84,10 +90,6 @@ def samples_claim(trial: Trial) -> Finding:
             "caption": "Samples the first step needs to put the pair on top.",
         },
     )  # fmt: skip
-
-
-def _width(n: int) -> int:
-    return int(np.ceil(12 * np.log(n)))
 
 
 def _slope(sizes, law) -> float:
@@ -131,7 +133,7 @@ def ffnn_claim(trial: Trial) -> Finding:
             f"{max(blind.values()):.0%}: every position needs an edge, as any may be in the pair.",
             "numbers_needed": {str(n): value for n, value in needed.items()},
             "accuracy_without_an_edge": {str(n): value for n, value in blind.items()},
-            "two_heads_with_12_ln_n": {str(n): 2 * _width(n) for n in sizes},
+            "two_heads_with_12_ln_n": {str(n): 2 * usual_width(n) for n in sizes},
         },
         predicted={"numbers_needed": "≥ n - 1: a first layer blind to two positions is at "
                    "chance on that pair"},
@@ -146,7 +148,7 @@ def ffnn_claim(trial: Trial) -> Finding:
             "lines": [
                 {"label": "feed-forward", "x": list(needed), "y": list(needed.values())},
                 {"label": "two heads, m = 12 ln n", "x": list(sizes),
-                 "y": [2 * _width(n) for n in sizes]},
+                 "y": [2 * usual_width(n) for n in sizes]},
             ],
             "caption": "Numbers that learn the XOR of two unknown bits.",
         },
@@ -155,9 +157,8 @@ def ffnn_claim(trial: Trial) -> Finding:
 
 def _xor_rows(n: int, rows: int, seed: int):
     batch = sample(Parity(n, (0, n - 1), sign=-1), key=seed, size=rows)
-    return np.asarray(signs_from_bits(np.asarray(batch.bits)), float), np.asarray(
-        batch.labels, float
-    )
+    signs = signs_from_bits(np.asarray(batch.bits))
+    return np.asarray(signs, float), np.asarray(batch.labels, float)
 
 
 def _train(data, width, runs, steps, seed, missing=()):

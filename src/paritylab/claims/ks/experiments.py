@@ -29,13 +29,14 @@ def experiments(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(8,), default=(8, 16), full=(8, 16, 32))
     samples, epochs = trial.pick(quick=(2000, 400), default=(10_000, 400), full=(100_000, 600))
     seeds = trial.pick(quick=1, default=1, full=5)
+    plain_seeds = trial.pick(quick=2, default=5, full=5)
     runs: dict[tuple[int, str], list[Training]] = {}
     for k in trial.track(sizes):
         for mode in MODES:
             runs[k, mode] = [
                 train_full_batch(random_tree(trial.seed + seed, 64, k), mode, samples=samples,
                                  epochs=epochs, key=seed)
-                for seed in range(seeds)
+                for seed in range(plain_seeds if (k, mode) == (8, "cot") else seeds)
             ]  # fmt: skip
     solved = {
         key: RateOf([run.prediction[-1] < 0.01 for run in each]) for key, each in runs.items()
@@ -48,18 +49,16 @@ def experiments(trial: Trial) -> Finding:
         f"{mode}: " + ", ".join(f"k = {k} {_when(epoch_of[k, mode])}" for k in sizes)
         for mode in MODES
     )
-    shown = sizes[-1]
+    shown, plain = sizes[-1], float(np.median([run.chain[-1] for run in runs[8, "cot"]]))
     return Finding(
         Status.CORRECTED if good else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
             "finding": f"Epoch at which the prediction loss falls below 0.01 ({seeds} target(s), "
-            f"{epochs} epochs): {told}.",
+            f"{plain_seeds} for cot at k = 8, {epochs} epochs): {told}.",
             "instead": "Direct training fails, teacher forcing and self-consistency succeed as "
-            "published (self-consistency at k = 32 needs about 540 epochs and is not always stable "
-            "at the published step). The plain chain does not solve k = 8 in our runs: everything "
-            "but the root is learned, which settles on a wrong pair meanwhile. It does when no "
-            "gradient flows through generated tokens and the step is four times larger.",
+            "published. The plain chain does not solve k = 8 in our runs: its chain loss falls to "
+            f"{plain:.2f}, but the answer stays at chance. docs/log.md has what was tried.",
             "solved_at_the_end": {f"{mode}, k={k}": str(solved[k, mode]) for k, mode in runs},
             "epochs": {f"{mode}, k={k}": epoch_of[k, mode] for k, mode in runs},
             "prediction_loss_at_start": {
@@ -70,8 +69,9 @@ def experiments(trial: Trial) -> Finding:
         },
         predicted={"solved": {mode: list(each) for mode, each in PUBLISHED.items()},
                    "prediction_loss_at_start": 0.5},
-        margin=len(agree) / len(runs),
-        runs=seeds * len(runs),
+        margin=0.5 - solved[8, "cot"].value,
+        interval=solved[8, "cot"].interval,
+        runs=sum(len(each) for each in runs.values()),
         settings={"n": 64, "N": samples, "epochs": epochs, "link": "piecewise quadratic",
                   "eta": "15, 50, 100 for k = 8, 16, 32; a hundredth for direct"},
         counterexample=_PLAIN_CHAIN,
@@ -112,7 +112,7 @@ assert ends["teacher-full"] < 0.01 < 0.1 < ends["cot"]
 @claim(
     "ks-separation",
     paper="ks",
-    title="A chain separates: one query against none that suffices",
+    title="A chain learns in one query what many exact queries do not learn without it",
     statement="Sections 3.1–3.2: with intermediate labels one gradient query on few samples learns "
     "what hundreds of exact queries on more samples do not learn without them.",
     expected="holds",

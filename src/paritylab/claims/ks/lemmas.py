@@ -144,7 +144,7 @@ def lemma9(trial: Trial) -> Finding:
     exceeded = RateOf(means > kappa)
     root, (left, right) = tree.size - 1, tree.children[-1]
     return Finding(
-        Status.CORRECTED if exceeded.low <= failure else Status.REFUTED,
+        Status.CORRECTED if exceeded.high <= failure else Status.REFUTED,
         Evidence.SAMPLED,
         measured={
             "finding": f"With m itself allowed, the largest mean exceeds κ = {kappa:.3f} in "
@@ -158,7 +158,7 @@ def lemma9(trial: Trial) -> Finding:
             "example_triple": [int(root), int(left), int(right)],
         },
         predicted={"exceeded": f"≤ {failure}", "kappa": kappa},
-        margin=failure - exceeded.low,
+        margin=failure - exceeded.high,
         interval=exceeded.interval,
         runs=draws,
         settings={"n": n, "k": k, "N": samples, "p": failure},

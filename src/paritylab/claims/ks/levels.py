@@ -10,17 +10,12 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.levels import LevelRun, level_step, train_levels
+from paritylab.learning.levels import level_step, train_levels
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import float64
 from paritylab.problem import random_tree
 from paritylab.theory.ks import level_signal
-
-
-def _solved(run: LevelRun) -> bool:
-    """Exactly one more level after every step."""
-    return run.levels_per_step == list(range(run.solved.shape[1] + 1))
 
 
 @claim(
@@ -45,7 +40,7 @@ def thm7(trial: Trial) -> Finding:
         ]
         for n, k, samples, runs in trial.track(cells)
     }
-    rates = {cell: RateOf([_solved(run) for run in runs]) for cell, runs in done.items()}
+    rates = {cell: RateOf([run.one_per_step for run in runs]) for cell, runs in done.items()}
     broken = _ablations(trial)
     worst = max(rate.value for name, rate in broken.items() if name != "half-integer step")
     good = all(rate.value == 1 for rate in rates.values()) and worst == 0
@@ -103,8 +98,8 @@ def _ablations(trial: Trial) -> dict[str, RateOf]:
     }
     return {
         name: RateOf([
-            _solved(train_levels(random_tree(trial.seed + run, 32, 8), 2**16, key=run,
-                                 full_gradient=True, **changed))
+            train_levels(random_tree(trial.seed + run, 32, 8), 2**16, key=run,
+                         full_gradient=True, **changed).one_per_step
             for run in range(runs)
         ])
         for name, changed in parts.items()
