@@ -10,8 +10,8 @@ from jaxtyping import Array, Float
 
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.problem.sampling import as_key
-from paritylab.problem.tree import ParityTree, level_ends, random_tree
+from paritylab.problem.sampling import as_key, draw_signs
+from paritylab.problem.tree import ParityTree, level_ends, random_tree, tree_tokens
 from paritylab.theory.ks import child_signal
 
 #: Rows of samples held at a time.
@@ -74,13 +74,7 @@ def _streamed_gradient(key, leaves, samples, n, k, link, mask, size):
 
 def draw_tokens(key, leaves, n: int, rows: int) -> Float[Array, "rows tokens"]:
     """Fresh input signs and the true tokens of their chain."""
-    packed = jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
-    signs = 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(jnp.float32)
-    parts, below = [signs], signs[:, leaves]
-    while below.shape[1] > 1:
-        below = below[:, 0::2] * below[:, 1::2]
-        parts.append(below)
-    return jnp.concatenate(parts, axis=1)
+    return tree_tokens(draw_signs(key, rows, n), leaves)
 
 
 def batch_gradient(tokens, n: int, k: int, link: AbstractLink, mask: str, kept=None):

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.chain import draw_tokens
-from paritylab.learning.levels import generate_filtered
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.problem.sampling import as_key
@@ -110,7 +109,7 @@ def _self_generated(model, tokens, weigh: Callable, passes=None):
     passes = jnp.ones(depth) if passes is None else passes
 
     def loss(scores):
-        made = generate_filtered(model.with_parameters(scores), tokens[:, :n], passes)
+        made = model.with_parameters(scores).generate(tokens[:, :n], passes)
         errors = made[:, n:] - tokens[:, n:]
         chain, prediction = _half_square(errors), _half_square(errors[:, -1])
         return weigh(errors, chain, prediction), (prediction, chain)

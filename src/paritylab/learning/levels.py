@@ -135,15 +135,6 @@ def levels_solved(scores, tree: ParityTree) -> np.ndarray:
     return np.array([good[tree.levels == level].mean() for level in range(1, tree.depth + 1)])
 
 
-def generate_filtered(model: ChainModel, signs, open_levels):
-    """The chain generated level by level, silenced levels set to zero."""
-    tokens, ends, attention = signs, level_ends(model.n, model.k), model.attention()
-    for index, (start, end) in enumerate(pairwise(ends)):
-        z = tokens @ attention[:start, start - model.n : end - model.n]
-        tokens = jnp.concatenate([tokens, open_levels[index] * model.link(z)], axis=1)
-    return tokens
-
-
 @partial(jax.jit, static_argnames=("full",))
 def _loss_and_gradient(model, open_levels, leaves, key, samples, full: bool):
     n, size = model.n, BATCH
@@ -154,7 +145,7 @@ def _loss_and_gradient(model, open_levels, leaves, key, samples, full: bool):
         return tokens, index * size + jnp.arange(size) < samples
 
     def loss_of(scores, tokens, kept):
-        made = generate_filtered(model.with_parameters(scores), tokens[:, :n], open_levels)
+        made = model.with_parameters(scores).generate(tokens[:, :n], open_levels)
         return jnp.sum(jnp.where(kept[:, None], (made[:, n:] - tokens[:, n:]) ** 2, 0)) / 2
 
     def add(index, carry):
@@ -175,7 +166,7 @@ def _open_level(model, open_levels, tokens, kept):
     <r_m, x̂_j - ẑ_m>/d_l with r_m = (φ(ẑ_m) - x_m)φ'(ẑ_m): uniform attention over d_l tokens.
     """
     n, ends = model.n, level_ends(model.n, model.k)
-    made = generate_filtered(model, tokens[:, :n], open_levels)
+    made = model.generate(tokens[:, :n], open_levels)
     squares = jnp.where(kept[:, None], (made[:, n:] - tokens[:, n:]) ** 2, 0)
     gradient, below_trained = jnp.zeros_like(model.scores), jnp.asarray(True)
     for level, (start, end) in enumerate(pairwise(ends)):

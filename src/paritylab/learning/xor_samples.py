@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.problem.sampling import as_key
+from paritylab.problem.sampling import as_key, draw_signs
 
 #: Rows added to a stream at a time.
 ROWS = 64
@@ -60,8 +60,7 @@ def _add_rows(totals, keys, first, last, noise, squared: bool):
 
     def block(total, key, index):
         bits_key, flip_key = jax.random.split(jax.random.fold_in(key, index))
-        packed = jax.random.bits(bits_key, (ROWS, -(-n // 8)), jnp.uint8)
-        signs = 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(jnp.float32)
+        signs = draw_signs(bits_key, ROWS, n)
         flips = jnp.where(jax.random.uniform(flip_key, (ROWS,), jnp.float32) < noise, -1, 1)
         labels, z = -signs[:, 0] * signs[:, 1] * flips, jnp.mean(signs, axis=1)
         forces = 4 * z * labels - (4 * z * (1 - 2 * z**2) if squared else 0)

@@ -21,7 +21,7 @@ from paritylab.models import XOR_READOUTS, TwoHeads
 from paritylab.models.attention import attend
 from paritylab.models.positions import WITH_WIDTH, Circle, OneHot, RandomSigns, draw_positions
 from paritylab.precision import float64
-from paritylab.problem.sampling import as_key
+from paritylab.problem.sampling import as_key, draw_signs
 
 #: Rows of samples held at a time.
 BATCH = 4096
@@ -293,8 +293,7 @@ def sampled_weight_gradient(
 
     def batch(total, index):
         bits_key, flip_key = jax.random.split(jax.random.fold_in(key, index))
-        packed = jax.random.bits(bits_key, (size, -(-n // 8)), jnp.uint8)
-        signs = 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(weights.dtype)
+        signs = draw_signs(bits_key, size, n, weights.dtype)
         flips = jnp.where(jax.random.uniform(flip_key, (size,), jnp.float32) < noise, -1, 1)
         labels = -signs[:, pair[0]] * signs[:, pair[1]] * flips
         forces = slope(signs @ weights, labels)

@@ -61,11 +61,14 @@ class ChainModel(eqx.Module):
         """All tokens generated from one string of bits; the last one is the prediction of y."""
         return self.generate(1 - 2 * jnp.asarray(bits))
 
-    def generate(self, signs: Float[Array, "... n"]) -> Float[Array, "... tokens"]:
-        """Generation from one or many rows of signs: token by token, or level by level."""
+    def generate(self, signs: Float[Array, "... n"], passes=None) -> Float[Array, "... tokens"]:
+        """Generation from one or many rows of signs: token by token, or level by level.
+
+        passes: with the level mask, a factor per level; 0 silences it, as the filter does.
+        """
         attention = self.attention().astype(signs.dtype)
         if self.mask == "level":
-            return self._by_level(signs, attention)
+            return self._by_level(signs, attention, passes)
         empty = jnp.zeros((*signs.shape[:-1], self.k - 1), signs.dtype)
         tokens = jnp.concatenate([signs, empty], axis=-1)
 
@@ -76,11 +79,12 @@ class ChainModel(eqx.Module):
 
         return jax.lax.fori_loop(0, self.k - 1, write, tokens)
 
-    def _by_level(self, signs, attention):
+    def _by_level(self, signs, attention, passes):
         tokens, ends = signs, level_ends(self.n, self.k)
-        for start, end in pairwise(ends):
-            z = tokens @ attention[:start, start - self.n : end - self.n]
-            tokens = jnp.concatenate([tokens, self.link(z)], axis=-1)
+        for index, (start, end) in enumerate(pairwise(ends)):
+            made = self.link(tokens @ attention[:start, start - self.n : end - self.n])
+            made = made if passes is None else passes[index] * made
+            tokens = jnp.concatenate([tokens, made], axis=-1)
         return tokens
 
     def iterate(self, tokens: Float[Array, "... tokens"]) -> Float[Array, "... tokens"]:

@@ -74,6 +74,12 @@ def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, 
     return ((indices[:, None] >> shifts[None, :]) & 1).astype(jnp.uint8)
 
 
+def draw_signs(key, rows: int, n: int, dtype=jnp.float32):
+    """`rows` strings of n fair signs, from packed random bits."""
+    packed = jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
+    return 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(dtype)
+
+
 @partial(jax.jit, static_argnums=(3, 4))
 def draw_bits(key, probabilities, noise, size: int, uniform: bool):
     """`size` bit strings (size, n) and the signs ±1 by which label noise multiplies labels."""

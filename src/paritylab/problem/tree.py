@@ -77,12 +77,16 @@ class ParityTree:
 
     def tokens(self, signs: Float[Array, "... n"]) -> Float[Array, "... size"]:
         """All tokens of one or many rows of input signs, computed level by level."""
-        rows = [jnp.asarray(signs)]
-        below = rows[0][..., np.asarray(self.leaves)]
-        while below.shape[-1] > 1:
-            below = below[..., 0::2] * below[..., 1::2]
-            rows.append(below)
-        return jnp.concatenate(rows, axis=-1)
+        return tree_tokens(jnp.asarray(signs), np.asarray(self.leaves))
+
+
+def tree_tokens(signs, leaves):
+    """Input signs followed by all inner nodes; `leaves` may be traced."""
+    rows, below = [signs], signs[..., leaves]
+    while below.shape[-1] > 1:
+        below = below[..., 0::2] * below[..., 1::2]
+        rows.append(below)
+    return jnp.concatenate(rows, axis=-1)
 
 
 def random_tree(key, n: int, k: int) -> ParityTree:
