@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.chain import BATCH, draw_tokens, pairs_found, teacher_gradient
-from paritylab.learning.chain_training import ROWS, teacher_step
+from paritylab.learning.chain.published import ROWS, teacher_step
+from paritylab.learning.chain.teacher import BATCH, draw_tokens, pairs_found, teacher_gradient
 from paritylab.models import ChainModel, as_link
 from paritylab.problem import random_tree
 

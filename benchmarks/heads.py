@@ -15,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from paritylab.learning import population_risk, random_targets, train_heads
+from paritylab.learning import random_targets, train_heads
 from paritylab.models import FullFormAttention, HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import sample
+from paritylab.risk import population_risk
 
 N, K, ROWS = 16, 3, int(0.8 * 2**16)
 

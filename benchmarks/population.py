@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab import LOSSES, HeadAttention, Parity, population_gradient, random_parity
-from paritylab.learning.enumeration import enumerated_gradient
-from paritylab.learning.half_sums import half_sum_mean, half_sum_value_and_gradient
-from paritylab.learning.pieces import pieces_of
-from paritylab.learning.planning import kinked_plan
-from paritylab.learning.population import _kinked_gradient
 from paritylab.models import WeightedReadout, Zigzag
 from paritylab.precision import float64
+from paritylab.risk.enumerated import enumerated_gradient
+from paritylab.risk.population import _kinked_gradient
+from paritylab.risk.routes.half_sums import half_sum_mean, half_sum_value_and_gradient
+from paritylab.risk.routes.pieces import pieces_of
+from paritylab.risk.routes.plan import kinked_plan
 
 K = 3
 
@@ -66,8 +66,10 @@ def against_enumeration(sizes) -> None:
         )
         if fast < slow and crossover is None:
             crossover = n
-        print(f"{n:>4} {slow * 1e3:>10.2f}ms {fast * 1e3:>10.3f}ms {slow / fast:>7.0f}x "
-              f"{door * 1e3:>10.2f}ms  {gap:.0e}")  # fmt: skip
+        print(
+            f"{n:>4} {slow * 1e3:>10.2f}ms {fast * 1e3:>10.3f}ms {slow / fast:>7.0f}x "
+            f"{door * 1e3:>10.2f}ms  {gap:.0e}"
+        )
     print(f"half-sums are faster from n = {crossover} (smallest size tried: {sizes[0]})\n")
 
 
@@ -80,16 +82,19 @@ def growth(sizes) -> None:
         weights = attention.sum(axis=0)
         pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"])
         plan, _ = kinked_plan(weights, problem, pieces, 1e-6)
-        arguments = jax.device_put((weights, problem.indicator, problem.probabilities,
-                                    np.float64(1.0), pieces, plan))  # fmt: skip
+        arguments = jax.device_put(
+            (weights, problem.indicator, problem.probabilities, np.float64(1.0), pieces, plan)
+        )
         inner = seconds(lambda a=arguments: _kinked_gradient(*a, fair=True))
         door = seconds(lambda a=attention, p=problem: population_gradient(a, p).gradient)
         rows = jnp.asarray(attention)
         plain = seconds(lambda r=rows: total(r))
         risk = population_gradient(attention, problem).risk
         logs.append((np.log(n), np.log(door)))
-        print(f"{n:>8} {inner * 1e3:>9.2f}ms {door * 1e3:>9.2f}ms {plain * 1e3:>9.3f}ms "
-              f"{inner / plain:>6.1f}x  {risk.error:.0e}")  # fmt: skip
+        print(
+            f"{n:>8} {inner * 1e3:>9.2f}ms {door * 1e3:>9.2f}ms {plain * 1e3:>9.3f}ms "
+            f"{inner / plain:>6.1f}x  {risk.error:.0e}"
+        )
     x, y = np.array(logs[1:]).T
     print(f"front door grows like n^{np.polyfit(x, y, 1)[0]:.2f} from n = {sizes[1]}\n")
 

@@ -27,8 +27,10 @@ def main() -> None:
             start = time.perf_counter()
             again = run_sweep(specs[:count], store)
             reused = time.perf_counter() - start
-            print(f"{store.journal:>6}: {computed} cells at {count / fresh:,.0f} cells/s, "
-                  f"{again} again at {count / reused:,.0f} cells/s")  # fmt: skip
+            print(
+                f"{store.journal:>6}: {computed} cells at {count / fresh:,.0f} cells/s, "
+                f"{again} again at {count / reused:,.0f} cells/s"
+            )
 
 
 if __name__ == "__main__":

@@ -50,9 +50,10 @@ def claims_index(claims: dict[str, Claim]) -> str:
 def api_page() -> str:
     """Public names, each with the first line of its docstring."""
     lines = ["# Public names", "", "Import them from `paritylab`. `help(name)` says more.", ""]
-    for home, names in paritylab._HOMES.items():
+    homes = paritylab._homes()
+    for home in sorted(set(homes.values())):
         lines += [f"## {home}", ""]
-        for name in sorted(names, key=str.lower):
+        for name in sorted((n for n in homes if homes[n] == home), key=str.lower):
             value = getattr(paritylab, name)
             described = inspect.isclass(value) or inspect.isfunction(value)
             text = (inspect.getdoc(value) or "") if described else ""

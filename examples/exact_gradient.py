@@ -32,8 +32,10 @@ def main() -> None:
     print(f"risk {exact.value:.6f} ({exact.kind}), by enumeration {every.value:.6f}")
 
     gradient = population_gradient(heads, problem).gradient
-    print(f"norm of the gradient in the weights of the {problem.n} bits: "
-          f"{float(jnp.linalg.norm(jnp.asarray(np.asarray(gradient)))):.4f}")  # fmt: skip
+    print(
+        f"norm of the gradient in the weights of the {problem.n} bits: "
+        f"{float(jnp.linalg.norm(jnp.asarray(np.asarray(gradient)))):.4f}"
+    )
 
     runs = train_heads(random_targets(n=10, k=2, runs=40), "code", readout=my_readout, steps=300)
     print("with the public code's procedure the heads end on B in", RateOf(runs.recovered))

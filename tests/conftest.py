@@ -14,10 +14,10 @@ import pytest  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
 
 # Not problem.parity: it validates whatever users pass, with messages of its own.
-CHECKED = ("models", "theory", "learning", "problem.sampling")
+CHECKED = ("models", "theory", "risk", "learning", "problem.sampling", "problem.losses")
 install_import_hook([f"paritylab.{room}" for room in CHECKED], "beartype.beartype")
 
-NUMERIC_ROOMS = {"problem", "models", "theory", "learning"}
+NUMERIC_ROOMS = {"problem", "models", "theory", "risk", "learning"}
 
 
 def pytest_generate_tests(metafunc):

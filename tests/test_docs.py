@@ -18,8 +18,11 @@ def test_generated_pages_are_up_to_date():
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
     made = build.pages()
-    stale = [str(path.relative_to(ROOT)) for path, text in made.items()
-             if not path.is_file() or path.read_text() != text]  # fmt: skip
+    stale = [
+        str(path.relative_to(ROOT))
+        for path, text in made.items()
+        if not path.is_file() or path.read_text() != text
+    ]
     assert not stale, f"run make docs: {stale}"
     written = set((ROOT / "docs" / "claims").glob("*.md"))
     assert written == {path for path in made if path.parent.name == "claims"}

@@ -144,8 +144,9 @@ def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
     (elsewhere / "mine.py").write_text(SLOW_CLAIMS)
     process = subprocess.Popen(
         [*interruptible, "check", "--file", "mine.py"],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     deadline = time.monotonic() + 60
     while not (elsewhere / "slow-began").exists():
         assert time.monotonic() < deadline
@@ -171,8 +172,15 @@ def test_compiled_code_is_kept_beside_the_store(elsewhere):
     assert (elsewhere / "mine" / "s.db").is_file()
     kept = {"JAX_COMPILATION_CACHE_DIR": "here"}
     seen = subprocess.run(
-        [sys.executable, "-c", "import os, pathlib; from paritylab.cli.compiled import *; "
-         "keep_compiled(pathlib.Path('a/s.db')); print(os.environ['JAX_COMPILATION_CACHE_DIR'])"],
-        env=environment | kept, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "import os, pathlib; from paritylab.cli.compiled import *; "
+            "keep_compiled(pathlib.Path('a/s.db')); print(os.environ['JAX_COMPILATION_CACHE_DIR'])",
+        ],
+        env=environment | kept,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert seen.stdout.strip() == "here"

@@ -31,9 +31,25 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
 
 def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
     code, out, _ = run(
-        capsys, *TINY, "--subset", "1,4", "--samples", "32", "--tau", "n/2", "--eta", "0.05",
-        "--optimiser", "sgd", "--heads", "3", "--noise", "0.1", "--figure", "x.png",
-    )  # fmt: skip
+        capsys,
+        *TINY,
+        "--subset",
+        "1,4",
+        "--samples",
+        "32",
+        "--tau",
+        "n/2",
+        "--eta",
+        "0.05",
+        "--optimiser",
+        "sgd",
+        "--heads",
+        "3",
+        "--noise",
+        "0.1",
+        "--figure",
+        "x.png",
+    )
     assert code == 0
     assert (elsewhere / "x.png").stat().st_size > 1000
     assert "figure: x.png" in out

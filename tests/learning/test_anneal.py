@@ -5,13 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import Annealing, anneal_heads, population_risk, random_targets
-from paritylab.learning.anneal import _minus_log
-from paritylab.learning.objective import Target, target_of
-from paritylab.learning.one_step import one_step, smallest_width
+from paritylab.learning import Annealing, anneal_heads, random_targets
+from paritylab.learning.heads.anneal import _minus_log
+from paritylab.learning.heads.one_step import one_step, smallest_width
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import Parity
+from paritylab.risk import population_risk
+from paritylab.risk.objective import Target, target_of
 
 X64_MODES = [False]
 QUICK = Annealing(steps=400)
@@ -27,9 +28,10 @@ def test_the_annealed_risk_is_the_engines_log_correlation(problem):
     with float64():
         target = Target(*map(jnp.asarray, target_of(problem)))
         value = float(
-            _minus_log(jnp.asarray(angles), tau, target=target, rows=None,
-                       fair=problem.is_uniform, n=12)
-        )  # fmt: skip
+            _minus_log(
+                jnp.asarray(angles), tau, target=target, rows=None, fair=problem.is_uniform, n=12
+            )
+        )
     exact = population_risk(model, problem, loss="log_correlation").value
     assert value == pytest.approx(exact, abs=1e-9)
 
@@ -81,8 +83,9 @@ def test_same_seed_same_bits_and_given_starts():
     first, again = (anneal_heads(targets, QUICK, seed=5) for _ in range(2))
     np.testing.assert_array_equal(first.directions, again.directions)
     starts = np.tile(2 * np.pi * np.array([2, 7]) / 16, (3, 1))
-    placed = anneal_heads(Parity(16, (2, 7)), Annealing(steps=50, tau_start=0.01), runs=3,
-                          starts=starts)  # fmt: skip
+    placed = anneal_heads(
+        Parity(16, (2, 7)), Annealing(steps=50, tau_start=0.01), runs=3, starts=starts
+    )
     assert placed.recovered.all()
 
 

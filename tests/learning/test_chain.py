@@ -5,7 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.chain import (
+from paritylab.learning.chain.levels import (
+    _loss_and_gradient,
+    filter_levels,
+    level_step,
+    levels_solved,
+    train_levels,
+)
+from paritylab.learning.chain.teacher import (
     batch_gradient,
     chain_curve,
     draw_tokens,
@@ -13,13 +20,6 @@ from paritylab.learning.chain import (
     pairs_found,
     teacher_gradient,
     train_chain,
-)
-from paritylab.learning.levels import (
-    _loss_and_gradient,
-    filter_levels,
-    level_step,
-    levels_solved,
-    train_levels,
 )
 from paritylab.models import LINKS, ChainModel
 from paritylab.precision import float64

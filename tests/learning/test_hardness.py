@@ -8,8 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.chain import draw_tokens
-from paritylab.learning.chain_training import (
+from paritylab.learning.chain.published import (
     MODES,
     _cot,
     _direct,
@@ -17,9 +16,10 @@ from paritylab.learning.chain_training import (
     teacher_step,
     train_full_batch,
 )
-from paritylab.learning.hardness import every_subset, gradient_spread, train_hidden
-from paritylab.learning.oracles import hiding, jittered, mean_label, mean_labels, opposing
-from paritylab.learning.recurrent import train_recurrent
+from paritylab.learning.chain.teacher import draw_tokens
+from paritylab.learning.hardness.oracles import hiding, jittered, mean_label, mean_labels, opposing
+from paritylab.learning.hardness.recurrent import train_recurrent
+from paritylab.learning.hardness.spread import every_subset, gradient_spread, train_hidden
 from paritylab.models import LINKS, ChainModel
 from paritylab.models.recurrent import Recurrent
 from paritylab.problem import random_tree
@@ -35,7 +35,7 @@ def model_at(scale: float, n: int = 12, k: int = 4) -> ChainModel:
 
 
 def test_the_closed_teacher_step_is_autodiff(monkeypatch):
-    monkeypatch.setattr("paritylab.learning.chain_training.ROWS", 100)
+    monkeypatch.setattr("paritylab.learning.chain.published.ROWS", 100)
     model = model_at(1.0)
 
     def loss(scores):

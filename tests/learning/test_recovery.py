@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paritylab.learning.recovery import calibrated, read_attention, read_with_rows
+from paritylab.learning.heads.reading import calibrated, read_attention, read_with_rows
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parity, sample
 

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.frozen import best_possible_risk
-from paritylab.learning.hunting import hunt
-from paritylab.learning.networks import linear_accuracy, train_networks
+from paritylab.claims.hunt import hunt
+from paritylab.learning.hardness.frozen import best_possible_risk
+from paritylab.learning.hardness.networks import linear_accuracy, train_networks
 
 X64_MODES = [False]
 

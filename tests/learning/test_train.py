@@ -5,21 +5,13 @@ import numpy as np
 import optax
 import pytest
 
-from paritylab.learning import (
-    LOSSES,
-    Procedure,
-    enumerated_risk,
-    model_gradient,
-    population_risk,
-    preset,
-    random_targets,
-    temperature,
-    train_heads,
-)
-from paritylab.learning.objective import target_of, weight_risk
+from paritylab.learning import Procedure, preset, random_targets, temperature, train_heads
 from paritylab.models import FullFormAttention, HeadAttention, Zigzag, as_readout
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
+from paritylab.problem.losses import LOSSES
+from paritylab.risk import enumerated_risk, model_gradient, population_risk
+from paritylab.risk.objective import target_of, weight_risk
 from paritylab.theory import hg1
 
 X64_MODES = [False]  # everything here runs in float64 of its own
@@ -55,9 +47,13 @@ SLOW = pytest.mark.slow
 
 @pytest.mark.parametrize(
     ("n", "k", "norm"),
-    [(30, 2, 1), (60, 3, 20), pytest.param(40, 3, 4, marks=SLOW),
-     pytest.param(30, 5, 5, marks=SLOW)],
-)  # fmt: skip
+    [
+        (30, 2, 1),
+        (60, 3, 20),
+        pytest.param(40, 3, 4, marks=SLOW),
+        pytest.param(30, 5, 5, marks=SLOW),
+    ],
+)
 def test_the_moving_series_stays_close_to_the_front_door(n, k, norm):
     problem, model = _heads(n, k, seed=n, norm=norm)
     exact, slopes, _ = model_gradient(model, problem, tolerance=1e-7)

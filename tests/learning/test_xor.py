@@ -7,17 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.xor import as_pointwise, first_gradient, worst_case, xor_risk
-from paritylab.learning.xor_race import race
-from paritylab.learning.xor_samples import sample_curve
-from paritylab.learning.xor_step import (
+from paritylab.learning.xor.exact import as_pointwise, first_gradient, worst_case, xor_risk
+from paritylab.learning.xor.race import race
+from paritylab.learning.xor.samples import sample_curve
+from paritylab.learning.xor.stream import streamed_step
+from paritylab.learning.xor.train import (
     default_gain,
     sampled_weight_gradient,
     step_in_precision,
     train_xor,
     unit_step,
 )
-from paritylab.learning.xor_stream import streamed_step
 from paritylab.models import ATTENTION, XOR_READOUTS, TwoHeads, draw_positions
 from paritylab.precision import float64
 
@@ -150,10 +150,11 @@ def test_runs_are_the_same_in_other_blocks():
 
 def test_softmax_wins_the_race_and_linear_does_not():
     finals = {
-        kind: race(32, 40, kind, rates=[5.0, 10.0, 20.0], checkpoints=(1, 5),
-                   positions="balanced", runs=6)
+        kind: race(
+            32, 40, kind, rates=[5.0, 10.0, 20.0], checkpoints=(1, 5), positions="balanced", runs=6
+        )
         for kind in ("softmax", "linear")
-    }  # fmt: skip
+    }
     assert finals["softmax"].best(1).mean() > 0.5
     assert finals["linear"].best(1).mean() == finals["linear"].best(5).mean() == 0
     assert finals["linear"].best_risk(5) > 0.3

@@ -377,9 +377,12 @@ def test_sweep_commands(elsewhere, capsys):
     assert len(lines) == 41
     assert "start k=3 n=8" in run("sweep", "run", "start", "--effort", "quick")[1]
     bad_commands = [
-        ["run", "none.toml"], ["run", "nothing-named"], ["status", "--store", "none.db"],
-        ["export"], ["export", "--csv", "no/such/place.csv"],
-    ]  # fmt: skip
+        ["run", "none.toml"],
+        ["run", "nothing-named"],
+        ["status", "--store", "none.db"],
+        ["export"],
+        ["export", "--csv", "no/such/place.csv"],
+    ]
     for bad in bad_commands:
         code, out, err = run("sweep", *bad)
         assert code == 2
@@ -392,8 +395,9 @@ def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere, interrupti
     )
     process = subprocess.Popen(
         [*interruptible, "sweep", "run", "grid.toml", "--store", "s.db"],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         time.sleep(0.2)

@@ -109,9 +109,16 @@ def run_claim(claim: Claim, trial: Trial) -> dict[str, Any]:
 def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:
     """Names everything a verdict depends on."""
     parts = [
-        claim.id, claim.statement, claim.expected_at(effort).value, effort.value, seed,
-        code_fingerprint(), _source(claim), versions(), device(),
-    ]  # fmt: skip
+        claim.id,
+        claim.statement,
+        claim.expected_at(effort).value,
+        effort.value,
+        seed,
+        code_fingerprint(),
+        _source(claim),
+        versions(),
+        device(),
+    ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

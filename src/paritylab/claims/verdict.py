@@ -94,10 +94,27 @@ class Verdict:
 
 #: Keys of a row, in the order they are written.
 ROW_KEYS = (
-    "id", "paper", "title", "statement", "status", "expected", "evidence", "measured",
-    "predicted", "margin", "interval", "runs", "seed", "settings", "counterexample", "series",
-    "seconds", "effort", "device", "versions",
-)  # fmt: skip
+    "id",
+    "paper",
+    "title",
+    "statement",
+    "status",
+    "expected",
+    "evidence",
+    "measured",
+    "predicted",
+    "margin",
+    "interval",
+    "runs",
+    "seed",
+    "settings",
+    "counterexample",
+    "series",
+    "seconds",
+    "effort",
+    "device",
+    "versions",
+)
 
 
 def make_row(claim, finding: Finding, provenance: Provenance) -> dict[str, Any]:

@@ -44,10 +44,16 @@ def list_claims(json_file: JsonFile = None) -> None:
     claims = registry().values()
     if json_file:
         rows = [
-            {"id": c.id, "paper": c.paper, "title": c.title, "statement": c.statement,
-             "expected": c.expected.value, "seconds": list(c.seconds)}
+            {
+                "id": c.id,
+                "paper": c.paper,
+                "title": c.title,
+                "statement": c.statement,
+                "expected": c.expected.value,
+                "seconds": list(c.seconds),
+            }
             for c in claims
-        ]  # fmt: skip
+        ]
         _write_json(rows, json_file)
         return
     table = [[c.id, c.paper, c.expected.value, c.title] for c in claims]
@@ -165,10 +171,15 @@ def _run_all(
         console.Progress(sum(budgets.values()), _COLUMNS) as progress,
     ):
         verdicts = check(
-            claims, effort=effort, seed=seed, store=store, fresh=fresh, jobs=jobs,
+            claims,
+            effort=effort,
+            seed=seed,
+            store=store,
+            fresh=fresh,
+            jobs=jobs,
             on_start=lambda claim: progress.start(claim.id, budgets[claim.id]),
             on_progress=progress.advance,
-        )  # fmt: skip
+        )
         for verdict in verdicts:
             row = verdict.row
             rows.append(row)

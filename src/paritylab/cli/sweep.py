@@ -122,11 +122,17 @@ def _flat_rows(store: Path) -> list[dict]:
         for block in opened.blocks():
             spec = block["spec"]
             shared = {
-                "learner": spec["learner"], **spec["problem"], **spec["settings"],
-                "seed": spec["seed"], "width": spec["width"], "block": spec["block"],
-                "spec_hash": block["hash"], "device": block["device"],
-                "block_seconds": block["seconds"], "versions": json.dumps(block["versions"]),
-            }  # fmt: skip
+                "learner": spec["learner"],
+                **spec["problem"],
+                **spec["settings"],
+                "seed": spec["seed"],
+                "width": spec["width"],
+                "block": spec["block"],
+                "spec_hash": block["hash"],
+                "device": block["device"],
+                "block_seconds": block["seconds"],
+                "versions": json.dumps(block["versions"]),
+            }
             first = spec["block"] * spec["width"]
             flat += [
                 {**shared, "run": first + index, **row} for index, row in enumerate(block["rows"])

@@ -86,11 +86,16 @@ def heads(
     settings: dict[str, Any] = {"preset": preset} | {
         name: value
         for name, value in (
-            ("heads", heads), ("tau", tau), ("rate", eta), ("optimiser", optimiser),
-            ("steps", steps), ("samples", samples), ("restarts", restarts),
+            ("heads", heads),
+            ("tau", tau),
+            ("rate", eta),
+            ("optimiser", optimiser),
+            ("steps", steps),
+            ("samples", samples),
+            ("restarts", restarts),
         )
         if value is not None
-    }  # fmt: skip
+    }
     if samples is not None and preset != "anneal":
         settings["data"] = "fresh"
     rows, seconds = run_blocks("heads", problem, settings, runs, seed, store)

@@ -61,8 +61,14 @@ def chain(
         raise ValueError("--epochs belongs to the four published models")
     usual = {"teacher": 1000 * n, "levels": 2**18}.get(mode, 100_000)
     link = link or ("cos" if mode in ("teacher", "levels") else "quadratic")
-    given = {"mode": mode, "samples": usual if samples is None else samples, "link": link,
-             "eta": eta, "epsilon": epsilon, "epochs": epochs}  # fmt: skip
+    given = {
+        "mode": mode,
+        "samples": usual if samples is None else samples,
+        "link": link,
+        "eta": eta,
+        "epsilon": epsilon,
+        "epochs": epochs,
+    }
     settings = {name: value for name, value in given.items() if value is not None}
     rows, seconds = run_blocks("chain", {"n": n, "k": k}, settings, runs, seed, store, width=1)
     described = " ".join(f"{name}={value}" for name, value in settings.items())

@@ -58,7 +58,7 @@ def xor(
     """
     keep_compiled(store)
     from paritylab.cli.train import run_blocks
-    from paritylab.learning.xor_step import usual_width
+    from paritylab.learning.xor.train import usual_width
     from paritylab.models.positions import WITH_WIDTH
     from paritylab.report.figures import figure_format
 
@@ -67,10 +67,17 @@ def xor(
         width = usual_width(n)
     problem: dict[str, Any] = {"n": n} | ({"noise": noise} if noise else {})
     given = {
-        "width": width, "positions": positions, "attention": attention, "readout": readout,
-        "loss": loss, "steps": steps, "gain": gain, "optimiser": optimiser, "start": start,
+        "width": width,
+        "positions": positions,
+        "attention": attention,
+        "readout": readout,
+        "loss": loss,
+        "steps": steps,
+        "gain": gain,
+        "optimiser": optimiser,
+        "start": start,
         "samples": samples,
-    }  # fmt: skip
+    }
     settings = {name: value for name, value in given.items() if value is not None}
     rows, seconds = run_blocks("xor", problem, settings, runs, seed, store)
     _print_rates(rows, seconds, n, given)

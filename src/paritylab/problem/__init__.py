@@ -1,15 +1,19 @@
 """What is to be learnt: parities, their chains of thought, noise, inputs, batches of samples."""
 
 from paritylab.problem.bits import as_bits, bits_from_signs, signs_from_bits
+from paritylab.problem.losses import LOSSES, Loss, as_loss
 from paritylab.problem.parity import Parity, random_parity
 from paritylab.problem.sampling import all_bits, batches, sample
 from paritylab.problem.tree import ParityTree, random_tree
 
 __all__ = [
+    "LOSSES",
+    "Loss",
     "Parity",
     "ParityTree",
     "all_bits",
     "as_bits",
+    "as_loss",
     "batches",
     "bits_from_signs",
     "random_parity",

@@ -125,8 +125,15 @@ def _draw_heatmaps(axes, series: dict[str, Any]) -> None:
             each.set(yticks=range(len(values)))
         each.grid(visible=False)
         for column, line in panel.get("points", ()):
-            each.plot(column, line, "o", markersize=4, markerfacecolor="none",
-                      markeredgecolor=COLOURS[1], markeredgewidth=0.8)  # fmt: skip
+            each.plot(
+                column,
+                line,
+                "o",
+                markersize=4,
+                markerfacecolor="none",
+                markeredgecolor=COLOURS[1],
+                markeredgewidth=0.8,
+            )
         for column in panel.get("marks", ()):
             each.axvline(column, color="white", linestyle=":", linewidth=1.2)
     axes[-1].figure.colorbar(image, ax=axes, label=series.get("colour", "attention"))
@@ -137,14 +144,22 @@ def _draw_lines(axes, series: dict[str, Any]) -> None:
         colour = COLOURS[index % len(COLOURS)]
         style = line.get("style", "o-" if len(line["x"]) <= 30 else "-")
         axes.plot(
-            _numbers(line["x"]), _numbers(line["y"]), style,
-            label=line.get("label"), color=colour, markersize=4,
-        )  # fmt: skip
+            _numbers(line["x"]),
+            _numbers(line["y"]),
+            style,
+            label=line.get("label"),
+            color=colour,
+            markersize=4,
+        )
         if "low" in line:
             axes.fill_between(
-                _numbers(line["x"]), _numbers(line["low"]), _numbers(line["high"]),
-                color=colour, alpha=0.18, linewidth=0,
-            )  # fmt: skip
+                _numbers(line["x"]),
+                _numbers(line["low"]),
+                _numbers(line["high"]),
+                color=colour,
+                alpha=0.18,
+                linewidth=0,
+            )
     for mark in series.get("marks", ()):
         rule = axes.axhline if mark["axis"] == "y" else axes.axvline
         rule(mark["at"], color="0.4", linestyle=":", label=mark.get("label"))

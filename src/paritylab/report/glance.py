@@ -7,8 +7,11 @@ from typing import Any
 def glance(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Heads that learn, XOR in one step, a chain of thought; empty if no such row is there."""
     by_id = {row["id"]: row for row in rows}
-    parts = [panel for panel in (_heads(by_id), _first(by_id, "hg2-one-step"),
-                                 _first(by_id, "ks-experiments")) if panel]  # fmt: skip
+    parts = [
+        panel
+        for panel in (_heads(by_id), _first(by_id, "hg2-one-step"), _first(by_id, "ks-experiments"))
+        if panel
+    ]
     if not parts:
         return {}
     return {

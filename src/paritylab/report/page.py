@@ -17,9 +17,17 @@ from paritylab.report.glance import glance
 
 #: Claims whose findings open the page.
 HEADLINES = (
-    "hg1-thm5", "hg1-code", "hg2-one-step", "hg2-softmax-needed", "ks-thm5", "ks-thm5-samples",
-    "ks-thm7", "ks-thm2", "lab-heads-learn", "lab-xor-balanced",
-)  # fmt: skip
+    "hg1-thm5",
+    "hg1-code",
+    "hg2-one-step",
+    "hg2-softmax-needed",
+    "ks-thm5",
+    "ks-thm5-samples",
+    "ks-thm7",
+    "ks-thm2",
+    "lab-heads-learn",
+    "lab-xor-balanced",
+)
 
 #: Keys without which a row cannot be shown.
 _NEEDED = ("id", "paper", "title", "statement", "status", "expected", "evidence", "measured")

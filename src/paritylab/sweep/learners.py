@@ -7,18 +7,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.anneal import Annealing, anneal_heads
-from paritylab.learning.chain import train_chain
-from paritylab.learning.chain_training import MODES, train_full_batch
-from paritylab.learning.half_sums import half_sum_mean
-from paritylab.learning.levels import train_levels
-from paritylab.learning.losses import LOSSES
-from paritylab.learning.pieces import pieces_of
-from paritylab.learning.train import random_targets, train_heads
-from paritylab.learning.xor_step import train_xor
+from paritylab.learning.chain.levels import train_levels
+from paritylab.learning.chain.published import MODES, train_full_batch
+from paritylab.learning.chain.teacher import train_chain
+from paritylab.learning.heads.anneal import Annealing, anneal_heads
+from paritylab.learning.heads.train import random_targets, train_heads
+from paritylab.learning.xor.train import train_xor
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity, random_tree
+from paritylab.problem.losses import LOSSES
+from paritylab.risk.routes.half_sums import half_sum_mean
+from paritylab.risk.routes.pieces import pieces_of
 from paritylab.sweep.spec import Spec
 
 Row = dict[str, Any]
@@ -54,9 +54,19 @@ def coin(spec: Spec) -> list[Row]:
 
 _HEADS_PROBLEM = {"n", "k", "subset", "noise", "bias", "neighbours"}
 _HEADS_SETTINGS = {
-    "preset", "tau", "loss", "readout", "optimiser", "rate", "steps", "heads", "data", "samples",
-    "variant", "restarts",
-}  # fmt: skip
+    "preset",
+    "tau",
+    "loss",
+    "readout",
+    "optimiser",
+    "rate",
+    "steps",
+    "heads",
+    "data",
+    "samples",
+    "variant",
+    "restarts",
+}
 
 
 @learner("heads")
@@ -93,9 +103,13 @@ def _annealed(targets: Sequence[Parity], spec: Spec, settings: dict[str, Any]) -
     _only("setting", settings, {"steps", "samples", "data", "restarts"})
     schedule = Annealing(**({"steps": settings["steps"]} if "steps" in settings else {}))
     runs = anneal_heads(
-        targets, schedule, restarts=settings.get("restarts", 0), samples=settings.get("samples"),
-        seed=spec.seed, first=spec.runs[0],
-    )  # fmt: skip
+        targets,
+        schedule,
+        restarts=settings.get("restarts", 0),
+        samples=settings.get("samples"),
+        seed=spec.seed,
+        first=spec.runs[0],
+    )
     return [
         {
             "success": bool(runs.recovered[i]),
@@ -112,9 +126,18 @@ def _annealed(targets: Sequence[Parity], spec: Spec, settings: dict[str, Any]) -
 
 
 _XOR_SETTINGS = {
-    "width", "positions", "attention", "readout", "loss", "steps", "gain", "optimiser", "start",
-    "samples", "learn_positions",
-}  # fmt: skip
+    "width",
+    "positions",
+    "attention",
+    "readout",
+    "loss",
+    "steps",
+    "gain",
+    "optimiser",
+    "start",
+    "samples",
+    "learn_positions",
+}
 
 
 @learner("xor")
@@ -127,9 +150,13 @@ def xor(spec: Spec) -> list[Row]:
     _only("problem", problem, {"n", "noise"})
     _only("setting", settings, _XOR_SETTINGS)
     runs = train_xor(
-        int(problem["n"]), runs=spec.width, noise=float(problem.get("noise", 0.0)), seed=spec.seed,
-        first=spec.runs[0], **settings,
-    )  # fmt: skip
+        int(problem["n"]),
+        runs=spec.width,
+        noise=float(problem.get("noise", 0.0)),
+        seed=spec.seed,
+        first=spec.runs[0],
+        **settings,
+    )
     return [
         {
             "success": bool(runs.solved[i]),

@@ -14,8 +14,11 @@ def _start(effort: str) -> Grid:
 
 def _heads(effort: str) -> Grid:
     """How often the paper's procedure and its public code find the set B."""
-    sizes = {"quick": [(8, 2)], "default": [(12, 2), (16, 3)],
-             "full": [(12, 2), (16, 3), (20, 3), (50, 5), (100, 3)]}[effort]  # fmt: skip
+    sizes = {
+        "quick": [(8, 2)],
+        "default": [(12, 2), (16, 3)],
+        "full": [(12, 2), (16, 3), (20, 3), (50, 5), (100, 3)],
+    }[effort]
     runs, width = {"quick": (40, 40), "default": (200, 40), "full": (400, 40)}[effort]
     problems = [{"n": n, "k": k} for n, k in sizes]
     presets = ["paper", "code", "anneal"]

@@ -30,8 +30,12 @@ class Run:
 def save_run(run: Run, path: str | Path) -> Path:
     """Write a run to one .npz file, in full or not at all."""
     path = Path(path)
-    facts = {"stop": run.stop, "gradient_evaluations": run.gradient_evaluations,
-             "samples": run.samples, "format": 1}  # fmt: skip
+    facts = {
+        "stop": run.stop,
+        "gradient_evaluations": run.gradient_evaluations,
+        "samples": run.samples,
+        "format": 1,
+    }
     arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts))}
     for group in ("parameters", "trace"):
         for name, values in getattr(run, group).items():

@@ -84,8 +84,12 @@ def run_sweep(
 
     computed = 0
     for spec, rows, seconds in engine(waiting()):
-        facts = {"status": "done", "seconds": round(seconds, 6), "device": device(),
-                 "versions": versions()}  # fmt: skip
+        facts = {
+            "status": "done",
+            "seconds": round(seconds, 6),
+            "device": device(),
+            "versions": versions(),
+        }
         computed += store.save_block(block_key(spec), spec, rows, facts)
         count = counts[_cell_key(spec)]
         count[0] += sum(bool(row["success"]) for row in rows)

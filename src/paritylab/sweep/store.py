@@ -76,9 +76,17 @@ class Store:
     def save_block(self, key: str, spec: Spec, rows: list[dict], facts: dict[str, Any]) -> bool:
         """Keep a finished block, whole or not at all; False if another process was first."""
         plain_spec = json.dumps(vars_of(spec), allow_nan=False)
-        columns = (key, spec.hash, spec.cell, plain_spec, facts["status"], facts["seconds"],
-                   facts["device"], json.dumps(facts["versions"]),
-                   json.dumps(rows, allow_nan=False))  # fmt: skip
+        columns = (
+            key,
+            spec.hash,
+            spec.cell,
+            plain_spec,
+            facts["status"],
+            facts["seconds"],
+            facts["device"],
+            json.dumps(facts["versions"]),
+            json.dumps(rows, allow_nan=False),
+        )
         with self._translated(), self._connection:
             done = self._connection.execute(
                 "INSERT OR IGNORE INTO blocks (key, hash, cell, spec, status, seconds, device, "
@@ -106,10 +114,16 @@ class Store:
                 key,
             ) in self._connection.execute(query):
                 yield {
-                    "cell": cell, "spec": json.loads(spec), "status": status, "seconds": seconds,
-                    "device": device, "versions": json.loads(versions), "rows": json.loads(rows),
-                    "hash": hash_, "key": key,
-                }  # fmt: skip
+                    "cell": cell,
+                    "spec": json.loads(spec),
+                    "status": status,
+                    "seconds": seconds,
+                    "device": device,
+                    "versions": json.loads(versions),
+                    "rows": json.loads(rows),
+                    "hash": hash_,
+                    "key": key,
+                }
 
     def close(self) -> None:
         self._connection.close()
@@ -179,9 +193,13 @@ def _advice(problem: str) -> str:
 def vars_of(spec: Spec) -> dict[str, Any]:
     """A spec as a plain dict."""
     return {
-        "learner": spec.learner, "problem": dict(spec.problem), "settings": dict(spec.settings),
-        "seed": spec.seed, "width": spec.width, "block": spec.block,
-    }  # fmt: skip
+        "learner": spec.learner,
+        "problem": dict(spec.problem),
+        "settings": dict(spec.settings),
+        "seed": spec.seed,
+        "width": spec.width,
+        "block": spec.block,
+    }
 
 
 def open_store(path: str | Path) -> Store:

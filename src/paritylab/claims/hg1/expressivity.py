@@ -10,7 +10,6 @@ from scipy.optimize import brentq, minimize
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import enumerated_gradient, enumerated_risk
 from paritylab.models import (
     FeedForward,
     FullFormAttention,
@@ -21,6 +20,7 @@ from paritylab.models import (
 )
 from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, random_parity
+from paritylab.risk import enumerated_gradient, enumerated_risk
 from paritylab.theory import hg1
 
 
@@ -217,8 +217,14 @@ def prop4(trial: Trial) -> Finding:
         predicted={"risk": 1},
         margin=best - bound + slack,
         runs=len(initial),
-        settings={"n": n, "k": k, "widths": list(widths), "missing": problem.subset[0],
-                  "optimiser": "L-BFGS on the enumerated risk", "b": 1e-2},
+        settings={
+            "n": n,
+            "k": k,
+            "widths": list(widths),
+            "missing": problem.subset[0],
+            "optimiser": "L-BFGS on the enumerated risk",
+            "b": 1e-2,
+        },
         counterexample=_EDGE_COUNTEREXAMPLE,
         series={
             "kind": "lines",
@@ -231,7 +237,7 @@ def prop4(trial: Trial) -> Finding:
             "marks": [{"axis": "y", "at": bound, "label": "lower bound 1"}],
             "caption": "Nets that lack one input edge never get below risk 1, and start above it.",
         },
-    )  # fmt: skip
+    )
 
 
 _EDGE_COUNTEREXAMPLE = """\

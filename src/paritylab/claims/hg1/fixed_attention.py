@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
+from paritylab.claims.hunt import hunt
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.frozen import (
+from paritylab.learning.hardness.frozen import (
     best_possible_risk,
     every_input,
     frozen_features,
@@ -17,11 +18,10 @@ from paritylab.learning.frozen import (
     group_rows,
     hard_features,
 )
-from paritylab.learning.hunting import hunt
-from paritylab.learning.networks import train_networks
+from paritylab.learning.hardness.networks import train_networks
 from paritylab.models import Circle
 from paritylab.problem import Parity
-from paritylab.theory import hg1_bounds
+from paritylab.theory import hg1
 
 #: Diameter of [x, 1-x, sin, cos] embeddings: √2 between the tokens, 2 across the circle.
 DIAMETER = float(np.sqrt(6))
@@ -42,7 +42,7 @@ def _parity(bits: np.ndarray, subset) -> np.ndarray:
 )
 def thm11(trial: Trial) -> Finding:
     risk, norms = _interpolating_head(7)
-    printed = hg1_bounds.fixed_attention_printed(7, 1, norms)
+    printed = hg1.fixed_attention_printed(7, 1, norms)
     n, starts = trial.pick(quick=(7, 16), default=(8, 32), full=(11, 256))
     find = hunt(
         *_repaired_margin(n),
@@ -51,9 +51,8 @@ def thm11(trial: Trial) -> Finding:
         seed=trial.seed,
     )
     curve = _risk_against_n(trial)
-    first = {m: hg1_bounds.smallest_n_that_says_something(m, 1.0)[0] for m in (1, 2, 3)}
-    second = {k: hg1_bounds.smallest_n_that_says_something(k, hg1_bounds.paper_head_norms(k))[1]
-              for k in (2, 3)}  # fmt: skip
+    first = {m: hg1.smallest_n_that_says_something(m, 1.0)[0] for m in (1, 2, 3)}
+    second = {k: hg1.smallest_n_that_says_something(k, hg1.paper_head_norms(k))[1] for k in (2, 3)}
     return Finding(
         Status.CORRECTED if risk < printed - 1 and find.margin > 0 else Status.UNDECIDED,
         Evidence.EXACT,
@@ -118,7 +117,7 @@ def _repaired_margin(n: int):
     """risk - repaired bound for one head (scores from positions and bits) and an FFNN-1 on top."""
     bits = jnp.asarray(every_input(n), jnp.float32)
     labels = jnp.asarray(_parity(every_input(n), range(n)), jnp.float32)
-    share = hg1_bounds.attended_inputs_counted(n, 1)
+    share = hg1.attended_inputs_counted(n, 1)
 
     def margin(moving, _):
         scores = moving["positions"][None, :] + moving["token"] * bits
@@ -134,10 +133,22 @@ def _repaired_margin(n: int):
 
     def draw(key):
         keys = jax.random.split(key, 6)
-        shapes = {"positions": (n,), "token": (), "alpha": (16,), "beta": (16, 4),
-                  "threshold": (16,), "offset": ()}  # fmt: skip
-        scales = {"positions": 2.0, "token": 2.0, "alpha": 0.1, "beta": 0.1, "threshold": 0.3,
-                  "offset": 0.1}  # fmt: skip
+        shapes = {
+            "positions": (n,),
+            "token": (),
+            "alpha": (16,),
+            "beta": (16, 4),
+            "threshold": (16,),
+            "offset": (),
+        }
+        scales = {
+            "positions": 2.0,
+            "token": 2.0,
+            "alpha": 0.1,
+            "beta": 0.1,
+            "threshold": 0.3,
+            "offset": 0.1,
+        }
         moving = {
             name: scales[name] * jax.random.normal(each, shapes[name], jnp.float64)
             for each, name in zip(keys, shapes, strict=True)
@@ -166,7 +177,7 @@ def _risk_against_n(trial: Trial) -> dict:
     line = lambda label, norms: {  # noqa: E731
         "label": label,
         "x": far,
-        "y": [hg1_bounds.fixed_attention_repaired(int(n), 2, norms, DIAMETER) for n in far],
+        "y": [hg1.fixed_attention_repaired(int(n), 2, norms, DIAMETER) for n in far],
         "style": "-",
     }
     series = {
@@ -180,7 +191,7 @@ def _risk_against_n(trial: Trial) -> dict:
             {
                 "label": "Corollary 20 (hard), m = 2",
                 "x": far,
-                "y": [max(hg1_bounds.fixed_hard_attention(int(n), 2), 0) for n in far],
+                "y": [max(hg1.fixed_hard_attention(int(n), 2), 0) for n in far],
                 "style": "--",
             },
         ],
@@ -200,18 +211,21 @@ def _risk_against_n(trial: Trial) -> dict:
     seconds=(4, 8, 120),
 )
 def cor20(trial: Trial) -> Finding:
-    cells = trial.pick(quick=[(4, 1)], default=[(4, 1), (6, 1), (6, 2), (8, 2)],
-                       full=[(4, 1), (6, 1), (6, 2), (8, 2), (9, 3), (10, 2)])  # fmt: skip
+    cells = trial.pick(
+        quick=[(4, 1)],
+        default=[(4, 1), (6, 1), (6, 2), (8, 2)],
+        full=[(4, 1), (6, 1), (6, 2), (8, 2), (9, 3), (10, 2)],
+    )
     draws = trial.pick(quick=100, default=150, full=2000)
     margins, found = {}, {}
     for n, m in trial.track(cells):
         found[n, m] = _smallest_worst_risk(n, m, draws, trial.seed)
-        margins[n, m] = found[n, m] - hg1_bounds.fixed_hard_attention(n, m)
+        margins[n, m] = found[n, m] - hg1.fixed_hard_attention(n, m)
     sizes = (3, 5, 7) if draws < 150 else (3, 5, 7, 11)
     averaged = {n: _risk_with_averaged_ties(n) for n in sizes}
     ok = min(margins.values()) >= 0 and max(averaged.values()) < 1e-12
     listed = ", ".join(
-        f"{risk:.3f} against {hg1_bounds.fixed_hard_attention(n, m):.3f} (n = {n}, m = {m})"
+        f"{risk:.3f} against {hg1.fixed_hard_attention(n, m):.3f} (n = {n}, m = {m})"
         for (n, m), risk in found.items()
     )
     return Finding(
@@ -237,7 +251,7 @@ def cor20(trial: Trial) -> Finding:
 
 _COR20_COUNTEREXAMPLE = """\
 import numpy as np
-from paritylab.learning.frozen import best_possible_risk
+from paritylab.learning.hardness.frozen import best_possible_risk
 
 n = 7  # one head that prefers ones and has no taste in positions: all ones are tied
 bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)])
@@ -290,11 +304,12 @@ def remark12(trial: Trial) -> Finding:
     widths = trial.pick(quick=(4, 64), default=(4, 16, 64), full=(4, 16, 64, 256))
     best = []
     for width in trial.track(widths):
-        runs = train_networks(features, labels, width=width, runs=4, steps=steps, rate=0.02,
-                              seed=trial.seed)  # fmt: skip
+        runs = train_networks(
+            features, labels, width=width, runs=4, steps=steps, rate=0.02, seed=trial.seed
+        )
         index = int(np.nanargmin(runs.risk))
         best.append((float(runs.risk[index]), float(runs.norms[index])))
-    limit = [hg1_bounds.fixed_attention_repaired(10**e, 2, 1.0, DIAMETER) for e in (2, 4, 6)]
+    limit = [hg1.fixed_attention_repaired(10**e, 2, 1.0, DIAMETER) for e in (2, 4, 6)]
     falls = best[-1][0] < 1 and any_head < 1e-12 and limit[-1] > 0.999
     listed = "; ".join(
         f"width {w}: risk {r:.2f}, ‖α‖‖β‖ = {c:.0f}" for w, (r, c) in zip(widths, best, strict=True)
@@ -323,7 +338,7 @@ def remark12(trial: Trial) -> Finding:
 
 _REMARK12_COUNTEREXAMPLE = """\
 import numpy as np
-from paritylab.learning.frozen import best_possible_risk, frozen_features
+from paritylab.learning.hardness.frozen import best_possible_risk, frozen_features
 
 n = 8
 bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)])

@@ -7,10 +7,10 @@ import numpy as np
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import enumerated_gradient
 from paritylab.models import FullFormAttention, HeadAttention, smooth_relu
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
+from paritylab.risk import enumerated_gradient
 from paritylab.theory import hg1
 
 

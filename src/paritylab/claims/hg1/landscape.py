@@ -6,10 +6,10 @@ from scipy.optimize import minimize
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import model_gradient, population_risk
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
+from paritylab.risk import model_gradient, population_risk
 from paritylab.theory import hg1
 
 
@@ -23,8 +23,11 @@ from paritylab.theory import hg1
     seconds=(4, 8, 30),
 )
 def temperature(trial: Trial) -> Finding:
-    sizes = trial.pick(quick=(20, 100, 1000), default=(20, 100, 1000, 10_000),
-                       full=(20, 100, 1000, 10_000, 100_000))  # fmt: skip
+    sizes = trial.pick(
+        quick=(20, 100, 1000),
+        default=(20, 100, 1000, 10_000),
+        full=(20, 100, 1000, 10_000, 100_000),
+    )
     k = 3
     peaks: dict[str, list[float]] = {"1/n": [], "1/n²": []}
     risks: dict[str, list[float]] = {"1/n": [], "1/n²": []}

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
+from paritylab.claims.hunt import hunt
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.hunting import hunt
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
-from paritylab.theory import hg1, hg1_bounds
+from paritylab.theory import hg1
 
 N = 8
 
@@ -58,9 +58,12 @@ def lemma6_smooth(trial: Trial) -> Finding:
     for k, tau, b in trial.track(cells):
         for name, (value, constant) in _smoothness(k, tau, b).items():
             find = hunt(
-                _room_below(value, constant), partial(_draw_heads, k=k, n=N, examples=1),
-                starts=starts, steps=steps, seed=trial.seed,
-            )  # fmt: skip
+                _room_below(value, constant),
+                partial(_draw_heads, k=k, n=N, examples=1),
+                starts=starts,
+                steps=steps,
+                seed=trial.seed,
+            )
             ratios[name] = max(ratios.get(name, 0.0), 1 - find.margin)
     largest = max(ratios.values())
     listed = ", ".join(f"{name} {ratio:.1e}" for name, ratio in ratios.items())
@@ -134,8 +137,9 @@ def lemma17(trial: Trial) -> Finding:
         product = jnp.linalg.norm(first) * jnp.linalg.norm(second)
         return jnp.where(product > 1e-9, first @ second / jnp.maximum(product, 1e-9), 1.0)
 
-    find = hunt(cosine, lambda key: _draw_heads(key, k, N, 2), starts=starts, steps=steps,
-                seed=trial.seed)  # fmt: skip
+    find = hunt(
+        cosine, lambda key: _draw_heads(key, k, N, 2), starts=starts, steps=steps, seed=trial.seed
+    )
     both = find.first < 1
     share = float(np.mean(find.first[both] < -1e-12))
     return Finding(
@@ -199,13 +203,18 @@ def lemma18(trial: Trial) -> Finding:
     def identity_gap(a, x):
         return -jnp.abs(_squared_motion(a, x[0], tau) - _squared_covariance(a, x[0], tau))
 
-    gap = -hunt(identity_gap, lambda key: _draw_heads(key, k, N, 1), starts=starts, steps=20,
-                seed=trial.seed).margin  # fmt: skip
+    gap = -hunt(
+        identity_gap,
+        lambda key: _draw_heads(key, k, N, 1),
+        starts=starts,
+        steps=20,
+        seed=trial.seed,
+    ).margin
     with float64():
         directions, _ = _draw_heads(jax.random.key(trial.seed), k, N, 1)
         ones = float(_squared_motion(directions, jnp.ones(N), tau))
         slope = float(jax.grad(Zigzag(3))(jnp.asarray(0.25)))
-    smallest = ones / hg1_bounds.spread_of_one_head(tau, N, 0.5)
+    smallest = ones / hg1.spread_of_one_head(tau, N, 0.5)
     return Finding(
         Status.REFUTED if smallest < 1e-12 and slope == 0 and gap < 1e-9 else Status.UNDECIDED,
         Evidence.EXACT,
@@ -327,4 +336,4 @@ def _pair(k: int, b: float, seed: int) -> tuple[float, float]:
             value, gradient = jax.value_and_grad(_loss)(directions, x, tau=1 / N, b=b)
             left += float(jnp.sum(gradient**2))
             loss += float(value)
-    return left, hg1_bounds.complement_pair(k, N, 1.0, loss)
+    return left, hg1.complement_pair(k, N, 1.0, loss)

@@ -7,10 +7,10 @@ from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import train_heads
-from paritylab.learning.networks import linear_accuracy, train_networks
+from paritylab.learning.hardness.networks import linear_accuracy, train_networks
 from paritylab.models import Circle
 from paritylab.problem import Parity, sample
-from paritylab.theory import hg1, hg1_bounds
+from paritylab.theory import hg1
 
 
 @claim(
@@ -30,8 +30,17 @@ def remark9(trial: Trial) -> Finding:
     rows, test = (sample(problem, trial.seed + i, 8192) for i in (0, 1))
     nets = {}
     for width in trial.track(widths):
-        runs = train_networks(rows.bits, rows.labels, width=width, runs=3, test=tuple(test),
-                              batch=256, steps=steps, rate=0.01, seed=trial.seed)  # fmt: skip
+        runs = train_networks(
+            rows.bits,
+            rows.labels,
+            width=width,
+            runs=3,
+            test=tuple(test),
+            batch=256,
+            steps=steps,
+            rate=0.01,
+            seed=trial.seed,
+        )
         nets[width * (n + 2) + 1] = float(runs.accuracy.max())
     precision = {size: _bits_per_number(size, k) for size in (16, 256, 4096)}
     heads = train_heads(
@@ -46,7 +55,7 @@ def remark9(trial: Trial) -> Finding:
             "heads, trained": 2 * k,
             "heads, as counted": hg1.transformer_parameters(k),
             "FFNN construction": hg1.network_parameters(k),
-            "FFNN bound cited": hg1_bounds.feedforward_upper_bound(size, k),
+            "FFNN bound cited": hg1.feedforward_upper_bound(size, k),
         }
         for size in (20, 1000)
     }
@@ -62,7 +71,7 @@ def remark9(trial: Trial) -> Finding:
             f"{precision[4096]} bits of precision at n = 16, 256, 4096.",
             "instead": "O(k) real numbers suffice to express B, each with about log₂ n bits, as "
             f"they must: naming one of the k-sets takes log₂ C(n,k) = "
-            f"{hg1_bounds.bits_to_name_a_set(n, k):.1f} bits here. That gradient descent finds "
+            f"{hg1.bits_to_name_a_set(n, k):.1f} bits here. That gradient descent finds "
             "them does not follow (hg1-thm5), and a small net does learn, with about n·q numbers.",
             "accuracy_by_numbers_in_the_net": nets,
             "bits_per_number": precision,
@@ -125,10 +134,19 @@ def ffnn_edge(trial: Trial) -> Finding:
     bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)], dtype=float)
     labels = np.asarray(problem.label(bits))
     whole, cut = (
-        train_networks(bits, labels, width=64, runs=4, steps=steps, rate=0.01, batch=256,
-                       missing=missing, seed=trial.seed)
+        train_networks(
+            bits,
+            labels,
+            width=64,
+            runs=4,
+            steps=steps,
+            rate=0.01,
+            batch=256,
+            missing=missing,
+            seed=trial.seed,
+        )
         for missing in ((), (4,))
-    )  # fmt: skip
+    )
     trial.report(0.6)
     features = trial.pick(quick=(64, 256), default=(64, 256, 1024), full=(64, 256, 1024, 4096))
     linear = {width: _random_feature_accuracy(problem, width, trial.seed) for width in features}
@@ -155,12 +173,17 @@ def ffnn_edge(trial: Trial) -> Finding:
             "kind": "lines",
             "x": {"label": "random features", "scale": "log"},
             "y": {"label": "test accuracy, n = 16, k = 3"},
-            "lines": [{"label": "linear on random ReLU features", "x": features,
-                       "y": list(linear.values())}],
+            "lines": [
+                {
+                    "label": "linear on random ReLU features",
+                    "x": features,
+                    "y": list(linear.values()),
+                }
+            ],
             "marks": [{"axis": "y", "at": 0.5, "label": "chance"}],
             "caption": "A linear classifier on features it cannot train needs very many of them.",
         },
-    )  # fmt: skip
+    )
 
 
 def _random_feature_accuracy(problem: Parity, width: int, seed: int) -> float:
@@ -172,5 +195,6 @@ def _random_feature_accuracy(problem: Parity, width: int, seed: int) -> float:
     def lift(bits):
         return np.maximum(0, (2.0 * np.asarray(bits) - 1) @ weights + thresholds[None, :])
 
-    return linear_accuracy(lift(rows.bits), np.asarray(rows.labels),
-                           (lift(test.bits), np.asarray(test.labels)))  # fmt: skip
+    return linear_accuracy(
+        lift(rows.bits), np.asarray(rows.labels), (lift(test.bits), np.asarray(test.labels))
+    )

@@ -34,8 +34,14 @@ def thm5(trial: Trial) -> Finding:
     rate = RateOf(np.concatenate(found))
     decay = _decay_near_the_set(trial.pick(quick=4000, default=10_000, full=40_000))
     step = hg1.step_size(k, 1 / n, 0.01)
-    unmasked = train_heads(random_targets(8, 2, 32, seed=trial.seed), "paper", steps=300,
-                           data="all", variant="unmasked", seed=trial.seed)  # fmt: skip
+    unmasked = train_heads(
+        random_targets(8, 2, 32, seed=trial.seed),
+        "paper",
+        steps=300,
+        data="all",
+        variant="unmasked",
+        seed=trial.seed,
+    )
     return Finding(
         Status.REFUTED if rate.high < 0.5 and -1.2 < decay["slope"] < -0.8 else Status.UNDECIDED,
         Evidence.SAMPLED,
@@ -121,15 +127,24 @@ def _decay_near_the_set(steps: int) -> dict:
     seconds=(6, 16, 600),
 )
 def code(trial: Trial) -> Finding:
-    cells = trial.pick(quick=[(10, 2, 60)], default=[(12, 2, 100), (16, 3, 30)],
-                       full=[(12, 2, 400), (16, 3, 400), (20, 3, 400), (100, 3, 40)])  # fmt: skip
+    cells = trial.pick(
+        quick=[(10, 2, 60)],
+        default=[(12, 2, 100), (16, 3, 30)],
+        full=[(12, 2, 400), (16, 3, 400), (20, 3, 400), (100, 3, 40)],
+    )
     rates, solved = {}, {}
     for n, k, runs in trial.track(cells):
         done = train_heads(random_targets(n, k, runs, seed=trial.seed), "code", seed=trial.seed)
         rates[n, k], solved[n, k] = RateOf(done.recovered), RateOf(done.solved)
     first = rates[cells[0][:2]]
-    joint = train_heads(random_targets(8, 2, 32, seed=trial.seed), "code", steps=600, data="all",
-                        variant="joint", seed=trial.seed)  # fmt: skip
+    joint = train_heads(
+        random_targets(8, 2, 32, seed=trial.seed),
+        "code",
+        steps=600,
+        data="all",
+        variant="joint",
+        seed=trial.seed,
+    )
     sentence = "; ".join(f"{rate} at n = {n}, k = {k}" for (n, k), rate in rates.items())
     above_chance, below_always = first.low > 0.1, first.high < 0.9
     return Finding(

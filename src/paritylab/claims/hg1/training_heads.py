@@ -11,12 +11,13 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf, rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import HeadRuns, population_risk, random_targets, train_heads
-from paritylab.learning.losses import LOSSES
-from paritylab.learning.objective import target_of, weight_risk
+from paritylab.learning import HeadRuns, random_targets, train_heads
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity
+from paritylab.problem.losses import LOSSES
+from paritylab.risk import population_risk
+from paritylab.risk.objective import target_of, weight_risk
 
 
 @claim(
@@ -33,8 +34,11 @@ def prop21(trial: Trial) -> Finding:
     problem, heads = Parity(n, (0, n - 1)), _midway_heads(n, tau=1 / n**3)
     soft = population_risk(heads, problem).value
     hard = population_risk(_hardened(heads), problem).value
-    cells = trial.pick(quick=[(6, 2)], default=[(6, 2), (8, 2), (7, 3)],
-                       full=[(6, 2), (8, 2), (10, 2), (7, 3), (8, 3)])  # fmt: skip
+    cells = trial.pick(
+        quick=[(6, 2)],
+        default=[(6, 2), (8, 2), (7, 3)],
+        full=[(6, 2), (8, 2), (10, 2), (7, 3), (8, 3)],
+    )
     checked = solutions = failures = 0
     for size, k in trial.track(cells):
         more = _search_soft_solutions(size, k)

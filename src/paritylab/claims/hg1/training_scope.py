@@ -6,10 +6,11 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf, rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import HeadRuns, population_risk, random_targets, train_heads
-from paritylab.learning.recovery import Recovery, calibrated, read_attention, read_with_rows
+from paritylab.learning import HeadRuns, random_targets, train_heads
+from paritylab.learning.heads.reading import Recovery, calibrated, read_attention, read_with_rows
 from paritylab.models import HeadAttention
 from paritylab.problem import random_parity, sample
+from paritylab.risk import population_risk
 
 
 @claim(
@@ -74,7 +75,7 @@ def recover_b(trial: Trial) -> Finding:
 
 _RECOVER_COUNTEREXAMPLE = """\
 from paritylab import random_targets, sample, train_heads
-from paritylab.learning.recovery import read_attention, read_with_rows
+from paritylab.learning.heads.reading import read_attention, read_with_rows
 
 runs = train_heads(random_targets(12, 2, runs=60), "code", steps=600)
 alone = helped = 0

@@ -7,8 +7,8 @@ from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.rates import RateOf, rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.xor_race import race
-from paritylab.learning.xor_step import (
+from paritylab.learning.xor.race import race
+from paritylab.learning.xor.train import (
     default_gain,
     step_in_precision,
     train_xor,
@@ -42,10 +42,19 @@ def softmax_needed(trial: Trial) -> Finding:
     rates, risks = {}, {}
     for kind in trial.track(ATTENTION):
         races = [
-            race(n, width, kind, optimiser=rule, rates=RULES[rule], checkpoints=checkpoints,
-                 positions="balanced", runs=runs, seed=trial.seed)
+            race(
+                n,
+                width,
+                kind,
+                optimiser=rule,
+                rates=RULES[rule],
+                checkpoints=checkpoints,
+                positions="balanced",
+                runs=runs,
+                seed=trial.seed,
+            )
             for rule in rules
-        ]  # fmt: skip
+        ]
         for steps in checkpoints:
             best = max((each.best(steps) for each in races), key=np.mean)
             rates[kind, steps] = RateOf(best)
@@ -77,9 +86,14 @@ def softmax_needed(trial: Trial) -> Finding:
         margin=one.low - rival,
         interval=one.interval,
         runs=runs * len(ATTENTION),
-        settings={"n": n, "m": width, "positions": "balanced signs", "optimisers": list(rules),
-                  "rates": f"best of {sum(len(RULES[rule]) for rule in rules)}",
-                  "model": RECONSTRUCTION},
+        settings={
+            "n": n,
+            "m": width,
+            "positions": "balanced signs",
+            "optimisers": list(rules),
+            "rates": f"best of {sum(len(RULES[rule]) for rule in rules)}",
+            "model": RECONSTRUCTION,
+        },
         series={
             "kind": "side by side",
             "parts": [_weights_after_one_step(trial.seed), _risk_by_steps(checkpoints, risks)],
@@ -87,7 +101,7 @@ def softmax_needed(trial: Trial) -> Finding:
             "about 1/2, n = 64; only softmax silences the rest. Right: mean risk of each kind at "
             "its own best rate and optimiser.",
         },
-    )  # fmt: skip
+    )
 
 
 def _risk_by_steps(checkpoints, risks) -> dict:
@@ -96,17 +110,25 @@ def _risk_by_steps(checkpoints, risks) -> dict:
         "x": {"label": "steps", "scale": "log"},
         "y": {"label": "smallest median risk over rates"},
         "lines": [
-            {"label": kind, "x": list(checkpoints),
-             "y": [max(risks[kind, steps], 0) for steps in checkpoints]}
+            {
+                "label": kind,
+                "x": list(checkpoints),
+                "y": [max(risks[kind, steps], 0) for steps in checkpoints],
+            }
             for kind in ATTENTION
         ],
-    }  # fmt: skip
+    }
 
 
 def _weights_after_one_step(seed: int) -> dict:
     n = 64
-    gains = {"softmax": default_gain(n), "linear": n / 2 - 1, "relu": n / 2 - 1,
-             "exp": np.log(n / 2), "sigmoid": np.log(n - 1)}  # fmt: skip
+    gains = {
+        "softmax": default_gain(n),
+        "linear": n / 2 - 1,
+        "relu": n / 2 - 1,
+        "exp": np.log(n / 2),
+        "sigmoid": np.log(n - 1),
+    }
     done = {
         kind: train_xor(
             n, 50, positions="balanced", attention=kind, gain=gains[kind], runs=1, seed=seed
@@ -250,18 +272,26 @@ def float32_claim(trial: Trial) -> Finding:
         predicted={"decisions_that_differ": 0, "naive_overflow_from_gain": "about ln(max) = 88.7"},
         margin=min(abs(single - 1) for _, single in errors.values()),
         runs=len(errors),
-        settings={"sizes": list(sizes), "m": "12 ln n", "temperature": "1/gain",
-                  "model": RECONSTRUCTION},
+        settings={
+            "sizes": list(sizes),
+            "m": "12 ln n",
+            "temperature": "1/gain",
+            "model": RECONSTRUCTION,
+        },
         series={
             "kind": "lines",
             "x": {"label": "gain β = 1/temperature", "scale": "log"},
             "y": {"label": "worst |ŷ - y| over all inputs"},
             "lines": [
-                {"label": f"n = {n}, {name}", "x": list(gains), "style": style,
-                 "y": [errors[n, gain, 0][which] for gain in gains]}
+                {
+                    "label": f"n = {n}, {name}",
+                    "x": list(gains),
+                    "style": style,
+                    "y": [errors[n, gain, 0][which] for gain in gains],
+                }
                 for n in sizes
                 for which, name, style in ((0, "float64", "-"), (1, "float32", "o"))
             ],
             "caption": "One step in double and in single precision.",
         },
-    )  # fmt: skip
+    )

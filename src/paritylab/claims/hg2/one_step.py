@@ -6,8 +6,8 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.xor_step import default_gain, usual_width
-from paritylab.learning.xor_stream import StreamedStep, smallest_xor_width, streamed_step
+from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
+from paritylab.learning.xor.train import default_gain, usual_width
 from paritylab.sweep.intervals import power_law
 
 RECONSTRUCTION = "our reconstruction of the model, from the published abstract"
@@ -109,8 +109,12 @@ def _one_step_figure(sizes, medians, predicted, window, mapped) -> dict:
                 "y": {"label": "worst |ŷ - y| over all inputs (median)", "scale": "log"},
                 "lines": [
                     {"label": "measured", "x": list(sizes), "y": [medians[n] for n in sizes]},
-                    {"label": "predicted", "x": list(sizes), "y": [predicted[n] for n in sizes],
-                     "style": "--"},
+                    {
+                        "label": "predicted",
+                        "x": list(sizes),
+                        "y": [predicted[n] for n in sizes],
+                        "style": "--",
+                    },
                 ],
             },
             {
@@ -125,7 +129,7 @@ def _one_step_figure(sizes, medians, predicted, window, mapped) -> dict:
         ],
         "caption": "Left: the residual error after one step. Right: the window of gains; too small "
         "a gain leaves weight on other positions, too large a gain splits the pair unevenly.",
-    }  # fmt: skip
+    }
 
 
 @claim(
@@ -171,9 +175,12 @@ def params_claim(trial: Trial) -> Finding:
         margin=min(3 - law.high, 0.5 - in_n.high),
         interval=(law.low, law.high),
         runs=draws * pairs * len(sizes),
-        settings={"grid of m": "ratio 2^(1/4)", "gain": "4 ln n + 12",
-                  "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
-                  "model": RECONSTRUCTION},
+        settings={
+            "grid of m": "ratio 2^(1/4)",
+            "gain": "4 ln n + 12",
+            "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
+            "model": RECONSTRUCTION,
+        },
         series={
             "kind": "lines",
             "x": {"label": "n", "scale": "log"},
@@ -181,9 +188,13 @@ def params_claim(trial: Trial) -> Finding:
             "lines": [
                 {"label": "ranks every pair", "x": list(sizes), "y": list(rank.values())},
                 {"label": "every input, balanced", "x": list(sizes), "y": list(every.values())},
-                {"label": "12 ln n", "x": list(sizes), "y": [12 * np.log(n) for n in sizes],
-                 "style": "--"},
+                {
+                    "label": "12 ln n",
+                    "x": list(sizes),
+                    "y": [12 * np.log(n) for n in sizes],
+                    "style": "--",
+                },
             ],
             "caption": "Numbers per head that one step needs.",
         },
-    )  # fmt: skip
+    )

@@ -6,9 +6,9 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.networks import train_networks
-from paritylab.learning.xor_samples import sample_curve
-from paritylab.learning.xor_step import usual_width
+from paritylab.learning.hardness.networks import train_networks
+from paritylab.learning.xor.samples import sample_curve
+from paritylab.learning.xor.train import usual_width
 from paritylab.problem import Parity, sample, signs_from_bits
 from paritylab.sweep.intervals import half_point, power_law, threshold_law
 
@@ -69,9 +69,11 @@ def samples_claim(trial: Trial) -> Finding:
             "cost_of_20_percent_noise": cost,
         },
         predicted={
-            "exponents": {"onehot": f"n·ln n: {_slope(sizes, lambda n: n * np.log(n)):.2f}",
-                          "signs": "n²·ln(n)/m: "
-                          f"{_slope(sizes, lambda n: n**2 * np.log(n) / usual_width(n)):.2f}"},
+            "exponents": {
+                "onehot": f"n·ln n: {_slope(sizes, lambda n: n * np.log(n)):.2f}",
+                "signs": "n²·ln(n)/m: "
+                f"{_slope(sizes, lambda n: n**2 * np.log(n) / usual_width(n)):.2f}",
+            },
             "cost_of_20_percent_noise": f"{1 / 0.6**2:.1f}",
         },
         margin=3 - max(one.high, two.high),
@@ -83,13 +85,16 @@ def samples_claim(trial: Trial) -> Finding:
             "x": {"label": "n", "scale": "log"},
             "y": {"label": "N at which half of the runs succeed", "scale": "log"},
             "lines": [
-                {"label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}", "x": list(sizes),
-                 "y": each}
+                {
+                    "label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}",
+                    "x": list(sizes),
+                    "y": each,
+                }
                 for (code, loss), each in halves.items()
             ],
             "caption": "Samples the first step needs to put the pair on top.",
         },
-    )  # fmt: skip
+    )
 
 
 def _slope(sizes, law) -> float:
@@ -135,8 +140,10 @@ def ffnn_claim(trial: Trial) -> Finding:
             "accuracy_without_an_edge": {str(n): value for n, value in blind.items()},
             "two_heads_with_12_ln_n": {str(n): 2 * usual_width(n) for n in sizes},
         },
-        predicted={"numbers_needed": "≥ n - 1: a first layer blind to two positions is at "
-                   "chance on that pair"},
+        predicted={
+            "numbers_needed": "≥ n - 1: a first layer blind to two positions is at "
+            "chance on that pair"
+        },
         margin=None if law is None else law.low - 0.5,
         interval=None if law is None else (law.low, law.high),
         runs=runs * len(sizes) * 2,
@@ -147,12 +154,15 @@ def ffnn_claim(trial: Trial) -> Finding:
             "y": {"label": "trained numbers", "scale": "log"},
             "lines": [
                 {"label": "feed-forward", "x": list(needed), "y": list(needed.values())},
-                {"label": "two heads, m = 12 ln n", "x": list(sizes),
-                 "y": [2 * usual_width(n) for n in sizes]},
+                {
+                    "label": "two heads, m = 12 ln n",
+                    "x": list(sizes),
+                    "y": [2 * usual_width(n) for n in sizes],
+                },
             ],
             "caption": "Numbers that learn the XOR of two unknown bits.",
         },
-    )  # fmt: skip
+    )
 
 
 def _xor_rows(n: int, rows: int, seed: int):
@@ -164,6 +174,14 @@ def _xor_rows(n: int, rows: int, seed: int):
 def _train(data, width, runs, steps, seed, missing=()):
     (features, labels), test = data
     return train_networks(
-        features, labels, width=width, runs=runs, test=test, batch=128, steps=steps, rate=0.01,
-        missing=missing, seed=seed,
-    )  # fmt: skip
+        features,
+        labels,
+        width=width,
+        runs=runs,
+        test=test,
+        batch=128,
+        steps=steps,
+        rate=0.01,
+        missing=missing,
+        seed=seed,
+    )

@@ -6,9 +6,9 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain import train_chain
-from paritylab.learning.chain_training import MODES, Training, train_full_batch
-from paritylab.learning.recurrent import train_recurrent
+from paritylab.learning.chain.published import MODES, Training, train_full_batch
+from paritylab.learning.chain.teacher import train_chain
+from paritylab.learning.hardness.recurrent import train_recurrent
 from paritylab.problem import random_tree
 from paritylab.theory.ks import samples_to_find_children
 
@@ -34,10 +34,15 @@ def experiments(trial: Trial) -> Finding:
     for k in trial.track(sizes):
         for mode in MODES:
             runs[k, mode] = [
-                train_full_batch(random_tree(trial.seed + seed, 64, k), mode, samples=samples,
-                                 epochs=epochs, key=seed)
+                train_full_batch(
+                    random_tree(trial.seed + seed, 64, k),
+                    mode,
+                    samples=samples,
+                    epochs=epochs,
+                    key=seed,
+                )
                 for seed in range(plain_seeds if (k, mode) == (8, "cot") else seeds)
-            ]  # fmt: skip
+            ]
     solved = {
         key: RateOf([run.prediction[-1] < 0.01 for run in each]) for key, each in runs.items()
     }
@@ -64,29 +69,41 @@ def experiments(trial: Trial) -> Finding:
             "prediction_loss_at_start": {
                 f"k={k}": float(runs[k, "teacher-full"][0].prediction[0]) for k in sizes
             },
-            "accuracy": {f"{mode}, k={k}": [r.accuracy for r in each]
-                         for (k, mode), each in runs.items()},
+            "accuracy": {
+                f"{mode}, k={k}": [r.accuracy for r in each] for (k, mode), each in runs.items()
+            },
         },
-        predicted={"solved": {mode: list(each) for mode, each in PUBLISHED.items()},
-                   "prediction_loss_at_start": 0.5},
+        predicted={
+            "solved": {mode: list(each) for mode, each in PUBLISHED.items()},
+            "prediction_loss_at_start": 0.5,
+        },
         margin=0.5 - solved[8, "cot"].value,
         interval=solved[8, "cot"].interval,
         runs=sum(len(each) for each in runs.values()),
-        settings={"n": 64, "N": samples, "epochs": epochs, "link": "piecewise quadratic",
-                  "eta": "15, 50, 100 for k = 8, 16, 32; a hundredth for direct"},
+        settings={
+            "n": 64,
+            "N": samples,
+            "epochs": epochs,
+            "link": "piecewise quadratic",
+            "eta": "15, 50, 100 for k = 8, 16, 32; a hundredth for direct",
+        },
         counterexample=_PLAIN_CHAIN,
         series={
             "kind": "lines",
             "x": {"label": "epoch"},
             "y": {"label": f"prediction loss, k = {shown}"},
             "lines": [
-                {"label": mode, "x": list(range(0, epochs, 5)), "style": "-",
-                 "y": runs[shown, mode][0].prediction[::5]}
+                {
+                    "label": mode,
+                    "x": list(range(0, epochs, 5)),
+                    "style": "-",
+                    "y": runs[shown, mode][0].prediction[::5],
+                }
                 for mode in MODES
             ],
             "caption": "½ mean (ŷ - y)² of the self-generated answer during training.",
         },
-    )  # fmt: skip
+    )
 
 
 def _when(epochs: list[int | None]) -> str:
@@ -98,7 +115,7 @@ def _when(epochs: list[int | None]) -> str:
 
 
 _PLAIN_CHAIN = """\
-from paritylab.learning.chain_training import train_full_batch
+from paritylab.learning.chain.published import train_full_batch
 from paritylab import random_tree
 
 tree = random_tree(0, 64, 8)
@@ -119,8 +136,9 @@ assert ends["teacher-full"] < 0.01 < 0.1 < ends["cot"]
     seconds=(6, 10, 120),
 )
 def separation(trial: Trial) -> Finding:
-    cells = trial.pick(quick=[(64, 32)], default=[(64, 32), (128, 64)],
-                       full=[(64, 32), (128, 64), (256, 128)])  # fmt: skip
+    cells = trial.pick(
+        quick=[(64, 32)], default=[(64, 32), (128, 64)], full=[(64, 32), (128, 64), (256, 128)]
+    )
     runs = trial.pick(quick=2, default=2, full=10)
     epochs = trial.pick(quick=40, default=50, full=400)
     samples = trial.pick(quick=30_000, default=32_000, full=100_000)
@@ -131,8 +149,9 @@ def separation(trial: Trial) -> Finding:
         for eta in (0.3, 3.0):
             for run in range(runs):
                 tree = random_tree(trial.seed + run, n, k)
-                done = train_full_batch(tree, "direct", samples=samples // 4, epochs=epochs,
-                                        eta=eta, key=run)  # fmt: skip
+                done = train_full_batch(
+                    tree, "direct", samples=samples // 4, epochs=epochs, eta=eta, key=run
+                )
                 best = max(best, abs(done.accuracy - 0.5))
                 right.append(done.accuracy)
         without[n] = best
@@ -173,8 +192,9 @@ def rnn(trial: Trial) -> Finding:
     outcome = {}
     for cell in trial.track(cells):
         for labels in (True, False):
-            done = train_recurrent(32, 16, labels=labels, cell=cell, steps=steps, runs=runs,
-                                   seed=trial.seed)  # fmt: skip
+            done = train_recurrent(
+                32, 16, labels=labels, cell=cell, steps=steps, runs=runs, seed=trial.seed
+            )
             outcome[cell, labels] = done.accuracy
     solved = {key: RateOf(accuracy == 1) for key, accuracy in outcome.items()}
     learned = {key: RateOf(np.abs(accuracy - 0.5) > 0.06) for key, accuracy in outcome.items()}
@@ -190,13 +210,19 @@ def rnn(trial: Trial) -> Finding:
         measured={
             "finding": f"32 bits, k = 16, {steps} steps of 64 fresh strings, solved on 1,000 fresh "
             f"ones: {told}.",
-            "accuracy": {f"{cell}, {'labels' if labels else 'no labels'}": accuracy
-                         for (cell, labels), accuracy in outcome.items()},
+            "accuracy": {
+                f"{cell}, {'labels' if labels else 'no labels'}": accuracy
+                for (cell, labels), accuracy in outcome.items()
+            },
         },
         predicted={"solved": "with labels only"},
         margin=min(solved[key].value if key[1] else 1 - learned[key].value for key in outcome),
         interval=solved["elman", True].interval,
         runs=runs * len(outcome),
-        settings={"width": 64, "optimiser": "Adam 0.003", "labels": "running parity, forced",
-                  "test": "fed with its own answers"},
-    )  # fmt: skip
+        settings={
+            "width": 64,
+            "optimiser": "Adam 0.003",
+            "labels": "running parity, forced",
+            "test": "fed with its own answers",
+        },
+    )

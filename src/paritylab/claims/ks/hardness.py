@@ -9,15 +9,15 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain import judge_chain, pairs_found, teacher_gradient, usual_step
-from paritylab.learning.hardness import (
+from paritylab.learning.chain.teacher import judge_chain, pairs_found, teacher_gradient, usual_step
+from paritylab.learning.hardness.oracles import jittered, mean_label, opposing
+from paritylab.learning.hardness.spread import (
     every_subset,
     gradient_spread,
     linear_variance,
     target_values,
     train_hidden,
 )
-from paritylab.learning.oracles import jittered, mean_label, opposing
 from paritylab.models import LINKS, ChainModel
 from paritylab.problem import all_bits, random_tree, signs_from_bits
 
@@ -42,8 +42,9 @@ def _direct(n: int, k: int, scale: float, seed: int) -> ChainModel:
     seconds=(2, 4, 30),
 )
 def prop3(trial: Trial) -> Finding:
-    cells = trial.pick(quick=[(8, 4)], default=[(8, 4), (10, 4), (12, 8)],
-                       full=[(8, 4), (10, 4), (12, 8), (14, 8)])  # fmt: skip
+    cells = trial.pick(
+        quick=[(8, 4)], default=[(8, 4), (10, 4), (12, 8)], full=[(8, 4), (10, 4), (12, 8), (14, 8)]
+    )
     shares: dict[str, float] = {}
     series: dict[str, list[float]] = {"variance": [], "bound": []}
     for n, k in trial.track(cells):
@@ -325,7 +326,7 @@ def lemma8(trial: Trial) -> Finding:
 
 
 _LEMMA8 = """\
-from paritylab.learning.oracles import mean_label
+from paritylab.learning.hardness.oracles import mean_label
 
 values = abs(mean_label(32, 32))
 print("smallest |E_p p(x)| over all x at k = n = 32:", values.min())

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
+from paritylab.claims.hunt import hunt
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain import draw_tokens
-from paritylab.learning.hunting import hunt
+from paritylab.learning.chain.teacher import draw_tokens
 from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
 from paritylab.problem import ParityTree, random_tree
@@ -137,9 +137,12 @@ def lemma9(trial: Trial) -> Finding:
     n, k = trial.pick(quick=(8, 4), default=(10, 8), full=(12, 8))
     draws, samples, failure = trial.pick(quick=100, default=400, full=2000), 2000, 0.2
     tree = random_tree(trial.seed, n, k)
-    means = np.array([
-        _largest_mean(tree, samples, 1000 * trial.seed + draw) for draw in trial.track(range(draws))
-    ])  # fmt: skip
+    means = np.array(
+        [
+            _largest_mean(tree, samples, 1000 * trial.seed + draw)
+            for draw in trial.track(range(draws))
+        ]
+    )
     kappa = lemma9_kappa(n, samples, failure)
     exceeded = RateOf(means > kappa)
     root, (left, right) = tree.size - 1, tree.children[-1]
@@ -226,8 +229,11 @@ assert not below_m
     seconds=(3, 5, 30),
 )
 def lemma10(trial: Trial) -> Finding:
-    cells = trial.pick(quick=[(64, 2)], default=[(64, 2), (64, 32), (256, 16)],
-                       full=[(64, 2), (64, 32), (256, 16), (1024, 512)])  # fmt: skip
+    cells = trial.pick(
+        quick=[(64, 2)],
+        default=[(64, 2), (64, 32), (256, 16)],
+        full=[(64, 2), (64, 32), (256, 16), (1024, 512)],
+    )
     draws, strings, failure = trial.pick(quick=50, default=200, full=1000), 256, 0.1
     last, middle, constant = {}, {}, 0
     for n, k in trial.track(cells):

@@ -10,7 +10,7 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.levels import level_step, train_levels
+from paritylab.learning.chain.levels import level_step, train_levels
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import float64
@@ -61,8 +61,9 @@ def thm7(trial: Trial) -> Finding:
             "solved": {f"n={n}, k={k}": str(rate) for (n, k), rate in rates.items()},
             "ablations": {name: str(rate) for name, rate in broken.items()},
             "trace": {"levels solved": shown.levels_per_step, "loss": shown.loss},
-            "eta_over_n2": {f"n={n}, k={k}": level_step(n, k, samples=s) / n**2
-                            for n, k, s, _ in cells},
+            "eta_over_n2": {
+                f"n={n}, k={k}": level_step(n, k, samples=s) / n**2 for n, k, s, _ in cells
+            },
         },
         predicted={"steps": "log2 k"},
         margin=1 - worst,
@@ -75,13 +76,16 @@ def thm7(trial: Trial) -> Finding:
             "x": {"label": "step"},
             "y": {"label": "levels solved"},
             "lines": [
-                {"label": f"n = {n}, k = {k}", "x": list(range(len(runs[0].levels_per_step))),
-                 "y": runs[0].levels_per_step}
+                {
+                    "label": f"n = {n}, k = {k}",
+                    "x": list(range(len(runs[0].levels_per_step))),
+                    "y": runs[0].levels_per_step,
+                }
                 for (n, k), runs in done.items()
             ],
             "caption": "Levels of the tree solved after each step.",
         },
-    )  # fmt: skip
+    )
 
 
 def _ablations(trial: Trial) -> dict[str, RateOf]:
@@ -97,13 +101,20 @@ def _ablations(trial: Trial) -> dict[str, RateOf]:
         "half-integer step": {"eta": half},
     }
     return {
-        name: RateOf([
-            train_levels(random_tree(trial.seed + run, 32, 8), 2**16, key=run,
-                         full_gradient=True, **changed).one_per_step
-            for run in range(runs)
-        ])
+        name: RateOf(
+            [
+                train_levels(
+                    random_tree(trial.seed + run, 32, 8),
+                    2**16,
+                    key=run,
+                    full_gradient=True,
+                    **changed,
+                ).one_per_step
+                for run in range(runs)
+            ]
+        )
         for name, changed in parts.items()
-    }  # fmt: skip
+    }
 
 
 _SMALL_EPSILON = """\

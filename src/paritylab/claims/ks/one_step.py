@@ -6,7 +6,7 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import RateOf, rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain import chain_curve, train_chain, usual_step
+from paritylab.learning.chain.teacher import chain_curve, train_chain, usual_step
 from paritylab.models import ChainModel
 from paritylab.sweep.intervals import half_point, threshold_law
 from paritylab.theory.ks import samples_to_find_children
@@ -86,8 +86,9 @@ def _tree_on_attention(seed: int) -> dict:
     tree = runs.trees[0]
     points = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
     models = {
-        "before": ChainModel.untrained(32, 8), "after one step": ChainModel(runs.scores[0], 32)
-    }  # fmt: skip
+        "before": ChainModel.untrained(32, 8),
+        "after one step": ChainModel(runs.scores[0], 32),
+    }
     return {
         "kind": "heatmaps",
         "x": {"label": "token"},
@@ -144,8 +145,10 @@ def thm5_samples(trial: Trial) -> Finding:
             "half_points": halves,
             "exponents": {goal: str(each) for goal, each in laws.items()},
         },
-        predicted={"exponents": f"2 + ε (theorem, sufficient); {slope:.2f} (formula)",
-                   "half_points": predicted},
+        predicted={
+            "exponents": f"2 + ε (theorem, sufficient); {slope:.2f} (formula)",
+            "half_points": predicted,
+        },
         margin=2 - highest,
         interval=(law.low, law.high),
         runs=runs * len(sizes),
@@ -156,15 +159,25 @@ def thm5_samples(trial: Trial) -> Finding:
             "x": {"label": "n", "scale": "log"},
             "y": {"label": "N at which half of the runs succeed", "scale": "log"},
             "lines": [
-                *({"label": f"{goal}, n^{laws[goal].exponent:.2f}", "x": list(sizes),
-                   "y": halves[goal]} for goal in flags),
-                {"label": "2M(√(2 ln M) + √(2 ln k))²", "x": list(sizes), "y": predicted,
-                 "style": "--"},
+                *(
+                    {
+                        "label": f"{goal}, n^{laws[goal].exponent:.2f}",
+                        "x": list(sizes),
+                        "y": halves[goal],
+                    }
+                    for goal in flags
+                ),
+                {
+                    "label": "2M(√(2 ln M) + √(2 ln k))²",
+                    "x": list(sizes),
+                    "y": predicted,
+                    "style": "--",
+                },
                 {"label": "n²", "x": list(sizes), "y": [n * n for n in sizes], "style": ":"},
             ],
             "caption": "Samples that one teacher-forced step needs.",
         },
-    )  # fmt: skip
+    )
 
 
 _FEW_SAMPLES = """\

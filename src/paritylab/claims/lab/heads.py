@@ -7,8 +7,8 @@ from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import random_targets, train_heads
-from paritylab.learning.anneal import Annealing, anneal_heads
-from paritylab.learning.one_step import smallest_width
+from paritylab.learning.heads.anneal import Annealing, anneal_heads
+from paritylab.learning.heads.one_step import smallest_width
 from paritylab.problem import Parity
 
 
@@ -26,9 +26,17 @@ def heads_learn(trial: Trial) -> Finding:
     cells = trial.pick(
         quick=[(12, 3, 60)],
         default=[(20, 3, 100), (50, 5, 100), (100, 8, 64), (1000, 3, 16)],
-        full=[(20, 3, 400), (50, 5, 400), (100, 3, 400), (100, 5, 400), (100, 8, 400),
-              (1000, 3, 400), (1000, 8, 400), (10_000, 3, 100)],
-    )  # fmt: skip
+        full=[
+            (20, 3, 400),
+            (50, 5, 400),
+            (100, 3, 400),
+            (100, 5, 400),
+            (100, 8, 400),
+            (1000, 3, 400),
+            (1000, 8, 400),
+            (10_000, 3, 100),
+        ],
+    )
     single, final, starts = {}, {}, {}
     for n, k, runs in trial.track(cells):
         targets = random_targets(n, k, runs, seed=trial.seed)
@@ -59,14 +67,23 @@ def heads_learn(trial: Trial) -> Finding:
         margin=everywhere - 0.99,
         interval=min(final.values(), key=lambda rate: rate.low).interval,
         runs=sum(runs for *_, runs in cells),
-        settings={"steps": 1500, "tau": "1 → 0.5/n²", "rate": "0.2 √tau", "jitter": "0.15 √tau",
-                  "start": "evenly spaced, random rotation", "restart": "correlation below 0.9"},
-        series={"kind": "side by side", "parts": [_forces(), _basin(trial)],
-                "caption": "Left: forces of the log-correlation. Positions of B pull until they "
-                "are covered once, then push a second head away; positions off B push up to a "
-                "barrier at g = 1. Right: which start angles of two heads find B = {2, 3}, n = 16, "
-                "without jitter; in the dark region the heads meet and never part."},
-    )  # fmt: skip
+        settings={
+            "steps": 1500,
+            "tau": "1 → 0.5/n²",
+            "rate": "0.2 √tau",
+            "jitter": "0.15 √tau",
+            "start": "evenly spaced, random rotation",
+            "restart": "correlation below 0.9",
+        },
+        series={
+            "kind": "side by side",
+            "parts": [_forces(), _basin(trial)],
+            "caption": "Left: forces of the log-correlation. Positions of B pull until they "
+            "are covered once, then push a second head away; positions off B push up to a "
+            "barrier at g = 1. Right: which start angles of two heads find B = {2, 3}, n = 16, "
+            "without jitter; in the dark region the heads meet and never part.",
+        },
+    )
 
 
 def _named(rates: dict, attribute: str) -> dict[str, float]:
@@ -208,10 +225,14 @@ def one_step_k(trial: Trial) -> Finding:
                 for k in rank_k
             ]
             + [
-                {"label": f"every input, k = {k}", "x": sizes, "y": [exact[n, k] for n in sizes],
-                 "style": "s--"}
+                {
+                    "label": f"every input, k = {k}",
+                    "x": sizes,
+                    "y": [exact[n, k] for n in sizes],
+                    "style": "s--",
+                }
                 for k in exact_k
             ],
             "caption": "Width one step needs to rank B, and to be right on all 2^n inputs.",
         },
-    )  # fmt: skip
+    )

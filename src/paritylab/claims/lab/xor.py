@@ -7,8 +7,8 @@ import numpy as np
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.xor import first_gradient
-from paritylab.learning.xor_stream import streamed_step
+from paritylab.learning.xor.exact import first_gradient
+from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
 
 
@@ -58,13 +58,18 @@ def balanced(trial: Trial) -> Finding:
             "x": {"label": "gain β", "scale": "log"},
             "y": {"label": "worst |ŷ - y| over inputs and draws", "scale": "log"},
             "lines": [
-                {"label": f"{'balanced' if even else 'plain'}, n = {n}", "x": gains,
-                 "y": np.maximum(worst[even][n], 1e-16), "style": "o-" if even else "s--"}
-                for even in (True, False) for n in sizes[:2]
+                {
+                    "label": f"{'balanced' if even else 'plain'}, n = {n}",
+                    "x": gains,
+                    "y": np.maximum(worst[even][n], 1e-16),
+                    "style": "o-" if even else "s--",
+                }
+                for even in (True, False)
+                for n in sizes[:2]
             ],
             "caption": "Balanced positions have no upper end of the window of gains.",
         },
-    )  # fmt: skip
+    )
 
 
 FUNCTIONS = {

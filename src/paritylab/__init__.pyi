@@ -1,0 +1,75 @@
+"""Public names of paritylab; `__init__.py` loads them from here on first use."""
+
+from paritylab.claims import (
+    Claim as Claim,
+    Effort as Effort,
+    Evidence as Evidence,
+    Finding as Finding,
+    RateOf as RateOf,
+    Status as Status,
+    Trial as Trial,
+    Verdict as Verdict,
+    check as check,
+    claim as claim,
+    claims_from_file as claims_from_file,
+    registry as registry,
+)
+from paritylab.learning import (
+    Annealing as Annealing,
+    HeadRuns as HeadRuns,
+    Procedure as Procedure,
+    anneal_heads as anneal_heads,
+    random_targets as random_targets,
+    streamed_step as streamed_step,
+    teacher_gradient as teacher_gradient,
+    train_chain as train_chain,
+    train_heads as train_heads,
+    train_levels as train_levels,
+    train_xor as train_xor,
+)
+from paritylab.models import (
+    ChainModel as ChainModel,
+    Circle as Circle,
+    Cosine as Cosine,
+    FeedForward as FeedForward,
+    FullFormAttention as FullFormAttention,
+    HeadAttention as HeadAttention,
+    OneHot as OneHot,
+    RandomSigns as RandomSigns,
+    TwoHeads as TwoHeads,
+    Zigzag as Zigzag,
+    parity_network as parity_network,
+    parity_transformer as parity_transformer,
+)
+from paritylab.precision import (
+    float64 as float64,
+)
+from paritylab.problem import (
+    LOSSES as LOSSES,
+    Loss as Loss,
+    Parity as Parity,
+    ParityTree as ParityTree,
+    all_bits as all_bits,
+    as_bits as as_bits,
+    batches as batches,
+    bits_from_signs as bits_from_signs,
+    random_parity as random_parity,
+    random_tree as random_tree,
+    sample as sample,
+    signs_from_bits as signs_from_bits,
+)
+from paritylab.report import (
+    write_report as write_report,
+)
+from paritylab.risk import (
+    Risk as Risk,
+    enumerated_gradient as enumerated_gradient,
+    enumerated_risk as enumerated_risk,
+    model_gradient as model_gradient,
+    population_gradient as population_gradient,
+    population_risk as population_risk,
+    sampled_gradient as sampled_gradient,
+    sampled_risk as sampled_risk,
+)
+
+__version__: str

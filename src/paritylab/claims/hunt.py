@@ -1,0 +1,68 @@
+"""Active search for violations: push the margin of an inequality down from many random starts."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from paritylab.learning.descent import descend
+from paritylab.precision import float64
+from paritylab.problem.sampling import as_key
+
+
+class Find(NamedTuple):
+    """The smallest margin met and where.
+
+    margin: its value; negative means the inequality is violated. moving, fixed: the point. first:
+    margins of all random starts before any descent.
+    """
+
+    margin: float
+    moving: Any
+    fixed: Any
+    first: np.ndarray
+
+
+def hunt(
+    margin: Callable[[Any, Any], jax.Array],
+    draw: Callable[[jax.Array], tuple[Any, Any]],
+    *,
+    starts: int = 64,
+    steps: int = 200,
+    rate: float = 0.05,
+    seed: int = 0,
+) -> Find:
+    """Minimise margin(moving, fixed) over `moving` by Adam from `starts` random draws.
+
+    margin: what a claim says is nonnegative, differentiable almost everywhere in `moving`. draw:
+    from a key to (moving, fixed), such as head directions and a pair of inputs. Discrete choices
+    belong in `fixed` and are explored by the draws alone.
+
+    >>> find = hunt(lambda x, shift: (x - shift) ** 2 - 1, lambda key: (jnp.zeros(()), 3.0),
+    ...             starts=2, steps=400)
+    >>> round(find.margin, 3)
+    -1.0
+    """
+    with float64():
+        keys = jax.random.split(as_key(seed), starts)
+        moving, fixed = jax.vmap(draw)(keys)
+
+        def one(moving, fixed, key):
+            found = descend(
+                lambda p, _: margin(p, fixed),
+                moving,
+                optax.adam(rate),
+                steps=steps,
+                every=1,
+                key=key,
+            )
+            best = jnp.nanargmin(found.risks)
+            return found.risks[best], jax.tree.map(lambda a: a[best], found.path), found.risks[0]
+
+        margins, places, first = jax.jit(jax.vmap(one))(moving, fixed, keys)
+        best = int(np.nanargmin(np.asarray(margins)))
+        moving, fixed = jax.tree.map(lambda a: np.asarray(a)[best], (places, fixed))
+        return Find(float(margins[best]), moving, fixed, np.asarray(first))

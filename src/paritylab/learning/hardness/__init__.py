@@ -1,0 +1,1 @@
+"""What cannot be learned, and the rivals: oracles, frozen attention, other networks."""

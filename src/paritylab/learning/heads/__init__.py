@@ -1,0 +1,1 @@
+"""k heads on the circle: published procedures, annealing, one step, reading B off."""

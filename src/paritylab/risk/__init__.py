@@ -1,0 +1,18 @@
+"""How wrong a model is: one front door, one table of routes, and siblings that check it."""
+
+from paritylab.risk.enumerated import enumerated_gradient, enumerated_risk
+from paritylab.risk.population import model_gradient, population_gradient, population_risk
+from paritylab.risk.result import Risk, RiskGradient
+from paritylab.risk.sampled import sampled_gradient, sampled_risk
+
+__all__ = [
+    "Risk",
+    "RiskGradient",
+    "enumerated_gradient",
+    "enumerated_risk",
+    "model_gradient",
+    "population_gradient",
+    "population_risk",
+    "sampled_gradient",
+    "sampled_risk",
+]

@@ -1,0 +1,1 @@
+"""Routes to one expectation: closed form, half-sums, lattice, series."""

@@ -1,0 +1,162 @@
+"""Exact expectations for piecewise quadratic losses up to about 36 bits: meet in the middle.
+
+The positions are split in two halves with 2^(n/2) partial sums u and v each. For a knot t the
+terms (u+v-t)₊ and (u+v-t)₊² need, for every u, the mass and the first two moments of the v above
+t-u: a binary search in the sorted v and a look-up in their running moments.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from paritylab.risk.routes.pieces import Pieces
+
+#: Largest n for which 2^(n/2) partial sums fit comfortably.
+MAX_BITS = 36
+
+
+class Half(NamedTuple):
+    """Partial sums of one half with their probabilities, plain (row 0) and times χ (row 1)."""
+
+    sums: Float[Array, " size"]
+    chances: Float[Array, "2 size"]
+
+
+@jax.custom_vjp
+def half_sum_mean(
+    weights: Float[Array, " n"],
+    indicator: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    contrast: Float[Array, ""],
+    pieces: Pieces,
+) -> Float[Array, ""]:
+    """E[even(s)] + contrast·E[odd(s) χ_B(x)] for s = Σ_j g_j x_j, over all 2^n inputs.
+
+    weights: g ≥ 0. indicator: 1 on B. probabilities: P(x_j = 1). contrast: sign·(1-2ν).
+    Needs float64: the sort packs positions into the last bits of the sums.
+    """
+    return _mean_and_gradient(weights, indicator, probabilities, contrast, pieces)[0]
+
+
+def _forward(weights, indicator, probabilities, contrast, pieces):
+    mean, gradient = _mean_and_gradient(weights, indicator, probabilities, contrast, pieces)
+    return mean, (gradient, indicator, probabilities, contrast, pieces)
+
+
+def _backward(residuals, cotangent):
+    gradient, *constants = residuals
+    return cotangent * gradient, *jax.tree.map(jnp.zeros_like, tuple(constants))
+
+
+half_sum_mean.defvjp(_forward, _backward)
+
+
+def _mean_and_gradient(weights, indicator, probabilities, contrast, pieces: Pieces):
+    middle = max(weights.shape[0] // 2 - 1, 0)
+    left, right = (
+        partial_sums(weights[part], indicator[part], probabilities[part])
+        for part in (slice(None, middle), slice(middle, None))
+    )
+    # The contrast belongs to the odd part alone: let it ride on the left half's χ row.
+    left = left._replace(chances=left.chances * jnp.stack([1.0 + 0 * contrast, contrast])[:, None])
+    order = _ascending(right.sums)
+    right = Half(right.sums[order], right.chances[:, order])
+    mean, slopes_left, slopes_right = _sum_over_knots(left, right, pieces)
+    slopes_right = jnp.zeros_like(slopes_right).at[order].set(slopes_right)
+    return mean, jnp.concatenate([_gather(slopes_left), _gather(slopes_right)])
+
+
+def _bit_table(size: int) -> Bool[Array, "size bits"]:
+    """Whether bit j of i is set; only ever a fused operand, never stored."""
+    bits = size.bit_length() - 1
+    index = jnp.arange(size, dtype=jnp.int32)[:, None]
+    return ((index >> jnp.arange(bits, dtype=jnp.int32)[None, :]) & 1) == 1
+
+
+def partial_sums(weights, indicator, probabilities) -> Half:
+    """All 2^size partial sums; entry number i has bit j equal to (i >> j) & 1."""
+    bits = _bit_table(1 << weights.shape[0])
+    sums = jnp.sum(jnp.where(bits, weights[None, :], 0.0), axis=1)
+    p = probabilities[None, :]
+    signs = 1 - 2 * indicator[None, :]
+    plain = jnp.prod(jnp.where(bits, p, 1 - p), axis=1)
+    return Half(sums, jnp.stack([plain, plain * jnp.prod(jnp.where(bits, signs, 1.0), axis=1)]))
+
+
+def _gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
+    """Σ over entries with bit j set, for every j: the transpose of the partial sums."""
+    return jnp.sum(jnp.where(_bit_table(slopes.shape[0]), slopes[:, None], 0.0), axis=0)
+
+
+def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
+    """Order of nonnegative sums, exact up to their last log2(size) bits.
+
+    Nonnegative doubles compare like their bit patterns, and XLA sorts plain integers an order of
+    magnitude faster than floats with a payload; so the index rides in the lowest bits.
+    """
+    size = sums.shape[0]
+    pattern = jax.lax.bitcast_convert_type(sums, jnp.int64)
+    keys = (pattern & ~jnp.int64(size - 1)) | jnp.arange(size, dtype=jnp.int64)
+    return jax.lax.sort(keys, is_stable=False) & (size - 1)
+
+
+def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Array, "..."]:
+    """Index of the first of 2^m ascending sums above x, by m+1 halvings without branches."""
+    index = jnp.zeros(x.shape, jnp.int32)
+    step = sums.shape[0] // 2
+    while step:
+        index = jnp.where(sums[index + step - 1] <= x, index + step, index)
+        step //= 2
+    return jnp.where(sums[index] <= x, index + 1, index)
+
+
+def _sum_over_knots(left: Half, right: Half, pieces: Pieces):
+    """The mean and its derivative with respect to every partial sum; `right` is ascending."""
+    moments = _moments_above(right)
+    knots, size = jnp.asarray(pieces.knots), right.sums.shape[0]
+    # All knots at once while that fits a cache, one by one beyond.
+    one_by_one = left.sums.shape[0] > 2**14
+
+    def add(totals, some):
+        knot, slope, curve = some
+        x = knot[:, None] - left.sums[None, :]
+        index = _first_above(right.sums, x)
+        mass, first, second = jnp.moveaxis(moments[index], (-2, -1), (0, 1))
+        x = x[None]
+        linear = first - x * mass
+        square = second - 2 * x * first + x**2 * mass
+        jump, bend = slope.T[:, :, None], curve.T[:, :, None]
+        value, change, marks = totals
+        value = value + jnp.sum(jump * linear + bend / 2 * square, axis=1)
+        change = change + jnp.sum(jump * mass + bend * linear, axis=1)
+        terms = [left.chances[:, None, :] * (jump - bend * x), left.chances[:, None, :] * bend]
+        update = jnp.moveaxis(jnp.stack(terms), (0, 1), (-2, -1))
+        return (value, change, marks.at[index].add(update)), None
+
+    start = jnp.asarray(pieces.start)[:, None] * moments[0, 0][:, None]
+    start = jnp.broadcast_to(start, left.chances.shape)
+    marks = jnp.zeros((size + 1, 2, 2), left.sums.dtype)
+    table = (knots, jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
+    totals = (start, jnp.zeros_like(start), marks)
+    if one_by_one:
+        totals, _ = jax.lax.scan(add, totals, jax.tree.map(lambda a: a[:, None], table))
+    else:
+        totals, _ = add(totals, table)
+    value, change, marks = totals
+    level, tilt = jnp.moveaxis(jax.lax.associative_scan(jnp.add, marks, axis=0)[:-1], 0, -1)
+    slopes_right = jnp.sum(right.chances * (level + tilt * right.sums[None, :]), axis=0)
+    return jnp.sum(left.chances * value), jnp.sum(left.chances * change, axis=0), slopes_right
+
+
+def _moments_above(half: Half) -> Float[Array, "above 3 2"]:
+    """Mass, first and second moment of the entries from each index on, plain and times χ."""
+    powers = jnp.stack([jnp.ones_like(half.sums), half.sums, half.sums**2], axis=1)
+    terms = powers[:, :, None] * half.chances.T[:, None, :]
+    totals = jax.lax.associative_scan(jnp.add, terms, reverse=True, axis=0)
+    return jnp.concatenate([totals, jnp.zeros((1, 3, 2), half.sums.dtype)])
+
+
+half_sum_value = jax.jit(half_sum_mean)
+half_sum_value_and_gradient = jax.jit(jax.value_and_grad(half_sum_mean))

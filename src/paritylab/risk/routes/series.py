@@ -1,0 +1,169 @@
+"""The expectation as a series of characteristic functions: any n, any scalar loss.
+
+Kinked losses: dominant weights are enumerated, and for each of their partial sums u the function
+f(u+·) is expanded in cosines on an interval around the mean of the other weights' sum that holds
+all but 1e-15 of it. Smooth losses: one Fourier series on a longer interval on which the function
+is faded out smoothly.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import erf
+from jaxtyping import Array, Complex, Float, Int
+
+from paritylab.models.readouts import Readout
+from paritylab.precision import AnyArray
+from paritylab.problem.losses import Loss
+from paritylab.risk.routes.characteristic import Layout, characteristic
+from paritylab.risk.routes.half_sums import partial_sums
+from paritylab.risk.routes.pieces import Pieces
+
+
+class Plan(NamedTuple):
+    """How a series is summed; chosen outside compiled code.
+
+    heavy: positions to enumerate. layout: which of the others get a factor of their own.
+    frequencies: M of them. reach: R, the length of the interval of expansion. start: where it
+    begins.
+    """
+
+    heavy: Int[AnyArray, " H"]
+    layout: Layout
+    frequencies: Float[AnyArray, " M"]
+    reach: Float[AnyArray, ""]
+    start: Float[AnyArray, ""]
+
+
+def kinked_mean(
+    weights: Float[Array, " n"],
+    indicator: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    contrast: Float[Array, ""],
+    pieces: Pieces,
+    plan: Plan,
+    *,
+    fair: bool,
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """E[even(s)] + contrast·E[odd(s) χ_B(x)], and the total kink that limits the truncation.
+
+    The second number K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
+    """
+    heavy = plan.heavy
+    head = partial_sums(weights[heavy], indicator[heavy], probabilities[heavy])
+    chances = head.chances * jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
+    light = weights.at[heavy].set(0.0)
+    frequencies = jnp.asarray(plan.frequencies)
+    coefficients, kink = cosine_coefficients(
+        head.sums + plan.start, chances, pieces, frequencies, plan.reach
+    )
+    plain, signed = characteristic(light, probabilities, frequencies, plan.layout, fair=fair)
+    terms = (coefficients[0] * plain + coefficients[1] * signed) * jnp.exp(
+        -1j * frequencies * plan.start
+    )
+    return jnp.sum(terms.real), kink
+
+
+def cosine_coefficients(shifts, chances, pieces: Pieces, frequencies, reach):
+    """Σ_u chance_u·a_m(u) for the even and the odd part: cosine series of f(u+x) on [0, R].
+
+    a_m = (2/(Rω²)) {(-1)^m f'(u+R) - f'(u) - Σ_p [slope_p cos ωx_p - curve_p sin(ωx_p)/ω]}, the sum
+    over the knots x_p = t_p - u inside (0, R); a_0 is the mean of f(u+·) over [0, R].
+    """
+    terms = frequencies.shape[0]
+    omega = jnp.where(frequencies > 0, frequencies, 1.0)
+    scale = 2 / (reach * omega**2)
+    alternating = jnp.where(jnp.arange(terms) % 2 == 0, 1.0, -1.0)
+
+    def of_knot(knot):
+        t, slope, curve = knot
+        x = (t - shifts)[None, :]
+        inside = (x > 0) & (x < reach)
+        near_end = slope[:, None] * (x < reach) + curve[:, None] * jnp.maximum(reach - x, 0)
+        near_start = slope[:, None] * (x <= 0) + curve[:, None] * jnp.maximum(-x, 0)
+        means = _mean_over_interval(x, slope[:, None], curve[:, None], reach)
+        turns = powers(jnp.exp(1j * jnp.pi / reach * jnp.where(inside, x, 0.0))[0], terms)
+        cos, sin = (chances * inside) @ turns.real.T, (chances * inside) @ turns.imag.T
+        waves = slope[:, None] * cos - curve[:, None] * sin / omega[None, :]
+        kink = jnp.sum(jnp.abs(chances) * inside * jnp.abs(slope)[:, None])
+        return means, near_end, near_start, waves, kink
+
+    table = (jnp.asarray(pieces.knots), jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
+    means, ends, starts, waves, kink = _sum_over_knots(of_knot, table, shifts.size * terms)
+    means = means + jnp.asarray(pieces.start)[:, None]
+    ends, starts = jnp.sum(chances * ends, axis=1), jnp.sum(chances * starts, axis=1)
+    edges = ends[:, None] * alternating[None, :] - starts[:, None]
+    constant = jnp.sum(chances * means, axis=1)
+    coefficients = jnp.asarray(scale[None, :] * (edges - waves)).at[:, 0].set(constant)
+    return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
+
+
+def _sum_over_knots(of_knot, table, size: int):
+    """Σ_p of_knot(p): all at once while that fits a cache, one by one beyond."""
+    if size * len(table[0]) <= 2**18:
+        return jax.tree.map(lambda terms: jnp.sum(terms, axis=0), jax.vmap(of_knot)(table))
+    zeros = jax.tree.map(
+        lambda a: jnp.zeros(a.shape, a.dtype),
+        jax.eval_shape(of_knot, jax.tree.map(lambda a: a[0], table)),
+    )
+    add = lambda totals, knot: (jax.tree.map(jnp.add, totals, of_knot(knot)), None)  # noqa: E731
+    return jax.lax.scan(add, zeros, table)[0]
+
+
+def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size"]:
+    """z⁰ … z^(M-1) by doubling: a cosine per entry would cost ten times as much."""
+    table = jnp.ones((1, *z.shape), z.dtype)
+    while table.shape[0] < terms:
+        table, z = jnp.concatenate([table, table * z[None]]), z * z
+    return table[:terms]
+
+
+def _mean_over_interval(x, slope, curve, reach):
+    """Mean over [0, R] of slope·(·-x)₊ + curve·(·-x)₊²/2, without cancellation."""
+    before, inside = x <= 0, (x > 0) & (x < reach)
+    beyond = reach - x
+    line = jnp.where(before, reach / 2 - x, jnp.where(inside, beyond**2 / (2 * reach), 0.0))
+    square = jnp.where(
+        before, reach**2 / 3 - reach * x + x**2, jnp.where(inside, beyond**3 / (3 * reach), 0.0)
+    )
+    return slope * line + curve / 2 * square
+
+
+def smooth_mean(
+    weights: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    coefficients: Complex[Array, "2 M"],
+    frequencies: Float[Array, " M"],
+    layout: Layout,
+    *,
+    fair: bool,
+) -> tuple[Float[Array, ""], Float[Array, " M"]]:
+    """Re Σ_m [c_m φ(ω_m) + d_m φ_χ(ω_m)], and the size of every term."""
+    plain, signed = characteristic(weights, probabilities, frequencies, layout, fair=fair)
+    terms = coefficients[0] * plain + coefficients[1] * signed
+    sizes = jnp.abs(coefficients[0] * plain) + jnp.abs(coefficients[1] * signed)
+    return jnp.sum(terms.real), sizes
+
+
+def smooth_coefficients(
+    readout: Readout, loss: Loss, reach: float, contrast: float, terms: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies and Fourier coefficients (even part, contrast·odd part) on [-R/2, 3R/2].
+
+    The function is multiplied by a window that is 1 on [0, R] and fades to 0 at both ends, so that
+    its periodic continuation is as smooth as the function itself.
+    """
+    fade, period, points = reach / 2, 2 * reach, 8 * terms
+    s = -fade + period * np.arange(points) / points
+    slope = 2 * 5.9 / fade
+    window = (erf(slope * (s + fade / 2)) - erf(slope * (s - reach - fade / 2))) / 2
+    prediction = readout(jnp.asarray(s))
+    above, below = (loss.pointwise(jnp.asarray(float(y)), prediction) for y in (1, -1))
+    parts = jnp.stack([(above + below) / 2, contrast * (above - below) / 2])
+    frequencies = 2 * np.pi * np.arange(terms) / period
+    spectrum = jnp.fft.rfft(jnp.where(window > 0, parts * window[None, :], 0.0), axis=1)
+    coefficients = spectrum[:, :terms] / points * jnp.exp(1j * frequencies * fade)[None, :]
+    doubled = coefficients * jnp.where(jnp.arange(terms) == 0, 1.0, 2.0)[None, :]
+    return frequencies, np.asarray(doubled)

@@ -1,0 +1,131 @@
+"""Risk and gradient from random samples, with standard errors."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paritylab.precision import float64
+from paritylab.problem import Parity, batches
+from paritylab.problem.losses import Loss, as_loss
+from paritylab.risk.result import (
+    Model,
+    Risk,
+    RiskGradient,
+    check_predicts,
+    outer_derivatives,
+    predictions,
+)
+
+
+def sampled_risk(
+    model: Model,
+    problem: Parity,
+    loss: str | Loss = "squared_hinge",
+    *,
+    samples: int = 100_000,
+    key=0,
+    batch_size: int = 65536,
+) -> Risk:
+    """The risk as a mean over fresh samples; `.error` is one standard error.
+
+    For losses that are functions of a mean the error comes from the delta method,
+    |outer'(mean)|·SE(mean).
+    """
+    loss = as_loss(loss)
+    _check_samples(samples)
+    total = squares = 0.0
+    with float64():
+        check_predicts(model, problem.n)
+        for batch in batches(problem, key, samples, batch_size):
+            part, part_squares = _sums(model, batch.bits, batch.labels, loss)
+            total += float(part)
+            squares += float(part_squares)
+        return _risk(loss, total, squares, samples)
+
+
+def sampled_gradient(
+    model: Model,
+    problem: Parity,
+    loss: str | Loss = "squared_hinge",
+    *,
+    samples: int = 100_000,
+    key=0,
+    batch_size: int = 4096,
+) -> RiskGradient:
+    """The risk and its gradient from fresh samples, with standard errors of both.
+
+    The gradient's error is read off the scatter between batches, so at least two are drawn.
+    """
+    loss = as_loss(loss)
+    _check_samples(samples)
+    batch_size = min(batch_size, -(-samples // 2))
+    total = squares = 0.0
+    sizes, means, gradients = [], [], []
+    with float64():
+        check_predicts(model, problem.n)
+        for batch in batches(problem, key, samples, batch_size):
+            part, part_squares, gradient = _sums_and_gradient(model, batch.bits, batch.labels, loss)
+            total += float(part)
+            squares += float(part_squares)
+            sizes.append(len(batch.labels))
+            means.append(float(part) / sizes[-1])
+            gradients.append(jax.tree.map(lambda g, size=sizes[-1]: np.asarray(g) / size, gradient))
+        risk = _risk(loss, total, squares, samples)
+        gradient, error = _delta_method(loss, np.array(sizes), np.array(means), gradients)
+        return RiskGradient(risk, gradient, error)
+
+
+def _check_samples(samples: int) -> None:
+    if samples < 2:
+        raise ValueError(f"a standard error needs at least 2 samples, got {samples}")
+
+
+def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
+    mean = total / samples
+    variance = max(0.0, squares / samples - mean**2) * samples / (samples - 1)
+    value, slope, _ = outer_derivatives(loss, mean)
+    return Risk(value, abs(slope) * math.sqrt(variance / samples), "sampling", "sampled")
+
+
+def _delta_method(loss: Loss, sizes, means, gradients):
+    """Gradient of outer(mean) and its standard error, linearised batch by batch."""
+    share = sizes / sizes.sum()
+    mean = float(share @ means)
+    _, slope, curvature = outer_derivatives(loss, mean)
+
+    correction = len(sizes) / (len(sizes) - 1)
+
+    def combine(parts):
+        stacked = np.stack(parts)
+        per_batch = (-1,) + (1,) * (stacked.ndim - 1)
+        average = np.tensordot(share, stacked, axes=1)
+        scatter = slope * (stacked - average) + curvature * average * (means - mean).reshape(
+            per_batch
+        )
+        spread = np.sum((share.reshape(per_batch) * scatter) ** 2, axis=0)
+        return slope * average, np.sqrt(correction * spread)
+
+    structure = jax.tree.structure(gradients[0])
+    leaves = zip(*map(jax.tree.leaves, gradients), strict=True)
+    averages, errors = zip(*map(combine, leaves), strict=True)
+    return jax.tree.unflatten(structure, averages), jax.tree.unflatten(structure, errors)
+
+
+def _statistics(parameters, model, bits, labels, loss):
+    statistic = loss.pointwise(labels, predictions(model.with_parameters(parameters), bits))
+    return jnp.sum(statistic), jnp.sum(statistic**2)
+
+
+@eqx.filter_jit
+def _sums(model, bits, labels, loss):
+    return _statistics(model.parameters(), model, bits, labels, loss)
+
+
+@eqx.filter_jit
+def _sums_and_gradient(model, bits, labels, loss):
+    sums = jax.value_and_grad(_statistics, has_aux=True)
+    (total, squares), gradient = sums(model.parameters(), model, bits, labels, loss)
+    return total, squares, gradient

@@ -1,0 +1,336 @@
+"""The exact engine against enumeration, autodiff and sampling."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.models import HeadAttention, WeightedReadout, Zigzag
+from paritylab.precision import float64
+from paritylab.problem import Parity, all_bits, random_parity
+from paritylab.problem.losses import LOSSES, Loss
+from paritylab.risk import (
+    enumerated_gradient,
+    model_gradient,
+    population_gradient,
+    population_risk,
+    sampled_risk,
+)
+from paritylab.risk.routes.characteristic import characteristic, layout_of
+from paritylab.risk.routes.half_sums import half_sum_mean
+from paritylab.risk.routes.pieces import pieces_of
+from paritylab.risk.routes.plan import largest
+
+#: The engine opens its own float64 context; test_routes covers both modes.
+X64_MODES = [False]
+
+KINDS = ["sharp", "flat", "uniform", "half/half", "circle"]
+
+
+def make_attention(kind, heads, n, generator):
+    if kind == "sharp":
+        return generator.dirichlet(np.full(n, 0.05), heads)
+    if kind == "flat":
+        return generator.dirichlet(np.full(n, 50.0), heads)
+    if kind == "uniform":
+        return np.full((heads, n), 1 / n)
+    if kind == "half/half":
+        attention = np.zeros((heads, n))
+        for row in attention:
+            row[generator.choice(n, 2, replace=False)] = 0.5
+        return attention
+    with float64():
+        seed = int(generator.integers(999))
+        return np.asarray(
+            HeadAttention.random(seed, Parity(n, range(heads)), tau=1 / n).attention()
+        )
+
+
+def cases(count, largest_n=16):
+    """Random attention, target, loss; noise, bias and sign vary along."""
+    generator = np.random.default_rng(2)
+    names = itertools.cycle(itertools.product(KINDS, LOSSES))
+    for index in range(count):
+        kind, loss = next(names)
+        if index % 40 == 39:
+            jax.clear_caches()  # hundreds of compiled shapes exhaust the process's memory maps
+        n = int(generator.integers(6, largest_n + 1))
+        k = int(generator.integers(1, 7))
+        attention = make_attention(kind, int(generator.integers(1, 7)), n, generator)
+        bias = generator.uniform(0.2, 0.8, n) if index % 3 == 0 else 0.5
+        noise = 0.1 * (index % 2)
+        yield attention, random_parity(index, n, min(k, n), noise=noise, bias=bias), loss
+
+
+def has_kink_at_an_atom(weights, problem):
+    """Whether some input other than all ones lands on a point where the slope jumps."""
+    with float64():
+        bits = np.concatenate(list(all_bits(problem.n)))[:-1]
+    sums = bits @ weights
+    i = np.arange(1, problem.k + 1)
+    kinks = np.concatenate([i - 0.5, i - 1 / (2 * i), i])
+    return np.min(np.abs(sums[:, None] - kinks[None, :])) < 1e-9
+
+
+def across(gradient):
+    """Gradient along directions that attention can move in: rows keep their sum."""
+    return gradient - gradient.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("route", ["auto", "series"])
+@pytest.mark.parametrize(
+    ("count", "largest_n"), [(18, 10), pytest.param(300, 16, marks=pytest.mark.slow)]
+)
+def test_values_agree_with_enumeration_within_the_stated_error(route, count, largest_n):
+    for attention, problem, loss in cases(count, largest_n):
+        exact = population_risk(attention, problem, loss=loss, route="enumeration")
+        risk = population_risk(attention, problem, loss=loss, route=route)
+        if np.isinf(risk.error):  # the correlation is zero up to rounding
+            assert loss == "log_correlation"
+            continue
+        gap = abs(risk.value - exact.value)
+        assert gap <= risk.error + exact.error, (problem, loss)
+        if route == "auto":
+            assert gap <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("count", "largest_n"), [(18, 10), pytest.param(300, 16, marks=pytest.mark.slow)]
+)
+def test_gradients_agree_with_enumeration(count, largest_n):
+    compared = 0
+    for attention, problem, loss in cases(count, largest_n):
+        weights = attention.sum(axis=0) * problem.k / len(attention)
+        if has_kink_at_an_atom(weights, problem):
+            continue
+        exact = population_gradient(attention, problem, loss=loss, route="enumeration")
+        found = population_gradient(attention, problem, loss=loss)
+        if np.isinf(found.risk.error):
+            continue
+        scale = np.max(np.abs(exact.gradient))
+        gap = np.max(np.abs(across(found.gradient) - across(exact.gradient)))
+        assert gap <= 1e-5 * scale + 1e-14
+        compared += 1
+    assert compared >= count / 3
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_closed_form_of_the_cos_readout(loss):
+    for attention, problem, _ in cases(6, largest_n=10):
+        exact = population_gradient(
+            attention, problem, readout="cos", loss=loss, route="enumeration"
+        )
+        found = population_gradient(attention, problem, readout="cos", loss=loss)
+        assert found.risk.route == "closed form"
+        # Where the correlation itself is tiny, enumeration is the one that loses digits.
+        if exact.risk.value < 12:
+            scale = np.max(np.abs(exact.gradient))
+            assert np.isclose(found.risk.value, exact.risk.value, atol=1e-9)
+            assert np.allclose(found.gradient, exact.gradient, atol=1e-8 * scale + 1e-10)
+
+
+@pytest.mark.parametrize("loss", ["squared", "correlation", "log_correlation"])
+def test_smooth_losses_to_ten_digits(loss):
+    generator = np.random.default_rng(5)
+    for n, k in ((8, 2), (13, 3)):
+        for kind in ("sharp", "flat", "uniform"):
+            attention = make_attention(kind, k, n, generator)
+            problem = random_parity(n, n, k, bias=generator.uniform(0.3, 0.7, n))
+            options = {"readout": Zigzag(k, 0.05), "loss": loss}
+            exact = population_gradient(attention, problem, route="enumeration", **options)
+            found = population_gradient(attention, problem, **options)
+            assert found.risk.route == "series"
+            assert abs(found.risk.value - exact.risk.value) < 1e-10 + exact.risk.error
+            assert np.allclose(found.gradient, exact.gradient, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "kind"), [(32, "circle"), (60, "sharp"), (200, "circle"), (200, "flat"), (1000, "sharp")]
+)
+def test_large_n_agrees_with_sampling(n, kind):
+    generator = np.random.default_rng(n)
+    attention = make_attention(kind, 3, n, generator)
+    problem = random_parity(n, n, 3, noise=0.05)
+    risk = population_risk(attention, problem)
+    assert risk.error < 1e-4
+    model = WeightedReadout(attention.sum(axis=0), Zigzag(3))
+    sampled = sampled_risk(model, problem, samples=100_000, batch_size=20_000)
+    assert abs(sampled.value - risk.value) < 4 * sampled.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [32, 200, 2000, 20_000, 200_000, 1_000_000])
+def test_large_n_agrees_with_many_samples(n):
+    generator = np.random.default_rng(n)
+    attention = make_attention("circle", 3, n, generator)
+    problem = random_parity(n, n, 3)
+    risk = population_risk(attention, problem)
+    assert risk.error < 1e-5
+    model = WeightedReadout(attention.sum(axis=0), Zigzag(3))
+    samples = 10_000_000 if n == 32 else max(2000, 200_000_000 // n)
+    batch = max(100, 20_000_000 // n)
+    sampled = sampled_risk(model, problem, samples=samples, batch_size=min(batch, 100_000))
+    print(f"n={n}: exact {risk}, sampled {sampled}")
+    assert abs(sampled.value - risk.value) < 4 * sampled.error
+
+
+def test_half_sums_and_series_agree_where_both_apply():
+    generator = np.random.default_rng(8)
+    attention = make_attention("flat", 3, 28, generator)
+    problem = random_parity(1, 28, 3, bias=generator.uniform(0.3, 0.7, 28))
+    exact = population_gradient(attention, problem, route="half-sums")
+    series = population_gradient(attention, problem, route="series")
+    assert abs(exact.risk.value - series.risk.value) <= series.risk.error
+    # Slopes jump at kinks, so their series converges one order slower than the value.
+    assert np.allclose(across(series.gradient), across(exact.gradient), atol=1e-3)
+
+
+@pytest.mark.parametrize("bias", [0.5, 0.3])
+def test_lattice_is_exact_for_equal_weights(bias):
+    problem = random_parity(3, 16, 4, noise=0.1, bias=bias)
+    attention = np.full((4, 16), 1 / 16)
+    exact = population_risk(attention, problem, route="enumeration")
+    risk = population_risk(attention, problem, route="lattice")
+    assert abs(risk.value - exact.value) <= risk.error
+    large = Parity(1000, (3, 500, 700), bias=bias)
+    uniform = np.full((3, 1000), 1e-3)
+    series = population_risk(uniform, large, route="series")
+    assert population_risk(uniform, large).route == "lattice"
+    assert abs(population_risk(uniform, large).value - series.value) <= series.error
+
+
+@pytest.mark.parametrize("fair", [True, False])
+def test_characteristic_function_is_the_mean_of_the_exponential(fair):
+    generator = np.random.default_rng(0)
+    weights = np.concatenate([generator.uniform(0.3, 0.9, 3), generator.uniform(0, 0.02, 7)])
+    p = np.full(10, 0.5) if fair else generator.uniform(0.2, 0.8, 10)
+    problem = Parity(10, (1, 5), bias=p)
+    frequencies = np.linspace(0, 12, 7)
+    with float64():
+        bits = np.concatenate(list(all_bits(10))).astype(float)
+        chance = np.prod(np.where(bits > 0, p, 1 - p), axis=1)
+        waves = np.exp(1j * np.outer(bits @ weights, frequencies))
+        signs = np.asarray(problem.label(bits), dtype=float)
+        layout = layout_of(weights, problem.subset, frequencies[-1])
+        plain, signed = characteristic(
+            jnp.asarray(weights), jnp.asarray(p), jnp.asarray(frequencies), layout, fair=fair
+        )
+    assert 0 < len(layout.large) < 8
+    assert np.allclose(plain, chance @ waves, atol=1e-11)
+    assert np.allclose(signed, (chance * signs) @ waves, atol=1e-11)
+
+
+def test_hand_written_gradients_equal_autodiff_of_the_definition():
+    problem = Parity(9, (0, 4, 7), noise=0.1, bias=np.linspace(0.2, 0.8, 9))
+    generator = np.random.default_rng(4)
+    weights = generator.dirichlet(np.ones(9)) * 3
+    loss = LOSSES["squared_hinge"]
+    with float64():
+        arguments = (problem.indicator, problem.probabilities, jnp.asarray(0.8))
+        slopes = jax.grad(half_sum_mean)(weights, *arguments, pieces_of(Zigzag(3), loss))
+    exact = enumerated_gradient(WeightedReadout(weights, Zigzag(3)), problem).gradient
+    difference = np.asarray(slopes) - exact
+    assert np.allclose(difference - difference.mean(), 0, atol=1e-10)
+
+
+def test_engine_vmaps_over_attention_and_targets():
+    generator = np.random.default_rng(6)
+    weights = generator.dirichlet(np.ones(10), 5) * 2
+    problems = [random_parity(seed, 10, 2) for seed in range(5)]
+    indicators = np.stack([problem.indicator for problem in problems])
+    pieces = pieces_of(Zigzag(2), LOSSES["hinge"])
+    with float64():
+        many = jax.vmap(lambda g, b: half_sum_mean(g, b, jnp.full(10, 0.5), jnp.ones(()), pieces))
+        means = many(jnp.asarray(weights), jnp.asarray(indicators))
+    for mean, row, problem in zip(means, weights, problems, strict=True):
+        risk = population_risk(row[None] / 2, problem, loss="hinge")
+        assert np.isclose(mean, risk.value)
+
+
+def test_model_gradient_is_the_gradient_in_the_heads():
+    problem = Parity(10, (1, 4, 8))
+    model = HeadAttention.random(3, problem, tau=0.2)
+    exact = enumerated_gradient(model, problem)
+    found = model_gradient(model, problem)
+    assert np.isclose(found.risk.value, exact.risk.value)
+    assert np.allclose(found.gradient, exact.gradient, atol=1e-9)
+
+
+def test_a_second_call_of_the_same_size_compiles_nothing(caplog):
+    generator = np.random.default_rng(9)
+    flat = [make_attention("flat", 3, n, generator) for n in (20, 20, 4000, 4000)]
+    calls = [(attention, random_parity(1, attention.shape[1], 3)) for attention in flat]
+    for attention, problem in (calls[0], calls[2]):
+        population_gradient(attention, problem)
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        for attention, problem in (calls[1], calls[3]):
+            population_gradient(attention, problem)
+    compiled = [r.getMessage() for r in caplog.records if "Finished XLA" in r.getMessage()]
+    assert compiled == []
+
+
+def test_users_readouts_and_losses_go_through_the_series():
+    problem = random_parity(1, 50, 2)
+    attention = make_attention("flat", 2, 50, np.random.default_rng(1))
+    logistic = Loss("logistic", lambda y, prediction: jnp.logaddexp(0, -y * prediction))
+    options = {"readout": lambda s: jnp.cos(3 * s), "loss": logistic}
+    risk = population_risk(attention, problem, **options)
+    model = WeightedReadout(attention.sum(axis=0), options["readout"])
+    sampled = sampled_risk(model, problem, logistic, samples=100_000)
+    assert risk.error < 1e-8
+    assert abs(risk.value - sampled.value) < 4 * sampled.error
+
+
+def test_models_go_in_whole_with_their_readout_and_in_float64():
+    problem = Parity(12, (2, 5, 9))
+    model = HeadAttention.on(problem, tau=1 / 12, readout=lambda s: jnp.cos(jnp.pi * s) ** 3)
+    exact = enumerated_gradient(model, problem).risk
+    assert abs(population_risk(model, problem).value - exact.value) < 1e-10
+
+
+def test_a_readout_with_jumps_falls_back_on_enumeration():
+    problem = Parity(10, (2, 5))
+    model = HeadAttention.random(1, problem, tau=0.3, readout=lambda s: jnp.sign(s - 0.7))
+    risk = population_risk(model, problem)
+    assert risk.route == "enumeration"
+    assert risk.error < 1e-6
+
+
+def test_readouts_that_are_not_numbers_are_refused():
+    problem = Parity(10, (2, 5))
+    model = HeadAttention.random(1, problem, tau=0.3, readout=lambda s: jnp.log(s - 5))
+    for route in (population_risk, enumerated_gradient):
+        with pytest.raises(ValueError, match="not a number"):
+            route(model, problem)
+
+
+def test_largest_finds_the_largest_in_blocks():
+    weights = np.random.default_rng(0).random(30_000)
+    assert np.array_equal(largest(weights, 10), np.argsort(-weights)[:10])
+
+
+@pytest.mark.parametrize(
+    ("attention", "message"),
+    [
+        (np.ones(5) / 5, r"\(5,\)"),
+        (np.ones((2, 4)) / 4, r"\(2, 4\)"),
+        (np.ones((2, 5)), "sums to 5"),
+        (np.array([[1.2, -0.2, 0, 0, 0]]), "nonnegative"),
+        (np.array([[np.nan, 1, 0, 0, 0]]), "NaN"),
+    ],
+)
+def test_bad_attention_is_refused(attention, message):
+    with pytest.raises(ValueError, match=message):
+        population_risk(attention, Parity(5, (0, 1)))
+
+
+def test_other_bad_requests_say_what_is_possible():
+    attention = np.full((2, 50), 1 / 50)
+    with pytest.raises(ValueError, match="possible: lattice, series"):
+        population_risk(attention, Parity(50, (0, 1)), route="half-sums")
+    with pytest.raises(ValueError, match="tolerance"):
+        population_risk(attention, Parity(50, (0, 1)), tolerance=0.0)
+    with pytest.raises(ValueError, match="k=0"):
+        population_risk(attention, Parity(50, ()))

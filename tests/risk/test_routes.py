@@ -1,0 +1,219 @@
+"""Several routes to one number: enumeration, a plain numpy sum, sampling, autodiff."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from paritylab.models import (
+    FeedForward,
+    FullFormAttention,
+    HeadAttention,
+    OneHot,
+    RandomSigns,
+    WeightedReadout,
+    Zigzag,
+)
+from paritylab.problem import Parity, all_bits
+from paritylab.problem.losses import LOSSES, Loss, as_loss
+from paritylab.risk import enumerated_gradient, enumerated_risk, sampled_gradient, sampled_risk
+from paritylab.risk.result import check_predicts
+
+N = 7
+PROBLEMS = {
+    "uniform": Parity(N, (1, 4)),
+    "noisy": Parity(N, (0, 3, 6), noise=0.15),
+    "biased": Parity(N, (2, 5), sign=-1, noise=0.05, bias=(0.2, 0.4, 0.7, 0.5, 0.9, 0.3, 0.6)),
+}
+
+
+def make_model(name: str, problem: Parity):
+    heads = HeadAttention.random(5, problem, tau=0.4)
+    return {
+        "circle": heads,
+        "fewer heads": HeadAttention.random(5, problem, heads=1, tau=0.4),
+        "cos": HeadAttention.random(5, problem, readout="cos", tau=0.4),
+        "smoothed": HeadAttention.random(5, problem, readout=Zigzag(problem.k, 0.2), tau=0.4),
+        "one-hot": HeadAttention.random(5, problem, code=OneHot(N)),
+        "random signs": HeadAttention.random(5, problem, code=RandomSigns.draw(1, N, 4)),
+        "4x4 unmasked": FullFormAttention.embed(heads, masked=False),
+        "feed-forward": FeedForward.random(5, N, width=3, b=0.1),
+        "weights": WeightedReadout(np.linspace(0.1, 0.6, N), Zigzag(3)),
+    }[name]
+
+
+class TwoNumbers(eqx.Module):
+    def __call__(self, bits):
+        return bits[:2]
+
+    def parameters(self):
+        return ()
+
+    def with_parameters(self, parameters):
+        return self
+
+
+MODELS = [
+    "circle",
+    "fewer heads",
+    "cos",
+    "smoothed",
+    "one-hot",
+    "random signs",
+    "4x4 unmasked",
+    "feed-forward",
+    "weights",
+]
+
+
+def plain_risk(model, problem, loss):
+    """The definition, term by term, with no machinery in common but the model."""
+    with jax.enable_x64(True):
+        bits = np.asarray(next(all_bits(N)), dtype=float)
+        predictions = np.asarray(jax.vmap(model)(bits))
+    labels = problem.sign * (-1.0) ** bits[:, list(problem.subset)].sum(axis=1)
+    p = problem.probabilities
+    chance = np.prod(bits * p + (1 - bits) * (1 - p), axis=1)
+    with jax.enable_x64(True):
+        mean = sum(
+            share * np.sum(chance * np.asarray(loss.pointwise(y, predictions)))
+            for y, share in ((labels, 1 - problem.noise), (-labels, problem.noise))
+        )
+        return float(loss.outer(mean))
+
+
+#: Every loss on two models, two losses on every model.
+CASES = [
+    (name, loss)
+    for name in MODELS
+    for loss in LOSSES
+    if name in ("circle", "feed-forward") or loss in ("squared_hinge", "log_correlation")
+]
+
+
+@pytest.mark.parametrize(("name", "loss"), CASES)
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_enumeration_is_the_definition(name, problem, loss):
+    model = make_model(name, problem)
+    risk = enumerated_risk(model, problem, loss)
+    assert isinstance(risk.value, float)
+    assert abs(risk.value - plain_risk(model, problem, LOSSES[loss])) <= max(risk.error, 1e-12)
+    # -log|mean| magnifies rounding without limit as the mean goes to zero, and says so.
+    assert risk.error < 1e-6 or (loss == "log_correlation" and risk.value > 20)
+
+
+@pytest.mark.parametrize(("name", "loss"), CASES)
+def test_sampling_agrees_within_its_error(name, loss):
+    problem = PROBLEMS["biased"]
+    model = make_model(name, problem)
+    exact = enumerated_gradient(model, problem, loss)
+    risk, gradient, error = sampled_gradient(model, problem, loss, samples=40_000, key=1)
+    alone = sampled_risk(model, problem, loss, samples=40_000, key=2)
+    assert risk.kind == alone.kind == "sampled"
+    for estimate in (risk, alone):
+        assert abs(estimate.value - exact.risk.value) < 5 * estimate.error
+    for measured, spread, true in zip(
+        *map(jax.tree.leaves, (gradient, error, exact.gradient)), strict=True
+    ):
+        assert np.all(np.abs(measured - true) <= 6 * spread + 1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", ["circle", "cos", "4x4 unmasked", "feed-forward"])
+def test_gradient_is_the_slope_of_the_risk(name, loss):
+    problem = PROBLEMS["noisy"]
+    model = make_model(name, problem)
+    gradient = enumerated_gradient(model, problem, loss).gradient
+    leaves, structure = jax.tree.flatten(model.parameters())
+    generator = np.random.default_rng(0)
+    step = [1e-6 * generator.normal(size=np.shape(leaf)) for leaf in leaves]
+
+    def moved(scale):
+        shifted = [leaf + scale * change for leaf, change in zip(leaves, step, strict=True)]
+        return model.with_parameters(jax.tree.unflatten(structure, shifted))
+
+    ahead, behind = (enumerated_risk(moved(sign), problem, loss).value for sign in (1, -1))
+    predicted = sum(
+        float(np.sum(slope * change))
+        for slope, change in zip(jax.tree.leaves(gradient), step, strict=True)
+    )
+    assert np.isclose((ahead - behind) / 2, predicted, rtol=1e-4, atol=1e-11)
+
+
+@settings(deadline=None, max_examples=15)
+@given(order=st.permutations(range(N)), loss=st.sampled_from(list(LOSSES)))
+def test_permuting_positions_permutes_the_gradient(order, loss):
+    problem, order = PROBLEMS["biased"], np.array(order)
+    weights = np.random.default_rng(3).dirichlet(np.ones(N)) * problem.k
+    there = np.argsort(order)
+    moved_problem = Parity(
+        N,
+        there[list(problem.subset)].tolist(),
+        sign=-1,
+        noise=problem.noise,
+        bias=problem.probabilities[order],
+    )
+    plain = enumerated_gradient(WeightedReadout(weights, Zigzag(2)), problem, loss)
+    moved = enumerated_gradient(WeightedReadout(weights[order], Zigzag(2)), moved_problem, loss)
+    assert np.isclose(plain.risk.value, moved.risk.value)
+    # At the all-ones string s = k sits exactly on the hinge's kink, so the slope along (1,…,1),
+    # which no attention can move in, depends on rounding.
+    difference = plain.gradient[order] - moved.gradient
+    assert np.allclose(difference - difference.mean(), 0, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=15)
+@given(noise=st.floats(0, 0.49), seed=st.integers(0, 50))
+def test_noise_scales_the_correlation(noise, seed):
+    clean = Parity(N, (1, 4, 5))
+    model = HeadAttention.random(seed, clean, tau=0.5)
+    noisy = Parity(N, (1, 4, 5), noise=noise)
+    scaled = (1 - 2 * noise) * enumerated_risk(model, clean, "correlation").value
+    assert np.isclose(enumerated_risk(model, noisy, "correlation").value, scaled, atol=1e-12)
+
+
+def test_chunked_enumeration_equals_one_chunk():
+    problem = Parity(16, (3, 9, 15))
+    model = HeadAttention.random(0, problem, tau=0.1)
+    larger = enumerated_risk(model, problem)
+    with jax.enable_x64(True):
+        bits = np.concatenate(list(all_bits(16))).astype(float)
+        predictions = np.asarray(jax.vmap(model)(bits))
+    direct = np.mean(np.maximum(0, 1 - np.asarray(problem.label(bits)) * predictions) ** 2)
+    assert np.isclose(larger.value, direct, atol=1e-12)
+
+
+def test_a_second_call_of_the_same_size_compiles_nothing(caplog):
+    def risk(seed, subset):
+        problem = Parity(6, subset)
+        return enumerated_risk(HeadAttention.random(seed, problem, tau=0.1 + seed), problem)
+
+    risk(0, (0, 1))
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        risk(1, (2, 5))
+    assert not [record for record in caplog.records if "_sum_over_inputs" in record.getMessage()]
+
+
+def test_users_can_bring_their_own_loss():
+    problem = PROBLEMS["uniform"]
+    logistic = Loss("logistic", lambda y, prediction: np.log(2) + 0 * y * prediction)
+    model = make_model("circle", problem)
+    assert np.isclose(enumerated_risk(model, problem, logistic).value, np.log(2))
+
+
+def test_bad_requests_say_what_came():
+    problem = PROBLEMS["uniform"]
+    model = make_model("circle", problem)
+    with pytest.raises(ValueError, match="'absolute'"):
+        as_loss("absolute")
+    with pytest.raises(ValueError, match="n=40"):
+        enumerated_risk(model, Parity(40, (0,)))
+    with pytest.raises(ValueError, match="9 bits"):
+        enumerated_risk(model, Parity(9, (0, 1)))
+    with pytest.raises(ValueError, match="use population_risk"):
+        check_predicts(np.ones((2, N)), N)
+    with pytest.raises(ValueError, match="at least 2"):
+        sampled_risk(model, problem, samples=1)
+    with pytest.raises(ValueError, match=r"\(2,\)"):
+        enumerated_risk(TwoNumbers(), problem)
