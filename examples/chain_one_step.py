@@ -3,12 +3,12 @@
 .venv/bin/python examples/chain_one_step.py
 """
 
-from paritylab import RateOf, random_tree, train_chain, train_levels
+from paritylab import Rate, random_tree, train_chain, train_levels
 
 
 def main() -> None:
     runs = train_chain(64, 32, samples=64_000, runs=5)
-    print(f"teacher forcing, n = 64, k = 32, one step: solved in {RateOf(runs.solved)}")
+    print(f"teacher forcing, n = 64, k = 32, one step: solved in {Rate.of(runs.solved)}")
     print(f"  largest |ŷ - y| on 10,000 fresh inputs: {runs.error.max():.3f}")
 
     tree = random_tree(0, 32, 8)

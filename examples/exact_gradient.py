@@ -9,7 +9,7 @@ import numpy as np
 from paritylab import (
     HeadAttention,
     Parity,
-    RateOf,
+    Rate,
     enumerated_risk,
     population_gradient,
     population_risk,
@@ -38,7 +38,7 @@ def main() -> None:
     )
 
     runs = train_heads(random_targets(n=10, k=2, runs=40), "code", readout=my_readout, steps=300)
-    print("with the public code's procedure the heads end on B in", RateOf(runs.recovered))
+    print("with the public code's procedure the heads end on B in", Rate.of(runs.recovered))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 It asks whether two heads on the circle still learn when a tenth of the labels is flipped.
 """
 
-from paritylab import Evidence, Finding, RateOf, Status, Trial, claim, random_targets, train_heads
+from paritylab import Evidence, Finding, Rate, Status, Trial, claim, random_targets, train_heads
 
 
 @claim(
@@ -20,7 +20,7 @@ def my_noise(trial: Trial) -> Finding:
     for noise in trial.track((0.0, 0.1)):
         targets = random_targets(n=10, k=2, runs=runs, seed=trial.seed, noise=noise)
         done = train_heads(targets, "code", steps=steps, seed=trial.seed)
-        rates[noise] = RateOf(done.recovered)
+        rates[noise] = Rate.of(done.recovered)
     noisy = rates[0.1]
     return Finding(
         Status.HOLDS if noisy.value > 1 / 3 else Status.UNDECIDED,

@@ -3,7 +3,7 @@
 .venv/bin/python examples/xor_one_step.py
 """
 
-from paritylab import RateOf, streamed_step, train_xor
+from paritylab import Rate, streamed_step, train_xor
 
 
 def main() -> None:
@@ -12,14 +12,14 @@ def main() -> None:
         for n in (64, 1024):
             runs = train_xor(n, 90, positions=positions, runs=60)
             print(
-                f"  n = {n:5}, {positions:8} positions: pair found in {RateOf(runs.ranked)}, "
-                f"right on all 2^{n} inputs in {RateOf(runs.solved)}"
+                f"  n = {n:5}, {positions:8} positions: pair found in {Rate.of(runs.ranked)}, "
+                f"right on all 2^{n} inputs in {Rate.of(runs.solved)}"
             )
 
     print("other attention kinds at their own gain, n = 256")
     for attention, gain in (("softmax", 17.0), ("linear", 127.0), ("exp", 4.85), ("sigmoid", 5.5)):
         runs = train_xor(256, 90, attention=attention, gain=gain, positions="balanced", runs=30)
-        print(f"  {attention:8} right on every input in {RateOf(runs.solved)}")
+        print(f"  {attention:8} right on every input in {Rate.of(runs.solved)}")
 
     step = streamed_step(200_000, 100, [60.0], pairs=10)
     print(

@@ -5,7 +5,6 @@ from paritylab.claims import (
     Effort as Effort,
     Evidence as Evidence,
     Finding as Finding,
-    RateOf as RateOf,
     Status as Status,
     Trial as Trial,
     Verdict as Verdict,
@@ -70,6 +69,9 @@ from paritylab.risk import (
     population_risk as population_risk,
     sampled_gradient as sampled_gradient,
     sampled_risk as sampled_risk,
+)
+from paritylab.statistics import (
+    Rate as Rate,
 )
 
 __version__: str

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from paritylab.sweep.intervals import mean_interval
+from paritylab.statistics import mean_interval
 from paritylab.sweep.store import SCHEMA_VERSION, Store, StoreError, open_store
 
 

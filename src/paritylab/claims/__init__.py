@@ -1,7 +1,6 @@
 """Theory against learning: every claim is a function that returns a finding."""
 
 from paritylab.claims.engine import Trial, check
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import Claim, claim, claims_from_file, registry
 from paritylab.claims.verdict import Effort, Evidence, Finding, Status, Verdict
 
@@ -10,7 +9,6 @@ __all__ = [
     "Effort",
     "Evidence",
     "Finding",
-    "RateOf",
     "Status",
     "Trial",
     "Verdict",

@@ -105,12 +105,11 @@ def _print_rates(store: Path, cells: list[str] | None = None) -> None:
     with open_store(store) as opened:
         found = rates(opened)
     if cells is not None:
-        found = sorted((r for r in found if r.cell in cells), key=lambda r: cells.index(r.cell))
+        found = sorted((f for f in found if f[0] in cells), key=lambda f: cells.index(f[0]))
     table = []
-    for rate in found:
-        low, high = rate.interval
-        share = rate.successes / rate.runs
-        table.append([rate.cell, str(rate.runs), f"{share:.3f}", f"[{low:.3f}, {high:.3f}]"])
+    for cell, rate in found:
+        interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
+        table.append([cell, str(rate.runs), f"{rate.value:.3f}", interval])
     console.print_table(["cell", "runs", "success rate", "95 % interval"], table)
 
 

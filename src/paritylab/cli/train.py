@@ -145,9 +145,9 @@ def run_blocks(
 
 
 def _print_rates(rows: list[dict], seconds: float, problem: dict, settings: dict) -> None:
-    from paritylab.claims.rates import RateOf
+    from paritylab.statistics import Rate
 
-    found, solved = (RateOf([row[name] for row in rows]) for name in ("success", "solved"))
+    found, solved = (Rate.of([row[name] for row in rows]) for name in ("success", "solved"))
     risks = sorted(row["risk"] for row in rows if row["risk"] is not None)
     described = " ".join(f"{name}={value}" for name, value in (problem | settings).items())
     console.say(f"{described}: {len(rows)} runs in {seconds:.1f} s, population risk at the end")

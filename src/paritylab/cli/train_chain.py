@@ -80,9 +80,9 @@ def chain(
 
 
 def _table(rows: list[dict], mode: str) -> list[list[str]]:
-    from paritylab.claims.rates import RateOf
+    from paritylab.statistics import Rate
 
-    rate = str(RateOf([row["success"] for row in rows]))
+    rate = str(Rate.of([row["success"] for row in rows]))
     if mode == "levels":
         traces = sorted({str(row["levels"]) for row in rows})
         return [

@@ -87,7 +87,7 @@ def xor(
 
 
 def _print_rates(rows: list[dict], seconds: float, n: int, given: dict) -> None:
-    from paritylab.claims.rates import RateOf
+    from paritylab.statistics import Rate
 
     errors = sorted(row["error"] for row in rows if row["error"] is not None)
     worst = f"{errors[-1]:.3g}" if len(errors) == len(rows) else "diverged"
@@ -97,8 +97,8 @@ def _print_rates(rows: list[dict], seconds: float, n: int, given: dict) -> None:
     console.print_table(
         ["outcome", "value [95 % interval]"],
         [
-            ["pair has the two largest weights", str(RateOf([row["ranked"] for row in rows]))],
-            ["right on every input", str(RateOf([row["success"] for row in rows]))],
+            ["pair has the two largest weights", str(Rate.of([row["ranked"] for row in rows]))],
+            ["right on every input", str(Rate.of([row["success"] for row in rows]))],
             ["median of the worst |ŷ - y|", f"{errors[len(errors) // 2]:.3g}" if errors else "-"],
             ["largest |ŷ - y| of all runs and inputs", worst],
             ["trained numbers beside n", f"{numbers:,} beside {n:,}"],

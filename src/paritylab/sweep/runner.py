@@ -4,10 +4,9 @@ import hashlib
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from paritylab.sweep.intervals import wilson
+from paritylab.statistics import Rate
 from paritylab.sweep.learners import Row, learner_of
 from paritylab.sweep.provenance import device, versions
 from paritylab.sweep.spec import Spec
@@ -27,24 +26,6 @@ def serial(specs: Iterable[Spec]) -> Iterator[tuple[Spec, list[Row], float]]:
                 f"learner {spec.learner!r} must return {spec.width} rows, got {len(rows)}"
             )
         yield spec, rows, time.perf_counter() - start
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Successes of a cell with a 95 % Wilson interval."""
-
-    cell: str
-    successes: int
-    runs: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson(self.successes, self.runs)
-
-    def decides(self, rate: float) -> bool:
-        """Whether the interval lies on one side of the rate."""
-        low, high = self.interval
-        return rate < low or rate > high
 
 
 def block_key(spec: Spec) -> str:
@@ -98,9 +79,9 @@ def run_sweep(
     return computed
 
 
-def rates(store: Store) -> list[Rate]:
+def rates(store: Store) -> list[tuple[str, Rate]]:
     """Success rate of every cell in the store."""
-    return [Rate(cell, *count) for (cell, _, _), count in sorted(_counts(store).items())]
+    return [(cell, Rate(*count)) for (cell, _, _), count in sorted(_counts(store).items())]
 
 
 def _counts(store: Store) -> dict[Any, list[int]]:
@@ -117,4 +98,4 @@ def _cell_key(spec: Spec) -> tuple[str, int, int]:
 
 
 def _decided(count: list[int], rate: float) -> bool:
-    return count[1] > 0 and Rate("", *count).decides(rate)
+    return count[1] > 0 and Rate(*count).decides(rate)

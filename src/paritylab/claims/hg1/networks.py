@@ -3,13 +3,13 @@
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import train_heads
 from paritylab.learning.hardness.networks import linear_accuracy, train_networks
 from paritylab.models import Circle
 from paritylab.problem import Parity, sample
+from paritylab.statistics import Rate
 from paritylab.theory import hg1
 
 
@@ -66,7 +66,7 @@ def remark9(trial: Trial) -> Finding:
         Evidence.SAMPLED,
         measured={
             "finding": f"At n = {n}, k = {k}, {2 * k} trained numbers find B in "
-            f"{RateOf(heads.recovered)} of runs; FFNN-1 from 8,192 rows, best of 3: "
+            f"{Rate.of(heads.recovered)} of runs; FFNN-1 from 8,192 rows, best of 3: "
             f"{listed} test accuracy. Each head's number needs {precision[16]}, {precision[256]}, "
             f"{precision[4096]} bits of precision at n = 16, 256, 4096.",
             "instead": "O(k) real numbers suffice to express B, each with about log₂ n bits, as "

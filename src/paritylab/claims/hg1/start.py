@@ -5,7 +5,7 @@ import numpy as np
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.sweep.intervals import mean_interval
+from paritylab.statistics import mean_interval
 from paritylab.sweep.learners import learner_of
 from paritylab.sweep.spec import Spec
 

@@ -5,12 +5,13 @@ from itertools import combinations
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf, rate_line
+from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import random_targets, temperature, train_heads
 from paritylab.models import HeadAttention
 from paritylab.problem import Parity
+from paritylab.statistics import Rate
 from paritylab.theory import hg1
 
 
@@ -31,7 +32,7 @@ def thm5(trial: Trial) -> Finding:
     for index in trial.track(range(starts)):
         runs = train_heads(shapes, "paper", steps=steps, seed=trial.seed + index, records=10)
         found.append(runs.solved)
-    rate = RateOf(np.concatenate(found))
+    rate = Rate.of(np.concatenate(found))
     decay = _decay_near_the_set(trial.pick(quick=4000, default=10_000, full=40_000))
     step = hg1.step_size(k, 1 / n, 0.01)
     unmasked = train_heads(
@@ -135,7 +136,7 @@ def code(trial: Trial) -> Finding:
     rates, solved = {}, {}
     for n, k, runs in trial.track(cells):
         done = train_heads(random_targets(n, k, runs, seed=trial.seed), "code", seed=trial.seed)
-        rates[n, k], solved[n, k] = RateOf(done.recovered), RateOf(done.solved)
+        rates[n, k], solved[n, k] = Rate.of(done.recovered), Rate.of(done.solved)
     first = rates[cells[0][:2]]
     joint = train_heads(
         random_targets(8, 2, 32, seed=trial.seed),
@@ -206,13 +207,13 @@ def fixed_tau(trial: Trial) -> Finding:
         full=("1/n^2", "0.3/n", "1/n", "3/n", "1", "n/8", "n/4", "n/2", "n"),
     )
     targets = random_targets(n, k, runs, seed=trial.seed)
-    rates: dict[str, dict[str, RateOf]] = {"code": {}, "paper": {}}
+    rates: dict[str, dict[str, Rate]] = {"code": {}, "paper": {}}
     for tau in trial.track(taus):
         for name, row in rates.items():
             done = train_heads(
                 targets, name, tau=tau, steps=steps, optimiser="adam", rate=0.1, seed=trial.seed
             )
-            row[tau] = RateOf(done.recovered)
+            row[tau] = Rate.of(done.recovered)
     sharp, soft = rates["code"]["1/n"], rates["code"]["n/4"]
     sizes = [temperature(tau, n) for tau in taus]
     return Finding(
@@ -275,11 +276,11 @@ def sgd(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(64,), default=(16, 64), full=(16, 64, 256, 1024, 4096))
     targets = random_targets(n, k, runs, seed=trial.seed)
     options = {"steps": steps, "seed": trial.seed}
-    exact = RateOf(train_heads(targets, "code", **options).recovered)
+    exact = Rate.of(train_heads(targets, "code", **options).recovered)
     rates = []
     for size in trial.track(sizes):
         done = train_heads(targets, "code", data="fresh", samples=size, **options)
-        rates.append(RateOf(done.recovered))
+        rates.append(Rate.of(done.recovered))
     batch = 64
     rate = rates[sizes.index(batch)]
     share = rate.low / max(exact.high, 1e-9)

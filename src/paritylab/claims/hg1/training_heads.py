@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf, rate_line
+from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import HeadRuns, random_targets, train_heads
@@ -18,6 +18,7 @@ from paritylab.problem import Parity
 from paritylab.problem.losses import LOSSES
 from paritylab.risk import population_risk
 from paritylab.risk.objective import target_of, weight_risk
+from paritylab.statistics import Rate
 
 
 @claim(
@@ -154,10 +155,10 @@ def adjacency(trial: Trial) -> Finding:
     together = train_heads(Parity(n, (2, 3)), "code", runs=runs, seed=trial.seed, steps=steps)
     apart = train_heads(Parity(n, (2, 6)), "code", runs=runs, seed=trial.seed, steps=steps)
     trial.report(0.9)
-    shared = RateOf(_both_midway(together)[together.solved])
+    shared = Rate.of(_both_midway(together)[together.solved])
     overlap = {name: _overlap(each) for name, each in (("with", together), ("without", apart))}
     hard = {
-        name: RateOf(each.recovered[each.solved])
+        name: Rate.of(each.recovered[each.solved])
         for name, each in (("with", together), ("without", apart))
     }
     return Finding(
@@ -239,8 +240,8 @@ def fig2(trial: Trial) -> Finding:
         measured={
             "finding": f"With the public code's tau = n/4 and Adam 0.2, 30 epochs (240 steps) "
             f"leave the sharpest head at attention {peaks['30 epochs']:.2f}; {steps} steps reach "
-            f"{shown:.2f}. Bits 8, 11, 18 are found in {RateOf(left.recovered)} of runs; with "
-            f"16, 17 and 4, {RateOf(right.solved)} reach risk 0.05.",
+            f"{shown:.2f}. Bits 8, 11, 18 are found in {Rate.of(left.recovered)} of runs; with "
+            f"16, 17 and 4, {Rate.of(right.solved)} reach risk 0.05.",
             "instead": "Both panels appear with the same optimiser and temperature but about eight "
             "times as many steps, and only in a share of the random starts.",
             "largest_attention": peaks,
@@ -334,7 +335,7 @@ def few_heads(trial: Trial) -> Finding:
     rates = []
     for heads in trial.track(counts):
         done = train_heads(targets, "code", heads=heads, steps=steps, seed=trial.seed)
-        rates.append(RateOf(done.recovered))
+        rates.append(Rate.of(done.recovered))
     by_heads = dict(zip(counts, rates, strict=True))
     return Finding(
         Status.CORRECTED if one_head < 1e-6 and smallest >= 1 - 1e-9 else Status.UNDECIDED,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf, rate_line
+from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import HeadRuns, random_targets, train_heads
@@ -11,6 +11,7 @@ from paritylab.learning.heads.reading import Recovery, calibrated, read_attentio
 from paritylab.models import HeadAttention
 from paritylab.problem import random_parity, sample
 from paritylab.risk import population_risk
+from paritylab.statistics import Rate
 
 
 @claim(
@@ -35,7 +36,7 @@ def recover_b(trial: Trial) -> Finding:
     pairs = list(zip(guesses, done.problems, strict=True))
     right_rows = np.array([guess.subset == problem.subset for guess, problem in pairs])
     sure = np.array([guess.confidence > 0.95 for guess in guesses])
-    alone, helped, trusted = RateOf(right), RateOf(right_rows), RateOf(right_rows[sure])
+    alone, helped, trusted = Rate.of(right), Rate.of(right_rows), Rate.of(right_rows[sure])
     chance = _chance_of_a_random_pool(n, k)
     learnt = helped.low > alone.high and trusted.low > 0.9
     return Finding(
@@ -44,7 +45,7 @@ def recover_b(trial: Trial) -> Finding:
         measured={
             "finding": f"The k positions with most attention are B in {alone} of runs, as often as "
             f"training succeeds. The 3k favourites and {rows} labelled rows give B in {helped}, "
-            f"and say so: confidence above 0.95 in {RateOf(sure)}, right in {trusted} of those.",
+            f"and say so: confidence above 0.95 in {Rate.of(sure)}, right in {trusted} of those.",
             "instead": "Attention alone is right when training succeeded. Runs that failed still "
             f"hold B among their 3k favourite positions (a random choice of 3k would in "
             f"{100 * chance:.0f} %), so a handful of labelled rows settles most of them.",
@@ -123,7 +124,7 @@ def remark10(trial: Trial) -> Finding:
     by_k = []
     for k in trial.track(sizes):
         done = train_heads(random_targets(n, k, runs, seed=trial.seed), "code", **options)
-        by_k.append(RateOf(done.recovered))
+        by_k.append(Rate.of(done.recovered))
     others = {}
     for changed in trial.pick(
         quick=({"bias": 0.3},),
@@ -132,7 +133,7 @@ def remark10(trial: Trial) -> Finding:
     ):
         targets = random_targets(n, 2, runs, seed=trial.seed, **changed)
         name, value = next(iter(changed.items()))
-        others[f"{name} {value}"] = RateOf(train_heads(targets, "code", **options).recovered)
+        others[f"{name} {value}"] = Rate.of(train_heads(targets, "code", **options).recovered)
     easy, hard = by_k[0], by_k[-1]
     listed = ", ".join(f"k = {k} {rate}" for k, rate in zip(sizes, by_k, strict=True))
     return Finding(

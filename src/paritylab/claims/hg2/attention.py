@@ -4,7 +4,7 @@ import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
-from paritylab.claims.rates import RateOf, rate_line
+from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.xor.race import race
@@ -15,6 +15,7 @@ from paritylab.learning.xor.train import (
     usual_width,
 )
 from paritylab.models.attention import ATTENTION
+from paritylab.statistics import Rate
 
 #: Optimisers of the race and the rates each may choose from.
 RULES = {
@@ -57,7 +58,7 @@ def softmax_needed(trial: Trial) -> Finding:
         ]
         for steps in checkpoints:
             best = max((each.best(steps) for each in races), key=np.mean)
-            rates[kind, steps] = RateOf(best)
+            rates[kind, steps] = Rate.of(best)
             risks[kind, steps] = min(each.best_risk(steps) for each in races)
     others = {key: rate for key, rate in rates.items() if key[0] != "softmax"}
     rival = max(rate.high for rate in others.values())
@@ -167,8 +168,8 @@ def init_variance(trial: Trial) -> Finding:
         for spread in trial.track(spreads)
         for loss in ("squared", "correlation")
     }
-    solved = {key: RateOf(each.solved) for key, each in done.items()}
-    split = {key: RateOf(each.split) for key, each in done.items()}
+    solved = {key: Rate.of(each.solved) for key, each in done.items()}
+    split = {key: Rate.of(each.split) for key, each in done.items()}
     limit = {
         loss: max(spread for spread in spreads if solved[loss, spread].value >= 0.9)
         for loss in ("squared", "correlation")

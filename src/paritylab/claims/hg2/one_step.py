@@ -3,12 +3,11 @@
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
 from paritylab.learning.xor.train import default_gain, usual_width
-from paritylab.sweep.intervals import power_law
+from paritylab.statistics import Rate, power_law
 
 RECONSTRUCTION = "our reconstruction of the model, from the published abstract"
 
@@ -53,8 +52,8 @@ def one_step_claim(trial: Trial) -> Finding:
     law = power_law(sizes, list(medians.values()))
     last = found[sizes[-1]]
     largest, targets = float(last.error.max()), last.ranked.size
-    ranked = RateOf(np.concatenate([step.ranked for step in found.values()]))
-    small = RateOf(found[64].error.ravel() ** 2 / 2 <= 0.01)
+    ranked = Rate.of(np.concatenate([step.ranked for step in found.values()]))
+    small = Rate.of(found[64].error.ravel() ** 2 / 2 <= 0.01)
     good = law.high < -0.5 and ranked.value > 0.99 and largest**2 / 2 <= 1e-2
     return Finding(
         Status.CORRECTED if good and small.high < 0.95 else Status.UNDECIDED,

@@ -10,7 +10,7 @@ from paritylab.learning.hardness.networks import train_networks
 from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.train import usual_width
 from paritylab.problem import Parity, sample, signs_from_bits
-from paritylab.sweep.intervals import half_point, power_law, threshold_law
+from paritylab.statistics import half_point, power_law, threshold_law
 
 
 @claim(

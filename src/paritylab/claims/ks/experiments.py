@@ -3,13 +3,13 @@
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.chain.published import MODES, Training, train_full_batch
 from paritylab.learning.chain.teacher import train_chain
 from paritylab.learning.hardness.recurrent import train_recurrent
 from paritylab.problem import random_tree
+from paritylab.statistics import Rate
 from paritylab.theory.ks import samples_to_find_children
 
 #: Outcomes the paper reports: which models solve which k within the plotted epochs.
@@ -44,7 +44,7 @@ def experiments(trial: Trial) -> Finding:
                 for seed in range(plain_seeds if (k, mode) == (8, "cot") else seeds)
             ]
     solved = {
-        key: RateOf([run.prediction[-1] < 0.01 for run in each]) for key, each in runs.items()
+        key: Rate.of([run.prediction[-1] < 0.01 for run in each]) for key, each in runs.items()
     }
     epoch_of = {key: [run.solved_at for run in each] for key, each in runs.items()}
     agree = [key for key in runs if (solved[key].value >= 0.5) == (key[0] in PUBLISHED[key[1]])]
@@ -144,7 +144,7 @@ def separation(trial: Trial) -> Finding:
     samples = trial.pick(quick=30_000, default=32_000, full=100_000)
     without, with_chain, right = {}, {}, []
     for n, k in trial.track(cells):
-        with_chain[n] = RateOf(train_chain(n, k, samples, runs=runs, seed=trial.seed).solved)
+        with_chain[n] = Rate.of(train_chain(n, k, samples, runs=runs, seed=trial.seed).solved)
         best = 0.0
         for eta in (0.3, 3.0):
             for run in range(runs):
@@ -196,8 +196,8 @@ def rnn(trial: Trial) -> Finding:
                 32, 16, labels=labels, cell=cell, steps=steps, runs=runs, seed=trial.seed
             )
             outcome[cell, labels] = done.accuracy
-    solved = {key: RateOf(accuracy == 1) for key, accuracy in outcome.items()}
-    learned = {key: RateOf(np.abs(accuracy - 0.5) > 0.06) for key, accuracy in outcome.items()}
+    solved = {key: Rate.of(accuracy == 1) for key, accuracy in outcome.items()}
+    learned = {key: Rate.of(np.abs(accuracy - 0.5) > 0.06) for key, accuracy in outcome.items()}
     good = all((solved[key].value == 1) if key[1] else (learned[key].value == 0) for key in outcome)
     told = "; ".join(
         f"{cell} {'with' if labels else 'without'} labels: {solved[cell, labels]}, accuracy "

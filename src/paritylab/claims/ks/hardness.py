@@ -6,7 +6,6 @@ import jax
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.chain.teacher import judge_chain, pairs_found, teacher_gradient, usual_step
@@ -20,6 +19,7 @@ from paritylab.learning.hardness.spread import (
 )
 from paritylab.models import LINKS, ChainModel
 from paritylab.problem import all_bits, random_tree, signs_from_bits
+from paritylab.statistics import Rate
 
 
 def _all_signs(n: int) -> np.ndarray:
@@ -181,10 +181,10 @@ def thm2(trial: Trial) -> Finding:
     sizes, share = _more_samples(trial)
     variance = _empirical_variance(trial)
     loss = min(run.loss for run in hidden)
-    kept = RateOf([run.hidden.all() for run in hidden])
-    with_chain = RateOf([outcome["opposed"] for outcome in chain])
+    kept = Rate.of([run.hidden.all() for run in hidden])
+    with_chain = Rate.of([outcome["opposed"] for outcome in chain])
     jitter, tenth = (
-        RateOf([outcome[name] for outcome in chain]) for name in ("jittered", "jittered, a tenth")
+        Rate.of([outcome[name] for outcome in chain]) for name in ("jittered", "jittered, a tenth")
     )
     good = kept.value == 1 and loss >= 1 and with_chain.value == 1 and max(variance.values()) <= 1
     return Finding(

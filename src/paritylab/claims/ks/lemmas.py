@@ -8,13 +8,13 @@ import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.hunt import hunt
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.chain.teacher import draw_tokens
 from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
 from paritylab.problem import ParityTree, random_tree
+from paritylab.statistics import Rate
 from paritylab.theory.ks import lemma4_bound, lemma6_squares, lemma9_kappa, lemma10_bounds
 
 
@@ -144,7 +144,7 @@ def lemma9(trial: Trial) -> Finding:
         ]
     )
     kappa = lemma9_kappa(n, samples, failure)
-    exceeded = RateOf(means > kappa)
+    exceeded = Rate.of(means > kappa)
     root, (left, right) = tree.size - 1, tree.children[-1]
     return Finding(
         Status.CORRECTED if exceeded.high <= failure else Status.REFUTED,
@@ -240,8 +240,8 @@ def lemma10(trial: Trial) -> Finding:
         tree = random_tree(trial.seed, n, k)
         outcomes = np.array([_token_means(tree, strings, draw) for draw in range(draws)])
         bounds = lemma10_bounds(n, k, strings, failure)
-        middle[n, k] = RateOf(outcomes[:, 0] > bounds[0])
-        last[n, k] = RateOf(outcomes[:, 0] > bounds[1])
+        middle[n, k] = Rate.of(outcomes[:, 0] > bounds[0])
+        last[n, k] = Rate.of(outcomes[:, 0] > bounds[1])
         constant += int(outcomes[:, 1].sum())
     worst, gap = max(rate.value for rate in last.values()), middle[cells[0]]
     return Finding(

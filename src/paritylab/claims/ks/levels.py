@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.chain.levels import level_step, train_levels
@@ -15,6 +14,7 @@ from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import float64
 from paritylab.problem import random_tree
+from paritylab.statistics import Rate
 from paritylab.theory.ks import level_signal
 
 
@@ -40,7 +40,7 @@ def thm7(trial: Trial) -> Finding:
         ]
         for n, k, samples, runs in trial.track(cells)
     }
-    rates = {cell: RateOf([run.one_per_step for run in runs]) for cell, runs in done.items()}
+    rates = {cell: Rate.of([run.one_per_step for run in runs]) for cell, runs in done.items()}
     broken = _ablations(trial)
     worst = max(rate.value for name, rate in broken.items() if name != "half-integer step")
     good = all(rate.value == 1 for rate in rates.values()) and worst == 0
@@ -88,7 +88,7 @@ def thm7(trial: Trial) -> Finding:
     )
 
 
-def _ablations(trial: Trial) -> dict[str, RateOf]:
+def _ablations(trial: Trial) -> dict[str, Rate]:
     """The same runs with one part removed; half-integer steps fail only now and then."""
     runs = trial.pick(quick=3, default=5, full=20)
     half = (np.round(level_step(32, 8) * level_signal(32, 8, 1, CosineLink())) + 0.5) / (
@@ -101,7 +101,7 @@ def _ablations(trial: Trial) -> dict[str, RateOf]:
         "half-integer step": {"eta": half},
     }
     return {
-        name: RateOf(
+        name: Rate.of(
             [
                 train_levels(
                     random_tree(trial.seed + run, 32, 8),

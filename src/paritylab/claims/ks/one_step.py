@@ -3,12 +3,12 @@
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf, rate_line
+from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.chain.teacher import chain_curve, train_chain, usual_step
 from paritylab.models import ChainModel
-from paritylab.sweep.intervals import half_point, threshold_law
+from paritylab.statistics import Rate, half_point, threshold_law
 from paritylab.theory.ks import samples_to_find_children
 
 
@@ -34,10 +34,10 @@ def thm5(trial: Trial) -> Finding:
     n, k, _ = cells[0]
     factors = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
     window = [
-        RateOf(train_chain(n, k, 1000 * n, runs=5, eta=f * n * n, seed=trial.seed).accuracy == 1)
+        Rate.of(train_chain(n, k, 1000 * n, runs=5, eta=f * n * n, seed=trial.seed).accuracy == 1)
         for f in factors
     ]
-    solved = RateOf(np.concatenate([runs.solved for runs in done.values()]))
+    solved = Rate.of(np.concatenate([runs.solved for runs in done.values()]))
     errors = {n: float(np.median(runs.error)) for n, runs in done.items()}
     falls = len(errors) == 1 or errors[cells[-1][0]] < errors[cells[0][0]]
     inside = [f for f, rate in zip(factors, window, strict=True) if rate.value == 1]
@@ -50,7 +50,7 @@ def thm5(trial: Trial) -> Finding:
             f"error is {', '.join(f'{e:.2g}' for e in errors.values())}. At n = {n} step sizes "
             f"{min(inside, default=0):g}n² to {max(inside, default=0):g}n² work.",
             "median_largest_error": {str(n): error for n, error in errors.items()},
-            "solved": {str(n): str(RateOf(runs.solved)) for n, runs in done.items()},
+            "solved": {str(n): str(Rate.of(runs.solved)) for n, runs in done.items()},
             "window_of_eta_over_n2": [min(inside, default=0.0), max(inside, default=0.0)],
         },
         predicted={"eta": f"(ln M + 5)/signal = {usual_step(n, k) / n**2:.2f}n² at n = {n}"},

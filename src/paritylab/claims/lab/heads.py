@@ -3,13 +3,13 @@
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.rates import RateOf
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import random_targets, train_heads
 from paritylab.learning.heads.anneal import Annealing, anneal_heads
 from paritylab.learning.heads.one_step import smallest_width
 from paritylab.problem import Parity
+from paritylab.statistics import Rate
 
 
 @claim(
@@ -41,7 +41,7 @@ def heads_learn(trial: Trial) -> Finding:
     for n, k, runs in trial.track(cells):
         targets = random_targets(n, k, runs, seed=trial.seed)
         done = anneal_heads(targets, restarts=20, seed=trial.seed)
-        single[n, k], final[n, k] = RateOf(done.starts == 1), RateOf(done.recovered)
+        single[n, k], final[n, k] = Rate.of(done.starts == 1), Rate.of(done.recovered)
         starts[n, k] = float(done.starts.mean())
     n, k, runs = cells[0]
     targets = random_targets(n, k, min(runs, 60), seed=trial.seed)
@@ -56,7 +56,7 @@ def heads_learn(trial: Trial) -> Finding:
         measured={
             "finding": f"Single starts: {listed}. With restarts at least {100 * everywhere:.0f} % "
             f"everywhere, {max(starts.values()):.2f} starts on average at most. Without jitter "
-            f"{RateOf(still.recovered)}, the paper's procedure {RateOf(paper.recovered)} "
+            f"{Rate.of(still.recovered)}, the paper's procedure {Rate.of(paper.recovered)} "
             f"at n = {n}, k = {k}.",
             "single_start_rate": _named(single, "value"),
             "rate_with_restarts": _named(final, "value"),
