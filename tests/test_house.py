@@ -17,9 +17,17 @@ README = (ROOT / "README.md").read_text()
 #: A part of the house imports only from parts before it, sub-packages included; a module belongs
 #: to the longest name that fits. The faces (cli) come last and may import all.
 HOUSE = (
-    *("precision", "files", "statistics", "problem", "models", "theory"),
+    *("precision", "files", "options", "statistics", "problem", "models", "theory"),
     *("risk.result", "risk.routes", "risk"),
-    *("learning.runs", "learning.descent", "learning.heads", "learning.xor", "learning.chain"),
+    *(
+        "learning.saving",
+        "learning.runs",
+        "learning.judging",
+        "learning.descent",
+        "learning.heads",
+        "learning.xor",
+        "learning.chain",
+    ),
     *("learning.hardness", "learning", "solvers", "sweep", "claims", "report", "cli"),
 )
 

@@ -18,7 +18,7 @@ from paritylab.learning.xor.train import (
     train_xor,
     unit_step,
 )
-from paritylab.models import ATTENTION, XOR_READOUTS, TwoHeads, draw_positions
+from paritylab.models import ATTENTION, XOR_READOUTS, TwoHeads, as_code
 from paritylab.precision import float64
 
 X64_MODES = [False]
@@ -80,7 +80,7 @@ def test_one_step_is_autodiff_of_the_whole_model(attention, positions):
     with float64():
         keys = [jax.random.fold_in(jax.random.key(4), run) for run in range(2)]
         for run, key in enumerate(keys):
-            code = draw_positions(positions, jax.random.fold_in(key, 1), 8, 6)
+            code = as_code(positions, 8, key=jax.random.fold_in(key, 1), width=6)
             i, j = runs.pairs[run]
             labels = -SIGNS[:, i] * SIGNS[:, j]
 
@@ -98,7 +98,7 @@ def test_the_closed_first_step_of_the_tent_is_autodiff_too():
     key = jax.random.fold_in(jax.random.key(2), 0)
     signs = np.array(list(itertools.product([1.0, -1.0], repeat=9)))
     with float64():
-        code = draw_positions("signs", jax.random.fold_in(key, 1), 9, 6)
+        code = as_code("signs", 9, key=jax.random.fold_in(key, 1), width=6)
         i, j = runs.pairs[0]
 
         def loss(w):

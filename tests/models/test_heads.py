@@ -13,7 +13,6 @@ from paritylab.models import (
     RandomSigns,
     Zigzag,
     as_readout,
-    hard_attention,
     tied_positions,
     weights_of,
 )
@@ -63,21 +62,19 @@ def test_random_signs_are_centred_with_the_given_width():
         RandomSigns.draw(3, 50, 0)
 
 
-def test_hard_attention_reports_ties_and_offers_both_treatments():
+def test_hard_attention_reports_ties_and_takes_the_first():
     halfway = np.array([np.sin(2 * np.pi * 2.5 / 7), np.cos(2 * np.pi * 2.5 / 7)])
     model = HeadAttention(
-        np.stack([halfway, Circle(7).table[4]]), Circle(7), 3, Zigzag(3), hard=True
+        np.stack([halfway, Circle(7).table[4]]), Circle(7), 3, Zigzag(3), kind="hard"
     )
     assert model.ties().tolist() == [2, 1]
     assert np.flatnonzero(model.attention()[0]).tolist() == [2]
-    averaged = hard_attention(model.scores(), average_ties=True)
-    assert np.allclose(averaged[0, 2:4], 0.5)
     assert not tied_positions(jnp.array([1.0, 1.001])).tolist()[0]
 
 
 def test_hard_is_the_limit_of_soft():
     soft = HeadAttention.on(PROBLEM, tau=1e-4).attention()
-    hard = HeadAttention.on(PROBLEM, hard=True).attention()
+    hard = HeadAttention.on(PROBLEM, kind="hard").attention()
     assert np.allclose(soft, hard, atol=1e-6)
 
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.models import ATTENTION, Bowl, OneHot, Tent, TwoHeads, attend, draw_positions
+from paritylab.models import ATTENTION, Bowl, OneHot, Tent, TwoHeads, as_code, attend
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import HeadAttention
 from paritylab.problem import Parity
@@ -42,7 +42,7 @@ def test_a_model_on_the_pair_labels_every_string():
 
 def test_the_k_head_model_shares_the_attention_code():
     """Two heads' z is the k-head attended sum with k = 2, seen in signs."""
-    code = draw_positions("signs", 0, 6, 4)
+    code = as_code("signs", 6, key=0, width=4)
     directions = np.random.default_rng(0).normal(size=(2, 4))
     two = TwoHeads(directions, code)
     many = HeadAttention(directions, code, 2, lambda s: s, 1.0)
@@ -51,7 +51,7 @@ def test_the_k_head_model_shares_the_attention_code():
 
 @pytest.mark.parametrize("kind", ["signs", "balanced", "sphere"])
 def test_random_codes_have_unit_rows_or_zero_mean(kind):
-    table = np.asarray(draw_positions(kind, 3, 40, 16).table)
+    table = np.asarray(as_code(kind, 40, key=3, width=16).table)
     norms = np.linalg.norm(table, axis=1)
     if kind != "signs":
         np.testing.assert_allclose(norms, 1, rtol=1e-12)
@@ -63,8 +63,8 @@ def test_bad_names_and_sizes_are_refused():
     with pytest.raises(ValueError, match="attention must be one of"):
         attend(jnp.zeros(3), "cosine")
     with pytest.raises(ValueError, match="positions must be"):
-        draw_positions("spiral", 0, 8, 4)
+        as_code("spiral", 8, key=0, width=4)
     with pytest.raises(ValueError, match="even n"):
-        draw_positions("balanced", 0, 7, 4)
+        as_code("balanced", 7, key=0, width=4)
     with pytest.raises(ValueError, match="need a width"):
-        draw_positions("signs", 0, 8)
+        as_code("signs", 8)

@@ -1,31 +1,46 @@
-"""How it learns: losses, and the risk and its gradient by several routes."""
+"""How it learns: one contract, and the learners that keep it."""
 
 from paritylab.learning.chain.levels import LevelRun, train_levels
 from paritylab.learning.chain.teacher import ChainRuns, teacher_gradient, train_chain
-from paritylab.learning.heads.anneal import AnnealedRuns, Annealing, anneal_heads
-from paritylab.learning.heads.procedure import PRESETS, Procedure, preset, temperature
-from paritylab.learning.heads.train import HeadRuns, random_targets, train_heads
+from paritylab.learning.descent import Descent
+from paritylab.learning.heads.anneal import Annealed
+from paritylab.learning.heads.temperature import temperature
+from paritylab.learning.heads.train import Heads
+from paritylab.learning.runs import (
+    LEARNERS,
+    AllInputs,
+    Fresh,
+    Population,
+    Result,
+    Rows,
+    Runs,
+    Sample,
+    learn,
+)
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorRuns, train_xor
 
 __all__ = [
-    "PRESETS",
-    "AnnealedRuns",
-    "Annealing",
+    "LEARNERS",
+    "AllInputs",
+    "Annealed",
     "ChainRuns",
-    "HeadRuns",
+    "Descent",
+    "Fresh",
+    "Heads",
     "LevelRun",
-    "Procedure",
+    "Population",
+    "Result",
+    "Rows",
+    "Runs",
+    "Sample",
     "StreamedStep",
     "XorRuns",
-    "anneal_heads",
-    "preset",
-    "random_targets",
+    "learn",
     "streamed_step",
     "teacher_gradient",
     "temperature",
     "train_chain",
-    "train_heads",
     "train_levels",
     "train_xor",
 ]

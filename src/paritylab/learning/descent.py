@@ -1,28 +1,52 @@
-"""Gradient descent in one compiled loop, for any risk and any optax optimiser."""
+"""Gradient descent in one compiled loop: any model, any loss, any optax optimiser, many runs."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
+
+from paritylab.learning.judging import judge_models
+from paritylab.learning.runs import (
+    SOLVED_RISK,
+    AllInputs,
+    Fresh,
+    Rows,
+    Sample,
+    Target,
+    Trained,
+    Unknown,
+    check_fields,
+    register,
+)
+from paritylab.models.protocol import check_model, parameters_of, with_parameters
+from paritylab.precision import float64
+from paritylab.problem import Loss, as_loss
+from paritylab.risk.objective import Target as Arrays, target_of
+from paritylab.risk.rows import Rows as Table, draw_rows, empirical_risk, every_row
 
 #: Optimisers by name; each takes the step size.
 OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
     "sgd": optax.sgd,
-    "momentum": lambda rate: optax.sgd(rate, momentum=0.9),
-    "normalised": lambda rate: optax.chain(optax.normalize_by_update_norm(), optax.sgd(rate)),
+    "momentum": lambda eta: optax.sgd(eta, momentum=0.9),
+    "normalised": lambda eta: optax.chain(optax.normalize_by_update_norm(), optax.sgd(eta)),
     "adam": optax.adam,
     "adamw": optax.adamw,
     "rmsprop": optax.rmsprop,
 }
 
+Optimiser = str | optax.GradientTransformation
 
-class Descent(NamedTuple):
+
+class Path(NamedTuple):
     """Where a run ended and the way there.
 
     parameters: at the end. path: parameters before steps 0, every, 2·every, … risks: the risk the
-    optimiser saw at the same steps.
+    optimiser saw at the same steps. Both are empty if no trace was asked for.
     """
 
     parameters: Any
@@ -36,37 +60,272 @@ def descend(
     optimiser: optax.GradientTransformation,
     *,
     steps: int,
-    every: int,
+    every: int | None = None,
     key: jax.Array,
-) -> Descent:
+) -> Path:
     """`steps` steps of the optimiser on risk(parameters, key of the step); call it under jit.
 
-    every: how many steps lie between two entries of the path; must divide `steps`.
+    every: how many steps lie between two entries of the path; None keeps no path.
     """
     value_and_gradient = jax.value_and_grad(risk)
+    optimiser = optax.with_extra_args_support(optimiser)
 
-    def step(carry, number):
+    def step(carry: Any, number: Any) -> Any:
         parameters, state = carry
-        value, gradient = value_and_gradient(parameters, jax.random.fold_in(key, number))
-        updates, state = optimiser.update(gradient, state, parameters)
+        step_key = jax.random.fold_in(key, number)
+        value, gradient = value_and_gradient(parameters, step_key)
+        # Line searches (L-BFGS) ask for more than the gradient; others ignore it.
+        updates, state = optimiser.update(
+            gradient,
+            state,
+            parameters,
+            value=value,
+            grad=gradient,
+            value_fn=lambda p: risk(p, step_key),
+        )
         return (optax.apply_updates(parameters, updates), state), value
 
-    def stretch(carry, first):
-        after, values = jax.lax.scan(step, carry, first + jnp.arange(every))
+    def stretch(carry: Any, first: Any, length: int) -> Any:
+        after, values = jax.lax.scan(step, carry, first + jnp.arange(length))
         return after, (carry[0], values[0])
 
-    start = (parameters, optimiser.init(parameters))
-    (parameters, _), (path, risks) = jax.lax.scan(stretch, start, jnp.arange(0, steps, every))
-    return Descent(parameters, path, risks)
+    carry = (parameters, optimiser.init(parameters))
+    if every is None:
+        (parameters, _), _ = jax.lax.scan(step, carry, jnp.arange(steps))
+        return Path(parameters, (), jnp.zeros(0))
+    whole, rest = divmod(steps, every)
+    starts = jnp.arange(0, whole * every, every)
+    carry, (path, risks) = jax.lax.scan(lambda c, first: stretch(c, first, every), carry, starts)
+    if rest:
+        carry, last = stretch(carry, whole * every, rest)
+        path, risks = jax.tree.map(
+            lambda many, one: jnp.concatenate([many, one[None]]), (path, risks), last
+        )
+    return Path(carry[0], path, risks)
 
 
-def as_optimiser(optimiser: str | optax.GradientTransformation, rate):
+def as_optimiser(optimiser: Optimiser, eta: Any) -> optax.GradientTransformation:
     """An optax optimiser from its name and a step size; a ready one passes unchanged."""
     if isinstance(optimiser, str):
         if optimiser not in OPTIMISERS:
             known = ", ".join(OPTIMISERS)
             raise ValueError(f"optimiser must be one of {known} or from optax, got {optimiser!r}")
-        return OPTIMISERS[optimiser](rate)
+        return OPTIMISERS[optimiser](eta)
     if isinstance(optimiser, optax.GradientTransformation):
         return optimiser
-    raise ValueError(f"optimiser must be a name or from optax, got {type(optimiser).__name__}")
+    name = getattr(optimiser, "__name__", type(optimiser).__name__)
+    if callable(optimiser):
+        raise ValueError(f"optimiser must be called first, such as optax.{name}(0.1), got {name}")
+    raise ValueError(f"optimiser must be a name or from optax, got {name}")
+
+
+class Schedule(NamedTuple):
+    """How a compiled loop runs: an optimiser by name (or ready), steps, stride of the trace."""
+
+    optimiser: Optimiser
+    steps: int
+    every: int | None
+    batch: int | None = None
+
+
+class Source(NamedTuple):
+    """Where a compiled loop gets its risk from.
+
+    kind: name of the data kind. samples: rows drawn per run or step. uniform: all bits are fair.
+    exact: the population risk as a function of (model, target), for Population.
+    """
+
+    kind: str
+    samples: int
+    uniform: bool
+    exact: Callable[[Any, Arrays], jax.Array] | None = None
+
+
+def descend_all(
+    model: Any,
+    parameters: Any,
+    data: Any,
+    keys: jax.Array,
+    *,
+    loss: Loss,
+    schedule: Schedule,
+    eta: float,
+    exact: Callable[[Any, Arrays], jax.Array] | None = None,
+) -> Path:
+    """Train one run per key in one compiled call; every leaf of the result has a run axis first.
+
+    model: a skeleton; parameters: its trainable numbers with a leading axis of runs.
+    """
+    as_optimiser(schedule.optimiser, eta)
+    uniform = data.targets is None or all(target.is_uniform for target in data.targets)
+    source = Source(type(data).__name__, getattr(data, "samples", 0), uniform, exact)
+    if isinstance(data, Rows):
+        per_run: Any = training_rows(data, keys)
+    else:
+        per_run = jax.tree.map(lambda *leaves: np.stack(leaves), *map(target_of, data.targets))
+    with float64():
+        path = _descend_compiled(
+            model, loss, source, schedule, np.float64(eta), parameters, per_run, keys
+        )
+        return jax.tree.map(np.asarray, path)
+
+
+@eqx.filter_jit
+def _descend_compiled(
+    model: Any,
+    loss: Loss,
+    source: Source,
+    schedule: Schedule,
+    eta: Any,
+    parameters: Any,
+    per_run: Any,
+    keys: jax.Array,
+) -> Path:
+    optimiser = as_optimiser(schedule.optimiser, eta)
+
+    def one(parameters: Any, given: Any, key: jax.Array) -> Path:
+        data_key, step_key = jax.random.split(jax.random.fold_in(key, 2))
+        risk = _risk_of_run(model, loss, source, schedule.batch, given, data_key)
+        return descend(
+            risk, parameters, optimiser, steps=schedule.steps, every=schedule.every, key=step_key
+        )
+
+    return jax.vmap(one)(parameters, per_run, keys)
+
+
+def _risk_of_run(
+    model: Any, loss: Loss, source: Source, batch: int | None, given: Any, data_key: jax.Array
+) -> Callable[[Any, jax.Array], jax.Array]:
+    """risk(parameters, key of the step) for one run."""
+    exact = source.exact
+    if exact is not None:
+        return lambda p, _: exact(with_parameters(model, p), given)
+    if source.kind == "Fresh":
+
+        def fresh(p: Any, step_key: jax.Array) -> jax.Array:
+            rows = draw_rows(step_key, given, source.samples, uniform=source.uniform)
+            return empirical_risk(with_parameters(model, p), rows, loss)
+
+        return fresh
+    noise: Any = 0.0
+    if source.kind == "AllInputs":
+        rows, noise = every_row(given), (1 - jnp.abs(given.contrast)) / 2
+    elif source.kind == "Sample":
+        rows = draw_rows(data_key, given, source.samples, uniform=source.uniform)
+    else:
+        rows = given
+
+    def on_rows(p: Any, step_key: jax.Array) -> jax.Array:
+        chosen = rows if batch is None else _some_rows(rows, step_key, batch, source)
+        return empirical_risk(with_parameters(model, p), chosen, loss, noise)
+
+    return on_rows
+
+
+def _some_rows(rows: Table, key: jax.Array, batch: int, source: Source) -> Table:
+    """A random batch of the rows, each drawn by its share."""
+    size = rows.labels.shape[0]
+    if source.kind == "AllInputs" and not source.uniform:
+        index = jax.random.choice(key, size, (batch,), p=rows.shares)
+    else:
+        index = jax.random.randint(key, (batch,), 0, size)
+    return Table(rows.bits[index], rows.labels[index], jnp.full(batch, 1 / batch))
+
+
+def training_rows(data: Rows, keys: jax.Array) -> Table:
+    """The rows each run trains on, (runs, N, n); the others are held out for judging."""
+    chosen = np.stack([data.split(key)[0] for key in keys])
+    bits = data.bits[chosen].astype(np.float64)
+    shares = np.full(chosen.shape, 1 / chosen.shape[1])
+    return Table(bits, data.labels[chosen].astype(np.float64), shares)
+
+
+def traced(path: Path, schedule: Schedule, **named: Any) -> dict[str, np.ndarray] | None:
+    """The trace of a descent by name, or None if none was kept."""
+    if schedule.every is None:
+        return None
+    steps = np.arange(0, schedule.steps, schedule.every)
+    return {"step": steps, "risk": np.asarray(path.risks), **named}
+
+
+@register("descent")
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Gradient descent on a model of one's own, from rows, samples or all inputs.
+
+    model: a model (see `paritylab.models.protocol`), the start of every run, or a function from a
+    key to one, so that every run starts elsewhere. batch: rows per step, all of them if None.
+    """
+
+    model: Any
+    loss: Any = "squared_hinge"
+    optimiser: Any = "adam"
+    eta: float = 0.01
+    steps: int = 1000
+    batch: int | None = None
+
+    takes = (AllInputs, Sample, Fresh, Rows)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        as_loss(self.loss)
+        as_optimiser(self.optimiser, self.eta)
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
+        with float64():
+            starts = [self._start(key, data.n) for key in keys]
+            leaves = jax.tree.map(
+                lambda *each: np.stack([np.asarray(a, dtype=np.float64) for a in each]),
+                *map(parameters_of, starts),
+            )
+            path = descend_all(
+                starts[0],
+                leaves,
+                data,
+                keys,
+                loss=as_loss(self.loss),
+                schedule=schedule,
+                eta=self.eta,
+            )
+        numbers = tuple(jax.tree.leaves(path.parameters))
+        return judged_networks(self, numbers, data, keys, trace=traced(path, schedule))
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
+        start = self._start(key, None)
+        structure = jax.tree.structure(parameters_of(start))
+        return with_parameters(start, jax.tree.unflatten(structure, numbers))
+
+    def _start(self, key: jax.Array, n: int | None) -> Any:
+        made = self.model
+        if not isinstance(made, eqx.Module) and not hasattr(made, "with_parameters"):
+            if not callable(made):
+                raise ValueError(
+                    f"model must be a model or a function from a key to one, got {made!r}"
+                )
+            made = made(jax.random.split(key)[1])
+        if n is not None:
+            check_model(made, n)
+        return made
+
+
+def judged_networks(learner: Any, numbers: Any, data: Any, keys: jax.Array, **rest: Any) -> Trained:
+    """`Trained` of runs that name no set: the risk of every rebuilt model decides."""
+    targets = data.targets or (Unknown(data.n),) * len(keys)
+    models = [
+        learner.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, keys[run])
+        for run, target in enumerate(targets)
+    ]
+    found = judge_models(models, data, keys)
+    stats = {"accuracy": found.accuracy, **(rest.pop("stats", None) or {})}
+    return Trained(
+        numbers=numbers,
+        subset=[None] * len(models),
+        risk=found.risk,
+        error=found.error,
+        kind=found.kind,
+        loss="squared_hinge",
+        solved=found.risk + found.error < SOLVED_RISK,
+        stats=stats,
+        **rest,
+    )

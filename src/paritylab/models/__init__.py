@@ -2,6 +2,8 @@
 
 from paritylab.models.attention import (
     ATTENTION,
+    NORMALISED,
+    as_attention,
     attend,
     hard_attention,
     softmax_attention,
@@ -14,7 +16,18 @@ from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
 from paritylab.models.joint import JointAttention
 from paritylab.models.links import LINKS, AbstractLink, CosineLink, SlopedLink, as_link
-from paritylab.models.positions import Circle, OneHot, RandomSigns, Sphere, draw_positions
+from paritylab.models.positions import (
+    AbstractPositionCode,
+    Circle,
+    OneHot,
+    Positions,
+    RandomSigns,
+    Sphere,
+    Table,
+    as_code,
+    is_drawn,
+)
+from paritylab.models.protocol import Model, check_model, parameters_of, with_parameters
 from paritylab.models.readouts import (
     XOR_READOUTS,
     Bowl,
@@ -29,8 +42,10 @@ from paritylab.models.two_heads import TwoHeads
 __all__ = [
     "ATTENTION",
     "LINKS",
+    "NORMALISED",
     "XOR_READOUTS",
     "AbstractLink",
+    "AbstractPositionCode",
     "Bowl",
     "ChainModel",
     "Circle",
@@ -40,23 +55,31 @@ __all__ = [
     "FullFormAttention",
     "HeadAttention",
     "JointAttention",
+    "Model",
     "OneHot",
+    "Positions",
     "RandomSigns",
     "SlopedLink",
     "Sphere",
+    "Table",
     "Tent",
     "TwoHeads",
     "WeightedReadout",
     "Zigzag",
+    "as_attention",
+    "as_code",
     "as_link",
     "as_readout",
     "attend",
-    "draw_positions",
+    "check_model",
     "hard_attention",
+    "is_drawn",
+    "parameters_of",
     "parity_network",
     "parity_transformer",
     "smooth_relu",
     "softmax_attention",
     "tied_positions",
     "weights_of",
+    "with_parameters",
 ]

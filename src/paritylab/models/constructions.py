@@ -24,4 +24,6 @@ def parity_transformer(
     problem: Parity, *, tau: float = 1.0, b: float = 0.0, hard: bool = False
 ) -> HeadAttention:
     """k heads of unit norm, head i pointing at B_i, and the zigzag head: equation (2) of HG1."""
-    return HeadAttention.on(problem, readout=Zigzag(problem.k, b), tau=tau, hard=hard)
+    return HeadAttention.on(
+        problem, readout=Zigzag(problem.k, b), tau=tau, kind="hard" if hard else "softmax"
+    )

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.models.attention import hard_attention, softmax_attention, tied_positions
+from paritylab.models.attention import Kind, as_attention, tied_positions
 from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.readouts import Readout, as_readout
 from paritylab.precision import AnyArray, keep_float64
@@ -51,7 +51,8 @@ class HeadAttention(eqx.Module):
     """HG1's masked model: γ_i = softmax_j(<a_i, p_j>/τ), ŷ = h((k/heads) Σ_i Σ_j γ_i[j] x_j).
 
     directions: a, one trainable row per head. code: the positions p. k: size of the parity
-    set. tau: temperature τ. readout: h, frozen. hard: all attention on the best position.
+    set. tau: temperature τ. readout: h, frozen. kind: how scores become attention, "softmax" unless
+    given; "hard" puts all of it on the best position.
 
     >>> model = HeadAttention.on(Parity(12, (2, 7)), tau=1 / 144)
     >>> round(float(model(np.eye(12)[2])), 4)
@@ -63,14 +64,14 @@ class HeadAttention(eqx.Module):
     k: int = eqx.field(static=True)
     readout: Readout
     tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
-    hard: bool = eqx.field(static=True, default=False)
+    kind: str | Kind = eqx.field(static=True, default="softmax")
 
     @classmethod
     def on(
-        cls, problem: Parity, *, code=None, readout="zigzag", tau=1.0, hard=False
+        cls, problem: Parity, *, code=None, readout="zigzag", tau=1.0, kind="softmax"
     ) -> "HeadAttention":
         """One head exactly on each position of B: the construction of Proposition 3."""
-        return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, hard=hard)
+        return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, kind=kind)
 
     @classmethod
     def at(
@@ -81,12 +82,12 @@ class HeadAttention(eqx.Module):
         code=None,
         readout="zigzag",
         tau=1.0,
-        hard=False,
+        kind="softmax",
     ) -> "HeadAttention":
         """One head on each of the given positions, right or wrong."""
         code = Circle(problem.n) if code is None else code
         k = problem.k
-        return cls(code.vectors(list(positions)), code, k, as_readout(readout, k), tau, hard)
+        return cls(code.vectors(list(positions)), code, k, as_readout(readout, k), tau, kind)
 
     @classmethod
     def random(
@@ -98,7 +99,7 @@ class HeadAttention(eqx.Module):
         code=None,
         readout="zigzag",
         tau=1.0,
-        hard=False,
+        kind="softmax",
     ) -> "HeadAttention":
         """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
         heads = problem.k if heads is None else heads
@@ -107,7 +108,7 @@ class HeadAttention(eqx.Module):
         code = Circle(problem.n) if code is None else code
         draws = np.asarray(jax.random.normal(as_key(key), (heads, code.width)), dtype=np.float64)
         directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
-        return cls(directions, code, problem.k, as_readout(readout, problem.k), tau, hard)
+        return cls(directions, code, problem.k, as_readout(readout, problem.k), tau, kind)
 
     def __check_init__(self):
         if isinstance(self.tau, np.ndarray) and not np.all((self.tau > 0) & (self.tau < np.inf)):
@@ -119,7 +120,7 @@ class HeadAttention(eqx.Module):
 
     def attention(self) -> Float[Array, "heads n"]:
         """The attention matrix γ; every row sums to one."""
-        return hard_attention(self.scores()) if self.hard else softmax_attention(self.scores())
+        return as_attention(self.kind)(self.scores())
 
     def ties(self) -> Int[Array, " heads"]:
         """How many positions share each head's highest score; hard attention took the first."""

@@ -1,7 +1,8 @@
 """Position codes: how a head tells one position from another."""
 
 import abc
-from typing import final
+from collections.abc import Callable
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -131,24 +132,71 @@ class Sphere(AbstractTable):
         return cls(draws / np.linalg.norm(draws, axis=1, keepdims=True))
 
 
-#: Position codes whose width is free.
+@final
+class Table(AbstractTable):
+    """A code of one's own: row j is the vector of position j."""
+
+    table: Float[AnyArray, "n width"]
+
+
+#: Position codes by name; those whose width is free draw a fresh table per run.
+POSITIONS = ("circle", "onehot", "signs", "balanced", "sphere")
 WITH_WIDTH = ("signs", "balanced", "sphere")
 
+#: A name, a code, its table (n, width), or a function of n that gives the table.
+Positions = str | AbstractPositionCode | AnyArray | Callable[[int], AnyArray]
 
-def draw_positions(kind: str, key, n: int, width: int | None = None) -> "OneHot | AbstractTable":
-    """A position code by name: signs, balanced, sphere (of the given width), onehot, circle.
 
-    >>> draw_positions("onehot", 0, 8).width
-    8
+def is_drawn(positions: Positions) -> bool:
+    """Whether a code is random, so that every run has its own."""
+    return isinstance(positions, str) and positions in WITH_WIDTH
+
+
+def as_code(
+    positions: Positions, n: int, *, key: Any = 0, width: int | None = None
+) -> AbstractPositionCode:
+    """A position code for n positions, from a name or from one's own parts.
+
+    key, width: for the random codes signs, balanced and sphere.
+
+    >>> as_code("onehot", 8).width, as_code(lambda n: np.eye(n)[:, :3], 8).width
+    (8, 3)
     """
-    if kind in WITH_WIDTH:
+    if isinstance(positions, str):
+        return _named_code(positions, n, key, width)
+    if isinstance(positions, AbstractPositionCode):
+        code = positions
+    else:
+        table = positions(n) if callable(positions) else positions
+        code = Table(_checked_table(table, n))
+    if code.n != n:
+        raise ValueError(f"the position code has {code.n} positions, the problem n={n}")
+    return code
+
+
+def _checked_table(table: Any, n: int) -> np.ndarray:
+    try:
+        array = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 2 or len(array) != n or not np.isfinite(array).all():
+        raise ValueError(
+            f"a position code is a name ({', '.join(POSITIONS)}), a code with scores() and "
+            f"vectors(), or a table of finite numbers with a row per position, (n={n}, width); "
+            f"got {type(table).__name__} of shape {np.shape(array)}"
+        )
+    return array
+
+
+def _named_code(name: str, n: int, key: Any, width: int | None) -> AbstractPositionCode:
+    if name in WITH_WIDTH:
         if width is None:
-            raise ValueError(f"{kind} positions need a width")
-        if kind == "sphere":
+            raise ValueError(f"{name} positions need a width")
+        if name == "sphere":
             return Sphere.draw(key, n, width)
-        return RandomSigns.draw(key, n, width, balanced=kind == "balanced")
-    if kind == "onehot":
+        return RandomSigns.draw(key, n, width, balanced=name == "balanced")
+    if name == "onehot":
         return OneHot(n)
-    if kind == "circle":
+    if name == "circle":
         return Circle(n)
-    raise ValueError(f"positions must be signs, balanced, sphere, onehot or circle, got {kind!r}")
+    raise ValueError(f"positions must be one of {', '.join(POSITIONS)} or a code, got {name!r}")

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from paritylab.models.attention import attend
+from paritylab.models.attention import Kind, attend
 from paritylab.models.heads import ParameterCount
 from paritylab.models.positions import AbstractPositionCode
 from paritylab.models.readouts import Bowl, Readout
@@ -20,8 +20,8 @@ from paritylab.precision import AnyArray, keep_float64
 class TwoHeads(eqx.Module):
     """α_h = attend(<w_h, p_l>/τ), z = ½ Σ_h Σ_l α_h[l] x_l with signs x, ŷ = readout(z).
 
-    directions: w, one trainable row per head. code: the positions p. attention: softmax, linear,
-    sigmoid, exp or relu. readout: 1 - 2z² unless given. tau: temperature τ.
+    directions: w, one trainable row per head. code: the positions p. kind: how scores become
+    weights (softmax unless given). readout: 1 - 2z² unless given. tau: temperature τ.
 
     >>> from paritylab.models.positions import OneHot
     >>> model = TwoHeads(100.0 * OneHot(5).vectors([1, 3]), OneHot(5))
@@ -31,14 +31,14 @@ class TwoHeads(eqx.Module):
 
     directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
     code: AbstractPositionCode
-    attention: str = eqx.field(static=True, default="softmax")
+    kind: str | Kind = eqx.field(static=True, default="softmax")
     readout: Readout = Bowl()
     tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
 
     def weights(self) -> Float[Array, " n"]:
         """g_l = ½ Σ_h α_h[l], the weight of sign l in z."""
         scores = self.code.scores(jnp.asarray(self.directions)) / self.tau
-        return jnp.mean(attend(scores, self.attention), axis=0)
+        return jnp.mean(attend(scores, self.kind), axis=0)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction ŷ for one string of bits in {0, 1}; use `jax.vmap` for many."""

@@ -2,9 +2,14 @@
 
 from paritylab.problem.bits import as_bits, bits_from_signs, signs_from_bits
 from paritylab.problem.losses import LOSSES, Loss, as_loss
-from paritylab.problem.parity import Parity, random_parity
+from paritylab.problem.parity import (
+    Parity,
+    random_parities,
+    random_parity,
+    sets_up_to_symmetry,
+)
 from paritylab.problem.sampling import all_bits, batches, sample
-from paritylab.problem.tree import ParityTree, random_tree
+from paritylab.problem.tree import ParityTree, random_tree, random_trees
 
 __all__ = [
     "LOSSES",
@@ -16,8 +21,11 @@ __all__ = [
     "as_loss",
     "batches",
     "bits_from_signs",
+    "random_parities",
     "random_parity",
     "random_tree",
+    "random_trees",
     "sample",
+    "sets_up_to_symmetry",
     "signs_from_bits",
 ]

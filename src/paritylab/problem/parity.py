@@ -4,7 +4,8 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -83,7 +84,7 @@ class Parity:
 
 
 def random_parity(
-    key, n: int, k: int, *, neighbours: bool = True, noise: float = 0.0, bias=0.5
+    key, n: int, k: int, *, neighbours: bool = True, sign: int = 1, noise: float = 0.0, bias=0.5
 ) -> Parity:
     """A uniformly random k-set B of n positions.
 
@@ -110,13 +111,57 @@ def random_parity(
         places = np.sort(generator.choice(n - k - 1, size=k - 1, replace=False))
         others = places + np.arange(k - 1) + 2
         subset = (int(generator.integers(n)) + np.append(0, others)) % n
-    return Parity(n, tuple(int(j) for j in subset), noise=noise, bias=bias)
+    return Parity(n, tuple(int(j) for j in subset), sign, noise, bias)
+
+
+def random_parities(
+    n: int, k: int, runs: int, *, key: Any = 0, first: int = 0, **options: Any
+) -> tuple[Parity, ...]:
+    """One random parity per run; run i uses fold_in(key, first + i), options as in
+    `random_parity`.
+
+    >>> [problem.k for problem in random_parities(20, 3, runs=2)]
+    [3, 3]
+    """
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    base = jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
+    words = _target_words(base, first + np.arange(runs))
+    return tuple(random_parity(each, n, k, **options) for each in np.asarray(words))
+
+
+@jax.jit
+def _target_words(key: Array, runs: Array) -> Array:
+    """Key data of every run's target; the other half of the split is the run's start."""
+
+    def one(run: Array) -> Array:
+        return jax.random.key_data(jax.random.split(jax.random.fold_in(key, run))[0])
+
+    return jax.vmap(one)(runs)
+
+
+def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
+    """One set per orbit of the circle's rotations and reflections.
+
+    >>> [problem.subset for problem in sets_up_to_symmetry(5, 2)]
+    [(0, 1), (0, 2)]
+    """
+    seen: set[tuple[int, ...]] = set()
+    representatives = []
+    for subset in combinations(range(n), k):
+        if subset not in seen:
+            representatives.append(Parity(n, subset))
+            for mirror in (1, -1):
+                for turn in range(n):
+                    seen.add(tuple(sorted((mirror * j + turn) % n for j in subset)))
+    return representatives
 
 
 def _entropy(key) -> list[int]:
     if isinstance(key, numbers.Integral):
         return [int(key)]
-    return [int(word) for word in np.asarray(jax.random.key_data(key)).ravel()]
+    words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
+    return [int(word) for word in np.asarray(words).ravel()]
 
 
 def _whole(name: str, value) -> int:

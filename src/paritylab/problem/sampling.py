@@ -25,6 +25,12 @@ def as_key(key):
     return jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
 
 
+@jax.jit
+def fold_keys(key, numbers):
+    """One key per number, fold_in(key, number), in one compiled call."""
+    return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)
+
+
 def sample(problem: Parity, key, size: int) -> Batch:
     """`size` labelled samples of the problem.
 

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from paritylab.problem.parity import Parity, random_parity
+from paritylab.problem.sampling import as_key, fold_keys
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,20 @@ def random_tree(key, n: int, k: int) -> ParityTree:
     """
     check_power_of_two(k, n)
     return ParityTree(n, random_parity(key, n, k).subset)
+
+
+def random_trees(
+    n: int, k: int, runs: int, *, key: Any = 0, first: int = 0
+) -> tuple[ParityTree, ...]:
+    """One random tree per run; run i uses fold_in(key, first + i).
+
+    >>> [tree.k for tree in random_trees(16, 4, runs=2)]
+    [4, 4]
+    """
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    keys = fold_keys(as_key(key), first + np.arange(runs))
+    return tuple(random_tree(jax.random.fold_in(each, 0), n, k) for each in keys)
 
 
 def level_ends(n: int, k: int) -> tuple[int, ...]:

@@ -171,7 +171,7 @@ def _temperature_limit(problem: Parity, tolerance: float) -> float:
 def _smoothing_risk(k: int, b: float) -> float:
     """Risk that smoothing alone leaves, hard attention exactly on B."""
     problem = Parity(k, tuple(range(k)))
-    model = HeadAttention.on(problem, readout=Zigzag(k, b), hard=True)
+    model = HeadAttention.on(problem, readout=Zigzag(k, b), kind="hard")
     return enumerated_risk(model, problem).value
 
 

@@ -77,11 +77,11 @@ n = 20
 problem = Parity(n, (0, n - 1))  # |i-j| = 19 > 1, but neighbours on the circle
 middle = np.array([[np.sin(-np.pi / n), np.cos(-np.pi / n)]] * 2)
 risks = {}
-for hard in (False, True):
-    heads = HeadAttention(middle, Circle(n), 2, Zigzag(2), tau=1 / n**3, hard=hard)
-    risks[hard] = population_risk(heads, problem).value
+for kind in ("softmax", "hard"):
+    heads = HeadAttention(middle, Circle(n), 2, Zigzag(2), 1 / n**3, kind)
+    risks[kind] = population_risk(heads, problem).value
 print(risks)
-assert risks[False] < 1e-6 and risks[True] > 1.9
+assert risks["softmax"] < 1e-6 and risks["hard"] > 1.9
 """
 
 
@@ -91,7 +91,7 @@ def _midway_heads(n: int, tau: float) -> HeadAttention:
 
 
 def _hardened(model: HeadAttention) -> HeadAttention:
-    return HeadAttention(model.directions, model.code, model.k, model.readout, model.tau, hard=True)
+    return HeadAttention(model.directions, model.code, model.k, model.readout, model.tau, "hard")
 
 
 def _limits_of_heads(n: int) -> np.ndarray:

@@ -6,151 +6,190 @@ descending minus its logarithm pulls heads to uncovered bits of B and apart from
 and jitter are measured in the angular width √τ of a head, so nothing depends on the size.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
-from paritylab.learning.heads.train import as_targets, run_keys
-from paritylab.models import Circle, softmax_attention
+from paritylab.learning.descent import training_rows
+from paritylab.learning.judging import judge_heads
+from paritylab.learning.runs import (
+    SOLVED_RISK,
+    Population,
+    Rows,
+    Sample,
+    Target,
+    Trained,
+    Unknown,
+    check_fields,
+    register,
+)
+from paritylab.models import Circle, Cosine, HeadAttention, softmax_attention
 from paritylab.precision import float64
-from paritylab.problem import Parity
-from paritylab.risk.objective import Target, target_of
+from paritylab.risk.objective import target_of
 from paritylab.risk.routes.cosine import log_correlation
-from paritylab.risk.rows import Rows, draw_rows
+from paritylab.risk.rows import Rows as Table, draw_rows
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
 FOUND = 0.9
 
 
-@dataclass(frozen=True)
-class Annealing:
-    """The schedule. Lengths are in units of a head's angular width √min(τ, 1).
+@register("anneal")
+@dataclass(frozen=True, eq=False)
+class Annealed:
+    """Heads that learn. Lengths are in units of a head's angular width √min(τ, 1).
 
-    tau falls geometrically from tau_start to tau_end/n². rate: length of an Adam step. jitter:
+    tau falls geometrically from tau_start to tau_end/n². eta: length of an Adam step. jitter:
     standard deviation of the random kick per step, until 90 % of the steps are done; without it two
     heads that meet never part again. even: heads start evenly spaced at a random rotation.
+    restarts: how often at most a run whose own correlation stays below 0.9 starts again. start:
+    angles (k,) or (runs, k) of the first start. k: needed for `Rows` only.
+
+    A run names the positions its heads point at; it is solved if the squared-hinge risk of its
+    heads at the last temperature, with the readout cos(πs), is below 0.05.
     """
 
     steps: int = 1500
     tau_start: float = 1.0
     tau_end: float = 0.5
-    rate: float = 0.2
+    eta: float = 0.2
     jitter: float = 0.15
     even: bool = True
+    restarts: int = 0
+    start: Any = None
+    k: int | None = None
 
+    takes = (Population, Sample, Rows)
 
-@dataclass(frozen=True)
-class AnnealedRuns:
-    """Finished runs. directions: (runs, k, 2), unit vectors. correlation: E[y cos πs] at the end.
+    def __post_init__(self) -> None:
+        check_fields(self)
 
-    starts: how many starts each run took. path_risks: -log|correlation| along the last start.
-    """
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        k = self._size(data)
+        given = self._given(len(keys), k)
+        done: dict[str, np.ndarray] = {}
+        counts = np.ones(len(keys), dtype=int)
+        waiting = np.arange(len(keys))
+        for attempt in range(self.restarts + 1):
+            found = self._attempt(data, keys, waiting, attempt, trace, given, k)
+            given = None
+            for name, values in found.items():
+                done.setdefault(name, np.zeros((len(keys), *values.shape[1:])))[waiting] = values
+            counts[waiting] = attempt + 1
+            # NaN compares false, so a diverged run waits for another start.
+            waiting = waiting[~(np.abs(found["correlation"]) >= FOUND)]
+            if not len(waiting):
+                break
+        return self._judged(data, keys, done, counts, trace)
 
-    problems: tuple[Parity, ...]
-    directions: np.ndarray
-    correlation: np.ndarray
-    starts: np.ndarray
-    path_risks: np.ndarray
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> HeadAttention:
+        angles = np.asarray(numbers)
+        directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+        tau = self.tau_end / target.n**2
+        return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
 
-    @property
-    def positions(self) -> np.ndarray:
-        """The position each head points at, (runs, k)."""
-        n = self.problems[0].n
-        angles = np.arctan2(self.directions[..., 0], self.directions[..., 1])
-        return np.round(angles * n / (2 * np.pi)).astype(int) % n
-
-    @property
-    def recovered(self) -> np.ndarray:
-        """Whether the heads point at exactly B."""
-        pairs = zip(self.positions, self.problems, strict=True)
-        return np.array([set(found.tolist()) == set(p.subset) for found, p in pairs])
-
-
-def anneal_heads(
-    problems: Parity | Sequence[Parity],
-    annealing: Annealing | None = None,
-    *,
-    runs: int | None = None,
-    restarts: int = 0,
-    samples: int | None = None,
-    starts: np.ndarray | None = None,
-    seed: int = 0,
-    first: int = 0,
-) -> AnnealedRuns:
-    """Anneal k heads on each problem; a run whose own correlation stays below 0.9 starts again.
-
-    restarts: at most this many further starts per run. samples: estimate the correlation from this
-    many labelled rows, drawn once per run, instead of exactly. starts: angles (runs, k) for the
-    first start.
-
-    >>> runs = anneal_heads(Parity(30, (3, 4, 20)), runs=8, restarts=3)
-    >>> runs.recovered.all()
-    np.True_
-    """
-    targets, schedule = as_targets(problems, runs), annealing or Annealing()
-    if restarts < 0:
-        raise ValueError(f"restarts must be at least 0, got {restarts}")
-    if samples is not None and samples < 1:
-        raise ValueError(f"samples must be at least 1, got {samples}")
-    if starts is not None and np.shape(starts) != (len(targets), targets[0].k):
-        raise ValueError(f"starts must be angles of shape {(len(targets), targets[0].k)}")
-    keys = run_keys(seed, first, len(targets))
-    done: dict[str, np.ndarray] = {}
-    counts = np.ones(len(targets), dtype=int)
-    waiting = np.arange(len(targets))
-    for attempt in range(restarts + 1):
-        given = starts if attempt == 0 else None
-        found = _anneal_some(targets, schedule, keys, waiting, attempt, samples, given)
-        for name, values in found.items():
-            done.setdefault(name, np.zeros((len(targets), *values.shape[1:])))[waiting] = values
-        counts[waiting] = attempt + 1
-        waiting = waiting[np.abs(found["correlation"]) < FOUND]
-        if not len(waiting):
-            break
-    angles = done["angles"]
-    directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-    return AnnealedRuns(targets, directions, done["correlation"], counts, done["risks"].T)
-
-
-def _anneal_some(targets, schedule, keys, chosen, attempt, samples, given) -> dict[str, np.ndarray]:
-    """One start of the chosen runs, padded to a power of two so that few shapes compile."""
-    size = len(targets) if len(chosen) == len(targets) else 1 << (len(chosen) - 1).bit_length()
-    padded = np.resize(chosen, size)
-    with float64():
-        some = [targets[i] for i in padded]
-        arrays = jax.tree.map(lambda *leaves: np.stack(leaves), *map(target_of, some))
-        fair = all(target.is_uniform for target in targets)
-        attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(keys[padded])
-        sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(keys[padded])
-        if given is None:
-            given = _random_angles(attempt_keys, some[0].k, schedule.even)
-        angles, correlation, risks = _anneal_block(
-            given,
-            arrays,
-            attempt_keys,
-            sample_keys,
-            np.asarray(_numbers(schedule, some[0].n)),
-            (some[0].k, schedule.steps, fair, samples),
+    def _judged(
+        self, data: Any, keys: jax.Array, done: dict, counts: np.ndarray, trace: int | None
+    ) -> Trained:
+        targets = data.targets or (Unknown(data.n),) * len(keys)
+        numbers, n = done["angles"], data.n
+        models = [
+            self.rebuild(each, target, key)
+            for each, target, key in zip(numbers, targets, keys, strict=True)
+        ]
+        found = judge_heads(models, data, keys)
+        turns = np.nan_to_num(numbers) * n / (2 * np.pi)
+        positions = np.round(turns).astype(int) % n
+        path = None
+        if trace is not None:
+            path = {
+                "step": np.arange(0, self.steps, trace),
+                "risk": done["risks"],
+                "angles": done["path"],
+            }
+        return Trained(
+            numbers=numbers,
+            subset=[tuple(sorted(set(each.tolist()))) for each in positions],
+            risk=found.risk,
+            error=found.error,
+            kind=found.kind,
+            loss="squared_hinge",
+            solved=found.risk + found.error < SOLVED_RISK,
+            trace=path,
+            stats={"positions": positions, "correlation": done["correlation"], "starts": counts},
         )
-    named = {"angles": angles, "correlation": correlation, "risks": risks}
-    return {name: np.asarray(values)[: len(chosen)] for name, values in named.items()}
+
+    def _size(self, given: Any) -> int:
+        k = given.k if self.k is None else self.k
+        if k is None or k < 1:
+            raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
+        return k
+
+    def _given(self, runs: int, k: int) -> np.ndarray | None:
+        if self.start is None:
+            return None
+        angles = np.asarray(self.start, dtype=np.float64)
+        if angles.shape not in ((k,), (runs, k)):
+            raise ValueError(f"start must be angles of shape {(runs, k)}, got {angles.shape}")
+        return np.broadcast_to(angles, (runs, k))
+
+    def _attempt(
+        self,
+        data: Any,
+        keys: jax.Array,
+        chosen: np.ndarray,
+        attempt: int,
+        trace: int | None,
+        given: np.ndarray | None,
+        k: int,
+    ) -> dict[str, np.ndarray]:
+        """One start of the chosen runs, padded to a power of two so that few shapes compile."""
+        runs = len(keys)
+        padded = chosen if len(chosen) == runs else np.resize(chosen, _power_of_two(len(chosen)))
+        with float64():
+            some = keys[padded]
+            fair = data.targets is None or all(target.is_uniform for target in data.targets)
+            if isinstance(data, Rows):
+                arrays: Any = training_rows(data, some)
+            else:
+                targets = [target_of(data.targets[i]) for i in padded]
+                arrays = jax.tree.map(lambda *leaves: np.stack(leaves), *targets)
+            attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(some)
+            sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(some)
+            angles = _random_angles(attempt_keys, k, self.even) if given is None else given[padded]
+            schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
+            shape = _Shape(
+                data.n, k, self.steps, fair, type(data).__name__, getattr(data, "samples", 0), trace
+            )
+            found = _anneal_block(angles, arrays, attempt_keys, sample_keys, schedule, shape)
+        return {name: np.asarray(values)[: len(chosen)] for name, values in found.items()}
 
 
-def _numbers(schedule: Annealing, n: int) -> tuple[float, ...]:
-    return schedule.tau_start, schedule.tau_end / n**2, schedule.rate, schedule.jitter
+class _Shape(NamedTuple):
+    """What a compiled annealing is specialised on."""
+
+    n: int
+    k: int
+    steps: int
+    fair: bool
+    data: str
+    samples: int
+    every: int | None
+
+
+def _power_of_two(size: int) -> int:
+    return 1 << (size - 1).bit_length()
 
 
 @partial(jax.jit, static_argnums=(1, 2))
-def _random_angles(keys, k: int, even: bool):
+def _random_angles(keys: Any, k: int, even: bool) -> jax.Array:
     """Evenly spaced at a random rotation, or every head on its own."""
 
-    def one(key):
+    def one(key: Any) -> jax.Array:
         shape = (1,) if even else (k,)
         turn = jax.random.uniform(jax.random.split(key)[0], shape, jnp.float64, 0, 2 * jnp.pi)
         return turn + (2 * jnp.pi * jnp.arange(k) / k if even else 0.0)
@@ -158,39 +197,44 @@ def _random_angles(keys, k: int, even: bool):
     return jax.vmap(one)(keys)
 
 
-@eqx.filter_jit
-def _anneal_block(starts, targets: Target, keys, sample_keys, numbers, sizes):
-    k, steps, fair, samples = sizes
-    n = targets.indicator.shape[1]
-    tau_start, tau_end, rate, jitter = numbers
+@partial(jax.jit, static_argnames="shape")
+def _anneal_block(
+    starts: Any, per_run: Any, keys: Any, sample_keys: Any, schedule: Any, shape: _Shape
+) -> dict[str, jax.Array]:
+    tau_start, tau_end, eta, jitter = schedule
     adam = optax.scale_by_adam(b1=0.9, b2=0.99)
 
-    def one(angles, target: Target, key, sample_key):
-        rows = None
-        if samples is not None:
-            rows = draw_rows(sample_key, target, samples, uniform=fair)
-        risk = partial(_minus_log, target=target, rows=rows, fair=fair, n=n)
+    def one(angles: Any, given: Any, key: Any, sample_key: Any) -> dict[str, jax.Array]:
+        rows = given if shape.data == "Rows" else None
+        if shape.data == "Sample":
+            rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
+        risk = partial(_minus_log, target=given, rows=rows, fair=shape.fair, n=shape.n)
         kick_key = jax.random.split(key)[1]
 
-        def step(carry, number):
+        def step(carry: Any, number: Any) -> Any:
             angles, state = carry
-            time = number / steps
+            time = number / shape.steps
             tau = tau_start * (tau_end / tau_start) ** time
             value, gradient = jax.value_and_grad(risk)(angles, tau)
             updates, state = adam.update(jnp.nan_to_num(gradient), state)
-            kick = jax.random.normal(jax.random.fold_in(kick_key, number), (k,), jnp.float64)
+            noise = jax.random.normal(jax.random.fold_in(kick_key, number), (shape.k,), jnp.float64)
             width = jnp.sqrt(jnp.minimum(tau, 1.0))
-            moved = angles + width * (jitter * kick * (time < 0.9) - rate * updates)
-            return (moved, state), value
+            moved = angles + width * (jitter * noise * (time < 0.9) - eta * updates)
+            return (moved, state), () if shape.every is None else (value, angles)
 
-        (angles, _), risks = jax.lax.scan(step, (angles, adam.init(angles)), jnp.arange(steps))
-        final = jnp.exp(-risk(angles, tau_end))
-        return angles, final, risks[:: max(steps // 20, 1)]
+        start = (angles, adam.init(angles))
+        (angles, _), way = jax.lax.scan(step, start, jnp.arange(shape.steps))
+        found = {"angles": angles, "correlation": jnp.exp(-risk(angles, tau_end))}
+        if shape.every is not None:
+            found |= {"risks": way[0][:: shape.every], "path": way[1][:: shape.every]}
+        return found
 
-    return jax.vmap(one)(jnp.asarray(starts), targets, keys, sample_keys)
+    return jax.vmap(one)(jnp.asarray(starts), per_run, keys, sample_keys)
 
 
-def _minus_log(angles, tau, *, target: Target, rows: Rows | None, fair: bool, n: int):
+def _minus_log(
+    angles: Any, tau: Any, *, target: Any, rows: Table | None, fair: bool, n: int
+) -> jax.Array:
     """-log|E[y cos πs]| of heads at the given angles, exactly or from rows."""
     directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
     weights = jnp.sum(softmax_attention(Circle(n).scores(directions) / tau), axis=0)

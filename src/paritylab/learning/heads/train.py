@@ -1,274 +1,240 @@
-"""Training k heads: many runs in one compiled call."""
+"""k heads trained as published, or with parts of one's own: many runs in one compiled call."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.descent import Descent, as_optimiser, descend
-from paritylab.learning.heads.procedure import Procedure, preset, temperature
-from paritylab.models import Circle, FullFormAttention, HeadAttention, JointAttention, as_readout
-from paritylab.precision import float64
-from paritylab.problem import Parity, random_parity
-from paritylab.problem.losses import as_loss
-from paritylab.risk.objective import Target, target_of, weight_risk
-from paritylab.risk.rows import (
-    MAX_ALL_BITS,
-    check_data,
-    data_risk,
-    draw_rows,
-    empirical_risk,
-    every_row,
+from paritylab.learning.descent import (
+    Schedule,
+    as_optimiser,
+    descend_all,
+    traced,
 )
+from paritylab.learning.heads.temperature import temperature
+from paritylab.learning.judging import judge_heads, judge_models
+from paritylab.learning.runs import (
+    SOLVED_RISK,
+    AllInputs,
+    Fresh,
+    Population,
+    Rows,
+    Sample,
+    Target,
+    Trained,
+    Unknown,
+    check_fields,
+    register,
+)
+from paritylab.models import (
+    FullFormAttention,
+    HeadAttention,
+    JointAttention,
+    as_attention,
+    as_code,
+    as_readout,
+)
+from paritylab.precision import float64
+from paritylab.problem import as_loss
+from paritylab.risk.objective import weight_risk
 
-#: What is trained: the two position entries of each head, its whole 4×4 matrix, or the heads
-#: together with a feed-forward head that starts as the paper's or at random.
-VARIANTS = ("masked", "unmasked", "joint", "joint-random")
 
-#: Below this risk a run counts as solved.
-SOLVED = 0.05
+@register("heads")
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """k heads from random directions, the frozen readout on top: HG1's model and its variants.
 
+    tau: temperature, a number or a formula in n. loss, readout, optimiser, positions, attention:
+    a name, or a part of one's own. eta: step size; None is 0.1, and 0.2 for Adam at n = 20 as in
+    the public code. heads: k if None. variant: "masked" trains the two position entries of each
+    head, "unmasked" its whole 4×4 matrix, "joint" and "joint-random" the feed-forward readout
+    too. start: directions (heads, width), or one such array per run. k: needed for `Rows` only.
 
-@dataclass(frozen=True)
-class HeadRuns:
-    """Finished runs, all with the same procedure.
-
-    directions: (runs, heads, 2). path: directions along the way, (records, runs, heads, 2), taken
-    before the steps `path_steps`, with the risks seen there (records, runs). risk: the population
-    risk at the end (runs,); exact up to 24 bits (for trained readouts and the 4×4 form up to 20 by
-    visiting all inputs, else from 65,536 fresh samples).
+    A run names the positions its heads look at most; it is solved if its squared-hinge risk is
+    below 0.05.
     """
 
-    problems: tuple[Parity, ...]
-    procedure: Procedure
-    directions: np.ndarray
-    path: np.ndarray
-    path_steps: np.ndarray
-    path_risks: np.ndarray
-    risk: np.ndarray
+    tau: float | str = "1/n"
+    loss: Any = "squared_hinge"
+    readout: Any = "zigzag"
+    optimiser: Any = "sgd"
+    eta: float | None = None
+    steps: int = 1000
+    heads: int | None = None
+    variant: str = "masked"
+    positions: Any = "circle"
+    attention: Any = "softmax"
+    start: Any = None
+    k: int | None = None
 
-    @property
-    def tau(self) -> float:
-        return temperature(self.procedure.tau, self.problems[0].n)
+    takes = (Population, AllInputs, Sample, Fresh, Rows)
 
-    @property
-    def positions(self) -> np.ndarray:
-        """The position each head looks at most, (runs, heads)."""
-        return np.argmax(self.directions @ Circle(self.problems[0].n).table.T, axis=-1)
+    @classmethod
+    def paper(cls, **changes: Any) -> "Heads":
+        """Theorem 5: plain gradient descent on the squared hinge at tau = 1/n.
 
-    @property
-    def recovered(self) -> np.ndarray:
-        """Whether the heads look at exactly the positions of B, so that hard attention is right."""
-        found = zip(self.positions, self.problems, strict=True)
-        return np.array([set(heads.tolist()) == set(target.subset) for heads, target in found])
+        The theorem's own step size (`theory.hg1.step_size`) is of order 1e-9 and moves nothing;
+        the 0.1 is our choice.
+        """
+        return cls(**changes)
 
-    @property
-    def solved(self) -> np.ndarray:
-        """Whether the soft model's risk is below 0.05."""
-        return self.risk < SOLVED
+    @classmethod
+    def code(cls, **changes: Any) -> "Heads":
+        """The public code: soft attention, Adam, (mean hinge)², 2000 epochs; 0.2 for n = 20."""
+        usual = {"tau": "n/4", "loss": "mean_hinge_squared", "optimiser": "adam", "steps": 2000}
+        return cls(**{**usual, **changes})
 
-    def model(self, run: int) -> HeadAttention:
-        """The trained heads of one run."""
-        k = self.problems[run].k
-        readout = as_readout(self.procedure.readout, k)
-        return HeadAttention(
-            self.directions[run], Circle(self.problems[run].n), k, readout, self.tau
-        )
+    def __post_init__(self) -> None:
+        check_fields(self)
+        temperature(self.tau, 2)
+        as_loss(self.loss)
+        as_attention(self.attention)
+        as_optimiser(self.optimiser, 1.0)
 
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        n, k = data.n, self._size(data)
+        if isinstance(data, Population) and self.variant != "masked":
+            raise ValueError(
+                f'variant="{self.variant}" has no population risk in closed form; '
+                "train it on AllInputs, Sample or Fresh"
+            )
+        schedule = Schedule(self.optimiser, self.steps, trace)
+        with float64():
+            model = self._skeleton(n, k)
+            exact = None
+            if isinstance(data, Population):
+                exact = self._population_risk(model)
+            path = descend_all(
+                model,
+                self._starts(model, keys),
+                data,
+                keys,
+                loss=as_loss(self.loss),
+                schedule=schedule,
+                eta=self._eta(n),
+                exact=exact,
+            )
+        return self._judged(data, keys, path, schedule)
 
-def train_heads(
-    problems: Parity | Sequence[Parity],
-    procedure: str | Procedure = "paper",
-    *,
-    runs: int | None = None,
-    heads: int | None = None,
-    data: str = "population",
-    samples: int | None = None,
-    variant: str = "masked",
-    starts: np.ndarray | None = None,
-    seed: int = 0,
-    first: int = 0,
-    records: int = 20,
-    **changes: Any,
-) -> HeadRuns:
-    """Train k heads from random angles, once per problem; run i draws from fold_in(seed, first+i).
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
+        return self._skeleton(target.n, self._size(target)).with_parameters(numbers)
 
-    problems: one target for all `runs`, or one per run (equal n and k). procedure: a preset or your
-    own; keywords such as tau=, loss=, readout=, optimiser=, rate=, steps= change single settings.
-    heads: k by default. data: the exact "population", "all" inputs, one "sample" or "fresh" batches
-    of `samples` rows. starts: directions (runs, heads, 2) instead of random ones.
-
-    >>> runs = train_heads(Parity(8, (2, 5)), "code", runs=16, steps=400)
-    >>> runs.recovered.mean() > 0.3
-    np.True_
-    """
-    targets = as_targets(problems, runs)
-    n, k = targets[0].n, targets[0].k
-    chosen = preset(procedure, n) if isinstance(procedure, str) else procedure
-    chosen = replace(chosen, **changes)
-    size = check_data(data, samples, n)
-    if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    if variant != "masked" and data == "population":
-        raise ValueError(f'variant="{variant}" needs data="all", "sample" or "fresh", got "{data}"')
-    keys = run_keys(seed, first, len(targets))
-    loss, heads = as_loss(chosen.loss), k if heads is None else heads
-    readout = as_readout(chosen.readout, k)
-    with float64():
-        model = _model(variant, n, k, heads, readout, temperature(chosen.tau, n))
-        parameters = _starts(model, variant, targets, keys, heads, starts)
-        arrays = jax.tree.map(lambda *leaves: np.stack(leaves), *map(target_of, targets))
-        uniform = all(target.is_uniform for target in targets)
-        exact = _cached_weight_risk(readout, loss, n, k) if variant == "masked" else None
-        every = _stride(chosen.steps, records)
-        source = (data, size, uniform, exact if data == "population" else None)
-        descent = _descend_all(
-            model,
-            loss,
-            source,
-            _optimiser_and_rate(chosen),
-            (chosen.steps, every),
-            parameters,
-            arrays,
-            keys,
-        )
-        risk = _final_risks(model, loss, exact, uniform, descent.parameters, arrays, keys)
-        descent = jax.tree.map(np.asarray, descent)
-    path = np.moveaxis(_directions(descent.path, variant), 0, 1)
-    return HeadRuns(
-        targets,
-        chosen,
-        _directions(descent.parameters, variant),
-        path,
-        np.arange(0, chosen.steps, every),
-        descent.risks.T,
-        np.asarray(risk),
-    )
-
-
-def random_targets(
-    n: int, k: int, runs: int, *, seed: int = 0, first: int = 0, **options: Any
-) -> tuple[Parity, ...]:
-    """One random parity per run; options as in `random_parity`. Run i uses fold_in(seed, i)."""
-    keys = run_keys(seed, first, runs)
-    return tuple(random_parity(jax.random.split(key)[0], n, k, **options) for key in keys)
-
-
-def run_keys(seed: int, first: int, runs: int):
-    """Keys of runs first … first+runs-1: fold_in(seed, i)."""
-    base = jax.random.key(seed)
-    return jax.vmap(lambda i: jax.random.fold_in(base, i))(np.arange(first, first + runs))
-
-
-def as_targets(problems, runs) -> tuple[Parity, ...]:
-    """One problem per run, checked."""
-    if isinstance(problems, Parity):
-        runs = 1 if runs is None else runs
-        if runs < 1:
-            raise ValueError(f"runs must be at least 1, got {runs}")
-        problems = (problems,) * runs
-    targets = tuple(problems)
-    sizes = {(target.n, target.k) for target in targets}
-    if len(sizes) != 1:
-        raise ValueError(f"the problems of one call need equal n and k, got (n, k) in {sizes}")
-    if runs is not None and runs != len(targets):
-        raise ValueError(f"got {len(targets)} problems for runs={runs}")
-    if targets[0].k < 1:
-        raise ValueError("heads need a parity set with at least one position, got k=0")
-    return targets
-
-
-def _model(variant: str, n: int, k: int, heads: int, readout, tau: float):
-    model = HeadAttention(np.zeros((heads, 2)), Circle(n), k, readout, tau)
-    if variant == "unmasked":
-        return FullFormAttention.embed(model, masked=False)
-    return model if variant == "masked" else JointAttention.from_zigzag(model)
-
-
-def _starts(model, variant: str, targets, keys, heads: int, starts):
-    """Parameters of every run, stacked."""
-    pairs = [jax.random.split(key) for key in keys]
-    if starts is None:
-        drawn = [
-            HeadAttention.random(pair[1], target, heads=heads).directions
-            for pair, target in zip(pairs, targets, strict=True)
+    def _judged(self, data: Any, keys: jax.Array, path: Any, schedule: Schedule) -> Trained:
+        numbers = path.parameters
+        skeleton = self._skeleton(data.n, self._size(data))
+        models = [
+            skeleton.with_parameters(jax.tree.map(lambda leaf, i=i: leaf[i], numbers))
+            for i in range(len(keys))
         ]
-        starts = np.stack(drawn)
-    starts = np.asarray(starts, dtype=np.float64)
-    if starts.shape != (len(targets), heads, 2):
-        raise ValueError(f"starts must have shape {(len(targets), heads, 2)}, got {starts.shape}")
-    if variant == "masked":
-        return starts
-    if variant == "unmasked":
-        matrices = np.zeros((len(targets), heads, 4, 4))
-        matrices[:, :, 0, 2:] = starts
-        return matrices
-    networks = [
-        JointAttention.from_random(model.heads, jax.random.fold_in(pair[1], 1)).network.parameters()
-        if variant == "joint-random"
-        else model.network.parameters()
-        for pair in pairs
-    ]
-    return {
-        "directions": starts,
-        "network": jax.tree.map(lambda *leaves: np.stack(leaves), *networks),
-    }
+        found = (judge_heads if self.variant == "masked" else judge_models)(models, data, keys)
+        code = as_code(self.positions, data.n)
+        looked_at = np.asarray(_favourites(code, self._directions(numbers)))
+        pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
+        return Trained(
+            numbers=numbers,
+            subset=[tuple(sorted(set(heads.tolist()))) for heads in looked_at],
+            risk=found.risk,
+            error=found.error,
+            kind=found.kind,
+            loss="squared_hinge",
+            solved=found.risk + found.error < SOLVED_RISK,
+            trace=traced(path, schedule, **pointing),
+            stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
+        )
 
+    def _size(self, given: Any) -> int:
+        k = given.k if self.k is None else self.k
+        if k is None:
+            raise ValueError("rows do not say how many bits are hidden; give Heads(k=…)")
+        if k < 1:
+            raise ValueError("heads need a parity set with at least one position, got k=0")
+        return k
 
-def _directions(parameters, variant: str) -> np.ndarray:
-    if variant == "unmasked":
-        return np.asarray(parameters)[..., 0, 2:]
-    return np.asarray(parameters if variant == "masked" else parameters["directions"])
+    def _eta(self, n: int) -> float:
+        usual = 0.2 if self.optimiser == "adam" and n == 20 else 0.1
+        return usual if self.eta is None else self.eta
 
+    def _skeleton(self, n: int, k: int) -> Any:
+        """The model with placeholders for what is trained."""
+        code = as_code(self.positions, n)
+        heads = k if self.heads is None else self.heads
+        readout = as_readout(self.readout, k)
+        tau = temperature(self.tau, n)
+        model = HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
+        if self.variant == "unmasked":
+            return FullFormAttention.embed(model, masked=False)
+        return model if self.variant == "masked" else JointAttention.from_zigzag(model)
 
-def _stride(steps: int, records: int) -> int:
-    """The smallest divisor of `steps` that keeps at most `records` entries."""
-    return next(d for d in range(1, steps + 1) if steps % d == 0 and steps // d <= records)
+    def _population_risk(self, model: HeadAttention) -> Any:
+        """risk(model, target) of the exact engine, for attention whose rows sum to one."""
+        scores = np.random.default_rng(0).normal(size=(2, model.code.n))
+        sums = np.asarray(as_attention(self.attention)(jnp.asarray(scores))).sum(axis=1)
+        if np.abs(sums - 1).max() > 1e-6:
+            raise ValueError(
+                f"this attention's weights sum to {sums[0]:.3g}, not 1, and have no population "
+                "risk in closed form; train it on AllInputs, Sample or Fresh"
+            )
+        return _exact_risk(model.readout, as_loss(self.loss), model.code.n, model.k)
 
-
-def _optimiser_and_rate(procedure: Procedure):
-    """A named optimiser keeps its step size outside the compiled code, so rates share it."""
-    as_optimiser(procedure.optimiser, procedure.rate)
-    return procedure.optimiser, np.float64(procedure.rate)
-
-
-_cached_weight_risk = lru_cache(maxsize=256)(weight_risk)
-
-
-@eqx.filter_jit
-def _descend_all(model, loss, source, optimiser_and_rate, schedule, parameters, targets, keys):
-    data, size, uniform, exact = source
-    steps, every = schedule
-    optimiser = as_optimiser(*optimiser_and_rate)
-
-    def one(parameters, target: Target, key) -> Descent:
-        data_key, step_key = jax.random.split(jax.random.fold_in(key, 2))
-        if exact is not None:
-            risk = lambda p, _: exact(model.with_parameters(p).weights(), target)  # noqa: E731
+    def _starts(self, model: Any, keys: jax.Array) -> Any:
+        """Parameters of every run, stacked: random unit directions, or the given ones."""
+        heads = model.heads if isinstance(model, JointAttention) else model
+        shape = (
+            (heads.matrices.shape[0], 2)
+            if isinstance(heads, FullFormAttention)
+            else heads.directions.shape
+        )
+        pairs = [jax.random.split(key) for key in keys]
+        if self.start is None:
+            starts = np.stack([_unit_directions(pair[1], *shape) for pair in pairs])
         else:
-            risk = data_risk(model, loss, data, size, target, data_key, uniform)
-        return descend(risk, parameters, optimiser, steps=steps, every=every, key=step_key)
+            given = np.asarray(self.start, dtype=np.float64)
+            if given.shape not in (shape, (len(keys), *shape)):
+                raise ValueError(
+                    f"start must have shape {shape} or {(len(keys), *shape)}, got {given.shape}"
+                )
+            starts = np.broadcast_to(given, (len(keys), *shape))
+        if self.variant == "masked":
+            return starts
+        if self.variant == "unmasked":
+            matrices = np.zeros((len(keys), shape[0], 4, 4))
+            matrices[:, :, 0, 2:] = starts
+            return matrices
+        networks = [self._network(model, pair[1]).parameters() for pair in pairs]
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *networks)
+        return {"directions": starts, "network": stacked}
 
-    return jax.vmap(one)(parameters, targets, keys)
+    def _network(self, model: JointAttention, key: jax.Array) -> Any:
+        if self.variant == "joint":
+            return model.network
+        return JointAttention.from_random(model.heads, jax.random.fold_in(key, 1)).network
+
+    def _directions(self, numbers: Any) -> Any:
+        """The position entries among the trained numbers."""
+        if self.variant == "unmasked":
+            return np.asarray(numbers)[..., 0, 2:]
+        return numbers if self.variant == "masked" else numbers["directions"]
 
 
-@eqx.filter_jit
-def _final_risks(model, loss, exact, uniform, parameters, targets, keys):
-    def one(parameters, target: Target, key):
-        trained = model.with_parameters(parameters)
-        if exact is not None:
-            return exact(trained.weights(), target)
-        if target.indicator.shape[0] <= MAX_ALL_BITS:
-            noise = (1 - jnp.abs(target.contrast)) / 2
-            return empirical_risk(trained, every_row(target), loss, noise)
-        rows = draw_rows(jax.random.fold_in(key, 3), target, 65536, uniform=uniform)
-        return empirical_risk(trained, rows, loss)
+def _unit_directions(key: jax.Array, heads: int, width: int) -> np.ndarray:
+    """The paper's start: unit directions, uniformly random."""
+    draws = np.asarray(jax.random.normal(key, (heads, width)), dtype=np.float64)
+    return draws / np.linalg.norm(draws, axis=1, keepdims=True)
 
-    if exact is not None:
-        return jax.vmap(one)(parameters, targets, keys)
-    return jax.lax.map(lambda run: one(*run), (parameters, targets, keys))
+
+@lru_cache(maxsize=256)
+def _exact_risk(readout: Any, loss: Any, n: int, k: int) -> Any:
+    """One function per setting, so that equal settings share compiled code."""
+    risk = weight_risk(readout, loss, n, k)
+    return lambda model, target: risk(model.weights(), target)
+
+
+def _favourites(code: Any, directions: Any) -> np.ndarray:
+    """The position each head scores highest, (runs, heads)."""
+    with float64():
+        return np.stack(
+            [np.argmax(np.asarray(code.scores(jnp.asarray(each))), axis=-1) for each in directions]
+        )

@@ -12,7 +12,7 @@ from paritylab.learning.descent import as_optimiser
 from paritylab.learning.xor.exact import worst_case, xor_risk
 from paritylab.learning.xor.train import unit_step
 from paritylab.models import Bowl, attend
-from paritylab.models.positions import draw_positions
+from paritylab.models.positions import as_code
 
 
 class Race(NamedTuple):
@@ -56,7 +56,7 @@ def race(
     scale = unit_step(n, attention=attention, loss=loss) / 2 if optimiser == "sgd" else 1.0
     keys = jax.random.split(jax.random.key(seed), runs)
     tables = np.stack(
-        [draw_positions(positions, key, n, width).vectors(np.arange(n)) for key in keys]
+        [as_code(positions, n, key=key, width=width).vectors(np.arange(n)) for key in keys]
     )
     solved, risk = _race_compiled(
         tables.astype(np.float32),

@@ -19,7 +19,7 @@ from paritylab.learning.xor.exact import (
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import XOR_READOUTS, TwoHeads
 from paritylab.models.attention import attend
-from paritylab.models.positions import WITH_WIDTH, Circle, OneHot, RandomSigns, draw_positions
+from paritylab.models.positions import WITH_WIDTH, Circle, OneHot, RandomSigns, as_code
 from paritylab.precision import float64
 from paritylab.problem.sampling import as_key, draw_signs
 
@@ -200,7 +200,7 @@ def _starts(keys, n, width, positions, start):
         shared = (Circle if positions == "circle" else OneHot)(n)
         codes, axis, dimension = shared, None, shared.width
     else:
-        drawn = [draw_positions(positions, jax.random.fold_in(key, 1), n, width) for key in keys]
+        drawn = [as_code(positions, n, key=jax.random.fold_in(key, 1), width=width) for key in keys]
         codes, axis = jax.tree.map(lambda *tables: jnp.stack(tables), *drawn), 0
         dimension = width
     draws = jax.vmap(lambda key: jax.random.normal(jax.random.fold_in(key, 2), (2, dimension)))(

@@ -1,0 +1,85 @@
+"""What trained models are worth: the front door's number, with its error and kind."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paritylab.learning.runs import Rows
+from paritylab.models import HeadAttention
+from paritylab.precision import float64
+from paritylab.problem import Loss, Parity, as_loss
+from paritylab.risk import enumerated_risk, population_risk, sampled_risk
+
+#: Up to here every input is visited; beyond, fresh samples stand for them.
+MOST_BITS = 20
+SAMPLES = 65_536
+
+
+class Judged(NamedTuple):
+    """One entry per run: squared-hinge risk, its error (one standard error if sampled), accuracy."""
+
+    risk: np.ndarray
+    error: np.ndarray
+    kind: str
+    accuracy: np.ndarray
+
+
+def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
+    return jnp.where(y * prediction > 0, 1.0, 0.0)
+
+
+ACCURACY = Loss("accuracy", _is_right)
+
+
+def judge_models(models: Sequence[Any], data: Any, keys: jax.Array) -> Judged:
+    """Any models: all inputs up to n = 20, 65,536 samples beyond, held-out rows of `Rows`."""
+    if isinstance(data, Rows):
+        return _on_held_out_rows(models, data, keys)
+    columns = []
+    for model, target, key in zip(models, data.targets, keys, strict=True):
+        pair = [_risk(model, target, loss, key) for loss in ("squared_hinge", ACCURACY)]
+        columns.append((pair[0].value, pair[0].error, pair[1].value))
+    risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
+    return Judged(risk, error, "exact" if data.n <= MOST_BITS else "sampled", accuracy)
+
+
+def _risk(model: Any, target: Parity, loss: Any, key: jax.Array) -> Any:
+    if target.n <= MOST_BITS:
+        return enumerated_risk(model, target, loss)
+    return sampled_risk(model, target, loss, samples=SAMPLES, key=jax.random.fold_in(key, 3))
+
+
+def judge_heads(models: Sequence[HeadAttention], data: Any, keys: jax.Array) -> Judged:
+    """k-head models: the population risk of each, at any n."""
+    if isinstance(data, Rows):
+        return _on_held_out_rows(models, data, keys)
+    found = [
+        population_risk(model, target) for model, target in zip(models, data.targets, strict=True)
+    ]
+    kinds = {each.kind for each in found}
+    kind = next(name for name in ("sampled", "numerical", "exact") if name in kinds)
+    risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
+    return Judged(risk, error, kind, np.full(len(found), np.nan))
+
+
+def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Judged:
+    loss, columns = as_loss("squared_hinge"), []
+    with float64():
+        for model, key in zip(models, keys, strict=True):
+            held = data.split(key)[1]
+            labels = data.labels[held].astype(np.float64)
+            made = np.asarray(_predict(model, data.bits[held].astype(np.float64)))
+            values = np.asarray(loss.pointwise(jnp.asarray(labels), jnp.asarray(made)))
+            spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.inf
+            columns.append((values.mean(), spread, np.mean(labels * made > 0)))
+    risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
+    return Judged(risk, error, "sampled", accuracy)
+
+
+@eqx.filter_jit
+def _predict(model: Any, bits: jax.Array) -> jax.Array:
+    return jax.vmap(model)(bits)

@@ -1,0 +1,524 @@
+"""The contract of everything that learns: a learner meets data, runs come out.
+
+    runs = learn(Heads.code(), Population(random_parities(12, 2, runs=100)))
+
+A learner is a frozen object whose fields are its settings. It says which kinds of data it `takes`,
+`train`s many runs at once, and can `rebuild` the model of one run from its numbers. Anything with
+these three is as good as the lab's own.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import jax
+import numpy as np
+
+from paritylab.learning.saving import read_arrays, write_arrays
+from paritylab.options import check_settings
+from paritylab.problem import Parity, ParityTree
+from paritylab.problem.bits import as_bits
+from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.statistics import Rate
+
+Target = Parity | ParityTree
+
+
+class Unknown(NamedTuple):
+    """The target of rows that come without one: only the number of bits is known."""
+
+    n: int
+    k: None = None
+
+
+#: A parity counts as solved below this squared-hinge risk.
+SOLVED_RISK = 0.05
+
+
+class Result(Enum):
+    """How a run ended; the value is the sentence shown to people."""
+
+    SOLVED = "solved: its predictions are right"
+    OUT_OF_STEPS = "out of steps before it was solved"
+    DIVERGED = "diverged: its numbers are no longer finite"
+    ABSTAINED = "abstained: the data do not support an answer"
+
+
+@dataclass(frozen=True)
+class _OfTargets:
+    targets: Any
+
+    def __post_init__(self) -> None:
+        single = isinstance(self.targets, Parity | ParityTree)
+        given = (self.targets,) if single else tuple(self.targets)
+        wrong = next((each for each in given if not isinstance(each, Parity | ParityTree)), None)
+        if wrong is not None or not given:
+            raise ValueError(f"targets must be parities or trees of parities, got {wrong!r}")
+        sizes = {(type(each).__name__, each.n, each.k) for each in given}
+        if len(sizes) > 1:
+            raise ValueError(f"the targets of one call need equal n and k, got {sorted(sizes)}")
+        object.__setattr__(self, "targets", given)
+        self._check()
+
+    def _check(self) -> None:
+        """What a kind of data asks beyond its targets."""
+
+    @property
+    def n(self) -> int:
+        return self.targets[0].n
+
+    @property
+    def runs(self) -> int:
+        return len(self.targets)
+
+    @property
+    def k(self) -> int | None:
+        return self.targets[0].k
+
+    def for_runs(self, runs: int | None) -> "_OfTargets":
+        """The same data with one target per run; a single target serves any number of runs."""
+        if runs is None or runs == len(self.targets):
+            return self
+        if runs < 1:
+            raise ValueError(f"runs must be at least 1, got {runs}")
+        if len(self.targets) > 1:
+            raise ValueError(f"got {len(self.targets)} targets for runs={runs}")
+        return replace(self, targets=self.targets * runs)
+
+
+@dataclass(frozen=True)
+class Population(_OfTargets):
+    """Exact expectations over all inputs. targets: one, or one per run, of equal n and k."""
+
+
+@dataclass(frozen=True)
+class AllInputs(_OfTargets):
+    """All 2^n rows with their probabilities, visited one by one; n ≤ 20."""
+
+    def _check(self) -> None:
+        if self.n > 20:
+            raise ValueError(f"AllInputs visits 2^n rows and takes n ≤ 20, got n={self.n}")
+
+
+@dataclass(frozen=True)
+class _Drawn(_OfTargets):
+    samples: int = 0
+
+    def _check(self) -> None:
+        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
+            raise ValueError(f"samples must be a whole number ≥ 1, got {self.samples!r}")
+
+
+@dataclass(frozen=True)
+class Sample(_Drawn):
+    """`samples` labelled rows, drawn once per run."""
+
+
+@dataclass(frozen=True)
+class Fresh(_Drawn):
+    """`samples` new labelled rows at every step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labelled rows of one's own: bits (N, n), labels ±1 (N,). The hidden set is not known.
+
+    held_out: share of the rows kept for judging, drawn by each run's key.
+    """
+
+    bits: Any
+    labels: Any
+    held_out: float = 0.25
+
+    def __post_init__(self) -> None:
+        bits, labels = np.asarray(as_bits(self.bits)), np.asarray(self.labels)
+        if bits.ndim != 2 or labels.shape != bits.shape[:1] or len(bits) < 2:
+            raise ValueError(
+                f"rows need bits of shape (N ≥ 2, n) and one label each, got {bits.shape} and "
+                f"{labels.shape}"
+            )
+        if not np.isin(labels, (-1, 1)).all():
+            raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
+        if not 0 < self.held_out < 1:
+            raise ValueError(f"held_out must be between 0 and 1, got {self.held_out}")
+        object.__setattr__(self, "bits", bits.astype(np.uint8))
+        object.__setattr__(self, "labels", labels.astype(np.int8))
+        object.__setattr__(self, "_runs", 1)
+
+    targets: ClassVar[None] = None
+    k: ClassVar[None] = None
+
+    @property
+    def n(self) -> int:
+        return self.bits.shape[1]
+
+    @property
+    def runs(self) -> int:
+        return self._runs  # type: ignore[attr-defined]
+
+    def split(self, key: jax.Array) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers to train on and to judge by, from a run's key."""
+        words = np.asarray(jax.random.key_data(jax.random.fold_in(key, 5)))
+        order = np.random.default_rng(words).permutation(len(self.labels))
+        held = min(max(1, round(self.held_out * len(order))), len(order) - 1)
+        return order[held:], order[:held]
+
+    def for_runs(self, runs: int | None) -> "Rows":
+        """The same rows for a number of runs."""
+        if runs is not None and runs < 1:
+            raise ValueError(f"runs must be at least 1, got {runs}")
+        many = replace(self)
+        object.__setattr__(many, "_runs", 1 if runs is None else runs)
+        return many
+
+
+Data = Population | AllInputs | Sample | Fresh | Rows
+
+
+class Trained(NamedTuple):
+    """What a learner's `train` returns; every array has the run as its first axis.
+
+    numbers: a tree (dicts, tuples) of all trained arrays. subset: what each run says the hidden
+    set is, None if it says nothing. risk, error, kind: the front door's number of what was
+    trained, its error, and "exact", "numerical" or "sampled"; loss: which loss it is of. solved:
+    flags. recovered: flags, from `subset` unless the learner knows better. abstained: flags.
+    trace: arrays by name, with "step" the recorded steps (records,). stats: numbers by name.
+    """
+
+    numbers: Any
+    subset: Sequence[tuple[int, ...] | None]
+    risk: np.ndarray
+    error: np.ndarray
+    kind: str
+    loss: str
+    solved: np.ndarray
+    recovered: np.ndarray | None = None
+    abstained: np.ndarray | None = None
+    trace: dict[str, np.ndarray] | None = None
+    stats: dict[str, np.ndarray] | None = None
+
+
+class Learner(Protocol):
+    """What `learn` needs."""
+
+    takes: ClassVar[tuple[type, ...]]
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        """Train one run per key; trace: record every so many steps, or nothing."""
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
+        """The trained model of one run, from its numbers, its target and its key."""
+
+
+LEARNERS: dict[str, type] = {}
+Kind = TypeVar("Kind", bound=type)
+
+
+def register(name: str) -> Callable[[Kind], Kind]:
+    """Give a learner the name by which sweeps, saved runs and the table of options know it."""
+
+    def enter(learner: Kind) -> Kind:
+        LEARNERS[name] = learner
+        learner.name = name  # type: ignore[attr-defined]
+        return learner
+
+    return enter
+
+
+def check_fields(learner: Any) -> None:
+    """A learner's fields against the table of options; call it in `__post_init__`."""
+    check_settings(learner.name, vars(learner))
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Finished runs of one learner on one kind of data; run i is entry i everywhere.
+
+    key, first: run i drew from fold_in(key, first + i). The other fields are those of `Trained`.
+    """
+
+    learner: Any
+    data: Any
+    key: Any
+    first: int
+    trained: Trained
+    seconds: float = 0.0
+    stats: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.trained.risk)
+
+    @property
+    def targets(self) -> tuple[Target, ...] | None:
+        return self.data.targets
+
+    @property
+    def numbers(self) -> Any:
+        return self.trained.numbers
+
+    @property
+    def subset(self) -> list[tuple[int, ...] | None]:
+        """What each run says the hidden set is."""
+        return list(self.trained.subset)
+
+    @property
+    def risk(self) -> np.ndarray:
+        return self.trained.risk
+
+    @property
+    def error(self) -> np.ndarray:
+        return self.trained.error
+
+    @property
+    def kind(self) -> str:
+        return self.trained.kind
+
+    @property
+    def loss(self) -> str:
+        return self.trained.loss
+
+    @property
+    def trace(self) -> dict[str, np.ndarray]:
+        if self.trained.trace is None:
+            raise ValueError("no trace was kept; ask for one with learn(…, trace=10)")
+        return self.trained.trace
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Whether a run's numbers or its risk are no longer finite."""
+        finite = np.isfinite(self.risk)
+        for leaf in jax.tree.leaves(self.numbers):
+            array = np.asarray(leaf)
+            finite &= np.isfinite(array.reshape(len(array), -1)).all(axis=1)
+        return ~finite
+
+    @property
+    def solved(self) -> np.ndarray:
+        """Whether the predictions are right, as docs/learners.md defines it for each family."""
+        return np.asarray(self.trained.solved, dtype=bool) & ~self.diverged
+
+    @property
+    def recovered(self) -> np.ndarray | None:
+        """Whether a run names exactly the hidden structure; None where nobody knows it."""
+        if self.targets is None:
+            return None
+        if self.trained.recovered is not None:
+            return np.asarray(self.trained.recovered, dtype=bool) & ~self.diverged
+        pairs = zip(self.subset, self.targets, strict=True)
+        return np.array([found == hidden_set(target) for found, target in pairs]) & ~self.diverged
+
+    @property
+    def result(self) -> list[Result]:
+        """How each run ended."""
+        abstained = self.trained.abstained
+        flags = zip(
+            self.diverged,
+            np.zeros(len(self), bool) if abstained is None else abstained,
+            self.solved,
+            strict=True,
+        )
+        return [
+            Result.DIVERGED
+            if diverged
+            else Result.ABSTAINED
+            if gave_up
+            else Result.SOLVED
+            if solved
+            else Result.OUT_OF_STEPS
+            for diverged, gave_up, solved in flags
+        ]
+
+    @property
+    def names_a_set(self) -> bool:
+        """Whether success is naming the hidden set; else it is being solved."""
+        says = self.trained.recovered is not None or any(s is not None for s in self.subset)
+        return self.targets is not None and says
+
+    def rate(self, of: str | None = None) -> Rate:
+        """The share of runs with a flag: "recovered" where runs name a set, else "solved".
+
+        of: "recovered", "solved", or the name of a flag among the stats.
+        """
+        of = of or ("recovered" if self.names_a_set else "solved")
+        if of in ("recovered", "solved"):
+            flags = getattr(self, of)
+        else:
+            flags = self.stats.get(of)
+        if flags is None:
+            known = ", ".join(["recovered", "solved", *self.stats])
+            raise ValueError(f"no flag {of!r} in these runs; known: {known}")
+        return Rate.of(flags)
+
+    def model(self, run: int) -> Any:
+        """Exactly what run number `run` trained."""
+        if not -len(self) <= run < len(self):
+            raise ValueError(f"there are {len(self)} runs, got run number {run}")
+        run %= len(self)
+        numbers = jax.tree.map(lambda leaf: np.asarray(leaf)[run], self.numbers)
+        target = Unknown(self.data.n) if self.targets is None else self.targets[run]
+        return self.learner.rebuild(numbers, target, run_keys(self.key, self.first + run, 1)[0])
+
+    @property
+    def models(self) -> list[Any]:
+        return [self.model(run) for run in range(len(self))]
+
+    def table(self) -> Any:
+        """One row per run: a DataFrame where pandas is installed, else a list of dicts."""
+        rows = [
+            {
+                "run": self.first + run,
+                "solved": bool(self.solved[run]),
+                **({} if self.recovered is None else {"recovered": bool(self.recovered[run])}),
+                "result": self.result[run].name.lower(),
+                "risk": float(self.risk[run]),
+                "error": float(self.error[run]),
+                "kind": self.kind,
+                "subset": self.subset[run],
+                **{name: np.asarray(values)[run].tolist() for name, values in self.stats.items()},
+            }
+            for run in range(len(self))
+        ]
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows)
+
+    def save(self, path: Any) -> Any:
+        """Write the runs to one .npz file, in full or not at all; nothing in it is code."""
+        facts = {
+            "learner": _learner_facts(self.learner),
+            "data": _data_facts(self.data),
+            "first": self.first,
+            "seconds": self.seconds,
+        }
+        tree = {"trained": self.trained._asdict(), "key": _key_words(self.key)}
+        if isinstance(self.data, Rows):
+            tree["rows"] = {"bits": self.data.bits, "labels": self.data.labels}
+        return write_arrays(path, facts, tree)
+
+    @classmethod
+    def load(cls, path: Any, learner: Any = None) -> "Runs":
+        """Runs written by `save`. learner: needed if it held functions or objects of your own."""
+        facts, tree = read_arrays(path)
+        try:
+            trained = Trained(**tree["trained"])
+            data = _data_from(facts["data"], tree.get("rows"))
+            key = jax.random.wrap_key_data(np.asarray(tree["key"], np.uint32))
+            header, first, seconds = facts["learner"], facts["first"], facts["seconds"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} does not hold saved runs: {error}") from None
+        learner = _learner_from(header) if learner is None else learner
+        stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
+        return cls(learner, data, key, first, trained, seconds, stats)
+
+
+def learn(
+    learner: Any,
+    data: Any,
+    *,
+    runs: int | None = None,
+    key: Any = 0,
+    first: int = 0,
+    trace: int | None = None,
+) -> Runs:
+    """Train `runs` runs of the learner on the data; run i draws from fold_in(key, first + i).
+
+    key: an integer seed or a jax key. trace: keep the state before every so many steps.
+
+    >>> from paritylab import Heads, Population, Parity
+    >>> runs = learn(Heads.code(steps=400), Population(Parity(8, (2, 5))), runs=16)
+    >>> len(runs), runs.kind, bool(runs.rate().value > 0.3)
+    (16, 'exact', True)
+    """
+    _check_learner(learner)
+    if not isinstance(data, Data):
+        kinds = ", ".join(each.__name__ for each in Data.__args__)
+        raise ValueError(f"data must be one of {kinds}, got {type(data).__name__}")
+    if not isinstance(data, learner.takes):
+        fitting = ", ".join(each.__name__ for each in learner.takes)
+        raise ValueError(
+            f"{type(learner).__name__} does not learn from {type(data).__name__}; "
+            f"it takes {fitting}"
+        )
+    if trace is not None and (isinstance(trace, bool) or trace < 1):
+        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {trace!r}")
+    data = data.for_runs(runs)
+    start = time.perf_counter()
+    trained = learner.train(data, run_keys(key, first, data.runs), trace)
+    seconds = time.perf_counter() - start
+    stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
+    return Runs(learner, data, key, first, trained, seconds, stats)
+
+
+def _check_learner(learner: Any) -> None:
+    if isinstance(learner, type):
+        raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
+    for name in ("takes", "train", "rebuild"):
+        if not hasattr(learner, name):
+            raise ValueError(
+                f"{type(learner).__name__} is no learner: it lacks {name}; a learner has takes, "
+                "train(data, keys, trace) and rebuild(numbers, target, key)"
+            )
+
+
+def run_keys(key: Any, first: int, runs: int) -> jax.Array:
+    """Keys of runs first … first+runs-1: fold_in(key, i)."""
+    return fold_keys(as_key(key), first + np.arange(runs))
+
+
+def hidden_set(target: Target) -> tuple[int, ...]:
+    """The hidden positions of a target, sorted."""
+    return target.subset if isinstance(target, Parity) else tuple(sorted(target.leaves))
+
+
+def _key_words(key: Any) -> np.ndarray:
+    return np.asarray(jax.random.key_data(as_key(key)))
+
+
+def _learner_facts(learner: Any) -> dict[str, Any]:
+    """Name and plain fields; fields of one's own are only named, and must be given on loading."""
+    values = {each.name: getattr(learner, each.name) for each in fields(learner)}
+    plain = {name: value for name, value in values.items() if _is_plain(value)}
+    name = getattr(learner, "name", type(learner).__name__)
+    return {"name": name, "fields": plain, "own": sorted(set(values) - set(plain))}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(_is_plain(part) for part in value)
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _learner_from(facts: dict[str, Any]) -> Any:
+    if facts["own"] or facts["name"] not in LEARNERS:
+        parts = f" with its own {', '.join(facts['own'])}" if facts["own"] else ""
+        raise ValueError(
+            f"these runs were trained by {facts['name']}{parts}; "
+            "pass the same learner: Runs.load(path, learner=…)"
+        )
+    return LEARNERS[facts["name"]](**_with_tuples(facts["fields"]))
+
+
+def _data_facts(data: Any) -> dict[str, Any]:
+    kind = type(data).__name__
+    if isinstance(data, Rows):
+        return {"kind": kind, "held_out": data.held_out, "runs": data.runs}
+    targets = [{f.name: getattr(each, f.name) for f in fields(each)} for each in data.targets]
+    samples = {"samples": data.samples} if isinstance(data, _Drawn) else {}
+    return {"kind": kind, "of": type(data.targets[0]).__name__, "targets": targets, **samples}
+
+
+def _data_from(facts: dict[str, Any], rows: dict[str, np.ndarray] | None) -> Any:
+    if rows is not None:
+        return Rows(rows["bits"], rows["labels"], facts["held_out"]).for_runs(facts["runs"])
+    kind = {each.__name__: each for each in Data.__args__}[facts["kind"]]
+    target = {"Parity": Parity, "ParityTree": ParityTree}[facts["of"]]
+    targets = tuple(target(**_with_tuples(each)) for each in facts["targets"])
+    return kind(targets, **{name: facts[name] for name in ("samples",) if name in facts})
+
+
+def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
+    return {n: tuple(v) if isinstance(v, list) else v for n, v in values.items()}
