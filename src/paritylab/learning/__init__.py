@@ -15,7 +15,9 @@ from paritylab.learning.runs import (
     Rows,
     Runs,
     Sample,
+    joined,
     learn,
+    register,
 )
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorRuns, train_xor
@@ -36,7 +38,9 @@ __all__ = [
     "Sample",
     "StreamedStep",
     "XorRuns",
+    "joined",
     "learn",
+    "register",
     "streamed_step",
     "teacher_gradient",
     "temperature",

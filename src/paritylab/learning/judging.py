@@ -20,7 +20,7 @@ SAMPLES = 65_536
 
 
 class Judged(NamedTuple):
-    """One entry per run: squared-hinge risk, its error (one standard error if sampled), accuracy."""
+    """One entry per run: risk, its error (one standard error if sampled), accuracy."""
 
     risk: np.ndarray
     error: np.ndarray
@@ -53,13 +53,14 @@ def _risk(model: Any, target: Parity, loss: Any, key: jax.Array) -> Any:
     return sampled_risk(model, target, loss, samples=SAMPLES, key=jax.random.fold_in(key, 3))
 
 
-def judge_heads(models: Sequence[HeadAttention], data: Any, keys: jax.Array) -> Judged:
+def judge_heads(
+    models: Sequence[HeadAttention], data: Any, keys: jax.Array, loss: Any = "squared_hinge"
+) -> Judged:
     """k-head models: the population risk of each, at any n."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
-    found = [
-        population_risk(model, target) for model, target in zip(models, data.targets, strict=True)
-    ]
+    pairs = zip(models, data.targets, strict=True)
+    found = [population_risk(model, target, loss=loss) for model, target in pairs]
     kinds = {each.kind for each in found}
     kind = next(name for name in ("sampled", "numerical", "exact") if name in kinds)
     risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
