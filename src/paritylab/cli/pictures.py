@@ -9,7 +9,7 @@ from paritylab.cli import console
 from paritylab.learning import Runs
 from paritylab.models.chain import ChainModel
 from paritylab.precision import float64
-from paritylab.report.figures import figure_format as figure_format, save_figure
+from paritylab.report.figures import save_figure
 from paritylab.statistics import Rate
 
 #: Lines of single runs that a figure shows at most.

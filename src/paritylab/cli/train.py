@@ -128,13 +128,14 @@ def _runner(family: Family) -> Any:
     def run(values: dict[str, Any]) -> None:
         keep_compiled(values["store"])
         from paritylab.cli import pictures
+        from paritylab.report.figures import figure_format
 
         outputs = {name: values.pop(name) for name in ("figure", "save")}
         for name, path in outputs.items():
             if path is not None:
                 check_target(path, f"--{name}")
         figure = outputs["figure"] or _free_name(f"{family.name}.svg")
-        pictures.figure_format(figure)
+        figure_format(figure)
         if values.pop("figure2", False):
             pictures.draw_figure2(figure)
             return

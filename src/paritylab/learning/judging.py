@@ -1,5 +1,6 @@
 """What trained models are worth: the front door's number, with its error and kind."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,9 +11,10 @@ import numpy as np
 
 from paritylab.learning.runs import Rows
 from paritylab.models import HeadAttention
+from paritylab.models.protocol import parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
-from paritylab.risk import enumerated_risk, population_risk, sampled_risk
+from paritylab.risk import Risk, enumerated_risk, population_risk, sampled_risk
 
 #: Up to here every input is visited; beyond, fresh samples stand for them.
 MOST_BITS = 20
@@ -41,6 +43,9 @@ def judge_models(models: Sequence[Any], data: Any, keys: jax.Array) -> Judged:
         return _on_held_out_rows(models, data, keys)
     columns = []
     for model, target, key in zip(models, data.targets, keys, strict=True):
+        if not is_finite(model):
+            columns.append((np.nan, np.nan, np.nan))
+            continue
         pair = [_risk(model, target, loss, key) for loss in ("squared_hinge", ACCURACY)]
         columns.append((pair[0].value, pair[0].error, pair[1].value))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
@@ -60,11 +65,20 @@ def judge_heads(
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
     pairs = zip(models, data.targets, strict=True)
-    found = [population_risk(model, target, loss=loss) for model, target in pairs]
+    nothing = Risk(math.nan, math.nan, "none")
+    found = [
+        population_risk(model, target, loss=loss) if is_finite(model) else nothing
+        for model, target in pairs
+    ]
     kinds = {each.kind for each in found}
     kind = next(name for name in ("sampled", "numerical", "exact") if name in kinds)
     risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
     return Judged(risk, error, kind, np.full(len(found), np.nan))
+
+
+def is_finite(model: Any) -> bool:
+    """Whether all numbers of a model are; a run that diverged has no risk."""
+    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
 
 
 def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Judged:

@@ -26,6 +26,13 @@ CREATE TABLE IF NOT EXISTS blocks (
 );
 """
 
+#: Version 2 called the runs per block width, and block was the number of the block.
+_RENAMED = """
+UPDATE blocks SET spec = json_remove(json_set(spec,
+    '$.first', json_extract(spec, '$.block') * json_extract(spec, '$.width'),
+    '$.block', json_extract(spec, '$.width')), '$.width')
+"""
+
 
 class StoreError(ValueError):
     """The store cannot be used; the message says why and what to do."""
@@ -124,7 +131,7 @@ class Store:
         with self._translated():
             for row in self._connection.execute(query):
                 block = dict(zip(names, row, strict=True))
-                yield block | {n: json.loads(block[n]) for n in ("spec", "versions", "rows")}
+                yield block | {name: json.loads(block[name]) for name in names[len(plain) :]}
 
     def close(self) -> None:
         self._connection.close()
@@ -173,6 +180,7 @@ class Store:
                     self._connection.execute(
                         "ALTER TABLE blocks ADD COLUMN fingerprint TEXT NOT NULL DEFAULT ''"
                     )
+                    self._connection.execute(_RENAMED)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager

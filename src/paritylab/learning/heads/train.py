@@ -194,9 +194,11 @@ class Heads:
             starts = np.stack([_unit_directions(pair[1], *shape) for pair in pairs])
         else:
             given = np.asarray(self.start, dtype=np.float64)
-            if given.shape not in (shape, (len(keys), *shape)):
+            fits = given.shape in (shape, (len(keys), *shape))
+            if not fits or not np.isfinite(given).all():
                 raise ValueError(
-                    f"start must have shape {shape} or {(len(keys), *shape)}, got {given.shape}"
+                    f"start must be finite numbers of shape {shape} or {(len(keys), *shape)}, "
+                    f"got shape {given.shape}"
                 )
             starts = np.broadcast_to(given, (len(keys), *shape))
         if self.variant == "masked":
