@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from paritylab.learning import random_targets, train_heads
+from paritylab.learning import Heads, Population, learn
 from paritylab.models import FullFormAttention, HeadAttention
 from paritylab.precision import float64
-from paritylab.problem import sample
-from paritylab.risk import population_risk
+from paritylab.problem import random_parities, sample
+from paritylab.risk import enumerated_risk
 
 N, K, ROWS = 16, 3, int(0.8 * 2**16)
 
@@ -58,14 +58,15 @@ def seconds_per_step(model, problem, steps: int) -> float:
 
 def main() -> None:
     runs, steps = 100, 2000
-    targets = random_targets(N, K, runs)
-    train_heads(targets, "code", steps=steps, records=1)
+    targets = random_parities(N, K, runs)
+    data = Population(targets)
+    learn(Heads.code(steps=steps), data)
     start = time.perf_counter()
-    done = train_heads(targets, "code", steps=steps, records=1)
+    done = learn(Heads.code(steps=steps), data)
     exact = (time.perf_counter() - start) / runs
     error = max(
-        abs(population_risk(done.model(i), p, loss="mean_hinge_squared").value - done.risk[i])
-        for i, p in enumerate(targets[:10])
+        abs(enumerated_risk(done.model(i), target).value - done.risk[i])
+        for i, target in enumerate(targets[:10])
     )
     heads = HeadAttention.random(0, targets[0], tau=N / 4)
     full = eqx.tree_at(lambda m: m.tau, FullFormAttention.embed(heads), N / 4)
@@ -86,7 +87,7 @@ def main() -> None:
 def _standard_error(done) -> str:
     """Scatter of the sampled risk at the end of a run that found B, from 20 fresh samples."""
     run = int(np.argmin(done.risk))
-    model, problem = done.model(run), done.problems[run]
+    model, problem = done.model(run), done.data.targets[run]
     risks = []
     for seed in range(20):
         bits, labels = sample(problem, key=seed, size=ROWS)

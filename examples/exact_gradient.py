@@ -8,13 +8,14 @@ import numpy as np
 
 from paritylab import (
     HeadAttention,
+    Heads,
     Parity,
-    Rate,
+    Population,
     enumerated_risk,
+    learn,
     population_gradient,
     population_risk,
-    random_targets,
-    train_heads,
+    random_parities,
 )
 
 
@@ -37,8 +38,9 @@ def main() -> None:
         f"{float(jnp.linalg.norm(jnp.asarray(np.asarray(gradient)))):.4f}"
     )
 
-    runs = train_heads(random_targets(n=10, k=2, runs=40), "code", readout=my_readout, steps=300)
-    print("with the public code's procedure the heads end on B in", Rate.of(runs.recovered))
+    data = Population(random_parities(n=10, k=2, runs=40))
+    runs = learn(Heads.code(readout=my_readout, steps=300), data)
+    print("with the public code's procedure the heads end on B in", runs.rate())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One table of learners, each with data it takes: a new learner gets the common tests by its row."""
+"""One table of learners with data they take: a new learner gets the common tests by its row."""
 
 from typing import Any, NamedTuple
 

@@ -91,7 +91,7 @@ def test_sequential_stopping_spares_decided_cells(tmp_path):
 def test_a_half_done_block_leaves_no_trace(tmp_path):
     grid = Grid("coin", {"n": 1, "k": 1}, {"breaks": 0.2}, runs=12, block=3)
     with Store(tmp_path / "s.db") as store:
-        with pytest.raises(BlockError, match="coin breaks=0.2 k=1 n=1, .*half way"):
+        with pytest.raises(BlockError, match=r"coin breaks=0.2 k=1 n=1, .*half way"):
             run_sweep(grid.specs(), store)
         assert all(len(block["rows"]) == 3 for block in store.blocks())
 
@@ -245,7 +245,8 @@ def test_blocks_of_an_older_store_keep_their_place(tmp_path):
         run_sweep([Spec.make("coin", {"n": 1, "k": 1}, {}, block=5, first=10)], store)
     connection = sqlite3.connect(path)
     connection.execute(
-        "UPDATE blocks SET spec = json_remove(json_set(spec, '$.width', 5, '$.block', 2), '$.first')"
+        "UPDATE blocks SET spec = "
+        "json_remove(json_set(spec, '$.width', 5, '$.block', 2), '$.first')"
     )
     connection.execute("ALTER TABLE blocks DROP COLUMN fingerprint")
     connection.execute("PRAGMA user_version = 2")
