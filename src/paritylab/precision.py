@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import jax
 import numpy as np
@@ -23,7 +24,7 @@ def float64() -> Iterator[None]:
         yield
 
 
-def keep_float64(value):
+def keep_float64(value: Any) -> Any:
     """A concrete number or array as numpy float64; jax arrays and tracers pass unchanged.
 
     Models store their numbers this way, so the same model computes in float32 or float64

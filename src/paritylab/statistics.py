@@ -8,7 +8,7 @@ use Clopper and Pearson's, which never covers less than promised and is longer.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -30,7 +30,7 @@ class Rate:
     runs: int
 
     @classmethod
-    def of(cls, flags) -> "Rate":
+    def of(cls, flags: Any) -> "Rate":
         """The rate of True in an array of flags; numbers other than 0 and 1 are refused."""
         array = np.asarray(flags).ravel()
         numeric = array.dtype.kind in "biuf"
@@ -89,7 +89,7 @@ def rate_interval(
     return float(low), float(high)
 
 
-def coverage(interval, rate: float, runs: int) -> float:
+def coverage(interval: Any, rate: float, runs: int) -> float:
     """Exact probability that the interval of a binomial experiment contains the true rate."""
     counts = np.arange(runs + 1)
     ends = np.array([interval(int(count), runs) for count in counts])
@@ -97,7 +97,7 @@ def coverage(interval, rate: float, runs: int) -> float:
     return float(stats.binom.pmf(counts, runs, rate)[inside].sum())
 
 
-def mean_interval(values, confidence: float = 0.95) -> tuple[float, float]:
+def mean_interval(values: Any, confidence: float = 0.95) -> tuple[float, float]:
     """Student's t interval for the mean of independent values.
 
     >>> low, high = mean_interval([1.0, 2.0, 3.0])
@@ -129,7 +129,7 @@ class PowerLaw(NamedTuple):
         return f"{self.exponent:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
-def power_law(x, y, confidence: float = 0.95) -> PowerLaw:
+def power_law(x: Any, y: Any, confidence: float = 0.95) -> PowerLaw:
     """Least squares on logarithms; the interval is Student's, from the scatter around the line.
 
     >>> str(power_law([1, 2, 4, 8], [3, 12, 48, 192]))
@@ -144,7 +144,7 @@ def power_law(x, y, confidence: float = 0.95) -> PowerLaw:
     return PowerLaw(slope, slope - half, slope + half, math.exp(fit.intercept))
 
 
-def half_point(sizes, successes) -> float:
+def half_point(sizes: Any, successes: Any) -> float:
     """Size at which the success rate first reaches 1/2, between grid points in log size.
 
     successes: one row of flags per size. NaN if the rate stays on one side of 1/2.
@@ -167,7 +167,9 @@ def _log_half_point(log_sizes: np.ndarray, rates: np.ndarray) -> float:
     return float(log_sizes[at - 1] + share * (log_sizes[at] - log_sizes[at - 1]))
 
 
-def threshold_law(sizes, grids, successes, *, draws: int = 400, seed: int = 0) -> PowerLaw:
+def threshold_law(
+    sizes: Any, grids: Any, successes: Any, *, draws: int = 400, seed: int = 0
+) -> PowerLaw:
     """How the half point grows with size, its interval from resampling the runs of every size.
 
     grids: for each size, the numbers tried. successes: for each size, flags (numbers, runs). A

@@ -29,7 +29,7 @@ def say_plainly(message: str) -> None:
         say(message)
 
 
-def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]], stream=None) -> None:
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]], stream: Any = None) -> None:
     """A table: ruled and coloured on a terminal, aligned plain text elsewhere."""
     header, body = list(columns), [list(row) for row in rows]
     stream = stream or sys.stdout
@@ -58,7 +58,7 @@ def make_table(columns: list[str], rows: list[list[str]]) -> Any:
 class _Display:
     """A progress bar redrawn in place; nothing at all where progress may not move."""
 
-    def __init__(self, total: float):
+    def __init__(self, total: float) -> None:
         self.moves = is_lively()
         if not self.moves:
             return
@@ -98,7 +98,7 @@ class _Display:
 class Progress(_Display):
     """Progress of a list of weighted tasks with the time left, and the rows finished so far."""
 
-    def __init__(self, total: float, columns: list[str]):
+    def __init__(self, total: float, columns: list[str]) -> None:
         _Display.__init__(self, total)
         self._columns, self._done, self._weight = columns, 0.0, 0.0
         self._rows: list[list[str]] = []
@@ -127,7 +127,7 @@ class Progress(_Display):
 class Counter(_Display):
     """Things done out of a total, with rate and time left; off a terminal, a line now and then."""
 
-    def __init__(self, name: str, total: int):
+    def __init__(self, name: str, total: int) -> None:
         _Display.__init__(self, total)
         self._name, self._total, self._count = name, total, 0
         self._begin = self._spoken = time.monotonic()

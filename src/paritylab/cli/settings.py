@@ -17,12 +17,12 @@ def parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Paramete
         kind = kind if default is not None else kind | None
     flag = "--" + name.replace("_", "-")
     names = [f"{flag}/--no-{flag[2:]}"] if kind == bool | None else [flag]
-    extra = {"envvar": "PARITYLAB_STORE"} if name == "store" else {}
+    from_environment = "PARITYLAB_STORE" if name == "store" else None
     return inspect.Parameter(
         python_name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[kind, typer.Option(*names, help=text, **extra)],  # type: ignore[call-overload]
+        annotation=Annotated[kind, typer.Option(*names, help=text, envvar=from_environment)],
     )
 
 

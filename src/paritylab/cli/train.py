@@ -186,8 +186,10 @@ def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
     given = _given(family, values)
     choice = given.pop(family.chosen_by, "")
     learner, settings = family.learners[choice]
-    problem = {name.replace("fresh-rows", "fresh"): None for name in family.problem}
-    problem = {name: given.pop("fresh_rows" if name == "fresh" else name, None) for name in problem}
+    problem: dict[str, Any] = {
+        name.removesuffix("-rows"): given.pop(name.replace("-", "_"), None)
+        for name in family.problem
+    }
     if problem.get("subset") is not None:
         problem["subset"] = _positions(problem["subset"])
         if problem["k"] == family.defaults["k"]:

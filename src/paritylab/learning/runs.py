@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.saving import read_arrays, write_arrays
@@ -378,7 +379,7 @@ class Runs:
             for run in range(len(self))
         ]
         try:
-            import pandas
+            import pandas  # type: ignore[import-untyped]
         except ImportError:
             return rows
         return pandas.DataFrame(rows)
@@ -403,7 +404,7 @@ class Runs:
         try:
             trained = Trained(**tree["trained"])
             data = _data_from(facts["data"], tree.get("rows"))
-            key = jax.random.wrap_key_data(np.asarray(tree["key"], np.uint32))
+            key = jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32))
             header, first, seconds = facts["learner"], facts["first"], facts["seconds"]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
@@ -452,12 +453,13 @@ def learn(
 
 def joined(parts: Sequence[Runs]) -> Runs:
     """Consecutive runs of one learner as one; run numbers go on from the first part's."""
-    first, targets = parts[0], [part.targets for part in parts]
+    first = parts[0]
     if len(parts) == 1:
         return first
-    if any(each is None for each in targets):
+    if any(part.targets is None for part in parts):
         raise ValueError("runs on rows of one's own cannot be joined")
-    data = replace(first.data, targets=sum(targets, ()))
+    targets = tuple(target for part in parts for target in part.data.targets)
+    data = replace(first.data, targets=targets)
     columns = {
         name: _together([getattr(part.trained, name) for part in parts], name)
         for name in Trained._fields

@@ -19,7 +19,7 @@ def write_arrays(path: str | Path, facts: dict[str, Any], tree: Any) -> Path:
     header = {"format": FORMAT, "facts": facts, "tree": _skeleton(tree, "", arrays)}
     arrays["header"] = np.array(json.dumps(header))
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return write_atomically(Path(path), buffer.getvalue())
 
 

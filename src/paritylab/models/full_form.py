@@ -1,6 +1,6 @@
 """HG1's transformer as printed: a 4×4 matrix per head over [token, position] embeddings."""
 
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -63,5 +63,5 @@ class FullFormAttention(eqx.Module):
     def parameters(self) -> Float[AnyArray, "heads 4 4"]:
         return self.matrices
 
-    def with_parameters(self, matrices) -> "FullFormAttention":
+    def with_parameters(self, matrices: Any) -> "FullFormAttention":
         return eqx.tree_at(lambda model: model.matrices, self, matrices)

@@ -1,7 +1,7 @@
 """The k-head attention model: heads look at positions, a frozen readout takes the parity."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import equinox as eqx
 import jax
@@ -39,7 +39,7 @@ class WeightedReadout(eqx.Module):
     def parameters(self) -> Float[AnyArray, " n"]:
         return self.weights
 
-    def with_parameters(self, weights) -> "WeightedReadout":
+    def with_parameters(self, weights: Any) -> "WeightedReadout":
         return type(self)(weights, self.readout)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
@@ -68,7 +68,13 @@ class HeadAttention(eqx.Module):
 
     @classmethod
     def on(
-        cls, problem: Parity, *, code=None, readout="zigzag", tau=1.0, kind="softmax"
+        cls,
+        problem: Parity,
+        *,
+        code: AbstractPositionCode | None = None,
+        readout: str | Readout = "zigzag",
+        tau: Any = 1.0,
+        kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """One head exactly on each position of B: the construction of Proposition 3."""
         return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, kind=kind)
@@ -79,10 +85,10 @@ class HeadAttention(eqx.Module):
         positions: Sequence[int],
         problem: Parity,
         *,
-        code=None,
-        readout="zigzag",
-        tau=1.0,
-        kind="softmax",
+        code: AbstractPositionCode | None = None,
+        readout: str | Readout = "zigzag",
+        tau: Any = 1.0,
+        kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """One head on each of the given positions, right or wrong."""
         code = Circle(problem.n) if code is None else code
@@ -92,14 +98,14 @@ class HeadAttention(eqx.Module):
     @classmethod
     def random(
         cls,
-        key,
+        key: Any,
         problem: Parity,
         *,
         heads: int | None = None,
-        code=None,
-        readout="zigzag",
-        tau=1.0,
-        kind="softmax",
+        code: AbstractPositionCode | None = None,
+        readout: str | Readout = "zigzag",
+        tau: Any = 1.0,
+        kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
         heads = problem.k if heads is None else heads
@@ -110,7 +116,7 @@ class HeadAttention(eqx.Module):
         directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
         return cls(directions, code, problem.k, as_readout(readout, problem.k), tau, kind)
 
-    def __check_init__(self):
+    def __check_init__(self) -> None:
         if isinstance(self.tau, np.ndarray) and not np.all((self.tau > 0) & (self.tau < np.inf)):
             raise ValueError(f"tau must be positive and finite, got {self.tau}")
 
@@ -137,7 +143,7 @@ class HeadAttention(eqx.Module):
     def parameters(self) -> Float[AnyArray, "heads width"]:
         return self.directions
 
-    def with_parameters(self, directions) -> "HeadAttention":
+    def with_parameters(self, directions: Any) -> "HeadAttention":
         return eqx.tree_at(lambda model: model.directions, self, directions)
 
     def count(self) -> ParameterCount:

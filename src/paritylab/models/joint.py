@@ -1,6 +1,6 @@
 """Heads together with a trainable feed-forward head."""
 
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -32,16 +32,18 @@ class JointAttention(eqx.Module):
         return cls(heads, network)
 
     @classmethod
-    def from_random(cls, heads: HeadAttention, key, width: int | None = None) -> "JointAttention":
+    def from_random(
+        cls, heads: HeadAttention, key: Any, width: int | None = None
+    ) -> "JointAttention":
         """The network starts at random, k neurons wide by default."""
         return cls(heads, FeedForward.random(key, 1, heads.k if width is None else width))
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.network((self.heads.weights() @ jnp.asarray(bits))[None])
 
-    def parameters(self):
+    def parameters(self) -> Any:
         return {"directions": self.heads.directions, "network": self.network.parameters()}
 
-    def with_parameters(self, parameters) -> "JointAttention":
+    def with_parameters(self, parameters: Any) -> "JointAttention":
         heads = self.heads.with_parameters(parameters["directions"])
         return type(self)(heads, self.network.with_parameters(parameters["network"]))

@@ -32,7 +32,7 @@ class AbstractPositionCode(eqx.Module):
         """<a_i, p_j> for every head i and position j."""
 
     @abc.abstractmethod
-    def vectors(self, positions) -> Float[np.ndarray, "some width"]:
+    def vectors(self, positions: Any) -> Float[np.ndarray, "some width"]:
         """The code vectors of the given positions."""
 
 
@@ -49,10 +49,10 @@ class AbstractTable(AbstractPositionCode):
     def width(self) -> int:
         return self.table.shape[1]
 
-    def scores(self, directions):
+    def scores(self, directions: Any) -> Any:
         return directions @ self.table.T
 
-    def vectors(self, positions):
+    def vectors(self, positions: Any) -> Any:
         return np.asarray(self.table)[np.asarray(positions)]
 
 
@@ -65,7 +65,7 @@ class Circle(AbstractTable):
 
     table: Float[AnyArray, "n 2"]
 
-    def __init__(self, n: int):
+    def __init__(self, n: int) -> None:
         angles = 2 * np.pi * np.arange(n) / n
         self.table = np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
@@ -84,10 +84,10 @@ class OneHot(AbstractPositionCode):
     def width(self) -> int:
         return self.size
 
-    def scores(self, directions):
+    def scores(self, directions: Any) -> Any:
         return jnp.asarray(directions)
 
-    def vectors(self, positions):
+    def vectors(self, positions: Any) -> Any:
         return (np.asarray(positions)[:, None] == np.arange(self.size)[None, :]).astype(float)
 
 
@@ -98,7 +98,7 @@ class RandomSigns(AbstractTable):
     table: Float[AnyArray, "n width"]
 
     @classmethod
-    def draw(cls, key, n: int, width: int, *, balanced: bool = False) -> "RandomSigns":
+    def draw(cls, key: Any, n: int, width: int, *, balanced: bool = False) -> "RandomSigns":
         """A fresh code from a jax key or an integer seed.
 
         balanced: every column holds as many +1 as -1 (n even), so that all rows keep norm 1.
@@ -124,7 +124,7 @@ class Sphere(AbstractTable):
     table: Float[AnyArray, "n width"]
 
     @classmethod
-    def draw(cls, key, n: int, width: int) -> "Sphere":
+    def draw(cls, key: Any, n: int, width: int) -> "Sphere":
         """A fresh code from a jax key or an integer seed."""
         if width < 1:
             raise ValueError(f"width must be at least 1, got {width}")

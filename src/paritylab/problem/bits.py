@@ -1,11 +1,13 @@
 """Bits {0,1} and signs {+1,-1}; conversions are explicit, never guessed."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 
-def as_bits(values):
+def as_bits(values: Any) -> Any:
     """`values` unchanged if every entry is 0 or 1, else a ValueError naming the first other entry.
 
     Traced arrays cannot be inspected and pass unchecked.
@@ -24,7 +26,7 @@ def as_bits(values):
     return array
 
 
-def bits_from_signs(signs):
+def bits_from_signs(signs: Any) -> Any:
     """Bit 0 for +1 and bit 1 for -1, entry by entry.
 
     >>> bits_from_signs([1, -1])
@@ -37,7 +39,7 @@ def bits_from_signs(signs):
     return (array < 0).astype(np.uint8)
 
 
-def signs_from_bits(bits):
+def signs_from_bits(bits: Any) -> Any:
     """+1 for bit 0 and -1 for bit 1, entry by entry.
 
     >>> signs_from_bits([0, 1])
@@ -46,7 +48,7 @@ def signs_from_bits(bits):
     return 1 - 2 * jnp.asarray(as_bits(bits)).astype(jnp.int8)
 
 
-def _numeric(values) -> np.ndarray:
+def _numeric(values: Any) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError as error:

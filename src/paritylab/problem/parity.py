@@ -68,7 +68,7 @@ class Parity:
         mask[list(self.subset)] = 1.0
         return mask
 
-    def label(self, bits) -> Int[Array, "..."]:
+    def label(self, bits: Any) -> Int[Array, "..."]:
         """Noiseless label in {+1, -1} of one bit string (n,) or of many (..., n)."""
         bits = jnp.asarray(as_bits(bits))
         if bits.ndim == 0 or bits.shape[-1] != self.n:
@@ -84,7 +84,14 @@ class Parity:
 
 
 def random_parity(
-    key, n: int, k: int, *, neighbours: bool = True, sign: int = 1, noise: float = 0.0, bias=0.5
+    key: Any,
+    n: int,
+    k: int,
+    *,
+    neighbours: bool = True,
+    sign: int = 1,
+    noise: float = 0.0,
+    bias: Any = 0.5,
 ) -> Parity:
     """A uniformly random k-set B of n positions.
 
@@ -157,14 +164,14 @@ def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
     return representatives
 
 
-def _entropy(key) -> list[int]:
+def _entropy(key: Any) -> list[int]:
     if isinstance(key, numbers.Integral):
         return [int(key)]
     words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
     return [int(word) for word in np.asarray(words).ravel()]
 
 
-def _whole(name: str, value) -> int:
+def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ValueError(f"{name} must be a whole number, got {value!r}")
     return int(value)
@@ -186,7 +193,7 @@ def _checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     return tuple(members)
 
 
-def _checked_bias(bias, n: int) -> float | tuple[float, ...]:
+def _checked_bias(bias: Any, n: int) -> float | tuple[float, ...]:
     try:
         values = np.asarray(bias, dtype=np.float64)
     except (TypeError, ValueError):

@@ -3,7 +3,7 @@
 import numbers
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,18 +20,18 @@ class Batch(NamedTuple):
     labels: Int[Array, " size"]
 
 
-def as_key(key):
+def as_key(key: Any) -> Any:
     """A jax key from an integer seed; a key passes unchanged."""
     return jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
 
 
 @jax.jit
-def fold_keys(key, numbers):
+def fold_keys(key: Any, numbers: Any) -> Any:
     """One key per number, fold_in(key, number), in one compiled call."""
     return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)
 
 
-def sample(problem: Parity, key, size: int) -> Batch:
+def sample(problem: Parity, key: Any, size: int) -> Batch:
     """`size` labelled samples of the problem.
 
     >>> sample(Parity(6, (0, 2)), key=0, size=4).bits.shape
@@ -45,7 +45,7 @@ def sample(problem: Parity, key, size: int) -> Batch:
     return Batch(bits, problem.labels_unchecked(bits) * flips)
 
 
-def batches(problem: Parity, key, samples: int, batch_size: int = 65536) -> Iterator[Batch]:
+def batches(problem: Parity, key: Any, samples: int, batch_size: int = 65536) -> Iterator[Batch]:
     """`samples` labelled samples as a stream of batches; only one batch is held at a time.
 
     Batch i is drawn with fold_in(key, i), so a stream can be replayed or entered anywhere.
@@ -80,14 +80,14 @@ def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, 
     return ((indices[:, None] >> shifts[None, :]) & 1).astype(jnp.uint8)
 
 
-def draw_signs(key, rows: int, n: int, dtype=jnp.float32):
+def draw_signs(key: Any, rows: int, n: int, dtype: Any = jnp.float32) -> Any:
     """`rows` strings of n fair signs, from packed random bits."""
     packed = jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
     return 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(dtype)
 
 
 @partial(jax.jit, static_argnums=(3, 4))
-def draw_bits(key, probabilities, noise, size: int, uniform: bool):
+def draw_bits(key: Any, probabilities: Any, noise: Any, size: int, uniform: bool) -> Any:
     """`size` bit strings (size, n) and the signs ±1 by which label noise multiplies labels."""
     n = probabilities.shape[0]
     bits_key, noise_key = jax.random.split(key)

@@ -83,7 +83,7 @@ class ParityTree:
         return tree_tokens(jnp.asarray(signs), np.asarray(self.leaves))
 
 
-def tree_tokens(signs, leaves):
+def tree_tokens(signs: Any, leaves: Any) -> Any:
     """Input signs followed by all inner nodes; `leaves` may be traced."""
     rows, below = [signs], signs[..., leaves]
     while below.shape[-1] > 1:
@@ -92,7 +92,7 @@ def tree_tokens(signs, leaves):
     return jnp.concatenate(rows, axis=-1)
 
 
-def random_tree(key, n: int, k: int) -> ParityTree:
+def random_tree(key: Any, n: int, k: int) -> ParityTree:
     """A tree over a uniformly random k-set, its leaves in increasing order.
 
     >>> random_tree(0, 16, 4).k

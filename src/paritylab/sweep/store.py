@@ -45,7 +45,7 @@ class Store:
     not support it (some network disks), sqlite's rollback journal is used instead: slower, as safe.
     """
 
-    def __init__(self, path: str | Path, *, wal: bool = True):
+    def __init__(self, path: str | Path, *, wal: bool = True) -> None:
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,18 +112,8 @@ class Store:
 
     def blocks(self) -> Iterator[dict[str, Any]]:
         """Every finished block with its rows, in the order of cells and blocks."""
-        names = [
-            "cell",
-            "spec",
-            "status",
-            "seconds",
-            "device",
-            "versions",
-            "rows",
-            "hash",
-            "key",
-            "fingerprint",
-        ]
+        plain = ("cell", "status", "seconds", "device", "hash", "key", "fingerprint")
+        names = (*plain, "spec", "versions", "rows")
         query = (
             f"SELECT {', '.join(names)} FROM blocks "
             "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
@@ -142,7 +132,7 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _one(self, query: str, *arguments: str):
+    def _one(self, query: str, *arguments: str) -> Any:
         with self._translated():
             return self._connection.execute(query, arguments).fetchone()
 

@@ -1,6 +1,7 @@
 """Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
 
 from math import ceil, comb, log2, sqrt
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -60,7 +61,7 @@ def attention_derivative(
     return (attention * (1 - attention) * coordinate + sign * rest) / tau
 
 
-def smooth_relu_curvature(z, b: float, *, as_printed: bool = False):
+def smooth_relu_curvature(z: Any, b: float, *, as_printed: bool = False) -> Any:
     """σ''(z) = b/(2(z²+b)^{3/2}); Lemma 14 prints (2√(z²+b) - z/√(z²+b))/(4(z²+b))."""
     root = np.sqrt(np.square(z) + b)
     if as_printed:
@@ -68,7 +69,7 @@ def smooth_relu_curvature(z, b: float, *, as_printed: bool = False):
     return b / (2 * root**3)
 
 
-def token_entry_derivative(attended, tau):
+def token_entry_derivative(attended: Any, tau: Any) -> Any:
     """∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ for one head; a₁₂ has the opposite sign. attended: Σγx.
 
     Not in the paper, whose proof of Theorem 5 leaves these entries out.

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def read_attention(model: HeadAttention) -> tuple[tuple[int, ...], float]:
     return tuple(subset.tolist()), max(float(np.prod(factors)), 0.0)
 
 
-def calibrated(scores, right, *, bins: int = 4):
+def calibrated(scores: Any, right: Any, *, bins: int = 4) -> Any:
     """A map from score to probability learnt from runs with known outcome.
 
     scores, right: one entry per calibration run. The scores are cut into `bins` equally filled
@@ -56,8 +57,8 @@ def calibrated(scores, right, *, bins: int = 4):
 
 def read_with_rows(
     model: HeadAttention,
-    bits,
-    labels,
+    bits: Any,
+    labels: Any,
     *,
     noise: float = 0.0,
     pool: int | None = None,
