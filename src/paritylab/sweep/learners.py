@@ -276,7 +276,7 @@ def start(spec: Spec) -> list[Row]:
         directions.append(HeadAttention.random(start_key, target).directions)
         indicators.append(target.indicator)
     with float64():
-        pieces = pieces_of(Zigzag(k), LOSSES["squared_hinge"])
+        pieces = pieces_of(Zigzag(k), LOSSES["squared_hinge"], k)
         risks = np.asarray(_start_risks(np.stack(directions), np.stack(indicators), tau, pieces))
     return [{"success": bool(risk < below), "risk": float(risk)} for risk in risks]
 
