@@ -14,8 +14,8 @@ from paritylab import LOSSES, HeadAttention, Parity, population_gradient, random
 from paritylab.models import WeightedReadout, Zigzag
 from paritylab.precision import float64
 from paritylab.risk.enumerated import enumerated_gradient
-from paritylab.risk.population import _kinked_gradient
 from paritylab.risk.routes.half_sums import half_sum_mean, half_sum_value_and_gradient
+from paritylab.risk.routes.kinked import kinked_gradient
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import kinked_plan
 
@@ -48,7 +48,7 @@ def against_enumeration(sizes) -> None:
     print("value and gradient, squared hinge, k = 3, tau = 1/n; both exact to rounding")
     header = ("n", "enumeration", "half-sums", "ratio", "front door", "difference")
     print("{:>4} {:>12} {:>12} {:>8} {:>12}  {}".format(*header))
-    pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"])
+    pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
     crossover = None
     for n in sizes:
         problem, attention = random_parity(1, n, K), attention_of(n)
@@ -80,12 +80,12 @@ def growth(sizes) -> None:
     for n in sizes:
         problem, attention = random_parity(1, n, K), attention_of(n)
         weights = attention.sum(axis=0)
-        pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"])
+        pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
         plan, _ = kinked_plan(weights, problem, pieces, 1e-6)
         arguments = jax.device_put(
             (weights, problem.indicator, problem.probabilities, np.float64(1.0), pieces, plan)
         )
-        inner = seconds(lambda a=arguments: _kinked_gradient(*a, fair=True))
+        inner = seconds(lambda a=arguments: kinked_gradient(*a, fair=True))
         door = seconds(lambda a=attention, p=problem: population_gradient(a, p).gradient)
         rows = jnp.asarray(attention)
         plain = seconds(lambda r=rows: total(r))
@@ -103,7 +103,7 @@ def in_bulk(count: int, n: int) -> None:
     generator = np.random.default_rng(0)
     weights = generator.dirichlet(np.ones(n), count) * K
     problem = random_parity(1, n, K)
-    pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"])
+    pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
     constants = (problem.indicator, problem.probabilities, np.float64(1.0), pieces)
     one = jax.value_and_grad(half_sum_mean)
     many = jax.jit(lambda w: jax.lax.map(lambda g: one(g, *constants), w, batch_size=8))

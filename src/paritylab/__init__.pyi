@@ -34,6 +34,7 @@ from paritylab.models import (
     FullFormAttention as FullFormAttention,
     HeadAttention as HeadAttention,
     OneHot as OneHot,
+    PiecewiseLinear as PiecewiseLinear,
     RandomSigns as RandomSigns,
     TwoHeads as TwoHeads,
     Zigzag as Zigzag,
@@ -67,6 +68,7 @@ from paritylab.risk import (
     model_gradient as model_gradient,
     population_gradient as population_gradient,
     population_risk as population_risk,
+    population_risks as population_risks,
     sampled_gradient as sampled_gradient,
     sampled_risk as sampled_risk,
 )

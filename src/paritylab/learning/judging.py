@@ -1,6 +1,5 @@
 """What trained models are worth: the front door's number, with its error and kind."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from paritylab.models import HeadAttention
 from paritylab.models.protocol import parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
-from paritylab.risk import Risk, enumerated_risk, population_risk, sampled_risk
+from paritylab.risk import enumerated_risk, population_risks, sampled_risk
 
 #: Up to here every input is visited; beyond, fresh samples stand for them.
 MOST_BITS = 20
@@ -64,16 +63,14 @@ def judge_heads(
     """k-head models: the population risk of each, at any n."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
-    pairs = zip(models, data.targets, strict=True)
-    nothing = Risk(math.nan, math.nan, "none")
-    found = [
-        population_risk(model, target, loss=loss) if is_finite(model) else nothing
-        for model, target in pairs
-    ]
-    kinds = {each.kind for each in found}
-    kind = next(name for name in ("sampled", "numerical", "exact") if name in kinds)
-    risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
-    return Judged(risk, error, kind, np.full(len(found), np.nan))
+    risk, error = np.full((2, len(models)), np.nan)
+    sound = np.flatnonzero([is_finite(model) for model in models])
+    kind = "exact"
+    if sound.size:
+        problems = [data.targets[i] for i in sound]
+        found = population_risks([models[i] for i in sound], problems, loss=loss)
+        risk[sound], error[sound], kind = found
+    return Judged(risk, error, kind, np.full(len(models), np.nan))
 
 
 def is_finite(model: Any) -> bool:

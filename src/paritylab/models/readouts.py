@@ -2,14 +2,17 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, final
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, float64
+from paritylab.problem.callables import check_scalar_function, name_of
 
 
 def smooth_relu(z: Float[AnyArray, "..."], b: float) -> Float[Array, "..."]:
@@ -17,6 +20,21 @@ def smooth_relu(z: Float[AnyArray, "..."], b: float) -> Float[Array, "..."]:
     if b == 0:
         return jnp.maximum(z, 0)
     return (jnp.asarray(z) + jnp.sqrt(z**2 + b)) / 2
+
+
+class Corners(NamedTuple):
+    """Points (s, h(s)) between which a readout is a straight line; the first at 0, s ascending."""
+
+    s: Float[np.ndarray, " P"]
+    values: Float[np.ndarray, " P"]
+
+
+@runtime_checkable
+class HasCorners(Protocol):
+    """A readout that may declare itself piecewise linear, so that exact routes can use it."""
+
+    def corners(self, reach: float | int) -> Corners | None:
+        """Its corners on [0, reach], both ends included; None where it is not piecewise linear."""
 
 
 class AbstractReadout(eqx.Module):
@@ -41,7 +59,7 @@ class Zigzag(AbstractReadout):
     k: int = eqx.field(static=True)
     b: float = eqx.field(static=True, default=0.0)
 
-    def __check_init__(self):
+    def __check_init__(self) -> None:
         if self.k < 1:
             raise ValueError(f"the zigzag readout needs k ≥ 1, got k={self.k}")
         if not self.b >= 0:
@@ -58,16 +76,64 @@ class Zigzag(AbstractReadout):
         """i - 1/2, i = 1..k: where the slope changes."""
         return np.arange(1, self.k + 1) - 0.5
 
-    def __call__(self, s):
+    def corners(self, reach: float | int) -> Corners | None:
+        """0, the thresholds below `reach`, and `reach`; None if smoothed."""
+        if self.b > 0:
+            return None
+        inside = self.thresholds[self.thresholds < reach]
+        s = np.concatenate([[0.0], inside, [float(reach)]])
+        return Corners(s, 1 + np.maximum(s[:, None] - self.thresholds, 0) @ self.output_weights)
+
+    def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
         z = jnp.asarray(s)[..., None] - self.thresholds.reshape((1,) * jnp.ndim(s) + (-1,))
         return 1 + smooth_relu(z, self.b) @ self.output_weights
+
+
+def _floats(numbers: Any) -> tuple[float, ...]:
+    return tuple(float(number) for number in np.asarray(numbers, dtype=np.float64).ravel())
+
+
+@final
+class PiecewiseLinear(AbstractReadout):
+    """Straight lines through the points (knots_p, values_p), constant beyond the ends.
+
+    knots: ascending, at least two. values: h at the knots. Because its pieces are known, exact
+    routes serve it as they serve the zigzag.
+
+    >>> [float(PiecewiseLinear((0, 1, 2), (1, -1, 1))(s)) for s in (0.0, 0.75, 2.0)]
+    [1.0, -0.5, 1.0]
+    """
+
+    knots: tuple[float, ...] = eqx.field(static=True, converter=_floats)
+    values: tuple[float, ...] = eqx.field(static=True, converter=_floats)
+
+    def __check_init__(self) -> None:
+        if len(self.knots) != len(self.values) or len(self.knots) < 2:
+            raise ValueError(
+                f"a piecewise linear readout needs two or more knots and as many values, "
+                f"got {len(self.knots)} and {len(self.values)}"
+            )
+        if not np.all(np.diff(self.knots) > 0) or not np.all(np.isfinite(self.values)):
+            raise ValueError(
+                f"knots must ascend and values must be finite, got {self.knots} and {self.values}"
+            )
+
+    def corners(self, reach: float | int) -> Corners:
+        """0, the knots between, and `reach`."""
+        inside = [knot for knot in self.knots if 0 < knot < reach]
+        s = np.array([0.0, *inside, float(reach)])
+        return Corners(s, np.interp(s, self.knots, self.values))
+
+    def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
+        knots, values = jnp.asarray(self.knots), jnp.asarray(self.values)
+        return jnp.interp(jnp.asarray(s), knots, values)
 
 
 @final
 class Cosine(AbstractReadout):
     """cos(πs), which is the parity at every integer."""
 
-    def __call__(self, s):
+    def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
         return jnp.cos(jnp.pi * s)
 
 
@@ -75,7 +141,7 @@ class Cosine(AbstractReadout):
 class Bowl(AbstractReadout):
     """1 - 2z², which is -x_i·x_j at z = (x_i + x_j)/2 for signs x."""
 
-    def __call__(self, z):
+    def __call__(self, z: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
         return 1 - 2 * jnp.asarray(z) ** 2
 
 
@@ -83,7 +149,7 @@ class Bowl(AbstractReadout):
 class Tent(AbstractReadout):
     """1 - |2z| from two ReLUs, which is also -x_i·x_j at z = (x_i + x_j)/2."""
 
-    def __call__(self, z):
+    def __call__(self, z: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
         return 1 - smooth_relu(2 * jnp.asarray(z), 0.0) - smooth_relu(-2 * jnp.asarray(z), 0.0)
 
 
@@ -95,8 +161,10 @@ XOR_READOUTS: dict[str, AbstractReadout] = {"square": Bowl(), "abs": Tent()}
 Readout = Callable[..., Any]
 
 
-def as_readout(readout: str | Readout, k: int) -> Readout:
-    """A readout from its name ("zigzag" or "cos"); a function of s passes unchanged.
+def as_readout(readout: Any, k: int) -> Readout:
+    """A readout from its name ("zigzag" or "cos"); a function of s passes after one trial call.
+
+    k: size of the parity set; s runs over [0, k].
 
     >>> as_readout("zigzag", 3).k
     3
@@ -105,6 +173,38 @@ def as_readout(readout: str | Readout, k: int) -> Readout:
         return Zigzag(k)
     if readout == "cos":
         return Cosine()
-    if callable(readout):
-        return readout
-    raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')
+    if not callable(readout):
+        raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')
+    if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
+        try:
+            _check_once(readout, k)
+        except TypeError:  # holds arrays, so it cannot be looked up
+            _check(readout, k)
+    return readout
+
+
+def _check(readout: Readout, k: int) -> None:
+    """A clear error unless the readout is a finite function of s on [0, k] that varies."""
+    what = f"the readout {name_of(readout)}"
+    check_scalar_function(what, readout, 1)
+    reach = max(k, 1)
+    s = np.append(np.linspace(0, reach, 257), reach * np.random.default_rng(0).random(256))
+    with float64(), jax.ensure_compile_time_eval():
+        values = jax.vmap(readout)(jnp.asarray(s))
+        if isinstance(values, jax.core.Tracer):  # its own numbers are being traced
+            return
+        values = np.asarray(values, dtype=np.float64)
+    bad = s[~np.isfinite(values)]
+    if bad.size:
+        raise ValueError(
+            f"{what} is not a number or infinite at s={bad[0]:.3g}; "
+            f"it must be finite on all of [0, {reach}]"
+        )
+    if np.ptp(values) == 0:
+        raise ValueError(
+            f"{what} is {values[0]:.3g} for every s in [0, {reach}]: "
+            "a readout must depend on s, or no attention can matter"
+        )
+
+
+_check_once = lru_cache(maxsize=256)(_check)

@@ -2,12 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.precision import float64
+from paritylab.problem.callables import check_scalar_function, name_of
 
-def _same(mean):
+Pointwise = Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+
+
+def _same(mean: Float[Array, ""]) -> Float[Array, ""]:
     return mean
 
 
@@ -21,28 +30,30 @@ class Loss:
     """
 
     name: str
-    pointwise: Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+    pointwise: Pointwise
     outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
     quadratic_pieces: bool = False
 
-    def noisy(self, y, prediction, noise):
+    def noisy(
+        self, y: Float[Array, "..."], prediction: Float[Array, "..."], noise: Any
+    ) -> Float[Array, "..."]:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
         return (1 - noise) * self.pointwise(y, prediction) + noise * self.pointwise(-y, prediction)
 
 
-def _hinge(y, prediction):
+def _hinge(y: Any, prediction: Any) -> Any:
     return jnp.maximum(0, 1 - y * prediction)
 
 
-def _squared_hinge(y, prediction):
+def _squared_hinge(y: Any, prediction: Any) -> Any:
     return _hinge(y, prediction) ** 2
 
 
-def _squared(y, prediction):
+def _squared(y: Any, prediction: Any) -> Any:
     return (prediction - y) ** 2 / 2
 
 
-def _product(y, prediction):
+def _product(y: Any, prediction: Any) -> Any:
     return y * prediction
 
 
@@ -64,14 +75,50 @@ LOSSES: dict[str, Loss] = {
 }
 
 
-def as_loss(loss: str | Loss) -> Loss:
-    """A loss from its name; a `Loss` passes unchanged.
+def as_loss(loss: Any) -> Loss:
+    """A loss from its name, from a function loss(y, ŷ) of two numbers, or a `Loss` as it is.
 
     >>> as_loss("hinge").name
     'hinge'
+    >>> as_loss(lambda y, prediction: jnp.logaddexp(0, -y * prediction)).name
+    '<lambda>'
     """
-    if isinstance(loss, Loss):
-        return loss
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a Loss, got {loss!r}")
-    return LOSSES[loss]
+    if isinstance(loss, str):
+        if loss not in LOSSES:
+            raise ValueError(
+                f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
+                f"got {loss!r}"
+            )
+        return LOSSES[loss]
+    if not isinstance(loss, Loss):
+        if not callable(loss):
+            raise ValueError(
+                f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
+                f"got {type(loss).__name__}"
+            )
+        loss = Loss(name_of(loss), loss)
+    if LOSSES.get(loss.name) != loss:
+        try:
+            _check_once(loss)
+        except TypeError:  # holds arrays, so it cannot be looked up
+            _check(loss)
+    return loss
+
+
+def _check(loss: Loss) -> None:
+    """A clear error unless the loss is a number for labels ±1 and predictions between them."""
+    check_scalar_function(f"the loss {loss.name}", loss.pointwise, 2)
+    check_scalar_function(f"outer of the loss {loss.name}", loss.outer, 1)
+    # An even number of points leaves out 0, where a margin may divide by itself.
+    predictions = np.linspace(-0.9, 0.9, 64)
+    with float64(), jax.ensure_compile_time_eval():
+        for y in (1.0, -1.0):
+            values = jax.vmap(loss.pointwise, (None, 0))(jnp.asarray(y), jnp.asarray(predictions))
+            if not isinstance(values, jax.core.Tracer) and np.isnan(np.asarray(values)).any():
+                raise ValueError(
+                    f"the loss {loss.name} is not a number for y={y:+.0f} and some |ŷ| < 1; "
+                    "it must be defined for labels ±1 and predictions between them"
+                )
+
+
+_check_once = lru_cache(maxsize=256)(_check)

@@ -1,6 +1,7 @@
 """How wrong a model is: one front door, one table of routes, and siblings that check it."""
 
 from paritylab.risk.enumerated import enumerated_gradient, enumerated_risk
+from paritylab.risk.many import Risks, population_risks
 from paritylab.risk.population import model_gradient, population_gradient, population_risk
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.sampled import sampled_gradient, sampled_risk
@@ -8,11 +9,13 @@ from paritylab.risk.sampled import sampled_gradient, sampled_risk
 __all__ = [
     "Risk",
     "RiskGradient",
+    "Risks",
     "enumerated_gradient",
     "enumerated_risk",
     "model_gradient",
     "population_gradient",
     "population_risk",
+    "population_risks",
     "sampled_gradient",
     "sampled_risk",
 ]

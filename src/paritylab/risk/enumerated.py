@@ -2,16 +2,19 @@
 
 import math
 import sys
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from paritylab.precision import float64
 from paritylab.problem import Parity
-from paritylab.problem.losses import Loss, as_loss
+from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits
 from paritylab.risk.result import (
     Model,
@@ -28,7 +31,9 @@ MAX_BITS = 26
 _CHUNK_BITS = 14
 
 
-def enumerated_risk(model: Model, problem: Parity, loss: str | Loss = "squared_hinge") -> Risk:
+def enumerated_risk(
+    model: Model, problem: Parity, loss: str | Loss | Pointwise = "squared_hinge"
+) -> Risk:
     """The population risk, summed over all 2^n inputs in chunks, float64.
 
     >>> from paritylab.models import parity_network
@@ -40,7 +45,7 @@ def enumerated_risk(model: Model, problem: Parity, loss: str | Loss = "squared_h
 
 
 def enumerated_gradient(
-    model: Model, problem: Parity, loss: str | Loss = "squared_hinge"
+    model: Model, problem: Parity, loss: str | Loss | Pointwise = "squared_hinge"
 ) -> RiskGradient:
     """The population risk and its gradient, summed over all 2^n inputs in chunks, float64."""
     return _enumerated(model, problem, as_loss(loss), with_gradient=True)
@@ -74,12 +79,20 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
 
 
 @eqx.filter_jit
-def _sum_over_inputs(model, indicator, probabilities, sign, noise, loss, with_gradient):
+def _sum_over_inputs(
+    model: Any,
+    indicator: Any,
+    probabilities: Any,
+    sign: Any,
+    noise: Any,
+    loss: Loss,
+    with_gradient: bool,
+) -> Any:
     n = indicator.shape[0]
     low = min(n, _CHUNK_BITS)
     low_digits = binary_digits(jnp.arange(1 << low, dtype=jnp.uint32), low)
 
-    def chunk_mean(parameters, prefix):
+    def chunk_mean(parameters: Any, prefix: Any) -> tuple[Array, Array]:
         high_digits = binary_digits(prefix[None].astype(jnp.uint32), n - low)
         high_digits = jnp.broadcast_to(high_digits, (1 << low, n - low))
         bits = jnp.concatenate([low_digits, high_digits], axis=1).astype(jnp.result_type(float))
@@ -90,11 +103,11 @@ def _sum_over_inputs(model, indicator, probabilities, sign, noise, loss, with_gr
 
     parameters = model.parameters()
     if with_gradient:
-        visit = jax.value_and_grad(chunk_mean, has_aux=True)
+        visit: Callable[..., Any] = jax.value_and_grad(chunk_mean, has_aux=True)
     else:
         visit = partial(_without_gradient, chunk_mean)
 
-    def add(totals, prefix):
+    def add(totals: Any, prefix: Any) -> tuple[Any, None]:
         mean, largest, gradient = totals
         (part, part_largest), part_gradient = visit(parameters, prefix)
         gradient = jax.tree.map(jnp.add, gradient, part_gradient)
@@ -106,5 +119,5 @@ def _sum_over_inputs(model, indicator, probabilities, sign, noise, loss, with_gr
     return totals
 
 
-def _without_gradient(function, parameters, prefix):
+def _without_gradient(function: Callable[..., Any], parameters: Any, prefix: Any) -> Any:
     return function(parameters, prefix), ()

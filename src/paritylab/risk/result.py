@@ -1,5 +1,6 @@
 """What a risk computation returns, and what it asks of a model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -8,32 +9,37 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
+from paritylab.problem.losses import Loss
+
+Kind = Literal["exact", "numerical", "sampled"]
 
 
 @runtime_checkable
 class Model(Protocol):
     """A predictor of one bit string whose trainable numbers can be taken out and put back."""
 
-    def __call__(self, bits, /): ...
+    def __call__(self, bits: Any, /) -> Any: ...
     def parameters(self) -> Any: ...
-    def with_parameters(self, parameters, /) -> Any: ...
+    def with_parameters(self, parameters: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True)
 class Risk:
     """A risk, how far it may be off, and how it was computed.
 
-    error: for exact routes how far rounding and truncation may carry the value (for the series an
-    estimate that has never been exceeded against enumeration, not a proof); for sampled ones one
-    standard error.
+    kind: "exact" is off by rounding only: all inputs enumerated, a closed form, or a structure
+    that readout and loss declare, resolved to rounding. "numerical" is a series, and error an
+    estimate (never exceeded against enumeration, not a proof). "sampled" comes from random
+    inputs, and error is one standard error.
     """
 
     value: float
     error: float
     route: str
-    kind: Literal["exact", "sampled"] = "exact"
+    kind: Kind = "exact"
 
     def __str__(self) -> str:
         return f"{self.value:.6g} ± {self.error:.1g} ({self.kind}, {self.route})"
@@ -42,7 +48,9 @@ class Risk:
 class RiskGradient(NamedTuple):
     """The risk, its gradient in the shape of the model's parameters, and the gradient's error.
 
-    error: standard errors in the same shape for sampled routes, None for exact ones.
+    error: in the same shape, standard errors for sampled routes and estimates for the series of a
+    readout known only by its values; None for exact routes, for the series of declared pieces and
+    for `model_gradient`.
     """
 
     risk: Risk
@@ -50,7 +58,7 @@ class RiskGradient(NamedTuple):
     error: Any = None
 
 
-def outer_derivatives(loss, mean: float) -> tuple[float, float, float]:
+def outer_derivatives(loss: Loss, mean: float) -> tuple[float, float, float]:
     """outer, outer' and outer'' of a loss at the mean of its statistic."""
     with float64():
         value, first, second = _compiled_outer(loss)(np.float64(mean))
@@ -58,17 +66,17 @@ def outer_derivatives(loss, mean: float) -> tuple[float, float, float]:
 
 
 @lru_cache(maxsize=64)
-def _compiled_outer(loss):
+def _compiled_outer(loss: Loss) -> Callable[..., Any]:
     first = jax.grad(loss.outer)
     return jax.jit(lambda mean: (loss.outer(mean), first(mean), jax.grad(first)(mean)))
 
 
-def predictions(model: Model, bits):
+def predictions(model: Model, bits: AnyArray) -> Array:
     """Predictions for a batch of bit strings; the model sees one at a time."""
     return jax.vmap(model)(bits.astype(jnp.result_type(float)))
 
 
-def check_predicts(model, n: int) -> None:
+def check_predicts(model: Any, n: int) -> None:
     """A clear error when the model does not map one string of n bits to one number."""
     if not (callable(model) and hasattr(model, "with_parameters")):
         raise ValueError(

@@ -1,14 +1,15 @@
 """Risks from rows of data inside compiled training loops: all inputs, a sample, fresh batches."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from paritylab.problem.losses import Loss
 from paritylab.problem.sampling import binary_digits, draw_bits
-from paritylab.risk.objective import Target
 from paritylab.risk.result import Model, predictions
+from paritylab.risk.routes.case import Target
 
 #: Where the gradient comes from: the exact population, all 2^n rows, one sample, fresh batches.
 DATA = ("population", "all", "sample", "fresh")
@@ -23,7 +24,7 @@ class Rows(NamedTuple):
     shares: Float[Array, " N"]
 
 
-def draw_rows(key, target: Target, size: int, *, uniform: bool) -> Rows:
+def draw_rows(key: Any, target: Target, size: int, *, uniform: bool) -> Rows:
     """Fresh labelled rows of one target."""
     noise = (1 - jnp.abs(target.contrast)) / 2
     bits, flips = draw_bits(key, target.probabilities, noise, size, uniform)
@@ -40,13 +41,15 @@ def every_row(target: Target) -> Rows:
     return Rows(bits, _labels(bits, target), shares)
 
 
-def empirical_risk(model: Model, rows: Rows, loss: Loss, noise=0.0) -> Float[Array, ""]:
+def empirical_risk(model: Model, rows: Rows, loss: Loss, noise: Any = 0.0) -> Float[Array, ""]:
     """outer(Σ share·pointwise); `noise` averages over label flips not yet in the labels."""
     statistic = loss.noisy(rows.labels, predictions(model, rows.bits), noise)
     return loss.outer(rows.shares @ statistic)
 
 
-def data_risk(model: Model, loss: Loss, data: str, samples: int, target: Target, key, uniform):
+def data_risk(
+    model: Model, loss: Loss, data: str, samples: int, target: Target, key: Any, uniform: bool
+) -> Callable[[Any, Any], Array]:
     """risk(parameters, key of the step) for one run, from rows."""
     if data == "all":
         rows = every_row(target)
@@ -56,7 +59,7 @@ def data_risk(model: Model, loss: Loss, data: str, samples: int, target: Target,
         rows = draw_rows(key, target, samples, uniform=uniform)
         return lambda p, _: empirical_risk(model.with_parameters(p), rows, loss)
 
-    def fresh(p, step_key):
+    def fresh(p: Any, step_key: Any) -> Array:
         batch = draw_rows(step_key, target, samples, uniform=uniform)
         return empirical_risk(model.with_parameters(p), batch, loss)
 
@@ -78,5 +81,5 @@ def check_data(data: str, samples: int | None, n: int) -> int:
     return 0
 
 
-def _labels(bits, target: Target):
+def _labels(bits: Array, target: Target) -> Array:
     return jnp.sign(target.contrast) * (1 - 2 * jnp.mod(bits @ target.indicator, 2))

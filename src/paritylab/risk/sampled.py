@@ -1,15 +1,17 @@
 """Risk and gradient from random samples, with standard errors."""
 
 import math
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from paritylab.precision import float64
 from paritylab.problem import Parity, batches
-from paritylab.problem.losses import Loss, as_loss
+from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import (
     Model,
     Risk,
@@ -23,10 +25,10 @@ from paritylab.risk.result import (
 def sampled_risk(
     model: Model,
     problem: Parity,
-    loss: str | Loss = "squared_hinge",
+    loss: str | Loss | Pointwise = "squared_hinge",
     *,
     samples: int = 100_000,
-    key=0,
+    key: Any = 0,
     batch_size: int = 65536,
 ) -> Risk:
     """The risk as a mean over fresh samples; `.error` is one standard error.
@@ -49,10 +51,10 @@ def sampled_risk(
 def sampled_gradient(
     model: Model,
     problem: Parity,
-    loss: str | Loss = "squared_hinge",
+    loss: str | Loss | Pointwise = "squared_hinge",
     *,
     samples: int = 100_000,
-    key=0,
+    key: Any = 0,
     batch_size: int = 4096,
 ) -> RiskGradient:
     """The risk and its gradient from fresh samples, with standard errors of both.
@@ -90,7 +92,9 @@ def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
     return Risk(value, abs(slope) * math.sqrt(variance / samples), "sampling", "sampled")
 
 
-def _delta_method(loss: Loss, sizes, means, gradients):
+def _delta_method(
+    loss: Loss, sizes: np.ndarray, means: np.ndarray, gradients: list[Any]
+) -> tuple[Any, Any]:
     """Gradient of outer(mean) and its standard error, linearised batch by batch."""
     share = sizes / sizes.sum()
     mean = float(share @ means)
@@ -98,7 +102,7 @@ def _delta_method(loss: Loss, sizes, means, gradients):
 
     correction = len(sizes) / (len(sizes) - 1)
 
-    def combine(parts):
+    def combine(parts: Any) -> tuple[np.ndarray, np.ndarray]:
         stacked = np.stack(parts)
         per_batch = (-1,) + (1,) * (stacked.ndim - 1)
         average = np.tensordot(share, stacked, axes=1)
@@ -114,18 +118,20 @@ def _delta_method(loss: Loss, sizes, means, gradients):
     return jax.tree.unflatten(structure, averages), jax.tree.unflatten(structure, errors)
 
 
-def _statistics(parameters, model, bits, labels, loss):
+def _statistics(
+    parameters: Any, model: Any, bits: Any, labels: Any, loss: Loss
+) -> tuple[Array, Array]:
     statistic = loss.pointwise(labels, predictions(model.with_parameters(parameters), bits))
     return jnp.sum(statistic), jnp.sum(statistic**2)
 
 
 @eqx.filter_jit
-def _sums(model, bits, labels, loss):
+def _sums(model: Any, bits: Any, labels: Any, loss: Loss) -> tuple[Array, Array]:
     return _statistics(model.parameters(), model, bits, labels, loss)
 
 
 @eqx.filter_jit
-def _sums_and_gradient(model, bits, labels, loss):
+def _sums_and_gradient(model: Any, bits: Any, labels: Any, loss: Loss) -> tuple[Array, Array, Any]:
     sums = jax.value_and_grad(_statistics, has_aux=True)
     (total, squares), gradient = sums(model.parameters(), model, bits, labels, loss)
     return total, squares, gradient

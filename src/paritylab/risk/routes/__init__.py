@@ -1,1 +1,1 @@
-"""Routes to one expectation: closed form, half-sums, lattice, series."""
+"""Routes to one expectation; `risk.table` says which is taken when."""

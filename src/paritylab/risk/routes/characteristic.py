@@ -6,7 +6,7 @@ short series in ωg. Only the positions of B and the few large weights get a fac
 
 from functools import cache
 from math import factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
     large: Int[AnyArray, " L"]
 
 
-def layout_of(weights: np.ndarray, subset, top_frequency: float) -> Layout:
+def layout_of(weights: np.ndarray, subset: Any, top_frequency: float) -> Layout:
     """The layout for frequencies up to `top_frequency`, with the number of large weights padded
     to a power of two."""
     limit = 2 * SMALL_HALF_ANGLE / top_frequency
@@ -79,7 +79,7 @@ def characteristic(
     return carrier * plain, turn * carrier * signed
 
 
-def _small_factor(weights, probabilities, frequencies, fair: bool):
+def _small_factor(weights: Any, probabilities: Any, frequencies: Any, fair: bool) -> Array:
     """Π over small weights of the centred factor, by power sums."""
     if fair:
         sums, exponent = _even_power_sums(weights), 0.0
@@ -106,14 +106,14 @@ def _even_power_sums(weights: Float[Array, " n"]) -> Float[Array, " orders"]:
     size = min(_CHUNK, weights.shape[0])
     whole = weights.shape[0] // size * size
 
-    def add(totals, chunk):
+    def add(totals: Any, chunk: Any) -> tuple[Any, None]:
         return totals + _chunk_power_sums(chunk), None
 
     start = _chunk_power_sums(weights[whole:])
     return jax.lax.scan(add, start, weights[:whole].reshape(-1, size))[0]
 
 
-def _chunk_power_sums(chunk):
+def _chunk_power_sums(chunk: Array) -> Array:
     square = chunk**2
     powers = [square]
     for _ in range(_ORDER // 2 - 1):
@@ -121,11 +121,11 @@ def _chunk_power_sums(chunk):
     return jnp.stack([jnp.sum(power) for power in powers])
 
 
-def _power_sums_forward(weights):
+def _power_sums_forward(weights: Array) -> tuple[Array, Array]:
     return _even_power_sums(weights), weights
 
 
-def _power_sums_backward(weights, cotangents):
+def _power_sums_backward(weights: Array, cotangents: Array) -> tuple[Array]:
     square, slope = weights**2, jnp.zeros_like(weights)
     for order in range(_ORDER // 2, 0, -1):
         slope = slope * square + 2 * order * cotangents[order - 1]

@@ -5,16 +5,70 @@ terms (u+v-t)₊ and (u+v-t)₊² need, for every u, the mass and the first two 
 t-u: a binary search in the sorted v and a look-up in their running moments.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.risk.routes.pieces import Pieces
+from paritylab.precision import AnyArray
+from paritylab.risk.routes.case import (
+    EPS,
+    Case,
+    Found,
+    Looped,
+    Statistic,
+    Target,
+    found_through_outer,
+    target_of,
+    through_outer,
+)
+from paritylab.risk.routes.pieces import Pieces, scale_of
 
-#: Largest n for which 2^(n/2) partial sums fit comfortably.
-MAX_BITS = 36
+
+def applies(statistic: Statistic, case: Case | None = None) -> bool:
+    """For declared pieces."""
+    return statistic.pieces is not None
+
+
+def risk(case: Case) -> Found:
+    """Value and slopes to rounding."""
+    arguments = (case.weights, *target_of(case.problem), case.statistic.pieces)
+    if case.slopes:
+        mean, slopes = half_sum_value_and_gradient(*arguments)
+    else:
+        mean, slopes = half_sum_value(*arguments), None
+    error = _rounding(case.statistic, case.problem.n)
+    return found_through_outer(case.statistic.loss, float(mean), error, exact=True, slopes=slopes)
+
+
+def many(
+    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Target
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and errors (runs,) of weights (runs, n) on stacked targets."""
+    means = np.asarray(_half_sum_values(weights, *targets, statistic.pieces))
+    error = _rounding(statistic, weights.shape[1])
+    carried = through_outer(statistic.loss, means, np.full(len(means), error))
+    return carried.value, carried.error
+
+
+def looped(statistic: Statistic, n: int) -> Looped:
+    """The risk for compiled loops; as exact as `risk`."""
+    pieces, outer = statistic.pieces, statistic.loss.outer
+    assert pieces is not None
+
+    def function(weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
+        return outer(half_sum_mean(weights, *map(jnp.asarray, target), pieces))
+
+    return Looped(function, _rounding(statistic, n))
+
+
+def _rounding(statistic: Statistic, n: int) -> float:
+    """Rounding of the moments, and of sums that the sort leaves out of order in their last bits."""
+    assert statistic.pieces is not None
+    unsorted = 2.0 ** (n // 2 + 2)
+    return (64 * n + unsorted) * EPS * scale_of(statistic.pieces, statistic.k)
 
 
 class Half(NamedTuple):
@@ -40,12 +94,14 @@ def half_sum_mean(
     return _mean_and_gradient(weights, indicator, probabilities, contrast, pieces)[0]
 
 
-def _forward(weights, indicator, probabilities, contrast, pieces):
+def _forward(
+    weights: Any, indicator: Any, probabilities: Any, contrast: Any, pieces: Pieces
+) -> tuple[Array, tuple[Any, ...]]:
     mean, gradient = _mean_and_gradient(weights, indicator, probabilities, contrast, pieces)
     return mean, (gradient, indicator, probabilities, contrast, pieces)
 
 
-def _backward(residuals, cotangent):
+def _backward(residuals: tuple[Any, ...], cotangent: Array) -> tuple[Any, ...]:
     gradient, *constants = residuals
     return cotangent * gradient, *jax.tree.map(jnp.zeros_like, tuple(constants))
 
@@ -53,7 +109,9 @@ def _backward(residuals, cotangent):
 half_sum_mean.defvjp(_forward, _backward)
 
 
-def _mean_and_gradient(weights, indicator, probabilities, contrast, pieces: Pieces):
+def _mean_and_gradient(
+    weights: Any, indicator: Any, probabilities: Any, contrast: Any, pieces: Pieces
+) -> tuple[Array, Array]:
     middle = max(weights.shape[0] // 2 - 1, 0)
     left, right = (
         partial_sums(weights[part], indicator[part], probabilities[part])
@@ -65,7 +123,7 @@ def _mean_and_gradient(weights, indicator, probabilities, contrast, pieces: Piec
     right = Half(right.sums[order], right.chances[:, order])
     mean, slopes_left, slopes_right = _sum_over_knots(left, right, pieces)
     slopes_right = jnp.zeros_like(slopes_right).at[order].set(slopes_right)
-    return mean, jnp.concatenate([_gather(slopes_left), _gather(slopes_right)])
+    return mean, jnp.concatenate([gather(slopes_left), gather(slopes_right)])
 
 
 def _bit_table(size: int) -> Bool[Array, "size bits"]:
@@ -75,8 +133,10 @@ def _bit_table(size: int) -> Bool[Array, "size bits"]:
     return ((index >> jnp.arange(bits, dtype=jnp.int32)[None, :]) & 1) == 1
 
 
-def partial_sums(weights, indicator, probabilities) -> Half:
-    """All 2^size partial sums; entry number i has bit j equal to (i >> j) & 1."""
+def partial_sums(
+    weights: Float[AnyArray, " m"], indicator: Float[AnyArray, " m"], probabilities: Any
+) -> Half:
+    """All 2^m partial sums; entry number i has bit j equal to (i >> j) & 1."""
     bits = _bit_table(1 << weights.shape[0])
     sums = jnp.sum(jnp.where(bits, weights[None, :], 0.0), axis=1)
     p = probabilities[None, :]
@@ -85,7 +145,7 @@ def partial_sums(weights, indicator, probabilities) -> Half:
     return Half(sums, jnp.stack([plain, plain * jnp.prod(jnp.where(bits, signs, 1.0), axis=1)]))
 
 
-def _gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
+def gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
     """Σ over entries with bit j set, for every j: the transpose of the partial sums."""
     return jnp.sum(jnp.where(_bit_table(slopes.shape[0]), slopes[:, None], 0.0), axis=0)
 
@@ -112,14 +172,14 @@ def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Arr
     return jnp.where(sums[index] <= x, index + 1, index)
 
 
-def _sum_over_knots(left: Half, right: Half, pieces: Pieces):
+def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Array, Array]:
     """The mean and its derivative with respect to every partial sum; `right` is ascending."""
     moments = _moments_above(right)
     knots, size = jnp.asarray(pieces.knots), right.sums.shape[0]
     # All knots at once while that fits a cache, one by one beyond.
     one_by_one = left.sums.shape[0] > 2**14
 
-    def add(totals, some):
+    def add(totals: Any, some: Any) -> tuple[Any, None]:
         knot, slope, curve = some
         x = knot[:, None] - left.sums[None, :]
         index = _first_above(right.sums, x)
@@ -159,4 +219,5 @@ def _moments_above(half: Half) -> Float[Array, "above 3 2"]:
 
 
 half_sum_value = jax.jit(half_sum_mean)
+_half_sum_values = jax.jit(jax.vmap(half_sum_mean, (0, 0, 0, 0, None)))
 half_sum_value_and_gradient = jax.jit(jax.value_and_grad(half_sum_mean))

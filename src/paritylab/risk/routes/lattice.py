@@ -1,16 +1,73 @@
 """Exact expectations when the weights take few distinct values: count the ones per value."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 from scipy import stats
 
 from paritylab.problem import Parity
-from paritylab.risk.routes.pieces import Pieces
+from paritylab.risk.routes.case import (
+    EPS,
+    Case,
+    Found,
+    Looped,
+    Statistic,
+    evaluated,
+    found_through_outer,
+    target_of,
+)
+from paritylab.risk.routes.pieces import evaluate
 
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
 MAX_GROUPS = 20
+
+
+class States(NamedTuple):
+    """Sums with their probabilities, plain (row 0) and times χ (row 1).
+
+    spread: how far the sums may be off because weights that are nearly equal count as equal.
+    """
+
+    sums: Float[np.ndarray, " size"]
+    chances: Float[np.ndarray, "2 size"]
+    spread: float
+
+
+def applies(statistic: Statistic, case: Case | None = None) -> bool:
+    """For weights with few distinct values; values only, no slopes."""
+    if case is None or case.slopes:
+        return False
+    return groups_of(case.weights, case.problem) is not None
+
+
+def risk(case: Case) -> Found:
+    """The value to rounding, of any statistic."""
+    statistic, problem = case.statistic, case.problem
+    groups = groups_of(case.weights, problem)
+    assert groups is not None
+    states = states_of(case.weights, problem, groups)
+    shift = states.spread + 2 * problem.n * EPS * problem.k
+    s = np.clip(np.stack([states.sums, states.sums - shift, states.sums + shift]), 0, problem.k)
+    if statistic.pieces is not None:
+        parts = np.stack([evaluate(statistic.pieces, row) for row in s])
+    else:
+        parts = np.moveaxis(evaluated(statistic, s.ravel()).reshape(2, *s.shape), 1, 0)
+    factors = np.array([1.0, float(target_of(problem).contrast)])
+    mean = factors @ np.sum(states.chances * parts[0], axis=1)
+    # A jump or a steep flank at a sum makes the value depend on the rounding of that sum.
+    moved = np.abs(parts[1:] - parts[:1]).max(axis=0)
+    wobble = np.sum(states.chances[0] * moved)
+    # Binomial probabilities are good to about 1e-12 relative.
+    error = 1e-11 * float(np.abs(parts[0]).max(axis=1).sum()) + float(wobble)
+    return found_through_outer(statistic.loss, float(mean), error, exact=True)
+
+
+def looped(statistic: Statistic, n: int) -> Looped:
+    """Never: moving weights are not equal for long."""
+    raise NotImplementedError
 
 
 def groups_of(weights: np.ndarray, problem: Parity) -> list[np.ndarray] | None:
@@ -27,22 +84,19 @@ def groups_of(weights: np.ndarray, problem: Parity) -> list[np.ndarray] | None:
     return [np.flatnonzero(inverse.ravel() == index) for index in range(len(counts))]
 
 
-def lattice_mean(
-    weights: np.ndarray, problem: Parity, groups: list[np.ndarray], pieces: Pieces
-) -> float:
-    """E[even(s)] + contrast·E[odd(s) χ_B(x)], exact for every n."""
-    sums, plain, signed = np.zeros(1), np.ones(1), np.ones(1)
+def states_of(weights: np.ndarray, problem: Parity, groups: list[np.ndarray]) -> States:
+    """Every sum that counts of ones per group can reach."""
+    sums, plain, signed, spread = np.zeros(1), np.ones(1), np.ones(1), 0.0
     inside = problem.indicator > 0
     for members in groups:
         weight, p = weights[members[0]], problem.probabilities[members[0]]
+        spread += float(np.abs(weights[members] - weight).sum())
         chances, parities = _counts(len(members), int(inside[members].sum()), p)
         ones = np.arange(len(members) + 1)
         sums = np.add.outer(sums, weight * ones).ravel()
         plain = np.outer(plain, chances).ravel()
         signed = np.outer(signed, parities).ravel()
-    contrast = problem.sign * (1 - 2 * problem.noise)
-    even, odd = _evaluate(pieces, sums)
-    return float(np.sum(plain * even) + contrast * np.sum(signed * odd))
+    return States(sums, np.stack([plain, signed]), spread)
 
 
 def _counts(size: int, in_subset: int, p: float) -> tuple[np.ndarray, np.ndarray]:
@@ -51,14 +105,3 @@ def _counts(size: int, in_subset: int, p: float) -> tuple[np.ndarray, np.ndarray
     subset = stats.binom.pmf(np.arange(in_subset + 1), in_subset, p)
     signs = (-1.0) ** np.arange(in_subset + 1)
     return np.convolve(others, subset), np.convolve(others, subset * signs)
-
-
-def _evaluate(pieces: Pieces, s: np.ndarray) -> np.ndarray:
-    """Even and odd part at the points s."""
-    values = np.repeat(np.asarray(pieces.start)[:, None], len(s), axis=1)
-    for knot, slope, curve in zip(
-        pieces.knots, np.asarray(pieces.slope).T, np.asarray(pieces.curve).T, strict=True
-    ):
-        beyond = np.maximum(s - knot, 0)
-        values += slope[:, None] * beyond + curve[:, None] / 2 * beyond**2
-    return values

@@ -1,14 +1,19 @@
 """A loss of a piecewise linear readout as a piecewise quadratic function of the attended sum."""
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.models.readouts import Readout, Zigzag
+from paritylab.models.readouts import Corners, HasCorners, Readout
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.losses import Loss
+
+#: Points closer than this are one knot.
+_SAME = 1e-12
 
 
 class Pieces(NamedTuple):
@@ -25,51 +30,108 @@ class Pieces(NamedTuple):
     curve: Float[AnyArray, "2 P"]
 
 
-def pieces_of(readout: Readout, loss: Loss) -> Pieces | None:
-    """The pieces of loss(y, readout(s)), or None if it is not piecewise quadratic.
+def pieces_of(readout: Readout, loss: Loss, k: int) -> Pieces | None:
+    """The pieces of loss(y, readout(s)) on [0, k], or None if they are not declared.
 
+    >>> from paritylab.models import Zigzag
     >>> from paritylab.problem.losses import LOSSES
-    >>> len(pieces_of(Zigzag(2), LOSSES["hinge"]).knots)
+    >>> len(pieces_of(Zigzag(2), LOSSES["hinge"], 2).knots)
     4
     """
-    if not (isinstance(readout, Zigzag) and readout.b == 0 and loss.quadratic_pieces):
+    if not (isinstance(readout, HasCorners) and loss.quadratic_pieces):
         return None
-    i = np.arange(1, readout.k + 1)
-    # Slopes of the readout change at i-1/2; it crosses ∓1 at i-1/(2i) and ±1 at i.
-    crossings = np.concatenate([[0.0], i - 0.5, i - 1 / (2 * i), i[:-1]])
-    knots = np.sort(crossings)
-    knots = knots[np.diff(knots, prepend=-1.0) > 1e-9]
-    ends = np.append(knots[1:], readout.k)
-    # Three points inside each piece fix its quadratic.
-    inside = knots[:, None] + (ends - knots)[:, None] * np.array([0.25, 0.5, 0.75])[None, :]
-    with float64():
-        prediction = readout(inside)
+    try:
+        return _pieces_once(readout, loss, k)
+    except TypeError:  # holds arrays, so it cannot be looked up
+        return _pieces(readout, loss, k)
+
+
+def _pieces(readout: Any, loss: Loss, k: int) -> Pieces | None:
+    corners = readout.corners(k)
+    if corners is None:
+        return None
+    knots, values = _with_crossings(corners)
+    slopes = np.diff(values) / np.diff(knots)
+    middle = (values[:-1] + values[1:]) / 2
+    region = np.where(middle < -1, 0, np.where(middle > 1, 2, 1))
+    constant, first, second = np.moveaxis(_polynomials(loss)[:, region], -1, 0)
+    at_knot = values[None, :-1]
+    level = constant + first * at_knot + second * at_knot**2
+    tilt = (first + 2 * second * at_knot) * slopes
+    curvature = 2 * second * slopes**2
+    before = (tilt + curvature * np.diff(knots))[:, :-1]
+    slope = _clean(np.concatenate([tilt[:, :1], tilt[:, 1:] - before], axis=1))
+    curve = _clean(np.diff(curvature, axis=1, prepend=0.0))
+    kept = np.any((slope != 0) | (curve != 0), axis=0)
+    pieces = Pieces(knots[:-1][kept], level[:, 0], slope[:, kept], curve[:, kept])
+    _check(pieces, readout, loss, k)
+    return pieces
+
+
+_pieces_once = lru_cache(maxsize=256)(_pieces)
+
+
+def _with_crossings(corners: Corners) -> Corners:
+    """The corners together with the points between them where the readout crosses ±1."""
+    s, values = [corners.s[:1]], [corners.values[:1]]
+    for a, b, left, right in zip(
+        corners.s[:-1], corners.s[1:], corners.values[:-1], corners.values[1:], strict=True
+    ):
+        levels = [level for level in (-1.0, 1.0) if min(left, right) < level < max(left, right)]
+        inner = sorted((a + (b - a) * (level - left) / (right - left), level) for level in levels)
+        inner = [(x, level) for x, level in inner if min(x - a, b - x) > _SAME * (b - a)]
+        s.append(np.array([x for x, _ in inner] + [b]))
+        values.append(np.array([level for _, level in inner] + [right]))
+    return Corners(np.concatenate(s), np.concatenate(values))
+
+
+def _polynomials(loss: Loss) -> Float[np.ndarray, "2 3 3"]:
+    """Coefficients of 1, ŷ, ŷ² for ŷ below -1, between and above 1: even part, then odd part."""
+    points = np.array([[-4.0, -3.0, -2.0], [-0.5, 0.0, 0.5], [2.0, 3.0, 4.0]])
+    with float64(), jax.ensure_compile_time_eval():
         above, below = (
-            np.asarray(loss.pointwise(jnp.asarray(float(y)), prediction)) for y in (1, -1)
+            np.asarray(loss.pointwise(jnp.asarray(y), jnp.asarray(points))) for y in (1.0, -1.0)
         )
     values = np.stack([(above + below) / 2, (above - below) / 2])
-    return _jumps(knots, ends, values)
+    step = points[:, 1] - points[:, 0]
+    second = (values[..., 0] - 2 * values[..., 1] + values[..., 2]) / (2 * step**2)
+    first = (values[..., 2] - values[..., 0]) / (2 * step) - 2 * second * points[:, 1]
+    constant = values[..., 1] - first * points[:, 1] - second * points[:, 1] ** 2
+    return np.stack([constant, first, second], axis=-1)
 
 
-def _jumps(knots, ends, values) -> Pieces:
-    """Truncated powers from values at the quarter points of every piece."""
-    quarter = (ends - knots) / 4
-    first, middle, last = values[..., 0], values[..., 1], values[..., 2]
-    curvature = (first - 2 * middle + last) / quarter**2
-    slope_at_first = (middle - first) / quarter - curvature * quarter / 2
-    slope_at_knot = slope_at_first - curvature * quarter
-    start = first - slope_at_knot * quarter - curvature * quarter**2 / 2
-    slope_before = slope_at_knot[:, :-1] + curvature[:, :-1] * (ends - knots)[:-1]
-    slope = np.concatenate([slope_at_knot[:, :1], slope_at_knot[:, 1:] - slope_before], axis=1)
-    curve = np.diff(curvature, axis=1, prepend=0.0)
-    slope, curve = _clean(slope), _clean(curve)
-    kept = np.any((slope != 0) | (curve != 0), axis=0)
-    return Pieces(knots[kept], start[:, 0], slope[:, kept], curve[:, kept])
-
-
-def _clean(jumps):
+def _clean(jumps: np.ndarray) -> np.ndarray:
     """Zero what is rounding noise beside the largest jump."""
-    return np.where(np.abs(jumps) > 1e-10 * np.max(np.abs(jumps), initial=1.0), jumps, 0.0)
+    return np.where(np.abs(jumps) > 1e-13 * np.max(np.abs(jumps), initial=1.0), jumps, 0.0)
+
+
+def _check(pieces: Pieces, readout: Readout, loss: Loss, k: int) -> None:
+    """A clear error if what was declared does not give the statistic back at random points."""
+    s = k * np.random.default_rng(0).random(128)
+    with float64(), jax.ensure_compile_time_eval():
+        predictions = jax.vmap(readout)(jnp.asarray(s))
+        above, below = (
+            np.asarray(loss.pointwise(jnp.asarray(y), predictions)) for y in (1.0, -1.0)
+        )
+    gap = np.abs(evaluate(pieces, s) - np.stack([(above + below) / 2, (above - below) / 2]))
+    worst = s[int(np.argmax(gap.max(axis=0)))]
+    if not gap.max() <= 1e-9 * scale_of(pieces, k):
+        raise ValueError(
+            f"the declared pieces of {type(readout).__name__} with loss {loss.name} are off by "
+            f"{gap.max():.1g} at s={worst:.3g}; correct its corners, or quadratic_pieces of the "
+            "loss, or declare neither"
+        )
+
+
+def evaluate(pieces: Pieces, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "2 P"]:
+    """Even and odd part at the points s."""
+    values = np.repeat(np.asarray(pieces.start)[:, None], len(s), axis=1)
+    for knot, slope, curve in zip(
+        pieces.knots, np.asarray(pieces.slope).T, np.asarray(pieces.curve).T, strict=True
+    ):
+        beyond = np.maximum(s - knot, 0)
+        values += slope[:, None] * beyond + curve[:, None] / 2 * beyond**2
+    return values
 
 
 def scale_of(pieces: Pieces, reach: float | int) -> float:

@@ -1,22 +1,18 @@
-"""The expectation as a series of characteristic functions: any n, any scalar loss.
+"""The expectation of declared pieces as a series of characteristic functions: any n.
 
-Kinked losses: dominant weights are enumerated, and for each of their partial sums u the function
-f(u+·) is expanded in cosines on an interval around the mean of the other weights' sum that holds
-all but 1e-15 of it. Smooth losses: one Fourier series on a longer interval on which the function
-is faded out smoothly.
+Dominant weights are enumerated, and for each of their partial sums u the function f(u+·) is
+expanded in cosines on an interval around the mean of the other weights' sum that holds all but
+1e-15 of it.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.scipy.special import erf
 from jaxtyping import Array, Complex, Float, Int
 
-from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray
-from paritylab.problem.losses import Loss
 from paritylab.risk.routes.characteristic import Layout, characteristic
 from paritylab.risk.routes.half_sums import partial_sums
 from paritylab.risk.routes.pieces import Pieces
@@ -66,7 +62,13 @@ def kinked_mean(
     return jnp.sum(terms.real), kink
 
 
-def cosine_coefficients(shifts, chances, pieces: Pieces, frequencies, reach):
+def cosine_coefficients(
+    shifts: Float[Array, " U"],
+    chances: Float[Array, "2 U"],
+    pieces: Pieces,
+    frequencies: Float[Array, " M"],
+    reach: Any,
+) -> tuple[Float[Array, "2 M"], Float[Array, ""]]:
     """Σ_u chance_u·a_m(u) for the even and the odd part: cosine series of f(u+x) on [0, R].
 
     a_m = (2/(Rω²)) {(-1)^m f'(u+R) - f'(u) - Σ_p [slope_p cos ωx_p - curve_p sin(ωx_p)/ω]}, the sum
@@ -77,7 +79,7 @@ def cosine_coefficients(shifts, chances, pieces: Pieces, frequencies, reach):
     scale = 2 / (reach * omega**2)
     alternating = jnp.where(jnp.arange(terms) % 2 == 0, 1.0, -1.0)
 
-    def of_knot(knot):
+    def of_knot(knot: Any) -> tuple[Array, ...]:
         t, slope, curve = knot
         x = (t - shifts)[None, :]
         inside = (x > 0) & (x < reach)
@@ -100,7 +102,7 @@ def cosine_coefficients(shifts, chances, pieces: Pieces, frequencies, reach):
     return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
 
 
-def _sum_over_knots(of_knot, table, size: int):
+def _sum_over_knots(of_knot: Callable[[Any], Any], table: Any, size: int) -> Any:
     """Σ_p of_knot(p): all at once while that fits a cache, one by one beyond."""
     if size * len(table[0]) <= 2**18:
         return jax.tree.map(lambda terms: jnp.sum(terms, axis=0), jax.vmap(of_knot)(table))
@@ -120,7 +122,7 @@ def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size
     return table[:terms]
 
 
-def _mean_over_interval(x, slope, curve, reach):
+def _mean_over_interval(x: Any, slope: Any, curve: Any, reach: Any) -> Array:
     """Mean over [0, R] of slope·(·-x)₊ + curve·(·-x)₊²/2, without cancellation."""
     before, inside = x <= 0, (x > 0) & (x < reach)
     beyond = reach - x
@@ -129,41 +131,3 @@ def _mean_over_interval(x, slope, curve, reach):
         before, reach**2 / 3 - reach * x + x**2, jnp.where(inside, beyond**3 / (3 * reach), 0.0)
     )
     return slope * line + curve / 2 * square
-
-
-def smooth_mean(
-    weights: Float[Array, " n"],
-    probabilities: Float[Array, " n"],
-    coefficients: Complex[Array, "2 M"],
-    frequencies: Float[Array, " M"],
-    layout: Layout,
-    *,
-    fair: bool,
-) -> tuple[Float[Array, ""], Float[Array, " M"]]:
-    """Re Σ_m [c_m φ(ω_m) + d_m φ_χ(ω_m)], and the size of every term."""
-    plain, signed = characteristic(weights, probabilities, frequencies, layout, fair=fair)
-    terms = coefficients[0] * plain + coefficients[1] * signed
-    sizes = jnp.abs(coefficients[0] * plain) + jnp.abs(coefficients[1] * signed)
-    return jnp.sum(terms.real), sizes
-
-
-def smooth_coefficients(
-    readout: Readout, loss: Loss, reach: float, contrast: float, terms: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies and Fourier coefficients (even part, contrast·odd part) on [-R/2, 3R/2].
-
-    The function is multiplied by a window that is 1 on [0, R] and fades to 0 at both ends, so that
-    its periodic continuation is as smooth as the function itself.
-    """
-    fade, period, points = reach / 2, 2 * reach, 8 * terms
-    s = -fade + period * np.arange(points) / points
-    slope = 2 * 5.9 / fade
-    window = (erf(slope * (s + fade / 2)) - erf(slope * (s - reach - fade / 2))) / 2
-    prediction = readout(jnp.asarray(s))
-    above, below = (loss.pointwise(jnp.asarray(float(y)), prediction) for y in (1, -1))
-    parts = jnp.stack([(above + below) / 2, contrast * (above - below) / 2])
-    frequencies = 2 * np.pi * np.arange(terms) / period
-    spectrum = jnp.fft.rfft(jnp.where(window > 0, parts * window[None, :], 0.0), axis=1)
-    coefficients = spectrum[:, :terms] / points * jnp.exp(1j * frequencies * fade)[None, :]
-    doubled = coefficients * jnp.where(jnp.arange(terms) == 0, 1.0, 2.0)[None, :]
-    return frequencies, np.asarray(doubled)

@@ -1,0 +1,37 @@
+"""Functions that users bring: one trial call, and one line that says what to change."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def check_scalar_function(what: str, function: Callable[..., Any], arguments: int) -> None:
+    """A clear error unless compiled code can call function(number, …) and gets one real number.
+
+    what: how messages name the function. arguments: how many numbers it takes.
+    """
+    number = jax.ShapeDtypeStruct((), jnp.result_type(float))
+    try:
+        # Wrapped, because jax cannot look built-in functions up and may crash on them.
+        found = jax.eval_shape(lambda *numbers: function(*numbers), *[number] * arguments)
+    except jax.errors.TracerBoolConversionError:
+        advice = "branches on its value (if, and, min, max); use jnp.where, jnp.minimum"
+    except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError):
+        advice = "cannot take arrays; use jax.numpy, such as jnp.cos for math.cos or np.cos"
+    except Exception as error:
+        first_line = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        advice = f"must take {arguments} number{'s' * (arguments > 1)}, but fails: {first_line}"
+    else:
+        shape, kind = getattr(found, "shape", None), getattr(found, "dtype", None)
+        if shape == () and kind is not None and not jnp.issubdtype(kind, jnp.complexfloating):
+            return
+        came = f"shape {shape} of {kind}" if shape is not None else type(found).__name__
+        advice = f"must return one real number for each input, got {came}"
+    raise ValueError(f"{what} {advice}") from None
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name a message or a table can show."""
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -1,0 +1,129 @@
+"""Population risks of many runs at once, each with its error and all with their kind."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Float
+
+from paritylab.models import HeadAttention
+from paritylab.models.readouts import Readout
+from paritylab.precision import float64
+from paritylab.problem import Parity
+from paritylab.problem.losses import Loss, Pointwise
+from paritylab.risk.population import checked_statistic, risk_of_weights
+from paritylab.risk.result import Kind
+from paritylab.risk.routes import half_sums
+from paritylab.risk.routes.case import Statistic, Target, target_of
+from paritylab.risk.table import ROUTES
+
+#: Floats that one compiled call may hold at a time.
+_BUDGET = 1 << 25
+
+
+class Risks(NamedTuple):
+    """Risks of many runs. kind: "exact" only if every one of them is."""
+
+    values: Float[np.ndarray, " runs"]
+    errors: Float[np.ndarray, " runs"]
+    kind: Kind
+
+
+def population_risks(
+    models: Sequence[HeadAttention] | np.ndarray,
+    problems: Parity | Sequence[Parity],
+    *,
+    readout: str | Readout | None = None,
+    loss: str | Loss | Pointwise = "squared_hinge",
+    tolerance: float = 1e-6,
+) -> Risks:
+    """`population_risk` of every run: one compiled call where the route allows it, else a loop.
+
+    models: weights g of shape (runs, n), g ≥ 0 and Σ_j g_j = k in every run, or one `HeadAttention`
+    per run. problems: one per run or one for all. Other arguments as in `population_risk`; models
+    bring their own readout unless another is named.
+
+    >>> from paritylab.problem import random_parity
+    >>> problems = [random_parity(seed, 40, 2) for seed in range(3)]
+    >>> models = [HeadAttention.on(problem, tau=1e-4) for problem in problems]
+    >>> risks = population_risks(models, problems)
+    >>> bool(np.all(risks.values < 1e-9))
+    True
+    """
+    weights, own = _weights_and_readouts(models, readout)
+    targets = [problems] * len(weights) if isinstance(problems, Parity) else list(problems)
+    _check(weights, targets)
+    if len({problem.k for problem in targets}) == 1 and eqx.tree_equal(*own):
+        statistic = checked_statistic(own[0], loss, targets[0].k)
+        fitting = (
+            row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
+        )
+        module = next(fitting).module
+        if hasattr(module, "many"):
+            return _compiled(module, statistic, weights, targets)
+    found = [
+        risk_of_weights(row, target, checked_statistic(link, loss, target.k), tolerance)[1]
+        for row, target, link in zip(weights, targets, own, strict=True)
+    ]
+    values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
+    exact = all(risk.kind == "exact" for risk in found)
+    return Risks(values, errors, "exact" if exact else "numerical")
+
+
+def _weights_and_readouts(
+    models: Any, readout: str | Readout | None
+) -> tuple[Float[np.ndarray, "runs n"], list[str | Readout | None]]:
+    """Weights of every run in float64, and the readout of every run."""
+    if isinstance(models, Sequence) and all(isinstance(model, HeadAttention) for model in models):
+        with float64():
+            rows = [np.asarray(model.weights(), dtype=np.float64) for model in models]
+        if len({len(row) for row in rows}) != 1:
+            raise ValueError("the models of one call need equal n, and there must be at least one")
+        own = [model.readout if readout is None else readout for model in models]
+        return np.stack(rows), own
+    weights = np.asarray(models, dtype=np.float64)
+    if weights.ndim != 2 or not len(weights):
+        raise ValueError(f"weights must have shape (runs, n), got {weights.shape}")
+    return weights, [readout] * len(weights)
+
+
+def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity]) -> None:
+    runs, n = weights.shape
+    if len(targets) != runs or any(target.n != n for target in targets):
+        sizes = sorted({target.n for target in targets})
+        raise ValueError(
+            f"got weights of {runs} runs with n={n} and {len(targets)} problems with n in {sizes}"
+        )
+    if not np.all(weights >= 0):
+        raise ValueError("weights must be nonnegative and finite; found a negative entry or NaN")
+    sums, ks = weights.sum(axis=1), np.array([target.k for target in targets])
+    worst = int(np.argmax(np.abs(sums - ks)))
+    if not abs(sums[worst] - ks[worst]) < 1e-5 * max(1, ks[worst]):
+        raise ValueError(
+            f"weights must sum to k in every run, got {sums[worst]:.6g} for k={ks[worst]} "
+            f"in run {worst}"
+        )
+
+
+def _compiled(
+    module: Any,
+    statistic: Statistic,
+    weights: Float[np.ndarray, "runs n"],
+    targets: list[Parity],
+) -> Risks:
+    """All runs in blocks of equal size, the last one filled up with repetitions."""
+    runs, n = weights.shape
+    weights = weights * (statistic.k / weights.sum(axis=1, keepdims=True))
+    stacked = [np.stack(arrays) for arrays in zip(*map(target_of, targets), strict=True)]
+    # Half-sums hold about 64 floats for each of their 2^(n/2+1) partial sums.
+    each = 64 * (2 ** (n // 2 + 1) if module is half_sums else n)
+    block = max(1, min(1 << (runs - 1).bit_length(), _BUDGET // each))
+    values, errors = [], []
+    for start in range(0, runs, block):
+        rows = np.resize(np.arange(start, min(start + block, runs)), block)
+        with float64():
+            some = module.many(statistic, weights[rows], Target(*(a[rows] for a in stacked)))
+        values.append(some[0])
+        errors.append(some[1])
+    return Risks(np.concatenate(values)[:runs], np.concatenate(errors)[:runs], "exact")

@@ -1,0 +1,169 @@
+"""What every route is asked and what it answers."""
+
+import math
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.models.readouts import Readout
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import Parity
+from paritylab.problem.losses import Loss
+from paritylab.risk.routes.pieces import Pieces, pieces_of
+
+EPS = sys.float_info.epsilon
+
+#: Points at which a statistic is evaluated in one compiled call.
+_BLOCK = 4096
+
+
+class Statistic(NamedTuple):
+    """What is averaged: loss(y, readout(s)) as a function of the label and of s in [0, k].
+
+    pieces: the same as a piecewise quadratic, where readout and loss declare that structure.
+    """
+
+    readout: Readout
+    loss: Loss
+    k: int
+    pieces: Pieces | None
+
+    def parts(self, s: Float[Array, "..."]) -> Float[Array, "2 ..."]:
+        """Even part (f₊+f₋)/2 and odd part (f₊-f₋)/2 in the label, f± = loss(±1, readout(s))."""
+        flat = jnp.ravel(s)
+        predictions = jax.vmap(self.readout)(flat).astype(flat.dtype)
+        pointwise = jax.vmap(self.loss.pointwise, (None, 0))
+        above, below = (
+            pointwise(jnp.asarray(y, flat.dtype), predictions).astype(flat.dtype)
+            for y in (1.0, -1.0)
+        )
+        return jnp.stack([(above + below) / 2, (above - below) / 2]).reshape(2, *jnp.shape(s))
+
+
+def statistic_of(readout: Readout, loss: Loss, k: int) -> Statistic:
+    """The statistic of a checked readout and loss, with its pieces where they are declared."""
+    return Statistic(readout, loss, k, pieces_of(readout, loss, k))
+
+
+class Case(NamedTuple):
+    """One population risk: at weights g ≥ 0 (n,) with Σ g = k, aiming for `tolerance`.
+
+    slopes: whether the gradient with respect to g is wanted too.
+    """
+
+    statistic: Statistic
+    weights: Float[np.ndarray, " n"]
+    problem: Parity
+    tolerance: float
+    slopes: bool
+
+
+class Found(NamedTuple):
+    """A risk, how far it may be off, whether only by rounding, and the slopes dR/dg (n,).
+
+    slopes_error: how far each slope may be off, one number for all; None where not estimated.
+    """
+
+    value: float
+    error: float
+    exact: bool
+    slopes: Float[AnyArray, " n"] | None = None
+    slopes_error: float | None = None
+
+
+class Target(NamedTuple):
+    """A parity problem as arrays, so that one compiled call serves many targets.
+
+    indicator: 1 on B (n,). probabilities: P(x_j = 1), (n,). contrast: sign·(1-2ν), ().
+    """
+
+    indicator: Any
+    probabilities: Any
+    contrast: Any
+
+    def arrays(self) -> "Target":
+        """The same as jax arrays of the precision in force."""
+        return Target(*map(jnp.asarray, self))
+
+
+class Looped(NamedTuple):
+    """A risk for compiled loops: risk(g, target), and how far its mean may be off at any g."""
+
+    risk: Callable[[Float[Array, " n"], Target], Float[Array, ""]]
+    error: float
+
+
+def target_of(problem: Parity) -> Target:
+    """The problem's arrays; the contrast says how much of the label survives noise."""
+    contrast = np.asarray(problem.sign * (1 - 2 * problem.noise), dtype=np.float64)
+    return Target(problem.indicator, problem.probabilities, contrast)
+
+
+class Carried(NamedTuple):
+    """outer(mean) with its error and the slope of outer there, each of shape (runs,)."""
+
+    value: np.ndarray
+    error: np.ndarray
+    slope: np.ndarray
+
+
+def through_outer(loss: Loss, mean: Any, error: Any) -> Carried:
+    """Carry means (runs,) and their errors through the loss's outer function."""
+    mean, error = np.atleast_1d(mean).astype(np.float64), np.atleast_1d(error)
+    low, high = mean - error, mean + error
+    points = np.stack([mean, low, high, mean - error / 2, mean + error / 2, np.clip(0, low, high)])
+    with float64():
+        values, slopes = _compiled_outer(loss)(points)
+        values, slope = np.asarray(values), np.asarray(slopes)[0]
+    with np.errstate(invalid="ignore"):
+        spread = np.max(np.abs(values - values[0]), axis=0) + 4 * EPS * np.abs(values[0])
+    return Carried(values[0], np.where(np.isfinite(spread), spread, math.inf), slope)
+
+
+@lru_cache(maxsize=64)
+def _compiled_outer(loss: Loss) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(jax.vmap(jax.value_and_grad(loss.outer))))
+
+
+def found_through_outer(
+    loss: Loss,
+    mean: float,
+    error: float,
+    *,
+    exact: bool,
+    slopes: Any = None,
+    slopes_error: float | None = None,
+) -> Found:
+    """What a route found about the mean as what it says about the risk."""
+    carried = through_outer(loss, mean, error)
+    slope = carried.slope[0]
+    if slopes is not None:
+        with np.errstate(invalid="ignore"):  # -log|0| has no slope; its error says so
+            slopes = slope * np.asarray(slopes)
+    if slopes_error is not None:
+        ends = through_outer(loss, np.array([mean - error, mean + error]), np.zeros(2)).slope
+        bend = float(np.max(np.abs(ends - slope)))
+        slopes_error = abs(slope) * slopes_error
+        if bend > 0 and slopes is not None:
+            slopes_error += bend / abs(slope) * float(np.max(np.abs(slopes)))
+    return Found(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
+
+
+def evaluated(statistic: Statistic, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "2 P"]:
+    """Even and odd part at many points, block by block so that one compilation serves all."""
+    blocks = np.resize(s, (-(-len(s) // _BLOCK), _BLOCK))
+    with float64():
+        values = [np.asarray(_parts(statistic, block)) for block in blocks]
+    return np.concatenate(values, axis=1)[:, : len(s)]
+
+
+@eqx.filter_jit
+def _parts(statistic: Statistic, s: AnyArray) -> Array:
+    return statistic.parts(jnp.asarray(s))

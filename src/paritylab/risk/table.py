@@ -1,0 +1,83 @@
+"""The one table of routes: which is taken up to which n, once or inside a compiled loop."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from paritylab.risk.routes import cosine, enumeration, fourier, half_sums, kinked, lattice
+from paritylab.risk.routes.case import Case, Found, Looped, Statistic
+
+
+@runtime_checkable
+class RouteModule(Protocol):
+    """What a module of routes/ offers.
+
+    Modules that serve many runs in one compiled call also have
+    `many(statistic, weights, targets) -> (values, errors)`.
+    """
+
+    def applies(self, statistic: Statistic, case: Case | None = None) -> bool:
+        """Whether the route can serve the statistic, and this case of it."""
+
+    def risk(self, case: Case) -> Found:
+        """The risk at fixed weights."""
+
+    def looped(self, statistic: Statistic, n: int) -> Looped:
+        """The risk as a function for compiled loops."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One row. once, loop: largest n at the front door and inside loops. most: when asked for."""
+
+    name: str
+    module: RouteModule
+    once: float | int
+    loop: float | int
+    most: float | int
+
+
+#: The first row that applies is taken. Adding a route is adding a module and a line.
+ROUTES = (
+    Route("closed form", cosine, once=math.inf, loop=math.inf, most=math.inf),
+    Route("half-sums", half_sums, once=36, loop=24, most=36),
+    Route("enumeration", enumeration, once=20, loop=14, most=26),
+    Route("lattice", lattice, once=math.inf, loop=0, most=math.inf),
+    Route("series", kinked, once=math.inf, loop=math.inf, most=math.inf),
+    Route("series", fourier, once=math.inf, loop=math.inf, most=math.inf),
+)
+
+
+def route_once(case: Case, name: str = "auto") -> Route:
+    """The row for one risk at fixed weights; name: "auto", or the route that is asked for."""
+    fitting = (
+        row
+        for row in ROUTES
+        if case.problem.n <= (row.once if name == "auto" else row.most)
+        and row.module.applies(case.statistic, case)
+    )
+    return _first(fitting, name)
+
+
+def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> Route:
+    """The row for a compiled loop; name as above."""
+    fitting = (
+        row
+        for row in ROUTES
+        if row.loop
+        and n <= (row.loop if name == "auto" else row.most)
+        and row.module.applies(statistic)
+    )
+    return _first(fitting, name)
+
+
+def _first(fitting: Iterable[Route], name: str) -> Route:
+    if name == "auto":
+        return next(iter(fitting))
+    rows = list(fitting)
+    found = [row for row in rows if row.name == name]
+    if not found:
+        options = ", ".join(dict.fromkeys(row.name for row in rows))
+        raise ValueError(f"route {name!r} does not apply here; possible: {options}")
+    return found[0]

@@ -1,0 +1,254 @@
+"""Readouts and losses known only by their values: right within the stated error, or refused."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from jaxtyping import Array, Float
+
+from paritylab.models import HeadAttention, PiecewiseLinear, WeightedReadout, Zigzag
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import Parity, random_parity
+from paritylab.problem.losses import LOSSES, Loss
+from paritylab.risk import (
+    enumerated_gradient,
+    population_gradient,
+    population_risk,
+    sampled_risk,
+)
+from paritylab.risk.objective import target_of, weight_risk
+from paritylab.risk.routes.pieces import pieces_of
+
+#: The engine opens its own float64 context.
+X64_MODES = [False]
+
+K = 3
+
+
+class Rough(eqx.Module):
+    """One of cos(as), sign(s-c), floor(as), tanh(a(s-c)), |s-c|, times 1.5.
+
+    All in one class, and its numbers are arrays, so that one compilation serves every draw.
+    """
+
+    which: AnyArray
+    a: AnyArray
+    c: AnyArray
+
+    def __call__(self, s: Float[Array, "..."]) -> Float[Array, "..."]:
+        a, z = jnp.asarray(self.a, s.dtype), s - jnp.asarray(self.c, s.dtype)
+        shapes = [
+            jnp.cos(a * s),
+            jnp.sign(z),
+            jnp.floor(a * s) / (1 + a),
+            jnp.tanh(a * z),
+            jnp.abs(z),
+        ]
+        chosen = [jnp.asarray(self.which) == index for index in range(len(shapes))]
+        return 1.5 * jnp.select(chosen, shapes)
+
+
+LOSS_TABLE = (
+    "squared_hinge",
+    "log_correlation",
+    Loss("logistic", lambda y, p: jnp.logaddexp(0.0, -y * p)),
+    Loss("mistakes", lambda y, p: jnp.where(y * p < 0.1, 1.0, 0.0)),
+)
+
+CASES = st.fixed_dictionaries(
+    {
+        "which": st.integers(0, 4),
+        "a": st.floats(0.5, 300),
+        "c": st.floats(0.1, 2.9),
+        "loss": st.sampled_from(LOSS_TABLE),
+        "n": st.sampled_from((7, 11)),
+        "sharpness": st.sampled_from((0.03, 0.3, 3.0, 100.0)),
+        "seed": st.integers(0, 10_000),
+        "noise": st.sampled_from((0.0, 0.2)),
+        "biased": st.booleans(),
+    }
+)
+
+
+def drawn(case):
+    generator = np.random.default_rng(case["seed"])
+    n = case["n"]
+    attention = generator.dirichlet(np.full(n, case["sharpness"]), K)
+    bias = generator.uniform(0.2, 0.8, n) if case["biased"] else 0.5
+    problem = random_parity(case["seed"], n, K, noise=case["noise"], bias=bias)
+    readout = Rough(np.int64(case["which"]), np.float64(case["a"]), np.float64(case["c"]))
+    return attention, problem, readout
+
+
+def reference(attention, problem, readout, loss):
+    weights = attention.sum(axis=0) * problem.k / len(attention)
+    return enumerated_gradient(WeightedReadout(weights, readout), problem, loss)
+
+
+def within(found, exact, gap=1e-12):
+    """Value and slopes of a `RiskGradient` against enumeration."""
+    if np.isinf(found.risk.error):  # -log|mean| of a mean that is zero up to rounding
+        return True
+    if not abs(found.risk.value - exact.risk.value) <= (
+        found.risk.error + exact.risk.error + gap * (1 + abs(exact.risk.value))
+    ):
+        return False
+    scale = 1 + np.max(np.abs(exact.gradient))
+    error = 1e-9 * scale if found.error is None else found.error[0] + 1e-9 * scale
+    return np.all(np.abs(found.gradient[0] - exact.gradient) <= error)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(case=CASES)
+def test_the_front_door_is_right_and_exact_by_enumeration(case):
+    attention, problem, readout = drawn(case)
+    found = population_gradient(attention, problem, readout=readout, loss=case["loss"])
+    assert found.risk.kind == "exact"
+    assert found.risk.route == "enumeration"
+    assert within(found, reference(attention, problem, readout, case["loss"]))
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(case=CASES)
+def test_the_series_is_right_within_its_error_or_refuses(case):
+    attention, problem, readout = drawn(case)
+    options = {"readout": readout, "loss": case["loss"], "route": "series"}
+    try:
+        found = population_gradient(attention, problem, **options)
+    except ValueError as refusal:
+        assert "use sampled_risk" in str(refusal)  # noqa: PT017
+        return
+    assert found.risk.kind == "numerical"
+    assert within(found, reference(attention, problem, readout, case["loss"]))
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(case=CASES, route=st.sampled_from(("auto", "series")))
+def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(case, route):
+    attention, problem, readout = drawn(case)
+    loss = case["loss"]
+    if loss == "log_correlation":
+        loss = "correlation"  # its error is that of the mean
+    try:
+        risk = weight_risk(readout, loss, problem.n, K, route=route)
+    except ValueError as refusal:
+        assert "train on rows" in str(refusal)  # noqa: PT017
+        return
+    with float64():
+        value = float(risk(jnp.asarray(attention.sum(axis=0)), target_of(problem)))
+    exact = population_risk(attention, problem, readout=readout, loss=loss)
+    assert abs(value - exact.value) <= risk.error + exact.error + 1e-12
+
+
+@pytest.mark.parametrize(("seed", "tau"), [(5, 0.02), (6, 0.005), (7, 0.01)])
+def test_a_fast_cosine_is_resolved_at_twelve_bits(seed, tau):
+    problem = Parity(12, (1, 5, 9))
+    model = HeadAttention.random(seed, problem, readout=lambda s: jnp.cos(200 * s), tau=tau)
+    exact = enumerated_gradient(model, problem).risk
+    for route in ("auto", "series"):
+        risk = population_risk(model, problem, route=route)
+        assert abs(risk.value - exact.value) <= risk.error + exact.error
+        assert risk.error < 1e-9
+
+
+@pytest.mark.parametrize("n", [24, 32, 40])
+@pytest.mark.parametrize("tau", [0.005, 0.02])
+def test_a_fast_cosine_agrees_with_sampling_beyond_enumeration(n, tau):
+    problem = random_parity(n, n, 3)
+    fast = Rough(np.int64(0), np.float64(200.0), np.float64(0.0))
+    model = HeadAttention.random(5, problem, readout=fast, tau=tau)
+    risk = population_risk(model, problem)
+    sampled = sampled_risk(model, problem, samples=200_000)
+    assert risk.error < 1e-6
+    assert abs(risk.value - sampled.value) < 4.5 * sampled.error
+
+
+@pytest.mark.parametrize(
+    "readout", [lambda s: jnp.cos(1e6 * s), lambda s: jnp.sign(s - 1.4), lambda s: jnp.floor(7 * s)]
+)
+def test_what_no_series_resolves_is_refused_with_advice(readout):
+    problem = random_parity(1, 30, 3)
+    attention = np.random.default_rng(1).dirichlet(np.full(30, 5.0), 3)
+    with pytest.raises(ValueError, match=r"terms miss this readout .* use sampled_risk"):
+        population_risk(attention, problem, readout=readout)
+    with pytest.raises(ValueError, match="train on rows"):
+        weight_risk(readout, LOSSES["squared_hinge"], 30, 3)
+
+
+def test_sharp_heads_leave_even_a_jump_resolved():
+    problem = Parity(30, (3, 12, 21))
+    model = HeadAttention.on(problem, tau=1e-3, readout=lambda s: jnp.sign(jnp.cos(jnp.pi * s)))
+    risk = population_risk(model, problem)
+    assert risk.value < 1e-9
+    assert risk.error < 1e-9
+
+
+def test_lattices_are_exact_for_every_readout():
+    attention, problem = np.full((3, 14), 1 / 14), random_parity(3, 14, 3, noise=0.1, bias=0.4)
+    options = {"readout": lambda s: jnp.cos(200 * s) + jnp.sign(s - 1.4), "loss": "hinge"}
+    exact = population_risk(attention, problem, route="enumeration", **options)
+    risk = population_risk(attention, problem, route="lattice", **options)
+    assert risk.kind == "exact"
+    assert abs(risk.value - exact.value) <= risk.error + exact.error < 1e-8
+    large = population_risk(np.full((3, 4000), 1 / 4000), Parity(4000, (5, 50, 500)), **options)
+    assert large.route == "lattice"
+
+
+def test_a_jump_at_a_sum_shows_in_the_error():
+    problem = Parity(8, (1, 4))
+    attention = np.full((2, 8), 1 / 8)
+    risk = population_risk(attention, problem, readout=lambda s: jnp.sign(s - 1.0) + s)
+    assert risk.error > 0.1
+
+
+def test_a_piecewise_linear_readout_is_served_exactly():
+    generator = np.random.default_rng(3)
+    readout = PiecewiseLinear((0.2, 0.9, 1.3, 2.8), (1.5, -2.0, 0.4, -1.2))
+    problem = random_parity(2, 12, 3, noise=0.1, bias=generator.uniform(0.3, 0.7, 12))
+    attention = generator.dirichlet(np.full(12, 0.4), 3)
+    for loss in ("squared_hinge", "hinge", "log_correlation"):
+        found = population_gradient(attention, problem, readout=readout, loss=loss)
+        assert found.risk.route == "half-sums"
+        assert within(found, reference(attention, problem, readout, loss))
+        series = population_risk(attention, problem, readout=readout, loss=loss, route="series")
+        assert abs(series.value - found.risk.value) <= series.error + found.risk.error
+
+
+def test_a_readout_narrower_than_the_parity_set_is_continued():
+    problem = random_parity(2, 9, 4)
+    attention = np.random.default_rng(0).dirichlet(np.ones(9), 4)
+    risk = population_risk(attention, problem, readout=Zigzag(2))
+    exact = reference(attention, problem, Zigzag(2), "squared_hinge").risk
+    assert abs(risk.value - exact.value) <= risk.error + exact.error
+
+
+def test_structure_that_is_declared_wrongly_is_refused():
+    cubic = Loss("cubic", lambda y, p: (p - y) ** 3, quadratic_pieces=True)
+    with pytest.raises(ValueError, match="declared pieces of Zigzag with loss cubic are off by"):
+        pieces_of(Zigzag(3), cubic, 3)
+
+
+def test_the_series_of_pieces_is_exact_only_down_to_rounding():
+    attention = np.random.default_rng(9).dirichlet(np.full(400, 50.0), 3)
+    problem = random_parity(4, 400, 3)
+    rough = population_risk(attention, problem, tolerance=1e-2)
+    fine = population_risk(attention, problem, tolerance=1e-15)
+    assert rough.kind == "numerical"
+    assert fine.kind == "exact"
+    assert abs(rough.value - fine.value) <= rough.error + fine.error
+
+
+def test_compiled_loops_take_a_readout_of_ones_own():
+    problem = Parity(16, (2, 9))
+    risk = weight_risk(lambda s: 1 - s + s**3 / 9, "squared", 16, 2)
+    assert risk.route == "series"
+    assert weight_risk(Zigzag(2), "squared", 16, 2) is weight_risk(Zigzag(2), "squared", 16, 2)
+    weights = np.random.default_rng(0).dirichlet(np.ones(16)) * 2
+    with float64():
+        slopes = jax.jit(jax.grad(risk))(jnp.asarray(weights), target_of(problem))
+    exact = population_gradient(
+        weights[None] / 2, problem, readout=lambda s: 1 - s + s**3 / 9, loss="squared"
+    )
+    assert np.allclose(slopes, exact.gradient[0] / 2, atol=1e-6)
