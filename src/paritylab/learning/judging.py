@@ -10,9 +10,10 @@ import numpy as np
 
 from paritylab.learning.runs import Rows
 from paritylab.models import HeadAttention
+from paritylab.models.protocol import parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
-from paritylab.risk import enumerated_risk, population_risk, sampled_risk
+from paritylab.risk import Risk, enumerated_risk, population_risk, sampled_risk
 
 #: Up to here every input is visited; beyond, fresh samples stand for them.
 MOST_BITS = 20
@@ -20,7 +21,7 @@ SAMPLES = 65_536
 
 
 class Judged(NamedTuple):
-    """One entry per run: squared-hinge risk, its error (one standard error if sampled), accuracy."""
+    """One entry per run: squared-hinge risk, its error (standard error if sampled), accuracy."""
 
     risk: np.ndarray
     error: np.ndarray
@@ -35,22 +36,54 @@ def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
 ACCURACY = Loss("accuracy", _is_right)
 
 
-def judge_models(models: Sequence[Any], data: Any, keys: jax.Array) -> Judged:
-    """Any models: all inputs up to n = 20, 65,536 samples beyond, held-out rows of `Rows`."""
+def judge_models(
+    models: Sequence[Any],
+    data: Any,
+    keys: jax.Array,
+    *,
+    most_bits: int = MOST_BITS,
+    samples: int = SAMPLES,
+) -> Judged:
+    """Any models: all inputs up to `most_bits`, `samples` beyond, held-out rows of `Rows`."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
+    drawn = None if data.n <= most_bits else samples
     columns = []
     for model, target, key in zip(models, data.targets, keys, strict=True):
-        pair = [_risk(model, target, loss, key) for loss in ("squared_hinge", ACCURACY)]
+        pair = [_risk(model, target, loss, key, drawn) for loss in ("squared_hinge", ACCURACY)]
         columns.append((pair[0].value, pair[0].error, pair[1].value))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
-    return Judged(risk, error, "exact" if data.n <= MOST_BITS else "sampled", accuracy)
+    return Judged(risk, error, "exact" if drawn is None else "sampled", accuracy)
 
 
-def _risk(model: Any, target: Parity, loss: Any, key: jax.Array) -> Any:
-    if target.n <= MOST_BITS:
-        return enumerated_risk(model, target, loss)
-    return sampled_risk(model, target, loss, samples=SAMPLES, key=jax.random.fold_in(key, 3))
+def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | None) -> Risk:
+    """The risk of one model; not a number where its predictions are none."""
+    held = _Held(parameters_of(model), model)
+    if samples is not None:
+        return sampled_risk(held, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
+    try:
+        return enumerated_risk(held, target, loss)
+    except ValueError:
+        rows = np.random.default_rng(0).integers(0, 2, (64, target.n)).astype(np.float64)
+        if np.isfinite(np.asarray(_predict(model, rows))).all():
+            raise
+        return Risk(np.nan, np.nan, "enumeration")
+
+
+class _Held(eqx.Module):
+    """Any model as the risk routes ask for it: numbers out, numbers in."""
+
+    numbers: Any
+    model: Any
+
+    def __call__(self, bits: Any) -> jax.Array:
+        return with_parameters(self.model, self.numbers)(bits)
+
+    def parameters(self) -> Any:
+        return self.numbers
+
+    def with_parameters(self, numbers: Any) -> "_Held":
+        return _Held(numbers, self.model)
 
 
 def judge_heads(models: Sequence[HeadAttention], data: Any, keys: jax.Array) -> Judged:
@@ -81,5 +114,5 @@ def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Jud
 
 
 @eqx.filter_jit
-def _predict(model: Any, bits: jax.Array) -> jax.Array:
+def _predict(model: Any, bits: Any) -> jax.Array:
     return jax.vmap(model)(bits)
