@@ -13,8 +13,8 @@ import jax  # noqa: E402
 import pytest  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
 
-# Not problem.parity: it validates whatever users pass, with messages of its own.
-CHECKED = ("models", "theory", "risk", "learning", "problem.sampling", "problem.losses")
+# Not problem.parity and the learners: they validate whatever users pass, with messages of their own.
+CHECKED = ("models", "theory", "risk", "problem.sampling", "problem.losses", "learning.xor.exact")
 install_import_hook([f"paritylab.{room}" for room in CHECKED], "beartype.beartype")
 
 NUMERIC_ROOMS = {"problem", "models", "theory", "risk", "learning"}

@@ -24,3 +24,12 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error.strerror}") from None
     return path
+
+
+def check_target(path: Path, option: str) -> None:
+    """Refuse a file that could not be written before hours are spent on what goes into it."""
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir():
+        raise ValueError(f"{option} needs a file in an existing folder, got {path}")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{option}: the folder {folder} is not writable")

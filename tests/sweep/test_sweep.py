@@ -1,5 +1,6 @@
 """Blocks, rates, and results that survive kills, rivals and broken disks."""
 
+import csv
 import os
 import random
 import signal
@@ -7,27 +8,28 @@ import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from paritylab.sweep.engines import processes
 
-from paritylab.sweep import (
-    Grid,
-    Run,
-    Spec,
-    Store,
-    StoreError,
-    grid_from_toml,
-    learner,
-    load_run,
-    rates,
-    run_sweep,
-    save_run,
-)
-from paritylab.sweep.learners import LEARNERS
-from paritylab.sweep.runner import block_key
+from paritylab.learning import LEARNERS
+from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
+from paritylab.sweep.blocks import learners_from_file, plain_rows, run_spec
+from paritylab.sweep.runner import BlockError, block_key
 
-COINS = Grid("coin", {"n": list(range(10))}, {"rate": [0.2, 0.9]}, runs=40, width=10)
+COIN = Path(__file__).parent / "coin.py"
+COINS = Grid("coin", {"n": list(range(1, 11)), "k": 1}, {"rate": [0.2, 0.9]}, runs=40, block=10)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def coin():
+    """The learner of coin.py, registered as a user's file would be."""
+    if "coin" not in LEARNERS:
+        learners_from_file(COIN)
+    yield
+    LEARNERS.pop("coin", None)
 
 
 def contents(path):
@@ -39,14 +41,16 @@ def test_specs_are_values_with_stable_hashes():
     spec = Spec.make("coin", {"n": 3, "k": 2}, {"rate": 0.5}, seed=7)
     assert spec == Spec.make("coin", {"k": 2, "n": 3}, {"rate": 0.5}, seed=7)
     assert hash(spec) == hash(Spec.make("coin", {"k": 2, "n": 3}, {"rate": 0.5}, seed=7))
-    assert spec.hash != Spec.make("coin", {"n": 3, "k": 2}, {"rate": 0.5}, seed=7, width=50).hash
-    assert list(Spec.make("coin", {}, {}, width=3, block=2).runs) == [6, 7, 8]
+    assert spec.hash != Spec.make("coin", {"n": 3, "k": 2}, {"rate": 0.5}, seed=7, block=50).hash
 
 
 def test_same_seed_same_rows_and_blocks_do_not_depend_on_each_other():
-    alone = LEARNERS["start"](Spec.make("start", {"n": 8, "k": 2}, {}, width=5, block=1))
-    again = LEARNERS["start"](Spec.make("start", {"n": 8, "k": 2}, {}, width=5, block=1))
-    wide = LEARNERS["start"](Spec.make("start", {"n": 8, "k": 2}, {}, width=10))
+    problem, settings = {"n": 8, "k": 2}, {"preset": "code", "steps": 20}
+    alone, again = (
+        plain_rows(run_spec(Spec.make("heads", problem, settings, block=5, first=5)))
+        for _ in range(2)
+    )
+    wide = plain_rows(run_spec(Spec.make("heads", problem, settings, block=10)))
     assert alone == again
     assert np.allclose([row["risk"] for row in wide[5:]], [row["risk"] for row in alone], atol=1e-9)
 
@@ -57,17 +61,27 @@ def test_sweep_computes_once_and_counts(tmp_path):
         seen = []
         assert run_sweep(COINS.specs(), store, on_block=lambda s, new: seen.append(new)) == 0
         assert seen == [False] * 80
-        found = dict(rates(store))
+        assert run_sweep(COINS.specs(), store, fresh=True) == 80
+        found = {each.cell: each.rate for each in rates(store)}
     assert len(found) == 20
     assert all(rate.runs == 40 for rate in found.values())
-    assert found["coin n=3 rate=0.9"].successes > found["coin n=3 rate=0.2"].successes
+    assert found["coin k=1 n=3 rate=0.9"].successes > found["coin k=1 n=3 rate=0.2"].successes
+
+
+def test_worker_processes_give_the_rows_of_the_serial_engine(tmp_path):
+    grid = Grid("coin", {"n": [2, 3], "k": 1}, {"rate": 0.5}, runs=20, block=5)
+    with Store(tmp_path / "a.db") as store:
+        run_sweep(grid.specs(), store)
+    with Store(tmp_path / "b.db") as store:
+        run_sweep(grid.specs(), store, engine=processes(2), file=str(COIN))
+    assert contents(tmp_path / "a.db") == contents(tmp_path / "b.db")
 
 
 def test_sequential_stopping_spares_decided_cells(tmp_path):
-    grid = Grid("coin", {"n": 1}, {"rate": [0.05, 0.5, 0.95]}, runs=400, width=20)
+    grid = Grid("coin", {"n": 1, "k": 1}, {"rate": [0.05, 0.5, 0.95]}, runs=400, block=20)
     with Store(tmp_path / "s.db") as store:
         computed = run_sweep(grid.specs(), store, until=0.5)
-        runs = {cell.split("=")[-1]: rate.runs for cell, rate in rates(store)}
+        runs = {each.cell.split("=")[-1]: each.rate.runs for each in rates(store)}
         assert run_sweep(grid.specs(), store, until=0.5) == 0
     assert computed < 60
     assert runs["0.05"] == runs["0.95"] == 20
@@ -75,46 +89,37 @@ def test_sequential_stopping_spares_decided_cells(tmp_path):
 
 
 def test_a_half_done_block_leaves_no_trace(tmp_path):
-    @learner("breaks")
-    def breaks(spec):
-        if spec.block == 2:
-            raise RuntimeError("half way")
-        return [{"success": True}] * spec.width
-
-    specs = [Spec.make("breaks", {}, {}, width=3, block=block) for block in range(4)]
+    grid = Grid("coin", {"n": 1, "k": 1}, {"breaks": 0.2}, runs=12, block=3)
     with Store(tmp_path / "s.db") as store:
-        with pytest.raises(RuntimeError, match="half way"):
-            run_sweep(specs, store)
-        assert [block["spec"]["block"] for block in store.blocks()] == [0, 1]
+        with pytest.raises(BlockError, match="coin breaks=0.2 k=1 n=1, .*half way"):
+            run_sweep(grid.specs(), store)
+        assert all(len(block["rows"]) == 3 for block in store.blocks())
 
 
-def test_learners_must_return_a_row_per_run_and_exist(tmp_path):
-    learner("short")(lambda spec: [])
+def test_learners_must_exist_and_their_settings_too(tmp_path):
     with Store(tmp_path / "s.db") as store:
-        with pytest.raises(ValueError, match="must return 5 rows, got 0"):
-            run_sweep([Spec.make("short", {}, {}, width=5)], store)
-        with pytest.raises(ValueError, match="'nobody'"):
-            run_sweep([Spec.make("nobody", {}, {})], store)
+        for spec, words in (
+            (Spec.make("nobody", {}, {}), "'nobody'"),
+            (Spec.make("haeds", {}, {}), "did you mean 'heads'"),
+            (Spec.make("coin", {"n": 1, "k": 1}, {"luck": 1}), "'luck'"),
+            (Spec.make("coin", {"n": 1, "k": 2}, {}), "k must be between"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                run_sweep([spec], store)
 
 
 KILLED = """
-import sys, time
-from paritylab.sweep import Grid, Store, run_sweep
-from paritylab.sweep import learners
-original = learners.LEARNERS["coin"]
+import sys
+from paritylab.sweep import Grid, Store, learners_from_file, run_sweep
+learners_from_file(sys.argv[3])
 log = open(sys.argv[2], "a")
-
-def slow(spec):
-    time.sleep({pause})
-    return original(spec)
-
-learners.LEARNERS["coin"] = slow
 
 def note(spec, computed):
     if computed:
         log.write(spec.hash + chr(10)); log.flush()
 
-grid = Grid("coin", {{"n": list(range({cells}))}}, {{"rate": 0.5}}, runs=4, width=4)
+problem = {{"n": list(range(1, 1 + {cells})), "k": 1}}
+grid = Grid("coin", problem, {{"pause": {pause}}}, runs=4, block=4)
 with Store(sys.argv[1]) as store:
     run_sweep(grid.specs(), store, on_block=note)
 print("done")
@@ -124,7 +129,7 @@ print("done")
 def kill_and_resume(folder, cells, kills, pause):
     """Run a sweep, killing it at random moments; returns (finished rows, hashes computed)."""
     code, path, log = KILLED.format(cells=cells, pause=pause), folder / "k.db", folder / "log"
-    command = [sys.executable, "-c", code, str(path), str(log)]
+    command = [sys.executable, "-c", code, str(path), str(log), str(COIN)]
     chooser = random.Random(1)
     for _ in range(kills):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -147,7 +152,7 @@ def kill_and_resume(folder, cells, kills, pause):
 def test_killed_and_resumed_sweeps_end_as_if_undisturbed(tmp_path, cells, kills):
     (tmp_path / "calm").mkdir()
     (tmp_path / "killed").mkdir()
-    calm, _ = kill_and_resume(tmp_path / "calm", cells, 0, 0.0)
+    calm, _ = kill_and_resume(tmp_path / "calm", cells, 0, 0.01)
     killed, computed = kill_and_resume(tmp_path / "killed", cells, kills, 0.01)
     assert killed == calm
     assert len(killed) == cells
@@ -161,7 +166,8 @@ def test_two_writers_lose_nothing(tmp_path):
     code = KILLED.format(cells=150, pause=0.002)
     path = tmp_path / "two.db"
     commands = [
-        [sys.executable, "-c", code, str(path), str(tmp_path / name)] for name in ("a", "b")
+        [sys.executable, "-c", code, str(path), str(tmp_path / name), str(COIN)]
+        for name in ("a", "b")
     ]
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
@@ -232,38 +238,57 @@ def test_an_older_store_is_brought_up_to_date_and_keeps_its_verdicts(tmp_path):
         assert run_sweep(COINS.specs(), store) == 80
 
 
-def test_runs_round_trip_without_pickle(tmp_path):
-    run = Run({"heads": np.eye(2)}, {"risk": np.arange(3.0)}, "solved", 30, 1000)
-    loaded = load_run(save_run(run, tmp_path / "run.npz"))
-    assert np.array_equal(loaded.parameters["heads"], np.eye(2))
-    assert np.array_equal(loaded.trace["risk"], [0, 1, 2])
-    assert (loaded.stop, loaded.gradient_evaluations, loaded.samples) == ("solved", 30, 1000)
-    with pytest.raises(ValueError, match="numbers"):
-        save_run(Run({"bad": np.array([object()])}), tmp_path / "bad.npz")
-    (tmp_path / "junk.npz").write_bytes(b"junk")
-    for name in ("junk.npz", "none.npz"):
-        with pytest.raises(ValueError, match=name):
-            load_run(tmp_path / name)
+def test_blocks_of_an_older_store_keep_their_place(tmp_path):
+    """Version 2 called the runs per block width and counted blocks."""
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        run_sweep([Spec.make("coin", {"n": 1, "k": 1}, {}, block=5, first=10)], store)
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "UPDATE blocks SET spec = json_remove(json_set(spec, '$.width', 5, '$.block', 2), '$.first')"
+    )
+    connection.execute("ALTER TABLE blocks DROP COLUMN fingerprint")
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    with Store(path) as store:
+        (block,) = store.blocks()
+        (found,) = rates(store)
+    assert (block["spec"]["block"], block["spec"]["first"]) == (5, 10)
+    assert not found.current
 
 
-TOML = 'learner = "coin"\nruns = 20\nwidth = 10\n[problem]\nn = [1, 2]\n[settings]\nrate = 0.5\n'
+TOML = """learner = "heads"
+runs = 4
+block = 2
+[problem]
+n = [6, 8]
+k = 2
+[settings]
+preset = "code"
+steps = 5
+"""
 
 
 def test_grids_from_toml(tmp_path):
     path = tmp_path / "grid.toml"
     path.write_text(TOML)
-    grid = grid_from_toml(path)
-    assert [spec.cell for spec in grid.specs()] == ["coin n=1 rate=0.5", "coin n=2 rate=0.5"] * 2
+    cells = [spec.cell for spec in grid_from_toml(path).specs()]
+    assert cells == ["heads k=2 n=6 preset=code steps=5", "heads k=2 n=8 preset=code steps=5"] * 2
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("learner = ", "not readable TOML"),
-        ('learner = "coin"', "lacks 'problem'"),
+        ('learner = "heads"', "lacks 'problem'"),
         (TOML + "[extra]\n", "'extra'"),
-        (TOML.replace("20", "25"), "25"),
-        (TOML.replace("[problem]\nn = [1, 2]", "problem = 3"), "got 3"),
+        (TOML.replace("runs = 4", "runs = 5"), "multiple of block=2, got 5"),
+        (TOML.replace("runs = 4", "runs = 4.0"), "runs must be a whole number, got 4.0"),
+        (TOML.replace("block = 2", "block = 0"), "block must be at least 1, got 0"),
+        (TOML.replace("[problem]\nn = [6, 8]\nk = 2", "problem = 3"), "got 3"),
+        (TOML.replace("n = [6, 8]", "n = []"), "n is an empty list"),
+        (TOML.replace("runs = 4", "runs = 4\nwidth = 3"), "unknown key .*'width'"),
     ],
 )
 def test_bad_grid_files_say_why(tmp_path, text, message):
@@ -275,42 +300,109 @@ def test_bad_grid_files_say_why(tmp_path, text, message):
 
 def test_sizes_that_go_together_form_a_list_of_tables(tmp_path):
     sizes = "[[problem]]\nn = 8\nk = 2\n[[problem]]\nn = 9\nk = 3\n"
-    text = f'learner = "heads"\nruns = 4\nwidth = 4\n{sizes}'
+    text = f'learner = "heads"\nruns = 4\nblock = 4\n{sizes}'
     (tmp_path / "grid.toml").write_text(text)
     specs = list(grid_from_toml(tmp_path / "grid.toml").specs())
     assert [dict(spec.problem) for spec in specs] == [{"n": 8, "k": 2}, {"n": 9, "k": 3}]
 
 
-def test_the_heads_learner_gives_rows_and_names_unknown_settings():
-    spec = Spec.make("heads", {"n": 8, "k": 2}, {"preset": "code", "steps": 20}, width=3)
-    rows = LEARNERS["heads"](spec)
-    assert len(rows) == 3
-    assert {"success", "solved", "risk", "subset", "positions", "directions"} <= set(rows[0])
-    fixed = Spec.make("heads", {"n": 8, "subset": [1, 4]}, {"steps": 5}, width=2)
-    assert [row["subset"] for row in LEARNERS["heads"](fixed)] == [[1, 4], [1, 4]]
-    for problem, settings, words in (
-        ({"n": 8, "k": 2}, {"temperature": 1}, "unknown setting 'temperature'"),
-        ({"n": 8, "k": 2, "d": 3}, {}, "unknown problem 'd'"),
+def test_rows_hold_what_happened_and_nothing_that_json_refuses():
+    spec = Spec.make("heads", {"n": 8, "subset": [1, 4]}, {"preset": "code", "steps": 5}, block=2)
+    rows = plain_rows(run_spec(spec))
+    assert len(rows) == 2
+    assert {"success", "solved", "result", "risk", "error", "kind", "subset"} <= set(rows[0])
+    lost = Spec.make("heads", {"n": 8, "k": 2}, {"preset": "paper", "eta": 1e308}, block=1)
+    (row,) = plain_rows(run_spec(lost))
+    assert (row["success"], row["result"], row["risk"]) == (False, "diverged", None)
+
+
+@pytest.mark.parametrize(
+    ("problem", "settings", "words"),
+    [
+        ({"n": 8, "k": 2}, {"temperature": 1}, "unknown setting of heads 'temperature'"),
+        ({"n": 8, "k": 2}, {"tua": "1/n"}, "did you mean 'tau'"),
+        ({"n": 8, "k": 2}, {"tau": -1.0}, "tau must be positive"),
+        ({"n": 8, "k": 2, "d": 3}, {}, "unknown problem entry for heads 'd'"),
+        ({"n": 8.7, "k": 2}, {}, "n must be a whole number, got 8.7"),
+        ({"k": 2}, {}, "the problem lacks n"),
         ({"n": 8, "k": 3, "subset": [1, 2]}, {}, "subset has 2 positions"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            LEARNERS["heads"](Spec.make("heads", problem, settings, width=2))
+        ({"n": 8, "k": 2, "samples": 0}, {}, "samples must be at least 1"),
+        ({"n": 8, "k": 2, "fresh": True}, {}, "give samples"),
+        ({"n": 8, "k": 2}, {"preset": "best"}, "unknown preset of heads 'best'"),
+    ],
+)
+def test_nonsense_in_a_spec_is_named(problem, settings, words):
+    with pytest.raises(ValueError, match=words):
+        run_spec(Spec.make("heads", problem, settings, block=2))
+
+
+def test_annealing_takes_no_fresh_batches():
+    """They were once accepted and ignored."""
+    spec = Spec.make("anneal", {"n": 8, "k": 2, "samples": 10, "fresh": True}, {}, block=2)
+    with pytest.raises(ValueError, match="does not learn from Fresh"):
+        run_spec(spec)
 
 
 def test_bad_specs_name_the_value():
-    with pytest.raises(ValueError, match="width must be a whole number ≥ 1, got 0"):
-        Spec.make("coin", {}, {}, width=0)
-    with pytest.raises(ValueError, match="below must be a finite number, got nan"):
-        Spec.make("start", {"n": 8, "k": 2}, {"below": float("nan")})
+    with pytest.raises(ValueError, match="block must be a whole number ≥ 1, got 0"):
+        Spec.make("coin", {}, {}, block=0)
+    with pytest.raises(ValueError, match="rate must be a finite number, got nan"):
+        Spec.make("coin", {"n": 8, "k": 2}, {"rate": float("nan")})
     with pytest.raises(ValueError, match="ndarray"):
         Spec.make("coin", {"n": np.ones(2)}, {})
 
 
-def test_block_keys_change_with_the_versions(monkeypatch):
-    spec = Spec.make("coin", {}, {})
+@pytest.mark.parametrize("change", ["versions", "device", "precision", "code_fingerprint"])
+def test_rates_never_mix_code_versions_devices_or_precision(change, tmp_path, monkeypatch):
+    """After an upgrade 49 of 100 once became 98 of 200."""
+    spec = Spec.make("coin", {"n": 1, "k": 1}, {}, block=20)
     before = block_key(spec)
-    monkeypatch.setattr("paritylab.sweep.runner.versions", lambda: {"jax": "0"})
-    assert block_key(spec) != before
+    with Store(tmp_path / "s.db") as store:
+        run_sweep([spec], store)
+        monkeypatch.setattr(f"paritylab.sweep.provenance.{change}", lambda: {"other": "1"})
+        assert block_key(spec) != before
+        assert run_sweep([spec], store) == 1
+        found = rates(store)
+    assert [each.rate.runs for each in found] == [20, 20]
+    assert sorted(each.current for each in found) == [False, True]
+
+
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+from helper_of_own import RISK
+from paritylab.learning import Population, register
+from paritylab.learning.runs import Trained
+
+@register("own")
+@dataclass(frozen=True, eq=False)
+class Own:
+    takes = (Population,)
+
+    def train(self, data, keys, trace):
+        risk = np.full(len(keys), RISK)
+        none = [None] * len(keys)
+        return Trained(risk, none, risk, 0 * risk, "exact", "squared_hinge", risk < 0.5)
+
+    def rebuild(self, numbers, target, key):
+        return numbers
+"""
+
+
+def test_an_edited_learner_or_its_helper_runs_again(tmp_path, monkeypatch):
+    """An old rate once came back in 0.0 s after the learner's code had changed."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    helper, own = tmp_path / "helper_of_own.py", tmp_path / "own.py"
+    own.write_text(OWN)
+    keys = []
+    for risk in ("0.1", "0.9"):
+        helper.write_text(f"RISK = {risk}\n")
+        sys.modules.pop("helper_of_own", None)
+        LEARNERS.pop("own", None)
+        learners_from_file(own)
+        keys.append(block_key(Spec.make("own", {"n": 1, "k": 1}, {})))
+    LEARNERS.pop("own")
+    assert keys[0] != keys[1]
 
 
 def test_sweep_commands(elsewhere, capsys):
@@ -322,19 +414,27 @@ def test_sweep_commands(elsewhere, capsys):
         return stopped.value.code, *capsys.readouterr()
 
     (elsewhere / "grid.toml").write_text(TOML)
-    assert "0 blocks stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
+    (elsewhere / "coins.toml").write_text(
+        'learner = "coin"\nruns = 4\nblock = 2\nproblem = {n = [1, 2], k = 1}\n'
+        "settings = {rate = 0.5}\n"
+    )
+    assert "0 stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
     assert not (elsewhere / ".paritylab").exists()
     code, out, err = run("sweep", "run", "grid.toml")
     assert code == 0
-    assert "coin n=2 rate=0.5" in out
+    assert "heads k=2 n=8 preset=code steps=5" in out
     assert "4 blocks computed" in err
-    assert "0 blocks computed" in run("sweep", "run", "grid.toml")[2]
-    assert "4 blocks stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
+    again = run("sweep", "run", "grid.toml")[2]
+    assert "0 blocks computed" in again
+    assert "4 reused" in again
+    assert "4 blocks computed" in run("sweep", "run", "grid.toml", "--fresh")[2]
+    assert "4 stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
     assert "95 % interval" in run("sweep", "status")[1]
     assert run("sweep", "export", "--csv", "rows.csv")[0] == 0
     lines = (elsewhere / "rows.csv").read_text().splitlines()
-    assert len(lines) == 41
-    assert "start k=3 n=8" in run("sweep", "run", "start", "--effort", "quick")[1]
+    assert len(lines) == 9
+    mine = run("sweep", "run", "coins.toml", "--file", str(COIN), "--store", "c.db")[1]
+    assert "coin k=1 n=2 rate=0.5" in mine
     bad_commands = [
         ["run", "none.toml"],
         ["run", "nothing-named"],
@@ -348,12 +448,29 @@ def test_sweep_commands(elsewhere, capsys):
         assert err.count("\n") == 1
 
 
+def test_a_swept_width_is_exported_as_it_was(elsewhere, capsys):
+    """The runs per block once stood in its column."""
+    from paritylab.cli import main
+
+    (elsewhere / "grid.toml").write_text(
+        'learner = "xor"\nruns = 4\nblock = 2\nproblem = {n = 16}\nsettings = {width = [30, 40]}\n'
+    )
+    for command in (["run", "grid.toml"], ["export", "--csv", "rows.csv"]):
+        with pytest.raises(SystemExit):
+            main(["sweep", *command])
+    with (elsewhere / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["width"] for row in rows] == ["30"] * 4 + ["40"] * 4
+    assert {row["block"] for row in rows} == {"2"}
+
+
 def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere, interruptible):
     (elsewhere / "grid.toml").write_text(
-        'learner = "start"\nruns = 4000\nwidth = 2\n[problem]\nn = 8\nk = 2\n'
+        'learner = "coin"\nruns = 4000\nblock = 2\nproblem = {n = 8, k = 2}\n'
+        "settings = {pause = 0.02}\n"
     )
     process = subprocess.Popen(
-        [*interruptible, "sweep", "run", "grid.toml", "--store", "s.db"],
+        [*interruptible, "sweep", "run", "grid.toml", "--store", "s.db", "--file", str(COIN)],
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -5,7 +5,7 @@ import io
 import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,13 @@ def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="The grid to run.")],
     effort: Annotated[EffortName, typer.Option(help="Size of a named sweep.")] = "default",
     store: StoreFile = DEFAULT_STORE,
+    engine: Annotated[
+        Literal["serial", "processes"], typer.Option(help="Blocks one by one, or side by side.")
+    ] = "serial",
+    file: Annotated[
+        Path | None, typer.Option(help="Your own learners, a Python file; it is run as code.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is stored.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
 ) -> None:
     """Run every cell of a grid that is not stored yet.
@@ -39,33 +46,42 @@ def run(
     command again and it goes on where it stopped.
     """
     keep_compiled(store)
-    from paritylab.sweep import grid_from_toml, open_store, run_sweep
-    from paritylab.sweep.learners import learner_of
+    from paritylab.sweep import grid_from_toml, learners_from_file, open_store, run_sweep
+    from paritylab.sweep.engines import processes, serial, usual_jobs
     from paritylab.sweep.named import named_grid
-    from paritylab.sweep.runner import block_key
+    from paritylab.sweep.runner import block_key, check_specs
 
+    if file is not None:
+        learners_from_file(file)
     grid = grid_from_toml(name) if name.endswith(".toml") else named_grid(name, effort)
     specs = list(grid.specs())
-    learner_of(specs[0])
-    cells = len({spec.cell for spec in specs})
+    check_specs(specs)
+    cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
         done = 0
         if store.exists():
             with open_store(store) as opened:
                 stored = opened.finished_blocks()
             done = sum(block_key(spec) in stored for spec in specs)
-        print(f"{cells} cells, {len(specs)} blocks of {grid.width} runs, {done} blocks stored")
+        print(f"{len(cells)} cells, {len(specs)} blocks of {grid.block} runs, {done} stored")
         return
+    jobs = usual_jobs(len(specs)) if engine == "processes" else 1
     with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
         start = time.perf_counter()
         computed = run_sweep(
-            specs, opened, until=grid.until, on_block=lambda spec, fresh: counter.advance()
+            specs,
+            opened,
+            engine=serial() if engine == "serial" else processes(jobs),
+            until=grid.until,
+            fresh=fresh,
+            file=None if file is None else str(file),
+            on_block=lambda spec, new: counter.advance(),
         )
         seconds = time.perf_counter() - start
     skipped = len(specs) - computed
-    reason = "stored before" if grid.until is None else "stored before or decided early"
+    reason = "reused" if grid.until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
-    _print_rates(store, list(dict.fromkeys(spec.cell for spec in specs)))
+    _print_rates(store, cells)
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")
@@ -100,20 +116,31 @@ def _existing(store: Path) -> None:
 
 
 def _print_rates(store: Path, cells: list[str] | None = None) -> None:
+    """Rates of this code and machine; those of others only where nothing newer is stored."""
     from paritylab.sweep import open_store, rates
 
     with open_store(store) as opened:
         found = rates(opened)
     if cells is not None:
-        found = sorted((f for f in found if f[0] in cells), key=lambda f: cells.index(f[0]))
-    table = []
-    for cell, rate in found:
-        interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
-        table.append([cell, str(rate.runs), f"{rate.value:.3f}", interval])
-    console.print_table(["cell", "runs", "success rate", "95 % interval"], table)
+        found = [each for each in found if each.cell in cells and each.current]
+        found.sort(key=lambda each: cells.index(each.cell))
+    table = [
+        [
+            each.cell,
+            str(each.rate.runs),
+            f"{each.rate.value:.3f}",
+            f"[{each.rate.low:.3f}, {each.rate.high:.3f}]",
+            "" if each.current else "other code, versions or device",
+        ]
+        for each in found
+    ]
+    columns = ["cell", "runs", "success rate", "95 % interval", "made by"]
+    if all(each.current for each in found):
+        columns, table = columns[:-1], [row[:-1] for row in table]
+    console.print_table(columns, table)
 
 
-def _flat_rows(store: Path) -> list[dict]:
+def _flat_rows(store: Path) -> list[dict[str, Any]]:
     from paritylab.sweep import open_store
 
     flat = []
@@ -125,17 +152,17 @@ def _flat_rows(store: Path) -> list[dict]:
                 **spec["problem"],
                 **spec["settings"],
                 "seed": spec["seed"],
-                "width": spec["width"],
                 "block": spec["block"],
                 "spec_hash": block["hash"],
+                "fingerprint": block["fingerprint"],
                 "device": block["device"],
                 "block_seconds": block["seconds"],
                 "versions": json.dumps(block["versions"]),
             }
-            first = spec["block"] * spec["width"]
-            flat += [
-                {**shared, "run": first + index, **row} for index, row in enumerate(block["rows"])
-            ]
+            for index, row in enumerate(block["rows"]):
+                # A measured number keeps its name unless a setting has it already.
+                named = {f"{k}_measured" if k in shared else k: v for k, v in row.items()}
+                flat.append({**shared, "run": spec["first"] + index, **named})
     return flat
 
 

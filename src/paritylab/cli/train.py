@@ -1,14 +1,17 @@
-"""`paritylab train`: many runs, a rate with its interval, a figure. Here: `train heads`."""
+"""`paritylab train heads|xor|chain`: many runs, a rate with its interval, a figure, saved runs."""
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Literal, NamedTuple
 
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.check import DEFAULT_STORE, StoreFile
+from paritylab.cli.check import DEFAULT_STORE
 from paritylab.cli.compiled import keep_compiled
+from paritylab.cli.settings import add_command, parameter, parameters_of
+from paritylab.files import check_target
+from paritylab.options import OPTIONS, PROBLEM
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -16,93 +19,206 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-#: Runs that share one compiled call: enough to be efficient, few enough to show progress.
-WIDTH = 20
+#: Entries of a trace, at most.
+RECORDS = 60
+
+_COMMON = [
+    parameter("runs", int, 100, "Random targets and starts."),
+    parameter("seed", int, 0, "Run i uses fold_in(seed, i)."),
+    parameter("figure", Path | None, None, "Picture to write: svg, pdf or png; a free name."),
+    parameter("save", Path | None, None, "Write all runs (.npz); Runs.load reads them."),
+    parameter("fresh", bool, False, "Run again what is kept."),
+]
+_STORE = parameter("store", Path, DEFAULT_STORE, "Where finished work is kept.")
 
 
-@app.callback()
-def _family() -> None:
-    """Train a model many times and say how often it succeeds."""
+class Family(NamedTuple):
+    """One command: which learner each choice means, and what it trains on.
+
+    chosen_by: the option that chooses. learners: its values, each the learner's name and preset
+    (or mode). problem: problem options it takes. block: runs per compiled call.
+    """
+
+    name: str
+    chosen_by: str
+    learners: dict[str, tuple[str, dict[str, Any]]]
+    problem: tuple[str, ...]
+    defaults: dict[str, Any]
+    block: int
+
+
+HEADS = Family(
+    "heads",
+    "preset",
+    {
+        "paper": ("heads", {"preset": "paper"}),
+        "code": ("heads", {"preset": "code"}),
+        "anneal": ("anneal", {}),
+    },
+    ("n", "k", "subset", "noise", "bias", "samples", "fresh-rows"),
+    {"n": 12, "k": 2, "preset": "code"},
+    20,
+)
+XOR = Family("xor", "", {"": ("xor", {})}, ("n", "noise", "samples", "fresh-rows"), {"n": 256}, 20)
+CHAIN = Family(
+    "chain",
+    "mode",
+    {
+        "teacher": ("teacher", {}),
+        "levels": ("levels", {}),
+        **{
+            mode: ("published", {"mode": mode})
+            for mode in ("direct", "cot", "teacher-full", "selfcheck")
+        },
+    },
+    ("n", "k", "samples"),
+    {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
+    5,
+)
 
 
 def add_to(parent: typer.Typer) -> None:
     """Register this module's commands."""
-    from paritylab.cli import train_chain, train_xor
-
-    train_xor.add_to(app)
-    train_chain.add_to(app)
+    for family, text, example in (
+        (HEADS, _HEADS, "paritylab train heads --n 12 --k 2 --preset code --runs 100"),
+        (XOR, _XOR, "paritylab train xor --n 1024 --width 84 --runs 200"),
+        (CHAIN, _CHAIN, "paritylab train chain --n 64 --k 32 --runs 5"),
+    ):
+        add_command(app, family.name, _options(family), _runner(family), text, example)
     parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
 
 
-@app.command("heads", epilog="Example: paritylab train heads --n 12 --k 2 --preset code --runs 100")
-def heads(
-    n: Annotated[int, typer.Option(help="Number of bits.")] = 12,
-    k: Annotated[int, typer.Option(help="Size of the hidden set.")] = 2,
-    preset: Annotated[str, typer.Option(help="paper, code or anneal (ours).")] = "code",
-    runs: Annotated[int, typer.Option(help="Random starts, rounded up to blocks of 20.")] = 100,
-    subset: Annotated[
-        str | None, typer.Option(help="One target for all runs, such as 7,10,17; random if absent.")
-    ] = None,
-    heads: Annotated[int | None, typer.Option(help="Number of heads; k if absent.")] = None,
-    tau: Annotated[
-        str | None, typer.Option(help='Temperature: a number, "1/n", "1/n^2", "n/4".')
-    ] = None,
-    eta: Annotated[float | None, typer.Option(help="Step size.")] = None,
-    optimiser: Annotated[str | None, typer.Option(help="sgd, adam, momentum, …")] = None,
-    steps: Annotated[int | None, typer.Option(help="Steps per run.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(help="Train on fresh batches of this size instead of exactly.")
-    ] = None,
-    restarts: Annotated[
-        int | None, typer.Option(help="Further starts of a run that knows it failed (anneal).")
-    ] = None,
-    noise: Annotated[float, typer.Option(help="Share of flipped labels.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Run i uses fold_in(seed, i).")] = 0,
-    figure: Annotated[Path, typer.Option(help="Picture to write: svg, pdf or png.")] = Path(
-        "heads.svg"
-    ),
-    save: Annotated[Path | None, typer.Option(help="Write all trained heads (.npz).")] = None,
-    figure2: Annotated[
-        bool, typer.Option("--figure2", help="Redo Figure 2 of the paper; ignores other settings.")
-    ] = False,
-    store: StoreFile = DEFAULT_STORE,
-) -> None:
-    """Train k heads from random angles on hidden parities, with exact gradients.
+_HEADS = """Train k heads from random directions on hidden parities.
 
-    A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the same
-    command goes on where it was interrupted.
-    """
-    keep_compiled(store)
-    from paritylab.report.figures import figure_format
+A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the same
+command goes on where it was interrupted.
+"""
+_XOR = """Learn y = -x_i·x_j with two heads in one gradient step, and judge every input.
 
-    figure_format(figure)
-    if figure2:
-        _figure2(figure)
-        return
-    problem: dict[str, Any] = {"n": n, "k": k} | ({"noise": noise} if noise else {})
-    if subset is not None:
-        problem["subset"] = _positions(subset)
-        problem["k"] = len(problem["subset"])
-    settings: dict[str, Any] = {"preset": preset} | {
-        name: value
-        for name, value in (
-            ("heads", heads),
-            ("tau", tau),
-            ("rate", eta),
-            ("optimiser", optimiser),
-            ("steps", steps),
-            ("samples", samples),
-            ("restarts", restarts),
-        )
-        if value is not None
+A run is solved if ½(ŷ-y)² ≤ 0.01 on all 2^n inputs, decided exactly from its weights. The model is
+our reconstruction of HG2's, from its abstract.
+"""
+_CHAIN = """Learn k-parity with a chain of thought and count how often every answer is right."""
+
+
+def _options(family: Family) -> list[Any]:
+    """The command's options: its problem, every setting of its learners, the common ones."""
+    made = []
+    for name in family.problem:
+        option = PROBLEM["fresh"] if name == "fresh-rows" else PROBLEM[name]
+        made.append(parameter(name, option, family.defaults.get(name), option.help))
+    if family.chosen_by:
+        choices = Literal[tuple(family.learners)]  # type: ignore[valid-type]
+        default = family.defaults[family.chosen_by]
+        made.append(parameter(family.chosen_by, choices, default, "What trains, and how."))
+    learners = dict.fromkeys(name for name, _ in family.learners.values())
+    table = {k: v for name in reversed(list(learners)) for k, v in OPTIONS[name].items()}
+    taken = {each.name for each in made} | {"k", "mode"}
+    made += [each for each in parameters_of(table) if each.name not in taken]
+    common = [each for each in _COMMON if each.name not in family.defaults]
+    made += common
+    if "runs" in family.defaults:
+        made.append(parameter("runs", int, family.defaults["runs"], "Random targets."))
+    if family is HEADS:
+        made.append(parameter("figure2", bool, False, "Redo Figure 2 of the paper, nothing else."))
+    return [*made, _STORE]
+
+
+def _runner(family: Family) -> Any:
+    def run(values: dict[str, Any]) -> None:
+        keep_compiled(values["store"])
+        from paritylab.cli import pictures
+        from paritylab.report.figures import figure_format
+
+        outputs = {name: values.pop(name) for name in ("figure", "save")}
+        for name, path in outputs.items():
+            if path is not None:
+                check_target(path, f"--{name}")
+        figure = outputs["figure"] or _free_name(f"{family.name}.svg")
+        figure_format(figure)
+        if values.pop("figure2", False):
+            pictures.draw_figure2(figure)
+            return
+        runs, seconds, reused = _all_blocks(family, values)
+        described = " ".join(f"{name}={value}" for name, value in _given(family, values).items())
+        console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
+        console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
+        pictures.draw(runs, figure)
+        print(f"figure: {figure}")
+        if outputs["save"] is not None:
+            print(f"{len(runs)} runs: {runs.save(outputs['save'])}")
+
+    return run
+
+
+def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
+    """What the user asked for, without what only steers the command."""
+    steering = {"runs", "seed", "fresh", "store"}
+    return {
+        name: value for name, value in values.items() if name not in steering and value is not None
     }
-    if samples is not None and preset != "anneal":
-        settings["data"] = "fresh"
-    rows, seconds = run_blocks("heads", problem, settings, runs, seed, store)
-    _print_rates(rows, seconds, problem, settings)
-    _write_figure(rows, n, settings, figure)
-    if save is not None:
-        _save(rows, save)
+
+
+def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str]:
+    """All runs of the command, kept or computed, the seconds it took, and what was reused."""
+    from paritylab.learning import joined
+    from paritylab.sweep.kept import kept_runs
+
+    if values["runs"] < 1:
+        raise ValueError(f"--runs must be at least 1, got {values['runs']}")
+    specs, trace = _specs(family, values)
+    folder = values["store"].absolute().parent / "runs"
+    parts, reused, start = [], 0, time.perf_counter()
+    with console.Counter(f"blocks of up to {family.block} runs", len(specs)) as counter:
+        for spec in specs:
+            found = kept_runs(spec, folder, trace=trace, fresh=values["fresh"])
+            parts.append(found.runs)
+            reused += found.reused
+            counter.advance()
+    note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
+    return joined(parts), time.perf_counter() - start, note
+
+
+def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
+    from paritylab.sweep.blocks import data_of, learner_of
+    from paritylab.sweep.spec import Spec
+
+    given = _given(family, values)
+    choice = given.pop(family.chosen_by, "")
+    learner, settings = family.learners[choice]
+    problem = {name.replace("fresh-rows", "fresh"): None for name in family.problem}
+    problem = {name: given.pop("fresh_rows" if name == "fresh" else name, None) for name in problem}
+    if problem.get("subset") is not None:
+        problem["subset"] = _positions(problem["subset"])
+        if problem["k"] == family.defaults["k"]:
+            problem["k"] = None
+    problem = {name: value for name, value in problem.items() if value not in (None, False)}
+    if family is CHAIN:
+        usual = {"teacher": 1000 * problem["n"], "levels": 2**18}.get(choice, 100_000)
+        problem.setdefault("samples", usual)
+    for name in given:
+        if name not in OPTIONS[learner]:
+            where = [c for c, (each, _) in family.learners.items() if name in OPTIONS[each]]
+            raise ValueError(
+                f"--{name.replace('_', '-')} belongs to --{family.chosen_by} {' or '.join(where)}"
+            )
+    sizes = [
+        min(family.block, values["runs"] - at) for at in range(0, values["runs"], family.block)
+    ]
+    specs = [
+        Spec.make(
+            learner,
+            problem,
+            {**settings, **given},
+            seed=values["seed"],
+            block=size,
+            first=at * family.block,
+        )
+        for at, size in enumerate(sizes)
+    ]
+    built = learner_of(specs[0])
+    data_of(specs[0], built)
+    return specs, max(1, (getattr(built, "steps", None) or 1) // RECORDS)
 
 
 def _positions(text: str) -> list[int]:
@@ -112,129 +228,9 @@ def _positions(text: str) -> list[int]:
         raise ValueError(f"--subset takes positions such as 7,10,17, got {text!r}") from None
 
 
-def run_blocks(
-    learner: str,
-    problem: dict,
-    settings: dict,
-    runs: int,
-    seed: int,
-    store: Path,
-    width: int = WIDTH,
-) -> tuple[list[dict], float]:
-    """All blocks of the command, from the store or computed, and the seconds of computing."""
-    from paritylab.sweep import Spec, open_store, run_sweep
-    from paritylab.sweep.runner import block_key
-
-    if runs < 1:
-        raise ValueError(f"--runs must be at least 1, got {runs}")
-    blocks = range(-(-runs // width))
-    specs = [
-        Spec.make(learner, problem, settings, seed=seed, width=width, block=block)
-        for block in blocks
-    ]
-    with (
-        open_store(store) as opened,
-        console.Counter("runs" if width == 1 else f"blocks of {width} runs", len(specs)) as counter,
-    ):
-        start = time.perf_counter()
-        run_sweep(specs, opened, on_block=lambda spec, fresh: counter.advance())
-        seconds = time.perf_counter() - start
-        wanted = {block_key(spec) for spec in specs}
-        blocks_found = [block for block in opened.blocks() if block["key"] in wanted]
-    return [row for block in blocks_found for row in block["rows"]][:runs], seconds
-
-
-def _print_rates(rows: list[dict], seconds: float, problem: dict, settings: dict) -> None:
-    from paritylab.statistics import Rate
-
-    found, solved = (Rate.of([row[name] for row in rows]) for name in ("success", "solved"))
-    risks = sorted(row["risk"] for row in rows if row["risk"] is not None)
-    described = " ".join(f"{name}={value}" for name, value in (problem | settings).items())
-    console.say(f"{described}: {len(rows)} runs in {seconds:.1f} s, population risk at the end")
-    console.print_table(
-        ["outcome", "rate [95 % interval]"],
-        [
-            ["heads on exactly the hidden set", str(found)],
-            ["risk below 0.05 (anneal: correlation above 0.95)", str(solved)],
-            ["median risk", f"{risks[len(risks) // 2]:.4g}" if risks else "diverged"],
-        ],
-    )
-
-
-def _write_figure(rows: list[dict], n: int, settings: dict, path: Path) -> None:
-    from paritylab.learning import Annealing, Procedure, preset, temperature
-    from paritylab.models import Circle, HeadAttention, Zigzag
-    from paritylab.precision import float64
-    from paritylab.report.figures import save_figure
-
-    if settings["preset"] == "anneal":
-        procedure = Procedure(tau=0.5 / n**2, steps=Annealing().steps)
-    else:
-        procedure = preset(settings["preset"], n)
-    steps = settings.get("steps", procedure.steps)
-    shown = next((row for row in rows if row["success"]), rows[0])
-    tau = temperature(settings.get("tau", procedure.tau), n)
-    k = len(shown["subset"])
-    model = HeadAttention(_array(shown["directions"]), Circle(n), k, Zigzag(k), tau)
-    with float64():
-        attention = _array(model.attention())
-    stride = steps // len(shown["trace"])
-    lines = [
-        {"x": [stride * i for i in range(len(row["trace"]))], "y": row["trace"], "style": "-"}
-        for row in rows[:60]
-        if None not in row["trace"]
-    ]
-    risks = {
-        "kind": "lines",
-        "x": {"label": "step"},
-        "y": {"label": _risk_label(settings)},
-        "lines": lines,
-    }
-    heat = {
-        "kind": "heatmaps",
-        "x": {"label": "position"},
-        "y": {"label": "head"},
-        "panels": [
-            {
-                "title": f"a run that {'found' if shown['success'] else 'missed'} "
-                f"B = {{{', '.join(map(str, shown['subset']))}}}",
-                "values": attention,
-                "marks": shown["subset"],
-            }
-        ],
-    }
-    save_figure({"kind": "side by side", "parts": [risks, heat]}, path)
-    print(f"figure: {path}")
-
-
-def _risk_label(settings: dict) -> str:
-    if settings["preset"] == "anneal":
-        return "-log of each run's correlation"
-    return "batch risk of each run" if "samples" in settings else "exact risk of each run"
-
-
-def _array(values):
-    import numpy as np
-
-    return np.asarray(values, dtype=float)
-
-
-def _save(rows: list[dict], path: Path) -> None:
-    from paritylab.sweep.run import Run, save_run
-
-    trained = Run(
-        parameters={name: _array([row[name] for row in rows]) for name in ("directions", "subset")},
-        trace={"risk": _array([[v or float("nan") for v in row["trace"]] for row in rows]).T},
-    )
-    print(f"heads of {len(rows)} runs: {save_run(trained, path)}")
-
-
-def _figure2(path: Path) -> None:
-    from paritylab.claims.hg1.training_heads import figure2_runs, figure2_series
-    from paritylab.report.figures import save_figure
-
-    console.say("n = 20, k = 3, Adam 0.2, tau = n/4 = 5, 2000 exact steps, 2 × 16 runs: about 30 s")
-    series = figure2_series(*figure2_runs(16))
-    save_figure(series, path)
-    print(series["caption"])
-    print(f"figure: {path}")
+def _free_name(name: str) -> Path:
+    """The name, or the first of name-2, name-3, … that is not taken."""
+    path, number = Path(name), 2
+    while path.exists():
+        path, number = Path(name).with_stem(f"{Path(name).stem}-{number}"), number + 1
+    return path

@@ -18,7 +18,9 @@ from paritylab.learning.runs import (
     Rows,
     Runs,
     Sample,
+    joined,
     learn,
+    register,
 )
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorRuns, train_xor
@@ -42,7 +44,9 @@ __all__ = [
     "Sample",
     "StreamedStep",
     "XorRuns",
+    "joined",
     "learn",
+    "register",
     "streamed_step",
     "teacher_gradient",
     "temperature",

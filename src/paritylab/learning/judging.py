@@ -1,5 +1,6 @@
 """What trained models are worth: the front door's number, with its error and kind."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ SAMPLES = 65_536
 
 
 class Judged(NamedTuple):
-    """One entry per run: squared-hinge risk, its error (standard error if sampled), accuracy."""
+    """One entry per run: risk, its error (one standard error if sampled), accuracy."""
 
     risk: np.ndarray
     error: np.ndarray
@@ -50,6 +51,9 @@ def judge_models(
     drawn = None if data.n <= most_bits else samples
     columns = []
     for model, target, key in zip(models, data.targets, keys, strict=True):
+        if not is_finite(model):
+            columns.append((np.nan, np.nan, np.nan))
+            continue
         pair = [_risk(model, target, loss, key, drawn) for loss in ("squared_hinge", ACCURACY)]
         columns.append((pair[0].value, pair[0].error, pair[1].value))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
@@ -86,17 +90,27 @@ class _Held(eqx.Module):
         return _Held(numbers, self.model)
 
 
-def judge_heads(models: Sequence[HeadAttention], data: Any, keys: jax.Array) -> Judged:
+def judge_heads(
+    models: Sequence[HeadAttention], data: Any, keys: jax.Array, loss: Any = "squared_hinge"
+) -> Judged:
     """k-head models: the population risk of each, at any n."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
+    pairs = zip(models, data.targets, strict=True)
+    nothing = Risk(math.nan, math.nan, "none")
     found = [
-        population_risk(model, target) for model, target in zip(models, data.targets, strict=True)
+        population_risk(model, target, loss=loss) if is_finite(model) else nothing
+        for model, target in pairs
     ]
     kinds = {each.kind for each in found}
     kind = next(name for name in ("sampled", "numerical", "exact") if name in kinds)
     risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
     return Judged(risk, error, kind, np.full(len(found), np.nan))
+
+
+def is_finite(model: Any) -> bool:
+    """Whether all numbers of a model are; a run that diverged has no risk."""
+    return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
 
 
 def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Judged:

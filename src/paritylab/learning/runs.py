@@ -342,10 +342,7 @@ class Runs:
         of: "recovered", "solved", or the name of a flag among the stats.
         """
         of = of or ("recovered" if self.names_a_set else "solved")
-        if of in ("recovered", "solved"):
-            flags = getattr(self, of)
-        else:
-            flags = self.stats.get(of)
+        flags = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
         if flags is None:
             known = ", ".join(["recovered", "solved", *self.stats])
             raise ValueError(f"no flag {of!r} in these runs; known: {known}")
@@ -451,6 +448,35 @@ def learn(
     seconds = time.perf_counter() - start
     stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
     return Runs(learner, data, key, first, trained, seconds, stats)
+
+
+def joined(parts: Sequence[Runs]) -> Runs:
+    """Consecutive runs of one learner as one; run numbers go on from the first part's."""
+    first, targets = parts[0], [part.targets for part in parts]
+    if len(parts) == 1:
+        return first
+    if any(each is None for each in targets):
+        raise ValueError("runs on rows of one's own cannot be joined")
+    data = replace(first.data, targets=sum(targets, ()))
+    columns = {
+        name: _together([getattr(part.trained, name) for part in parts], name)
+        for name in Trained._fields
+    }
+    trained, seconds = Trained(**columns), sum(part.seconds for part in parts)
+    stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
+    return Runs(first.learner, data, first.key, first.first, trained, seconds, stats)
+
+
+def _together(values: list[Any], name: str) -> Any:
+    if values[0] is None or isinstance(values[0], str):
+        return values[0]
+    if name == "subset":
+        return [each for part in values for each in part]
+    if name == "trace":  # every part recorded the same steps
+        steps = {"step": values[0]["step"]}
+        rest = [{k: v for k, v in part.items() if k != "step"} for part in values]
+        return {**steps, **_together(rest, "")}
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *values)
 
 
 def _check_learner(learner: Any) -> None:

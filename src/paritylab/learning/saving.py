@@ -26,7 +26,9 @@ def write_arrays(path: str | Path, facts: dict[str, Any], tree: Any) -> Path:
 def read_arrays(path: str | Path) -> tuple[dict[str, Any], Any]:
     """Facts and tree of a file written by `write_arrays`."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Read whole, so that a broken file is closed before numpy complains about it.
+        content = io.BytesIO(Path(path).read_bytes())
+        with np.load(content, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != FORMAT:

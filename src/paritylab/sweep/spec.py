@@ -8,34 +8,38 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+Pairs = tuple[tuple[str, Any], ...]
+
 
 @dataclass(frozen=True)
 class Spec:
     """One block of runs: what learns, on what, how, and with which seeds.
 
     learner: a name in `LEARNERS`. problem and settings: sorted (name, value) pairs of plain
-    values. seed: run i of the sweep uses fold_in(seed, i). width: runs per block; part of the
-    identity, since another width may round differently. block: runs block·width … of the cell.
+    values. seed: run i of the sweep uses fold_in(seed, i). block: runs per compiled call; part of
+    the identity, since another size may round differently. first: number of the block's first run.
     """
 
     learner: str
-    problem: tuple[tuple[str, Any], ...]
-    settings: tuple[tuple[str, Any], ...] = ()
+    problem: Pairs
+    settings: Pairs = ()
     seed: int = 0
-    width: int = 100
-    block: int = 0
+    block: int = 100
+    first: int = 0
 
     @classmethod
-    def make(cls, learner: str, problem: Mapping, settings: Mapping, **rest) -> "Spec":
+    def make(
+        cls, learner: str, problem: Mapping[str, Any], settings: Mapping[str, Any], **rest: int
+    ) -> "Spec":
         """A spec from plain dicts.
 
-        >>> Spec.make("coin", {"n": 1, "k": 1}, {"rate": 0.9}).cell
-        'coin k=1 n=1 rate=0.9'
+        >>> Spec.make("heads", {"n": 12, "k": 2}, {"preset": "code"}).cell
+        'heads k=2 n=12 preset=code'
         """
         return cls(learner, _pairs(problem), _pairs(settings), **rest)
 
     def __post_init__(self) -> None:
-        for name, least in (("seed", 0), ("width", 1), ("block", 0)):
+        for name, least in (("seed", 0), ("block", 1), ("first", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
@@ -52,13 +56,13 @@ class Spec:
         pairs = [*self.problem, *self.settings]
         return " ".join([self.learner, *(f"{name}={value}" for name, value in pairs)])
 
-    @property
-    def runs(self) -> range:
-        """Numbers of the runs in this block."""
-        return range(self.block * self.width, (self.block + 1) * self.width)
+    def plain(self) -> dict[str, Any]:
+        """The spec as plain JSON values."""
+        tables = {"problem": dict(self.problem), "settings": dict(self.settings)}
+        return {**asdict(self), **tables}
 
 
-def _pairs(values: Mapping) -> tuple[tuple[str, Any], ...]:
+def _pairs(values: Mapping[str, Any]) -> Pairs:
     pairs = []
     for name, value in sorted(values.items()):
         if not isinstance(value, str | int | float | bool | list | tuple | None):

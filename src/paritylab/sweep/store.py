@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from paritylab.sweep.spec import Spec
 
-#: 1 kept verdicts only; 2 added blocks. Older stores are brought up to date when opened.
-SCHEMA_VERSION = 2
+#: 1 kept verdicts only; 2 added blocks; 3 their fingerprint. Older stores are brought up to date
+#: when opened.
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS verdicts (
@@ -20,8 +21,16 @@ CREATE TABLE IF NOT EXISTS verdicts (
 CREATE TABLE IF NOT EXISTS blocks (
     key TEXT PRIMARY KEY, hash TEXT NOT NULL, cell TEXT NOT NULL, spec TEXT NOT NULL,
     status TEXT NOT NULL, seconds REAL NOT NULL, device TEXT NOT NULL, versions TEXT NOT NULL,
-    saved TEXT NOT NULL DEFAULT (datetime('now')), rows TEXT NOT NULL
+    saved TEXT NOT NULL DEFAULT (datetime('now')), rows TEXT NOT NULL,
+    fingerprint TEXT NOT NULL DEFAULT ''
 );
+"""
+
+#: Version 2 called the runs per block width, and block was the number of the block.
+_RENAMED = """
+UPDATE blocks SET spec = json_remove(json_set(spec,
+    '$.first', json_extract(spec, '$.block') * json_extract(spec, '$.width'),
+    '$.block', json_extract(spec, '$.width')), '$.width')
 """
 
 
@@ -73,57 +82,56 @@ class Store:
         with self._translated():
             return {row[0] for row in self._connection.execute("SELECT key FROM blocks")}
 
-    def save_block(self, key: str, spec: Spec, rows: list[dict], facts: dict[str, Any]) -> bool:
+    def save_block(
+        self,
+        key: str,
+        spec: Spec,
+        rows: list[dict[str, Any]],
+        facts: dict[str, Any],
+        *,
+        replace: bool = False,
+    ) -> bool:
         """Keep a finished block, whole or not at all; False if another process was first."""
-        plain_spec = json.dumps(vars_of(spec), allow_nan=False)
-        columns = (
-            key,
-            spec.hash,
-            spec.cell,
-            plain_spec,
-            facts["status"],
-            facts["seconds"],
-            facts["device"],
-            json.dumps(facts["versions"]),
-            json.dumps(rows, allow_nan=False),
-        )
+        columns = {
+            "key": key,
+            "hash": spec.hash,
+            "cell": spec.cell,
+            "spec": json.dumps(spec.plain(), allow_nan=False),
+            **facts,
+            "versions": json.dumps(facts["versions"]),
+            "rows": json.dumps(rows, allow_nan=False),
+        }
+        clash = "REPLACE" if replace else "IGNORE"
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         with self._translated(), self._connection:
             done = self._connection.execute(
-                "INSERT OR IGNORE INTO blocks (key, hash, cell, spec, status, seconds, device, "
-                "versions, rows) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                columns,
+                f"INSERT OR {clash} INTO blocks ({names}) VALUES ({marks})",
+                tuple(columns.values()),
             )
         return done.rowcount == 1
 
     def blocks(self) -> Iterator[dict[str, Any]]:
         """Every finished block with its rows, in the order of cells and blocks."""
+        names = [
+            "cell",
+            "spec",
+            "status",
+            "seconds",
+            "device",
+            "versions",
+            "rows",
+            "hash",
+            "key",
+            "fingerprint",
+        ]
         query = (
-            "SELECT cell, spec, status, seconds, device, versions, rows, hash, key FROM blocks "
-            "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.block'), key"
+            f"SELECT {', '.join(names)} FROM blocks "
+            "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
         )
         with self._translated():
-            for (
-                cell,
-                spec,
-                status,
-                seconds,
-                device,
-                versions,
-                rows,
-                hash_,
-                key,
-            ) in self._connection.execute(query):
-                yield {
-                    "cell": cell,
-                    "spec": json.loads(spec),
-                    "status": status,
-                    "seconds": seconds,
-                    "device": device,
-                    "versions": json.loads(versions),
-                    "rows": json.loads(rows),
-                    "hash": hash_,
-                    "key": key,
-                }
+            for row in self._connection.execute(query):
+                block = dict(zip(names, row, strict=True))
+                yield block | {name: json.loads(block[name]) for name in names[len(plain) :]}
 
     def close(self) -> None:
         self._connection.close()
@@ -168,6 +176,11 @@ class Store:
             with self._connection:
                 for statement in filter(str.strip, _SCHEMA.split(";")):
                     self._connection.execute(statement)
+                if version == 2:
+                    self._connection.execute(
+                        "ALTER TABLE blocks ADD COLUMN fingerprint TEXT NOT NULL DEFAULT ''"
+                    )
+                    self._connection.execute(_RENAMED)
                 self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager
@@ -188,18 +201,6 @@ def _advice(problem: str) -> str:
     if "locked" in problem:
         return "another process holds it; run again when that one is done"
     return "move the file away or choose another --store"
-
-
-def vars_of(spec: Spec) -> dict[str, Any]:
-    """A spec as a plain dict."""
-    return {
-        "learner": spec.learner,
-        "problem": dict(spec.problem),
-        "settings": dict(spec.settings),
-        "seed": spec.seed,
-        "width": spec.width,
-        "block": spec.block,
-    }
 
 
 def open_store(path: str | Path) -> Store:

@@ -1,16 +1,14 @@
 """Theorem 5 and the public code: how often training finds the set, and how fast."""
 
-from itertools import combinations
-
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import random_targets, temperature, train_heads
+from paritylab.learning import AllInputs, Fresh, Heads, Population, learn, temperature
 from paritylab.models import HeadAttention
-from paritylab.problem import Parity
+from paritylab.problem import Parity, random_parities, sets_up_to_symmetry
 from paritylab.statistics import Rate
 from paritylab.theory import hg1
 
@@ -27,35 +25,31 @@ from paritylab.theory import hg1
 def thm5(trial: Trial) -> Finding:
     n, k = trial.pick(quick=(12, 2), default=(20, 3), full=(20, 3))
     starts, steps = trial.pick(quick=(5, 300), default=(1, 600), full=(12, 1000))
-    shapes = _sets_up_to_symmetry(n, k)
+    shapes = Population(sets_up_to_symmetry(n, k))
     found = []
     for index in trial.track(range(starts)):
-        runs = train_heads(shapes, "paper", steps=steps, seed=trial.seed + index, records=10)
-        found.append(runs.solved)
+        found.append(learn(Heads.paper(steps=steps), shapes, key=trial.seed + index).solved)
     rate = Rate.of(np.concatenate(found))
     decay = _decay_near_the_set(trial.pick(quick=4000, default=10_000, full=40_000))
     step = hg1.step_size(k, 1 / n, 0.01)
-    unmasked = train_heads(
-        random_targets(8, 2, 32, seed=trial.seed),
-        "paper",
-        steps=300,
-        data="all",
-        variant="unmasked",
-        seed=trial.seed,
+    unmasked = learn(
+        Heads.paper(steps=300, variant="unmasked"),
+        AllInputs(random_parities(8, 2, 32, key=trial.seed)),
+        key=trial.seed,
     )
     return Finding(
         Status.REFUTED if rate.high < 0.5 and -1.2 < decay["slope"] < -0.8 else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
             "finding": f"{rate} of runs reach risk 0.05 in {steps} exact steps (n = {n}, k = {k}, "
-            f"tau = 1/n, step 0.1, every set B up to rotation and reflection: {len(shapes)}). "
+            f"tau = 1/n, step 0.1, every set B up to rotation and reflection: {shapes.runs}). "
             f"The theorem's own step is {step:.0e}. Started on B, the risk falls like t^"
             f"{decay['slope']:.2f}, not like c^t.",
             "instead": "Heads that start near B converge, with risk ~ 1/t: with ε the attention "
             "off B the risk is of order ε² and its gradient too, while ε shrinks exponentially in "
             "the norm of the heads, so dε/dt ~ -ε³. No softmax head reaches risk 0 at finite norm.",
             "success_rate": rate.value,
-            "success_rate_unmasked_4x4_form_n8_k2": float(unmasked.solved.mean()),
+            "success_rate_unmasked_4x4_form_n8_k2": unmasked.rate("solved").value,
             "exponent_of_t": decay["slope"],
             "step_of_the_theorem": step,
         },
@@ -70,7 +64,7 @@ def thm5(trial: Trial) -> Finding:
             "loss": "squared_hinge",
             "optimiser": "sgd 0.1",
             "steps": steps,
-            "sets": len(shapes),
+            "sets": shapes.runs,
         },
         counterexample=_THM5_COUNTEREXAMPLE,
         series={
@@ -87,32 +81,19 @@ def thm5(trial: Trial) -> Finding:
 
 
 _THM5_COUNTEREXAMPLE = """\
-from paritylab import random_targets, train_heads
+from paritylab import Heads, Population, learn, random_parities
 
-runs = train_heads(random_targets(12, 2, runs=100), "paper", steps=500)  # exact gradients
-print("reached risk 0.05:", runs.solved.mean(), "smallest risk:", runs.risk.min())
-assert runs.solved.mean() < 0.2
+runs = learn(Heads.paper(steps=500), Population(random_parities(12, 2, runs=100)))
+print("reached risk 0.05:", runs.rate("solved"), "smallest risk:", runs.risk.min())
+assert runs.rate("solved").value < 0.2
 """
-
-
-def _sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
-    """One set B per orbit of the circle's rotations and reflections; angles start uniformly."""
-    seen: set[tuple[int, ...]] = set()
-    representatives = []
-    for subset in combinations(range(n), k):
-        if subset not in seen:
-            representatives.append(Parity(n, subset))
-            for mirror in (1, -1):
-                for turn in range(n):
-                    seen.add(tuple(sorted((mirror * j + turn) % n for j in subset)))
-    return representatives
 
 
 def _decay_near_the_set(steps: int) -> dict:
     problem = Parity(12, (2, 7))
-    start = np.asarray(HeadAttention.on(problem).directions)[None]
-    runs = train_heads(problem, "paper", starts=start, steps=steps, records=40)
-    t, risk = runs.path_steps[1:].astype(float), runs.path_risks[1:, 0]
+    start = HeadAttention.on(problem).directions
+    runs = learn(Heads.paper(start=start, steps=steps), Population(problem), trace=steps // 40)
+    t, risk = runs.trace["step"][1:].astype(float), runs.trace["risk"][0, 1:]
     late = t > steps / 10
     slope = float(np.polyfit(np.log(t[late]), np.log(risk[late]), 1)[0])
     return {"x": t, "y": risk, "guide": risk[-1] * t[-1] / t, "slope": slope}
@@ -135,16 +116,14 @@ def code(trial: Trial) -> Finding:
     )
     rates, solved = {}, {}
     for n, k, runs in trial.track(cells):
-        done = train_heads(random_targets(n, k, runs, seed=trial.seed), "code", seed=trial.seed)
-        rates[n, k], solved[n, k] = Rate.of(done.recovered), Rate.of(done.solved)
+        data = Population(random_parities(n, k, runs, key=trial.seed))
+        done = learn(Heads.code(), data, key=trial.seed)
+        rates[n, k], solved[n, k] = done.rate(), done.rate("solved")
     first = rates[cells[0][:2]]
-    joint = train_heads(
-        random_targets(8, 2, 32, seed=trial.seed),
-        "code",
-        steps=600,
-        data="all",
-        variant="joint",
-        seed=trial.seed,
+    joint = learn(
+        Heads.code(steps=600, variant="joint"),
+        AllInputs(random_parities(8, 2, 32, key=trial.seed)),
+        key=trial.seed,
     )
     sentence = "; ".join(f"{rate} at n = {n}, k = {k}" for (n, k), rate in rates.items())
     above_chance, below_always = first.low > 0.1, first.high < 0.9
@@ -156,7 +135,7 @@ def code(trial: Trial) -> Finding:
             "instead": "Soft attention and a loss that averages before squaring find B in a share "
             "of the runs that falls with n and k, far above chance and far below always.",
             "success_rate": {f"n={n}, k={k}": rate.value for (n, k), rate in rates.items()},
-            "success_rate_with_trained_head_n8_k2": float(joint.recovered.mean()),
+            "success_rate_with_trained_head_n8_k2": joint.rate().value,
             "risk_below_0.05": {f"n={n}, k={k}": rate.value for (n, k), rate in solved.items()},
         },
         predicted={"success_rate": 1},
@@ -181,11 +160,11 @@ def code(trial: Trial) -> Finding:
 
 
 _CODE_COUNTEREXAMPLE = """\
-from paritylab import random_targets, train_heads
+from paritylab import Heads, Population, learn, random_parities
 
-runs = train_heads(random_targets(10, 2, runs=100), "code")
-print("heads on exactly B:", runs.recovered.mean())
-assert 0.2 < runs.recovered.mean() < 0.9
+runs = learn(Heads.code(), Population(random_parities(10, 2, runs=100)))
+print("heads on exactly B:", runs.rate())
+assert 0.2 < runs.rate().value < 0.9
 """
 
 
@@ -206,14 +185,13 @@ def fixed_tau(trial: Trial) -> Finding:
         default=("1/n^2", "1/n", "3/n", "1", "n/4", "n"),
         full=("1/n^2", "0.3/n", "1/n", "3/n", "1", "n/8", "n/4", "n/2", "n"),
     )
-    targets = random_targets(n, k, runs, seed=trial.seed)
+    data = Population(random_parities(n, k, runs, key=trial.seed))
+    procedures = {"code": Heads.code, "paper": Heads.paper}
     rates: dict[str, dict[str, Rate]] = {"code": {}, "paper": {}}
     for tau in trial.track(taus):
-        for name, row in rates.items():
-            done = train_heads(
-                targets, name, tau=tau, steps=steps, optimiser="adam", rate=0.1, seed=trial.seed
-            )
-            row[tau] = Rate.of(done.recovered)
+        for name, make in procedures.items():
+            learner = make(tau=tau, steps=steps, optimiser="adam", eta=0.1)
+            rates[name][tau] = learn(learner, data, key=trial.seed).rate()
     sharp, soft = rates["code"]["1/n"], rates["code"]["n/4"]
     sizes = [temperature(tau, n) for tau in taus]
     return Finding(
@@ -251,13 +229,13 @@ def fixed_tau(trial: Trial) -> Finding:
 
 
 _TAU_COUNTEREXAMPLE = """\
-from paritylab import random_targets, train_heads
+from paritylab import Heads, Population, learn, random_parities
 
-targets = random_targets(10, 2, runs=100)
-soft = train_heads(targets, "code", tau="n/4", steps=500).recovered.mean()
-sharp = train_heads(targets, "code", tau="1/n", steps=500).recovered.mean()
+data = Population(random_parities(10, 2, runs=100))
+soft = learn(Heads.code(tau="n/4", steps=500), data).rate()
+sharp = learn(Heads.code(tau="1/n", steps=500), data).rate()
 print("tau = n/4:", soft, "tau = 1/n:", sharp)
-assert soft > sharp + 0.2
+assert soft.value > sharp.value + 0.2
 """
 
 
@@ -274,13 +252,11 @@ def sgd(trial: Trial) -> Finding:
     n, k = trial.pick(quick=(10, 2), default=(12, 2), full=(16, 3))
     runs, steps = trial.pick(quick=(60, 400), default=(100, 800), full=(400, 2000))
     sizes = trial.pick(quick=(64,), default=(16, 64), full=(16, 64, 256, 1024, 4096))
-    targets = random_targets(n, k, runs, seed=trial.seed)
-    options = {"steps": steps, "seed": trial.seed}
-    exact = Rate.of(train_heads(targets, "code", **options).recovered)
-    rates = []
-    for size in trial.track(sizes):
-        done = train_heads(targets, "code", data="fresh", samples=size, **options)
-        rates.append(Rate.of(done.recovered))
+    targets, learner = random_parities(n, k, runs, key=trial.seed), Heads.code(steps=steps)
+    exact = learn(learner, Population(targets), key=trial.seed).rate()
+    rates = [
+        learn(learner, Fresh(targets, size), key=trial.seed).rate() for size in trial.track(sizes)
+    ]
     batch = 64
     rate = rates[sizes.index(batch)]
     share = rate.low / max(exact.high, 1e-9)

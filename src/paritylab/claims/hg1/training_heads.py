@@ -1,23 +1,18 @@
 """Hard attention at inference, neighbours on the circle, and the number of heads."""
 
-from dataclasses import replace
-from functools import lru_cache
-from itertools import combinations, combinations_with_replacement
-
-import jax
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import HeadRuns, random_targets, train_heads
+from paritylab.learning import Heads, Population, Runs, learn
+from paritylab.learning.heads.limits import limits_of_heads, risks_of_weights, search_soft_solutions
+from paritylab.learning.judging import judge_heads
+from paritylab.learning.runs import run_keys
 from paritylab.models import Circle, HeadAttention, Zigzag
-from paritylab.precision import float64
-from paritylab.problem import Parity
-from paritylab.problem.losses import LOSSES
+from paritylab.problem import Parity, random_parities
 from paritylab.risk import population_risk
-from paritylab.risk.objective import target_of, weight_risk
 from paritylab.statistics import Rate
 
 
@@ -42,7 +37,7 @@ def prop21(trial: Trial) -> Finding:
     )
     checked = solutions = failures = 0
     for size, k in trial.track(cells):
-        more = _search_soft_solutions(size, k)
+        more = search_soft_solutions(size, k)
         checked, solutions, failures = checked + more[0], solutions + more[1], failures + more[2]
     wrong_as_printed = soft < 1e-6 and hard > 1
     return Finding(
@@ -94,51 +89,6 @@ def _hardened(model: HeadAttention) -> HeadAttention:
     return HeadAttention(model.directions, model.code, model.k, model.readout, model.tau, "hard")
 
 
-def _limits_of_heads(n: int) -> np.ndarray:
-    """Attention a head can have as tau → 0: one position, or a share between two neighbours."""
-    sharp = np.eye(n)
-    split = [
-        share * sharp[j] + (1 - share) * sharp[(j + 1) % n]
-        for j in range(n)
-        for share in (0.25, 0.5, 0.75)
-    ]
-    return np.concatenate([sharp, split])
-
-
-def _search_soft_solutions(n: int, k: int) -> tuple[int, int, int]:
-    """Combinations tried, those with soft risk 0, and those of them that fail when hardened."""
-    limits = _limits_of_heads(n)
-    combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
-    weights = limits[combos].sum(axis=1)
-    hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
-    tried = solutions = failures = 0
-    for others in combinations(range(1, n), k - 1):
-        subset = (0, *others)
-        gaps = np.diff([*subset, n])
-        if gaps.min() < 2:
-            continue
-        soft_risks = _risks(weights, Parity(n, subset))
-        solved = soft_risks < 1e-9
-        tried, solutions = tried + len(combos), solutions + int(solved.sum())
-        if solved.any():
-            failures += int(np.sum(_risks(hard[solved], Parity(n, subset)) > 1e-9))
-    return tried, solutions, failures
-
-
-def _risks(weights: np.ndarray, problem: Parity) -> np.ndarray:
-    """Exact squared-hinge risks of many weight vectors on one problem."""
-    with float64():
-        padded = np.resize(weights, (max(256, 1 << (len(weights) - 1).bit_length()), problem.n))
-        risks = _compiled_risks(problem.n, problem.k)(padded, target_of(problem))
-        return np.asarray(risks)[: len(weights)]
-
-
-@lru_cache(maxsize=16)
-def _compiled_risks(n: int, k: int):
-    risk = weight_risk(Zigzag(k), LOSSES["squared_hinge"], n, k)
-    return jax.jit(jax.vmap(risk, in_axes=(0, None)))
-
-
 @claim(
     "hg1-adjacency",
     paper="hg1",
@@ -152,27 +102,28 @@ def adjacency(trial: Trial) -> Finding:
     n = trial.pick(quick=10, default=12, full=20)
     runs = trial.pick(quick=40, default=60, full=200)
     steps = trial.pick(quick=800, default=1200, full=2000)
-    together = train_heads(Parity(n, (2, 3)), "code", runs=runs, seed=trial.seed, steps=steps)
-    apart = train_heads(Parity(n, (2, 6)), "code", runs=runs, seed=trial.seed, steps=steps)
+    together, apart = (
+        learn(Heads.code(steps=steps), Population(Parity(n, b)), runs=runs, key=trial.seed)
+        for b in ((2, 3), (2, 6))
+    )
     trial.report(0.9)
-    shared = Rate.of(_both_midway(together)[together.solved])
-    overlap = {name: _overlap(each) for name, each in (("with", together), ("without", apart))}
-    hard = {
-        name: Rate.of(each.recovered[each.solved])
-        for name, each in (("with", together), ("without", apart))
-    }
+    low = {"with": _soft_solved(together), "without": _soft_solved(apart)}
+    shared = Rate.of(_both_midway(together)[low["with"]])
+    both = (("with", together), ("without", apart))
+    overlap = {name: _overlap(each, low[name]) for name, each in both}
+    hard = {name: Rate.of(each.recovered[low[name]]) for name, each in both}
     return Finding(
         Status.HOLDS if shared.low > 0.5 and hard["without"].low > 0.5 else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
-            "finding": f"Among runs with soft risk below 0.05 on two neighbours, {shared} have "
+            "finding": f"Among runs with (mean hinge)² below 0.05 on two neighbours, {shared} have "
             f"both heads within 0.2 positions of the midpoint (the paper's 16.5 for bits 16, 17); "
             f"hard attention is then right in {hard['with']}, on bits apart in {hard['without']}.",
             "shared_direction_rate": shared.value,
             "hard_right_with_neighbours": hard["with"].value,
             "hard_right_without_neighbours": hard["without"].value,
-            "soft_solved_with_neighbours": float(together.solved.mean()),
-            "soft_solved_without_neighbours": float(apart.solved.mean()),
+            "soft_solved_with_neighbours": float(low["with"].mean()),
+            "soft_solved_without_neighbours": float(low["without"].mean()),
             "mean_overlap_with_neighbours": overlap["with"],
             "mean_overlap_without_neighbours": overlap["without"],
         },
@@ -192,26 +143,35 @@ def adjacency(trial: Trial) -> Finding:
             "kind": "histogram",
             "x": {"label": "where a head points (position) for B = {2, 3}"},
             "y": {"label": "heads"},
-            "values": _pointing(together)[together.solved].ravel(),
+            "values": _pointing(together)[low["with"]].ravel(),
             "caption": "Heads of solved runs gather at 2.5, midway between the two bits of B.",
         },
     )
 
 
-def _pointing(runs: HeadRuns) -> np.ndarray:
+def _trained_risk(runs: Runs) -> np.ndarray:
+    """The loss the runs were trained on, at the end."""
+    keys = run_keys(runs.key, runs.first, len(runs))
+    return judge_heads(runs.models, runs.data, keys, runs.learner.loss).risk
+
+
+def _soft_solved(runs: Runs) -> np.ndarray:
+    return _trained_risk(runs) < 0.05
+
+
+def _pointing(runs: Runs) -> np.ndarray:
     """The (fractional) position each head points at."""
-    n = runs.problems[0].n
-    angle = np.arctan2(runs.directions[..., 0], runs.directions[..., 1])
-    return angle * n / (2 * np.pi) % n
+    angle = np.arctan2(runs.numbers[..., 0], runs.numbers[..., 1])
+    return angle * runs.data.n / (2 * np.pi) % runs.data.n
 
 
-def _both_midway(runs: HeadRuns) -> np.ndarray:
+def _both_midway(runs: Runs) -> np.ndarray:
     return np.all(np.abs(_pointing(runs) - 2.5) < 0.2, axis=1)
 
 
-def _overlap(runs: HeadRuns) -> float | None:
-    """Mean Σ_j min(γ_1[j], γ_2[j]) over solved runs: 1 if both heads attend alike."""
-    chosen = np.flatnonzero(runs.solved)
+def _overlap(runs: Runs, chosen: np.ndarray) -> float | None:
+    """Mean Σ_j min(γ_1[j], γ_2[j]) over the chosen runs: 1 if both heads attend alike."""
+    chosen = np.flatnonzero(chosen)
     attention = [np.asarray(runs.model(int(run)).attention()) for run in chosen]
     return float(np.mean([each.min(axis=0).sum() for each in attention])) if attention else None
 
@@ -230,8 +190,8 @@ def fig2(trial: Trial) -> Finding:
     steps = trial.pick(quick=1600, default=2000, full=2000)
     left, right = figure2_runs(runs, steps, trial.seed)
     trial.report(0.8)
-    early = replace(left, directions=left.path[list(left.path_steps).index(240)])
-    peaks = {"30 epochs": _best_peak(early), f"{steps} steps": _best_peak(left)}
+    early = left.trace["directions"][:, list(left.trace["step"]).index(240)]
+    peaks = {"30 epochs": _best_peak(left, early), f"{steps} steps": _best_peak(left, left.numbers)}
     shown = peaks[f"{steps} steps"]
     reproduced = shown > 0.85 and peaks["30 epochs"] < 0.5
     return Finding(
@@ -241,12 +201,12 @@ def fig2(trial: Trial) -> Finding:
             "finding": f"With the public code's tau = n/4 and Adam 0.2, 30 epochs (240 steps) "
             f"leave the sharpest head at attention {peaks['30 epochs']:.2f}; {steps} steps reach "
             f"{shown:.2f}. Bits 8, 11, 18 are found in {Rate.of(left.recovered)} of runs; with "
-            f"16, 17 and 4, {Rate.of(right.solved)} reach risk 0.05.",
+            f"16, 17 and 4, {Rate.of(_soft_solved(right))} reach (mean hinge)² 0.05.",
             "instead": "Both panels appear with the same optimiser and temperature but about eight "
             "times as many steps, and only in a share of the random starts.",
             "largest_attention": peaks,
             "found_without_neighbours": float(left.recovered.mean()),
-            "solved_with_neighbours": float(right.solved.mean()),
+            "solved_with_neighbours": float(_soft_solved(right).mean()),
         },
         predicted={"largest_attention": "very close to 1 after 30 epochs"},
         margin=min(0.5 - peaks["30 epochs"], shown - 0.85),
@@ -265,36 +225,36 @@ def fig2(trial: Trial) -> Finding:
 
 
 _FIG2_COUNTEREXAMPLE = """\
-from paritylab import Parity, train_heads
+from paritylab import Heads, Parity, Population, learn
 
 target = Parity(20, (7, 10, 17))  # the paper's bits 8, 11, 18
-runs = train_heads(target, "code", runs=4, steps=240)  # 30 epochs of 8 batches
+runs = learn(Heads.code(steps=240), Population(target), runs=4)  # 30 epochs of 8 batches
 peak = max(runs.model(i).attention().max() for i in range(4))
 print("sharpest attention after 30 epochs:", peak)
 assert peak < 0.5
 """
 
 
-def figure2_runs(runs: int, steps: int = 2000, seed: int = 0) -> tuple[HeadRuns, HeadRuns]:
+def figure2_runs(runs: int, steps: int = 2000, seed: int = 0) -> tuple[Runs, Runs]:
     """Training on the paper's bits 8, 11, 18 and on 16, 17 with 4 as the third, 0-based inside."""
     sets = ((7, 10, 17), (3, 15, 16))
     left, right = (
-        train_heads(Parity(20, b), "code", runs=runs, steps=steps, seed=seed, records=steps // 80)
+        learn(Heads.code(steps=steps), Population(Parity(20, b)), runs=runs, key=seed, trace=80)
         for b in sets
     )
     return left, right
 
 
-def figure2_series(left: HeadRuns, right: HeadRuns) -> dict:
+def figure2_series(left: Runs, right: Runs) -> dict:
     """The two heat maps, each of its run with the smallest risk."""
     panels = []
     for runs, name in ((left, "no neighbours"), (right, "neighbours")):
-        best = int(np.nanargmin(runs.risk))
+        best = int(np.nanargmin(_trained_risk(runs)))
         panels.append(
             {
-                "title": f"{name}: B = {_braces(runs.problems[best].subset)}",
+                "title": f"{name}: B = {_braces(runs.data.targets[best].subset)}",
                 "values": np.asarray(runs.model(best).attention()),
-                "marks": list(runs.problems[best].subset),
+                "marks": list(runs.data.targets[best].subset),
             }
         )
     return {
@@ -311,9 +271,11 @@ def _braces(subset: tuple[int, ...]) -> str:
     return "{" + ", ".join(map(str, subset)) + "}"
 
 
-def _best_peak(runs: HeadRuns) -> float:
-    """The largest attention of any head in the run with the smallest risk."""
-    return float(np.max(np.asarray(runs.model(int(np.nanargmin(runs.risk))).attention())))
+def _best_peak(runs: Runs, directions: np.ndarray) -> float:
+    """The largest attention of any head in the run that ends with the smallest risk."""
+    best = int(np.nanargmin(_trained_risk(runs)))
+    model = runs.model(best).with_parameters(directions[best])
+    return float(np.max(np.asarray(model.attention())))
 
 
 @claim(
@@ -331,11 +293,10 @@ def few_heads(trial: Trial) -> Finding:
     counts = trial.pick(quick=(1, 2), default=(1, 2, 4), full=(1, 2, 3, 4, 6))
     one_head = _one_head_on_two_neighbours(n)
     smallest = _smallest_risk_with_one_head(8)
-    targets = random_targets(n, 2, runs, seed=trial.seed, neighbours=False)
+    data = Population(random_parities(n, 2, runs, key=trial.seed, neighbours=False))
     rates = []
     for heads in trial.track(counts):
-        done = train_heads(targets, "code", heads=heads, steps=steps, seed=trial.seed)
-        rates.append(Rate.of(done.recovered))
+        rates.append(learn(Heads.code(heads=heads, steps=steps), data, key=trial.seed).rate())
     by_heads = dict(zip(counts, rates, strict=True))
     return Finding(
         Status.CORRECTED if one_head < 1e-6 and smallest >= 1 - 1e-9 else Status.UNDECIDED,
@@ -393,6 +354,6 @@ def _one_head_on_two_neighbours(n: int) -> float:
 
 def _smallest_risk_with_one_head(n: int) -> float:
     """Over every sharp or split head and every pair without circular neighbours."""
-    weights = 2 * _limits_of_heads(n)
+    weights = 2 * limits_of_heads(n)
     pairs = [Parity(n, (0, j)) for j in range(2, n - 1)]
-    return float(min(_risks(weights, problem).min() for problem in pairs))
+    return float(min(risks_of_weights(weights, problem).min() for problem in pairs))

@@ -6,10 +6,10 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import HeadRuns, random_targets, train_heads
+from paritylab.learning import Heads, Population, Runs, learn
 from paritylab.learning.heads.reading import Recovery, calibrated, read_attention, read_with_rows
 from paritylab.models import HeadAttention
-from paritylab.problem import random_parity, sample
+from paritylab.problem import random_parities, random_parity, sample
 from paritylab.risk import population_risk
 from paritylab.statistics import Rate
 
@@ -26,14 +26,13 @@ def recover_b(trial: Trial) -> Finding:
     n, k = trial.pick(quick=(10, 2), default=(16, 3), full=(20, 3))
     runs, steps = trial.pick(quick=(60, 400), default=(60, 1000), full=(400, 2000))
     rows = 20
-    done = train_heads(
-        random_targets(n, k, runs, seed=trial.seed), "code", steps=steps, seed=trial.seed
-    )
+    data = Population(random_parities(n, k, runs, key=trial.seed))
+    done = learn(Heads.code(steps=steps), data, key=trial.seed)
     right, score = _from_attention(done)
     half = runs // 2
     confidence = calibrated(score[:half], right[:half])(score[half:])
     guesses = [_with_rows(done, run, rows, trial.seed) for run in trial.track(range(runs))]
-    pairs = list(zip(guesses, done.problems, strict=True))
+    pairs = list(zip(guesses, data.targets, strict=True))
     right_rows = np.array([guess.subset == problem.subset for guess, problem in pairs])
     sure = np.array([guess.confidence > 0.95 for guess in guesses])
     alone, helped, trusted = Rate.of(right), Rate.of(right_rows), Rate.of(right_rows[sure])
@@ -75,12 +74,12 @@ def recover_b(trial: Trial) -> Finding:
 
 
 _RECOVER_COUNTEREXAMPLE = """\
-from paritylab import random_targets, sample, train_heads
+from paritylab import Heads, Population, learn, random_parities, sample
 from paritylab.learning.heads.reading import read_attention, read_with_rows
 
-runs = train_heads(random_targets(12, 2, runs=60), "code", steps=600)
+runs = learn(Heads.code(steps=600), Population(random_parities(12, 2, runs=60)))
 alone = helped = 0
-for i, problem in enumerate(runs.problems):
+for i, problem in enumerate(runs.targets):
     rows = sample(problem, key=i, size=20)
     alone += read_attention(runs.model(i))[0] == problem.subset
     helped += read_with_rows(runs.model(i), rows.bits, rows.labels).subset == problem.subset
@@ -89,14 +88,14 @@ assert alone < 50 < helped
 """
 
 
-def _from_attention(runs: HeadRuns) -> tuple[np.ndarray, np.ndarray]:
-    read = [read_attention(runs.model(run)) for run in range(len(runs.problems))]
-    right = [s == problem.subset for (s, _), problem in zip(read, runs.problems, strict=True)]
+def _from_attention(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
+    read = [read_attention(runs.model(run)) for run in range(len(runs))]
+    right = [s == problem.subset for (s, _), problem in zip(read, runs.data.targets, strict=True)]
     return np.array(right), np.array([score for _, score in read])
 
 
-def _with_rows(runs: HeadRuns, run: int, rows: int, seed: int) -> Recovery:
-    batch = sample(runs.problems[run], key=10_000 * (seed + 1) + run, size=rows)
+def _with_rows(runs: Runs, run: int, rows: int, seed: int) -> Recovery:
+    batch = sample(runs.data.targets[run], key=10_000 * (seed + 1) + run, size=rows)
     return read_with_rows(runs.model(run), batch.bits, batch.labels)
 
 
@@ -120,20 +119,20 @@ def remark10(trial: Trial) -> Finding:
     runs, steps = trial.pick(quick=(60, 400), default=(60, 400), full=(400, 2000))
     sizes = trial.pick(quick=(1, 3), default=(1, 2, 3, 4), full=(1, 2, 3, 4, 5, 6))
     expressed = max(_risk_on_the_set(n, k) for k in range(1, 7))
-    options = {"steps": steps, "seed": trial.seed}
+    learner = Heads.code(steps=steps)
     by_k = []
     for k in trial.track(sizes):
-        done = train_heads(random_targets(n, k, runs, seed=trial.seed), "code", **options)
-        by_k.append(Rate.of(done.recovered))
+        data = Population(random_parities(n, k, runs, key=trial.seed))
+        by_k.append(learn(learner, data, key=trial.seed).rate())
     others = {}
     for changed in trial.pick(
         quick=({"bias": 0.3},),
         default=({"bias": 0.3}, {"bias": 0.7}, {"noise": 0.1}),
         full=({"bias": 0.3}, {"bias": 0.7}, {"noise": 0.1}, {"noise": 0.3}),
     ):
-        targets = random_targets(n, 2, runs, seed=trial.seed, **changed)
+        data = Population(random_parities(n, 2, runs, key=trial.seed, **changed))
         name, value = next(iter(changed.items()))
-        others[f"{name} {value}"] = Rate.of(train_heads(targets, "code", **options).recovered)
+        others[f"{name} {value}"] = learn(learner, data, key=trial.seed).rate()
     easy, hard = by_k[0], by_k[-1]
     listed = ", ".join(f"k = {k} {rate}" for k, rate in zip(sizes, by_k, strict=True))
     return Finding(
@@ -167,12 +166,12 @@ def remark10(trial: Trial) -> Finding:
 
 
 _REMARK10_COUNTEREXAMPLE = """\
-from paritylab import random_targets, train_heads
+from paritylab import Heads, Population, learn, random_parities
 
-rates = [train_heads(random_targets(10, k, runs=60), "code", steps=400).recovered.mean()
-         for k in (1, 4)]
-print("k = 1, 4:", rates)
-assert rates[0] > 0.9 and rates[1] < 0.5
+few, many = (learn(Heads.code(steps=400), Population(random_parities(10, k, runs=60))).rate()
+             for k in (1, 4))
+print("k = 1:", few, "k = 4:", many)
+assert few.value > 0.9 and many.value < 0.5
 """
 
 

@@ -5,10 +5,9 @@ import numpy as np
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import random_targets, train_heads
-from paritylab.learning.heads.anneal import Annealing, anneal_heads
+from paritylab.learning import Annealed, Heads, Population, Sample, learn
 from paritylab.learning.heads.one_step import smallest_width
-from paritylab.problem import Parity
+from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Rate
 
 
@@ -39,14 +38,14 @@ def heads_learn(trial: Trial) -> Finding:
     )
     single, final, starts = {}, {}, {}
     for n, k, runs in trial.track(cells):
-        targets = random_targets(n, k, runs, seed=trial.seed)
-        done = anneal_heads(targets, restarts=20, seed=trial.seed)
-        single[n, k], final[n, k] = Rate.of(done.starts == 1), Rate.of(done.recovered)
-        starts[n, k] = float(done.starts.mean())
+        data = Population(random_parities(n, k, runs, key=trial.seed))
+        done = learn(Annealed(restarts=20), data, key=trial.seed)
+        single[n, k], final[n, k] = Rate.of(done.stats["starts"] == 1), done.rate()
+        starts[n, k] = float(done.stats["starts"].mean())
     n, k, runs = cells[0]
-    targets = random_targets(n, k, min(runs, 60), seed=trial.seed)
-    still = anneal_heads(targets, Annealing(jitter=0.0), seed=trial.seed)
-    paper = train_heads(targets[:20], "paper", seed=trial.seed, steps=200)
+    targets = random_parities(n, k, min(runs, 60), key=trial.seed)
+    still = learn(Annealed(jitter=0.0), Population(targets), key=trial.seed).rate()
+    paper = learn(Heads.paper(steps=200), Population(targets[:20]), key=trial.seed).rate()
     everywhere = min(rate.value for rate in final.values())
     weakest = min(rate.value for rate in single.values())
     listed = ", ".join(f"{rate} at n = {n}, k = {k}" for (n, k), rate in single.items())
@@ -56,12 +55,12 @@ def heads_learn(trial: Trial) -> Finding:
         measured={
             "finding": f"Single starts: {listed}. With restarts at least {100 * everywhere:.0f} % "
             f"everywhere, {max(starts.values()):.2f} starts on average at most. Without jitter "
-            f"{Rate.of(still.recovered)}, the paper's procedure {Rate.of(paper.recovered)} "
+            f"{still}, the paper's procedure {paper} "
             f"at n = {n}, k = {k}.",
             "single_start_rate": _named(single, "value"),
             "rate_with_restarts": _named(final, "value"),
             "mean_starts": {f"n={n}, k={k}": value for (n, k), value in starts.items()},
-            "rate_without_jitter": float(still.recovered.mean()),
+            "rate_without_jitter": still.value,
         },
         predicted={"rate_with_restarts": "≥ 0.99"},
         margin=everywhere - 0.99,
@@ -112,9 +111,8 @@ def _basin(trial: Trial) -> dict:
     size = trial.pick(quick=12, default=24, full=48)
     angles = 2 * np.pi * np.arange(size) / size
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
-    done = anneal_heads(
-        Parity(16, (2, 3)), Annealing(steps=1000, jitter=0.0), runs=len(grid), starts=grid
-    )
+    learner = Annealed(steps=1000, jitter=0.0, start=grid)
+    done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
     return {
         "kind": "heatmaps",
         "x": {"label": f"start of head 0 (in 1/{size} turns)"},
@@ -139,10 +137,10 @@ def heads_samples(trial: Trial) -> Finding:
     steps = trial.pick(quick=600, default=800, full=1500)
     needed: list[int] = []
     for n in trial.track(sizes):
-        targets = random_targets(n, 2, runs, seed=trial.seed)
+        targets = random_parities(n, 2, runs, key=trial.seed)
         for rows in 2 ** np.arange(4, 19):
-            done = anneal_heads(targets, Annealing(steps=steps), samples=int(rows), seed=trial.seed)
-            if done.recovered.mean() >= 0.9:
+            done = learn(Annealed(steps=steps), Sample(targets, int(rows)), key=trial.seed)
+            if done.rate().value >= 0.9:
                 needed.append(int(rows))
                 break
         else:

@@ -133,8 +133,10 @@ class Annealed:
         if self.start is None:
             return None
         angles = np.asarray(self.start, dtype=np.float64)
-        if angles.shape not in ((k,), (runs, k)):
-            raise ValueError(f"start must be angles of shape {(runs, k)}, got {angles.shape}")
+        if angles.shape not in ((k,), (runs, k)) or not np.isfinite(angles).all():
+            raise ValueError(
+                f"start must be finite angles of shape {(runs, k)}, got shape {angles.shape}"
+            )
         return np.broadcast_to(angles, (runs, k))
 
     def _attempt(

@@ -1,8 +1,9 @@
 """k heads trained as published, or with parts of one's own: many runs in one compiled call."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -71,6 +72,7 @@ class Heads:
     k: int | None = None
 
     takes = (Population, AllInputs, Sample, Fresh, Rows)
+    presets: ClassVar[dict[str, Callable[..., "Heads"]]] = {}
 
     @classmethod
     def paper(cls, **changes: Any) -> "Heads":
@@ -192,9 +194,11 @@ class Heads:
             starts = np.stack([_unit_directions(pair[1], *shape) for pair in pairs])
         else:
             given = np.asarray(self.start, dtype=np.float64)
-            if given.shape not in (shape, (len(keys), *shape)):
+            fits = given.shape in (shape, (len(keys), *shape))
+            if not fits or not np.isfinite(given).all():
                 raise ValueError(
-                    f"start must have shape {shape} or {(len(keys), *shape)}, got {given.shape}"
+                    f"start must be finite numbers of shape {shape} or {(len(keys), *shape)}, "
+                    f"got shape {given.shape}"
                 )
             starts = np.broadcast_to(given, (len(keys), *shape))
         if self.variant == "masked":
@@ -238,3 +242,6 @@ def _favourites(code: Any, directions: Any) -> np.ndarray:
         return np.stack(
             [np.argmax(np.asarray(code.scores(jnp.asarray(each))), axis=-1) for each in directions]
         )
+
+
+Heads.presets = {"paper": Heads.paper, "code": Heads.code}

@@ -5,17 +5,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import Annealing, anneal_heads, random_targets
+from paritylab.learning import Annealed, Population, Rows, Sample, learn
 from paritylab.learning.heads.anneal import _minus_log
 from paritylab.learning.heads.one_step import one_step, smallest_width
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import float64
-from paritylab.problem import Parity
+from paritylab.problem import Parity, random_parities, sample
 from paritylab.risk import population_risk
 from paritylab.risk.objective import Target, target_of
 
 X64_MODES = [False]
-QUICK = Annealing(steps=400)
+QUICK = {"steps": 400}
 
 
 @pytest.mark.parametrize(
@@ -54,61 +54,70 @@ def test_the_force_picture():
 
 
 def test_heads_find_the_set_and_know_it():
-    runs = anneal_heads(random_targets(20, 3, 24), restarts=6)
+    runs = learn(Annealed(restarts=6), Population(random_parities(20, 3, 24)))
     assert runs.recovered.all()
-    assert (runs.correlation > 0.99).all()
-    assert runs.starts.max() <= 7
+    assert runs.solved.all()
+    assert (runs.stats["correlation"] > 0.99).all()
+    assert runs.stats["starts"].max() <= 7
 
 
 def test_the_models_own_correlation_tells_success_from_failure():
-    runs = anneal_heads(random_targets(40, 6, 32), Annealing(steps=150))
+    runs = learn(Annealed(steps=150), Population(random_parities(40, 6, 32)))
     assert not runs.recovered.all()
-    np.testing.assert_array_equal(runs.recovered, runs.correlation > 0.9)
+    np.testing.assert_array_equal(runs.recovered, runs.stats["correlation"] > 0.9)
 
 
 def test_without_jitter_two_heads_meet_between_neighbours_and_never_part():
-    neighbours = Parity(16, (2, 3))
-    still = anneal_heads(neighbours, Annealing(jitter=0.0), runs=24)
-    lively = anneal_heads(neighbours, runs=24)
-    assert still.recovered.mean() < 0.8
+    neighbours = Population(Parity(16, (2, 3)))
+    still = learn(Annealed(jitter=0.0), neighbours, runs=24)
+    lively = learn(Annealed(), neighbours, runs=24)
+    assert still.rate().value < 0.8
     assert lively.recovered.all()
-    stuck = still.directions[~still.recovered][0]
-    angle = np.arctan2(stuck[:, 0], stuck[:, 1]) * 16 / (2 * np.pi)
-    np.testing.assert_allclose(angle, 2.5, atol=0.1)
-    assert (still.correlation > 0.9).all()  # soft attention is right there, hard attention is not
+    stuck = still.numbers[~still.recovered][0]
+    np.testing.assert_allclose(stuck * 16 / (2 * np.pi) % 16, 2.5, atol=0.1)
+    # Soft attention is right there, hard attention is not.
+    assert (still.stats["correlation"] > 0.9).all()
 
 
-def test_same_seed_same_bits_and_given_starts():
-    targets = random_targets(16, 2, 4)
-    first, again = (anneal_heads(targets, QUICK, seed=5) for _ in range(2))
-    np.testing.assert_array_equal(first.directions, again.directions)
-    starts = np.tile(2 * np.pi * np.array([2, 7]) / 16, (3, 1))
-    placed = anneal_heads(
-        Parity(16, (2, 7)), Annealing(steps=50, tau_start=0.01), runs=3, starts=starts
-    )
+def test_given_starts_and_the_path_of_a_run():
+    start = 2 * np.pi * np.array([2, 7]) / 16
+    learner = Annealed(steps=50, tau_start=0.01, start=start)
+    placed = learn(learner, Population(Parity(16, (2, 7))), runs=3, trace=10)
     assert placed.recovered.all()
+    assert placed.trace["angles"].shape == (3, 5, 2)
+    np.testing.assert_allclose(placed.trace["angles"][:, 0], np.tile(start, (3, 1)))
+    assert placed.trace["step"].tolist() == [0, 10, 20, 30, 40]
 
 
 def test_samples_noise_and_bias():
-    targets = random_targets(10, 2, 8, noise=0.05, bias=0.45)
-    assert anneal_heads(targets, QUICK, restarts=3).recovered.mean() > 0.8
-    assert anneal_heads(targets, QUICK, samples=4000, restarts=3).recovered.mean() > 0.7
-    few = anneal_heads(random_targets(24, 2, 8), QUICK, samples=20)
-    assert few.recovered.mean() < 0.5
+    targets = random_parities(10, 2, 8, noise=0.05, bias=0.45)
+    patient = Annealed(restarts=3, **QUICK)
+    assert learn(patient, Population(targets)).rate().value > 0.8
+    assert learn(patient, Sample(targets, 4000)).rate().value > 0.7
+    few = learn(Annealed(**QUICK), Sample(random_parities(24, 2, 8), 20))
+    assert few.rate().value < 0.5
+
+
+def test_rows_of_ones_own_are_enough():
+    batch = sample(Parity(12, (2, 7)), key=0, size=4000)
+    runs = learn(Annealed(k=2, restarts=3, **QUICK), Rows(batch.bits, batch.labels), runs=4)
+    assert runs.subset == [(2, 7)] * 4
+    assert runs.solved.all()
+    assert runs.kind == "sampled"
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("settings", "words"),
     [
         ({"restarts": -1}, "restarts must be at least 0"),
-        ({"samples": 0}, "samples must be at least 1"),
-        ({"starts": np.zeros((2, 2))}, "starts must be angles of shape"),
-        ({"runs": 0}, "runs must be at least 1"),
+        ({"eta": float("nan")}, "eta must be finite"),
+        ({"start": np.zeros((2, 2))}, "start must be finite angles of shape"),
+        ({"even": 1}, "even must be true or false"),
     ],
 )
-def test_bad_settings_are_named(options, words):
+def test_bad_settings_are_named(settings, words):
     with pytest.raises(ValueError, match=words):
-        anneal_heads(Parity(8, (1, 4)), **options)
+        learn(Annealed(**settings), Population(Parity(8, (1, 4))))
 
 
 def test_one_step_follows_the_exact_gradient():

@@ -1,0 +1,151 @@
+"""From a spec to its runs: the learner it names, the data it asks for, one row per run."""
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
+from paritylab.options import PROBLEM, check_known, check_value
+from paritylab.problem import Parity, random_parities, random_trees
+from paritylab.sweep.spec import Spec
+
+Row = dict[str, Any]
+
+#: What a learner is given as a target, by its class attribute `of`.
+_SIZES = {"parity": {"n", "k"}, "pair": {"n"}, "tree": {"n", "k"}}
+_EXTRAS = {"parity": {"subset", "noise", "bias", "neighbours"}, "pair": {"noise"}, "tree": set()}
+
+
+def learner_of(spec: Spec) -> Any:
+    """The learner a spec names, built from its settings and so checked."""
+    check_known("learner", [spec.learner], LEARNERS)
+    made, settings = LEARNERS[spec.learner], dict(spec.settings)
+    presets: Mapping[str, Any] = getattr(made, "presets", {})
+    names = {each.name for each in fields(made)} | ({"preset"} if presets else set())
+    check_known(f"setting of {spec.learner}", settings, names)
+    preset = settings.pop("preset", None)
+    if preset is not None:
+        check_known(f"preset of {spec.learner}", [preset], presets)
+        made = presets[preset]
+    try:
+        return made(**settings)
+    except TypeError as error:
+        raise ValueError(f"{spec.learner} cannot be built: {error}") from None
+
+
+def data_of(spec: Spec, learner: Any) -> Any:
+    """The data a spec's problem asks for: fresh random targets from the block's own keys."""
+    problem, of = dict(spec.problem), getattr(learner, "of", "parity")
+    known = _SIZES[of] | _EXTRAS[of] | {"samples", "fresh"}
+    check_known(f"problem entry for {spec.learner}", problem, known)
+    for name, value in problem.items():
+        if name != "subset" and not (name == "bias" and isinstance(value, tuple)):
+            check_value(name, value, PROBLEM[name])
+    samples, fresh = problem.pop("samples", None), problem.pop("fresh", False)
+    if fresh and samples is None:
+        raise ValueError("fresh rows need a number: give samples as well")
+    targets = _targets(spec, problem, of)
+    if samples is not None:
+        return (Fresh if fresh else Sample)(targets, samples)
+    kind = next((each for each in (Population, AllInputs) if each in learner.takes), None)
+    if kind is None:
+        raise ValueError(f"{spec.learner} learns from rows: give the number of samples")
+    return kind(targets)
+
+
+def _targets(spec: Spec, problem: dict[str, Any], of: str) -> Any:
+    subset = problem.pop("subset", None)
+    if subset is not None:
+        if "k" in problem and problem["k"] != len(subset):
+            raise ValueError(f"subset has {len(subset)} positions, but k={problem['k']}")
+        problem["k"] = len(subset)
+    missing = _SIZES[of] - set(problem)
+    if missing:
+        raise ValueError(f"the problem lacks {sorted(missing)[0]}: {PROBLEM[min(missing)].help}")
+    if subset is not None:
+        problem.pop("k")
+        if problem.pop("neighbours", None) is not None:
+            raise ValueError("neighbours is for random sets; leave it out beside subset")
+        return (Parity(problem.pop("n"), subset, **problem),) * spec.block
+    n, k = problem.pop("n"), problem.pop("k", 2)
+    if of == "tree":
+        return random_trees(n, k, spec.block, key=spec.seed, first=spec.first)
+    sign = -1 if of == "pair" else 1
+    return random_parities(n, k, spec.block, key=spec.seed, first=spec.first, sign=sign, **problem)
+
+
+def run_spec(spec: Spec, trace: int | None = None) -> Runs:
+    """The runs of one block."""
+    learner = learner_of(spec)
+    return learn(learner, data_of(spec, learner), key=spec.seed, first=spec.first, trace=trace)
+
+
+class Task(NamedTuple):
+    """A block for an engine: its spec, and the user's file that registers its learner, if any."""
+
+    spec: Spec
+    file: str | None = None
+
+
+def rows_of(task: Task) -> list[Row]:
+    """One plain row per run, in this process or in a worker."""
+    if task.file is not None and task.spec.learner not in LEARNERS:
+        learners_from_file(task.file)
+    return plain_rows(run_spec(task.spec))
+
+
+def plain_rows(runs: Runs) -> list[Row]:
+    """Runs as rows of plain JSON values; numbers that are not finite become null."""
+    success = runs.recovered if runs.names_a_set else runs.solved
+    assert success is not None
+    return [
+        {
+            "success": bool(success[run]),
+            "solved": bool(runs.solved[run]),
+            "result": result.name.lower(),
+            "risk": finite(runs.risk[run]),
+            "error": finite(runs.error[run]),
+            "kind": runs.kind,
+            "subset": None if runs.subset[run] is None else list(runs.subset[run] or ()),
+            **{name: finite(values[run]) for name, values in runs.stats.items()},
+        }
+        for run, result in enumerate(runs.result)
+    ]
+
+
+def finite(value: Any) -> Any:
+    """A number, flag or array as plain JSON; None where it is not finite."""
+    if isinstance(value, list):
+        return [finite(each) for each in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return finite(value.tolist())
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def learners_from_file(path: str | Path) -> set[str]:
+    """Run a user's Python file that registers learners; returns their names.
+
+    The file is run as Python code, so give only files you trust.
+    """
+    path = Path(path).resolve()
+    if not path.is_file():
+        raise ValueError(f"no learners file at {path}")
+    before = set(LEARNERS)
+    spec = importlib.util.spec_from_file_location(f"paritylab_learners_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"a learners file is a Python file ending in .py, got {path.name}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
+    added = set(LEARNERS) - before
+    if not added:
+        raise ValueError(f"{path.name} registers no learner; decorate a class with @register(name)")
+    return added

@@ -1,0 +1,78 @@
+"""One table of learners, each with data it takes: a new learner gets the common tests by its row."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from paritylab.learning import (
+    AllInputs,
+    Annealed,
+    Descent,
+    Fresh,
+    Heads,
+    Population,
+    Rows,
+    Sample,
+)
+from paritylab.problem import Parity, random_parities, random_trees, sample
+
+
+class Case(NamedTuple):
+    """A learner, quick settings, and data for four runs that start at run `first`."""
+
+    name: str
+    learner: Any
+    data: Any
+
+    def data_from(self, first: int, runs: int) -> Any:
+        return self.data(first, runs)
+
+
+class TwoLayers(eqx.Module):
+    """A user's own model: nothing of the lab in it."""
+
+    inner: eqx.nn.Linear
+    outer: eqx.nn.Linear
+
+    def __init__(self, key):
+        first, second = jax.random.split(key)
+        self.inner = eqx.nn.Linear(8, 6, key=first)
+        self.outer = eqx.nn.Linear(6, "scalar", key=second)
+
+    def __call__(self, bits):
+        return self.outer(jnp.tanh(self.inner(bits)))
+
+
+def parities(n=8, k=2, **options):
+    return lambda first, runs: random_parities(n, k, runs, first=first, **options)
+
+
+def on(kind, targets, *more):
+    return lambda first, runs: kind(targets(first, runs), *more)
+
+
+def rows(first, runs):
+    batch = sample(Parity(8, (1, 4)), key=0, size=200)
+    return Rows(batch.bits, batch.labels)
+
+
+def trees(n=12, k=4):
+    return lambda first, runs: random_trees(n, k, runs, first=first)
+
+
+CASES = [
+    Case("heads", Heads.code(steps=30), on(Population, parities())),
+    Case("heads-paper", Heads.paper(steps=30), on(Population, parities(k=3))),
+    Case("heads-unmasked", Heads.code(steps=20, variant="unmasked"), on(AllInputs, parities())),
+    Case("heads-joint", Heads.code(steps=20, variant="joint-random"), on(AllInputs, parities())),
+    Case("heads-sample", Heads.code(steps=20), on(Sample, parities(noise=0.1), 60)),
+    Case("heads-fresh", Heads.code(steps=20), on(Fresh, parities(bias=0.3), 30)),
+    Case("heads-rows", Heads.code(steps=20, k=2), rows),
+    Case("anneal", Annealed(steps=60, restarts=1), on(Population, parities())),
+    Case("anneal-sample", Annealed(steps=60), on(Sample, parities(), 300)),
+    Case("anneal-rows", Annealed(steps=60, k=2), rows),
+    Case("descent", Descent(TwoLayers, steps=30), on(AllInputs, parities())),
+    Case("descent-rows", Descent(TwoLayers, steps=30, batch=16), rows),
+]
