@@ -11,7 +11,7 @@ import numpy as np
 
 from paritylab.learning.runs import Rows
 from paritylab.models import HeadAttention
-from paritylab.models.protocol import parameters_of, with_parameters
+from paritylab.models.protocol import Held, parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
 from paritylab.risk import Risk, enumerated_risk, population_risk, sampled_risk
@@ -62,7 +62,7 @@ def judge_models(
 
 def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | None) -> Risk:
     """The risk of one model; not a number where its predictions are none."""
-    held = _Held(parameters_of(model), model)
+    held = Held(parameters_of(model), model)
     if samples is not None:
         return sampled_risk(held, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
     try:
@@ -72,22 +72,6 @@ def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | 
         if np.isfinite(np.asarray(_predict(model, rows))).all():
             raise
         return Risk(np.nan, np.nan, "enumeration")
-
-
-class _Held(eqx.Module):
-    """Any model as the risk routes ask for it: numbers out, numbers in."""
-
-    numbers: Any
-    model: Any
-
-    def __call__(self, bits: Any) -> jax.Array:
-        return with_parameters(self.model, self.numbers)(bits)
-
-    def parameters(self) -> Any:
-        return self.numbers
-
-    def with_parameters(self, numbers: Any) -> "_Held":
-        return _Held(numbers, self.model)
 
 
 def judge_heads(

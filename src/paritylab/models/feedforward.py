@@ -49,8 +49,7 @@ class FeedForward(eqx.Module):
         # float32 draws in every mode: the same key gives the same net with x64 on or off.
         draws = jax.random.normal(as_key(key), (width, n + 2), jnp.float32)
         numbers = np.asarray(draws, dtype=np.float64)
-        edges = np.ones((width, n))
-        edges[:, list(missing)] = 0.0
+        edges = input_edges(width, n, missing)
         hidden, output = numbers[:, :n] / np.sqrt(n), numbers[:, n + 1] / np.sqrt(width)
         return cls(hidden, numbers[:, n], output, np.zeros(()), edges, b, signs)
 
@@ -84,3 +83,10 @@ class FeedForward(eqx.Module):
     def edge_numbers(self) -> int:
         """Numbers if no two edges shared a weight."""
         return int(np.sum(self.edges)) + 2 * self.output.shape[0] + 1
+
+
+def input_edges(width: int, n: int, missing: Iterable[int] = ()) -> Float[np.ndarray, "width n"]:
+    """1 for every edge from an input to a neuron, 0 for those that leave a missing position."""
+    edges = np.ones((width, n))
+    edges[:, list(missing)] = 0.0
+    return edges

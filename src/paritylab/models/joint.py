@@ -76,11 +76,18 @@ class FrozenHeads(eqx.Module):
         entries = np.array(jax.random.normal(first, (heads, 4), jnp.float32), dtype=np.float64)
         if not token:
             entries[:, :2] = 0.0
-        return cls(_frozen(entries, n, tau), FeedForward.random(second, 4, width))
+        return cls.of(entries, FeedForward.random(second, 4, width), n, tau)
 
-    def with_entries(self, entries: Float[AnyArray, "heads 4"]) -> "FrozenHeads":
-        """Other frozen heads; entries: the rows of their matrices that the query reads."""
-        return type(self)(_frozen(entries, self.heads.code.n, self.heads.tau), self.network)
+    @classmethod
+    def of(
+        cls, entries: Float[AnyArray, "heads 4"], network: FeedForward, n: int, tau: float
+    ) -> "FrozenHeads":
+        """From the rows of the heads' matrices that the query reads, and a net."""
+        matrices = np.zeros((entries.shape[0], 4, 4))
+        matrices[:, 0, :] = entries
+        # The heads' own k and readout play no part.
+        heads = FullFormAttention(matrices, Circle(n), 1, Zigzag(1), tau, masked=False)
+        return cls(heads, network)
 
     @property
     def entries(self) -> Float[AnyArray, "heads 4"]:
@@ -95,9 +102,3 @@ class FrozenHeads(eqx.Module):
 
     def with_parameters(self, parameters: dict[str, Any]) -> "FrozenHeads":
         return type(self)(self.heads, self.network.with_parameters(parameters))
-
-
-def _frozen(entries: Float[AnyArray, "heads 4"], n: int, tau: Any) -> FullFormAttention:
-    matrices = np.zeros((entries.shape[0], 4, 4))
-    matrices[:, 0, :] = entries
-    return FullFormAttention(matrices, Circle(n), 1, Zigzag(1), tau, masked=False)

@@ -28,7 +28,8 @@ from paritylab.learning.runs import (
     check_fields,
     register,
 )
-from paritylab.models import Circle, FrozenHeads
+from paritylab.models import Circle, FeedForward, FrozenHeads
+from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
 from paritylab.problem import all_bits, as_loss
 from paritylab.theory import hg1
@@ -66,7 +67,8 @@ class FrozenAttention:
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         schedule = Schedule(self.optimiser, self.steps, trace)
-        starts = [self._start(jax.random.split(key)[1], data.n) for key in keys]
+        options = {name: getattr(self, name) for name in ("heads", "width", "token", "tau")}
+        starts = [FrozenHeads.random(jax.random.split(key)[1], data.n, **options) for key in keys]
         path = descend_from(
             starts, data, keys, loss=as_loss("squared_hinge"), schedule=schedule, eta=self.eta
         )
@@ -82,13 +84,8 @@ class FrozenAttention:
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> FrozenHeads:
         trained = {name: values for name, values in numbers.items() if name != "heads"}
-        start = self._start(key, target.n).with_entries(numbers["heads"])
-        return start.with_parameters(trained)
-
-    def _start(self, key: jax.Array, n: int) -> FrozenHeads:
-        return FrozenHeads.random(
-            key, n, heads=self.heads, width=self.width, token=self.token, tau=self.tau
-        )
+        network = FeedForward(**trained, edges=input_edges(self.width, 4))
+        return FrozenHeads.of(numbers["heads"], network, target.n, self.tau)
 
 
 def frozen_features(model: FrozenHeads) -> Float[np.ndarray, "inputs 4"]:

@@ -28,6 +28,7 @@ from paritylab.learning.runs import (
     register,
 )
 from paritylab.models import FeedForward
+from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
 from paritylab.problem import Parity, as_loss, sample
 
@@ -73,7 +74,13 @@ class FeedForwardNet:
         if absent:
             raise ValueError(f"missing positions must be in 0..{data.n - 1}, got {absent[0]}")
         schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
-        starts = [self._start(jax.random.split(key)[1], data.n) for key in keys]
+        signs = self.inputs == "signs"
+        starts = [
+            FeedForward.random(
+                jax.random.split(key)[1], data.n, self.width, missing=self.missing, signs=signs
+            )
+            for key in keys
+        ]
         path = descend_from(
             starts, data, keys, loss=as_loss("squared_hinge"), schedule=schedule, eta=self.eta
         )
@@ -87,11 +94,8 @@ class FeedForwardNet:
         return judged_networks(self, numbers, data, keys, trace=way, stats=stats)
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> FeedForward:
-        return self._start(key, target.n).with_parameters(numbers)
-
-    def _start(self, key: jax.Array, n: int) -> FeedForward:
-        signs = self.inputs == "signs"
-        return FeedForward.random(key, n, self.width, missing=self.missing, signs=signs)
+        edges = input_edges(self.width, target.n, self.missing)
+        return FeedForward(**numbers, edges=edges, signs=self.inputs == "signs")
 
 
 def smallest_pair_loss(model: Any, problem: Parity, position: int) -> float:

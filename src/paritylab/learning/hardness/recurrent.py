@@ -67,10 +67,9 @@ class RecurrentNet:
         return judged_networks(self, numbers, data, keys, judge=_judge, trace=way, stats=stats)
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> BitReader:
-        start = _start(jax.random.key(0), target.n, self.cell, self.width)
-        structure = jax.tree.structure(eqx.filter(start, eqx.is_inexact_array))
-        weights = jax.tree.unflatten(structure, [np.asarray(leaf) for leaf in numbers])
-        return BitReader(eqx.combine(weights, start), self.labels)
+        shape = eqx.filter_eval_shape(Network.random, 0, target.n + 2, self.width, self.cell)
+        leaves = [np.asarray(leaf) for leaf in numbers]
+        return BitReader(jax.tree.unflatten(jax.tree.structure(shape), leaves), self.labels)
 
 
 #: The learner under the short name of the papers' experiments.
@@ -89,10 +88,6 @@ class _Shape(NamedTuple):
     schedule: Schedule
 
 
-def _start(key: jax.Array, n: int, cell: str, width: int) -> Network:
-    return Network.random(key, n + 2, width, cell)
-
-
 @eqx.filter_jit
 def _train_all(keys: jax.Array, targets: Arrays, eta: Any, shape: _Shape) -> tuple[Path, Array]:
     """The descent of every run and its accuracy on fresh strings."""
@@ -100,7 +95,8 @@ def _train_all(keys: jax.Array, targets: Arrays, eta: Any, shape: _Shape) -> tup
     rule = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(eta))
 
     def one(key: jax.Array, target: Arrays) -> tuple[Path, Array]:
-        network = _start(jax.random.split(key)[1], shape.n, shape.cell, shape.width)
+        start_key = jax.random.split(key)[1]
+        network = Network.random(start_key, shape.n + 2, shape.width, shape.cell)
         weights, rest = eqx.partition(network, eqx.is_inexact_array)
 
         def loss(weights: Any, step_key: jax.Array) -> Float[Array, ""]:
