@@ -41,7 +41,7 @@ def interpolating_network(problem: Parity, weights: Float[np.ndarray, " n"]) -> 
     1.0
     """
     bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(problem.n)])
-    sums, labels = bits @ np.asarray(weights), np.asarray(problem.label(bits), dtype=np.float64)
+    sums, labels = bits @ weights, problem.sign * (1.0 - 2 * ((bits @ problem.indicator) % 2))
     order = np.argsort(sums)
     at, values = sums[order], labels[order]
     if np.diff(at).min() <= 0:
