@@ -1,4 +1,4 @@
-"""One table of learners with data they take: a new learner gets the common tests by its row."""
+"""One table of learners, each with data it takes: a row gives a learner the common tests."""
 
 from typing import Any, NamedTuple
 
@@ -10,9 +10,12 @@ from paritylab.learning import (
     AllInputs,
     Annealed,
     Descent,
+    FeedForwardNet,
     Fresh,
+    FrozenAttention,
     Heads,
     Population,
+    RecurrentNet,
     Rows,
     Sample,
 )
@@ -75,4 +78,16 @@ CASES = [
     Case("anneal-rows", Annealed(steps=60, k=2), rows),
     Case("descent", Descent(TwoLayers, steps=30), on(AllInputs, parities())),
     Case("descent-rows", Descent(TwoLayers, steps=30, batch=16), rows),
+    Case(
+        "feedforward",
+        FeedForwardNet(8, missing=(3,), inputs="signs", steps=30),
+        on(Fresh, parities(bias=0.3), 30),
+    ),
+    Case("feedforward-rows", FeedForwardNet(8, batch=16, steps=30), rows),
+    Case("frozen", FrozenAttention(width=8, token=True, steps=30), on(Sample, parities(), 60)),
+    Case(
+        "recurrent",
+        RecurrentNet(labels=False, width=8, steps=20),
+        on(Fresh, parities(noise=0.1), 8),
+    ),
 ]

@@ -4,7 +4,14 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.models import FeedForward, parity_network, parity_transformer
+from paritylab.models import (
+    FeedForward,
+    FrozenHeads,
+    interpolating_network,
+    parity_network,
+    parity_transformer,
+)
+from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits
 from paritylab.theory import hg1
 
@@ -33,4 +40,40 @@ def test_missing_edges_carry_nothing():
     assert np.array_equal(predictions, predictions[np.arange(32) ^ 4])
     assert not np.array_equal(predictions, predictions[np.arange(32) ^ 2])
     gradient = jax.grad(lambda p: network.with_parameters(p)(bits[7]))(network.parameters())
-    assert np.all(np.asarray(gradient[0])[:, 2] == 0)
+    assert np.all(np.asarray(gradient["hidden"])[:, 2] == 0)
+
+
+def test_nets_read_bits_or_signs():
+    network = FeedForward.random(0, n=4, width=3, signs=True)
+    plain = FeedForward(**network.parameters(), edges=network.edges)
+    for bits in np.asarray(next(all_bits(4)))[[0, 5, 15]].astype(float):
+        np.testing.assert_allclose(network(bits), plain(1 - 2 * bits), rtol=1e-5)
+    assert network.norms() == plain.norms()
+
+
+def test_the_same_key_is_the_same_net_in_every_mode(x64):
+    drawn = FeedForward.random(3, n=4, width=2).hidden
+    with jax.enable_x64(not x64):
+        np.testing.assert_array_equal(drawn, FeedForward.random(3, n=4, width=2).hidden)
+
+
+def test_a_net_interpolates_every_sum_that_tells_strings_apart():
+    problem, weights = Parity(5, (0, 2, 3)), 2.0 ** np.arange(5) / 31
+    network = interpolating_network(problem, weights)
+    bits = np.asarray(next(all_bits(5)))
+    with float64():
+        predictions = jax.vmap(network)((bits @ weights)[:, None])
+    np.testing.assert_allclose(predictions, problem.label(bits), atol=1e-9)
+    assert network.norms() > 1000
+    with pytest.raises(ValueError, match="two sums are equal"):
+        interpolating_network(problem, np.ones(5))
+
+
+def test_frozen_heads_are_one_model_whose_net_trains():
+    model = FrozenHeads.random(0, 6, heads=2, width=3, token=True, tau=0.5)
+    bits = np.array([0.0, 1, 1, 0, 1, 0])
+    np.testing.assert_allclose(model(bits), model.network(model.heads.attended(bits)), rtol=1e-6)
+    other = FrozenHeads.of(np.zeros((2, 4)), model.network, 6, 0.5)
+    np.testing.assert_allclose(other.heads.attended(bits)[:2], 0.5, rtol=1e-6)  # uniform attention
+    moved = model.with_parameters({**model.parameters(), "offset": np.ones(())})
+    np.testing.assert_allclose(moved(bits), model(bits) + 1, rtol=1e-5)

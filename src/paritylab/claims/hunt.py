@@ -50,7 +50,7 @@ def hunt(
         keys = jax.random.split(as_key(seed), starts)
         moving, fixed = jax.vmap(draw)(keys)
 
-        def one(moving, fixed, key):
+        def one(moving: Any, fixed: Any, key: jax.Array) -> tuple[jax.Array, Any, jax.Array]:
             found = descend(
                 lambda p, _: margin(p, fixed),
                 moving,

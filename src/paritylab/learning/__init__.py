@@ -3,6 +3,9 @@
 from paritylab.learning.chain.levels import LevelRun, train_levels
 from paritylab.learning.chain.teacher import ChainRuns, teacher_gradient, train_chain
 from paritylab.learning.descent import Descent
+from paritylab.learning.hardness.frozen import FrozenAttention
+from paritylab.learning.hardness.networks import FeedForwardNet
+from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
@@ -28,10 +31,13 @@ __all__ = [
     "Annealed",
     "ChainRuns",
     "Descent",
+    "FeedForwardNet",
     "Fresh",
+    "FrozenAttention",
     "Heads",
     "LevelRun",
     "Population",
+    "RecurrentNet",
     "Result",
     "Rows",
     "Runs",

@@ -1,8 +1,8 @@
 """Gradient descent in one compiled loop: any model, any loss, any optax optimiser, many runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from paritylab.learning.judging import judge_models
+from paritylab.learning.judging import Judged, judge_models
 from paritylab.learning.runs import (
     SOLVED_RISK,
     AllInputs,
@@ -23,9 +23,16 @@ from paritylab.learning.runs import (
     check_fields,
     register,
 )
-from paritylab.models.protocol import check_model, parameters_of, with_parameters
+from paritylab.models.protocol import (
+    Held,
+    check_model,
+    first_line,
+    is_model,
+    parameters_of,
+    with_parameters,
+)
 from paritylab.precision import float64
-from paritylab.problem import Loss, as_loss
+from paritylab.problem import Loss, Parity, as_loss
 from paritylab.risk.objective import Target as Arrays, target_of
 from paritylab.risk.rows import Rows as Table, draw_rows, empirical_risk, every_row
 
@@ -39,7 +46,7 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
     "rmsprop": optax.rmsprop,
 }
 
-Optimiser = str | optax.GradientTransformation
+Optimiser: TypeAlias = str | optax.GradientTransformation
 
 
 class Path(NamedTuple):
@@ -151,12 +158,20 @@ def descend_all(
     schedule: Schedule,
     eta: float,
     exact: Callable[[Any, Arrays], jax.Array] | None = None,
+    arrays: Any = None,
 ) -> Path:
     """Train one run per key in one compiled call; every leaf of the result has a run axis first.
 
-    model: a skeleton; parameters: its trainable numbers with a leading axis of runs.
+    model: a skeleton; parameters: its trainable numbers with a leading axis of runs. arrays: what
+    else differs between the runs' models, a tree shaped like the model with the same leading axis.
     """
     as_optimiser(schedule.optimiser, eta)
+    if data.targets is not None and not isinstance(data.targets[0], Parity):
+        raise ValueError("gradient descent on a model learns a Parity, got a ParityTree")
+    if isinstance(data, Fresh) and schedule.batch is not None:
+        raise ValueError(
+            f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn once"
+        )
     uniform = data.targets is None or all(target.is_uniform for target in data.targets)
     source = Source(type(data).__name__, getattr(data, "samples", 0), uniform, exact)
     if isinstance(data, Rows):
@@ -165,9 +180,33 @@ def descend_all(
         per_run = jax.tree.map(lambda *leaves: np.stack(leaves), *map(target_of, data.targets))
     with float64():
         path = _descend_compiled(
-            model, loss, source, schedule, np.float64(eta), parameters, per_run, keys
+            model, loss, source, schedule, np.float64(eta), parameters, per_run, keys, arrays
         )
         return jax.tree.map(np.asarray, path)
+
+
+def descend_from(
+    starts: Sequence[Any], data: Any, keys: jax.Array, *, loss: Loss, schedule: Schedule, eta: float
+) -> Path:
+    """`descend_all` from one model per run; whatever their arrays hold belongs to the run."""
+    with float64():
+        try:
+            parameters, arrays = (
+                jax.tree.map(lambda *each: jnp.stack(each), *map(part, starts))
+                for part in (_in_float64, lambda model: eqx.filter(model, _is_array))
+            )
+        except ValueError:
+            raise ValueError("all runs must start from models of one shape") from None
+    options: dict[str, Any] = {"loss": loss, "schedule": schedule, "eta": eta, "arrays": arrays}
+    return descend_all(starts[0], parameters, data, keys, **options)
+
+
+def _in_float64(model: Any) -> Any:
+    return jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), parameters_of(model))
+
+
+def _is_array(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array | np.ndarray | np.generic)
 
 
 @eqx.filter_jit
@@ -180,17 +219,19 @@ def _descend_compiled(
     parameters: Any,
     per_run: Any,
     keys: jax.Array,
+    arrays: Any,
 ) -> Path:
     optimiser = as_optimiser(schedule.optimiser, eta)
 
-    def one(parameters: Any, given: Any, key: jax.Array) -> Path:
+    def one(parameters: Any, given: Any, key: jax.Array, own: Any) -> Path:
         data_key, step_key = jax.random.split(jax.random.fold_in(key, 2))
-        risk = _risk_of_run(model, loss, source, schedule.batch, given, data_key)
+        mine = model if own is None else eqx.combine(own, model)
+        risk = _risk_of_run(mine, loss, source, schedule.batch, given, data_key)
         return descend(
             risk, parameters, optimiser, steps=schedule.steps, every=schedule.every, key=step_key
         )
 
-    return jax.vmap(one)(parameters, per_run, keys)
+    return jax.vmap(one)(parameters, per_run, keys, arrays)
 
 
 def _risk_of_run(
@@ -204,7 +245,7 @@ def _risk_of_run(
 
         def fresh(p: Any, step_key: jax.Array) -> jax.Array:
             rows = draw_rows(step_key, given, source.samples, uniform=source.uniform)
-            return empirical_risk(with_parameters(model, p), rows, loss)
+            return empirical_risk(Held(p, model), rows, loss)
 
         return fresh
     noise: Any = 0.0
@@ -217,7 +258,7 @@ def _risk_of_run(
 
     def on_rows(p: Any, step_key: jax.Array) -> jax.Array:
         chosen = rows if batch is None else _some_rows(rows, step_key, batch, source)
-        return empirical_risk(with_parameters(model, p), chosen, loss, noise)
+        return empirical_risk(Held(p, model), chosen, loss, noise)
 
     return on_rows
 
@@ -236,7 +277,7 @@ def training_rows(data: Rows, keys: jax.Array) -> Table:
     """The rows each run trains on, (runs, N, n); the others are held out for judging."""
     chosen = np.stack([data.split(key)[0] for key in keys])
     bits = data.bits[chosen].astype(np.float64)
-    shares = np.full(chosen.shape, 1 / chosen.shape[1])
+    shares: Any = np.full(chosen.shape, 1 / chosen.shape[1])
     return Table(bits, data.labels[chosen].astype(np.float64), shares)
 
 
@@ -255,6 +296,14 @@ class Descent:
 
     model: a model (see `paritylab.models.protocol`), the start of every run, or a function from a
     key to one, so that every run starts elsewhere. batch: rows per step, all of them if None.
+
+    >>> import equinox as eqx
+    >>> from paritylab import Parity
+    >>> from paritylab.learning import AllInputs, learn
+    >>> start = lambda key: eqx.nn.MLP(6, "scalar", 32, 2, key=key)  # two hidden layers
+    >>> runs = learn(Descent(start, steps=300), AllInputs(Parity(6, (1, 4))), runs=4)
+    >>> runs.kind, bool(runs.solved.all())
+    ('exact', True)
     """
 
     model: Any
@@ -274,50 +323,67 @@ class Descent:
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
         with float64():
-            starts = [self._start(key, data.n) for key in keys]
-            leaves = jax.tree.map(
-                lambda *each: np.stack([np.asarray(a, dtype=np.float64) for a in each]),
-                *map(parameters_of, starts),
-            )
-            path = descend_all(
-                starts[0],
-                leaves,
-                data,
-                keys,
-                loss=as_loss(self.loss),
-                schedule=schedule,
-                eta=self.eta,
-            )
+            starts = [self._start(key) for key in keys]
+            check_model(starts[0], data.n)
+        path = descend_from(
+            starts, data, keys, loss=as_loss(self.loss), schedule=schedule, eta=self.eta
+        )
         numbers = tuple(jax.tree.leaves(path.parameters))
-        return judged_networks(self, numbers, data, keys, trace=traced(path, schedule))
+        way = jax.tree_util.tree_leaves_with_path(path.path)
+        named = {jax.tree_util.keystr(place).lstrip("."): leaf for place, leaf in way}
+        return judged_networks(self, numbers, data, keys, trace=traced(path, schedule, **named))
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
-        start = self._start(key, None)
+        with float64():
+            start = self._start(key)
         structure = jax.tree.structure(parameters_of(start))
         return with_parameters(start, jax.tree.unflatten(structure, numbers))
 
-    def _start(self, key: jax.Array, n: int | None) -> Any:
-        made = self.model
-        if not isinstance(made, eqx.Module) and not hasattr(made, "with_parameters"):
-            if not callable(made):
-                raise ValueError(
-                    f"model must be a model or a function from a key to one, got {made!r}"
-                )
-            made = made(jax.random.split(key)[1])
-        if n is not None:
-            check_model(made, n)
+    def _start(self, key: jax.Array) -> Any:
+        """The model of one run before training."""
+        given = self.model
+        if is_model(given):
+            return given
+        if not callable(given):
+            raise ValueError(
+                f"model must be a model or a function from a key to one, got {given!r}"
+            )
+        name = getattr(given, "__name__", type(given).__name__)
+        try:
+            made = given(jax.random.split(key)[1])
+        except Exception as error:
+            raise ValueError(f"{name}(key) made no model: {first_line(error)}") from None
+        if not is_model(made):
+            raise ValueError(
+                f"{name}(key) must return a model, an equinox.Module that maps one bit string to "
+                f"one number, got {type(made).__name__}"
+            )
+        if jax.tree.leaves(made) == [made]:
+            raise ValueError(f"models drawn by {name}(key) must be equinox.Modules, one per run")
         return made
 
 
-def judged_networks(learner: Any, numbers: Any, data: Any, keys: jax.Array, **rest: Any) -> Trained:
-    """`Trained` of runs that name no set: the risk of every rebuilt model decides."""
+def judged_networks(
+    learner: Any,
+    numbers: Any,
+    data: Any,
+    keys: jax.Array,
+    *,
+    judge: Callable[..., Judged] = judge_models,
+    stats: dict[str, np.ndarray] | None = None,
+    trace: dict[str, np.ndarray] | None = None,
+) -> Trained:
+    """`Trained` of runs that name no set: the risk of every rebuilt model decides.
+
+    numbers: with a leading axis of runs. stats: the learner's own; one called accuracy replaces
+    the judge's.
+    """
     targets = data.targets or (Unknown(data.n),) * len(keys)
     models = [
         learner.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, keys[run])
         for run, target in enumerate(targets)
     ]
-    found = judge_models(models, data, keys)
-    stats = {"accuracy": found.accuracy, **(rest.pop("stats", None) or {})}
+    found = judge(models, data, keys)
     return Trained(
         numbers=numbers,
         subset=[None] * len(models),
@@ -326,6 +392,6 @@ def judged_networks(learner: Any, numbers: Any, data: Any, keys: jax.Array, **re
         kind=found.kind,
         loss="squared_hinge",
         solved=found.risk + found.error < SOLVED_RISK,
-        stats=stats,
-        **rest,
+        stats={"accuracy": found.accuracy, **(stats or {})},
+        trace=trace,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from paritylab.learning.runs import Rows
 from paritylab.models import HeadAttention
-from paritylab.models.protocol import parameters_of
+from paritylab.models.protocol import Held, parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
 from paritylab.risk import enumerated_risk, population_risks, sampled_risk
@@ -36,25 +36,41 @@ def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
 ACCURACY = Loss("accuracy", _is_right)
 
 
-def judge_models(models: Sequence[Any], data: Any, keys: jax.Array) -> Judged:
-    """Any models: all inputs up to n = 20, 65,536 samples beyond, held-out rows of `Rows`."""
+def judge_models(
+    models: Sequence[Any],
+    data: Any,
+    keys: jax.Array,
+    *,
+    most_bits: int = MOST_BITS,
+    samples: int = SAMPLES,
+) -> Judged:
+    """Any models: all inputs up to `most_bits`, `samples` beyond, held-out rows of `Rows`."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
+    drawn = None if data.n <= most_bits else samples
     columns = []
     for model, target, key in zip(models, data.targets, keys, strict=True):
         if not is_finite(model):
             columns.append((np.nan, np.nan, np.nan))
             continue
-        pair = [_risk(model, target, loss, key) for loss in ("squared_hinge", ACCURACY)]
+        pair = [_risk(model, target, loss, key, drawn) for loss in ("squared_hinge", ACCURACY)]
         columns.append((pair[0].value, pair[0].error, pair[1].value))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
-    return Judged(risk, error, "exact" if data.n <= MOST_BITS else "sampled", accuracy)
+    return Judged(risk, error, "exact" if drawn is None else "sampled", accuracy)
 
 
-def _risk(model: Any, target: Parity, loss: Any, key: jax.Array) -> Any:
-    if target.n <= MOST_BITS:
-        return enumerated_risk(model, target, loss)
-    return sampled_risk(model, target, loss, samples=SAMPLES, key=jax.random.fold_in(key, 3))
+def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | None) -> Risk:
+    """The risk of one model; not a number where its predictions are none."""
+    held = Held(parameters_of(model), model)
+    if samples is not None:
+        return sampled_risk(held, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
+    try:
+        return enumerated_risk(held, target, loss)
+    except ValueError:
+        rows = np.random.default_rng(0).integers(0, 2, (64, target.n)).astype(np.float64)
+        if np.isfinite(np.asarray(_predict(model, rows))).all():
+            raise
+        return Risk(np.nan, np.nan, "enumeration")
 
 
 def judge_heads(
@@ -93,5 +109,5 @@ def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Jud
 
 
 @eqx.filter_jit
-def _predict(model: Any, bits: jax.Array) -> jax.Array:
+def _predict(model: Any, bits: Any) -> jax.Array:
     return jax.vmap(model)(bits)

@@ -10,11 +10,15 @@ from paritylab.models.attention import (
     tied_positions,
 )
 from paritylab.models.chain import ChainModel
-from paritylab.models.constructions import parity_network, parity_transformer
+from paritylab.models.constructions import (
+    interpolating_network,
+    parity_network,
+    parity_transformer,
+)
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
-from paritylab.models.joint import JointAttention
+from paritylab.models.joint import FrozenHeads, JointAttention
 from paritylab.models.links import LINKS, AbstractLink, CosineLink, SlopedLink, as_link
 from paritylab.models.positions import (
     AbstractPositionCode,
@@ -53,6 +57,7 @@ __all__ = [
     "Cosine",
     "CosineLink",
     "FeedForward",
+    "FrozenHeads",
     "FullFormAttention",
     "HeadAttention",
     "JointAttention",
@@ -75,6 +80,7 @@ __all__ = [
     "attend",
     "check_model",
     "hard_attention",
+    "interpolating_network",
     "is_drawn",
     "parameters_of",
     "parity_network",

@@ -1,11 +1,12 @@
-"""Exact constructions of Proposition 3 of HG1: parity without learning."""
+"""Exact constructions, parity without learning: Proposition 3 of HG1, and any attended sum."""
 
 import numpy as np
+from jaxtyping import Float
 
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.heads import HeadAttention
 from paritylab.models.readouts import Zigzag
-from paritylab.problem import Parity
+from paritylab.problem import Parity, all_bits
 
 
 def parity_network(problem: Parity) -> FeedForward:
@@ -27,3 +28,24 @@ def parity_transformer(
     return HeadAttention.on(
         problem, readout=Zigzag(problem.k, b), tau=tau, kind="hard" if hard else "softmax"
     )
+
+
+def interpolating_network(problem: Parity, weights: Float[np.ndarray, " n"]) -> FeedForward:
+    """The FFNN-1 of one input s = Σ_j g_j x_j that passes through the label of every bit string.
+
+    weights: g, with 2^n different sums, such as powers of 2. The net has one hinge per sum but the
+    last, so its weights grow with the closeness of the sums.
+
+    >>> network = interpolating_network(Parity(3, (0, 2)), np.array([1.0, 2.0, 4.0]) / 7)
+    >>> round(float(network(np.array([5 / 7]))), 4)  # the string 101
+    1.0
+    """
+    bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(problem.n)])
+    sums, labels = bits @ weights, problem.sign * (1.0 - 2 * ((bits @ problem.indicator) % 2))
+    order = np.argsort(sums)
+    at, values = sums[order], labels[order]
+    if np.diff(at).min() <= 0:
+        raise ValueError("the weights must tell all 2^n strings apart, but two sums are equal")
+    alpha = np.diff(np.diff(values) / np.diff(at), prepend=0.0)
+    ones = np.ones((len(alpha), 1))
+    return FeedForward(ones, -at[:-1], alpha, values[0], ones)

@@ -1,6 +1,7 @@
 """FFNN-1: one hidden layer, equation (1) of HG1."""
 
-from typing import final
+from collections.abc import Iterable
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -17,8 +18,9 @@ from paritylab.problem.sampling import as_key
 class FeedForward(eqx.Module):
     """ŷ = Σ_i α_i σ(β_iᵀx + b_i) + c with q neurons.
 
-    hidden: β (q, n). thresholds: b (q,). output: α (q,). offset: c. b: smoothing of σ.
-    edges: 0/1 mask of the input edges that exist (q, n); absent edges never gain weight.
+    hidden: β (q, n). thresholds: b (q,). output: α (q,). offset: c. edges: 0/1 mask of the input
+    edges that exist (q, n); absent edges never gain weight. b: smoothing of σ. signs: the net
+    reads 1 - 2x in place of x.
     """
 
     hidden: Float[AnyArray, "q n"] = eqx.field(converter=keep_float64)
@@ -27,29 +29,50 @@ class FeedForward(eqx.Module):
     offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
     edges: Float[AnyArray, "q n"]
     b: float = eqx.field(static=True, default=0.0)
+    signs: bool = eqx.field(static=True, default=False)
 
     @classmethod
-    def random(cls, key, n: int, width: int, *, missing=(), b: float = 0.0) -> "FeedForward":
+    def random(
+        cls,
+        key: Any,
+        n: int,
+        width: int,
+        *,
+        missing: Iterable[int] = (),
+        b: float = 0.0,
+        signs: bool = False,
+    ) -> "FeedForward":
         """Gaussian weights of variance 1/n (hidden) and 1/width (output).
 
         missing: positions without any outgoing edge.
         """
-        draws = np.asarray(jax.random.normal(as_key(key), (width, n + 2)), dtype=np.float64)
-        edges = np.ones((width, n))
-        edges[:, list(missing)] = 0.0
-        hidden, output = draws[:, :n] / np.sqrt(n), draws[:, n + 1] / np.sqrt(width)
-        return cls(hidden, draws[:, n], output, np.zeros(()), edges, b)
+        # float32 draws in every mode: the same key gives the same net with x64 on or off.
+        draws = jax.random.normal(as_key(key), (width, n + 2), jnp.float32)
+        numbers = np.asarray(draws, dtype=np.float64)
+        edges = input_edges(width, n, missing)
+        hidden, output = numbers[:, :n] / np.sqrt(n), numbers[:, n + 1] / np.sqrt(width)
+        return cls(hidden, numbers[:, n], output, np.zeros(()), edges, b, signs)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
-        z = (self.hidden * self.edges) @ jnp.asarray(bits, jnp.result_type(float)) + self.thresholds
+        x = jnp.asarray(bits, jnp.result_type(float))
+        z = (self.hidden * self.edges) @ (1 - 2 * x if self.signs else x) + self.thresholds
         return jnp.asarray(self.output) @ smooth_relu(z, self.b) + self.offset
 
-    def parameters(self):
-        return (self.hidden, self.thresholds, self.output, self.offset)
+    def parameters(self) -> dict[str, Float[AnyArray, "..."]]:
+        return {
+            "hidden": self.hidden,
+            "thresholds": self.thresholds,
+            "output": self.output,
+            "offset": self.offset,
+        }
 
-    def with_parameters(self, parameters) -> "FeedForward":
-        hidden, thresholds, output, offset = parameters
-        return type(self)(hidden, thresholds, output, offset, self.edges, self.b)
+    def with_parameters(self, parameters: dict[str, Any]) -> "FeedForward":
+        return type(self)(**parameters, edges=self.edges, b=self.b, signs=self.signs)
+
+    def norms(self) -> float:
+        """‖α‖·‖β‖, β on the edges that exist."""
+        beta = np.asarray(self.hidden) * np.asarray(self.edges)
+        return float(np.linalg.norm(self.output) * np.linalg.norm(beta))
 
     def distinct_numbers(self) -> int:
         """Distinct values per role (hidden weights on edges, thresholds, outputs, offset)."""
@@ -60,3 +83,10 @@ class FeedForward(eqx.Module):
     def edge_numbers(self) -> int:
         """Numbers if no two edges shared a weight."""
         return int(np.sum(self.edges)) + 2 * self.output.shape[0] + 1
+
+
+def input_edges(width: int, n: int, missing: Iterable[int] = ()) -> Float[np.ndarray, "width n"]:
+    """1 for every edge from an input to a neuron, 0 for those that leave a missing position."""
+    edges = np.ones((width, n))
+    edges[:, list(missing)] = 0.0
+    return edges

@@ -1,6 +1,6 @@
 """HG1's transformer as printed: a 4×4 matrix per head over [token, position] embeddings."""
 
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -56,12 +56,15 @@ class FullFormAttention(eqx.Module):
         keys = jnp.einsum("q,hqe->he", query, jnp.asarray(matrices))
         return softmax_attention(keys @ self.embeddings(bits).T / self.tau)
 
+    def attended(self, bits: Float[AnyArray, " n"]) -> Float[Array, " 4"]:
+        """v = (1/heads) Σ_i Σ_j γ_i[j] w_j, the mean output of the heads."""
+        return jnp.mean(self.attention(bits) @ self.embeddings(bits), axis=0)
+
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
-        attended = jnp.mean(self.attention(bits) @ self.embeddings(bits), axis=0)
-        return self.readout(self.k * attended[0])
+        return self.readout(self.k * self.attended(bits)[0])
 
     def parameters(self) -> Float[AnyArray, "heads 4 4"]:
         return self.matrices
 
-    def with_parameters(self, matrices: Any) -> "FullFormAttention":
+    def with_parameters(self, matrices: Float[AnyArray, "heads 4 4"]) -> "FullFormAttention":
         return eqx.tree_at(lambda model: model.matrices, self, matrices)

@@ -1,16 +1,20 @@
-"""Heads together with a trainable feed-forward head."""
+"""Heads with a trainable feed-forward net on top; the heads train too, or stay frozen."""
 
 from typing import Any, final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.feedforward import FeedForward
+from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention
+from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
 from paritylab.precision import AnyArray
+from paritylab.problem.sampling import as_key
 
 
 @final
@@ -41,9 +45,60 @@ class JointAttention(eqx.Module):
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.network((self.heads.weights() @ jnp.asarray(bits))[None])
 
-    def parameters(self) -> Any:
+    def parameters(self) -> dict[str, Any]:
         return {"directions": self.heads.directions, "network": self.network.parameters()}
 
-    def with_parameters(self, parameters: Any) -> "JointAttention":
+    def with_parameters(self, parameters: dict[str, Any]) -> "JointAttention":
         heads = self.heads.with_parameters(parameters["directions"])
         return type(self)(heads, self.network.with_parameters(parameters["network"]))
+
+
+@final
+class FrozenHeads(eqx.Module):
+    """ŷ = FFNN-1(v), v the mean output [x, 1-x, sin, cos] of heads that never train.
+
+    heads: the frozen attention; its own readout is not used. network: a net of the four numbers v,
+    the only part that trains.
+    """
+
+    heads: FullFormAttention
+    network: FeedForward
+
+    @classmethod
+    def random(
+        cls, key: Any, n: int, *, heads: int, width: int, token: bool, tau: float
+    ) -> "FrozenHeads":
+        """Gaussian scores of variance 1/τ² and a random net of `width` neurons.
+
+        token: the scores depend on the bits as well as on the positions.
+        """
+        first, second = jax.random.split(as_key(key))
+        entries = np.array(jax.random.normal(first, (heads, 4), jnp.float32), dtype=np.float64)
+        if not token:
+            entries[:, :2] = 0.0
+        return cls.of(entries, FeedForward.random(second, 4, width), n, tau)
+
+    @classmethod
+    def of(
+        cls, entries: Float[AnyArray, "heads 4"], network: FeedForward, n: int, tau: float
+    ) -> "FrozenHeads":
+        """From the rows of the heads' matrices that the query reads, and a net."""
+        matrices = np.zeros((entries.shape[0], 4, 4))
+        matrices[:, 0, :] = entries
+        # The heads' own k and readout play no part.
+        heads = FullFormAttention(matrices, Circle(n), 1, Zigzag(1), tau, masked=False)
+        return cls(heads, network)
+
+    @property
+    def entries(self) -> Float[AnyArray, "heads 4"]:
+        """The four numbers of every frozen head: score of a one, of a zero, of sin and of cos."""
+        return self.heads.matrices[:, 0, :]
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        return self.network(self.heads.attended(bits))
+
+    def parameters(self) -> dict[str, Any]:
+        return self.network.parameters()
+
+    def with_parameters(self, parameters: dict[str, Any]) -> "FrozenHeads":
+        return type(self)(self.heads, self.network.with_parameters(parameters))

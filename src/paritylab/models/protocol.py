@@ -1,15 +1,16 @@
 """What the lab asks of a model: predict one bit string, and let its trainable numbers be replaced.
 
 Any `equinox.Module` that maps one bit string to one number will do: its floating arrays are what
-trains. A model with other wishes says so with two methods, `parameters()` and
-`with_parameters(parameters)`.
+trains; Python floats among its fields are constants. A model with other wishes says so with two
+methods, `parameters()` and `with_parameters(parameters)`.
 """
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, final, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 @runtime_checkable
@@ -19,11 +20,18 @@ class Model(Protocol):
     def __call__(self, bits: Any, /) -> Any: ...
 
 
+def is_model(thing: Any) -> bool:
+    """Whether `thing` is meant as a model, not as a function that makes one."""
+    if isinstance(thing, type):
+        return False
+    return isinstance(thing, eqx.Module) or hasattr(thing, "with_parameters")
+
+
 def parameters_of(model: Any) -> Any:
     """The trainable numbers of a model, a tree of arrays."""
     if hasattr(model, "parameters"):
         return model.parameters()
-    return eqx.filter(model, eqx.is_inexact_array_like)
+    return eqx.filter(model, _trains)
 
 
 def with_parameters(model: Any, parameters: Any) -> Any:
@@ -33,6 +41,28 @@ def with_parameters(model: Any, parameters: Any) -> Any:
     return eqx.combine(parameters, model)
 
 
+@final
+class Held(eqx.Module):
+    """A model with its numbers beside it, as the routes of `paritylab.risk` ask for it."""
+
+    numbers: Any
+    model: Any
+
+    def __call__(self, bits: Any) -> Any:
+        return with_parameters(self.model, self.numbers)(bits)
+
+    def parameters(self) -> Any:
+        return self.numbers
+
+    def with_parameters(self, numbers: Any) -> "Held":
+        return Held(numbers, self.model)
+
+
+def _trains(leaf: Any) -> bool:
+    array = isinstance(leaf, jax.Array | np.ndarray | np.generic)
+    return array and bool(jnp.issubdtype(leaf.dtype, jnp.floating))
+
+
 def check_model(model: Any, n: int) -> None:
     """One clear line if `model` does not map one string of n bits to one number."""
     name = type(model).__name__
@@ -40,25 +70,27 @@ def check_model(model: Any, n: int) -> None:
         raise ValueError(
             f"a model needs a method __call__(bits) that predicts one bit string, {name} has none"
         )
-    if not isinstance(model, eqx.Module):
-        for method in ("parameters", "with_parameters"):
-            if not hasattr(model, method):
-                raise ValueError(
-                    f"{name} lacks {method}(): make it an equinox.Module (its arrays are trained) "
-                    "or give it parameters() and with_parameters(parameters)"
-                )
+    methods = [hasattr(model, each) for each in ("parameters", "with_parameters")]
+    if not all(methods) and (any(methods) or not isinstance(model, eqx.Module)):
+        lacking = "with_parameters" if methods[0] else "parameters"
+        raise ValueError(
+            f"{name} lacks {lacking}(): make it an equinox.Module (its arrays are trained) "
+            "or give it both parameters() and with_parameters(parameters)"
+        )
     if not jax.tree.leaves(parameters_of(model)):
         raise ValueError(f"{name} has no trainable numbers: no floating array among its fields")
     try:
-        shape = eqx.filter_eval_shape(model, jnp.zeros(n)).shape
+        made = eqx.filter_eval_shape(model, jnp.zeros(n))
     except Exception as error:
-        raise ValueError(f"{name} fails on a string of {n} bits: {_first_line(error)}") from None
+        raise ValueError(f"{name} fails on a string of {n} bits: {first_line(error)}") from None
+    shape = getattr(made, "shape", () if isinstance(made, int | float) else None)
     if shape != ():
-        raise ValueError(f"{name} must return one number per bit string, got shape {shape}")
+        got = f"got shape {shape}" if shape else f"got {type(made).__name__}"
+        raise ValueError(f"{name} must return one number per bit string, {got}")
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
+def first_line(error: Exception) -> str:
+    """What went wrong in a user's function, in one line."""
     if isinstance(error, jax.errors.TracerBoolConversionError):
         return "a Python `if` on a value; use jnp.where"
-    return lines[0]
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

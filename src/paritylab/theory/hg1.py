@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import binom
 
+from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
 
 
@@ -190,3 +191,21 @@ def feedforward_upper_bound(n: int, k: int) -> float:
 def bits_to_name_a_set(n: int, k: int) -> float:
     """log2 of the number of k-sets: what any learner's numbers must carry."""
     return log2(comb(n, k))
+
+
+def bits_per_direction(n: int) -> int:
+    """Fewest bits after the point with which every head on the circle still points at its place.
+
+    The n directions [sin, cos] are rounded to multiples of 2^-bits; head j points at the position
+    nearest to its angle. Neighbours lie 2π/n apart, so about log₂ n bits are needed.
+
+    >>> bits_per_direction(256)
+    6
+    """
+    table = np.asarray(Circle(n).table)
+    for bits in range(1, 60):
+        rounded = np.round(table * 2**bits) / 2**bits
+        angle = np.arctan2(rounded[:, 0], rounded[:, 1]) * n / (2 * np.pi)
+        if np.all(np.round(angle).astype(int) % n == np.arange(n)):
+            return bits
+    raise ValueError(f"positions closer than double precision, got n={n}")

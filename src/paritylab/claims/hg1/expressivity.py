@@ -1,15 +1,17 @@
 """Propositions 3 and 4: what can be written down, and what cannot be learned without an edge."""
 
+from functools import partial
 from itertools import combinations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import brentq, minimize
+import optax
+from scipy.optimize import brentq
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
+from paritylab.learning import AllInputs, Descent, learn
+from paritylab.learning.hardness.networks import smallest_pair_loss
 from paritylab.models import (
     FeedForward,
     FullFormAttention,
@@ -18,9 +20,8 @@ from paritylab.models import (
     parity_network,
     parity_transformer,
 )
-from paritylab.precision import float64
-from paritylab.problem import Parity, all_bits, random_parity
-from paritylab.risk import enumerated_gradient, enumerated_risk
+from paritylab.problem import Parity, random_parity
+from paritylab.risk import enumerated_risk
 from paritylab.theory import hg1
 
 
@@ -161,8 +162,8 @@ def _softmax_risk(problem: Parity, tau: float) -> float:
 def _temperature_limit(problem: Parity, tolerance: float) -> float:
     """The temperature at which the risk of heads exactly on B crosses the tolerance."""
 
-    def excess(log_tau):
-        return np.log(max(_softmax_risk(problem, np.exp(log_tau)), 1e-300) / tolerance)
+    def excess(log_tau: float) -> float:
+        return float(np.log(max(_softmax_risk(problem, np.exp(log_tau)), 1e-300) / tolerance))
 
     centre = np.log(1 / problem.n**2)
     return float(np.exp(brentq(excess, centre - 3, centre + 3, xtol=1e-3)))
@@ -189,14 +190,16 @@ def prop4(trial: Trial) -> Finding:
     problem = Parity(n, (1, 4, 6))
     widths = trial.pick(quick=(4,), default=(1, 4, 16), full=(1, 4, 16, 64))
     starts = trial.pick(quick=2, default=4, full=16)
+    missing, steps = problem.subset[0], 100
     initial, trained, worst_pair = [], [], np.inf
-    for index, width in enumerate(trial.track(np.repeat(widths, starts).tolist())):
-        key = jax.random.fold_in(jax.random.key(trial.seed), index)
-        network = FeedForward.random(key, n, width, missing=(problem.subset[0],), b=1e-2)
-        initial.append(enumerated_risk(network, problem).value)
-        network, risk = _minimise_risk(network, problem)
-        trained.append(risk)
-        worst_pair = min(worst_pair, _smallest_pair_loss(network, problem))
+    for width in trial.track(widths):
+        start = partial(FeedForward.random, n=n, width=width, missing=(missing,), b=1e-2)
+        learner = Descent(start, optimiser=optax.lbfgs(), steps=steps)
+        runs = learn(learner, AllInputs(problem), runs=starts, key=trial.seed, trace=steps)
+        initial += runs.trace["risk"][:, 0].tolist()
+        trained += runs.risk.tolist()
+        pairs = [smallest_pair_loss(model, problem, missing) for model in runs.models]
+        worst_pair = min(worst_pair, *pairs)
     bound = hg1.risk_without_edge()
     best, slack = min(trained), 1e-9
     holds = best >= bound - slack and worst_pair >= 2 * bound - slack
@@ -221,7 +224,7 @@ def prop4(trial: Trial) -> Finding:
             "n": n,
             "k": k,
             "widths": list(widths),
-            "missing": problem.subset[0],
+            "missing": missing,
             "optimiser": "L-BFGS on the enumerated risk",
             "b": 1e-2,
         },
@@ -249,33 +252,3 @@ risk = enumerated_risk(network, problem)
 print(risk.value)
 assert risk.value > 1.01
 """
-
-
-def _minimise_risk(network: FeedForward, problem: Parity) -> tuple[FeedForward, float]:
-    """The net after L-BFGS on the exact risk, and that risk."""
-    leaves, structure = jax.tree.flatten(network.parameters())
-    shapes = [np.shape(leaf) for leaf in leaves]
-    cuts = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-
-    def rebuilt(flat):
-        parts = np.split(flat, cuts)
-        arrays = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-        return network.with_parameters(jax.tree.unflatten(structure, arrays))
-
-    def risk_and_slope(flat):
-        risk, gradient, _ = enumerated_gradient(rebuilt(flat), problem)
-        return risk.value, np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(gradient)])
-
-    start = np.concatenate([np.ravel(leaf) for leaf in leaves])
-    result = minimize(risk_and_slope, start, jac=True, method="L-BFGS-B", options={"maxiter": 100})
-    return rebuilt(result.x), float(result.fun)
-
-
-def _smallest_pair_loss(network: FeedForward, problem: Parity) -> float:
-    """Smallest loss sum over pairs of inputs that differ in the unseen bit of B."""
-    with float64():
-        bits = jnp.concatenate(list(all_bits(problem.n))).astype(float)
-        predictions = jax.vmap(network)(bits)
-        losses = jnp.maximum(0, 1 - problem.label(bits) * predictions) ** 2
-        flipped = jnp.arange(len(bits)) ^ (1 << problem.subset[0])
-        return float(jnp.min(losses + losses[flipped]))

@@ -1,15 +1,11 @@
 """Feed-forward learners beside the heads: parameters, missing edges, random features."""
 
-import numpy as np
-
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import train_heads
-from paritylab.learning.hardness.networks import linear_accuracy, train_networks
-from paritylab.models import Circle
-from paritylab.problem import Parity, sample
-from paritylab.statistics import Rate
+from paritylab.learning import AllInputs, FeedForwardNet, Heads, Population, Sample, learn
+from paritylab.learning.hardness.networks import random_feature_accuracy
+from paritylab.problem import Parity
 from paritylab.theory import hg1
 
 
@@ -27,28 +23,17 @@ def remark9(trial: Trial) -> Finding:
     steps = trial.pick(quick=600, default=2000, full=20_000)
     widths = trial.pick(quick=(16, 64), default=(8, 32, 128), full=(4, 8, 32, 128, 512))
     problem = Parity(n, tuple(range(1, 1 + 3 * k, 3)))
-    rows, test = (sample(problem, trial.seed + i, 8192) for i in (0, 1))
     nets = {}
     for width in trial.track(widths):
-        runs = train_networks(
-            rows.bits,
-            rows.labels,
-            width=width,
-            runs=3,
-            test=tuple(test),
-            batch=256,
-            steps=steps,
-            rate=0.01,
-            seed=trial.seed,
-        )
-        nets[width * (n + 2) + 1] = float(runs.accuracy.max())
-    precision = {size: _bits_per_number(size, k) for size in (16, 256, 4096)}
-    heads = train_heads(
-        problem,
-        "code",
+        learner = FeedForwardNet(width, batch=256, steps=steps)
+        runs = learn(learner, Sample(problem, 8192), runs=3, key=trial.seed)
+        nets[int(runs.stats["numbers"][0])] = float(runs.stats["accuracy"].max())
+    precision = {size: hg1.bits_per_direction(size) for size in (16, 256, 4096)}
+    heads = learn(
+        Heads.code(steps=trial.pick(quick=600, default=1000, full=2000)),
+        Population(problem),
         runs=trial.pick(quick=8, default=4, full=64),
-        steps=trial.pick(quick=600, default=1000, full=2000),
-        seed=trial.seed,
+        key=trial.seed,
     )
     table = {
         f"n={size}": {
@@ -66,7 +51,7 @@ def remark9(trial: Trial) -> Finding:
         Evidence.SAMPLED,
         measured={
             "finding": f"At n = {n}, k = {k}, {2 * k} trained numbers find B in "
-            f"{Rate.of(heads.recovered)} of runs; FFNN-1 from 8,192 rows, best of 3: "
+            f"{heads.rate()} of runs; FFNN-1 from 8,192 rows, best of 3: "
             f"{listed} test accuracy. Each head's number needs {precision[16]}, {precision[256]}, "
             f"{precision[4096]} bits of precision at n = 16, 256, 4096.",
             "instead": "O(k) real numbers suffice to express B, each with about log₂ n bits, as "
@@ -107,17 +92,6 @@ for n, bits in ((16, 5), (4096, 5), (4096, 13)):  # directions rounded to this m
 """
 
 
-def _bits_per_number(n: int, k: int) -> int:
-    """Fewest bits after the point with which every direction still points at its own position."""
-    table = np.asarray(Circle(n).table)
-    for bits in range(1, 40):
-        rounded = np.round(table * 2**bits) / 2**bits
-        angle = np.arctan2(rounded[:, 0], rounded[:, 1]) * n / (2 * np.pi)
-        if np.all(np.round(angle).astype(int) % n == np.arange(n)):
-            return bits
-    raise AssertionError("directions are distinct at 40 bits")
-
-
 @claim(
     "hg1-ffnn-edge",
     paper="hg1",
@@ -131,25 +105,19 @@ def ffnn_edge(trial: Trial) -> Finding:
     n, k = 10, 3
     steps = trial.pick(quick=1200, default=2000, full=20_000)
     problem = Parity(n, (1, 4, 8))
-    bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)], dtype=float)
-    labels = np.asarray(problem.label(bits))
     whole, cut = (
-        train_networks(
-            bits,
-            labels,
-            width=64,
+        learn(
+            FeedForwardNet(64, missing=missing, batch=256, steps=steps),
+            AllInputs(problem),
             runs=4,
-            steps=steps,
-            rate=0.01,
-            batch=256,
-            missing=missing,
-            seed=trial.seed,
+            key=trial.seed,
         )
         for missing in ((), (4,))
     )
     trial.report(0.6)
     features = trial.pick(quick=(64, 256), default=(64, 256, 1024), full=(64, 256, 1024, 4096))
-    linear = {width: _random_feature_accuracy(problem, width, trial.seed) for width in features}
+    wider = Parity(16, problem.subset)
+    linear = {size: random_feature_accuracy(wider, size, seed=trial.seed) for size in features}
     small = linear[features[0]]
     stuck = float(cut.risk.min()) >= 1 - 1e-9 and float(whole.risk.min()) < 0.1 and small < 0.6
     return Finding(
@@ -159,8 +127,8 @@ def ffnn_edge(trial: Trial) -> Finding:
             "finding": f"n = {n}, k = {k}, width 64: with all edges the best risk is "
             f"{whole.risk.min():.3f}, without the edges to one bit of B "
             f"{cut.risk.min():.3f} (4 starts each, accuracy exactly "
-            f"{100 * cut.accuracy.max():.0f} %). Linear classifiers on random ReLU features, "
-            "n = 16: " + ", ".join(f"{w}: {100 * a:.0f} %" for w, a in linear.items()) + ".",
+            f"{100 * cut.stats['accuracy'].max():.0f} %). Linear classifiers on random ReLU "
+            "features, n = 16: " + ", ".join(f"{w}: {100 * a:.0f} %" for w, a in linear.items()) + ".",
             "risk_with_all_edges": float(whole.risk.min()),
             "risk_without_one_input": float(cut.risk.min()),
             "accuracy_of_random_features": linear,
@@ -183,18 +151,4 @@ def ffnn_edge(trial: Trial) -> Finding:
             "marks": [{"axis": "y", "at": 0.5, "label": "chance"}],
             "caption": "A linear classifier on features it cannot train needs very many of them.",
         },
-    )
-
-
-def _random_feature_accuracy(problem: Parity, width: int, seed: int) -> float:
-    problem = Parity(16, problem.subset)
-    generator = np.random.default_rng(seed)
-    weights, thresholds = generator.normal(size=(16, width)), generator.normal(size=width)
-    rows, test = (sample(problem, seed + i, 8192) for i in (0, 1))
-
-    def lift(bits):
-        return np.maximum(0, (2.0 * np.asarray(bits) - 1) @ weights + thresholds[None, :])
-
-    return linear_accuracy(
-        lift(rows.bits), np.asarray(rows.labels), (lift(test.bits), np.asarray(test.labels))
     )

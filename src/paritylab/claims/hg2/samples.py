@@ -1,15 +1,17 @@
 """Finite data, and what a feed-forward network needs for the same task."""
 
+from functools import partial
+
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.hardness.networks import train_networks
+from paritylab.learning import FeedForwardNet, Fresh, learn
 from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.train import usual_width
-from paritylab.problem import Parity, sample, signs_from_bits
+from paritylab.problem import Parity
 from paritylab.statistics import half_point, power_law, threshold_law
 
 
@@ -117,13 +119,18 @@ def ffnn_claim(trial: Trial) -> Finding:
     widths = (2, 4, 8, 16)
     needed, blind = {}, {}
     for n in trial.track(sizes):
-        data = _xor_rows(n, 128 * n, trial.seed), _xor_rows(n, 2000, trial.seed + 1)
+        data = Fresh(Parity(n, (0, n - 1), sign=-1), 128)
+        whole, cut = (
+            partial(FeedForwardNet, missing=missing, inputs="signs", steps=steps)
+            for missing in ((), (0,))
+        )
         for width in widths:
-            done = _train(data, width, runs, steps, trial.seed)
-            if np.any(done.accuracy > 0.99):
-                needed[n] = width * (n + 2) + 1
+            done = learn(whole(width), data, runs=runs, key=trial.seed)
+            if np.any(done.stats["accuracy"] > 0.99):
+                needed[n] = int(done.stats["numbers"][0])
                 break
-        blind[n] = float(_train(data, 4, runs, steps, trial.seed, missing=(0,)).accuracy.mean())
+        chance = learn(cut(4), data, runs=runs, key=trial.seed)
+        blind[n] = float(chance.stats["accuracy"].mean())
     found = len(needed) == len(sizes)
     law = power_law(list(needed), list(needed.values())) if len(needed) > 2 else None
     at_chance = all(abs(rate - 0.5) < 0.05 for rate in blind.values())
@@ -147,7 +154,7 @@ def ffnn_claim(trial: Trial) -> Finding:
         margin=None if law is None else law.low - 0.5,
         interval=None if law is None else (law.low, law.high),
         runs=runs * len(sizes) * 2,
-        settings={"network": "FFNN-1, Adam 0.01", "rows": "128·n", "widths": list(widths)},
+        settings={"network": "FFNN-1, Adam 0.01", "rows per step": 128, "widths": list(widths)},
         series={
             "kind": "lines",
             "x": {"label": "n", "scale": "log"},
@@ -162,26 +169,4 @@ def ffnn_claim(trial: Trial) -> Finding:
             ],
             "caption": "Numbers that learn the XOR of two unknown bits.",
         },
-    )
-
-
-def _xor_rows(n: int, rows: int, seed: int):
-    batch = sample(Parity(n, (0, n - 1), sign=-1), key=seed, size=rows)
-    signs = signs_from_bits(np.asarray(batch.bits))
-    return np.asarray(signs, float), np.asarray(batch.labels, float)
-
-
-def _train(data, width, runs, steps, seed, missing=()):
-    (features, labels), test = data
-    return train_networks(
-        features,
-        labels,
-        width=width,
-        runs=runs,
-        test=test,
-        batch=128,
-        steps=steps,
-        rate=0.01,
-        missing=missing,
-        seed=seed,
     )

@@ -1,95 +1,146 @@
-"""Feed-forward learners: FFNN-1 on bits or on the output of frozen attention, many runs at once."""
+"""Feed-forward learners: FFNN-1 from random starts, and linear classifiers on random features."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
-from paritylab.learning.descent import as_optimiser, descend
+from paritylab.learning.descent import (
+    Schedule,
+    as_optimiser,
+    descend_from,
+    judged_networks,
+    traced,
+)
+from paritylab.learning.hardness.frozen import every_input
+from paritylab.learning.runs import (
+    AllInputs,
+    Fresh,
+    Rows,
+    Sample,
+    Target,
+    Trained,
+    Unknown,
+    check_fields,
+    register,
+)
 from paritylab.models import FeedForward
+from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
-from paritylab.problem.sampling import as_key
+from paritylab.problem import Parity, as_loss, sample
 
 
-class NetworkRuns(NamedTuple):
-    """Squared-hinge risk and accuracy on the test rows, and ‖α‖·‖β‖, one entry per run."""
+@register("feedforward")
+@dataclass(frozen=True, eq=False)
+class FeedForwardNet:
+    """FFNN-1 of `width` neurons from random starts, trained on the squared hinge.
 
-    risk: np.ndarray
-    accuracy: np.ndarray
-    norms: np.ndarray
+    missing: input positions without any edge. inputs: the net reads "bits" x or "signs" 1 - 2x;
+    the trained model is a function of bits either way. batch: rows per step, drawn at random; all
+    of them if None.
 
+    A run is solved if its squared-hinge risk is below 0.05. Stats: accuracy; norms, ‖α‖·‖β‖ at the
+    end; numbers, how many are trained.
 
-def train_networks(
-    features,
-    labels,
-    *,
-    width: int,
-    runs: int = 8,
-    test: tuple | None = None,
-    batch: int | None = None,
-    optimiser: str = "adam",
-    rate: float = 0.01,
-    steps: int = 2000,
-    missing: tuple[int, ...] = (),
-    seed: int = 0,
-) -> NetworkRuns:
-    """Train FFNN-1 of `width` neurons from random starts on rows of features.
-
-    batch: rows per step drawn at random, all of them if None. test: (features, labels) to be judged
-    on, the training rows if None. missing: input positions without any edge.
+    >>> from paritylab.learning import AllInputs, learn
+    >>> runs = learn(FeedForwardNet(16, steps=600), AllInputs(Parity(6, (1, 4))), runs=4)
+    >>> runs.kind, int(runs.stats["numbers"][0]), runs.rate().successes
+    ('exact', 129, 4)
     """
-    features, labels = (np.asarray(a, dtype=np.float64) for a in (features, labels))
-    if features.ndim != 2 or labels.shape != features.shape[:1]:
-        raise ValueError(
-            f"expected one row of features per label, got {features.shape} and {labels.shape}"
+
+    width: int = 64
+    missing: tuple[int, ...] = ()
+    inputs: str = "bits"
+    batch: int | None = None
+    optimiser: Any = "adam"
+    eta: float = 0.01
+    steps: int = 2000
+
+    takes = (AllInputs, Sample, Fresh, Rows)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        as_optimiser(self.optimiser, self.eta)
+        wrong = [j for j in self.missing if isinstance(j, bool) or not isinstance(j, int) or j < 0]
+        if wrong:
+            raise ValueError(f"missing must be a tuple of positions ≥ 0, got {wrong[0]!r} in it")
+        object.__setattr__(self, "missing", tuple(self.missing))
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        absent = [j for j in self.missing if j >= data.n]
+        if absent:
+            raise ValueError(f"missing positions must be in 0..{data.n - 1}, got {absent[0]}")
+        schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
+        signs = self.inputs == "signs"
+        starts = [
+            FeedForward.random(
+                jax.random.split(key)[1], data.n, self.width, missing=self.missing, signs=signs
+            )
+            for key in keys
+        ]
+        path = descend_from(
+            starts, data, keys, loss=as_loss("squared_hinge"), schedule=schedule, eta=self.eta
         )
-    test = (features, labels) if test is None else tuple(np.asarray(a, np.float64) for a in test)
-    keys = jax.random.split(as_key(seed), runs)
+        numbers = path.parameters
+        beta = numbers["hidden"] * starts[0].edges[None]
+        stats = {
+            "norms": np.linalg.norm(numbers["output"], axis=1) * np.linalg.norm(beta, axis=(1, 2)),
+            "numbers": np.full(len(keys), starts[0].edge_numbers()),
+        }
+        way = traced(path, schedule, **(path.path or {}))
+        return judged_networks(self, numbers, data, keys, trace=way, stats=stats)
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> FeedForward:
+        edges = input_edges(self.width, target.n, self.missing)
+        return FeedForward(**numbers, edges=edges, signs=self.inputs == "signs")
+
+
+def smallest_pair_loss(model: Any, problem: Parity, position: int) -> float:
+    """Smallest sum of squared-hinge losses over pairs of inputs that differ in one bit.
+
+    model: a predictor of one bit string. position: the bit; if it is in B the labels of a pair
+    differ, so a model that cannot see it leaves at least 2 (Proposition 4 of HG1).
+    """
     with float64():
-        start = [FeedForward.random(key, features.shape[1], width, missing=missing) for key in keys]
-        parameters = jax.tree.map(lambda *a: np.stack(a), *(net.parameters() for net in start))
-        results = _train_all(
-            start[0],
-            parameters,
-            keys,
-            (features, labels),
-            test,
-            (optimiser, np.float64(rate)),
-            steps,
-            batch,
+        bits = jnp.asarray(every_input(problem.n))
+        losses = as_loss("squared_hinge").pointwise(
+            problem.label(bits).astype(float), jax.vmap(model)(bits)
         )
-        return NetworkRuns(*map(np.asarray, results))
+        flipped = jnp.arange(len(bits)) ^ (1 << position)
+        return float(jnp.min(losses + losses[flipped]))
 
 
-@eqx.filter_jit
-def _train_all(net, parameters, keys, rows, test, optimiser_and_rate, steps, batch):
-    optimiser = as_optimiser(*optimiser_and_rate)
+def linear_accuracy(features: Any, labels: Any, test: tuple, *, ridge: float = 1e-6) -> float:
+    """Test accuracy of the least-squares linear classifier on given features.
 
-    def risk(parameters, features, labels):
-        predictions = jax.vmap(net.with_parameters(parameters))(features)
-        return jnp.mean(jnp.maximum(0, 1 - labels * predictions) ** 2)
-
-    def one(parameters, key):
-        def step_risk(parameters, step_key):
-            if batch is None:
-                return risk(parameters, *rows)
-            chosen = jax.random.randint(step_key, (batch,), 0, rows[1].shape[0])
-            return risk(parameters, rows[0][chosen], rows[1][chosen])
-
-        end = descend(step_risk, parameters, optimiser, steps=steps, every=steps, key=key)
-        trained = net.with_parameters(end.parameters)
-        right = jnp.mean(jax.vmap(trained)(test[0]) * test[1] > 0)
-        norms = jnp.linalg.norm(trained.output) * jnp.linalg.norm(trained.hidden * net.edges)
-        return risk(end.parameters, *test), right, norms
-
-    return jax.vmap(one)(parameters, keys)
-
-
-def linear_accuracy(features, labels, test: tuple, *, ridge: float = 1e-6) -> float:
-    """Test accuracy of the least-squares linear classifier on given features."""
+    features: (rows, d). labels: ±1, (rows,). test: features and labels to be judged on.
+    """
     features, labels = np.asarray(features, float), np.asarray(labels, float)
     gram = features.T @ features + ridge * len(features) * np.eye(features.shape[1])
     weights = np.linalg.solve(gram, features.T @ labels)
     return float(np.mean((np.asarray(test[0], float) @ weights) * test[1] > 0))
+
+
+def random_feature_accuracy(
+    problem: Parity, features: int, *, samples: int = 8192, seed: int = 0
+) -> float:
+    """Test accuracy of a linear classifier on random ReLU features max(0, wᵀ(2x - 1) + b).
+
+    features: how many; w and b are Gaussian and never train. samples: rows to fit, and as many
+    fresh ones to be judged on.
+    """
+    generator = np.random.default_rng(seed)
+    weights, thresholds = (
+        generator.normal(size=size) for size in ((problem.n, features), features)
+    )
+    rows, test = (sample(problem, seed + i, samples) for i in (0, 1))
+
+    def lift(bits: Float[Array, "rows n"]) -> np.ndarray:
+        return np.maximum(0, (2.0 * np.asarray(bits) - 1) @ weights + thresholds[None, :])
+
+    return linear_accuracy(
+        lift(rows.bits), np.asarray(rows.labels), (lift(test.bits), np.asarray(test.labels))
+    )

@@ -1,0 +1,102 @@
+"""Frozen attention: the best head of any kind, the trained one, and hard heads."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning import AllInputs, FrozenAttention, Population, learn
+from paritylab.learning.hardness.frozen import (
+    best_possible_risk,
+    every_input,
+    frozen_features,
+    group_risks,
+    parity_of,
+    repaired_margin,
+    risk_with_averaged_ties,
+    smallest_worst_risk,
+)
+from paritylab.learning.runs import run_keys
+from paritylab.models import FrozenHeads
+from paritylab.precision import float64
+from paritylab.problem import Parity
+from paritylab.theory import hg1
+
+PAIR = Parity(5, (0, 3))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """AdamW shrinks whatever it is given, so frozen heads must not be among it."""
+    learner = FrozenAttention(token=True, optimiser="adamw", eta=0.05, steps=150)
+    return learn(learner, AllInputs(PAIR), runs=3)
+
+
+def test_only_the_net_trains_and_every_run_has_its_own_heads(runs):
+    for run, key in enumerate(run_keys(0, 0, 3)):
+        start = FrozenHeads.random(
+            jax.random.split(key)[1], 5, heads=2, width=32, token=True, tau=0.3
+        )
+        np.testing.assert_array_equal(runs.numbers["heads"][run], start.entries)
+        assert not np.allclose(runs.numbers["hidden"][run], start.network.hidden)
+    assert len(np.unique(runs.numbers["heads"])) == 3 * 2 * 4
+    np.testing.assert_array_equal(runs.stats["numbers"], 32 * 6 + 1)
+
+
+def test_the_best_head_beats_every_trained_one(runs):
+    labels = parity_of(every_input(5), PAIR.subset)
+    for run in range(3):
+        features = frozen_features(runs.model(run))
+        assert best_possible_risk(features, labels) <= runs.risk[run] + 1e-9
+    with float64():
+        bits = every_input(5)[11]
+        net = runs.model(0).network
+        assert float(runs.model(0)(bits)) == pytest.approx(
+            float(net(frozen_features(runs.model(0))[11])), abs=1e-12
+        )
+
+
+def test_the_best_head_by_hand():
+    # Two groups of features: one pure, one with labels + + -: its best risk is 4·(2/5)(1/5)/(3/5).
+    features, labels = [[0], [0], [1], [1], [1]], [1, 1, 1, 1, -1]
+    assert best_possible_risk(features, labels) == pytest.approx(8 / 15)
+    groups = np.array([0, 0, 1, 1, 1])
+    both = group_risks(groups, np.stack([labels, np.ones(5)], axis=1))
+    np.testing.assert_allclose(both, [8 / 15, 0])
+    with pytest.raises(ValueError, match="one row of features per label"):
+        best_possible_risk(features, labels[:3])
+
+
+def test_hard_heads_obey_corollary_20_unless_ties_are_averaged():
+    assert smallest_worst_risk(4, 1, draws=40) >= hg1.fixed_hard_attention(4, 1)
+    assert smallest_worst_risk(4, 4, draws=40) < 1
+    assert risk_with_averaged_ties(5) == 0
+    assert risk_with_averaged_ties(6) > 0
+
+
+def test_the_repaired_margin_is_the_risk_less_the_bound():
+    margin, draw = repaired_margin(5)
+    with float64():
+        shapes, _ = jax.eval_shape(draw, jax.random.key(0))
+        # Zero weights predict 0: risk 1, and the second factor of the bound is 1.
+        silent = jax.tree.map(lambda each: jnp.zeros(each.shape), shapes)
+        expected = 1 - hg1.attended_inputs_counted(5, 1)
+        assert float(margin(silent, 0.0)) == pytest.approx(expected)
+        # An offset of 1 alone: the loss is 0 on one half of the inputs and 4 on the other.
+        assert float(margin({**silent, "offset": jnp.ones(())}, 0.0)) == pytest.approx(expected + 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: FrozenAttention(heads=0), "heads must be at least 1"),
+        (lambda: FrozenAttention(token=1), "token must be true or false"),
+        (lambda: FrozenAttention(tau=0), "tau must be above 0"),
+        (lambda: FrozenAttention(optimiser="sdg"), "did you mean 'sgd'"),
+        (lambda: learn(FrozenAttention(), Population(PAIR)), "does not learn from Population"),
+    ],
+)
+def test_bad_settings_are_one_line(call, words):
+    with pytest.raises(ValueError, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)

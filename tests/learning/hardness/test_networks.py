@@ -1,0 +1,100 @@
+"""Feed-forward learners: what they learn, and what a missing edge costs them."""
+
+import numpy as np
+import pytest
+
+from paritylab.learning import AllInputs, FeedForwardNet, Fresh, Rows, Sample, learn
+from paritylab.learning.hardness.networks import (
+    linear_accuracy,
+    random_feature_accuracy,
+    smallest_pair_loss,
+)
+from paritylab.models import parity_network
+from paritylab.problem import Parity, random_tree, sample
+
+PAIR = Parity(5, (0, 3))
+
+
+def trained(**options):
+    """Settings differ only in numbers, so one compiled loop serves all."""
+    learner = FeedForwardNet(16, **{"steps": 500, "eta": 0.03, **options})
+    return learn(learner, AllInputs(PAIR), runs=4, trace=250)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return trained()
+
+
+def test_a_net_learns_a_pair_and_says_what_it_cost(whole):
+    assert whole.rate().value == 1
+    assert whole.recovered.sum() == 0  # a net names no set
+    assert whole.kind == "exact"
+    np.testing.assert_array_equal(whole.stats["accuracy"], 1)
+    np.testing.assert_array_equal(whole.stats["numbers"], 16 * 7 + 1)
+    norms = [whole.model(run).norms() for run in range(4)]
+    np.testing.assert_allclose(whole.stats["norms"], norms)
+
+
+def test_the_trace_holds_the_way(whole):
+    assert whole.trace["risk"].shape == (4, 2)
+    assert whole.trace["hidden"].shape == (4, 2, 16, 5)
+    np.testing.assert_array_less(whole.trace["risk"][:, 1], whole.trace["risk"][:, 0])
+
+
+def test_a_net_without_an_edge_stays_at_chance():
+    cut = trained(missing=(3,))
+    assert cut.risk.min() >= 1 - 1e-9
+    np.testing.assert_array_equal(cut.stats["numbers"], 16 * 6 + 1)
+    assert smallest_pair_loss(cut.model(0), PAIR, 3) >= 2 - 1e-9
+
+
+def test_held_out_rows_judge_a_net():
+    batch = sample(PAIR, key=1, size=400)
+    runs = learn(FeedForwardNet(16, steps=500, eta=0.03), Rows(batch.bits, batch.labels), runs=3)
+    assert runs.kind == "sampled"
+    assert runs.recovered is None
+    assert runs.solved.sum() >= 2
+
+
+def test_a_diverging_net_has_no_risk_and_no_success():
+    runs = trained(eta=1e300)
+    assert runs.diverged.all()
+    assert runs.rate().value == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: FeedForwardNet(width=0), "width must be at least 1"),
+        (lambda: FeedForwardNet(width=2.5), "width must be a whole number"),
+        (lambda: FeedForwardNet(missing="1"), "missing must be a tuple of positions"),
+        (lambda: FeedForwardNet(missing=(0.5,)), "missing must be a tuple of positions ≥ 0"),
+        (lambda: FeedForwardNet(missing=(-1,)), "missing must be a tuple of positions ≥ 0"),
+        (lambda: FeedForwardNet(inputs="sign"), "did you mean 'signs'"),
+        (lambda: FeedForwardNet(eta=0), "eta must be above 0"),
+        (lambda: FeedForwardNet(batch=0), "batch must be at least 1"),
+        (lambda: learn(FeedForwardNet(missing=(9,)), AllInputs(PAIR)), r"must be in 0\.\.4, got 9"),
+        (lambda: learn(FeedForwardNet(batch=4), Fresh(PAIR, 9)), "Fresh draws its 9 samples"),
+        (lambda: learn(FeedForwardNet(), Sample(random_tree(0, 8, 4), 9)), "got a ParityTree"),
+    ],
+)
+def test_bad_settings_are_one_line(call, words):
+    with pytest.raises(ValueError, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+
+
+def test_the_pair_loss_of_an_exact_net_is_zero():
+    assert smallest_pair_loss(parity_network(PAIR), PAIR, 3) == 0
+
+
+def test_linear_classifiers_do_what_least_squares_can():
+    rows = np.random.default_rng(1).normal(size=(400, 3))
+    labels = np.sign(rows[:, 0])
+    assert linear_accuracy(rows, labels, (rows, labels)) > 0.95
+
+
+def test_random_features_carry_one_bit_but_not_three():
+    assert random_feature_accuracy(Parity(6, (2,)), 64, samples=1000) > 0.99
+    assert random_feature_accuracy(Parity(16, (1, 4, 8)), 32, samples=1000) < 0.6
