@@ -5,8 +5,7 @@ import re
 from pathlib import Path
 
 import paritylab
-from paritylab.claims import Claim, registry
-from paritylab.claims.registry import PAPERS
+from paritylab.claims import PAPERS, Claim, Effort, registry
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -14,24 +13,36 @@ ROOT = HERE.parent
 
 def claim_page(claim: Claim) -> str:
     """Everything the registry knows about a claim."""
-    source = Path(inspect.getsourcefile(inspect.unwrap(claim.run)) or "").resolve()
-    place = source.relative_to(ROOT)
+    place = claim.file.resolve().relative_to(ROOT)
     quick, default, full = claim.seconds
+    parts = f"`{claim.measure.__name__}`"
+    if claim.judged_by:
+        parts += f", judged by `{claim.judged_by.__name__}`,"
     return f"""# {claim.title}
 
-`{claim.id}` · {claim.paper.upper()}: {PAPERS[claim.paper]}
+`{claim.id}` · {claim.paper.upper()}: {PAPERS[claim.paper]} · {claim.source.place}
 
 {claim.statement}
 
-Expected verdict: **{claim.expected.value}**, {claim.expected.sentence}.
+Recorded verdict: {recorded_verdict(claim)}.
 
 ```sh
 paritylab check {claim.id} --report report
 ```
 
-About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. The code that \
-decides it is `{claim.run.__name__}` in [{place}](../../{place}).
+About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. It is measured \
+by {parts} in [{place}](../../{place}).
 """
+
+
+def recorded_verdict(claim: Claim) -> str:
+    """The verdict at default effort, and those of other efforts where they differ."""
+    usual = claim.expected_at(Effort.DEFAULT)
+    if usual is None:
+        return "none yet"
+    others = {effort: claim.expected_at(effort) for effort in Effort}
+    notes = [f"{s} at {e} effort" for e, s in others.items() if s not in (None, usual)]
+    return f"**{usual}**, {usual.sentence}" + "".join(f"; {note}" for note in notes)
 
 
 def claims_index(claims: dict[str, Claim]) -> str:
@@ -39,7 +50,8 @@ def claims_index(claims: dict[str, Claim]) -> str:
     for paper, name in PAPERS.items():
         lines += [f"## {paper.upper()}: {name}", ""]
         lines += [
-            f"- [{claim.id}]({claim.id}.md) ({claim.expected.value}): {claim.title}"
+            f"- [{claim.id}]({claim.id}.md) ({claim.expected_at(Effort.DEFAULT) or 'new'}): "
+            f"{claim.title}"
             for claim in claims.values()
             if claim.paper == paper
         ]

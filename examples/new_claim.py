@@ -3,34 +3,65 @@
 It asks whether two heads on the circle still learn when a tenth of the labels is flipped.
 """
 
-from paritylab import Evidence, Finding, Rate, Status, Trial, claim, random_targets, train_heads
+from typing import NamedTuple
+
+from paritylab import (
+    Bars,
+    Efforts,
+    Judged,
+    Rate,
+    Trial,
+    claim,
+    holds,
+    random_targets,
+    refuted,
+    train_heads,
+    undecided,
+)
+
+
+class Rates(NamedTuple):
+    """How often B is found, without noise and with it."""
+
+    clean: Rate
+    noisy: Rate
 
 
 @claim(
     "my-noise",
     title="Flipped labels slow two heads down but do not stop them",
     statement="With 10 % flipped labels the public code's training still finds B in 1 of 3 runs.",
-    expected="holds",
+    efforts=Efforts(
+        quick={"runs": 60, "steps": 400},
+        default={"runs": 100, "steps": 600},
+        full={"runs": 400, "steps": 2000},
+    ),
+    settings={"n": 10, "k": 2, "noise": 0.1},
     seconds=(3, 5, 60),
 )
-def my_noise(trial: Trial) -> Finding:
-    runs = trial.pick(quick=40, default=100, full=400)
-    steps = trial.pick(quick=400, default=600, full=2000)
-    rates = {}
+def my_noise(trial: Trial, runs: int, steps: int) -> Rates:
+    rates = []
     for noise in trial.track((0.0, 0.1)):
         targets = random_targets(n=10, k=2, runs=runs, seed=trial.seed, noise=noise)
         done = train_heads(targets, "code", steps=steps, seed=trial.seed)
-        rates[noise] = Rate.of(done.recovered)
-    noisy = rates[0.1]
-    return Finding(
-        Status.HOLDS if noisy.value > 1 / 3 else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"B is found in {rates[0.0]} of runs without noise and in {noisy} with it.",
-            "rate": {str(noise): rate.value for noise, rate in rates.items()},
-        },
-        margin=noisy.value - 1 / 3,
-        interval=noisy.interval,
-        runs=2 * runs,
-        settings={"n": 10, "k": 2, "steps": steps},
-    )
+        rates.append(Rate.of(done.recovered))
+    return Rates(*rates)
+
+
+@my_noise.judge
+def judge(rates: Rates) -> Judged:
+    noisy = rates.noisy
+    text = f"B is found in {noisy} of runs with noise and in {rates.clean} without."
+    shared = {"evidence": "sampled", "interval": noisy.interval, "runs": 2 * noisy.runs}
+    if noisy.low > 1 / 3:
+        return holds(text, margin=noisy.low - 1 / 3, **shared)
+    if noisy.high < 1 / 3:
+        instead = f"It finds B in at most {noisy.high:.0%} of runs."
+        return refuted(text, instead=instead, margin=1 / 3 - noisy.high, **shared)
+    return undecided(f"{text} 1/3 is not excluded.", **shared)
+
+
+@my_noise.figure
+def figure(rates: Rates) -> Bars:
+    named = {"no noise": rates.clean, "10 % flipped": rates.noisy}
+    return Bars.of_rates(named, y="share of runs that find B")

@@ -66,23 +66,93 @@ def test_pipes_get_plain_text(elsewhere):
     assert "hg1-lemma14-sign: corrected" in done.stderr
 
 
-def test_own_claims_and_exit_code_1(capsys, elsewhere):
-    (elsewhere / "mine.py").write_text(
-        "from paritylab import Evidence, Finding, Status, claim\n"
-        "@claim('cli-own', title='t', statement='s', expected='holds')\n"
-        "def own(trial):\n"
-        "    return Finding(Status.REFUTED, Evidence.EXACT, {'finding': 'no'})\n"
+OWN_CLAIMS = """
+from paritylab import Parity, claim, holds
+
+@claim("cli-own", title="t", statement="s")
+def own(trial):
+    return {"value": 1}
+
+@own.judge
+def judge(record):
+    return holds("yes")
+
+@claim("cli-broken", title="t", statement="s")
+def broken(trial):
+    return Parity(3, (9,))
+"""
+
+
+def test_a_failed_claim_is_a_row_and_exit_code_4(capsys, elsewhere):
+    (elsewhere / "mine.py").write_text(OWN_CLAIMS)
+    code, out, err = run(
+        capsys, "check", "--file", "mine.py", "--json", "rows.json", "--report", "page"
     )
-    code, out, err = run(capsys, "check", "--file", "mine.py")
+    assert code == 4
+    assert "cli-own     holds" in out
+    assert "(mine.py, line 14)" in out
+    assert "failed: cli-broken" in err
+    own, broken = json.loads((elsewhere / "rows.json").read_text())
+    assert (own["status"], own["expected"], broken["status"]) == ("holds", None, "failed")
+    assert "mine.py, line 14" in (elsewhere / "page" / "index.html").read_text()
+    code, _, err = run(capsys, "check", "--file", "mine.py")
+    assert "1 of 2 reused" in err
+    assert run(capsys, "check", "cli-own", "--file", "mine.py")[0] == 0
+
+
+@pytest.fixture
+def record_elsewhere(elsewhere, monkeypatch):
+    """The recorded verdicts in a file of the test's own."""
+    file = elsewhere / "recorded.json"
+    monkeypatch.setattr("paritylab.claims.recorded.FILE", file)
+    return file
+
+
+def test_a_verdict_that_differs_is_exit_code_1(capsys, record_elsewhere):
+    record_elsewhere.write_text('{"hg1-lemma14-sign": {"quick": "holds"}}')
+    code, _, err = run(capsys, *QUICK)
     assert code == 1
-    assert "cli-own" in out
-    assert "not as expected: cli-own" in err
+    assert "not as recorded: hg1-lemma14-sign" in err
+    record_elsewhere.unlink()
+    assert run(capsys, *QUICK)[0] == 0
+
+
+def test_record_writes_what_three_seeds_agree_on(capsys, record_elsewhere):
+    code, _, err = run(capsys, *QUICK, "--record")
+    assert code == 0
+    assert "1 of 1 verdicts recorded" in err
+    assert json.loads(record_elsewhere.read_text()) == {"hg1-lemma14-sign": {"quick": "corrected"}}
+    assert run(capsys, *QUICK)[0] == 0
+
+
+def test_an_error_of_the_lab_itself_is_exit_code_4(capsys, elsewhere, monkeypatch):
+    monkeypatch.setattr("paritylab.cli.check._chosen", lambda *_: 1 / 0)
+    code, _, err = run(capsys, *QUICK)
+    assert code == 4
+    assert err.startswith("paritylab: unexpected ZeroDivisionError")
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["sweep"]])
+def test_no_arguments_show_the_help(capsys, command):
+    code, out, err = run(capsys, *command)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: paritylab")
+    assert err.count("\n") > 5
+
+
+def test_a_closed_pipe_is_quiet(elsewhere):
+    command = f"{sys.executable} -m paritylab claims | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["check", "no-such-claim"], "no claim 'no-such-claim'"),
+        (["check", "hg1-masc"], "did you mean hg1-mask?"),
+        (["check", "--record", "--seed", "1"], "--record runs"),
         (["check", "--effort", "huge"], "'huge'"),
         (["check", "hg1-mask", "--paper", "ks"], "no claim of paper ks"),
         (["check", "--jobs", "0"], "--jobs must be at least 1"),
@@ -128,12 +198,12 @@ SLOW_CLAIMS = """
 import pathlib, time
 from paritylab import Evidence, Finding, Status, claim
 
-@claim("fast-one", title="t", statement="s", expected="holds")
+@claim("fast-one", title="t", statement="s")
 def fast(trial):
     pathlib.Path("fast-ran").touch()
     return Finding(Status.HOLDS, Evidence.EXACT, {"finding": "yes"})
 
-@claim("slow-one", title="t", statement="s", expected="holds")
+@claim("slow-one", title="t", statement="s")
 def slow(trial):
     pathlib.Path("slow-began").touch()
     time.sleep(60)
@@ -152,6 +222,8 @@ def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)  # an impatient user
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "run the same command again" in err

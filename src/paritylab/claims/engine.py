@@ -1,28 +1,29 @@
-"""Runs claims one after another and reuses verdicts that nothing has changed since."""
+"""Runs claims, one by one or side by side, and reuses verdicts that nothing has changed since."""
 
+import contextlib
 import hashlib
+import io
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from paritylab.claims.registry import Claim
-from paritylab.claims.verdict import Effort, Finding, Provenance, Verdict, make_row
-from paritylab.claims.workers import rows_from_workers
-from paritylab.sweep.provenance import device, versions
+from paritylab.claims.places import reason_of
+from paritylab.claims.registry import Claim, registry
+from paritylab.claims.rows import Provenance, failed_row, make_row
+from paritylab.claims.verdict import Effort, Status, Verdict, plain
+from paritylab.sweep.engines import Done, Failure, processes, serial
+from paritylab.sweep.provenance import device, fingerprint_of, versions
 from paritylab.sweep.store import Store
 
-
-class ClaimError(ValueError):
-    """A claim's own code failed; the message names the claim."""
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a claim function is given: how hard to try, the seed, and where to report progress."""
+    """What a measurement is given: how hard to try, the seed, and where to report progress."""
 
     effort: Effort = Effort.DEFAULT
     seed: int = 0
@@ -52,92 +53,96 @@ def check(
     on_start: Callable[[Claim], None] = lambda claim: None,
     on_progress: Callable[[float], None] = lambda fraction: None,
 ) -> Iterator[Verdict]:
-    """Verdicts one by one, each saved in the store as soon as it exists.
+    """Verdicts as they are finished, each saved in the store as soon as it exists.
 
-    A stored verdict is reused if effort, seed, code, versions and device are the same,
-    unless `fresh`. jobs: worker processes for the lab's own claims; with more than one, verdicts
-    come in the order in which they are finished.
+    A stored verdict is reused, and comes first, if effort, seed, code, versions, precision and
+    device are the same, unless `fresh`. A claim that raises becomes a row with the status failed,
+    which is not stored. jobs: worker processes for the lab's own claims.
     """
-    effort, claims = Effort(effort), list(claims)
-    if jobs > 1 and all(claim.is_built_in for claim in claims):
-        yield from _check_side_by_side(claims, effort, seed, store, fresh, jobs)
-        return
+    effort, missing = Effort(effort), []
+    keys: dict[str, str] = {}
     for claim in claims:
-        key = verdict_key(claim, effort, seed)
-        stored = None if fresh or store is None else store.verdict(key)
-        if stored is not None:
-            yield Verdict(stored, reused=True)
-            continue
-        on_start(claim)
-        row = run_claim(claim, Trial(effort, seed, on_progress))
-        if store is not None:
-            store.save_verdict(key, row)
-        yield Verdict(row)
-
-
-def _check_side_by_side(claims, effort, seed, store, fresh, jobs) -> Iterator[Verdict]:
-    keys = {claim.id: verdict_key(claim, effort, seed) for claim in claims}
-    missing = []
-    for claim in claims:
+        keys[claim.id] = verdict_key(claim, effort, seed)
         stored = None if fresh or store is None else store.verdict(keys[claim.id])
         if stored is None:
             missing.append(claim)
         else:
-            yield Verdict(stored, reused=True)
-    if not missing:
-        return
-    for row in rows_from_workers(missing, effort, seed, min(jobs, len(missing))):
-        if store is not None:
-            store.save_verdict(keys[row["id"]], row)
+            expected = plain(claim.expected_at(effort))
+            yield Verdict({**stored, "expected": expected}, reused=True)
+    if jobs > 1 and all(claim.is_built_in for claim in missing):
+        done = _side_by_side(missing, effort, seed, jobs)
+    else:
+        done = _in_turn(missing, Trial(effort, seed, on_progress), on_start)
+    by_id = {claim.id: claim for claim in missing}
+    for id, value, seconds in done:
+        row = value
+        if isinstance(value, Failure):
+            row = failed_row(by_id[id], value.reason, _provenance(effort, seed, seconds))
+        if store is not None and row["status"] != Status.FAILED:
+            store.save_verdict(keys[id], row)
         yield Verdict(row)
 
 
-def run_claim(claim: Claim, trial: Trial) -> dict[str, Any]:
-    """The row of one claim."""
+def _in_turn(
+    claims: list[Claim], trial: Trial, on_start: Callable[[Claim], None]
+) -> Iterator[Done]:
+    def row_of(claim: Claim) -> Row:
+        on_start(claim)
+        return run_claim(claim, trial)
+
+    for claim, value, seconds in serial()(row_of, claims):
+        yield Done(claim.id, value, seconds)
+
+
+def _side_by_side(claims: list[Claim], effort: Effort, seed: int, jobs: int) -> Iterator[Done]:
+    """The longest claims first, so that none of them is left for the end."""
+    ordered = sorted(claims, key=lambda claim: -claim.budget(effort))
+    ids = [claim.id for claim in ordered]
+    return processes(jobs)(partial(_row_by_id, effort=effort.value, seed=seed), ids)
+
+
+def _row_by_id(id: str, effort: str, seed: int) -> Row:
+    return run_claim(registry()[id], Trial(Effort(effort), seed))
+
+
+def run_claim(claim: Claim, trial: Trial) -> Row:
+    """The row of one claim; if its code raises, a row with the status failed.
+
+    From default effort on a counterexample has to run, too.
+    """
     start = time.perf_counter()
+
+    def provenance() -> Provenance:
+        return _provenance(trial.effort, trial.seed, time.perf_counter() - start)
+
     try:
-        finding = claim.run(trial)
-    except Exception as error:
-        raise ClaimError(f"claim {claim.id} failed: {type(error).__name__}: {error}") from error
-    if not isinstance(finding, Finding):
-        raise ClaimError(f"claim {claim.id} must return a Finding, got {type(finding).__name__}")
-    seconds = time.perf_counter() - start
-    provenance = Provenance(trial.seed, trial.effort, round(seconds, 3), device(), versions())
-    return make_row(claim, finding, provenance)
+        outcome = claim.run(trial)
+        if trial.effort is not Effort.QUICK and outcome.judged.counterexample:
+            run_counterexample(outcome.judged.counterexample)
+        return make_row(claim, outcome, provenance())
+    except (Exception, SystemExit) as error:
+        return failed_row(claim, reason_of(error, claim.file), provenance())
+
+
+def run_counterexample(code: str) -> str:
+    """Run a counterexample in a namespace of its own; returns what it prints."""
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "<counterexample>", "exec"), {"__name__": "counterexample"})
+    except (Exception, SystemExit) as error:
+        raise RuntimeError(f"the counterexample fails: {type(error).__name__}: {error}") from error
+    return printed.getvalue()
+
+
+def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
+    return Provenance(seed, effort, round(seconds, 3), device(), versions())
 
 
 def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:
     """Names everything a verdict depends on."""
-    parts = [
-        claim.id,
-        claim.statement,
-        claim.expected_at(effort).value,
-        effort.value,
-        seed,
-        code_fingerprint(),
-        _source(claim),
-        versions(),
-        device(),
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _source(claim: Claim) -> str:
-    """What stands for a user's code in the key; the lab's own files are in the fingerprint."""
-    if claim.is_built_in:
-        return ""
-    path = Path(claim.run.__code__.co_filename)
-    # A claim typed into a notebook or console has no file: its compiled code must do.
-    return path.read_text(errors="replace") if path.is_file() else claim.run.__code__.co_code.hex()
-
-
-@cache
-def code_fingerprint() -> str:
-    """Hash of the package's code, less the parts that only show results."""
-    root = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        relative = path.relative_to(root)
-        if relative.parts[0] not in ("report", "cli"):
-            digest.update(str(relative).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    words = [claim.id, claim.title, claim.statement, claim.source.paper, claim.source.place]
+    settings = [claim.efforts.at(effort), claim.settings]
+    code = fingerprint_of(claim.measure, claim.judged_by, claim.drawn_by)
+    parts = [*words, effort.value, seed, repr(settings), code]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,7 +1,9 @@
 """A verdict is a value: what was found, how strong the evidence is, where it came from."""
 
 import math
-from dataclasses import dataclass, field
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +17,7 @@ class Status(StrEnum):
     CORRECTED = "corrected"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
+    FAILED = "failed"
 
     @property
     def sentence(self) -> str:
@@ -26,6 +29,7 @@ _SENTENCES = {
     Status.CORRECTED: "holds with a stated correction",
     Status.REFUTED: "refuted by a counterexample or an interval that excludes it",
     Status.UNDECIDED: "undecided at this effort",
+    Status.FAILED: "not decided: its code raised an error",
 }
 
 
@@ -33,6 +37,7 @@ class Evidence(StrEnum):
     """Where the deciding number comes from; kinds are never mixed in one number."""
 
     EXACT = "exact"
+    NUMERICAL = "numerical"
     SAMPLED = "sampled"
     EXTRAPOLATED = "extrapolated"
 
@@ -46,15 +51,73 @@ class Effort(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a claim function returns.
+class Judged:
+    """What a judge makes of a record; built by `holds`, `corrected`, `refuted`, `undecided`.
 
-    measured: numbers by name; the key "finding" holds the verdict in one sentence and, for
-    corrected or refuted claims, "instead" the nearest statement that does hold.
-    predicted: what the paper says, by the same names. margin: distance of the deciding number
-    from the value at which the status would change, positive on the side of this status.
-    interval: 95 % interval of the deciding number when it is sampled. counterexample: Python
-    that shows the failure and asserts it. series: what a figure needs (see report.figures).
+    finding: the verdict in one sentence. instead: the nearest statement that does hold and was
+    tested; corrected and refuted need it. measured: numbers by names a reader knows, the fields of
+    the record if None. predicted: what the source says, by the same names. margin: distance of the
+    deciding number from the value at which the status would change, positive on the side of this
+    status. interval: 95 % interval of the deciding number when it is sampled. runs: how many runs
+    or cases stand behind it. counterexample: Python that shows the failure and asserts it.
+    """
+
+    status: Status
+    finding: str
+    evidence: Evidence = Evidence.EXACT
+    instead: str | None = None
+    margin: float | None = None
+    interval: tuple[float, float] | None = None
+    runs: int = 1
+    measured: Mapping[str, Any] | None = None
+    predicted: Mapping[str, Any] = field(default_factory=dict)
+    counterexample: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", _one_of(Status, self.status))
+        object.__setattr__(self, "evidence", _one_of(Evidence, self.evidence))
+        if self.status is Status.FAILED:
+            raise ValueError("a judge cannot say failed; that is for claims that raise an error")
+        if not isinstance(self.finding, str) or not self.finding.strip():
+            raise ValueError(f"a finding is a sentence, got {self.finding!r}")
+        if self.status in (Status.CORRECTED, Status.REFUTED) and not self.instead:
+            raise ValueError(
+                f"{self.status.value} needs `instead`, the nearest statement that holds"
+            )
+        if self.margin is not None and not _is_number(self.margin):
+            raise ValueError(f"margin must be a number, got {self.margin!r}")
+        if isinstance(self.runs, bool) or not isinstance(self.runs, numbers.Integral):
+            raise ValueError(f"runs must be a whole number, got {self.runs!r}")
+        _check_interval(self.interval)
+        _check_code(self.counterexample)
+
+
+def holds(text: str, **details: Any) -> Judged:
+    """The statement holds in every case tried; details are fields of `Judged`."""
+    return Judged(Status.HOLDS, text, **details)
+
+
+def corrected(text: str, *, instead: str, **details: Any) -> Judged:
+    """The statement holds once it is changed to `instead`, which is what was tested."""
+    return Judged(Status.CORRECTED, text, instead=instead, **details)
+
+
+def refuted(text: str, *, instead: str, **details: Any) -> Judged:
+    """The statement is false within its own assumptions; `instead` is the nearest that holds."""
+    return Judged(Status.REFUTED, text, instead=instead, **details)
+
+
+def undecided(text: str, **details: Any) -> Judged:
+    """The record does not decide; the text says what is missing."""
+    return Judged(Status.UNDECIDED, text, **details)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a claim without a judge of its own returns: measurement and verdict in one.
+
+    measured: as in `Judged`, with the sentence under "finding" and, for corrected or refuted
+    claims, "instead". series: a figure (see report.figures). The rest is as in `Judged`.
     """
 
     status: Status
@@ -68,21 +131,29 @@ class Finding:
     counterexample: str | None = None
     series: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.judged()
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where and how a finding was made."""
-
-    seed: int
-    effort: Effort
-    seconds: float
-    device: str
-    versions: dict[str, str]
+    def judged(self) -> Judged:
+        """The same verdict as a judge would have given it."""
+        numbers_only = {k: v for k, v in self.measured.items() if k not in ("finding", "instead")}
+        return Judged(
+            self.status,
+            self.measured.get("finding", ""),
+            self.evidence,
+            self.measured.get("instead"),
+            self.margin,
+            self.interval,
+            self.runs,
+            numbers_only,
+            self.predicted,
+            self.counterexample,
+        )
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One row of the results: the claim, what was found, where it came from."""
+    """One row of the results; reused: whether it comes from the store."""
 
     row: dict[str, Any]
     reused: bool = False
@@ -91,56 +162,63 @@ class Verdict:
     def status(self) -> Status:
         return Status(self.row["status"])
 
-
-#: Keys of a row, in the order they are written.
-ROW_KEYS = (
-    "id",
-    "paper",
-    "title",
-    "statement",
-    "status",
-    "expected",
-    "evidence",
-    "measured",
-    "predicted",
-    "margin",
-    "interval",
-    "runs",
-    "seed",
-    "settings",
-    "counterexample",
-    "series",
-    "seconds",
-    "effort",
-    "device",
-    "versions",
-)
-
-
-def make_row(claim, finding: Finding, provenance: Provenance) -> dict[str, Any]:
-    """The JSON row of a verdict: plain Python values, exactly the keys of `ROW_KEYS`."""
-    values = {
-        "id": claim.id,
-        "paper": claim.paper,
-        "title": claim.title,
-        "statement": claim.statement,
-        "expected": claim.expected_at(provenance.effort).value,
-        **vars(finding),
-        **vars(provenance),
-    }
-    return {key: plain(values[key]) for key in ROW_KEYS}
+    @property
+    def differs(self) -> bool:
+        """Whether the recorded verdict is another; without a recorded one nothing differs."""
+        row = self.row
+        return bool(row["expected"]) and row["status"] not in (row["expected"], Status.FAILED)
 
 
 def plain(value: Any) -> Any:
-    """`value` as plain JSON: arrays become lists, infinities and NaN their names."""
-    if isinstance(value, dict):
+    """`value` as plain JSON: arrays become lists, records dicts, infinities and NaN their names."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    elif isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+        value = np.asarray(value).tolist()
+    if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, StrEnum):
         return value.value
-    if isinstance(value, bool | str | int) or value is None:
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return plain(np.asarray(value).tolist())
+    if not isinstance(value, bool | str | int | float | None):
+        raise TypeError(f"a row holds plain values and arrays, got {type(value).__name__}")
+    return value
+
+
+def _one_of(kind: type[StrEnum], value: Any) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        name = kind.__name__.lower()
+        raise ValueError(f"{name} must be one of {', '.join(kind)}; got {value!r}") from None
+
+
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and not value.ndim)
+    return real and not isinstance(value, bool) and not math.isnan(float(value))
+
+
+def _check_interval(interval: Any) -> None:
+    if interval is None:
+        return
+    ends = tuple(interval) if isinstance(interval, tuple | list | np.ndarray) else ()
+    if len(ends) != 2 or not all(_is_number(end) for end in ends):
+        raise ValueError(f"an interval is two numbers (low, high), got {interval!r}")
+    if ends[0] > ends[1]:
+        raise ValueError(f"an interval has low ≤ high, got {interval!r}")
+
+
+def _check_code(code: Any) -> None:
+    if code is None:
+        return
+    if not isinstance(code, str):
+        raise ValueError(f"a counterexample is Python as text, got {type(code).__name__}")
+    try:
+        compile(code, "<counterexample>", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(f"the counterexample is not Python: {error}") from None

@@ -1,16 +1,23 @@
 """The command line's frame: global flags, one-line errors, exit codes."""
 
+import os
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
 
 import typer
 
 from paritylab import __version__
 from paritylab.cli import check, console, sweep, train
 
-#: Exit codes: 1 a verdict differs from the expected one, 2 bad usage or bad input,
-#: 130 interrupted with finished work saved.
-BAD_INPUT, INTERRUPTED = 2, 130
+#: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
+#: found, 4 an internal error or a failed claim, 130 interrupted with finished work saved.
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 4, 130
 
 app = typer.Typer(
     name="paritylab",
@@ -47,21 +54,52 @@ train.add_to(app)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit with the code of contract: 0, 1, 2, 3 or 130."""
+    """Run the command line and exit with a code of the contract: 0, 1, 2, 3, 4 or 130."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
     try:
-        code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
+        with _one_interrupt():
+            code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
+            sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has seen enough (typer turns that into a SystemExit of its own);
+        # Python's flush at exit must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = 0
     except Exception as error:
         if debug:
             traceback.print_exc()
-        _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else 1)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error, file=sys.stderr)
+            sys.exit(BAD_INPUT)
+        _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else INTERNAL)
     if code == INTERRUPTED:
         _fail("interrupted; finished work is saved, run the same command again to go on", code)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _one_interrupt() -> Iterator[None]:
+    """The first Ctrl-C ends the command in good order; further ones do not break that off."""
+    before = signal.getsignal(signal.SIGINT)
+    main_thread = threading.current_thread() is threading.main_thread()
+    if not main_thread or before is not signal.default_int_handler:
+        yield  # Somebody else, or nobody, wants to hear of Ctrl-C.
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is interrupt:
+            signal.signal(signal.SIGINT, before)
 
 
 def _take_flag(arguments: list[str], flag: str) -> bool:
@@ -87,6 +125,6 @@ def _one_line(error: Exception, arguments: list[str]) -> str:
     return f"unexpected {type(error).__name__}: {text} (use --debug for the traceback)"
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     print(f"paritylab: {message}", file=sys.stderr)
     sys.exit(code)

@@ -1,16 +1,20 @@
 """`paritylab claims`, `check` and `report`."""
 
+import difflib
 import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
 from paritylab.files import write_atomically
+
+if TYPE_CHECKING:
+    from paritylab.claims import Claim, Verdict
 
 # typing.Literal, not the enums of paritylab.claims: --help must not import them.
 EffortName = Literal["quick", "default", "full"]
@@ -23,6 +27,9 @@ StoreFile = Annotated[
     Path,
     typer.Option("--store", envvar="PARITYLAB_STORE", help="Where finished work is kept."),
 ]
+Row = dict[str, Any]
+#: Exit code if a claim's code failed; the rest was done.
+FAILED = 4
 #: So few claims have their whole finding printed below the table.
 FEW = 3
 DEFAULT_STORE = Path(".paritylab/store.db")
@@ -38,8 +45,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def list_claims(json_file: JsonFile = None) -> None:
-    """List every claim with its paper and the verdict the registry expects."""
-    from paritylab.claims import registry
+    """List every claim with its source and the verdict on record at default effort."""
+    from paritylab.claims import Effort, registry
 
     claims = registry().values()
     if json_file:
@@ -47,17 +54,18 @@ def list_claims(json_file: JsonFile = None) -> None:
             {
                 "id": c.id,
                 "paper": c.paper,
+                "source": c.source.place,
                 "title": c.title,
                 "statement": c.statement,
-                "expected": c.expected.value,
+                "recorded": {effort.value: c.expected_at(effort) for effort in Effort},
                 "seconds": list(c.seconds),
             }
             for c in claims
         ]
         _write_json(rows, json_file)
         return
-    table = [[c.id, c.paper, c.expected.value, c.title] for c in claims]
-    console.print_table(["id", "paper", "expected", "claim"], table)
+    table = [[c.id, c.paper, c.expected_at(Effort.DEFAULT) or "–", c.title] for c in claims]
+    console.print_table(["id", "paper", "recorded", "claim"], table)
 
 
 def run_check(
@@ -67,6 +75,9 @@ def run_check(
     json_file: JsonFile = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the page here.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is stored.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Run seeds 0, 1, 2 and record verdicts that agree.")
+    ] = False,
     file: Annotated[Path | None, typer.Option(help="Your own claims, a Python file.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     jobs: Annotated[
@@ -77,26 +88,43 @@ def run_check(
     """Run claims and print each verdict with its evidence.
 
     Without ids every claim runs (with --file: the claims of that file). Finished verdicts are
-    kept and reused while effort, seed, code and versions stay the same. Exit code 0: all
-    verdicts as expected; 1: one differs.
+    kept and reused while effort, seed, code and versions stay the same. Exit code 0: every
+    verdict as recorded; 1: one differs; 4: a claim's code failed, the rest was done.
     """
     if seed < 0:
         raise ValueError(f"--seed must be 0 or more, got {seed}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
+    if record and (seed or file):
+        raise ValueError(
+            "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
+        )
     keep_compiled(store)
     claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
-    rows = _run_all(claims, effort, seed, fresh, store, jobs)
+    work = _Work(effort, fresh, store, jobs)
+    verdicts = _record(claims, work) if record else _run_all(claims, seed, work)
+    rows = [verdict.row for verdict in verdicts]
+    _show(rows, json_file, report)
+    failed = [row["id"] for row in rows if row["status"] == "failed"]
+    differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]
+    if failed:
+        console.say(f"failed: {', '.join(failed)}")
+    if differing:
+        console.say(f"not as recorded: {', '.join(differing)}")
+    return FAILED if failed else int(bool(differing))
+
+
+def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
+    """Rows where they were asked for: JSON, table, page."""
     to_stdout = json_file == "-"
     if json_file:
         _write_json(rows, json_file)
     if not to_stdout:
-        table = [_cells(row) for row in rows]
-        console.print_table(_COLUMNS, table)
+        console.print_table(_COLUMNS, [_cells(row) for row in rows])
         if len(rows) <= FEW:
             for row in rows:
-                print(f"{row['id']}: {row['measured'].get('finding', '')}")
+                print(f"{row['id']}: {row['finding']}")
         elif report is None and not json_file:
             console.say("whole findings: --report DIR writes a page, --json FILE the rows")
     if report is not None:
@@ -104,10 +132,24 @@ def run_check(
 
         page = write_report(rows, report)
         print(f"report: {page}", file=sys.stderr if to_stdout else sys.stdout)
-    differing = [row["id"] for row in rows if row["status"] != row["expected"]]
-    if differing:
-        console.say(f"not as expected: {', '.join(differing)}")
-    return 1 if differing else 0
+
+
+def _record(claims: list["Claim"], work: "_Work") -> list["Verdict"]:
+    """Run every seed, record what agrees, and return the verdicts of the first seed."""
+    from paritylab.claims import Effort, Verdict
+    from paritylab.claims.recorded import FILE, SEEDS, record
+
+    if not os.access(FILE.parent, os.W_OK):
+        raise ValueError(f"--record: the folder {FILE.parent} is not writable")
+    by_seed = [_run_all(claims, seed, work) for seed in SEEDS]
+    effort = Effort(work.effort)
+    rows = [verdict.row for verdicts in by_seed for verdict in verdicts]
+    refused = record(rows, effort)
+    for id, reason in refused.items():
+        console.say(f"not recorded: {id}: {reason}")
+    console.say(f"{len(claims) - len(refused)} of {len(claims)} verdicts recorded in {FILE}")
+    expected = {claim.id: claim.expected_at(effort) for claim in claims}
+    return [Verdict({**v.row, "expected": expected[v.row["id"]]}, v.reused) for v in by_seed[0]]
 
 
 def make_report(
@@ -132,67 +174,74 @@ def make_report(
 _COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]
 
 
-def _cells(row: dict, finding_length: int = 72) -> list[str]:
-    finding = str(row["measured"].get("finding", ""))
+def _cells(row: Row, finding_length: int = 72) -> list[str]:
+    finding = str(row["finding"])
     if len(finding) > finding_length:
         finding = finding[: finding_length - 1].rsplit(" ", 1)[0] + " …"
-    status = row["status"]
-    return [row["id"], status, row["evidence"], f"{row['seconds']:.1f}", finding]
+    return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
 
 
-def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list:
+def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list["Claim"]:
     from paritylab.claims import claims_from_file, registry
 
     known = registry()
     mine = {} if file is None else claims_from_file(file)
     pool = {**known, **mine}
-    unknown = [id for id in ids if id not in pool]
-    if unknown:
-        raise ValueError(f"no claim {unknown[0]!r}; paritylab claims lists them")
-    chosen = [pool[id] for id in ids] if ids else list((mine or known).values())
+    for id in ids:
+        if id not in pool:
+            near = difflib.get_close_matches(id, pool, 1)
+            hint = f"did you mean {near[0]}?" if near else "paritylab claims lists them"
+            raise ValueError(f"no claim {id!r}; {hint}")
+    chosen = [pool[id] for id in dict.fromkeys(ids)] if ids else list((mine or known).values())
     chosen = [claim for claim in chosen if paper is None or claim.paper == paper]
     if not chosen:
         raise ValueError(f"no claim of paper {paper!s} here yet; paritylab claims lists them")
     return chosen
 
 
-def _run_all(
-    claims: list, effort: str, seed: int, fresh: bool, store_path: Path, jobs: int | None
-) -> list[dict]:
+class _Work(NamedTuple):
+    """How claims are to be run."""
+
+    effort: EffortName
+    fresh: bool
+    store: Path
+    jobs: int | None
+
+
+def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
+    """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
-    from paritylab.claims.workers import usual_jobs
+    from paritylab.sweep.engines import usual_jobs
     from paritylab.sweep.store import open_store
 
-    jobs = usual_jobs(len(claims)) if jobs is None else jobs
-    budgets = {claim.id: claim.budget(Effort(effort)) for claim in claims}
-    rows, reused = [], 0
+    jobs = usual_jobs(len(claims)) if work.jobs is None else work.jobs
+    budgets = {claim.id: claim.budget(Effort(work.effort)) for claim in claims}
+    done: dict[str, Verdict] = {}
     with (
-        open_store(store_path) as store,
+        open_store(work.store) as store,
         console.Progress(sum(budgets.values()), _COLUMNS) as progress,
     ):
-        verdicts = check(
+        for verdict in check(
             claims,
-            effort=effort,
+            effort=work.effort,
             seed=seed,
             store=store,
-            fresh=fresh,
+            fresh=work.fresh,
             jobs=jobs,
             on_start=lambda claim: progress.start(claim.id, budgets[claim.id]),
             on_progress=progress.advance,
-        )
-        for verdict in verdicts:
+        ):
             row = verdict.row
-            rows.append(row)
-            reused += verdict.reused
+            done[row["id"]] = verdict
             progress.finish(_cells(row, 40), budgets[row["id"]])
-            if jobs > 1 and len(rows) < len(claims):
-                progress.start(f"{len(rows)} of {len(claims)}, {jobs} at a time", 0.0)
-            done = f"[{len(rows)}/{len(claims)}] " if len(claims) > 1 else ""
-            console.say_plainly(f"{done}{row['id']}: {row['status']} ({row['seconds']} s)")
+            if jobs > 1 and len(done) < len(claims):
+                progress.start(f"{len(done)} of {len(claims)}, {jobs} at a time", 0.0)
+            count = f"[{len(done)}/{len(claims)}] " if len(claims) > 1 else ""
+            console.say_plainly(f"{count}{row['id']}: {row['status']} ({row['seconds']} s)")
+    reused = sum(verdict.reused for verdict in done.values())
     if reused:
-        console.say(f"{reused} of {len(rows)} reused from {store_path} (--fresh runs them again)")
-    order = [claim.id for claim in claims]
-    return sorted(rows, key=lambda row: order.index(row["id"]))
+        console.say(f"{reused} of {len(done)} reused from {work.store} (--fresh runs them again)")
+    return [done[claim.id] for claim in claims]
 
 
 def _check_targets(json_file: str | None, report: Path | None) -> None:
@@ -211,7 +260,7 @@ def _check_targets(json_file: str | None, report: Path | None) -> None:
             raise ValueError(f"--report: the folder {existing} is not writable")
 
 
-def _write_json(rows: list, target: str) -> None:
+def _write_json(rows: list[Row], target: str) -> None:
     text = json.dumps(rows, indent=1, allow_nan=False) + "\n"
     if target == "-":
         sys.stdout.write(text)

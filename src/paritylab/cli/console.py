@@ -9,7 +9,13 @@ from typing import Any, Self
 #: Set by --quiet: results and errors only.
 quiet = False
 
-_COLOURS = {"holds": "green", "corrected": "yellow", "refuted": "red", "undecided": "dim"}
+_COLOURS = {
+    "holds": "green",
+    "corrected": "yellow",
+    "refuted": "red",
+    "undecided": "dim",
+    "failed": "bold red",
+}
 
 
 def is_lively() -> bool:

@@ -1,10 +1,11 @@
 """Figures drawn from a row's `series`, as SVG text.
 
-A series is {"kind": "lines" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label",
-"scale"}, "caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high", "style"}] and
-"marks": [{"axis", "at", "label"}]; for a histogram, "values"; for heatmaps, "panels": [{"title",
-"values", "marks", "points"}], rows of numbers between 0 and 1 with marked columns and places. The
-kind "side by side" holds whole series in "parts".
+The builders of claims.figures make series; this is what they make. A series is {"kind": "lines" |
+"bars" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale"}, "marks":
+[{"axis", "at", "label"}], "caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high",
+"style"}]; for bars, "bars": {"names", "values", "low", "high"}; for a histogram, "values"; for
+heatmaps, "panels": [{"title", "values", "marks", "points"}], rows of numbers between 0 and 1 with
+marked columns and places. The kind "side by side" holds whole series in "parts".
 """
 
 import io
@@ -82,7 +83,7 @@ def make_figure(series: dict[str, Any]) -> Any:
     return figure
 
 
-def _label(axes, series: dict[str, Any]) -> None:
+def _label(axes: Any, series: dict[str, Any]) -> None:
     for name in ("x", "y"):
         axis = series.get(name, {})
         axes.set(**{f"{name}label": axis.get("label", "")})
@@ -93,7 +94,7 @@ def _label(axes, series: dict[str, Any]) -> None:
         axes.legend()
 
 
-def _tick_at_data(axes, series: dict[str, Any]) -> None:
+def _tick_at_data(axes: Any, series: dict[str, Any]) -> None:
     """Logarithmic axes: label the few sizes that were tried, and no minor ticks beyond a decade."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
@@ -116,7 +117,7 @@ def _short(size: float) -> str:
     return f"{size:g}"
 
 
-def _draw_heatmaps(axes, series: dict[str, Any]) -> None:
+def _draw_heatmaps(axes: Any, series: dict[str, Any]) -> None:
     for each, panel in zip(axes, series["panels"], strict=True):
         values = _numbers(panel["values"])
         image = each.imshow(values, aspect="auto", vmin=0, vmax=1, cmap="cividis")
@@ -139,7 +140,7 @@ def _draw_heatmaps(axes, series: dict[str, Any]) -> None:
     axes[-1].figure.colorbar(image, ax=axes, label=series.get("colour", "attention"))
 
 
-def _draw_lines(axes, series: dict[str, Any]) -> None:
+def _draw_lines(axes: Any, series: dict[str, Any]) -> None:
     for index, line in enumerate(series["lines"]):
         colour = COLOURS[index % len(COLOURS)]
         style = line.get("style", "o-" if len(line["x"]) <= 30 else "-")
@@ -160,20 +161,42 @@ def _draw_lines(axes, series: dict[str, Any]) -> None:
                 alpha=0.18,
                 linewidth=0,
             )
+    _draw_marks(axes, series)
+
+
+def _draw_marks(axes: Any, series: dict[str, Any]) -> None:
     for mark in series.get("marks", ()):
         rule = axes.axhline if mark["axis"] == "y" else axes.axvline
         rule(mark["at"], color="0.4", linestyle=":", label=mark.get("label"))
 
 
-def _draw_histogram(axes, series: dict[str, Any]) -> None:
+def _draw_bars(axes: Any, series: dict[str, Any]) -> None:
+    bars = series["bars"]
+    values, places = _numbers(bars["values"]), np.arange(len(bars["names"]))
+    axes.bar(places, values, color=COLOURS[0], width=0.6)
+    if "low" in bars:
+        reach = np.stack([values - _numbers(bars["low"]), _numbers(bars["high"]) - values])
+        axes.errorbar(places, values, np.maximum(reach, 0), fmt="none", ecolor="0.2", capsize=4)
+    axes.set_xticks(places, [str(name) for name in bars["names"]])
+    axes.grid(visible=False, axis="x")
+    _draw_marks(axes, series)
+
+
+def _draw_histogram(axes: Any, series: dict[str, Any]) -> None:
     values = _numbers(series["values"])
     spacing = np.geomspace if series.get("x", {}).get("scale") == "log" else np.linspace
     bins = spacing(values.min(), values.max() * 1.0001, 25)
     axes.hist(values, bins=bins, color=COLOURS[0], edgecolor="white")
+    _draw_marks(axes, series)
 
 
-def _numbers(values) -> np.ndarray:
+def _numbers(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=float)
 
 
-_DRAWERS = {"lines": _draw_lines, "histogram": _draw_histogram, "heatmaps": _draw_heatmaps}
+_DRAWERS = {
+    "lines": _draw_lines,
+    "bars": _draw_bars,
+    "histogram": _draw_histogram,
+    "heatmaps": _draw_heatmaps,
+}

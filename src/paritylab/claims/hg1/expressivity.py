@@ -31,7 +31,6 @@ from paritylab.theory import hg1
     title="A feed-forward net with k neurons expresses k-parity",
     statement="Proposition 3: for every set B of size k there is a one-hidden-layer ReLU net with "
     "k neurons and 2k+2 distinct numbers whose risk is zero.",
-    expected="holds",
     seconds=(2, 4, 15),
 )
 def prop3_ffnn(trial: Trial) -> Finding:
@@ -87,7 +86,6 @@ def prop3_ffnn(trial: Trial) -> Finding:
     title="A transformer with k heads expresses k-parity",
     statement="Proposition 3: k heads of unit norm pointing at B and the frozen head, 18k+2 "
     "numbers in all, have risk zero.",
-    expected="corrected",
     seconds=(3, 8, 40),
 )
 def prop3_transformer(trial: Trial) -> Finding:
@@ -182,7 +180,6 @@ def _smoothing_risk(k: int, b: float) -> float:
     title="A feed-forward net without an edge to a bit of B cannot learn",
     statement="Proposition 4: a feed-forward net whose graph lacks an edge from some bit of B has "
     "risk 1, so gradient descent needs at least n numbers.",
-    expected="corrected",
     seconds=(4, 10, 60),
 )
 def prop4(trial: Trial) -> Finding:

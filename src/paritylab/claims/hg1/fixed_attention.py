@@ -34,7 +34,6 @@ from paritylab.theory import hg1
     title="Fixed attention needs large weights or many heads",
     statement="Theorem 11: for any fixed attention there is a set B whose risk, for every FFNN-1 "
     "head, is at least (1 - 2m/2^⌈(n-1)/5m⌉)(1 - ‖α‖‖β‖5m²/n)².",
-    expected="corrected",
     seconds=(8, 16, 200),
 )
 def thm11(trial: Trial) -> Finding:
@@ -164,7 +163,6 @@ def _risk_against_n(trial: Trial) -> dict[str, Any]:
     title="Fixed hard attention fails with any head on top",
     statement="Corollary 20 and Remark 13: with fixed hard attention there is a set B with risk at "
     "least 1 - 2m/2^⌈(n-1)/m⌉ for every classification head, unless m grows linearly with n.",
-    expected="corrected",
     seconds=(4, 8, 120),
 )
 def cor20(trial: Trial) -> Finding:
@@ -228,7 +226,6 @@ assert risk == 0
     title="Fixed attention behaves like chance unless m²‖α‖‖β‖ = O(n)",
     statement="Remark 12: with fixed attention and a trained FFNN-1 the risk is close to chance "
     "unless m²‖α‖‖β‖ = O(n), and tends to 1 if it is o(n).",
-    expected="corrected",
     seconds=(6, 10, 100),
 )
 def remark12(trial: Trial) -> Finding:

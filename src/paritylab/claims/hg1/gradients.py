@@ -20,7 +20,6 @@ from paritylab.theory import hg1
     title="Derivatives printed in the proof of Lemma 14",
     statement="Lemma 14, proof: ∂γ_p/∂a₁₃ = (1/τ)[γ_p(1-γ_p) sin(2πp/n) + Σ_{j≠p} γ_pγ_j "
     "sin(2πj/n)], and the second derivative of σ as printed.",
-    expected="corrected",
     seconds=(2, 3, 6),
 )
 def lemma14_sign(trial: Trial) -> Finding:
@@ -107,7 +106,6 @@ assert np.allclose(right, 0) and np.all(printed > 0.3)
     title="Only a₁₃ and a₁₄ of a head receive a gradient",
     statement="Theorem 5, proof: training moves only the entries (1,3) and (1,4) of each head, so "
     "the model has two numbers per head.",
-    expected="refuted",
     seconds=(3, 5, 20),
 )
 def mask(trial: Trial) -> Finding:

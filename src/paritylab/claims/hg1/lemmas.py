@@ -44,7 +44,6 @@ def _draw_heads(key, k: int, n: int, examples: int):
     title="Smoothness constants of the prediction and the risk",
     statement="Lemmas 6, 7, 14, 15, 16: ŷ, its gradient, ŷ·∇ŷ and the risk's gradient have the "
     "printed Lipschitz constants in the heads.",
-    expected="holds",
     seconds=(8, 10, 120),
 )
 def lemma6_smooth(trial: Trial) -> Finding:
@@ -125,7 +124,6 @@ def _smoothness(k: int, tau: float, b: float):
     title="Gradients of two examples never oppose each other",
     statement="Lemma 17: for two inputs the inner product of the loss gradients in any one head is "
     "nonnegative.",
-    expected="refuted",
     seconds=(3, 4, 30),
 )
 def lemma17(trial: Trial) -> Finding:
@@ -193,7 +191,6 @@ assert (products < -1e-9).any()
     title="Every input with s > 0 moves some head",
     statement="Lemma 18 and inequality (7): if s > 0 the squared derivatives of s in the heads sum "
     "to at least 2c₂²/n² > 0, and ŷ has slope at least 4 wherever ŷy ≤ 1.",
-    expected="refuted",
     seconds=(3, 4, 30),
 )
 def lemma18(trial: Trial) -> Finding:
@@ -276,7 +273,6 @@ def _squared_covariance(a, x, tau):
     title="An input with s = 0 and its complement have gradient in proportion to their loss",
     statement="Lemma 19: if s = 0, the squared gradients of the input and of its complement sum to "
     "at least (64k²c₂²/n²)(ℓ + ℓ̄).",
-    expected="corrected",
     seconds=(2, 3, 10),
 )
 def lemma19(trial: Trial) -> Finding:

@@ -15,7 +15,6 @@ from paritylab.theory import hg1
     title="k heads need O(k) parameters, feed-forward nets Ω(n)",
     statement="Remark 9: transformers learn k-parity with O(k) parameters; the best known bound "
     "for feed-forward nets is O(nk⁷ log k), and they cannot do with fewer than Ω(n).",
-    expected="corrected",
     seconds=(8, 20, 200),
 )
 def remark9(trial: Trial) -> Finding:
@@ -98,7 +97,6 @@ for n, bits in ((16, 5), (4096, 5), (4096, 13)):  # directions rounded to this m
     title="Removing one input edge stops a feed-forward learner",
     statement="Proposition 4 and the separation it cites: a net without an edge to one bit of B "
     "stays at chance however it is trained, and so do linear classifiers on fixed random features.",
-    expected="holds",
     seconds=(6, 10, 120),
 )
 def ffnn_edge(trial: Trial) -> Finding:

@@ -19,7 +19,6 @@ from paritylab.theory import hg1
     title="Gradient descent on k heads converges linearly to risk 0",
     statement="Theorem 5: from random angles, training the k heads gives risk ≤ c^t times the risk "
     "at the start for some c < 1, for every set B.",
-    expected="refuted",
     seconds=(6, 24, 600),
 )
 def thm5(trial: Trial) -> Finding:
@@ -105,7 +104,6 @@ def _decay_near_the_set(steps: int) -> dict:
     title="The public code's training finds the set",
     statement="The settings of the paper's public code (tau = n/4, Adam 0.1, squared mean hinge, "
     "2000 epochs) train k heads to attend to exactly the bits of B.",
-    expected="corrected",
     seconds=(6, 16, 600),
 )
 def code(trial: Trial) -> Finding:
@@ -174,7 +172,6 @@ assert 0.2 < runs.rate().value < 0.9
     title="Learning needs a temperature that vanishes like 1/n",
     statement="Theorem 5's analysis and its limitations: the heads learn at tau = O(1/n); whether "
     "they do at a fixed temperature is left open.",
-    expected="refuted",
     seconds=(8, 14, 300),
 )
 def fixed_tau(trial: Trial) -> Finding:
@@ -245,7 +242,6 @@ assert soft.value > sharp.value + 0.2
     title="2k numbers suffice under minibatch training too",
     statement="The analysis assumes full-batch descent on the expected risk; the parameter "
     "efficiency should persist with minibatches of ordinary size.",
-    expected="holds",
     seconds=(6, 10, 200),
 )
 def sgd(trial: Trial) -> Finding:

@@ -22,7 +22,6 @@ from paritylab.statistics import Rate
     title="Without neighbours, soft solutions are hard solutions",
     statement="Proposition 21: as tau → 0, if |i-j| > 1 for all i, j in B, heads with soft risk 0 "
     "also have risk 0 with hard attention.",
-    expected="corrected",
     seconds=(4, 6, 60),
 )
 def prop21(trial: Trial) -> Finding:
@@ -95,7 +94,6 @@ def _hardened(model: HeadAttention) -> HeadAttention:
     title="Neighbouring bits make two heads share one direction",
     statement="Appendix B: if B has neighbouring bits, two heads often learn the direction midway "
     "between them, which rules out hard attention at inference.",
-    expected="holds",
     seconds=(6, 8, 120),
 )
 def adjacency(trial: Trial) -> Finding:
@@ -182,7 +180,6 @@ def _overlap(runs: Runs, chosen: np.ndarray) -> float | None:
     title="Figure 2: three heads on three bits after 30 epochs",
     statement="Appendix B.1: n = 20, k = 3, 30 epochs; for bits 8, 11, 18 each head puts nearly "
     "all attention on its own bit, for neighbours such as 16, 17 two heads share one direction.",
-    expected="corrected",
     seconds=(6, 12, 120),
 )
 def fig2(trial: Trial) -> Finding:
@@ -284,7 +281,6 @@ def _best_peak(runs: Runs, directions: np.ndarray) -> float:
     title="Fewer than k heads leave a bit uncovered",
     statement="Each bit of B needs a head of its own: with fewer than k heads the error stays at "
     "one half; more than k are redundant.",
-    expected="corrected",
     seconds=(6, 10, 120),
 )
 def few_heads(trial: Trial) -> Finding:

@@ -19,7 +19,6 @@ from paritylab.statistics import Rate
     paper="hg1",
     title="The set B can be read off the trained heads",
     statement="Left open in the paper: can B be recovered from the learned attention heads?",
-    expected="corrected",
     seconds=(6, 16, 300),
 )
 def recover_b(trial: Trial) -> Finding:
@@ -111,7 +110,6 @@ def _chance_of_a_random_pool(n: int, k: int) -> float:
     title="Any k, odd or even, with uniform inputs",
     statement="Remark 10: the results hold for uniform inputs and any k, unlike learners that need "
     "odd k or inputs biased towards B.",
-    expected="corrected",
     seconds=(8, 16, 300),
 )
 def remark10(trial: Trial) -> Finding:

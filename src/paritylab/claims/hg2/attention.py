@@ -31,7 +31,6 @@ RULES = {
     title="Only exact softmax learns this fast",
     statement="Abstract of HG2: the rapid discovery is driven by exact softmax attention; linear "
     "or component-wise attention does not match it.",
-    expected="holds",
     seconds=(4, 14, 60),
 )
 def softmax_needed(trial: Trial) -> Finding:
@@ -154,7 +153,6 @@ def _weights_after_one_step(seed: int) -> dict:
     title="The start must be small, not specific",
     statement="Asked of HG2: does the one step depend on a particular variance of the random "
     "start? Here w_h is normal with standard deviation σ.",
-    expected="corrected",
     seconds=(4, 8, 60),
 )
 def init_variance(trial: Trial) -> Finding:
@@ -230,7 +228,6 @@ assert rates[0.0] > 0.9 and rates[0.001] > 0.9 and rates[0.1] < 0.5
     title="The step survives single precision",
     statement="Asked of HG2: does the one step survive under- and overflow? Here: gradient, step "
     "and softmax in float32 give the decisions of float64 over the window of temperatures.",
-    expected="holds",
     seconds=(5, 9, 60),
 )
 def float32_claim(trial: Trial) -> Finding:

@@ -1,13 +1,27 @@
 """One step, every input: how the worst-case error falls with n, and how few numbers it takes."""
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.registry import claim
-from paritylab.claims.verdict import Evidence, Finding, Status
+from paritylab.claims.figures import Line, Lines
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import HG2
+from paritylab.claims.verdict import (
+    Evidence,
+    Finding,
+    Judged,
+    Status,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
 from paritylab.learning.xor.train import default_gain, usual_width
-from paritylab.statistics import Rate, power_law
+from paritylab.statistics import PowerLaw, Rate, power_law
 
 RECONSTRUCTION = "our reconstruction of the model, from the published abstract"
 
@@ -29,7 +43,6 @@ def _draws(n, width, gains, draws, pairs, seed, balanced=False) -> StreamedStep:
     title="One gradient step drives the loss of every input to nearly 0",
     statement="Abstract of HG2: two softmax heads on fixed positions learn y = -x_i·x_j in one "
     "gradient step, with a loss near 0 on every input.",
-    expected="corrected",
     seconds=(2, 7, 60),
 )
 def one_step_claim(trial: Trial) -> Finding:
@@ -131,69 +144,94 @@ def _one_step_figure(sizes, medians, predicted, window, mapped) -> dict:
     }
 
 
+class Widths(NamedTuple):
+    """The width m one step needs, one entry per size.
+
+    n: sizes. rank: smallest m that ranks every pair tried. every: smallest m that is right on
+    every input, with balanced positions. power: every ~ n^power. power_of_log: every ~ (ln n)^that.
+    pairs: pairs tried per size and width.
+    """
+
+    n: np.ndarray
+    rank: np.ndarray
+    every: np.ndarray
+    power: PowerLaw
+    power_of_log: PowerLaw
+    pairs: int
+
+
+#: A width that grows like this power of n, or faster, is not taken for polylogarithmic.
+SMALLEST_POWER = 0.25
+
+
 @claim(
     "hg2-params",
-    paper="hg2",
+    source=HG2("Abstract"),
     title="polylog(n) trainable numbers are enough",
-    statement="Abstract of HG2: O(polylog n) trainable parameters suffice; here 2m numbers, with m "
-    "the width of the positions.",
-    expected="holds",
+    statement="O(polylog n) trainable parameters suffice; here 2m numbers, with m the width of the "
+    "positions.",
+    efforts=Efforts(
+        quick={"sizes": (64, 256, 1024, 4096, 16_384), "draws": 10},
+        default={"sizes": (64, 256, 1024, 4096, 16_384, 65_536), "draws": 10},
+        full={"sizes": tuple(4**power for power in range(3, 11)), "draws": 20},
+    ),
+    settings={
+        "pairs per draw": 10,
+        "grid of m": "ratio 2^(1/4)",
+        "gain": "4 ln n + 12",
+        "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
+        "model": RECONSTRUCTION,
+    },
     seconds=(3, 12, 200),
 )
-def params_claim(trial: Trial) -> Finding:
-    sizes = trial.pick(
-        quick=(64, 256, 1024, 4096, 16_384),
-        default=(64, 256, 1024, 4096, 16_384, 65_536),
-        full=(64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000),
-    )
-    draws, pairs = trial.pick(quick=(10, 10), default=(10, 10), full=(20, 10))
-    rank, every = {}, {}
+def params_claim(trial: Trial, sizes: Sequence[int], draws: int) -> Widths:
+    rank, every = [], []
     for n in trial.track(sizes):
-        shared = {"gain": 2 * default_gain(n), "draws": draws, "pairs": pairs, "seed": trial.seed}
-        rank[n] = smallest_xor_width(n, "rank", **shared)
-        every[n] = smallest_xor_width(n, "every", balanced=True, **shared)
-    law = power_law(np.log(sizes), list(every.values()))
-    in_n = power_law(sizes, list(every.values()))
-    good = law.high < 3 and in_n.high < 0.5
-    n = sizes[-1]
-    return Finding(
-        Status.HOLDS if good else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"The smallest width that ranks every one of {draws * pairs} pairs is "
-            f"{rank[n]} at n = {n:,}; being right on every input takes {every[n]} with balanced "
-            f"positions, so {2 * every[n]} trained numbers for {n:,} positions. It grows like "
-            f"(ln n)^{law}.",
-            "width_to_rank": {str(n): m for n, m in rank.items()},
-            "width_for_every_input": {str(n): m for n, m in every.items()},
-            "parameters": {str(n): 2 * m for n, m in every.items()},
-            "exponent_in_ln_n": [law.exponent, law.low, law.high],
-            "exponent_in_n": [in_n.exponent, in_n.low, in_n.high],
+        width = partial(smallest_xor_width, n, gain=2 * default_gain(n), seed=trial.seed)
+        rank.append(width("rank", draws=draws, pairs=10))
+        every.append(width("every", draws=draws, pairs=10, balanced=True))
+    laws = power_law(sizes, every), power_law(np.log(sizes), every)
+    return Widths(np.asarray(sizes), np.asarray(rank), np.asarray(every), *laws, 10 * draws)
+
+
+@params_claim.judge
+def _params(w: Widths) -> Judged:
+    power, n, m = w.power, w.n[-1], w.every[-1]
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "margin": max(SMALLEST_POWER - power.high, power.low - SMALLEST_POWER),
+        "interval": (power.low, power.high),
+        "runs": w.pairs * len(w.n),
+        "measured": {
+            "trained numbers, right on every input": dict(zip(w.n, 2 * w.every, strict=True)),
+            "trained numbers, pair ranked first": dict(zip(w.n, 2 * w.rank, strict=True)),
+            "growth as a power of n": str(power),
+            "growth as a power of ln n": str(w.power_of_log),
         },
-        predicted={"width": "polylog(n)"},
-        margin=min(3 - law.high, 0.5 - in_n.high),
-        interval=(law.low, law.high),
-        runs=draws * pairs * len(sizes),
-        settings={
-            "grid of m": "ratio 2^(1/4)",
-            "gain": "4 ln n + 12",
-            "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
-            "model": RECONSTRUCTION,
-        },
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "smallest width m"},
-            "lines": [
-                {"label": "ranks every pair", "x": list(sizes), "y": list(rank.values())},
-                {"label": "every input, balanced", "x": list(sizes), "y": list(every.values())},
-                {
-                    "label": "12 ln n",
-                    "x": list(sizes),
-                    "y": [12 * np.log(n) for n in sizes],
-                    "style": "--",
-                },
-            ],
-            "caption": "Numbers per head that one step needs.",
-        },
+        "predicted": {"growth as a power of n": "0, beyond every power of ln n"},
+    }
+    seen = (
+        f"{2 * m} trained numbers are right on every input at n = {n:,} ({w.pairs} pairs); from "
+        f"n = {w.n[0]} on the width grows like n^{power}, or (ln n)^{w.power_of_log}"
+    )
+    if power.high < SMALLEST_POWER:
+        return holds(f"{seen}: powers above n^{power.high:.2f} are excluded.", **shared)
+    if power.low > SMALLEST_POWER:
+        instead = f"The width grows at least like n^{power.low:.2f} at the sizes tried."
+        return refuted(f"{seen}.", instead=instead, **shared)
+    return undecided(f"{seen}: n^{SMALLEST_POWER} is not excluded.", **shared)
+
+
+@params_claim.figure
+def _params_figure(w: Widths) -> Lines:
+    return Lines(
+        [
+            Line("ranks every pair", w.n, w.rank),
+            Line("every input, balanced", w.n, w.every),
+            Line("12 ln n", w.n, 12 * np.log(w.n), style="--"),
+        ],
+        x="n",
+        y="smallest width m",
+        log="x",
+        caption="Numbers per head that one step needs.",
     )

@@ -21,7 +21,6 @@ from paritylab.statistics import half_point, power_law, threshold_law
     title="Polynomially many samples suffice",
     statement="Abstract of HG2: a sample complexity bound for learning from finite data. Derived "
     "here: N of order n²·ln(n)/m for random positions and n·ln n for one-hot ones.",
-    expected="holds",
     seconds=(8, 16, 60),
 )
 def samples_claim(trial: Trial) -> Finding:
@@ -110,7 +109,6 @@ def _slope(sizes, law) -> float:
     title="Feed-forward networks need Ω(n) parameters for the same task",
     statement="Abstract of HG2: feed-forward networks need Ω(n) parameters to learn sparse XOR, "
     "which transformers avoid.",
-    expected="holds",
     seconds=(9, 11, 120),
 )
 def ffnn_claim(trial: Trial) -> Finding:

@@ -38,7 +38,6 @@ def _direct(n: int, k: int, scale: float, seed: int) -> ChainModel:
     title="The gradient hardly varies over targets: at most F²/|H|",
     statement="Proposition 3: for orthogonal bounded targets and the loss E(h - f)², the variance "
     "of the gradient over the random target is at most F²/|H|, F² bounding E‖∇f‖².",
-    expected="corrected",
     seconds=(2, 4, 30),
 )
 def prop3(trial: Trial) -> Finding:
@@ -110,7 +109,6 @@ assert variance > 3 * bound
     title="An oracle of error e^(-n/3) hides almost every target",
     statement="Theorem 1 (Wies et al.): some gradient oracle with error O(e^(-n/3)) keeps every "
     "polynomial number of queries at accuracy 1/2, for all but a share O(e^(-n/3)) of targets.",
-    expected="holds",
     seconds=(3, 5, 60),
 )
 def thm1(trial: Trial) -> Finding:
@@ -164,7 +162,6 @@ def _mean_accuracy(model: ChainModel, signs, subsets, hidden) -> float:
     title="Finite samples: the direct model stays at loss 1 under an approximate oracle",
     statement="Theorem 2: with e^Ω(n) samples (1), or n^ν samples and a polynomial error (2), an "
     "approximate gradient oracle keeps every learner without a chain at E(p - f)² near 1 or above.",
-    expected="corrected",
     seconds=(8, 14, 90),
 )
 def thm2(trial: Trial) -> Finding:
@@ -290,7 +287,6 @@ assert np.linalg.norm(printed - true) > epsilon >= np.linalg.norm(meant - true)
     paper="ks",
     title="A random parity averages out at almost every input",
     statement="Lemma 8: if k = Θ(n), |E_p p(x)| ≤ e^(-Ω(n)) with probability 1 - e^(-Ω(n)) over x.",
-    expected="corrected",
     seconds=(1, 1, 5),
 )
 def lemma8(trial: Trial) -> Finding:

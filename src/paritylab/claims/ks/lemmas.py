@@ -47,7 +47,6 @@ def _largest_gradient(n, k, link, mask, forced, trial, starts, steps):
     title="Gradients under teacher forcing are of order √n",
     statement="Lemma 4: ‖∇_W f°(x; W)‖ = O(√n) for all x and W; the proof's constant is "
     "2‖φ'‖∞·√(k-1).",
-    expected="holds",
     seconds=(5, 9, 60),
 )
 def lemma4(trial: Trial) -> Finding:
@@ -80,7 +79,6 @@ def lemma4(trial: Trial) -> Finding:
     title="Gradients of the self-generated chain are of order n^g",
     statement="Lemma 6: ‖∇_W f×‖ = O(n^g), g = log2‖φ'‖∞ + 1/2; the proof's last line bounds the "
     "square by 4κ²/((κ²-2)(2κ²-1))·(2κ²)^v with κ = ‖φ'‖∞.",
-    expected="corrected",
     seconds=(5, 9, 60),
 )
 def lemma6(trial: Trial) -> Finding:
@@ -130,7 +128,6 @@ for k in (2, 8, 64):
     title="Nontrivial parities of up to four tokens average out",
     statement="Lemma 9: with probability 1 - p every nontrivial parity of at most 4 tokens below m "
     "has an empirical mean of at most κ = √((2/N)·ln(32n⁴/p)).",
-    expected="corrected",
     seconds=(2, 3, 20),
 )
 def lemma9(trial: Trial) -> Finding:
@@ -225,7 +222,6 @@ assert not below_m
     statement="Lemma 10: with probability near 1 no token is constant on the strings and the mean "
     "of the first d_l tokens is O(n^(-1/4)); its middle line bounds it by "
     "Σ_l 2^((v-l+1)/2)·√(ln(2n'/p))/n.",
-    expected="corrected",
     seconds=(3, 5, 30),
 )
 def lemma10(trial: Trial) -> Finding:

@@ -24,7 +24,6 @@ from paritylab.theory.ks import level_signal
     title="Without teacher forcing the chain is learned in log2 k steps",
     statement="Theorem 7: with the level mask, a filter on unlabelled strings and integer weights, "
     "gradient descent on self-generated chains solves one level per step, log2 k in all.",
-    expected="corrected",
     seconds=(6, 15, 200),
 )
 def thm7(trial: Trial) -> Finding:
@@ -134,7 +133,6 @@ for epsilon in (0.7, 1.6):
     title="The level mask shortens generation from k - 1 to log2 k rounds",
     statement="Section 3.3: if a node sees only lower levels, applying the layer to its own output "
     "reaches its fixed point after log2 k rounds instead of k - 1.",
-    expected="holds",
     seconds=(4, 5, 10),
 )
 def level_mask(trial: Trial) -> Finding:

@@ -18,7 +18,6 @@ from paritylab.theory.ks import samples_to_find_children
     title="One step with teacher forcing learns the whole chain",
     statement="Theorem 5: from W = 0, one gradient step of size of order n² on teacher-forced "
     "chains makes the generated answer right on fresh inputs, with an error that falls with n.",
-    expected="holds",
     seconds=(5, 14, 120),
 )
 def thm5(trial: Trial) -> Finding:
@@ -105,7 +104,6 @@ def _tree_on_attention(seed: int) -> dict:
     paper="ks",
     title="The one step needs n^(2+ε) samples",
     statement="Theorem 5 asks for N of order n^(2+ε) samples. Is that what it takes?",
-    expected="corrected",
     seconds=(12, 25, 300),
 )
 def thm5_samples(trial: Trial) -> Finding:

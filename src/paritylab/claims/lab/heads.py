@@ -18,7 +18,6 @@ from paritylab.statistics import Rate
     statement="Ours: k unit heads on the circle, the cos readout, exact gradients of the "
     "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter find B in over "
     "85 % of single starts, and in 99 % with restarts asked for by the model's own correlation.",
-    expected="holds",
     seconds=(6, 20, 300),
 )
 def heads_learn(trial: Trial) -> Finding:
@@ -128,7 +127,6 @@ def _basin(trial: Trial) -> dict:
     title="From samples, annealed heads need rows that grow faster than n",
     statement="Ours: for k = 2 the labelled rows with which 90 % of annealed runs find B grow "
     "faster than linearly in n.",
-    expected="holds",
     seconds=(16, 22, 600),
 )
 def heads_samples(trial: Trial) -> Finding:
@@ -181,7 +179,6 @@ def heads_samples(trial: Trial) -> Finding:
     statement="Ours: with random sign positions of width m one normalised step from zero puts the "
     "k largest scores on B at some m ≤ 12·k·ln n, and is right on every input at some m ≤ "
     "3·k³·ln² n, for the n and k tried.",
-    expected="holds",
     seconds=(3, 12, 300),
 )
 def one_step_k(trial: Trial) -> Finding:

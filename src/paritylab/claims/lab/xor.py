@@ -18,7 +18,6 @@ from paritylab.models import Bowl
     title="Balanced positions make the XOR step exact at every n and gain",
     statement="Ours: if every coordinate of the positions is +1 as often as -1, the two bits get "
     "equal weights, no gain is too large, and one step is right on every input already at n = 64.",
-    expected="holds",
     seconds=(2, 4, 60),
 )
 def balanced(trial: Trial) -> Finding:
@@ -89,7 +88,6 @@ FUNCTIONS = {
     title="The step finds exactly the bits with a pairwise coefficient",
     statement="Ours: with the readout 1 - 2z² and the correlation loss, one step from zero gives "
     "bit i a signal of exactly -(4/n)·Σ_j E[f·x_i·x_j]: pairs are found, odd functions are not.",
-    expected="holds",
     seconds=(1, 1, 5),
 )
 def functions(trial: Trial) -> Finding:

@@ -1,0 +1,195 @@
+"""Figures as values: what a claim draws from its record, before anything is drawn.
+
+Every builder has `.series()`, the plain dict that report.figures turns into a picture and that
+travels in the row. Axis labels are words a reader knows; `log` names the logarithmic axes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from paritylab.statistics import Rate
+
+Numbers = Sequence[float] | np.ndarray
+
+
+@runtime_checkable
+class Figure(Protocol):
+    """Anything that gives a series."""
+
+    def series(self) -> dict[str, Any]: ...
+
+
+def as_series(figure: Any) -> dict[str, Any]:
+    """The series of a builder; a dict is one already."""
+    if isinstance(figure, Figure):
+        return figure.series()
+    if isinstance(figure, dict):
+        return figure
+    raise TypeError(f"a figure is Lines, Bars, Histogram, Heatmap or SideBySide, got {figure!r}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: points (x, y), a band from low to high where given, a matplotlib style."""
+
+    label: str
+    x: Numbers
+    y: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
+    style: str | None = None
+
+    @classmethod
+    def of_rates(cls, label: str, x: Numbers, rates: Iterable[Rate]) -> Self:
+        """Success rates with their intervals.
+
+        >>> Line.of_rates("all", [8], [Rate(5, 10)]).y
+        [0.5]
+        """
+        rates = list(rates)
+        value, low, high = zip(*((r.value, r.low, r.high) for r in rates), strict=True)
+        return cls(label, x, list(value), list(low), list(high))
+
+    def series(self) -> dict[str, Any]:
+        return _given(
+            label=self.label, x=self.x, y=self.y, low=self.low, high=self.high, style=self.style
+        )
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A dotted rule across the axes at a value of `axis`."""
+
+    at: float
+    label: str
+    axis: str = "y"
+
+    def series(self) -> dict[str, Any]:
+        return {"axis": self.axis, "at": self.at, "label": self.label}
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines over a common x."""
+
+    lines: Sequence[Line]
+    x: str
+    y: str
+    log: str = ""
+    marks: Sequence[Mark] = ()
+    caption: str = ""
+
+    def series(self) -> dict[str, Any]:
+        return {
+            "kind": "lines",
+            **_axes(self.x, self.y, self.log),
+            "lines": [line.series() for line in self.lines],
+            "marks": [mark.series() for mark in self.marks],
+            "caption": self.caption,
+        }
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar per name, with whiskers from low to high where given."""
+
+    values: Mapping[str, float]
+    y: str
+    x: str = ""
+    low: Mapping[str, float] | None = None
+    high: Mapping[str, float] | None = None
+    log: str = ""
+    marks: Sequence[Mark] = ()
+    caption: str = ""
+
+    @classmethod
+    def of_rates(cls, rates: Mapping[str, Rate], y: str, **rest: Any) -> Self:
+        """Success rates with their intervals."""
+        value, low, high = (
+            {name: getattr(rate, part) for name, rate in rates.items()}
+            for part in ("value", "low", "high")
+        )
+        return cls(value, y, low=low, high=high, **rest)
+
+    def series(self) -> dict[str, Any]:
+        names = list(self.values)
+        low, high = ([ends[n] for n in names] if ends else None for ends in (self.low, self.high))
+        return {
+            "kind": "bars",
+            **_axes(self.x, self.y, self.log),
+            "bars": _given(names=names, values=list(self.values.values()), low=low, high=high),
+            "marks": [mark.series() for mark in self.marks],
+            "caption": self.caption,
+        }
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values fall where."""
+
+    values: Numbers
+    x: str
+    y: str = "how many"
+    log: str = ""
+    marks: Sequence[Mark] = ()
+    caption: str = ""
+
+    def series(self) -> dict[str, Any]:
+        return {
+            "kind": "histogram",
+            **_axes(self.x, self.y, self.log),
+            "values": self.values,
+            "marks": [mark.series() for mark in self.marks],
+            "caption": self.caption,
+        }
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """A table of numbers between 0 and 1 as colours.
+
+    columns: columns to mark with a dotted rule. points: (column, row) places to mark with a ring.
+    """
+
+    values: np.ndarray | Sequence[Numbers]
+    x: str
+    y: str
+    colour: str = "attention"
+    title: str = ""
+    columns: Sequence[int] = ()
+    points: Sequence[tuple[int, int]] = ()
+    caption: str = ""
+
+    def series(self) -> dict[str, Any]:
+        panel = {"title": self.title, "values": self.values}
+        return {
+            "kind": "heatmaps",
+            **_axes(self.x, self.y, ""),
+            "colour": self.colour,
+            "panels": [{**panel, "marks": list(self.columns), "points": list(self.points)}],
+            "caption": self.caption,
+        }
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Figures next to each other under one caption."""
+
+    parts: Sequence[Figure]
+    caption: str = ""
+
+    def series(self) -> dict[str, Any]:
+        parts = [part.series() for part in self.parts]
+        return {"kind": "side by side", "parts": parts, "caption": self.caption}
+
+
+def _axes(x: str, y: str, log: str) -> dict[str, Any]:
+    scale = {name: {"scale": "log"} if name in log else {} for name in ("x", "y")}
+    return {"x": {"label": x, **scale["x"]}, "y": {"label": y, **scale["y"]}}
+
+
+def _given(**entries: Any) -> dict[str, Any]:
+    return {name: value for name, value in entries.items() if value is not None}

@@ -1,0 +1,206 @@
+"""Engines: one way to map a function over tasks, whether one by one or in many processes.
+
+An engine takes a function and tasks and yields `Done(task, value, seconds)` for each task, in any
+order. A task whose function raises, or whose process dies twice, comes back with a `Failure` for a
+value and the rest goes on. Tasks are taken from their iterable only when there is a worker for
+them, so an iterable may decide late what is still worth doing. Leaving the loop early, by `break`
+or Ctrl-C, ends the workers.
+
+>>> [(done.task, done.value) for done in serial()(abs, [-2, 3])]
+[(-2, 2), (3, 3)]
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, NamedTuple, Protocol
+
+#: How often a task is given to a new process after its first one died.
+RETRIES = 1
+
+
+class Failure(NamedTuple):
+    """Why a task has no value. reason: one line. details: the traceback, where there is one."""
+
+    reason: str
+    details: str = ""
+
+
+class Done(NamedTuple):
+    """A finished task; value is what the function returned, or a `Failure`."""
+
+    task: Any
+    value: Any
+    seconds: float
+
+
+class Engine(Protocol):
+    """Maps a function over tasks. Beyond `serial`, function, tasks and values must pickle."""
+
+    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]: ...
+
+
+def serial() -> Engine:
+    """One task after another in this process: the reference."""
+    return _serial
+
+
+def processes(jobs: int) -> Engine:
+    """`jobs` worker processes, each started fresh (spawned) and kept for many tasks."""
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    return _Processes(jobs)
+
+
+def usual_jobs(tasks: int) -> int:
+    """One process per core, up to four, on the CPU; one in all on an accelerator."""
+    from paritylab.sweep.provenance import device
+
+    if tasks < 2 or not device().lower().startswith("cpu"):
+        return 1
+    return max(1, min(os.cpu_count() or 1, tasks, 4))
+
+
+def _serial(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
+    for task in tasks:
+        yield Done(task, *_timed(function, task))
+
+
+def _timed(function: Callable[[Any], Any], task: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    try:
+        value = function(task)
+    except (Exception, SystemExit) as error:
+        value = _failure(error)
+    return value, time.perf_counter() - start
+
+
+def _failure(error: BaseException) -> Failure:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return Failure(reason, "".join(traceback.format_exception(error)))
+
+
+@dataclass
+class _Worker:
+    """A process, this end of its pipe, and the task it has."""
+
+    process: SpawnProcess
+    pipe: Connection
+    task: Any = None
+    attempt: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def give(self, task: Any, attempt: int) -> None:
+        self.task, self.attempt, self.started = task, attempt, time.perf_counter()
+        # A process that has died meanwhile is noticed when its answer is read.
+        with contextlib.suppress(ConnectionError):
+            self.pipe.send(task)
+
+    def receive(self) -> tuple[Any, float]:
+        """The value and its seconds; EOFError if the process has died."""
+        try:
+            return self.pipe.recv()
+        except ConnectionError:
+            raise EOFError from None
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.join(5)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.pipe.close()
+
+
+@dataclass(frozen=True)
+class _Processes:
+    jobs: int
+
+    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
+        waiting, again = iter(tasks), list[tuple[Any, int]]()
+        idle: list[_Worker] = []
+        busy: dict[Connection, _Worker] = {}
+        try:
+            while True:
+                while len(busy) < self.jobs and (turn := _next(waiting, again)):
+                    worker = idle.pop() if idle else _start(function)
+                    busy[worker.pipe] = worker
+                    try:
+                        worker.give(*turn)
+                    except Exception as error:  # The task does not pickle.
+                        idle.append(busy.pop(worker.pipe))
+                        yield Done(turn[0], _failure(error), 0.0)
+                if not busy:
+                    return
+                ready = wait(list(busy))
+                for worker in [each for pipe, each in busy.items() if pipe in ready]:
+                    del busy[worker.pipe]
+                    try:
+                        value, seconds = worker.receive()
+                    except EOFError:
+                        worker.end()
+                        if worker.attempt < RETRIES:
+                            again.append((worker.task, worker.attempt + 1))
+                            continue
+                        value = Failure(f"its process died ({_ending(worker.process)})")
+                        seconds = time.perf_counter() - worker.started
+                    else:
+                        idle.append(worker)
+                    yield Done(worker.task, value, seconds)
+        finally:
+            # Workers ignore Ctrl-C, so that their parent decides; here it ends them. All are told
+            # before any is waited for, in case the waiting is interrupted as well.
+            left = (*idle, *busy.values())
+            for worker in left:
+                worker.process.terminate()
+            for worker in left:
+                worker.end()
+
+
+def _next(waiting: Iterator[Any], again: list[tuple[Any, int]]) -> tuple[Any, int] | None:
+    if again:
+        return again.pop()
+    for task in waiting:
+        return task, 0
+    return None
+
+
+def _start(function: Callable[[Any], Any]) -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    # A daemon ends with its parent even if the parent has no time to say so.
+    process = context.Process(target=_work, args=(function, there), daemon=True)
+    process.start()
+    there.close()  # so that the death of the process closes the pipe
+    return _Worker(process, here)
+
+
+def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
+    """The life of a worker: receive a task, send back its value, until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            task = pipe.recv()
+        except EOFError:
+            return
+        value, seconds = _timed(function, task)
+        try:
+            pipe.send((value, seconds))
+        except ConnectionError:
+            return
+        except Exception as error:  # The value does not pickle.
+            pipe.send((_failure(error), seconds))
+
+
+def _ending(process: SpawnProcess) -> str:
+    code = process.exitcode
+    if code is not None and code < 0:
+        return f"killed by signal {-code}"
+    return f"exit code {code}"
