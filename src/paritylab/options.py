@@ -67,7 +67,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "readout": Option(str, "From the attended sum to ŷ.", ("zigzag", "cos"), own="a function"),
         "optimiser": _optimiser,
         "eta": _eta._replace(help="Step size; 0.1, or the code's 0.2 for Adam at n = 20."),
-        "steps": _steps,
+        "steps": _steps._replace(least=0),
         "heads": Option(int, "Number of heads; k if absent.", least=1, optional=True),
         "variant": Option(
             str,

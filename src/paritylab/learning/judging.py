@@ -13,7 +13,7 @@ from paritylab.models import HeadAttention
 from paritylab.models.protocol import Held, parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
-from paritylab.risk import enumerated_risk, population_risks, sampled_risk
+from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk
 
 #: Up to here every input is visited; beyond, fresh samples stand for them.
 MOST_BITS = 20

@@ -15,7 +15,8 @@ def check_scalar_function(what: str, function: Callable[..., Any], arguments: in
     number = jax.ShapeDtypeStruct((), jnp.result_type(float))
     try:
         # Wrapped, because jax cannot look built-in functions up and may crash on them.
-        found = jax.eval_shape(lambda *numbers: function(*numbers), *[number] * arguments)
+        wrapped = lambda *numbers: function(*numbers)  # noqa: E731, PLW0108
+        found = jax.eval_shape(wrapped, *[number] * arguments)
     except jax.errors.TracerBoolConversionError:
         advice = "branches on its value (if, and, min, max); use jnp.where, jnp.minimum"
     except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError):

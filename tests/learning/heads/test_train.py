@@ -247,7 +247,7 @@ def _with_an_if(s):
         (lambda: Heads(tau="n^3"), "tau must be a number or a formula"),
         (lambda: Heads(tau=-1.0), "tau must be positive"),
         (lambda: Heads(tau="n/0"), "tau must be positive and finite"),
-        (lambda: Heads(steps=0), "steps must be at least 1"),
+        (lambda: Heads(steps=-1), "steps must be at least 0"),
         (lambda: Heads(steps=8.5), "steps must be a whole number"),
         (lambda: Heads(eta=float("nan")), "eta must be finite"),
         (lambda: Heads(eta=-1.0), "eta must be above 0"),

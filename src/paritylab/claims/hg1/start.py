@@ -10,9 +10,9 @@ from paritylab.claims.figures import Line, Lines, Mark
 from paritylab.claims.registry import Efforts, claim
 from paritylab.claims.sources import HG1
 from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.learning import Heads, Population, learn
+from paritylab.problem import random_parities
 from paritylab.statistics import mean_interval
-from paritylab.sweep.learners import learner_of
-from paritylab.sweep.spec import Spec
 
 #: Temperatures the paper allows (0 < tau ≤ 1): the one of its proof and the softest.
 TEMPERATURES = ("1/n", "1")
@@ -60,9 +60,8 @@ def start_risk(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
 
 def _starts(seed: int, runs: int, tau: str, n: int, k: int) -> np.ndarray:
     """Exact risks of random heads on random targets."""
-    value = {"1/n": 1 / n, "1": 1.0}[tau]
-    spec = Spec.make("start", {"n": n, "k": k}, {"tau": value}, seed=seed, width=runs)
-    return np.array([row["risk"] for row in learner_of(spec)(spec)])
+    data = Population(random_parities(n, k, runs, key=seed))
+    return learn(Heads.paper(tau=tau, steps=0), data, key=seed).risk
 
 
 @start_risk.judge
