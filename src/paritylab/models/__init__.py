@@ -16,6 +16,7 @@ from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
 from paritylab.models.joint import JointAttention
 from paritylab.models.links import LINKS, AbstractLink, CosineLink, SlopedLink, as_link
+from paritylab.models.packed import PackedSigns
 from paritylab.models.positions import (
     AbstractPositionCode,
     Circle,
@@ -57,6 +58,7 @@ __all__ = [
     "JointAttention",
     "Model",
     "OneHot",
+    "PackedSigns",
     "Positions",
     "RandomSigns",
     "SlopedLink",
