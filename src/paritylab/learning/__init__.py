@@ -4,6 +4,7 @@ from paritylab.learning.chain.levels import LevelRun, train_levels
 from paritylab.learning.chain.teacher import ChainRuns, teacher_gradient, train_chain
 from paritylab.learning.descent import Descent
 from paritylab.learning.heads.anneal import Annealed
+from paritylab.learning.heads.one_step import OneStep
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
 from paritylab.learning.runs import (
@@ -18,7 +19,7 @@ from paritylab.learning.runs import (
     learn,
 )
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
-from paritylab.learning.xor.train import XorRuns, train_xor
+from paritylab.learning.xor.train import XorStep
 
 __all__ = [
     "LEARNERS",
@@ -29,18 +30,18 @@ __all__ = [
     "Fresh",
     "Heads",
     "LevelRun",
+    "OneStep",
     "Population",
     "Result",
     "Rows",
     "Runs",
     "Sample",
     "StreamedStep",
-    "XorRuns",
+    "XorStep",
     "learn",
     "streamed_step",
     "teacher_gradient",
     "temperature",
     "train_chain",
     "train_levels",
-    "train_xor",
 ]
