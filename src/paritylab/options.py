@@ -93,8 +93,12 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "k": Option(int, "Size of the set, where rows do not say.", least=1, optional=True),
     },
     "one-step": {
-        "width": Option(int, "Dimension of the positions.", least=1),
-        "gain": Option(float, "Score of the set above the rest.", above=0, optional=True),
+        "width": Option(
+            int, "Dimension of random positions; 12 k ln n if absent.", least=1, optional=True
+        ),
+        "gain": Option(
+            float, "Score of the set above the rest; the best if absent.", above=0, optional=True
+        ),
         "positions": Option(str, "Position code.", _POSITIONS[1:], own="a code or table"),
     },
     "xor": {
@@ -106,11 +110,9 @@ OPTIONS: dict[str, dict[str, Option]] = {
             str, "How scores become weights.", _ATTENTION[:5], own="a function of scores"
         ),
         "readout": Option(
-            str, "1 - 2z², or 1 - |2z| by two ReLUs.", ("square", "abs"), own="a function"
+            str, "1 - 2z², or 1 - |2z| by two ReLUs.", ("square", "abs"), own="an even function"
         ),
-        "loss": Option(
-            str, "½(ŷ-y)² or -yŷ.", ("squared", "correlation"), own="a Loss or a function"
-        ),
+        "loss": _loss._replace(help="Loss trained on; squared and correlation have exact risks."),
         "steps": _steps,
         "gain": Option(
             float, "Step size in units that raise the pair by 1.", above=0, optional=True
@@ -119,6 +121,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "start": Option(float, "Standard deviation of the random start.", least=0),
         "learn_positions": Option(bool, "Train the positions too."),
         "shared": Option(bool, "One draw of positions for all runs, kept as packed bits."),
+        "positions_seed": Option(int, "Seed of the shared positions.", least=0),
     },
     "teacher": {
         "link": _link,

@@ -7,6 +7,7 @@ from paritylab.learning.hardness.frozen import FrozenAttention
 from paritylab.learning.hardness.networks import FeedForwardNet
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.learning.heads.anneal import Annealed
+from paritylab.learning.heads.one_step import OneStep
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
 from paritylab.learning.runs import (
@@ -23,7 +24,7 @@ from paritylab.learning.runs import (
     register,
 )
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
-from paritylab.learning.xor.train import XorRuns, train_xor
+from paritylab.learning.xor.train import XorStep
 
 __all__ = [
     "LEARNERS",
@@ -36,6 +37,7 @@ __all__ = [
     "FrozenAttention",
     "Heads",
     "LevelRun",
+    "OneStep",
     "Population",
     "RecurrentNet",
     "Result",
@@ -43,7 +45,7 @@ __all__ = [
     "Runs",
     "Sample",
     "StreamedStep",
-    "XorRuns",
+    "XorStep",
     "joined",
     "learn",
     "register",
@@ -52,5 +54,4 @@ __all__ = [
     "temperature",
     "train_chain",
     "train_levels",
-    "train_xor",
 ]

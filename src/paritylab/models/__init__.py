@@ -20,6 +20,7 @@ from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
 from paritylab.models.joint import FrozenHeads, JointAttention
 from paritylab.models.links import LINKS, AbstractLink, CosineLink, SlopedLink, as_link
+from paritylab.models.packed import PackedSigns
 from paritylab.models.positions import (
     AbstractPositionCode,
     Circle,
@@ -63,6 +64,7 @@ __all__ = [
     "JointAttention",
     "Model",
     "OneHot",
+    "PackedSigns",
     "PiecewiseLinear",
     "Positions",
     "RandomSigns",

@@ -157,20 +157,23 @@ def as_code(
 ) -> AbstractPositionCode:
     """A position code for n positions, from a name or from one's own parts.
 
-    key, width: for the random codes signs, balanced and sphere.
+    key, width: for the random codes signs, balanced and sphere; the others have a width of their
+    own, and another one is refused.
 
     >>> as_code("onehot", 8).width, as_code(lambda n: np.eye(n)[:, :3], 8).width
     (8, 3)
     """
     if isinstance(positions, str):
-        return _named_code(positions, n, key, width)
-    if isinstance(positions, AbstractPositionCode):
+        code = _named_code(positions, n, key, width)
+    elif isinstance(positions, AbstractPositionCode):
         code = positions
     else:
         table = positions(n) if callable(positions) else positions
         code = Table(_checked_table(table, n))
     if code.n != n:
         raise ValueError(f"the position code has {code.n} positions, the problem n={n}")
+    if width not in (None, code.width):
+        raise ValueError(f"this position code has width {code.width}, got width={width}")
     return code
 
 

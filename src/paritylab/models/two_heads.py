@@ -35,10 +35,13 @@ class TwoHeads(eqx.Module):
     readout: Readout = Bowl()
     tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
 
+    def attention(self) -> Float[Array, "heads n"]:
+        """α, one row per head."""
+        return attend(self.code.scores(jnp.asarray(self.directions)) / self.tau, self.kind)
+
     def weights(self) -> Float[Array, " n"]:
         """g_l = ½ Σ_h α_h[l], the weight of sign l in z."""
-        scores = self.code.scores(jnp.asarray(self.directions)) / self.tau
-        return jnp.mean(attend(scores, self.kind), axis=0)
+        return jnp.mean(self.attention(), axis=0)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction ŷ for one string of bits in {0, 1}; use `jax.vmap` for many."""
@@ -47,10 +50,10 @@ class TwoHeads(eqx.Module):
     def parameters(self) -> Float[AnyArray, "heads width"]:
         return self.directions
 
-    def with_parameters(self, directions) -> "TwoHeads":
+    def with_parameters(self, directions: Float[AnyArray, "heads width"]) -> "TwoHeads":
         return eqx.tree_at(lambda model: model.directions, self, directions)
 
     def count(self) -> ParameterCount:
         """Trainable numbers; `paper` counts a full query matrix per head instead of its row."""
-        heads, width = self.directions.shape
+        heads, width = self.directions.shape[0], self.code.width
         return ParameterCount(heads * width, heads * width * width)

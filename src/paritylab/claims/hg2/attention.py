@@ -7,17 +7,15 @@ from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
+from paritylab.learning import Population, XorStep, learn
+from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.precision import step_in_precision
 from paritylab.learning.xor.race import race
-from paritylab.learning.xor.train import (
-    default_gain,
-    step_in_precision,
-    train_xor,
-    usual_width,
-)
 from paritylab.models.attention import ATTENTION
+from paritylab.problem import random_parities
 from paritylab.statistics import Rate
 
-#: Optimisers of the race and the rates each may choose from.
+#: Optimisers of the race and the step sizes each may choose from.
 RULES = {
     "sgd": np.geomspace(0.1, 100, 10),
     "adam": np.geomspace(0.01, 10, 10),
@@ -47,7 +45,7 @@ def softmax_needed(trial: Trial) -> Finding:
                 width,
                 kind,
                 optimiser=rule,
-                rates=RULES[rule],
+                etas=RULES[rule],
                 checkpoints=checkpoints,
                 positions="balanced",
                 runs=runs,
@@ -104,7 +102,7 @@ def softmax_needed(trial: Trial) -> Finding:
     )
 
 
-def _risk_by_steps(checkpoints, risks) -> dict:
+def _risk_by_steps(checkpoints: tuple[int, ...], risks: dict[tuple[str, int], float]) -> dict:
     return {
         "kind": "lines",
         "x": {"label": "steps", "scale": "log"},
@@ -129,21 +127,20 @@ def _weights_after_one_step(seed: int) -> dict:
         "exp": np.log(n / 2),
         "sigmoid": np.log(n - 1),
     }
-    done = {
-        kind: train_xor(
-            n, 50, positions="balanced", attention=kind, gain=gains[kind], runs=1, seed=seed
-        )
-        for kind in ATTENTION
-    }
+    data = Population(random_parities(n, 2, 1, sign=-1, key=seed))
+    weights = {}
+    for kind in ATTENTION:
+        learner = XorStep(width=50, positions="balanced", attention=kind, gain=gains[kind])
+        weights[kind] = np.asarray(learn(learner, data, key=seed).model(0).weights())
     return {
         "kind": "lines",
         "x": {"label": "position"},
         "y": {"label": "weight after one step"},
         "lines": [
-            {"label": kind, "x": list(range(n)), "y": runs.example, "style": "-"}
-            for kind, runs in done.items()
+            {"label": kind, "x": list(range(n)), "y": values, "style": "-"}
+            for kind, values in weights.items()
         ],
-        "marks": [{"axis": "x", "at": int(at)} for at in done["softmax"].pairs[0]],
+        "marks": [{"axis": "x", "at": at} for at in data.targets[0].subset],
     }
 
 
@@ -159,15 +156,18 @@ def init_variance(trial: Trial) -> Finding:
     n, runs = trial.pick(quick=(256, 60), default=(256, 100), full=(1024, 400))
     width = usual_width(n)
     spreads = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+    data = Population(random_parities(n, 2, runs, sign=-1, key=trial.seed))
     done = {
-        (loss, spread): train_xor(
-            n, width, positions="balanced", loss=loss, runs=runs, start=spread, seed=trial.seed
+        (loss, spread): learn(
+            XorStep(width=width, positions="balanced", loss=loss, start=spread),
+            data,
+            key=trial.seed,
         )
         for spread in trial.track(spreads)
         for loss in ("squared", "correlation")
     }
-    solved = {key: Rate.of(each.solved) for key, each in done.items()}
-    split = {key: Rate.of(each.split) for key, each in done.items()}
+    solved = {key: each.rate("solved") for key, each in done.items()}
+    split = {key: each.rate("split") for key, each in done.items()}
     limit = {
         loss: max(spread for spread in spreads if solved[loss, spread].value >= 0.9)
         for loss in ("squared", "correlation")
@@ -213,9 +213,10 @@ def init_variance(trial: Trial) -> Finding:
 
 
 _INIT_COUNTEREXAMPLE = """\
-from paritylab import train_xor
+from paritylab import Population, XorStep, learn, random_parities
 
-rates = {s: train_xor(256, 67, positions="balanced", runs=60, start=s).solved.mean()
+data = Population(random_parities(256, 2, 60, sign=-1))
+rates = {s: learn(XorStep(width=67, positions="balanced", start=s), data).rate("solved").value
          for s in (0.0, 0.001, 0.1)}
 print(rates)
 assert rates[0.0] > 0.9 and rates[0.001] > 0.9 and rates[0.1] < 0.5

@@ -19,19 +19,17 @@ from paritylab.claims.verdict import (
     refuted,
     undecided,
 )
+from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
-from paritylab.learning.xor.train import default_gain, usual_width
 from paritylab.statistics import PowerLaw, Rate, power_law
+from paritylab.theory.hg2 import median_worst_error
 
 RECONSTRUCTION = "our reconstruction of the model, from the published abstract"
 
 
-def _draws(n, width, gains, draws, pairs, seed, balanced=False) -> StreamedStep:
+def _draws(n: int, width: int, gains: Any, draws: int, pairs: int, seed: int) -> StreamedStep:
     """Several draws of positions, their pairs side by side."""
-    done = [
-        streamed_step(n, width, gains, pairs=pairs, balanced=balanced, seed=seed + draw)
-        for draw in range(draws)
-    ]
+    done = [streamed_step(n, width, gains, pairs=pairs, seed=seed + draw) for draw in range(draws)]
     pairs_found = np.concatenate([step.pairs for step in done])
     rest = zip(*(step[1:] for step in done), strict=True)
     return StreamedStep(pairs_found, *(np.concatenate(parts, axis=-1) for parts in rest))
@@ -61,7 +59,7 @@ def one_step_claim(trial: Trial) -> Finding:
         if n <= 100_000:
             mapped[n] = np.median(_draws(n, width, window, 2, pairs, trial.seed).error, axis=1)
     medians = {n: float(np.median(step.error)) for n, step in found.items()}
-    predicted = {n: _predicted_median(n) for n in sizes}
+    predicted = {n: median_worst_error(n, usual_width(n), default_gain(n)) for n in sizes}
     law = power_law(sizes, list(medians.values()))
     last = found[sizes[-1]]
     largest, targets = float(last.error.max()), last.ranked.size
@@ -97,21 +95,23 @@ def one_step_claim(trial: Trial) -> Finding:
 
 
 _SMALL_N = """\
-from paritylab import train_xor
+from paritylab import Population, XorStep, learn, random_parities
 
+data = Population(random_parities(64, 2, 60, sign=-1))
 for positions in ("signs", "balanced"):
-    runs = train_xor(64, 60, positions=positions, runs=60)
-    print(positions, "right on every input in", runs.solved.mean(), "of runs")
-    assert (runs.solved.mean() > 0.9) == (positions == "balanced")
+    rate = learn(XorStep(width=60, positions=positions), data).rate("solved")
+    print(positions, "right on every input in", rate, "of runs")
+    assert (rate.value > 0.9) == (positions == "balanced")
 """
 
 
-def _predicted_median(n: int) -> float:
-    """Median of 2(g_i - g_j)² when g_i - g_j is normal with variance 2β²/(n·m)."""
-    return 0.455 * 4 * default_gain(n) ** 2 / (n * usual_width(n))
-
-
-def _one_step_figure(sizes, medians, predicted, window, mapped) -> dict:
+def _one_step_figure(
+    sizes: tuple[int, ...],
+    medians: dict[int, float],
+    predicted: dict[int, float],
+    window: np.ndarray,
+    mapped: dict[int, np.ndarray],
+) -> dict:
     return {
         "kind": "side by side",
         "parts": [

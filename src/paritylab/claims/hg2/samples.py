@@ -1,5 +1,6 @@
 """Finite data, and what a feed-forward network needs for the same task."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -9,8 +10,8 @@ from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning import FeedForwardNet, Fresh, learn
+from paritylab.learning.xor.parts import usual_width
 from paritylab.learning.xor.samples import sample_curve
-from paritylab.learning.xor.train import usual_width
 from paritylab.problem import Parity
 from paritylab.statistics import half_point, power_law, threshold_law
 
@@ -98,7 +99,7 @@ def samples_claim(trial: Trial) -> Finding:
     )
 
 
-def _slope(sizes, law) -> float:
+def _slope(sizes: tuple[int, ...], law: Callable[[int], float]) -> float:
     """Exponent that a law shows when fitted over these sizes."""
     return power_law(sizes, [law(n) for n in sizes]).exponent
 

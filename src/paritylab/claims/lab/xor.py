@@ -1,7 +1,5 @@
 """Beyond HG2: positions that make one step exact at every n, and functions other than XOR."""
 
-import itertools
-
 import numpy as np
 
 from paritylab.claims.engine import Trial
@@ -10,6 +8,7 @@ from paritylab.claims.verdict import Evidence, Finding, Status
 from paritylab.learning.xor.exact import first_gradient
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
+from paritylab.theory.hg2 import pair_signal
 
 
 @claim(
@@ -97,7 +96,7 @@ def functions(trial: Trial) -> Finding:
         for name, (bits, function) in FUNCTIONS.items():
             first = first_gradient(n, function, bits, Bowl(), "correlation")
             signal = n * (first.other - first.relevant) / 4
-            predicted = _pair_coefficients(function, bits)
+            predicted = pair_signal(function, bits)
             gap = max(gap, float(np.abs(signal - predicted).max()))
             found[name] = bool((signal > 1e-6).all() or (signal < -1e-6).all())
     return Finding(
@@ -117,12 +116,3 @@ def functions(trial: Trial) -> Finding:
         runs=len(sizes) * len(FUNCTIONS),
         settings={"sizes": list(sizes), "readout": "1 - 2z²", "loss": "correlation"},
     )
-
-
-def _pair_coefficients(function, bits: int) -> np.ndarray:
-    """-Σ_{j≠i} E[f·x_i·x_j] for every relevant bit i, by enumeration."""
-    inputs = np.array(list(itertools.product([1.0, -1.0], repeat=bits)))
-    labels = np.array([function(signs) for signs in inputs])
-    table = np.einsum("s,si,sj->ij", labels, inputs, inputs) / len(labels)
-    np.fill_diagonal(table, 0)
-    return -table.sum(axis=1)

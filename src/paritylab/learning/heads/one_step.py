@@ -1,21 +1,182 @@
 """One normalised gradient step from zero with random positions: any k, in closed form.
 
-At w = 0 attention is uniform, and the gradient of -log E[y cos πs] in a head's w is proportional to
--(Σ_{j∈B} p_j - k·p̄), with p̄ the mean position. One step of gain β therefore gives every head the
-scores β·<Σ_{j∈B} p_j - k·p̄, p_l>/k.
+At w = 0 attention is uniform, and for fair bits the gradient of -log E[y cos πs] in a head's w is
+proportional to -(Σ_{j∈B} p_j - k·p̄), with p̄ the mean position. One step of gain β therefore gives
+every head the scores β·<Σ_{j∈B} p_j - k·p̄, p_l>.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.judging import judge_heads
+from paritylab.learning.runs import (
+    SOLVED_RISK,
+    Population,
+    Target,
+    Trained,
+    Unknown,
+    check_fields,
+    register,
+)
+from paritylab.models import Cosine, HeadAttention, as_code, is_drawn
+from paritylab.precision import float64
+from paritylab.problem import Parity
+from paritylab.risk.objective import target_of
+from paritylab.risk.routes.cosine import log_correlation
 
-class OneStep(NamedTuple):
+#: Gains a step may choose from.
+GAINS = np.geomspace(1, 200, 60)
+#: Numbers in a table of positions, 400 MB, above which a run is refused.
+LARGEST_TABLE = 50_000_000
+
+
+@register("one-step")
+@dataclass(frozen=True, eq=False)
+class OneStep:
+    """k equal heads after one normalised step from zero, read out by cos(πs).
+
+    width: of random positions, 12·k·ln n if None; other codes have their own. gain: score of B
+    above the rest; None takes the best of 60 between 1 and 200, the one whose attended sum stays
+    closest to the number of ones in B over every input. positions: a name, or a code or table of
+    one's own.
+
+    A run names the k positions with the largest scores; it is solved if its squared-hinge risk is
+    below 0.05. stats: "deviation", how far the attended sum may be off over every input (below
+    1/2 the sign is right on all 2^n), and "gain".
+    """
+
+    width: int | None = None
+    gain: float | None = None
+    positions: Any = "signs"
+
+    takes = (Population,)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        if any(not isinstance(target, Parity) or target.k < 1 for target in data.targets):
+            raise ValueError("one step needs parities of at least one bit as targets")
+        outcomes = [
+            self._run(target, keys[run : run + 1]) for run, target in enumerate(data.targets)
+        ]
+        columns = {
+            name: np.array([getattr(each, name) for each in outcomes])
+            for name in ("directions", "risk", "error", "deviation", "gain")
+        }
+        start = np.zeros_like(columns["directions"])[:, None]
+        path = {"step": np.zeros(1, int), "directions": start}
+        sampled = [each.kind for each in outcomes if each.kind != "exact"]
+        return Trained(
+            numbers=columns["directions"],
+            subset=[each.subset for each in outcomes],
+            risk=columns["risk"],
+            error=columns["error"],
+            kind=sampled[0] if sampled else "exact",
+            loss="squared_hinge",
+            solved=columns["risk"] + columns["error"] < SOLVED_RISK,
+            trace=None if trace is None else path,
+            stats={"deviation": columns["deviation"], "gain": columns["gain"]},
+        )
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> HeadAttention:
+        k = target.k
+        assert k is not None
+        return HeadAttention(numbers, self._code(target.n, k, key), k, Cosine(), 1.0)
+
+    def _run(self, target: Parity, keys: jax.Array) -> "_Outcome":
+        """One run; its table of positions is dropped at the end."""
+        n, k = target.n, target.k
+        with float64():
+            code = self._code(n, k, keys[0])
+            pull = jax.vjp(code.scores, jnp.zeros((1, code.width)))[1]
+            # Scores are linear in w: their transpose turns forces on scores into those on w.
+            direction = pull(jnp.asarray(set_forces(target))[None])[0]
+            scores = np.asarray(code.scores(direction))[0]
+        inside = target.indicator > 0
+        gain = self.gain
+        if gain is None:
+            gain = _best_gain(scores[inside], scores[~inside])[1]
+        directions = np.repeat(gain * np.asarray(direction), k, axis=0)
+        model = HeadAttention(directions, code, k, Cosine(), 1.0)
+        found = judge_heads([model], Population((target,)), keys)
+        with float64():
+            weights = np.asarray(model.weights())
+        return _Outcome(
+            directions,
+            _largest(scores, k),
+            found.risk[0],
+            found.error[0],
+            found.kind,
+            deviation_of(weights[inside], weights[~inside].sum()),
+            gain,
+        )
+
+    def _code(self, n: int, k: int, key: jax.Array) -> Any:
+        width = self.width
+        if is_drawn(self.positions):
+            width = int(np.ceil(12 * k * np.log(max(n, 2)))) if width is None else width
+            if n * width > LARGEST_TABLE:
+                raise ValueError(
+                    f"a table of {n:,} positions of width {width:,} exceeds {LARGEST_TABLE:,} "
+                    "numbers; give a smaller width"
+                )
+        with float64():
+            return as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=width)
+
+
+class _Outcome(NamedTuple):
+    directions: np.ndarray
+    subset: tuple[int, ...] | None
+    risk: float
+    error: float
+    kind: str
+    deviation: float
+    gain: float
+
+
+def set_forces(target: Parity) -> np.ndarray:
+    """-∂(-log|E[y cos πs]|)/∂g at equal weights k/n, centred, and 1 on average higher on B.
+
+    For fair bits it is 1_B - k/n.
+    """
+    inside = target.indicator > 0
+    if inside.all():
+        return np.zeros(target.n)
+    with float64():
+        problem = [jnp.asarray(part) for part in target_of(target)]
+        equal = jnp.full(target.n, target.k / target.n)
+        force = np.asarray(jax.grad(lambda g: log_correlation(g, *problem)[0])(equal))
+    centred = force - force.mean()
+    return centred / (centred[inside].mean() - centred[~inside].mean())
+
+
+def deviation_of(inside: np.ndarray, outside: float) -> float:
+    """Largest distance of Σ g_j x_j from Σ_{j∈B} x_j over every input.
+
+    inside: weights g on B. outside: their sum off B.
+    """
+    return float(max(np.maximum(inside - 1, 0).sum() + outside, np.maximum(1 - inside, 0).sum()))
+
+
+def _largest(scores: np.ndarray, k: int) -> tuple[int, ...] | None:
+    """The k positions with the largest scores; None if the next has the same score."""
+    order = np.argsort(-scores, kind="stable")
+    if k < len(scores) and not scores[order[k - 1]] > scores[order[k]]:
+        return None
+    return tuple(sorted(order[:k].tolist()))
+
+
+class StepOutcome(NamedTuple):
     """What one step gives for one draw of positions and target.
 
-    ranked: whether the k largest scores are exactly B. deviation: the smallest, over gains, of the
-    largest distance of the attended sum from the number of ones in B over every input; below 1/2
-    the sign of cos(πs) is right on all 2^n inputs. gain: the gain that reaches it.
+    ranked: whether the k largest scores are exactly B. deviation: the smallest, over gains, of
+    `deviation_of`; below 1/2 the sign of cos(πs) is right on all 2^n inputs. gain: the gain that
+    reaches it.
     """
 
     ranked: bool
@@ -23,8 +184,8 @@ class OneStep(NamedTuple):
     gain: float
 
 
-def one_step(n: int, k: int, width: int, *, seed: int) -> OneStep:
-    """One normalised step on random ±1/√width positions.
+def one_step(n: int, k: int, width: int, *, seed: int) -> StepOutcome:
+    """`OneStep` on random ±1/√width positions in float32, for one draw; nothing is kept.
 
     >>> one_step(256, 3, 400, seed=0).ranked
     True
@@ -39,26 +200,21 @@ def one_step(n: int, k: int, width: int, *, seed: int) -> OneStep:
     # Positions are exchangeable, so B may be the first k of them.
     direction = positions[:k].sum(axis=0, dtype=np.float64) - k * mean
     scores = (positions @ direction.astype(np.float32)).astype(np.float64)
-    ranked = bool(scores[:k].min() > scores[k:].max()) if k < n else True
-    return OneStep(ranked, *_best_gain(scores, k))
+    ranked = k == n or bool(scores[:k].min() > scores[k:].max())
+    return StepOutcome(ranked, *_best_gain(scores[:k], scores[k:]))
 
 
-def _best_gain(scores: np.ndarray, k: int) -> tuple[float, float]:
-    """The smallest worst-case deviation over a grid of gains."""
-    gains = np.geomspace(1, 200, 60)
-    inside, outside = scores[:k], scores[k:]
-    top = scores.max()
-    best = (np.inf, 0.0)
+def _best_gain(inside: np.ndarray, outside: np.ndarray) -> tuple[float, float]:
+    """The smallest `deviation_of` over GAINS, and its gain; inside, outside: scores at gain 1."""
+    k, top = len(inside), float(max(inside.max(), outside.max(initial=-np.inf)))
     # Only outsiders near the top matter; the rest enter through a histogram of their scores.
     counts, edges = np.histogram(outside, bins=2000)
-    middles = edges[1:]
-    for gain in gains:
+    best = (np.inf, 0.0)
+    for gain in GAINS:
         on = np.exp(gain * (inside - top))
-        off = float(counts @ np.exp(gain * (middles - top)))
-        weights = k * on / (on.sum() + off)
-        rest = k * off / (on.sum() + off)
-        above, below = np.maximum(weights - 1, 0).sum() + rest, np.maximum(1 - weights, 0).sum()
-        best = min(best, (float(max(above, below)), float(gain)))
+        off = float(counts @ np.exp(gain * (edges[1:] - top)))
+        share = k / (on.sum() + off)
+        best = min(best, (deviation_of(share * on, share * off), float(gain)))
     return best
 
 

@@ -4,7 +4,7 @@ z = Σ_l g_l x_l with signs x and weights g; y = -x_i·x_j.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,18 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from scipy.stats import binom
 
-from paritylab.models.attention import attend
-from paritylab.models.readouts import Readout
+from paritylab.models.attention import Kind, attend
+from paritylab.models.readouts import Bowl, Readout, Tent
 from paritylab.precision import AnyArray, float64
-from paritylab.problem.losses import as_loss
+from paritylab.problem.losses import Loss, as_loss
+from paritylab.risk.result import outer_derivatives
 
-#: Losses whose mean over inputs has a closed form here.
+#: Losses whose mean over inputs has a closed form at any weights.
 XOR_LOSSES = ("squared", "correlation")
+#: A run is solved if |ŷ - y| is at most this on every input: ½(ŷ-y)² ≤ 0.01.
+SOLVED_ERROR = 0.02**0.5
+#: Points of |z| at which a readout of one's own is searched for its worst error.
+SCAN = 1025
 
 
 def xor_risk(
@@ -35,21 +40,31 @@ def xor_risk(
     >>> round(float(xor_risk(jnp.array([0.5, 0.5, 0.0]), jnp.array([True, True, False]))), 6)
     0.0
     """
-    _check_loss(loss)
+    if loss not in XOR_LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(XOR_LOSSES)}, got {loss!r}")
     g = jnp.asarray(weights)
     inside = jnp.where(jnp.asarray(on_pair), g, 0)
     agreement = 2 * (jnp.sum(inside) ** 2 - jnp.sum(inside**2)) * (1 - 2 * noise)
     if loss == "correlation":
         return -agreement
-    second, fourth = jnp.sum(g**2), jnp.sum(g**4)
+    return squared_risk(jnp.sum(g**2), jnp.sum(g**4), agreement)
+
+
+def squared_risk(second: Any, fourth: Any, agreement: Any) -> Any:
+    """½E(ŷ-y)² from S₂, S₄ and E[yŷ]."""
     return 1 - 2 * second + 6 * second**2 - 4 * fourth - agreement
+
+
+def risk_rounding(n: int, second: Any) -> Any:
+    """How far rounding of n-term sums may carry `squared_risk`; S₄ ≤ S₂² and |E[yŷ]| ≤ 2S₂."""
+    return n * np.finfo(np.float64).eps * (1 + 4 * second + 10 * second**2)
 
 
 class WorstCase(NamedTuple):
     """The largest error |ŷ - y| over all 2^n inputs, and what it is made of.
 
-    error: exact if outside ≤ |g_i + g_j|, otherwise an upper bound. outside: Σ |g_l| off the pair.
-    imbalance: |g_i - g_j|.
+    For a readout that falls with |z| from 1 at z = 0 (square, abs) error is exact if outside ≤
+    |g_i + g_j|, otherwise an upper bound. outside: Σ |g_l| off the pair. imbalance: |g_i - g_j|.
     """
 
     error: Float[AnyArray, "..."]
@@ -57,7 +72,7 @@ class WorstCase(NamedTuple):
     imbalance: Float[AnyArray, "..."]
 
     @property
-    def loss(self):
+    def loss(self) -> Float[AnyArray, "..."]:
         """½(ŷ-y)² at the worst input."""
         return self.error**2 / 2
 
@@ -65,7 +80,7 @@ class WorstCase(NamedTuple):
 def worst_case(
     weights: Float[AnyArray, " n"], on_pair: Bool[AnyArray, " n"], readout: Readout
 ) -> WorstCase:
-    """The worst input for given weights and a readout that is even and monotone in |z|."""
+    """The worst input for given weights g and an even readout."""
     g, on_pair = jnp.asarray(weights), jnp.asarray(on_pair)
     pair_sum = jnp.sum(jnp.where(on_pair, g, 0))
     squares = jnp.sum(jnp.where(on_pair, g**2, 0))
@@ -74,21 +89,36 @@ def worst_case(
     return worst_of(jnp.abs(pair_sum), imbalance, outside, readout)
 
 
-def worst_of(pair_sum, imbalance, outside, readout: Readout) -> WorstCase:
-    """`worst_case` from |g_i + g_j|, |g_i - g_j| and Σ|g| outside: z sweeps [c-R, c+R]."""
-    errors = [
-        jnp.abs(readout(jnp.maximum(centre + side * outside, 0)) - label)
-        for centre, label in ((pair_sum, -1), (imbalance, 1))
-        for side in (-1, 1)
-    ]
-    return WorstCase(jnp.max(jnp.stack(errors), axis=0), outside, imbalance)
+def worst_of(
+    pair_sum: Float[Array, "..."],
+    imbalance: Float[Array, "..."],
+    outside: Float[Array, "..."],
+    readout: Readout,
+) -> WorstCase:
+    """`worst_case` from c = |g_i + g_j|, d = |g_i - g_j| and R = Σ|g| outside the pair.
+
+    |z| lies between max(c-R, 0) and c+R where y = -1, between max(d-R, 0) and d+R where y = 1. The
+    ends decide for square and abs; another readout is searched at 1,025 points between them, which
+    is an upper bound if it is monotone in |z| and a fine search if it is not.
+    """
+    points = 2 if isinstance(readout, Bowl | Tent) else SCAN
+    share = jnp.linspace(0, 1, points).reshape((-1,) + (1,) * jnp.ndim(outside))
+    errors = []
+    for centre, label in ((pair_sum, -1), (imbalance, 1)):
+        low, high = jnp.maximum(centre - outside, 0), centre + outside
+        errors.append(jnp.abs(readout((1 - share) * low[None] + share * high[None]) - label))
+    return WorstCase(jnp.max(jnp.concatenate(errors), axis=0), outside, imbalance)
 
 
 class FirstGradient(NamedTuple):
-    """∂risk/∂g_l at g = 1/n: one number per relevant bit, one for all other positions."""
+    """∂risk/∂g_l at equal weights: one number per relevant bit, one for all other positions.
+
+    value: the risk there.
+    """
 
     relevant: Float[np.ndarray, " bits"]
     other: float
+    value: float
 
     @property
     def signal(self) -> float:
@@ -101,53 +131,67 @@ def first_gradient(
     function: Callable[[np.ndarray], float],
     bits: int,
     readout: Readout,
-    loss: str = "squared",
+    loss: str | Loss = "squared",
+    *,
     noise: float = 0.0,
+    weight: float | None = None,
 ) -> FirstGradient:
-    """Exact gradient at uniform weights for a label that depends on a few signs, in O(n).
+    """Exact gradient at equal weights for a label that depends on a few signs, in O(n).
 
-    function: label in {+1, -1} from `bits` signs. The other n - bits signs enter only through
-    their sum, a binomial variable.
+    function: label in {+1, -1} from `bits` signs. weight: g_l of every position, 1/n if None. The
+    other n - bits signs enter only through their sum, a binomial variable.
 
-    >>> from paritylab.models import Bowl
     >>> xor = first_gradient(100, lambda x: -x[0] * x[1], 2, Bowl(), "correlation")
     >>> np.round(xor.relevant, 12).tolist(), abs(round(xor.other, 12))
     ([-0.04, -0.04], 0.0)
     """
-    _check_loss(loss)
     if not 1 <= bits < n:
         raise ValueError(f"need 1 ≤ bits < n, got bits={bits}, n={n}")
+    chosen = as_loss(loss)
     rest = n - bits
     ones = np.arange(rest + 1)
-    chance, total = binom.pmf(ones, rest, 0.5), rest - 2.0 * ones
-    relevant, other = np.zeros(bits), 0.0
+    chance, total = binom.pmf(ones, rest, 0.5) / (1 << bits), rest - 2.0 * ones
+    relevant, other, mean = np.zeros(bits), 0.0, 0.0
     with float64():
-        slope = jax.vmap(jax.grad(lambda z, y: as_pointwise(loss)(y, readout(z), noise)), (0, None))
+        slope = jax.vmap(
+            jax.value_and_grad(lambda z, y: chosen.noisy(y, readout(z), noise)), (0, None)
+        )
         for index in range(1 << bits):
             signs = 1.0 - 2.0 * ((index >> np.arange(bits)) & 1)
-            z = (signs.sum() + total) / n
-            force = np.asarray(slope(jnp.asarray(z), float(function(signs)))) * chance
-            relevant += signs * force.sum() / (1 << bits)
-            other += force @ total / rest / (1 << bits)
-    return FirstGradient(relevant, float(other))
+            z = (signs.sum() + total) * (1 / n if weight is None else weight)
+            values, forces = slope(jnp.asarray(z), float(function(signs)))
+            force = np.asarray(forces) * chance
+            mean += float(np.asarray(values) @ chance)
+            relevant += signs * force.sum()
+            other += force @ total / rest
+    value, outer, _ = outer_derivatives(chosen, mean)
+    return FirstGradient(outer * relevant, float(outer * other), value)
 
 
-def as_pointwise(loss: str) -> Callable:
-    """loss(y, ŷ, ν) of one input with its sign, the label flip averaged out."""
-    _check_loss(loss)
-    chosen = as_loss(loss)
-    sign = -1 if loss == "correlation" else 1
-    return lambda y, prediction, noise: sign * chosen.noisy(y, prediction, noise)
+class Response(NamedTuple):
+    """What an attention kind gives at equal scores: each weight, and how much more of it a
+    position gains than the others when its own score rises."""
+
+    weight: float
+    slope: float
 
 
-def score_slope(attention: str, n: int) -> float:
-    """dα/dscore at score 0 for one position, before softmax subtracts the mean."""
-    if attention == "softmax":
-        return 1 / n
+def first_response(attention: str | Kind, n: int) -> Response:
+    """The response at score 0; a clear error if there is none to speak of.
+
+    >>> first_response("softmax", 50)
+    Response(weight=0.02, slope=0.02)
+    """
     with float64():
-        return float(jax.grad(lambda s: attend(jnp.zeros(n).at[0].set(s), attention)[0])(0.0))
-
-
-def _check_loss(loss: str) -> None:
-    if loss not in XOR_LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(XOR_LOSSES)}, got {loss!r}")
+        zero = jnp.zeros(n)
+        weights, moved = jax.jvp(
+            lambda scores: attend(scores, attention), (zero,), (zero.at[0].set(1.0),)
+        )
+        weights, slope = np.asarray(weights), float(moved[0] - moved[1])
+    if np.ptp(weights) > 1e-9 * np.abs(weights).max() or not slope > 0:
+        raise ValueError(
+            "a gain is measured at equal scores, where this attention gives unequal weights or "
+            "does not respond; use an optimiser with a step size of its own, such as "
+            "optax.sgd(0.1) or adam"
+        )
+    return Response(float(weights[0]), slope)

@@ -1,11 +1,12 @@
 """How many samples the first XOR step needs: one stream, every code and loss read off along it."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from paritylab.problem.sampling import as_key, draw_signs
 
@@ -27,7 +28,7 @@ class SampleCurve(NamedTuple):
 def sample_curve(
     n: int,
     width: int,
-    samples,
+    samples: Any,
     *,
     runs: int,
     loss: str = "squared",
@@ -54,11 +55,13 @@ def sample_curve(
 
 
 @partial(jax.jit, static_argnames="squared")
-def _add_rows(totals, keys, first, last, noise, squared: bool):
+def _add_rows(
+    totals: Array, keys: Array, first: Any, last: Any, noise: Any, squared: bool
+) -> Array:
     """Add blocks first … last - 1 to every run's sum of r·x; the pair is positions 0 and 1."""
     n = totals.shape[1]
 
-    def block(total, key, index):
+    def block(total: Array, key: Array, index: Array) -> Array:
         bits_key, flip_key = jax.random.split(jax.random.fold_in(key, index))
         signs = draw_signs(bits_key, ROWS, n)
         flips = jnp.where(jax.random.uniform(flip_key, (ROWS,), jnp.float32) < noise, -1, 1)
@@ -66,24 +69,23 @@ def _add_rows(totals, keys, first, last, noise, squared: bool):
         forces = 4 * z * labels - (4 * z * (1 - 2 * z**2) if squared else 0)
         return total + forces @ signs
 
-    def step(index, totals):
+    def step(index: Array, totals: Array) -> Array:
         return jax.vmap(block, in_axes=(0, 0, None))(totals, keys, index)
 
     return jax.lax.fori_loop(first, last, step, totals)
 
 
 @partial(jax.jit, static_argnames="width")
-def _ranked(totals, keys, width: int):
+def _ranked(totals: Array, keys: Array, width: int) -> tuple[Array, Array]:
     """Whether positions 0 and 1 score highest; totals are gradients, so scores are minus them."""
 
-    def one(total, key):
+    def one(total: Array, key: Array) -> tuple[Array, Array]:
         force = -total + jnp.mean(total)
-        bits = jax.random.bernoulli(jax.random.fold_in(key, 2**31), 0.5, (total.shape[0], width))
-        table = 1 - 2 * bits.astype(jnp.float32)
+        table = draw_signs(jax.random.fold_in(key, 2**31), total.shape[0], width)
         return _on_top(force), _on_top(table @ (force @ table))
 
     return jax.vmap(one)(totals, keys)
 
 
-def _on_top(scores):
+def _on_top(scores: Array) -> Array:
     return jnp.min(scores[:2]) > jnp.max(scores[2:])

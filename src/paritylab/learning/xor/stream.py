@@ -1,16 +1,14 @@
 """One exact XOR step at any n: positions kept as packed bits, scores streamed block by block."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.xor.exact import worst_of
+from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, squared_risk, worst_of
+from paritylab.models.packed import PackedSigns
 from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
-
-#: Positions unpacked at a time.
-BLOCK = 1 << 15
 
 
 class StreamedStep(NamedTuple):
@@ -29,7 +27,7 @@ class StreamedStep(NamedTuple):
 
 
 def streamed_step(
-    n: int, width: int, gains, *, pairs: int = 50, balanced: bool = False, seed: int = 0
+    n: int, width: int, gains: Any, *, pairs: int = 50, balanced: bool = False, seed: int = 0
 ) -> StreamedStep:
     """Softmax, readout 1 - 2z², exact gradient, start at zero, random sign positions.
 
@@ -42,27 +40,11 @@ def streamed_step(
     if n < 3 or width < 1 or pairs < 1:
         raise ValueError(f"need n ≥ 3, width ≥ 1 and pairs ≥ 1, got {n}, {width}, {pairs}")
     generator = np.random.default_rng([seed, n, width])
-    packed = _draw(generator, n, width, balanced)
+    code = PackedSigns.draw(generator, n, width, balanced=balanced)
     chosen = np.stack([generator.choice(n, 2, replace=False) for _ in range(pairs)])
-    gains = np.asarray(gains, dtype=np.float64)
-    total = sum(_signs(packed, width, at).sum(axis=0, dtype=np.float64) for at in _blocks(n))
-    rows = [
-        np.unpackbits(packed[chosen[:, side]], axis=1, count=width) * 2.0 - 1 for side in (0, 1)
-    ]
-    direction = (rows[0] + rows[1] - 2 * total / n) / width
-    on_pair = np.stack([(row * direction).sum(axis=1) for row in rows])
-    top, low = on_pair.max(axis=0), on_pair.min(axis=0)
-    sums, best = np.zeros((gains.size, pairs)), np.full(pairs, -np.inf)
-    factors = direction.T.astype(np.float32)
-    for at in _blocks(n):
-        scores = _signs(packed, width, at) @ factors
-        inside = (chosen >= at) & (chosen < at + len(scores))
-        scores[(chosen[inside] - at), np.nonzero(inside)[0]] = -np.inf
-        best = np.maximum(best, scores.max(axis=0))
-        for index, gain in enumerate(gains):
-            terms = np.exp(np.float32(gain) * (scores - top.astype(np.float32)))
-            sums[index] += terms.sum(axis=0, dtype=np.float64)
-    return _judge(chosen, gains[:, None], top, low, best, sums)
+    gains = np.broadcast_to(np.asarray(gains, dtype=np.float64)[:, None], (len(gains), pairs))
+    sums = step_sums(code, chosen, first_directions(code, chosen), gains)
+    return StreamedStep(chosen, sums.ranked, *sums.worst())
 
 
 def smallest_xor_width(
@@ -79,7 +61,7 @@ def smallest_xor_width(
             step = streamed_step(
                 n, int(width), [gain], pairs=pairs, balanced=balanced, seed=seed + draw
             )
-            if not (step.ranked if goal == "rank" else step.error**2 / 2 <= 0.01).all():
+            if not (step.ranked if goal == "rank" else step.error <= SOLVED_ERROR).all():
                 break
         else:
             return int(width)
@@ -87,35 +69,119 @@ def smallest_xor_width(
     raise ValueError(f"no width below 4096 serves n={n}")
 
 
-def _judge(pairs, gains, top, low, best, sums) -> StreamedStep:
-    second = np.exp(gains * (low - top))
-    mass = 1 + second + sums
-    with float64():
-        worst = worst_of(
-            jnp.asarray((1 + second) / mass),
-            jnp.asarray((1 - second) / mass),
-            jnp.asarray(sums / mass),
-            Bowl(),
-        )
-        return StreamedStep(pairs, low > best, *(np.asarray(part) for part in worst))
+def first_directions(code: PackedSigns, pairs: np.ndarray) -> np.ndarray:
+    """p_i + p_j - 2p̄ for every pair, (pairs, width): where the first step goes, at gain 1."""
+    total = sum(signs.sum(axis=0, dtype=np.float64) for _, signs in code.sign_blocks())
+    mean = total / (code.n * np.sqrt(code.width))
+    return code.vectors(pairs[:, 0]) + code.vectors(pairs[:, 1]) - 2 * mean
 
 
-def _draw(generator, n: int, width: int, balanced: bool) -> np.ndarray:
-    if not balanced:
-        return generator.integers(0, 256, (n, -(-width // 8)), dtype=np.uint8)
-    if n % 2:
-        raise ValueError(f"balanced positions need an even n, got {n}")
-    packed = np.zeros((n, -(-width // 8)), dtype=np.uint8)
-    half = np.arange(n) < n // 2
-    for column in range(width):
-        packed[:, column // 8] |= generator.permutation(half).astype(np.uint8) << (7 - column % 8)
-    return packed
+class StepSums(NamedTuple):
+    """What softmax needs to know of all scores, at every gain and for every pair.
+
+    n: number of positions. gains: β (gains, pairs). on_pair: scores of i and j at gain 1 (2,
+    pairs), in float64. rivals: the two largest scores off the pair; rival_positions: where. first,
+    second, fourth: Σ_l, off the pair, of exp(β(score_l - top)) to the power 1, 2 and 4. rounding:
+    how far scores off the pair, in float32, may be off (pairs,).
+    """
+
+    n: int
+    pairs: np.ndarray
+    gains: np.ndarray
+    on_pair: np.ndarray
+    rivals: np.ndarray
+    rival_positions: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    fourth: np.ndarray
+    rounding: np.ndarray
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """Whether both scores of the pair are above all others."""
+        return self.on_pair.min(axis=0) > self.rivals[0] + self.rounding
+
+    def best(self) -> list[tuple[int, ...] | None]:
+        """The two positions with the largest scores, None where a third has the same."""
+        scores = np.concatenate([self.on_pair, self.rivals])
+        positions = np.concatenate([self.pairs.T, self.rival_positions])
+        order = np.argsort(-scores, axis=0, kind="stable")
+        scores, positions = (np.take_along_axis(of, order, axis=0) for of in (scores, positions))
+        pairs = zip(positions[:2].T.tolist(), scores[1] > scores[2] + self.rounding, strict=True)
+        return [tuple(sorted(pair)) if clear else None for pair, clear in pairs]
+
+    def worst(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Largest |ŷ - y|, weight outside the pair and |g_i - g_j|, (gains, pairs) each."""
+        one, other, mass = self._pair_terms()
+        with float64():
+            found = worst_of(
+                jnp.asarray((one + other) / mass),
+                jnp.asarray((one - other) / mass),
+                jnp.asarray(self.first / mass),
+                Bowl(),
+            )
+            error, outside, imbalance = (np.asarray(part) for part in found)
+        return error, outside, imbalance
+
+    def risk(self, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """½E(ŷ-y)² and how far it may be off; noise: ν of every pair."""
+        one, other, mass = self._pair_terms()
+        second = (one**2 + other**2 + self.second) / mass**2
+        fourth = (one**4 + other**4 + self.fourth) / mass**4
+        agreement = 4 * one * other / mass**2 * (1 - 2 * noise)
+        # Σ_l g_l·|∂risk/∂g_l - mean| over the outside terms, each off by a share of `slack`.
+        mean = -4 * second + 24 * second**2 - 16 * fourth - 2 * agreement
+        outside = np.abs(24 * second - 4) * self.second / mass**2 + 16 * self.fourth / mass**4
+        slack = 2 * np.expm1(self.gains * self.rounding)
+        error = slack * (outside + np.abs(mean) * self.first / mass)
+        error += risk_rounding(self.n, second)
+        return squared_risk(second, fourth, agreement), error
+
+    def _pair_terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        gap = np.abs(self.on_pair[0] - self.on_pair[1])
+        other = np.exp(-self.gains * gap)
+        return np.ones_like(other), other, 1 + other + self.first
 
 
-def _blocks(n: int) -> range:
-    return range(0, n, BLOCK)
+def step_sums(
+    code: PackedSigns, pairs: np.ndarray, directions: np.ndarray, gains: np.ndarray
+) -> StepSums:
+    """One pass over all positions. directions: w at gain 1, (pairs, width)."""
+    sides = (code.vectors(pairs[:, side]) for side in (0, 1))
+    on_pair = np.stack([(side * directions).sum(axis=1) for side in sides])
+    top = on_pair.max(axis=0).astype(np.float32)
+    factors = (directions.T / np.sqrt(code.width)).astype(np.float32)
+    sums = np.zeros((3, *gains.shape))
+    rivals = np.full((2, len(pairs)), -np.inf)
+    places = np.full((2, len(pairs)), -1)
+    for at, signs in code.sign_blocks():
+        scores = signs @ factors
+        inside = (pairs >= at) & (pairs < at + len(scores))
+        scores[(pairs[inside] - at), np.nonzero(inside)[0]] = -np.inf
+        _keep_largest(scores, at, rivals, places)
+        scores -= top
+        for index, gain in enumerate(gains):
+            terms = np.exp(scores * gain.astype(np.float32))
+            sums[0, index] += terms.sum(axis=0, dtype=np.float64)
+            terms *= terms
+            sums[1, index] += terms.sum(axis=0, dtype=np.float64)
+            sums[2, index] += np.einsum("lp,lp->p", terms, terms)
+    unit = (code.width + 4) * np.finfo(np.float32).eps / 2
+    rounding = unit * np.abs(factors).sum(axis=0, dtype=np.float64)
+    first, second, fourth = sums
+    return StepSums(code.n, pairs, gains, on_pair, rivals, places, first, second, fourth, rounding)
 
 
-def _signs(packed: np.ndarray, width: int, at: int) -> np.ndarray:
-    bits = np.unpackbits(packed[at : at + BLOCK], axis=1, count=width)
-    return bits.astype(np.float32) * 2 - 1
+def _keep_largest(scores: np.ndarray, at: int, best: np.ndarray, places: np.ndarray) -> None:
+    """Update the two largest scores of every column (2, pairs) and their positions in place."""
+    # After the first blocks few columns hold a score that matters.
+    columns = np.nonzero(scores.max(axis=0) > best[1])[0]
+    if not len(columns):
+        return
+    some = scores[:, columns]
+    rows = np.argpartition(-some, min(2, len(some) - 1), axis=0)[:2]
+    values = np.concatenate([best[:, columns], np.take_along_axis(some, rows, axis=0)])
+    where = np.concatenate([places[:, columns], rows + at])
+    order = np.argsort(-values, axis=0, kind="stable")[:2]
+    best[:, columns] = np.take_along_axis(values, order, axis=0)
+    places[:, columns] = np.take_along_axis(where, order, axis=0)

@@ -1,350 +1,297 @@
-"""Learning the XOR pair: one gradient step or many, exact or from streamed samples, many runs."""
+"""Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs."""
 
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
-from paritylab.learning.descent import as_optimiser, descend
-from paritylab.learning.xor.exact import (
-    as_pointwise,
-    first_gradient,
-    score_slope,
-    worst_case,
-    xor_risk,
+from paritylab.learning.descent import as_optimiser
+from paritylab.learning.runs import (
+    Fresh,
+    Population,
+    Sample,
+    Target,
+    Trained,
+    Unknown,
+    check_fields,
+    register,
 )
-from paritylab.learning.xor.stream import streamed_step
-from paritylab.models import XOR_READOUTS, TwoHeads
-from paritylab.models.attention import attend
-from paritylab.models.positions import WITH_WIDTH, Circle, OneHot, RandomSigns, as_code
+from paritylab.learning.xor.exact import (
+    SOLVED_ERROR,
+    XOR_LOSSES,
+    first_gradient,
+    first_response,
+    risk_rounding,
+)
+from paritylab.learning.xor.judging import Judged, judge_models
+from paritylab.learning.xor.loop import End, Setting, Start, run_all
+from paritylab.learning.xor.parts import (
+    as_xor_loss,
+    as_xor_readout,
+    check_pairs,
+    default_gain,
+    unit_step,
+    usual_width,
+    xor_label,
+)
+from paritylab.learning.xor.rows import batch_rows
+from paritylab.learning.xor.shared import SharedStep, packed_positions, train_shared
+from paritylab.models import Bowl, Table, TwoHeads, as_attention, as_code, is_drawn
 from paritylab.precision import float64
-from paritylab.problem.sampling import as_key, draw_signs
 
-#: Rows of samples held at a time.
-BATCH = 4096
-#: Numbers in a table of positions above which they are streamed instead.
-LARGEST_TABLE = 25_000_000
+#: Numbers held at a time, 200 MB of them: the position tables, rows and weights of one block.
+LARGEST_BLOCK = 25_000_000
 
 
-class XorRuns(NamedTuple):
-    """What many runs found, one entry per run.
+@register("xor")
+@dataclass(frozen=True, eq=False)
+class XorStep:
+    """Two heads on a hidden pair: HG2's model, each run with positions of its own.
 
-    pairs: the hidden positions. ranked: the two largest weights are the pair. error: largest
-    |ŷ - y| over all 2^n inputs. risk: exact E[½(ŷ-y)²], NaN unless the readout is 1 - 2z². split:
-    each head puts over 0.9 of its attention on its own bit of the pair. directions: w of every run.
-    example: the weights g of the first run.
+    width: of random positions, 12 ln n if None; other codes have their own. positions, attention,
+    readout, loss, optimiser: a name, or a part of one's own. gain: step size in units of
+    `unit_step`, 2 ln n + 6 if None; for optimisers other than sgd and momentum the step size
+    itself. start: standard deviation of random starting directions. learn_positions: train the
+    positions too. shared: one draw of positions for all runs, from `positions_seed` and not from
+    the runs' keys, kept as packed bits: the way to n = 10^6.
+
+    Targets are `Parity(n, (i, j), sign=-1)`. Exact gradients (`Population`) need fair bits and,
+    away from w = 0, the readout "square" with the squared or correlation loss; one step from w = 0
+    is exact for every readout and loss. A run names the two positions of largest weight. It is
+    solved if ½(ŷ-y)² ≤ 0.01 on every input: `stats["worst"]` is the largest |ŷ - y|, exact for the
+    readouts square and abs while the weight off the pair is at most |g_i + g_j|, else an upper
+    bound; a readout of one's own is searched at 1,025 values of |z|.
     """
 
-    pairs: np.ndarray
-    ranked: np.ndarray
-    error: np.ndarray
-    risk: np.ndarray
-    split: np.ndarray
-    directions: np.ndarray
-    example: np.ndarray
+    width: int | None = None
+    positions: Any = "signs"
+    attention: Any = "softmax"
+    readout: Any = "square"
+    loss: Any = "squared"
+    steps: int = 1
+    gain: float | None = None
+    optimiser: Any = "sgd"
+    start: float = 0.0
+    learn_positions: bool = False
+    shared: bool = False
+    positions_seed: int = 0
+
+    takes = (Population, Sample, Fresh)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        as_attention(self.attention)
+        as_xor_readout(self.readout)
+        as_xor_loss(self.loss)
+        as_optimiser(self.optimiser, 1.0)
+        if not isinstance(self.optimiser, str) and self.gain is not None:
+            raise ValueError(
+                f"an optimiser from optax brings its own step size, got gain={self.gain} too"
+            )
+        if self.shared:
+            self._check_shared()
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        check_pairs(data.targets)
+        if self.shared:
+            return train_shared(self._shared_step(data.n), data, trace)
+        with float64():
+            setting = self._setting(data, trace)
+            eta = np.float64(self._eta(data.n))
+            ends = [
+                self._block(setting, eta, data, keys, block)
+                for block in self._blocks(setting, len(keys))
+            ]
+        end: End = jax.tree.map(lambda *parts: np.concatenate(parts)[: len(keys)], *ends)
+        return self._judged(setting, data, keys, end)
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> TwoHeads:
+        n = target.n
+        if self.shared:
+            code: Any = packed_positions(self._shared_step(n), n)
+        elif self.learn_positions:
+            numbers, code = numbers["directions"], Table(numbers["positions"])
+        else:
+            code = self._code(n, key)
+        return TwoHeads(numbers, code, self.attention, as_xor_readout(self.readout))
+
+    def _judged(self, setting: Setting, data: Any, keys: jax.Array, end: End) -> Trained:
+        found, fair = end.found, all(target.is_uniform for target in data.targets)
+        if isinstance(setting.readout, Bowl) and fair:
+            judged = Judged(found.risk, risk_rounding(data.n, found.second), "exact")
+        else:
+            models = (
+                self.rebuild(jax.tree.map(lambda leaf, i=i: leaf[i], end.numbers), target, keys[i])
+                for i, target in enumerate(data.targets)
+            )
+            judged = judge_models(models, data.targets, keys)
+        return Trained(
+            numbers=end.numbers,
+            subset=_named(found.best, found.separated),
+            risk=judged.risk,
+            error=judged.error,
+            kind=judged.kind,
+            loss="squared",
+            solved=found.worst <= SOLVED_ERROR,
+            trace=_trace(setting, end),
+            stats={
+                "worst": found.worst,
+                "split": found.split,
+                "numbers": np.full(len(keys), _count(end.numbers)),
+            },
+        )
+
+    def _setting(self, data: Any, trace: int | None) -> Setting:
+        """What the compiled call is specialised on, or one clear error if nothing fits."""
+        code = (
+            None if is_drawn(self.positions) else as_code(self.positions, data.n, width=self.width)
+        )
+        readout, loss = as_xor_readout(self.readout), as_xor_loss(self.loss)
+        source = type(data).__name__
+        if isinstance(data, Population):
+            if not all(target.is_uniform for target in data.targets):
+                raise ValueError("exact XOR gradients need fair bits; use Fresh or Sample")
+            closed = isinstance(readout, Bowl) and loss in map(as_xor_loss, XOR_LOSSES)
+            source = "exact" if closed else "first"
+            if not closed and not self._is_first_step:
+                raise ValueError(
+                    'exact gradients away from w = 0 need readout="square" and the squared or '
+                    "correlation loss; use Fresh or Sample, or steps=1 with start=0 and an "
+                    "optimiser by name"
+                )
+        return Setting(
+            n=data.n,
+            code=None if self.learn_positions else code,
+            attention=self.attention,
+            readout=readout,
+            loss=loss,
+            optimiser=self.optimiser,
+            steps=self.steps,
+            every=trace,
+            source=source,
+            samples=getattr(data, "samples", 0),
+            learn_positions=self.learn_positions,
+        )
 
     @property
-    def solved(self) -> np.ndarray:
-        """Worst-case loss ½(ŷ-y)² at most 0.01: right on every input, with room."""
-        return np.nan_to_num(self.error, nan=np.inf) ** 2 / 2 <= 0.01
+    def _is_first_step(self) -> bool:
+        return self.steps == 1 and self.start == 0 and isinstance(self.optimiser, str)
 
+    def _eta(self, n: int) -> float:
+        gain = default_gain(n) if self.gain is None else self.gain
+        if self.optimiser not in ("sgd", "momentum"):
+            return gain
+        return gain * unit_step(n, attention=self.attention, readout=self.readout, loss=self.loss)
 
-def unit_step(
-    n: int,
-    *,
-    attention: str = "softmax",
-    readout: str = "square",
-    loss: str = "squared",
-) -> float:
-    """The step size at which one exact step gives the pair a score of 1 above the rest, up to the
-    overlaps of positions: 2/(dα/dscore · signal). A gain multiplies it.
-
-    >>> round(unit_step(100), 6)  # n²/2 for softmax, 1 - 2z² and ½(ŷ-y)²
-    5000.0
-    """
-    first = first_gradient(n, _xor, 2, as_xor_readout(readout), loss)
-    return 2 / (score_slope(attention, n) * first.signal)
-
-
-def default_gain(n: int) -> float:
-    """A gain inside the window of softmax for every width that ranks the pair.
-
-    2·ln n silences n positions whose scores stay below half of the pair's; the 6 is for accuracy.
-    """
-    return 2 * float(np.log(n)) + 6
-
-
-def usual_width(n: int) -> int:
-    """12·ln n: enough to rank the pair in every draw tried."""
-    return int(np.ceil(12 * np.log(n)))
-
-
-def train_xor(
-    n: int,
-    width: int | None = None,
-    *,
-    runs: int = 100,
-    positions: str = "signs",
-    attention: str = "softmax",
-    readout: str = "square",
-    loss: str = "squared",
-    steps: int = 1,
-    gain: float | None = None,
-    optimiser: str = "sgd",
-    start: float = 0.0,
-    samples: int | None = None,
-    noise: float = 0.0,
-    learn_positions: bool = False,
-    seed: int = 0,
-    first: int = 0,
-) -> XorRuns:
-    """Train two heads on random hidden pairs, each run with its own positions.
-
-    gain: step size in units of `unit_step` (Adam and others: the plain rate). start: standard
-    deviation of a random start's scores. samples: fresh rows per step; exact gradients if None.
-    Above n·width = 25 million the exact first step is streamed, with one draw of positions.
-
-    >>> bool(train_xor(64, 60, positions="balanced", runs=20).solved.all())
-    True
-    """
-    _check(n, width, positions, runs, steps, start, noise)
-    exact_only_first = samples is None and readout != "square"
-    if exact_only_first and (steps > 1 or start > 0):
-        raise ValueError(
-            'exact gradients away from w = 0 need readout="square"; '
-            f'readout="{readout}" needs samples, or steps=1 and start=0'
-        )
-    gain = default_gain(n) if gain is None else gain
-    if positions in WITH_WIDTH and width is not None and n * width > LARGEST_TABLE:
-        usual = (attention, readout, steps, optimiser, start, samples, noise, learn_positions)
-        return _streamed(n, width, runs, gain, positions, usual, 1_000_003 * seed + first)
-    unit = 1.0
-    if optimiser in ("sgd", "momentum"):
-        unit = unit_step(n, attention=attention, readout=readout, loss=loss)
-    keys = jax.vmap(partial(jax.random.fold_in, as_key(seed)))(first + jnp.arange(runs))
-    results, examples = [], []
-    setting = (n, attention, readout, loss, steps, optimiser, samples, learn_positions)
-    for chunk in _chunks(runs, n * (width or 2)):
+    def _code(self, n: int, key: jax.Array) -> Any:
+        """The positions of one run."""
         with float64():
-            pairs, codes, directions = _starts(keys[chunk], n, width, positions, start)
-            code, axis = codes
-            if exact_only_first:
-                end = _closed_first_step(code, pairs, gain * unit, setting, axis)
-            else:
-                end = _descend_all(
-                    code, pairs, directions, keys[chunk], gain * unit, noise, setting, axis
-                )
-            judged = _judge_all(end[0], pairs, setting)
-            results.append([np.asarray(part) for part in (pairs, *judged, end[1])])
-            examples.append(np.asarray(end[0][0].mean(axis=0)))
-    pairs, ranked, error, risk, split, directions = (
-        np.concatenate(column) for column in zip(*results, strict=True)
-    )
-    return XorRuns(pairs, ranked, error, risk, split, directions, examples[0])
+            return as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=self._width(n))
 
+    def _width(self, n: int) -> int:
+        if is_drawn(self.positions):
+            return usual_width(n) if self.width is None else self.width
+        return as_code(self.positions, n, width=self.width).width
 
-def _streamed(n, width, runs, gain, positions, usual, seed) -> XorRuns:
-    """Runs too large for a table of positions each: all share one draw, packed."""
-    if usual != ("softmax", "square", 1, "sgd", 0.0, None, 0.0, False) or positions == "sphere":
-        raise ValueError(
-            f"n·width = {n * width:,} exceeds {LARGEST_TABLE:,}: at this size only the exact first "
-            "softmax step from zero without noise, on signs or balanced positions, is offered"
-        )
-    step = streamed_step(n, width, [gain], pairs=runs, balanced=positions == "balanced", seed=seed)
-    unknown = np.full(runs, np.nan)
-    return XorRuns(
-        step.pairs,
-        step.ranked,
-        step.error[0],
-        unknown,
-        np.zeros(runs, bool),
-        np.zeros((runs, 0)),
-        np.zeros(0),
-    )
-
-
-def as_xor_readout(name: str):
-    if name not in XOR_READOUTS:
-        raise ValueError(f"readout must be one of {', '.join(XOR_READOUTS)}, got {name!r}")
-    return XOR_READOUTS[name]
-
-
-def _xor(signs) -> float:
-    return -signs[0] * signs[1]
-
-
-def _check(n, width, positions, runs, steps, start, noise) -> None:
-    if n < 3:
-        raise ValueError(f"the XOR of two bits among others needs n ≥ 3, got n={n}")
-    if positions in WITH_WIDTH and width is None:
-        raise ValueError(f"{positions} positions need a width, such as {usual_width(n)}")
-    if runs < 1 or steps < 1:
-        raise ValueError(f"runs and steps must be at least 1, got {runs} and {steps}")
-    if start < 0 or not 0 <= noise < 0.5:
-        raise ValueError(f"need start ≥ 0 and noise in [0, 0.5), got {start} and {noise}")
-
-
-def _chunks(runs: int, numbers_per_run: int) -> list[slice]:
-    """Blocks of runs whose position tables fit in about 200 MB."""
-    size = max(1, min(runs, LARGEST_TABLE // numbers_per_run))
-    return [slice(at, min(at + size, runs)) for at in range(0, runs, size)]
-
-
-def _starts(keys, n, width, positions, start):
-    """Hidden pairs, stacked codes and starting directions; everything from the run's own key."""
-    pairs = jax.vmap(lambda key: _draw_pair(jax.random.fold_in(key, 0), n))(keys)
-    if positions in ("circle", "onehot"):
-        shared = (Circle if positions == "circle" else OneHot)(n)
-        codes, axis, dimension = shared, None, shared.width
-    else:
-        drawn = [as_code(positions, n, key=jax.random.fold_in(key, 1), width=width) for key in keys]
-        codes, axis = jax.tree.map(lambda *tables: jnp.stack(tables), *drawn), 0
-        dimension = width
-    draws = jax.vmap(lambda key: jax.random.normal(jax.random.fold_in(key, 2), (2, dimension)))(
-        keys
-    )
-    return pairs, (codes, axis), start * draws
-
-
-def _draw_pair(key, n: int):
-    one, other = jax.random.randint(key, (2,), 0, jnp.array([n, n - 1]))
-    return jnp.stack([one, jnp.where(other >= one, other + 1, other)])
-
-
-def _on_pair(pair, n: int):
-    return jnp.any(jnp.arange(n)[None, :] == pair[:, None], axis=0)
-
-
-@partial(jax.jit, static_argnames=("setting", "axis"))
-def _descend_all(code, pairs, directions, keys, rate, noise, setting, axis):
-    n, attention, readout, loss, steps, optimiser, samples, learn_positions = setting
-
-    def one(code, pair, directions, key):
-        on_pair = _on_pair(pair, n)
-
-        def risk(parameters, step_key):
-            moved_code, moved = parameters if learn_positions else (code, parameters)
-            weights = TwoHeads(moved, moved_code, attention).weights()
-            if samples is None:
-                return xor_risk(weights, on_pair, loss, noise)
-            gradient = sampled_weight_gradient(
-                jax.lax.stop_gradient(weights),
-                pair,
-                step_key,
-                samples,
-                readout=readout,
-                loss=loss,
-                noise=noise,
+    def _blocks(self, setting: Setting, runs: int) -> Iterator[np.ndarray]:
+        """Run numbers of blocks of equal size that fit in memory; the last run fills the last."""
+        n, width = setting.n, self._width(setting.n)
+        records = 0 if setting.every is None else -(-setting.steps // setting.every)
+        table = n * width if setting.code is None else 0
+        size = table + 2 * width * (1 + records) + 8 * n
+        if setting.learn_positions:
+            size += table * records
+        if setting.samples:
+            size += n * batch_rows(n, setting.samples)
+        if size > LARGEST_BLOCK:
+            raise ValueError(
+                f"one run at n = {n:,} and width {width:,} holds {size:,} numbers, more than "
+                f"{LARGEST_BLOCK:,}; shared=True keeps one draw of positions as packed bits"
             )
-            return weights @ gradient
+        blocks = -(-runs // (LARGEST_BLOCK // size))
+        each = -(-runs // blocks)
+        for block in range(blocks):
+            yield np.minimum(block * each + np.arange(each), runs - 1)
 
-        start = (code, directions) if learn_positions else directions
-        end = descend(
-            risk,
-            start,
-            as_optimiser(optimiser, rate),
-            steps=steps,
-            every=steps,
-            key=jax.random.fold_in(key, 3),
+    def _block(
+        self, setting: Setting, eta: Any, data: Any, keys: jax.Array, block: np.ndarray
+    ) -> End:
+        targets = [data.targets[run] for run in block]
+        codes = [] if setting.code is not None else [self._code(data.n, keys[run]) for run in block]
+        every = np.arange(data.n)
+        fair = all(target.is_uniform for target in data.targets)
+        starts = Start(
+            pair=np.array([target.subset for target in targets]),
+            noise=np.array([target.noise for target in targets]),
+            key=keys[block],
+            directions=self.start * _normal(keys[block], self._width(data.n)),
+            table=np.stack([code.vectors(every) for code in codes]) if codes else None,
+            probabilities=None if fair else np.stack([each.probabilities for each in targets]),
+            first=self._first(setting, targets) if setting.source == "first" else None,
         )
-        code, directions = end.parameters if learn_positions else (code, end.parameters)
-        return attend(code.scores(directions), attention), directions
+        return jax.tree.map(np.asarray, run_all(setting, eta, starts))
 
-    return jax.vmap(one, in_axes=(axis, 0, 0, 0))(code, pairs, directions, keys)
+    def _first(self, setting: Setting, targets: list[Any]) -> tuple[np.ndarray, ...]:
+        """Gradient on the pair and off it and the risk at w = 0, of every target."""
+        weight = first_response(self.attention, setting.n).weight
+        known: dict[float, tuple[float, float, float]] = {}
+        for noise in {target.noise for target in targets}:
+            found = first_gradient(
+                setting.n, xor_label, 2, setting.readout, setting.loss, noise=noise, weight=weight
+            )
+            known[noise] = (float(found.relevant[0]), found.other, found.value)
+        return tuple(np.array([known[target.noise] for target in targets]).T)
 
+    def _check_shared(self) -> None:
+        """shared=True offers one kind of step; say which setting does not fit."""
+        fits = {
+            "positions": is_drawn(self.positions) and self.positions != "sphere",
+            "attention": self.attention == "softmax",
+            "readout": self.readout == "square",
+            "loss": self.loss in XOR_LOSSES,
+            "steps": self.steps == 1,
+            "optimiser": self.optimiser in ("sgd", "momentum"),
+            "start": self.start == 0,
+            "learn_positions": not self.learn_positions,
+        }
+        wrong = next((name for name, right in fits.items() if not right), None)
+        if wrong is not None:
+            raise ValueError(
+                "shared=True offers the exact first softmax step of the readout square from w = 0, "
+                "on signs or balanced positions, with sgd and the squared or correlation loss; "
+                f"got {wrong}={getattr(self, wrong)!r}"
+            )
 
-def _closed_first_step(code, pairs, rate, setting, axis):
-    """One exact step from zero for a readout without a closed risk elsewhere."""
-    n, attention, readout, loss, *_ = setting
-    first = first_gradient(n, _xor, 2, as_xor_readout(readout), loss)
-    slope = score_slope(attention, n)
-
-    def one(code, pair):
-        forces = jnp.where(_on_pair(pair, n), first.relevant[0], first.other)
-        forces = forces - jnp.mean(forces) if attention == "softmax" else forces
-        zero = jnp.zeros((1, code.width))
-        # Scores are linear in w: their transpose at w = 0 turns forces into the gradient of w.
-        (gradient,) = jax.vjp(code.scores, zero)[1](forces[None, :] * slope / 2)
-        directions = jnp.repeat(-rate * gradient, 2, axis=0)
-        return attend(code.scores(directions), attention), directions
-
-    return jax.vmap(one, in_axes=(axis, 0))(code, pairs)
-
-
-@partial(jax.jit, static_argnames="setting")
-def _judge_all(attention, pairs, setting):
-    n, _, readout, *_ = setting
-
-    def one(attention, pair):
-        weights, on_pair = jnp.mean(attention, axis=0), _on_pair(pair, n)
-        inside = jnp.min(jnp.where(on_pair, weights, jnp.inf))
-        outside = jnp.max(jnp.where(on_pair, -jnp.inf, weights))
-        alone = attention[:, pair] > 0.9
-        split = jnp.all(jnp.any(alone, axis=0))
-        error = worst_case(weights, on_pair, as_xor_readout(readout)).error
-        risk = xor_risk(weights, on_pair) if readout == "square" else jnp.nan
-        return inside > outside, error, risk, split
-
-    return jax.vmap(one)(attention, pairs)
-
-
-def sampled_weight_gradient(
-    weights: Float[Array, " n"],
-    pair,
-    key,
-    samples: int,
-    *,
-    readout: str = "square",
-    loss: str = "squared",
-    noise=0.0,
-) -> Float[Array, " n"]:
-    """∂risk/∂g from `samples` rows as streamed matrix products Xᵀr; one batch is held at a time."""
-    n = weights.shape[0]
-    size = min(BATCH, samples)
-    pointwise, link = as_pointwise(loss), as_xor_readout(readout)
-    slope = jax.vmap(jax.grad(lambda z, y: pointwise(y, link(z), 0.0)))
-
-    def batch(total, index):
-        bits_key, flip_key = jax.random.split(jax.random.fold_in(key, index))
-        signs = draw_signs(bits_key, size, n, weights.dtype)
-        flips = jnp.where(jax.random.uniform(flip_key, (size,), jnp.float32) < noise, -1, 1)
-        labels = -signs[:, pair[0]] * signs[:, pair[1]] * flips
-        forces = slope(signs @ weights, labels)
-        kept = jnp.where(index * size + jnp.arange(size) < samples, forces, 0)
-        return total + kept @ signs, None
-
-    batches = jnp.arange(-(-samples // size))
-    total, _ = jax.lax.scan(batch, jnp.zeros(n, weights.dtype), batches)
-    return total / samples
+    def _shared_step(self, n: int) -> SharedStep:
+        return SharedStep(
+            width=self._width(n),
+            gain=default_gain(n) if self.gain is None else self.gain,
+            balanced=self.positions == "balanced",
+            loss=self.loss,
+            seed=self.positions_seed,
+        )
 
 
-def step_in_precision(kind: str, *, n: int, width: int, gain: float, seed: int) -> float:
-    """Worst-case error of one step in float64, float32, bfloat16, or float32 with a softmax that
-    does not subtract its maximum ("naive"); the hidden pair is positions 0 and 1."""
-    dtype = {"naive": "float32"}.get(kind, kind)
-    table = RandomSigns.draw(seed, n, width).table
-    with float64():
-        rate = jnp.asarray(gain * n * n / 2, dtype)
-        weights = _weights_after_step(jnp.asarray(table, dtype), rate, naive=kind == "naive")
-        on_pair = jnp.arange(n) < 2
-        return float(worst_case(weights.astype("float64"), on_pair, as_xor_readout("square")).error)
+def _normal(keys: jax.Array, width: int) -> np.ndarray:
+    """Standard normal directions (runs, 2, width) from every run's key."""
+    draw = jax.vmap(lambda key: jax.random.normal(jax.random.fold_in(key, 2), (2, width)))
+    return np.asarray(draw(keys))
 
 
-@partial(jax.jit, static_argnames="naive")
-def _weights_after_step(table, rate, *, naive: bool):
-    on_pair = jnp.arange(table.shape[0]) < 2
+def _named(best: np.ndarray, separated: np.ndarray) -> list[tuple[int, ...] | None]:
+    """The two positions of each run, nothing where a third has the same weight."""
+    pairs = zip(np.sort(best, axis=1).tolist(), separated, strict=True)
+    return [tuple(pair) if clear else None for pair, clear in pairs]
 
-    def weights(direction):
-        scores = table @ direction
-        if naive:
-            terms = jnp.exp(scores)
-            return terms / jnp.sum(terms)
-        return attend(scores)
 
-    zero = jnp.zeros(table.shape[1], table.dtype)
-    # Two equal heads share the gradient of their common direction.
-    gradient = jax.grad(lambda direction: xor_risk(weights(direction), on_pair))(zero) / 2
-    return weights(-rate * gradient)
+def _count(numbers: Any) -> int:
+    return sum(leaf[0].size for leaf in jax.tree.leaves(numbers))
+
+
+def _trace(setting: Setting, end: End) -> dict[str, np.ndarray] | None:
+    if setting.every is None:
+        return None
+    steps = np.arange(0, setting.steps, setting.every)
+    return {"step": steps, "risk": end.risks, "directions": end.path}

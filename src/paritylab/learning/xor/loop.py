@@ -1,0 +1,159 @@
+"""Many XOR runs in one compiled call: descent on the exact risk, its first gradient, or rows."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from paritylab.learning.descent import Optimiser, as_optimiser, descend
+from paritylab.learning.xor.exact import squared_risk, worst_case, xor_risk
+from paritylab.learning.xor.rows import rows_risk
+from paritylab.models import AbstractPositionCode, Table, TwoHeads
+from paritylab.models.attention import Kind
+from paritylab.models.readouts import Readout
+from paritylab.problem.losses import Loss
+
+
+class Setting(NamedTuple):
+    """What a compiled call is specialised on.
+
+    code: the positions of all runs, None if each has its own. source: "exact" (the closed risk),
+    "first" (the exact gradient at w = 0 only), "Fresh" or "Sample" (rows). every: stride of the
+    trace, None for no trace.
+    """
+
+    n: int
+    code: AbstractPositionCode | None
+    attention: str | Kind
+    readout: Readout
+    loss: Loss
+    optimiser: Optimiser
+    steps: int
+    every: int | None
+    source: str
+    samples: int
+    learn_positions: bool
+
+
+class Start(NamedTuple):
+    """What a run starts from; every array has the run as its first axis.
+
+    pair: i and j. noise: ν. directions: w (2, width). table: the run's own positions (n, width).
+    probabilities: of biased bits (n,). first: ∂risk/∂g on the pair and off it and the risk, all at
+    w = 0.
+    """
+
+    pair: Any
+    noise: Any
+    key: Any
+    directions: Any
+    table: Any = None
+    probabilities: Any = None
+    first: Any = None
+
+
+class Found(NamedTuple):
+    """What a trained model is worth.
+
+    best: the positions of the two largest weights; separated: they are larger than all others.
+    second, risk: Σ g² and the closed ½E(ŷ-y)² of the readout 1 - 2z² on fair bits. worst: largest
+    |ŷ - y| over all inputs. split: each head has over 0.9 of its attention on its own bit of the
+    pair.
+    """
+
+    best: Any
+    separated: Any
+    second: Any
+    risk: Any
+    worst: Any
+    split: Any
+
+
+class End(NamedTuple):
+    """Where a run ended; every array has the run as its first axis.
+
+    numbers: directions, or a dict of directions and positions where both were trained. path,
+    risks: directions and the risk the optimiser saw, at the recorded steps.
+    """
+
+    numbers: Any
+    found: Found
+    path: Any
+    risks: Any
+
+
+@eqx.filter_jit
+def run_all(setting: Setting, eta: Any, starts: Start) -> End:
+    """All runs at once; call it in float64."""
+    return jax.vmap(partial(_run, setting, eta))(starts)
+
+
+def _run(setting: Setting, eta: Any, start: Start) -> End:
+    directions = start.directions
+    if setting.learn_positions:
+        directions = {"directions": directions, "positions": start.table}
+    end = descend(
+        partial(_risk, setting, start),
+        directions,
+        as_optimiser(setting.optimiser, eta),
+        steps=setting.steps,
+        every=setting.every,
+        key=jax.random.fold_in(start.key, 3),
+    )
+    path = end.path["directions"] if setting.learn_positions and setting.every else end.path
+    found = _judged(_model(setting, start, end.parameters), start)
+    return End(end.parameters, found, path, end.risks)
+
+
+def _model(setting: Setting, start: Start, parameters: Any) -> TwoHeads:
+    table = start.table
+    if setting.learn_positions:
+        parameters, table = parameters["directions"], parameters["positions"]
+    code: Any = setting.code if table is None else Table(table)
+    return TwoHeads(parameters, code, setting.attention, setting.readout)
+
+
+def _risk(setting: Setting, start: Start, parameters: Any, step_key: Any) -> Array:
+    weights, on_pair = _model(setting, start, parameters).weights(), _on_pair(start, setting.n)
+    if setting.source == "exact":
+        return xor_risk(weights, on_pair, setting.loss.name, start.noise)
+    frozen = jax.lax.stop_gradient(weights)
+    if setting.source == "first":
+        relevant, other, value = start.first
+        gradient = jnp.where(on_pair, relevant, other)
+    else:
+        value, gradient = rows_risk(
+            frozen,
+            start.pair,
+            step_key if setting.source == "Fresh" else jax.random.fold_in(start.key, 4),
+            setting.samples,
+            readout=setting.readout,
+            loss=setting.loss,
+            noise=start.noise,
+            probabilities=start.probabilities,
+        )
+    # The value of the risk with the gradient that is already known.
+    return value + (weights - frozen) @ gradient
+
+
+def _on_pair(start: Start, n: int) -> Array:
+    return jnp.any(jnp.arange(n)[None, :] == start.pair[:, None], axis=0)
+
+
+def _judged(model: TwoHeads, start: Start) -> Found:
+    attention = model.attention()
+    weights = jnp.mean(attention, axis=0)
+    largest, best = jax.lax.top_k(weights, 3)
+    second, fourth = jnp.sum(weights**2), jnp.sum(weights**4)
+    agreement = 4 * jnp.prod(weights[start.pair]) * (1 - 2 * start.noise)
+    return Found(
+        best=best[:2],
+        separated=largest[1] > largest[2],
+        second=second,
+        risk=squared_risk(second, fourth, agreement),
+        worst=worst_case(weights, _on_pair(start, weights.shape[0]), model.readout).error,
+        split=jnp.all(jnp.any(attention[:, start.pair] > 0.9, axis=0)),
+    )

@@ -1,0 +1,79 @@
+"""Random sign positions kept as packed bits: a code for millions of positions."""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, UInt8
+
+from paritylab.models.positions import AbstractPositionCode
+from paritylab.precision import AnyArray
+
+#: Positions unpacked at a time.
+BLOCK = 1 << 15
+
+
+@final
+class PackedSigns(AbstractPositionCode):
+    """p_j = signs/√width, one bit per entry: n·width/8 bytes.
+
+    Unlike `RandomSigns` the positions are not centred; softmax does not see the difference, which
+    is one number added to every score.
+    """
+
+    packed: UInt8[AnyArray, "n bytes"]
+    size: int = eqx.field(static=True)
+
+    @classmethod
+    def draw(
+        cls, generator: np.random.Generator, n: int, width: int, *, balanced: bool = False
+    ) -> "PackedSigns":
+        """A fresh code; balanced: every column holds as many +1 as -1, n even.
+
+        >>> PackedSigns.draw(np.random.default_rng(0), 100, 12).packed.shape
+        (100, 2)
+        """
+        if not balanced:
+            return cls(generator.integers(0, 256, (n, -(-width // 8)), dtype=np.uint8), width)
+        if n % 2:
+            raise ValueError(f"balanced positions need an even n, got {n}")
+        packed = np.zeros((n, -(-width // 8)), dtype=np.uint8)
+        half = np.arange(n) < n // 2
+        for column in range(width):
+            bits = generator.permutation(half).astype(np.uint8)
+            packed[:, column // 8] |= bits << (7 - column % 8)
+        return cls(packed, width)
+
+    @property
+    def n(self) -> int:
+        return self.packed.shape[0]
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def scores(self, directions: Float[Array, "heads width"]) -> Float[Array, "heads n"]:
+        rows = min(BLOCK, self.n)
+        blocks = -(-self.n // rows)
+        packed = jnp.pad(jnp.asarray(self.packed), ((0, blocks * rows - self.n), (0, 0)))
+        scaled = jnp.asarray(directions) / np.sqrt(self.size)
+
+        def block(part: Array) -> Array:
+            bits = jnp.unpackbits(part, axis=1, count=self.size).astype(scaled.dtype)
+            return scaled @ (2 * bits - 1).T
+
+        parts = jax.lax.map(block, packed.reshape(blocks, rows, -1))
+        return jnp.moveaxis(parts, 0, 1).reshape(scaled.shape[0], -1)[:, : self.n]
+
+    def vectors(self, positions: Any) -> Float[np.ndarray, "some width"]:
+        rows = np.asarray(self.packed)[np.asarray(positions)]
+        return (np.unpackbits(rows, axis=1, count=self.size) * 2.0 - 1) / np.sqrt(self.size)
+
+    def sign_blocks(self) -> Iterator[tuple[int, np.ndarray]]:
+        """(first position, signs in float32) of one block of positions after the other."""
+        for at in range(0, self.n, BLOCK):
+            bits = np.unpackbits(self.packed[at : at + BLOCK], axis=1, count=self.size)
+            yield at, bits.astype(np.float32) * 2 - 1
