@@ -13,11 +13,17 @@ from paritylab.learning import (
     FeedForwardNet,
     Fresh,
     FrozenAttention,
+    FullBatch,
     Heads,
+    Hidden,
+    Levels,
+    OneStep,
     Population,
     RecurrentNet,
     Rows,
     Sample,
+    TeacherStep,
+    XorStep,
 )
 from paritylab.problem import Parity, random_parities, random_trees, sample
 
@@ -90,4 +96,16 @@ CASES = [
         RecurrentNet(labels=False, width=8, steps=20),
         on(Fresh, parities(noise=0.1), 8),
     ),
+    Case("xor", XorStep(width=12), on(Population, parities(n=10, sign=-1))),
+    Case(
+        "xor-fresh",
+        XorStep(width=8, attention="sigmoid", readout="abs", steps=3, start=0.1),
+        on(Fresh, parities(n=8, sign=-1, noise=0.1), 40),
+    ),
+    Case("xor-shared", XorStep(width=16, shared=True), on(Population, parities(n=10, sign=-1))),
+    Case("one-step", OneStep(width=24), on(Population, parities(n=10, k=3))),
+    Case("teacher", TeacherStep(), on(Sample, trees(), 2000)),
+    Case("levels", Levels(strings=32), on(Sample, trees(), 4000)),
+    Case("published", FullBatch("cot", steps=12), on(Sample, trees(), 400)),
+    Case("hidden", Hidden(0.01, steps=12), on(Sample, trees(), 400)),
 ]
