@@ -79,6 +79,7 @@ class XorStep:
     positions_seed: int = 0
 
     takes = (Population, Sample, Fresh)
+    of = "pair"
 
     def __post_init__(self) -> None:
         check_fields(self)
