@@ -125,6 +125,23 @@ def test_record_writes_what_three_seeds_agree_on(capsys, record_elsewhere):
     assert run(capsys, *QUICK)[0] == 0
 
 
+def test_record_refuses_verdicts_that_depend_on_the_seed(capsys, record_elsewhere, monkeypatch):
+    from paritylab.claims import holds, registry, undecided
+
+    def seed_of(trial):
+        return trial.seed
+
+    torn = registry()["hg1-lemma14-sign"]
+    seed_of.__module__ = torn.measure.__module__
+    monkeypatch.setattr(torn, "measure", seed_of)
+    monkeypatch.setattr(torn, "judged_by", lambda s: holds("yes") if s < 2 else undecided("no"))
+    record_elsewhere.write_text('{"hg1-lemma14-sign": {"quick": "holds"}}')
+    code, _, err = run(capsys, *QUICK, "--record", "--jobs", "1")
+    assert code == 1
+    assert "not recorded: hg1-lemma14-sign: seeds 0, 1, 2 gave holds, holds, undecided" in err
+    assert json.loads(record_elsewhere.read_text()) == {"hg1-lemma14-sign": {"quick": "holds"}}
+
+
 def test_an_error_of_the_lab_itself_is_exit_code_4(capsys, elsewhere, monkeypatch):
     monkeypatch.setattr("paritylab.cli.check._chosen", lambda *_: 1 / 0)
     code, _, err = run(capsys, *QUICK)

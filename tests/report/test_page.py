@@ -1,4 +1,4 @@
-"""The page and figures from rows: every status, hostile text, rows that cannot be shown."""
+"""Page and figure files from rows: every status, hostile text, rows that cannot be shown."""
 
 import json
 import re

@@ -103,7 +103,9 @@ def run_check(
     claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
     work = _Work(effort, fresh, store, jobs)
-    verdicts = _record(claims, work) if record else _run_all(claims, seed, work)
+    if record:
+        return _record(claims, work, json_file, report)
+    verdicts = _run_all(claims, seed, work)
     rows = [verdict.row for verdict in verdicts]
     _show(rows, json_file, report)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
@@ -134,22 +136,26 @@ def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
         print(f"report: {page}", file=sys.stderr if to_stdout else sys.stdout)
 
 
-def _record(claims: list["Claim"], work: "_Work") -> list["Verdict"]:
-    """Run every seed, record what agrees, and return the verdicts of the first seed."""
-    from paritylab.claims import Effort, Verdict
+def _record(
+    claims: list["Claim"], work: "_Work", json_file: str | None, report: Path | None
+) -> int:
+    """Run every seed, show the first, record what agrees; exit code 1 if something does not."""
+    from paritylab.claims import Effort
     from paritylab.claims.recorded import FILE, SEEDS, record
 
     if not os.access(FILE.parent, os.W_OK):
         raise ValueError(f"--record: the folder {FILE.parent} is not writable")
-    by_seed = [_run_all(claims, seed, work) for seed in SEEDS]
+    rows = [verdict.row for seed in SEEDS for verdict in _run_all(claims, seed, work)]
     effort = Effort(work.effort)
-    rows = [verdict.row for verdicts in by_seed for verdict in verdicts]
     refused = record(rows, effort)
+    expected = {claim.id: claim.expected_at(effort) for claim in claims}
+    first = [{**row, "expected": expected[row["id"]]} for row in rows[: len(claims)]]
+    _show(first, json_file, report)
     for id, reason in refused.items():
         console.say(f"not recorded: {id}: {reason}")
     console.say(f"{len(claims) - len(refused)} of {len(claims)} verdicts recorded in {FILE}")
-    expected = {claim.id: claim.expected_at(effort) for claim in claims}
-    return [Verdict({**v.row, "expected": expected[v.row["id"]]}, v.reused) for v in by_seed[0]]
+    failed = any(row["status"] == "failed" for row in rows)
+    return FAILED if failed else int(bool(refused))
 
 
 def make_report(

@@ -14,6 +14,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -185,6 +186,7 @@ def _start(function: Callable[[Any], Any]) -> _Worker:
 def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
     """The life of a worker: receive a task, send back its value, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             task = pipe.recv()
@@ -197,6 +199,14 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
             return
         except Exception as error:  # The value does not pickle.
             pipe.send((_failure(error), seconds))
+
+
+def _end_with_parent() -> None:
+    """Leave at once if the parent is gone, however it went; a task may take hours."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _ending(process: SpawnProcess) -> str:
