@@ -1,8 +1,10 @@
 """How it learns: one contract, and the learners that keep it."""
 
-from paritylab.learning.chain.levels import LevelRun, train_levels
-from paritylab.learning.chain.teacher import ChainRuns, teacher_gradient, train_chain
+from paritylab.learning.chain.levels import Levels
+from paritylab.learning.chain.published import FullBatch
+from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
 from paritylab.learning.descent import Descent
+from paritylab.learning.hardness.hidden import Hidden
 from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
@@ -24,23 +26,23 @@ __all__ = [
     "LEARNERS",
     "AllInputs",
     "Annealed",
-    "ChainRuns",
     "Descent",
     "Fresh",
+    "FullBatch",
     "Heads",
-    "LevelRun",
+    "Hidden",
+    "Levels",
     "Population",
     "Result",
     "Rows",
     "Runs",
     "Sample",
     "StreamedStep",
+    "TeacherStep",
     "XorRuns",
     "learn",
     "streamed_step",
     "teacher_gradient",
     "temperature",
-    "train_chain",
-    "train_levels",
     "train_xor",
 ]
