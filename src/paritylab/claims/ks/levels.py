@@ -29,7 +29,7 @@ from paritylab.theory.ks import level_signal
 )
 def thm7(trial: Trial) -> Finding:
     cells = trial.pick(
-        quick=[(32, 8, 2**17, 3)],
+        quick=[(32, 8, 2**18, 3)],
         default=[(32, 8, 2**18, 10), (32, 16, 2**20, 2)],
         full=[(32, 8, 2**18, 10), (32, 16, 2**20, 10), (64, 16, 2**22, 10), (64, 32, 2**24, 10)],
     )
