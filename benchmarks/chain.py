@@ -1,4 +1,4 @@
-"""One teacher-forced step and one epoch of full-batch training, beside bare matrix products.
+"""One teacher-forced step and one full-batch step, beside bare matrix products.
 
 python benchmarks/chain.py [--n 1024] [--k 512] [--samples 400000]
 """
@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.chain.judge import draw_tokens, pairs_found
 from paritylab.learning.chain.published import ROWS, teacher_step
-from paritylab.learning.chain.teacher import BATCH, draw_tokens, pairs_found, teacher_gradient
-from paritylab.models import ChainModel, as_link
+from paritylab.learning.chain.teacher import BATCH, teacher_gradient
+from paritylab.models import ChainModel
 from paritylab.problem import random_tree
 
 
@@ -39,11 +40,11 @@ def timed(call) -> float:
     return time.perf_counter() - start
 
 
-def epoch(n: int = 64, k: int = 32, rows: int = 100_000) -> None:
-    """One epoch of teacher-full at the published size: rate and memory of two routes."""
+def full_batch(n: int = 64, k: int = 32, rows: int = 100_000) -> None:
+    """One step of teacher-full at the published size: rate and memory of two routes."""
     tree = random_tree(0, n, k)
     tokens = draw_tokens(jax.random.key(0), np.asarray(tree.leaves), n, rows)
-    model = ChainModel.untrained(n, k, as_link("quadratic"), "level")
+    model = ChainModel.untrained(n, k, "quadratic", "level")
     model = model.with_parameters(np.zeros(model.scores.shape, np.float32))
 
     def automatic(model, tokens):
@@ -65,7 +66,7 @@ def epoch(n: int = 64, k: int = 32, rows: int = 100_000) -> None:
         compiled = jax.jit(call).lower(model, tokens).compile()
         memory[name] = compiled.memory_analysis().temp_size_in_bytes / 2**20
         times[name] = min(timed(lambda run=compiled: run(model, tokens)) for _ in range(10))
-    print(f"epoch of teacher-full, n = {n}, k = {k}, N = {rows:,}")
+    print(f"step of teacher-full, n = {n}, k = {k}, N = {rows:,}")
     for name, seconds in times.items():
         share = times["bare"] / seconds
         print(
@@ -83,7 +84,8 @@ def main() -> None:
     tree = random_tree(0, given.n, given.k)
     flops = 2 * given.samples * tree.size * (given.k - 1)
     step = timed(lambda: teacher_gradient(tree, 1, given.samples, link=given.link))
-    found = pairs_found(-teacher_gradient(tree, 1, given.samples, link=given.link), tree)
+    scores = -teacher_gradient(tree, 1, given.samples, link=given.link)
+    found = float(pairs_found(scores, np.asarray(tree.leaves)))
     bare = bare_product(tree.size, given.k - 1, given.samples)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"n = {given.n}, k = {given.k}, N = {given.samples:,}, {jax.devices()[0].device_kind}")
@@ -92,7 +94,7 @@ def main() -> None:
     )
     print(f"bare product  {bare:8.2f} s  {flops / bare / 1e9:8.1f} GFLOP/s")
     print(f"share of the bare rate {bare / step:.2f}; peak resident memory {peak:.2f} GiB")
-    epoch()
+    full_batch()
 
 
 if __name__ == "__main__":

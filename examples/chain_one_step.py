@@ -3,21 +3,22 @@
 .venv/bin/python examples/chain_one_step.py
 """
 
-from paritylab import Rate, random_tree, train_chain, train_levels
+from paritylab import Levels, Sample, TeacherStep, learn, random_tree, random_trees
 
 
 def main() -> None:
-    runs = train_chain(64, 32, samples=64_000, runs=5)
-    print(f"teacher forcing, n = 64, k = 32, one step: solved in {Rate.of(runs.solved)}")
-    print(f"  largest |ŷ - y| on 10,000 fresh inputs: {runs.error.max():.3f}")
+    runs = learn(TeacherStep(), Sample(random_trees(64, 32, runs=5), 64_000))
+    print(f"teacher forcing, n = 64, k = 32, one step: solved in {runs.rate('solved')}")
+    print(f"  largest |ŷ - y| on 10,000 fresh inputs: {runs.stats['largest_error'].max():.3f}")
 
     tree = random_tree(0, 32, 8)
-    run = train_levels(tree, samples=2**17)
-    print(f"no teacher, n = 32, k = 8: levels solved after each step {run.levels_per_step}")
-    print(f"  loss after the last step {run.loss[-1]:.1e}")
+    runs = learn(Levels(), Sample(tree, 2**17))
+    levels = runs.stats["levels_per_step"][0].tolist()
+    print(f"no teacher, n = 32, k = 8: levels solved after each step {levels}")
+    print(f"  loss after the last step {runs.stats['loss'][0, -1]:.1e}")
 
-    blind = train_levels(tree, samples=2**15, filtering=False)
-    print(f"  without the filter {blind.levels_per_step}")
+    blind = learn(Levels(filtering=False), Sample(tree, 2**15))
+    print(f"  without the filter {blind.stats['levels_per_step'][0].tolist()}")
 
 
 if __name__ == "__main__":

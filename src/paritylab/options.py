@@ -46,7 +46,7 @@ _steps = Option(int, "Gradient steps per run.", least=1)
 _eta = Option(float, "Step size.", above=0, optional=True)
 _optimiser = Option(str, "Optimiser.", _OPTIMISERS, own="an optax optimiser")
 _loss = Option(str, "Loss trained on.", _LOSSES, own="a Loss or a function of y and ŷ")
-_link = Option(str, "Link function φ.", _LINKS, own="an AbstractLink")
+_link = Option(str, "Link function φ.", _LINKS, own="an AbstractLink or an even function of t")
 
 #: What there is to learn; every learner takes some of these.
 PROBLEM: dict[str, Option] = {
@@ -145,7 +145,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "steps": _steps._replace(help="Full-batch steps."),
     },
     "hidden": {
-        "epsilon": Option(float, "Error the oracle may make.", above=0),
+        "epsilon": Option(float, "Error the oracle may make.", least=0),
         "link": _link,
         "eta": _eta._replace(optional=False),
         "steps": _steps,

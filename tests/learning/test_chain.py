@@ -5,29 +5,37 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.chain.levels import (
-    _loss_and_gradient,
-    filter_levels,
-    level_step,
-    levels_solved,
-    train_levels,
-)
-from paritylab.learning.chain.teacher import (
-    batch_gradient,
-    chain_curve,
+from paritylab.learning import FullBatch, Hidden, Levels, Runs, Sample, TeacherStep, learn
+from paritylab.learning.chain.judge import (
+    Named,
     draw_tokens,
     judge_chain,
+    leaves_under_root,
+    levels_solved,
     pairs_found,
-    teacher_gradient,
-    train_chain,
+    prefix_means,
 )
+from paritylab.learning.chain.levels import Stream, filter_levels, level_step, loss_and_gradient
+from paritylab.learning.chain.teacher import batch_gradient, chain_curve, teacher_gradient
 from paritylab.models import LINKS, ChainModel
 from paritylab.precision import float64
-from paritylab.problem import ParityTree, random_tree
+from paritylab.problem import Parity, ParityTree, random_tree, random_trees
+from paritylab.risk import enumerated_risk
 from paritylab.theory.ks import child_signal, level_signal
 
 X64_MODES = [False]
 TREE = ParityTree(8, (0, 2, 5, 6))
+LEAVES = np.asarray(TREE.leaves)
+
+#: Every learner of trees, with few steps.
+LEARNERS = [
+    TeacherStep(),
+    TeacherStep(mask="level", link="gentle"),
+    Levels(),
+    FullBatch("cot", steps=7),
+    FullBatch("teacher-full", steps=40),
+    Hidden(1e-3, steps=3),
+]
 
 
 @pytest.mark.parametrize("mask", ["token", "level"])
@@ -49,9 +57,7 @@ def test_the_teacher_forced_gradient_is_autodiff(mask, link):
 def test_the_stream_is_the_mean_over_its_batches():
     whole = teacher_gradient(TREE, 3, 1000, batch=256)
     key = jax.random.key(3)
-    rows = [
-        draw_tokens(jax.random.fold_in(key, i), np.asarray(TREE.leaves), 8, 256) for i in range(4)
-    ]
+    rows = [draw_tokens(jax.random.fold_in(key, i), LEAVES, 8, 256) for i in range(4)]
     tokens = jnp.concatenate(rows)[:1000]
     by_hand = batch_gradient(tokens, 8, 4, LINKS["cos"], "token") / 1000
     np.testing.assert_allclose(whole, by_hand, atol=1e-6)
@@ -69,17 +75,63 @@ def test_signals_are_those_of_a_large_sample():
     )
 
 
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
+def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
+    trees = random_trees(12, 4, 3, key=5)
+    runs = learn(learner, Sample(trees, 3000), key=5)
+    assert (runs.kind, runs.loss) == ("exact", "squared")
+    for run, tree in enumerate(trees):
+        expected = enumerated_risk(runs.model(run), tree.problem, "squared").value
+        assert runs.risk[run] == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    again = learn(learner, Sample(trees[1], 3000), key=5, first=1)
+    np.testing.assert_array_equal(again.numbers[0], runs.numbers[1])
+    assert again.risk[0] == runs.risk[1]
+    loaded = Runs.load(runs.save(tmp_path / "runs.npz"))
+    assert loaded.model(2)(np.ones(12)) == runs.model(2)(np.ones(12))
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
+def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, caplog):
+    data = Sample(random_trees(18, 4, 2), 500)
+    first = learn(learner, data)
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        learn(learner, Sample(random_trees(18, 4, 2, key=1), 500), key=1)
+    assert [r.getMessage() for r in caplog.records if "Finished XLA" in r.getMessage()] == []
+    traced = learn(learner, data, trace=2)
+    np.testing.assert_allclose(traced.numbers, first.numbers, rtol=1e-5, atol=1e-5)
+    records = len(traced.trace["step"])
+    assert traced.trace["scores"].shape == (2, records, *first.numbers.shape[1:])
+    assert (traced.trace["scores"][:, 0] == 0).all()
+    losses = traced.trace["chain_loss" if learner.name == "published" else "loss"]
+    assert losses.shape == (2, records)
+    assert (losses[:, 1] < losses[:, 0]).all()
+
+
+def test_a_sampled_risk_is_the_risk_within_its_error():
+    tree = random_tree(3, 18, 4)
+    runs = learn(TeacherStep(), Sample(tree, 600), runs=3)
+    assert runs.kind == "sampled"
+    exact = [enumerated_risk(runs.model(run), tree.problem, "squared").value for run in range(3)]
+    assert (np.abs(runs.risk - exact) < 4 * runs.error).all()
+    assert (runs.error > 0).all()
+
+
 def test_one_step_learns_the_chain():
-    runs = train_chain(64, 32, 64_000, runs=2, link="quadratic")
+    trees = random_trees(64, 32, 2)
+    runs = learn(TeacherStep(link="quadratic"), Sample(trees, 64_000))
     assert runs.solved.all()
-    assert runs.error.max() < 0.2
-    again = train_chain(64, 32, 64_000, runs=1, first=1, link="quadratic")
-    np.testing.assert_array_equal(again.scores[0], runs.scores[1])
+    assert runs.recovered.all()
+    assert runs.subset == [tuple(sorted(tree.leaves)) for tree in trees]
+    assert runs.stats["largest_error"].max() < 0.2
 
 
 def test_too_few_samples_or_too_small_a_step_fail():
-    assert not train_chain(64, 32, 1000, runs=1).solved.any()
-    assert not train_chain(64, 32, 64_000, runs=1, eta=0.5 * 64**2).solved.any()
+    trees = random_trees(64, 32, 1)
+    few = learn(TeacherStep(), Sample(trees, 1000))
+    assert not few.recovered.any()
+    small = learn(TeacherStep(eta=0.5 * 64**2), Sample(trees, 64_000))
+    assert small.recovered.all()
+    assert not small.solved.any()
     curve = chain_curve(16, 8, [64, 60_000], runs=2)
     assert curve.found.sum(axis=1).tolist() == [0, 2]
 
@@ -87,45 +139,61 @@ def test_too_few_samples_or_too_small_a_step_fail():
 def test_a_hand_made_chain_is_judged_perfect():
     scores = np.zeros((11, 3), np.float32)
     scores[TREE.children.T, np.arange(3)] = 40
-    model = ChainModel(scores, 8)
-    assert pairs_found(scores, TREE) == 1
-    accuracy, error = judge_chain(model, TREE, 0, 500)
+    assert pairs_found(scores, LEAVES) == 1
+    accuracy, error = judge_chain(ChainModel(scores, 8), TREE, 0, 500)
     assert accuracy == 1
     assert error < 1e-5
+    scores[7, 2] = 40  # the root's children no longer outscore all the others
+    assert pairs_found(scores, LEAVES) == pytest.approx(2 / 3)
+    assert pairs_found(np.zeros((11, 3)), LEAVES) == 0
+
+
+def test_a_tree_is_read_from_the_root():
+    pair, clear = TREE.children, np.ones(3, bool)
+    assert leaves_under_root(Named(pair, clear), 8) == (0, 2, 5, 6)
+    twice = np.array([[0, 2], [2, 6], [8, 9]])
+    assert leaves_under_root(Named(twice, clear), 8) is None
+    assert leaves_under_root(Named(np.array([[0, 2], [5, 6], [8, 1]]), clear), 8) == (0, 1, 2)
+    tied = np.array([True, True, False])
+    assert leaves_under_root(Named(pair, tied), 8) is None
 
 
 def test_levels_are_solved_one_per_step():
-    run = train_levels(random_tree(1, 32, 8), 2**17, key=1)
-    assert run.levels_per_step == [0, 1, 2, 3]
-    assert run.loss[-1] < 1e-5
-    assert run.filtered.tolist() == [2, 3, 0, 0]
-    assert (run.scores == np.round(run.scores)).all()
+    runs = learn(Levels(), Sample(random_trees(32, 8, 2, key=1), 2**18))
+    assert runs.stats["levels_per_step"].tolist() == [[0, 1, 2, 3]] * 2
+    assert runs.stats["one_per_step"].all()
+    assert runs.solved.all()
+    assert runs.stats["loss"][:, -1].max() < 1e-5
+    assert runs.stats["filtered"].tolist() == [[2, 3, 0, 0]] * 2
+    assert (runs.numbers == np.round(runs.numbers)).all()
 
 
 @pytest.mark.parametrize("removed", [{"filtering": False}, {"rounding": False}, {"epsilon": 0.7}])
 def test_levels_fail_without_their_parts(removed):
-    run = train_levels(random_tree(1, 32, 8), 2**15, key=1, full_gradient=True, **removed)
-    assert run.levels_per_step[-1] < 3
+    learner = Levels(full_gradient=True, **removed)
+    runs = learn(learner, Sample(random_tree(1, 32, 8), 2**15))
+    assert runs.stats["levels_per_step"][0, -1] < 3
+    assert not runs.stats["one_per_step"].any()
 
 
 def test_the_open_level_has_the_gradient_of_the_whole_chain():
     tree = random_tree(2, 16, 8)
+    leaves = np.asarray(tree.leaves)
     scores = np.zeros((23, 7), np.float32)
     scores[tree.children[:4].T, np.arange(4)] = 12
-    model = ChainModel(scores, 16, LINKS["cos"], "level")
+    model = ChainModel(jnp.asarray(scores), 16, "cos", "level")
     passes = np.array([1, 1, 0], np.float32)
-    routes = [
-        _loss_and_gradient(model, passes, np.asarray(tree.leaves), jax.random.key(0), 5000, full)
-        for full in (True, False)
-    ]
-    assert float(routes[0][0]) == pytest.approx(float(routes[1][0]), rel=1e-5)
+    rows = Stream(leaves, jax.random.key(0), 5000, 8192)
+    routes = [loss_and_gradient(model, passes, rows, name) for name in ("full", "open", "none")]
+    for loss, _ in routes[1:]:
+        assert float(routes[0][0]) == pytest.approx(float(loss), rel=1e-5)
     np.testing.assert_allclose(routes[0][1], routes[1][1], atol=2e-5)
     assert np.abs(np.asarray(routes[1][1])[:, 4:6]).max() > 1e-3
-    assert levels_solved(scores, tree).tolist() == [1, 0, 0]
+    assert levels_solved(scores, leaves).tolist() == [1, 0, 0]
 
 
 def test_the_filter_silences_what_rests_on_an_untrained_level():
-    hints = np.random.default_rng(0).choice([-1.0, 1.0], (64, 64))
+    hints = jnp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], (64, 64)))
     model = ChainModel.untrained(64, 8, mask="level")
     assert filter_levels(model, hints, 1.6).tolist() == [1, 0, 0]
     assert filter_levels(model, hints, 0.01).tolist() == [1, 1, 1]
@@ -137,14 +205,41 @@ def test_the_step_keeps_scores_near_integers():
     assert max(abs(score - round(score)) for score in scores) < 0.25
 
 
+def test_prefix_means_are_those_of_the_tokens():
+    keys = jax.random.split(jax.random.key(0), 3)
+    found = prefix_means(TREE, 5, keys)
+    for key, largest, constant in zip(keys, *found, strict=True):
+        tokens = np.asarray(draw_tokens(key, LEAVES, 8, 5))
+        means = [np.abs(tokens[:, :end].mean(axis=1)).max() for end in (8, 10, 11)]
+        assert largest == pytest.approx(max(means), rel=1e-6)
+        assert constant == (tokens == -1).all(axis=0).any()
+
+
+def smooth(t):
+    return -jnp.cos(jnp.pi * t)
+
+
+def test_a_function_is_a_link():
+    data = Sample(random_trees(16, 4, 2), 20_000)
+    own, named = (learn(TeacherStep(link=link), data) for link in (smooth, "cos"))
+    assert own.solved.all()
+    np.testing.assert_allclose(own.numbers, named.numbers, atol=1e-3)
+    assert learn(Levels(link=smooth), data).recovered.all()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: train_chain(16, 6, 100), "nearest: 4 and 8"),
-        (lambda: train_chain(16, 4, 0), "samples must be at least 1"),
-        (lambda: train_chain(16, 4, 10, eta=-1.0), "eta > 0"),
-        (lambda: train_levels(TREE, 100, epsilon=2.5), "epsilon must be"),
-        (lambda: train_levels(TREE, 0), "at least 1"),
+        (lambda: random_trees(16, 6, 1), "nearest: 4 and 8"),
+        (lambda: Sample(TREE, 0), "samples must be a whole number"),
+        (lambda: TeacherStep(eta=-1.0), "eta must be above 0"),
+        (lambda: TeacherStep(mask="row"), "mask must be one of token, level"),
+        (lambda: TeacherStep(link=3), "link must be one of"),
+        (lambda: TeacherStep(link=lambda t: t), "needs φ"),
+        (lambda: FullBatch("magic"), "mode must be one of"),
+        (lambda: Levels(epsilon=2.5), "epsilon must be"),
+        (lambda: Levels(strings=0), "strings must be at least 1"),
+        (lambda: learn(Levels(), Sample(Parity(8, (1, 2)), 9)), "give random_trees"),
         (lambda: level_signal(16, 4, 3, LINKS["cos"]), "level must be"),
     ],
 )

@@ -8,21 +8,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.chain.published import (
-    MODES,
-    _cot,
-    _direct,
-    _selfcheck,
-    teacher_step,
-    train_full_batch,
-)
-from paritylab.learning.chain.teacher import draw_tokens
+from paritylab.learning import FullBatch, Hidden, Sample, learn
+from paritylab.learning.chain.judge import draw_tokens
+from paritylab.learning.chain.published import MODES, _cot, _direct, _selfcheck, teacher_step
+from paritylab.learning.hardness.hidden import step_under_error
 from paritylab.learning.hardness.oracles import hiding, jittered, mean_label, mean_labels, opposing
 from paritylab.learning.hardness.recurrent import train_recurrent
-from paritylab.learning.hardness.spread import every_subset, gradient_spread, train_hidden
+from paritylab.learning.hardness.spread import (
+    every_subset,
+    gradient_spread,
+    hidden_shares,
+    mean_accuracy,
+    variance_shares,
+)
 from paritylab.models import LINKS, ChainModel
 from paritylab.models.recurrent import Recurrent
-from paritylab.problem import random_tree
+from paritylab.problem import random_tree, random_trees
 
 X64_MODES = [False]
 TREE = random_tree(0, 12, 4)
@@ -69,15 +70,18 @@ def test_selfcheck_opens_levels_from_the_bottom():
 
 
 def test_teacher_forcing_learns_where_direct_training_does_not():
-    tree = random_tree(0, 32, 8)
-    done = {mode: train_full_batch(tree, mode, samples=3000, epochs=150) for mode in MODES}
-    assert done["teacher-full"].solved_at is not None
-    assert done["teacher-full"].accuracy == 1
-    assert done["direct"].solved_at is None
-    assert abs(done["direct"].accuracy - 0.5) < 0.05
-    assert done["selfcheck"].opened[0] == 1
-    with pytest.raises(ValueError, match="mode must be one of"):
-        train_full_batch(tree, "magic")
+    data = Sample(random_tree(0, 32, 8), 3000)
+    done = {mode: learn(FullBatch(mode, steps=150), data, trace=149) for mode in MODES}
+    assert done["teacher-full"].solved.all()
+    assert done["teacher-full"].recovered.all()
+    assert 0 < done["teacher-full"].stats["solved_at"][0] < 150
+    assert not done["direct"].solved.any()
+    assert done["direct"].stats["solved_at"].tolist() == [-1]
+    assert abs(done["direct"].stats["accuracy"][0] - 0.5) < 0.05
+    assert done["selfcheck"].trace["opened"][0, 0] == 1
+    for mode, runs in done.items():
+        path = runs.trace["prediction_loss"][0]
+        assert path[1] == pytest.approx(runs.stats["prediction_loss"][0], rel=1e-6), mode
 
 
 def test_the_mean_label_is_the_mean_over_all_targets():
@@ -116,11 +120,36 @@ def test_the_spread_is_that_of_all_gradients_one_by_one():
 
 
 def test_a_hidden_target_is_never_learned():
-    run = train_hidden(random_tree(0, 32, 16), 20_000, 0.01, epochs=5)
-    assert run.hidden.all()
-    assert run.loss >= 1
-    open_run = train_hidden(random_tree(0, 32, 16), 20_000, 0.0, epochs=2)
-    assert not open_run.hidden.any()
+    data = Sample(random_trees(32, 16, 2), 20_000)
+    hidden = learn(Hidden(0.01, steps=5), data)
+    assert hidden.stats["hidden"].all()
+    assert hidden.stats["distance"].shape == (2, 5)
+    assert (2 * hidden.risk >= 1).all()
+    assert not hidden.solved.any()
+    exact = learn(Hidden(0.0, steps=5), data)
+    assert not exact.stats["hidden"].any()
+    assert np.abs(exact.numbers - hidden.numbers).max() > 0
+
+
+def test_the_chain_stands_an_error_against_its_gradient_but_not_one_in_every_entry():
+    outcome = step_under_error(random_tree(0, 32, 16), 40_000, 4e-3)
+    assert outcome == {"opposed": True, "jittered": False, "jittered, a tenth": True}
+    assert not step_under_error(random_tree(0, 32, 16), 40_000, 1.0)["opposed"]
+
+
+def test_more_rows_hide_more_targets_and_keep_the_proofs_bound():
+    subsets = every_subset(10, 4)
+    shares = hidden_shares(model_at(0.0, 10), subsets, [30, 30_000], 0.01, seed=0)
+    assert shares == [0, 1]
+    assert max(variance_shares(model_at(1.0, 10), subsets, [100, 1000], seed=0)) <= 1
+
+
+def test_a_fixed_answer_is_right_half_of_the_time():
+    signs = np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
+    model = model_at(1.0, 6, 2)
+    answers = np.sign([float(model((1 - row) / 2)) for row in signs])
+    right = [np.mean(answers == signs[:, list(s)].prod(axis=1)) for s in every_subset(6, 2)]
+    assert mean_accuracy(model, signs, every_subset(6, 2)) == pytest.approx(np.mean(right))
 
 
 def test_labels_make_recurrent_networks_learn():

@@ -1,12 +1,17 @@
 """The chain model and its links."""
 
+import math
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.models import LINKS, ChainModel, SlopedLink, as_link
+from paritylab.models import LINKS, AbstractLink, ChainModel, CosineLink, SlopedLink, as_link
 from paritylab.models.chain import visible_tokens
+from paritylab.models.links import check_link
+from paritylab.models.protocol import check_model
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -40,8 +45,21 @@ def test_generation_is_the_fixed_point_of_the_layer(mask):
     for _ in range(7 if mask == "token" else 3):
         tokens = model.iterate(tokens)
     np.testing.assert_allclose(tokens, model.generate(signs), atol=1e-5)
-    one = model((1 - signs[0]) / 2)
-    np.testing.assert_allclose(one, tokens[0], atol=1e-5)
+    bits = (1 - signs[0]) / 2
+    np.testing.assert_allclose(model.tokens(bits), tokens[0], atol=1e-5)
+    np.testing.assert_allclose(model(bits), tokens[0, -1], atol=1e-5)
+    check_model(model, 8)
+
+
+def test_rounds_until_nothing_changes():
+    scores = np.zeros((15, 7))
+    for node in range(7):  # every node rests on the token just before it
+        scores[[node, 7 + node], node] = 500.0
+    signs = jnp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], (16, 8)))
+    model = ChainModel(scores, 8)
+    rounds, tokens = model.settle(signs)
+    assert rounds == 7
+    np.testing.assert_allclose(tokens, model.generate(signs), atol=1e-6)
 
 
 def test_masks():
@@ -61,3 +79,57 @@ def test_unknown_names_are_refused():
         as_link("cubic")
     with pytest.raises(ValueError, match="slope must be in"):
         SlopedLink(2.0)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_plain_function_is_a_link(name):
+    link = LINKS[name]
+    own = as_link(link.__call__)
+    t = jnp.linspace(-1, 1, 41)
+    np.testing.assert_allclose(own(t), link(t), atol=1e-6)
+    np.testing.assert_allclose(own.slope(t), link.slope(t), atol=1e-4)
+    assert own.curvature == pytest.approx(link.curvature, rel=1e-6)
+    assert own.steepest == pytest.approx(link.steepest, rel=1e-6)
+    model = ChainModel.untrained(8, 4, own)
+    assert eqx.filter_jit(model)(jnp.zeros(8)).shape == ()
+
+
+def branch(t):
+    return -jnp.cos(jnp.pi * t) if t < 2 else t
+
+
+@pytest.mark.parametrize(
+    ("link", "message"),
+    [
+        (3, "link must be one of cos, quadratic, gentle, an AbstractLink or an even function"),
+        (CosineLink, "must be built first: CosineLink"),
+        (lambda t: 2 * t**2, r"needs φ\(-1\) = 1, got 2"),
+        (jnp.ones_like, r"needs φ\(0\) = -1, got 1"),
+        (lambda t: 2 * jnp.abs(t) - 1 + jnp.sin(2 * jnp.pi * t), "must be even"),
+        (branch, "branch has a Python `if` on t; use jnp.where"),
+        (lambda t: -math.cos(math.pi * t), "use jnp.cos, not math.cos"),
+        (jnp.sum, "must return one value per t"),
+    ],
+)
+def test_a_wrong_link_gets_one_clear_line(link, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        as_link(link)
+    assert "\n" not in str(caught.value)
+
+
+class Flat(AbstractLink):
+    """A link that is 0 everywhere."""
+
+    curvature = 0.0
+    steepest = 0.0
+
+    def __call__(self, t):
+        return 0 * t
+
+    def slope(self, t):
+        return 0 * t
+
+
+def test_a_wrong_link_class_gets_the_same_line():
+    with pytest.raises(ValueError, match=r"the link Flat needs φ\(-1\) = 1"):
+        check_link(Flat())

@@ -1,9 +1,11 @@
 """How it learns: one contract, and the learners that keep it."""
 
-from paritylab.learning.chain.levels import LevelRun, train_levels
-from paritylab.learning.chain.teacher import ChainRuns, teacher_gradient, train_chain
+from paritylab.learning.chain.levels import Levels
+from paritylab.learning.chain.published import FullBatch
+from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
 from paritylab.learning.descent import Descent
 from paritylab.learning.hardness.frozen import FrozenAttention
+from paritylab.learning.hardness.hidden import Hidden
 from paritylab.learning.hardness.networks import FeedForwardNet
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.learning.heads.anneal import Annealed
@@ -30,13 +32,14 @@ __all__ = [
     "LEARNERS",
     "AllInputs",
     "Annealed",
-    "ChainRuns",
     "Descent",
     "FeedForwardNet",
     "Fresh",
     "FrozenAttention",
+    "FullBatch",
     "Heads",
-    "LevelRun",
+    "Hidden",
+    "Levels",
     "OneStep",
     "Population",
     "RecurrentNet",
@@ -45,6 +48,7 @@ __all__ = [
     "Runs",
     "Sample",
     "StreamedStep",
+    "TeacherStep",
     "XorStep",
     "joined",
     "learn",
@@ -52,6 +56,4 @@ __all__ = [
     "streamed_step",
     "teacher_gradient",
     "temperature",
-    "train_chain",
-    "train_levels",
 ]

@@ -1,7 +1,7 @@
 """KS's model: one layer, one softmax head over positions, applied to its own output."""
 
 from itertools import pairwise
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import ParameterCount
-from paritylab.models.links import AbstractLink, CosineLink
+from paritylab.models.links import AbstractLink, CosineLink, as_link
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.tree import level_ends
 
@@ -23,24 +23,25 @@ class ChainModel(eqx.Module):
     """x̂_m = φ(ẑ_m), ẑ_m = Σ_j softmax(w_m)_j x̂_j over the tokens that the mask lets m see.
 
     scores: W, one column per inner node, one row per token. n: number of input bits. mask: "token"
-    lets node m see every earlier token, "level" only the levels below its own. link: φ.
+    lets node m see every earlier token, "level" only the levels below its own. link: φ, by name or
+    one's own.
 
     >>> model = ChainModel.untrained(8, 4)
-    >>> model(jnp.zeros(8)).shape, model.count().trainable
-    ((11,), 27)
+    >>> model(jnp.zeros(8)).shape, model.tokens(jnp.zeros(8)).shape, model.count().trainable
+    ((), (11,), 27)
     """
 
     scores: Float[AnyArray, "tokens nodes"] = eqx.field(converter=keep_float64)
     n: int = eqx.field(static=True)
-    link: AbstractLink = CosineLink()
+    link: AbstractLink = eqx.field(converter=as_link, default=CosineLink())
     mask: str = eqx.field(static=True, default="token")
 
     @classmethod
-    def untrained(cls, n: int, k: int, link=None, mask: str = "token") -> "ChainModel":
+    def untrained(cls, n: int, k: int, link: Any = "cos", mask: str = "token") -> "ChainModel":
         """W = 0, the start of every theorem."""
-        return cls(np.zeros((n + k - 1, k - 1)), n, CosineLink() if link is None else link, mask)
+        return cls(np.zeros((n + k - 1, k - 1)), n, link, mask)
 
-    def __check_init__(self):
+    def __check_init__(self) -> None:
         if self.mask not in MASKS:
             raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {self.mask!r}")
 
@@ -57,11 +58,17 @@ class ChainModel(eqx.Module):
         open_scores = jnp.where(self.visible(), jnp.asarray(self.scores), -jnp.inf)
         return softmax_attention(open_scores.T).T
 
-    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, " tokens"]:
-        """All tokens generated from one string of bits; the last one is the prediction of y."""
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        """The prediction of y from one string of bits: the last token generated."""
+        return self.tokens(bits)[-1]
+
+    def tokens(self, bits: Float[AnyArray, " n"]) -> Float[Array, " tokens"]:
+        """All tokens generated from one string of bits."""
         return self.generate(1 - 2 * jnp.asarray(bits))
 
-    def generate(self, signs: Float[Array, "... n"], passes=None) -> Float[Array, "... tokens"]:
+    def generate(
+        self, signs: Float[Array, "... n"], passes: Float[AnyArray, " levels"] | None = None
+    ) -> Float[Array, "... tokens"]:
         """Generation from one or many rows of signs: token by token, or level by level.
 
         passes: with the level mask, a factor per level; 0 silences it, as the filter does.
@@ -72,14 +79,14 @@ class ChainModel(eqx.Module):
         empty = jnp.zeros((*signs.shape[:-1], self.k - 1), signs.dtype)
         tokens = jnp.concatenate([signs, empty], axis=-1)
 
-        def write(node, tokens):
+        def write(node: Any, tokens: Any) -> Any:
             # Unwritten tokens are zero and invisible, so the whole column may be used.
             value = self.link(tokens @ attention[:, node])
             return tokens.at[..., self.n + node].set(value)
 
         return jax.lax.fori_loop(0, self.k - 1, write, tokens)
 
-    def _by_level(self, signs, attention, passes):
+    def _by_level(self, signs: Any, attention: Any, passes: Any) -> Any:
         tokens, ends = signs, level_ends(self.n, self.k)
         for index, (start, end) in enumerate(pairwise(ends)):
             made = self.link(tokens @ attention[:start, start - self.n : end - self.n])
@@ -92,10 +99,20 @@ class ChainModel(eqx.Module):
         nodes = self.link(tokens @ self.attention().astype(tokens.dtype))
         return jnp.concatenate([tokens[..., : self.n], nodes], axis=-1)
 
+    def settle(self, signs: Float[Array, "rows n"]) -> tuple[int, Float[Array, "rows tokens"]]:
+        """Rounds of `iterate` from unwritten tokens until nothing moves by 1e-13, and the end."""
+        layer = eqx.filter_jit(self.iterate)
+        empty = jnp.zeros((signs.shape[0], self.k - 1), signs.dtype)
+        tokens = jnp.concatenate([signs, empty], axis=1)
+        following, rounds = layer(tokens), 0
+        while float(jnp.abs(following - tokens).max()) >= 1e-13:
+            tokens, following, rounds = following, layer(following), rounds + 1
+        return rounds, tokens
+
     def parameters(self) -> Float[AnyArray, "tokens nodes"]:
         return self.scores
 
-    def with_parameters(self, scores) -> "ChainModel":
+    def with_parameters(self, scores: Any) -> "ChainModel":
         return eqx.tree_at(lambda model: model.scores, self, scores)
 
     def count(self) -> ParameterCount:

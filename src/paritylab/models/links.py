@@ -1,11 +1,17 @@
 """Link functions φ of the chain of thought: φ((a+b)/2) = a·b for signs a and b, flat there."""
 
 import abc
-from typing import final
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
+
+from paritylab.precision import float64
 
 
 class AbstractLink(eqx.Module):
@@ -42,10 +48,10 @@ class CosineLink(AbstractLink):
     def steepest(self) -> float:
         return float(jnp.pi)
 
-    def __call__(self, t):
+    def __call__(self, t: Any) -> Any:
         return -jnp.cos(jnp.pi * t)
 
-    def slope(self, t):
+    def slope(self, t: Any) -> Any:
         return jnp.pi * jnp.sin(jnp.pi * t)
 
 
@@ -63,7 +69,7 @@ class SlopedLink(AbstractLink):
 
     steep: float = eqx.field(static=True, default=4.0)
 
-    def __check_init__(self):
+    def __check_init__(self) -> None:
         if not 2 < self.steep <= 4:
             raise ValueError(f"the slope must be in (2, 4], got {self.steep}")
 
@@ -90,13 +96,40 @@ class SlopedLink(AbstractLink):
             for weight, bias in ((c, 0.0), (-c, -a), (-c, a - 1))
         )
 
-    def __call__(self, t):
+    def __call__(self, t: Any) -> Any:
         total = sum(w * jnp.maximum(s * t + b, 0) ** 2 for w, s, b in self.neurons)
         return jnp.asarray(total - 1)
 
-    def slope(self, t):
+    def slope(self, t: Any) -> Any:
         parts = (2 * w * s * jnp.maximum(s * t + b, 0) for w, s, b in self.neurons)
         return jnp.asarray(sum(parts))
+
+
+@final
+class FunctionLink(AbstractLink):
+    """A plain even function φ of t, elementwise in jax; its derivative is taken automatically."""
+
+    function: Callable[[Any], Any] = eqx.field(static=True)
+
+    @property
+    def curvature(self) -> float:
+        """From φ near 0, extrapolated to 0."""
+        with float64(), jax.ensure_compile_time_eval():
+            near, far = (float(self(jnp.asarray(h)) + 1) / h**2 for h in (5e-4, 1e-3))
+        return (4 * near - far) / 3
+
+    @property
+    def steepest(self) -> float:
+        """Over 4001 points of [-1, 1]."""
+        with float64(), jax.ensure_compile_time_eval():
+            return float(jnp.abs(self.slope(jnp.linspace(-1, 1, 4001))).max())
+
+    def __call__(self, t: Any) -> Any:
+        return self.function(jnp.asarray(t))
+
+    def slope(self, t: Any) -> Any:
+        t = jnp.asarray(t)
+        return jax.jvp(self.function, (t,), (jnp.ones_like(t),))[1]
 
 
 #: Links by name: the published piecewise quadratic, -cos(πt), and one with slope just above 2.
@@ -107,10 +140,54 @@ LINKS: dict[str, AbstractLink] = {
 }
 
 
-def as_link(link: str | AbstractLink) -> AbstractLink:
-    """A link from its name; an `AbstractLink` passes unchanged."""
+def as_link(link: Any) -> AbstractLink:
+    """A link from its name or from an even function φ of t; an `AbstractLink` passes unchanged.
+
+    >>> as_link(lambda t: 4 * t**2 * (2 - t**2) - 1 - 2 * t**2).curvature > 0
+    True
+    """
     if isinstance(link, AbstractLink):
         return link
-    if link not in LINKS:
-        raise ValueError(f"link must be one of {', '.join(LINKS)} or an AbstractLink, got {link!r}")
-    return LINKS[link]
+    if isinstance(link, str) and link in LINKS:
+        return LINKS[link]
+    if isinstance(link, type):
+        raise ValueError(f"link must be built first: {link.__name__}(), not the class")
+    if isinstance(link, str) or not callable(link):
+        raise ValueError(
+            f"link must be one of {', '.join(LINKS)}, an AbstractLink or an even function φ of t, "
+            f"got {link!r}"
+        )
+    return _function_link(link)
+
+
+@lru_cache(maxsize=64)
+def _function_link(function: Callable[[Any], Any]) -> FunctionLink:
+    made = FunctionLink(function)
+    check_link(made)
+    return made
+
+
+def check_link(link: AbstractLink) -> None:
+    """One clear line if φ is not elementwise in jax, not even, or not -1, 1 at 0, ±1."""
+    name = getattr(getattr(link, "function", link), "__name__", type(link).__name__)
+    t = np.linspace(-1, 1, 101)
+    with float64(), jax.ensure_compile_time_eval():
+        try:
+            jax.eval_shape(link, jnp.zeros(()))
+            values = np.asarray(link(jnp.asarray(t)))
+        except jax.errors.TracerBoolConversionError:
+            raise ValueError(f"the link {name} has a Python `if` on t; use jnp.where") from None
+        except Exception as error:
+            line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise ValueError(
+                f"the link {name} fails on jax numbers t (use jnp.cos, not math.cos): {line}"
+            ) from None
+    if values.shape != t.shape:
+        raise ValueError(f"the link {name} must return one value per t, got shape {values.shape}")
+    for at, wanted in ((0, 1), (50, -1), (100, 1)):
+        if not abs(values[at] - wanted) < 1e-6:
+            raise ValueError(
+                f"the link {name} needs φ({t[at]:g}) = {wanted}, got {float(values[at]):.6g}"
+            )
+    if not np.abs(values - values[::-1]).max() < 1e-6:
+        raise ValueError(f"the link {name} must be even: φ(t) = φ(-t)")

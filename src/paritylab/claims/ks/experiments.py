@@ -5,14 +5,14 @@ import numpy as np
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain.published import MODES, Training, train_full_batch
-from paritylab.learning.chain.teacher import train_chain
-from paritylab.learning.hardness.recurrent import train_recurrent
-from paritylab.problem import random_tree
+from paritylab.learning import Fresh, FullBatch, Runs, Sample, TeacherStep, learn
+from paritylab.learning.chain.published import MODES
+from paritylab.learning.hardness.recurrent import RecurrentNet
+from paritylab.problem import random_parities, random_trees
 from paritylab.statistics import Rate
 from paritylab.theory.ks import samples_to_find_children
 
-#: Outcomes the paper reports: which models solve which k within the plotted epochs.
+#: Outcomes the paper reports: which models solve which k within the plotted steps.
 PUBLISHED = {"direct": (), "cot": (8,), "teacher-full": (8, 16, 32), "selfcheck": (8, 16, 32)}
 
 
@@ -26,50 +26,41 @@ PUBLISHED = {"direct": (), "cot": (8,), "teacher-full": (8, 16, 32), "selfcheck"
 )
 def experiments(trial: Trial) -> Finding:
     sizes = trial.pick(quick=(8,), default=(8, 16), full=(8, 16, 32))
-    samples, epochs = trial.pick(quick=(2000, 400), default=(10_000, 400), full=(100_000, 600))
+    samples, steps = trial.pick(quick=(2000, 400), default=(10_000, 400), full=(100_000, 600))
     seeds = trial.pick(quick=1, default=1, full=5)
     plain_seeds = trial.pick(quick=2, default=5, full=5)
-    runs: dict[tuple[int, str], list[Training]] = {}
+    runs: dict[tuple[int, str], Runs] = {}
     for k in trial.track(sizes):
         for mode in MODES:
-            runs[k, mode] = [
-                train_full_batch(
-                    random_tree(trial.seed + seed, 64, k),
-                    mode,
-                    samples=samples,
-                    epochs=epochs,
-                    key=seed,
-                )
-                for seed in range(plain_seeds if (k, mode) == (8, "cot") else seeds)
-            ]
-    solved = {
-        key: Rate.of([run.prediction[-1] < 0.01 for run in each]) for key, each in runs.items()
-    }
-    epoch_of = {key: [run.solved_at for run in each] for key, each in runs.items()}
+            count = plain_seeds if (k, mode) == (8, "cot") else seeds
+            data = Sample(random_trees(64, k, count, key=trial.seed), samples)
+            runs[k, mode] = learn(FullBatch(mode, steps=steps), data, key=trial.seed, trace=5)
+    solved = {key: each.rate("solved") for key, each in runs.items()}
+    step_of = {key: each.stats["solved_at"] for key, each in runs.items()}
     agree = [key for key in runs if (solved[key].value >= 0.5) == (key[0] in PUBLISHED[key[1]])]
     sure = [key for key in runs if key[1] in ("direct", "teacher-full", "selfcheck")]
     good = all(key in agree for key in sure) and (sizes[0], "cot") not in agree
     told = "; ".join(
-        f"{mode}: " + ", ".join(f"k = {k} {_when(epoch_of[k, mode])}" for k in sizes)
+        f"{mode}: " + ", ".join(f"k = {k} {_when(step_of[k, mode])}" for k in sizes)
         for mode in MODES
     )
-    shown, plain = sizes[-1], float(np.median([run.chain[-1] for run in runs[8, "cot"]]))
+    shown, plain = sizes[-1], float(np.median(runs[8, "cot"].stats["chain_loss"]))
     return Finding(
         Status.CORRECTED if good else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
-            "finding": f"Epoch at which the prediction loss falls below 0.01 ({seeds} target(s), "
-            f"{plain_seeds} for cot at k = 8, {epochs} epochs): {told}.",
+            "finding": f"Step at which the prediction loss falls below 0.01 ({seeds} target(s), "
+            f"{plain_seeds} for cot at k = 8, {steps} steps): {told}.",
             "instead": "Direct training fails, teacher forcing and self-consistency succeed as "
             "published. The plain chain does not solve k = 8 in our runs: its chain loss falls to "
             f"{plain:.2f}, but the answer stays at chance. docs/log.md has what was tried.",
             "solved_at_the_end": {f"{mode}, k={k}": str(solved[k, mode]) for k, mode in runs},
-            "epochs": {f"{mode}, k={k}": epoch_of[k, mode] for k, mode in runs},
+            "steps": {f"{mode}, k={k}": step_of[k, mode] for k, mode in runs},
             "prediction_loss_at_start": {
-                f"k={k}": float(runs[k, "teacher-full"][0].prediction[0]) for k in sizes
+                f"k={k}": float(_prediction(runs[k, "teacher-full"])[0]) for k in sizes
             },
             "accuracy": {
-                f"{mode}, k={k}": [r.accuracy for r in each] for (k, mode), each in runs.items()
+                f"{mode}, k={k}": each.stats["accuracy"] for (k, mode), each in runs.items()
             },
         },
         predicted={
@@ -82,21 +73,21 @@ def experiments(trial: Trial) -> Finding:
         settings={
             "n": 64,
             "N": samples,
-            "epochs": epochs,
+            "steps": steps,
             "link": "piecewise quadratic",
             "eta": "15, 50, 100 for k = 8, 16, 32; a hundredth for direct",
         },
         counterexample=_PLAIN_CHAIN,
         series={
             "kind": "lines",
-            "x": {"label": "epoch"},
+            "x": {"label": "step"},
             "y": {"label": f"prediction loss, k = {shown}"},
             "lines": [
                 {
                     "label": mode,
-                    "x": list(range(0, epochs, 5)),
+                    "x": list(range(0, steps, 5)),
                     "style": "-",
-                    "y": runs[shown, mode][0].prediction[::5],
+                    "y": _prediction(runs[shown, mode]),
                 }
                 for mode in MODES
             ],
@@ -105,22 +96,26 @@ def experiments(trial: Trial) -> Finding:
     )
 
 
-def _when(epochs: list[int | None]) -> str:
-    solved = [epoch for epoch in epochs if epoch is not None]
+def _prediction(runs: Runs) -> np.ndarray:
+    """Prediction loss of the first run, before every fifth step."""
+    return runs.trace["prediction_loss"][0]
+
+
+def _when(steps: np.ndarray) -> str:
+    solved = steps[steps >= 0].tolist()
     if not solved:
         return "never"
     span = f"{min(solved)}" if min(solved) == max(solved) else f"{min(solved)}–{max(solved)}"
-    return span if len(solved) == len(epochs) else f"{span} ({len(solved)} of {len(epochs)})"
+    return span if len(solved) == len(steps) else f"{span} ({len(solved)} of {len(steps)})"
 
 
 _PLAIN_CHAIN = """\
-from paritylab.learning.chain.published import train_full_batch
-from paritylab import random_tree
+from paritylab import FullBatch, Sample, learn, random_tree
 
-tree = random_tree(0, 64, 8)
-ends = {mode: train_full_batch(tree, mode, samples=5000, epochs=400).prediction[-1]
+data = Sample(random_tree(0, 64, 8), 5000)
+ends = {mode: float(learn(FullBatch(mode, steps=400), data).risk[0])
         for mode in ("cot", "teacher-full")}
-print("prediction loss after 400 epochs:", ends)
+print("prediction loss after 400 steps:", ends)
 assert ends["teacher-full"] < 0.01 < 0.1 < ends["cot"]
 """
 
@@ -138,21 +133,18 @@ def separation(trial: Trial) -> Finding:
         quick=[(64, 32)], default=[(64, 32), (128, 64)], full=[(64, 32), (128, 64), (256, 128)]
     )
     runs = trial.pick(quick=2, default=2, full=10)
-    epochs = trial.pick(quick=40, default=50, full=400)
+    steps = trial.pick(quick=40, default=50, full=400)
     samples = trial.pick(quick=30_000, default=32_000, full=100_000)
-    without, with_chain, right = {}, {}, []
+    without, with_chain = {}, {}
     for n, k in trial.track(cells):
-        with_chain[n] = Rate.of(train_chain(n, k, samples, runs=runs, seed=trial.seed).solved)
-        best = 0.0
-        for eta in (0.3, 3.0):
-            for run in range(runs):
-                tree = random_tree(trial.seed + run, n, k)
-                done = train_full_batch(
-                    tree, "direct", samples=samples // 4, epochs=epochs, eta=eta, key=run
-                )
-                best = max(best, abs(done.accuracy - 0.5))
-                right.append(done.accuracy)
-        without[n] = best
+        trees = random_trees(n, k, runs, key=trial.seed)
+        with_chain[n] = learn(TeacherStep(), Sample(trees, samples), key=trial.seed).rate("solved")
+        few = Sample(trees, samples // 4)
+        direct = [
+            learn(FullBatch("direct", eta=eta, steps=steps), few, key=trial.seed).stats["accuracy"]
+            for eta in (0.3, 3.0)
+        ]
+        without[n] = float(np.abs(np.concatenate(direct) - 0.5).max())
     worst = max(without.values())
     solved = min(rate.value for rate in with_chain.values())
     return Finding(
@@ -161,7 +153,7 @@ def separation(trial: Trial) -> Finding:
         measured={
             "finding": f"With a chain: 1 query, {samples:,} samples, solved in "
             f"{', '.join(f'{rate} at n = {n}' for n, rate in with_chain.items())}. Without: "
-            f"{epochs} exact queries at two step sizes leave accuracy within {worst:.3f} of 1/2.",
+            f"{steps} exact queries at two step sizes leave accuracy within {worst:.3f} of 1/2.",
             "with_chain": {str(n): str(rate) for n, rate in with_chain.items()},
             "largest_distance_from_chance_without": {str(n): v for n, v in without.items()},
             "samples_where_the_chain_starts": {
@@ -170,15 +162,15 @@ def separation(trial: Trial) -> Finding:
         },
         predicted={"queries": "1 with, more than any polynomial without"},
         margin=0.05 - worst,
-        runs=len(right) + runs * len(cells),
-        settings={"k": "n/2", "N": samples, "queries without": epochs, "η without": [0.3, 3.0]},
+        runs=3 * runs * len(cells),
+        settings={"k": "n/2", "N": samples, "queries without": steps, "η without": [0.3, 3.0]},
     )
 
 
 @claim(
     "ks-rnn",
     paper="ks",
-    title="Recurrent networks learn with intermediate labels, not without",
+    title="RecurrentNet networks learn with intermediate labels, not without",
     statement="Wies et al., extended by KS: an Elman network solves k-parity with intermediate "
     "labels; without them 32 bits show no learning.",
     seconds=(8, 12, 60),
@@ -189,10 +181,9 @@ def rnn(trial: Trial) -> Finding:
     outcome = {}
     for cell in trial.track(cells):
         for labels in (True, False):
-            done = train_recurrent(
-                32, 16, labels=labels, cell=cell, steps=steps, runs=runs, seed=trial.seed
-            )
-            outcome[cell, labels] = done.accuracy
+            learner = RecurrentNet(labels=labels, cell=cell, width=64, steps=steps)
+            data = Fresh(random_parities(32, 16, runs, key=trial.seed), 64)
+            outcome[cell, labels] = learn(learner, data, key=trial.seed).stats["accuracy"]
     solved = {key: Rate.of(accuracy == 1) for key, accuracy in outcome.items()}
     learned = {key: Rate.of(np.abs(accuracy - 0.5) > 0.06) for key, accuracy in outcome.items()}
     good = all((solved[key].value == 1) if key[1] else (learned[key].value == 0) for key in outcome)

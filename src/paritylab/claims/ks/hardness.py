@@ -2,23 +2,25 @@
 
 from math import comb
 
-import jax
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain.teacher import judge_chain, pairs_found, teacher_gradient, usual_step
-from paritylab.learning.hardness.oracles import jittered, mean_label, opposing
+from paritylab.learning import Hidden, Sample, learn
+from paritylab.learning.hardness.hidden import step_under_error
+from paritylab.learning.hardness.oracles import mean_label
 from paritylab.learning.hardness.spread import (
     every_subset,
     gradient_spread,
+    hidden_shares,
     linear_variance,
+    mean_accuracy,
     target_values,
-    train_hidden,
+    variance_shares,
 )
 from paritylab.models import LINKS, ChainModel
-from paritylab.problem import all_bits, random_tree, signs_from_bits
+from paritylab.problem import all_bits, random_tree, random_trees, signs_from_bits
 from paritylab.statistics import Rate
 
 
@@ -122,7 +124,8 @@ def thm1(trial: Trial) -> Finding:
             model = _direct(n, k, 1.0 if query else 0.0, trial.seed + query)
             seen |= gradient_spread(model, signs, subsets).distances > np.exp(-n / 3)
         revealed[n] = float(seen.mean())
-        accuracy[n] = _mean_accuracy(model, signs, subsets, ~seen)
+        kept = [subset for subset, shown in zip(subsets, seen, strict=True) if not shown]
+        accuracy[n] = mean_accuracy(model, signs, kept)
     n = cells[-1][0]
     gap = max(abs(value - 0.5) for value in accuracy.values())
     return Finding(
@@ -148,14 +151,6 @@ def thm1(trial: Trial) -> Finding:
     )
 
 
-def _mean_accuracy(model: ChainModel, signs, subsets, hidden) -> float:
-    """Accuracy of the model's answer, averaged over the hidden targets and all inputs."""
-    answers = np.sign(np.asarray(model.generate(jax.numpy.asarray(signs)))[:, -1])
-    chosen = [subset for subset, keep in zip(subsets, hidden, strict=True) if keep]
-    agree = [np.mean(answers * signs[:, list(subset)].prod(axis=1)) for subset in chosen]
-    return float(0.5 + np.mean(agree) / 2)
-
-
 @claim(
     "ks-thm2",
     paper="ks",
@@ -168,17 +163,18 @@ def thm2(trial: Trial) -> Finding:
     n, k, samples, epsilon = trial.pick(
         quick=(32, 16, 20_000, 4e-3), default=(64, 32, 100_000, 2e-3), full=(64, 32, 400_000, 2e-3)
     )
-    epochs = trial.pick(quick=10, default=20, full=100)
+    steps = trial.pick(quick=10, default=20, full=100)
     runs = trial.pick(quick=2, default=2, full=10)
-    hidden = [
-        train_hidden(random_tree(trial.seed + run, n, k), samples, epsilon, epochs=epochs, key=run)
-        for run in trial.track(range(runs))
-    ]
-    chain = [_chain_under_error(n, k, samples, epsilon, trial.seed + run) for run in range(runs)]
-    sizes, share = _more_samples(trial)
-    variance = _empirical_variance(trial)
-    loss = min(run.loss for run in hidden)
-    kept = Rate.of([run.hidden.all() for run in hidden])
+    trees = random_trees(n, k, runs, key=trial.seed)
+    hidden = learn(Hidden(epsilon, steps=steps), Sample(trees, samples), key=trial.seed)
+    seeds = trial.track(trial.seed + np.arange(runs))
+    chain = [step_under_error(random_tree(s, n, k), samples, epsilon, int(s)) for s in seeds]
+    sizes = [30, 100, 300, 1000, 3000, 10_000]
+    start = _direct(12, 4, 0.0, trial.seed)
+    share = hidden_shares(start, every_subset(12, 4), sizes, 0.01, trial.seed)
+    variance = _empirical_variance(trial.seed)
+    loss = float(2 * hidden.risk.min())
+    kept = Rate.of(hidden.stats["hidden"].all(axis=1))
     with_chain = Rate.of([outcome["opposed"] for outcome in chain])
     jitter, tenth = (
         Rate.of([outcome[name] for outcome in chain]) for name in ("jittered", "jittered, a tenth")
@@ -189,7 +185,7 @@ def thm2(trial: Trial) -> Finding:
         Evidence.SAMPLED,
         measured={
             "finding": f"Part (2), n = {n}, k = {k}, N = {samples:,}, error {epsilon:g}: the "
-            f"oracle hides the target at all {epochs} steps in {kept} of runs, E(p - f)² = "
+            f"oracle hides the target at all {steps} steps in {kept} of runs, E(p - f)² = "
             f"{loss:.2f} at the end; with a chain one step against the same error is right in "
             f"{with_chain}. "
             f"Spread over all entries it is {jitter}, a tenth of it {tenth}. Fixed error, more "
@@ -212,7 +208,7 @@ def thm2(trial: Trial) -> Finding:
         margin=loss - 1,
         interval=kept.interval,
         runs=runs,
-        settings={"n": n, "k": k, "N": samples, "error": epsilon, "steps": epochs},
+        settings={"n": n, "k": k, "N": samples, "error": epsilon, "steps": steps},
         counterexample=_THM2,
         series={
             "kind": "lines",
@@ -225,48 +221,11 @@ def thm2(trial: Trial) -> Finding:
     )
 
 
-def _chain_under_error(n, k, samples, epsilon, seed) -> dict[str, bool]:
-    """One teacher-forced step whose gradient is opposed, or jittered in every entry."""
-    tree = random_tree(seed, n, k)
-    gradient = teacher_gradient(tree, seed, samples)
-    spread = epsilon / np.sqrt(gradient.size)
-    wrong = {
-        "opposed": opposing(gradient, epsilon),
-        "jittered": jittered(gradient, spread, seed),
-        "jittered, a tenth": jittered(gradient, spread / 10, seed),
-    }
-    outcomes = {}
-    for name, each in wrong.items():
-        model = ChainModel(-usual_step(n, k) * each, n)
-        accuracy, _ = judge_chain(model, tree, seed + 1, 2000)
-        outcomes[name] = pairs_found(model.scores, tree) == 1 and accuracy == 1
-    return outcomes
-
-
-def _more_samples(trial: Trial) -> tuple[list[int], list[float]]:
-    """Share of all targets hidden at one fixed error, against the number of samples."""
-    n, k, epsilon = 12, 4, 0.01
-    generator = np.random.default_rng(trial.seed)
-    sizes = [30, 100, 300, 1000, 3000, 10_000]
-    model, subsets = _direct(n, k, 0.0, trial.seed), every_subset(n, k)
-    share = []
-    for size in sizes:
-        signs = generator.choice([-1.0, 1.0], (size, n)).astype(np.float32)
-        share.append(float(np.mean(gradient_spread(model, signs, subsets).distances <= epsilon)))
-    return sizes, share
-
-
-def _empirical_variance(trial: Trial) -> dict[str, float]:
-    """Var_N over the bound 2(1/|P| ∨ √(4n/N))·sup‖∇f‖² of the proof."""
-    n, k = 10, 4
-    generator, subsets = np.random.default_rng(trial.seed), every_subset(n, k)
-    shares = {}
-    for size in (100, 1000, 10_000):
-        signs = generator.choice([-1.0, 1.0], (size, n)).astype(np.float32)
-        spread = gradient_spread(_direct(n, k, 1.0, trial.seed), signs, subsets)
-        bound = 2 * max(1 / len(subsets), np.sqrt(4 * n / size)) * spread.largest_gradient
-        shares[f"N={size}"] = spread.variance / bound
-    return shares
+def _empirical_variance(seed: int) -> dict[str, float]:
+    """The share of the proof's bound that Var_N reaches at random W, by N."""
+    sizes = (100, 1000, 10_000)
+    shares = variance_shares(_direct(10, 4, 1.0, seed), every_subset(10, 4), sizes, seed)
+    return {f"N={size}": share for size, share in zip(sizes, shares, strict=True)}
 
 
 _THM2 = """\

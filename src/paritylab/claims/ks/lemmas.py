@@ -1,6 +1,6 @@
 """Lemmas 4, 6, 9 and 10: gradients stay bounded, samples concentrate."""
 
-from itertools import combinations
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,29 +10,38 @@ from paritylab.claims.engine import Trial
 from paritylab.claims.hunt import hunt
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain.teacher import draw_tokens
-from paritylab.models import LINKS
-from paritylab.models.chain import ChainModel
+from paritylab.learning.chain.judge import prefix_means
+from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree, random_tree
+from paritylab.problem.walsh import largest_means
 from paritylab.statistics import Rate
 from paritylab.theory.ks import lemma4_bound, lemma6_squares, lemma9_kappa, lemma10_bounds
 
 
-def _largest_gradient(n, k, link, mask, forced, trial, starts, steps):
+def _largest_gradient(
+    n: int,
+    k: int,
+    link: AbstractLink,
+    mask: str,
+    forced: bool,
+    trial: Trial,
+    starts: int,
+    steps: int,
+) -> float:
     """The largest ‖∇_W f‖ an ascent finds, over scores and inputs; f has k - 1 outputs."""
     tree = ParityTree(n, tuple(range(k)))
 
-    def outputs(scores, signs):
+    def outputs(scores: Any, signs: Any) -> Any:
         model = ChainModel(scores, n, link, mask)
         if forced:
             return link(model.attention().T @ tree.tokens(signs))
         return model.generate(signs)[n:]
 
-    def minus_norm(scores, signs):
+    def minus_norm(scores: Any, signs: Any) -> Any:
         jacobian = jax.jacobian(outputs)(scores, signs)
         return -jnp.sqrt(jnp.sum(jacobian**2) + 1e-30)
 
-    def draw(key):
+    def draw(key: Any) -> Any:
         first, second = jax.random.split(key)
         scores = 2 * jax.random.normal(first, (n + k - 1, k - 1), jnp.float64)
         return scores, jax.random.rademacher(second, (n,), jnp.float64)
@@ -134,12 +143,8 @@ def lemma9(trial: Trial) -> Finding:
     n, k = trial.pick(quick=(8, 4), default=(10, 8), full=(12, 8))
     draws, samples, failure = trial.pick(quick=100, default=400, full=2000), 2000, 0.2
     tree = random_tree(trial.seed, n, k)
-    means = np.array(
-        [
-            _largest_mean(tree, samples, 1000 * trial.seed + draw)
-            for draw in trial.track(range(draws))
-        ]
-    )
+    seeds = [1000 * trial.seed + draw for draw in trial.track(range(draws))]
+    means = largest_means(tree, samples, seeds)
     kappa = lemma9_kappa(n, samples, failure)
     exceeded = Rate.of(means > kappa)
     root, (left, right) = tree.size - 1, tree.children[-1]
@@ -173,36 +178,6 @@ def lemma9(trial: Trial) -> Finding:
     )
 
 
-def _largest_mean(tree: ParityTree, samples: int, seed: int) -> float:
-    """Largest |empirical mean| over all nontrivial products of 1 to 4 tokens, by a Walsh sum."""
-    generator = np.random.default_rng(seed)
-    counts = np.bincount(generator.integers(0, 1 << tree.n, samples), minlength=1 << tree.n)
-    means = _walsh(counts.astype(float)) / samples
-    return float(np.abs(means[_nontrivial(tree)]).max())
-
-
-def _nontrivial(tree: ParityTree) -> np.ndarray:
-    """Bit masks of the sets of inputs that products of 1 to 4 tokens reduce to, without 0."""
-    masks = [1 << j for j in range(tree.n)]
-    for left, right in tree.children:
-        masks.append(masks[left] ^ masks[right])
-    found = {0}
-    for size in range(1, 5):
-        for chosen in combinations(masks, size):
-            found.add(int(np.bitwise_xor.reduce(chosen)))
-    return np.array(sorted(found - {0}))
-
-
-def _walsh(values: np.ndarray) -> np.ndarray:
-    """Walsh–Hadamard transform."""
-    step = 1
-    while step < values.size:
-        pairs = values.reshape(-1, 2, step)
-        values = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], 1).ravel()
-        step *= 2
-    return values
-
-
 _LEMMA9 = """\
 from paritylab import ParityTree
 
@@ -234,11 +209,11 @@ def lemma10(trial: Trial) -> Finding:
     last, middle, constant = {}, {}, 0
     for n, k in trial.track(cells):
         tree = random_tree(trial.seed, n, k)
-        outcomes = np.array([_token_means(tree, strings, draw) for draw in range(draws)])
+        means = prefix_means(tree, strings, jax.vmap(jax.random.key)(np.arange(draws)))
         bounds = lemma10_bounds(n, k, strings, failure)
-        middle[n, k] = Rate.of(outcomes[:, 0] > bounds[0])
-        last[n, k] = Rate.of(outcomes[:, 0] > bounds[1])
-        constant += int(outcomes[:, 1].sum())
+        middle[n, k] = Rate.of(means.largest > bounds[0])
+        last[n, k] = Rate.of(means.largest > bounds[1])
+        constant += int(means.constant.sum())
     worst, gap = max(rate.value for rate in last.values()), middle[cells[0]]
     return Finding(
         Status.CORRECTED if worst <= failure and gap.low > failure else Status.REFUTED,
@@ -259,15 +234,6 @@ def lemma10(trial: Trial) -> Finding:
         settings={"strings": strings, "p": failure},
         counterexample=_LEMMA10,
     )
-
-
-def _token_means(tree: ParityTree, strings: int, seed: int) -> tuple[float, bool]:
-    """Largest |mean of the first d_l tokens| over levels and strings; is a token constant?"""
-    leaves = np.asarray(tree.leaves)
-    tokens = np.asarray(draw_tokens(jax.random.key(seed), leaves, tree.n, strings))
-    sums = np.cumsum(tokens, axis=1)
-    means = [np.abs(sums[:, end - 1] / end).max() for end in tree.ends]
-    return float(max(means)), bool((tokens.max(axis=0) < 0).any())
 
 
 _LEMMA10 = """\

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain.levels import level_step, train_levels
+from paritylab.learning import Levels, Sample, learn
+from paritylab.learning.chain.levels import level_step
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import float64
-from paritylab.problem import random_tree
+from paritylab.problem import random_trees
 from paritylab.statistics import Rate
 from paritylab.theory.ks import level_signal
 
@@ -28,30 +28,29 @@ from paritylab.theory.ks import level_signal
 )
 def thm7(trial: Trial) -> Finding:
     cells = trial.pick(
-        quick=[(32, 8, 2**17, 3)],
+        quick=[(32, 8, 2**18, 3)],
         default=[(32, 8, 2**18, 10), (32, 16, 2**20, 2)],
         full=[(32, 8, 2**18, 10), (32, 16, 2**20, 10), (64, 16, 2**22, 10), (64, 32, 2**24, 10)],
     )
     done = {
-        (n, k): [
-            train_levels(random_tree(trial.seed + run, n, k), samples, key=run)
-            for run in range(runs)
-        ]
+        (n, k): learn(
+            Levels(), Sample(random_trees(n, k, runs, key=trial.seed), samples), key=trial.seed
+        )
         for n, k, samples, runs in trial.track(cells)
     }
-    rates = {cell: Rate.of([run.one_per_step for run in runs]) for cell, runs in done.items()}
+    rates = {cell: runs.rate("one_per_step") for cell, runs in done.items()}
     broken = _ablations(trial)
     worst = max(rate.value for name, rate in broken.items() if name != "half-integer step")
     good = all(rate.value == 1 for rate in rates.values()) and worst == 0
     n, k = cells[-1][:2]
-    shown = done[n, k][0]
+    levels, loss = (done[n, k].stats[name][0] for name in ("levels_per_step", "loss"))
     listed = ", ".join(f"{rate} at n = {n}, k = {k}" for (n, k), rate in rates.items())
     ablated = ", ".join(f"{name}: {rate}" for name, rate in broken.items())
     return Finding(
         Status.CORRECTED if good else Status.UNDECIDED,
         Evidence.SAMPLED,
         measured={
-            "finding": f"One level per step, loss {shown.loss[-1]:.0e} at the end: {listed}. "
+            "finding": f"One level per step, loss {loss[-1]:.0e} at the end: {listed}. "
             f"Solved with a part removed: {ablated}.",
             "instead": "At finite n the step size must keep the exact signal of every level away "
             "from half-integers, or the two children round apart, and the filter's ε₀ must lie "
@@ -59,7 +58,7 @@ def thm7(trial: Trial) -> Finding:
             "silence pass for reasoning.",
             "solved": {f"n={n}, k={k}": str(rate) for (n, k), rate in rates.items()},
             "ablations": {name: str(rate) for name, rate in broken.items()},
-            "trace": {"levels solved": shown.levels_per_step, "loss": shown.loss},
+            "trace": {"levels solved": levels.tolist(), "loss": loss},
             "eta_over_n2": {
                 f"n={n}, k={k}": level_step(n, k, samples=s) / n**2 for n, k, s, _ in cells
             },
@@ -67,7 +66,7 @@ def thm7(trial: Trial) -> Finding:
         predicted={"steps": "log2 k"},
         margin=1 - worst,
         interval=next(iter(rates.values())).interval,
-        runs=sum(len(runs) for runs in done.values()),
+        runs=sum(map(len, done.values())),
         settings={"link": "-cos(πt)", "strings": 256, "ε₀": 1.6, "cells": [c[:3] for c in cells]},
         counterexample=_SMALL_EPSILON,
         series={
@@ -77,8 +76,8 @@ def thm7(trial: Trial) -> Finding:
             "lines": [
                 {
                     "label": f"n = {n}, k = {k}",
-                    "x": list(range(len(runs[0].levels_per_step))),
-                    "y": runs[0].levels_per_step,
+                    "x": list(range(runs.stats["levels_per_step"].shape[1])),
+                    "y": runs.stats["levels_per_step"][0].tolist(),
                 }
                 for (n, k), runs in done.items()
             ],
@@ -99,31 +98,24 @@ def _ablations(trial: Trial) -> dict[str, Rate]:
         "ε₀ < 1": {"epsilon": 0.7},
         "half-integer step": {"eta": half},
     }
+    data = Sample(random_trees(32, 8, runs, key=trial.seed), 2**16)
     return {
-        name: Rate.of(
-            [
-                train_levels(
-                    random_tree(trial.seed + run, 32, 8),
-                    2**16,
-                    key=run,
-                    full_gradient=True,
-                    **changed,
-                ).one_per_step
-                for run in range(runs)
-            ]
+        name: learn(Levels(full_gradient=True, **changed), data, key=trial.seed).rate(
+            "one_per_step"
         )
         for name, changed in parts.items()
     }
 
 
 _SMALL_EPSILON = """\
-from paritylab import random_tree, train_levels
+from paritylab import Levels, Sample, learn, random_tree
 
-tree = random_tree(0, 32, 8)
+data = Sample(random_tree(0, 32, 8), 2**17)
 for epsilon in (0.7, 1.6):
-    run = train_levels(tree, 2**17, epsilon=epsilon, full_gradient=True)
-    print("epsilon", epsilon, "levels solved per step", run.levels_per_step)
-    assert (run.levels_per_step == [0, 1, 2, 3]) == (epsilon > 1)
+    runs = learn(Levels(epsilon=epsilon, full_gradient=True), data)
+    levels = runs.stats["levels_per_step"][0].tolist()
+    print("epsilon", epsilon, "levels solved per step", levels)
+    assert (levels == [0, 1, 2, 3]) == (epsilon > 1)
 """
 
 
@@ -171,13 +163,6 @@ def _rounds_to_fixed_point(n: int, k: int, mask: str, seed: int) -> tuple[int, f
     nodes = np.arange(k - 1)
     scores[seen - 1, nodes] = scores[nodes % (n - 1), nodes] = 500.0
     with float64():
-        model = ChainModel(scores, n, CosineLink(), mask)
-        tokens = jnp.concatenate([jnp.asarray(signs), jnp.zeros((64, k - 1))], axis=1)
-        layer = eqx.filter_jit(model.iterate)
-        rounds = 0
-        while True:
-            following = layer(tokens)
-            if float(jnp.abs(following - tokens).max()) < 1e-13:
-                break
-            tokens, rounds = following, rounds + 1
-        return rounds, float(jnp.abs(tokens - model.generate(jnp.asarray(signs))).max())
+        model, rows = ChainModel(scores, n, CosineLink(), mask), jnp.asarray(signs)
+        rounds, tokens = model.settle(rows)
+        return rounds, float(jnp.abs(tokens - model.generate(rows)).max())

@@ -1,13 +1,17 @@
 """Theorem 5: one teacher-forced step, its window of step sizes, and how many samples it needs."""
 
+from typing import Any
+
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.rates import rate_line
 from paritylab.claims.registry import claim
 from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning.chain.teacher import chain_curve, train_chain, usual_step
+from paritylab.learning import Sample, TeacherStep, learn
+from paritylab.learning.chain.teacher import chain_curve, usual_step
 from paritylab.models import ChainModel
+from paritylab.problem import random_trees
 from paritylab.statistics import Rate, half_point, threshold_law
 from paritylab.theory.ks import samples_to_find_children
 
@@ -29,15 +33,17 @@ def thm5(trial: Trial) -> Finding:
     done = {}
     for n, k, runs in trial.track(cells):
         samples = 1000 * n if n < 128 else 400 * n
-        done[n] = train_chain(n, k, samples, runs=runs, seed=trial.seed)
+        trees = random_trees(n, k, runs, key=trial.seed)
+        done[n] = learn(TeacherStep(), Sample(trees, samples), key=trial.seed)
     n, k, _ = cells[0]
     factors = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+    data = Sample(random_trees(n, k, 5, key=trial.seed), 1000 * n)
     window = [
-        Rate.of(train_chain(n, k, 1000 * n, runs=5, eta=f * n * n, seed=trial.seed).accuracy == 1)
+        Rate.of(learn(TeacherStep(eta=f * n * n), data, key=trial.seed).stats["accuracy"] == 1)
         for f in factors
     ]
     solved = Rate.of(np.concatenate([runs.solved for runs in done.values()]))
-    errors = {n: float(np.median(runs.error)) for n, runs in done.items()}
+    errors = {n: float(np.median(runs.stats["largest_error"])) for n, runs in done.items()}
     falls = len(errors) == 1 or errors[cells[-1][0]] < errors[cells[0][0]]
     inside = [f for f, rate in zip(factors, window, strict=True) if rate.value == 1]
     return Finding(
@@ -49,7 +55,7 @@ def thm5(trial: Trial) -> Finding:
             f"error is {', '.join(f'{e:.2g}' for e in errors.values())}. At n = {n} step sizes "
             f"{min(inside, default=0):g}n² to {max(inside, default=0):g}n² work.",
             "median_largest_error": {str(n): error for n, error in errors.items()},
-            "solved": {str(n): str(Rate.of(runs.solved)) for n, runs in done.items()},
+            "solved": {str(n): str(runs.rate("solved")) for n, runs in done.items()},
             "window_of_eta_over_n2": [min(inside, default=0.0), max(inside, default=0.0)],
         },
         predicted={"eta": f"(ln M + 5)/signal = {usual_step(n, k) / n**2:.2f}n² at n = {n}"},
@@ -80,14 +86,11 @@ def thm5(trial: Trial) -> Finding:
     )
 
 
-def _tree_on_attention(seed: int) -> dict:
-    runs = train_chain(32, 8, 64_000, runs=1, seed=seed)
-    tree = runs.trees[0]
+def _tree_on_attention(seed: int) -> dict[str, Any]:
+    tree = random_trees(32, 8, 1, key=seed)[0]
+    runs = learn(TeacherStep(), Sample(tree, 64_000), key=seed)
     points = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
-    models = {
-        "before": ChainModel.untrained(32, 8),
-        "after one step": ChainModel(runs.scores[0], 32),
-    }
+    models = {"before": ChainModel.untrained(32, 8), "after one step": runs.model(0)}
     return {
         "kind": "heatmaps",
         "x": {"label": "token"},
@@ -179,10 +182,10 @@ def thm5_samples(trial: Trial) -> Finding:
 
 
 _FEW_SAMPLES = """\
-from paritylab import train_chain
+from paritylab import Sample, TeacherStep, learn, random_trees
 
 n, k, samples = 256, 128, 51_200
-runs = train_chain(n, k, samples, runs=3)
+runs = learn(TeacherStep(), Sample(random_trees(n, k, 3), samples))
 print(samples, "samples, fewer than n² =", n * n, "- solved:", runs.solved.mean())
 assert samples < n * n and runs.solved.all()
 """

@@ -1,22 +1,28 @@
 """KS's published experiments: full-batch gradient descent on four versions of the chain model."""
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
-from paritylab.learning.chain.teacher import draw_tokens
+from paritylab.learning.chain.judge import (
+    SOLVED_LOSS,
+    draw_tokens,
+    judged_chains,
+    leaves_of,
+    over_runs,
+)
+from paritylab.learning.runs import Sample, Target, Trained, Unknown, check_fields, register
 from paritylab.models.chain import ChainModel
-from paritylab.models.links import AbstractLink, as_link
-from paritylab.problem.sampling import as_key
-from paritylab.problem.tree import ParityTree, level_ends
+from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.problem.tree import level_ends
 
-#: The four models of the paper's figure.
-MODES = ("direct", "cot", "teacher-full", "selfcheck")
 #: Published step sizes by k; the direct model uses a hundredth.
 PUBLISHED_STEPS = {8: 15.0, 16: 50.0, 32: 100.0}
 #: A level counts as opened once one of its softmax scores exceeds this.
@@ -25,25 +31,73 @@ OPENS_AT = 0.4
 ROWS = 10_000
 
 
-class Training(NamedTuple):
-    """Curves of one full-batch run.
+@register("published")
+@dataclass(frozen=True, eq=False)
+class FullBatch:
+    """Gradient descent on all rows from W = 0, level mask, published settings unless changed.
 
-    prediction: ½ mean (ŷ - y)² of the self-generated answer before every epoch. chain: the loss
-    trained on. opened: levels open before every epoch (selfcheck). accuracy: on fresh inputs at
-    the end. scores: W at the end.
+    mode: "direct" trains on ½ mean (ŷ - y)² of the self-generated answer. "cot": the same for all
+    k - 1 tokens, divided by k - 1. "teacher-full": true tokens as input. "selfcheck": cot on the
+    levels that are open, a level opening once the one below has a softmax score above 0.4, plus a
+    tenth of the prediction loss's gradient. link: φ, a name or one's own. eta: η, `published_step`
+    if None.
+
+    A run recovers its tree if at every inner node the two children outscore every other token the
+    node sees. It is solved if its generated root has the right sign on every one of 10,000 fresh
+    inputs (all inputs up to n = 16) and ½ mean (ŷ - y)² is below 0.01.
+
+    stats: solved_at, the first step before which the prediction loss on the rows is below 0.01
+    (-1: never); prediction_loss and chain_loss before the last step. trace: prediction_loss,
+    chain_loss (what is trained on in full), opened (levels open) and scores.
     """
 
-    prediction: np.ndarray
-    chain: np.ndarray
-    opened: np.ndarray
-    accuracy: float
-    scores: np.ndarray
+    mode: str = "cot"
+    link: Any = "quadratic"
+    eta: float | None = None
+    steps: int = 350
 
-    @property
-    def solved_at(self) -> int | None:
-        """First epoch whose prediction loss is below 0.01; None if there is none."""
-        below = np.flatnonzero(self.prediction < 0.01)
-        return int(below[0]) if below.size else None
+    takes = (Sample,)
+    of = "tree"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_link(as_link(self.link))
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        leaves, link = leaves_of(data), as_link(self.link)
+        eta = published_step(data.k, self.mode) if self.eta is None else self.eta
+        setting = _Setting(self.mode, data.n, data.samples, self.steps, trace)
+        found = _descend(link, np.float32(eta), leaves, keys, setting)
+        scores, losses, path = jax.tree.map(np.asarray, found)
+        below = losses.prediction < SOLVED_LOSS
+        stats = {
+            "solved_at": np.where(below.any(axis=1), below.argmax(axis=1), -1),
+            "prediction_loss": losses.prediction[:, -1],
+            "chain_loss": losses.chain[:, -1],
+        }
+        kept = None
+        if trace is not None:
+            steps = np.arange(0, self.steps, trace)
+            kept = {
+                "step": steps,
+                "prediction_loss": losses.prediction[:, steps],
+                "chain_loss": losses.chain[:, steps],
+                "opened": losses.opened[:, steps],
+                "scores": path,
+            }
+        return judged_chains(
+            scores,
+            data,
+            keys,
+            link=link,
+            mask="level",
+            needs_pairs=False,
+            stats=stats,
+            trace=kept,
+        )
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ChainModel:
+        return ChainModel(numbers, target.n, self.link, "level")
 
 
 def published_step(k: int, mode: str) -> float:
@@ -51,87 +105,94 @@ def published_step(k: int, mode: str) -> float:
     return PUBLISHED_STEPS.get(k, 3.0 * k) * (0.01 if mode == "direct" else 1)
 
 
-def train_full_batch(
-    tree: ParityTree,
-    mode: str,
-    *,
-    samples: int = 100_000,
-    epochs: int = 350,
-    eta: float | None = None,
-    link: str | AbstractLink = "quadratic",
-    key=0,
-) -> Training:
-    """Gradient descent on all rows from W = 0, level mask, published settings unless changed.
+class _Setting(NamedTuple):
+    """What a compiled descent is specialised on."""
 
-    direct: ½ mean (ŷ - y)² of the self-generated answer. cot: the same for all k - 1 tokens,
-    divided by k - 1. teacher-full: true tokens as input. selfcheck: cot on the levels that are
-    open, a level opening once the one below has a softmax score above 0.4, plus a tenth of the
-    prediction loss's gradient.
+    mode: str
+    n: int
+    samples: int
+    steps: int
+    every: int | None
+
+
+class Losses(NamedTuple):
+    """½ mean (ŷ - y)² of the self-generated answer, loss of the chain, number of open levels."""
+
+    prediction: Any
+    chain: Any
+    opened: Any
+
+
+@eqx.filter_jit
+def _descend(link: AbstractLink, eta: Any, leaves: Any, keys: Any, setting: _Setting) -> Any:
+    def one(leaves: Any, key: Any) -> Any:
+        tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, setting.n, setting.samples)
+        start = jnp.zeros((tokens.shape[1], leaves.shape[0] - 1), jnp.float32)
+
+        def step(scores: Any) -> Any:
+            model = ChainModel(scores, setting.n, link, "level")
+            losses, gradient = LOSS_OF[setting.mode](model, tokens)
+            return scores - eta * gradient, losses
+
+        return descend_scores(step, start, setting.steps, setting.every)
+
+    return over_runs(one, leaves, keys)
+
+
+def descend_scores(
+    step: Callable[[Any], Any], start: jax.Array, steps: int, every: int | None
+) -> Any:
+    """`steps` calls of step(scores) -> (scores, told): the end, all that was told, and the path.
+
+    every: the path holds the scores before steps 0, every, 2·every, …; None keeps no path.
     """
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-    if samples < 1 or epochs < 1:
-        raise ValueError(f"samples and epochs must be at least 1, got {samples} and {epochs}")
-    key = as_key(key)
-    leaves = np.asarray(tree.leaves)
-    tokens = draw_tokens(jax.random.fold_in(key, 0), leaves, tree.n, samples)
-    model = ChainModel.untrained(tree.n, tree.k, as_link(link), "level")
-    rate = published_step(tree.k, mode) if eta is None else eta
-    scores, curves = _descend(
-        model.with_parameters(np.zeros(model.scores.shape, np.float32)),
-        tokens,
-        np.float32(rate),
-        mode,
-        epochs,
-    )
-    fresh = draw_tokens(jax.random.fold_in(key, 1), leaves, tree.n, 10_000)
-    root = model.with_parameters(scores).generate(fresh[:, : tree.n])[:, -1]
-    prediction, chain, opened = (np.asarray(curve) for curve in curves)
-    accuracy = float(jnp.mean(root * fresh[:, -1] > 0))
-    return Training(prediction, chain, opened, accuracy, np.asarray(scores))
+    records = 0 if every is None else -(-steps // every)
+
+    def numbered(carry: Any, number: Any) -> Any:
+        scores, path = carry
+        if every is not None:
+            at = number // every
+            path = path.at[at].set(jnp.where(number % every == 0, scores, path[at]))
+        scores, told = step(scores)
+        return (scores, path), told
+
+    path = jnp.zeros((records, *start.shape), start.dtype)
+    (scores, path), told = jax.lax.scan(numbered, (start, path), jnp.arange(steps))
+    return scores, told, path
 
 
-@partial(jax.jit, static_argnames=("mode", "epochs"))
-def _descend(model, tokens, rate, mode: str, epochs: int):
-    losses = LOSS_OF[mode]
-
-    def epoch(scores, _):
-        (prediction, chain, opened), gradient = losses(model.with_parameters(scores), tokens)
-        return scores - rate * gradient, (prediction, chain, opened)
-
-    return jax.lax.scan(epoch, model.scores, length=epochs)
-
-
-def _half_square(values):
+def _half_square(values: Any) -> Any:
     return jnp.mean(values**2) / 2
 
 
-def _self_generated(model, tokens, weigh: Callable, passes=None):
+def _self_generated(
+    model: ChainModel, tokens: Any, weigh: Callable[..., Any], passes: Any = None
+) -> tuple[Losses, Any]:
     """Losses of the chain generated end to end, and the gradient of weigh(chain, prediction)."""
     n, depth = model.n, len(level_ends(model.n, model.k)) - 1
-    passes = jnp.ones(depth) if passes is None else passes
+    passes = jnp.ones(depth, tokens.dtype) if passes is None else passes
 
-    def loss(scores):
+    def loss(scores: Any) -> Any:
         made = model.with_parameters(scores).generate(tokens[:, :n], passes)
         errors = made[:, n:] - tokens[:, n:]
         chain, prediction = _half_square(errors), _half_square(errors[:, -1])
         return weigh(errors, chain, prediction), (prediction, chain)
 
     (_, (prediction, chain)), gradient = jax.value_and_grad(loss, has_aux=True)(model.scores)
-    return (prediction, chain, jnp.sum(passes)), gradient
+    return Losses(prediction, chain, jnp.sum(passes)), gradient
 
 
-def _direct(model, tokens):
+def _direct(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
     return _self_generated(model, tokens, lambda errors, chain, prediction: prediction)
 
 
-def _cot(model, tokens):
+def _cot(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
     return _self_generated(model, tokens, lambda errors, chain, prediction: chain)
 
 
-def _selfcheck(model, tokens):
+def _selfcheck(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
     ends, attention = level_ends(model.n, model.k), model.attention()
-    passes, is_open = [], jnp.asarray(1.0)
+    passes, is_open = [], jnp.ones((), tokens.dtype)
     for start, end in pairwise(ends):
         passes.append(is_open)
         sharp = jnp.max(attention[:, start - model.n : end - model.n]) > OPENS_AT
@@ -139,13 +200,15 @@ def _selfcheck(model, tokens):
     gates = jnp.stack(passes)
     per_node = jnp.repeat(gates, np.diff(ends), total_repeat_length=model.k - 1)
 
-    def weigh(errors, chain, prediction):
+    def weigh(errors: Any, chain: Any, prediction: Any) -> Any:
         return jnp.mean(jnp.mean(errors**2, axis=0) * per_node) / 2 + 0.1 * prediction
 
     return _self_generated(model, tokens, weigh, gates)
 
 
-def teacher_step(model: ChainModel, tokens):
+def teacher_step(
+    model: ChainModel, tokens: Float[Array, "rows tokens"]
+) -> tuple[Float[Array, ""], Float[Array, "tokens nodes"]]:
     """Loss and gradient with teacher forcing, (1/2N(k-1)) Σ_m ‖φ(ẑ_m) - x_m‖², in closed form.
 
     Two products per block of rows; nothing of size rows × nodes is kept.
@@ -153,13 +216,13 @@ def teacher_step(model: ChainModel, tokens):
     n, nodes, rows = model.n, model.k - 1, tokens.shape[0]
     attention, blocks = model.attention(), max(1, rows // ROWS)
 
-    def block(carry, part):
+    def block(carry: Any, part: Any) -> Any:
         z = part @ attention
         error = model.link(z) - part[:, n:]
         product = part.T @ (error * model.link.slope(z))
         return (carry[0] + jnp.sum(error**2), carry[1] + product), None
 
-    start = (jnp.zeros(()), jnp.zeros_like(attention))
+    start = (jnp.zeros((), tokens.dtype), jnp.zeros_like(attention))
     whole = tokens[: rows - rows % blocks].reshape(blocks, -1, tokens.shape[1])
     total, _ = jax.lax.scan(block, start, whole)
     if rows % blocks:
@@ -169,16 +232,18 @@ def teacher_step(model: ChainModel, tokens):
     return squares / (2 * rows * nodes), gradient
 
 
-def _teacher(model, tokens):
+def _teacher(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
     loss, gradient = teacher_step(model, tokens)
     shown = tokens[: min(tokens.shape[0], ROWS)]
     root = model.generate(shown[:, : model.n])[:, -1]
-    return (_half_square(root - shown[:, -1]), loss, jnp.zeros(())), gradient
+    return Losses(_half_square(root - shown[:, -1]), loss, jnp.zeros((), tokens.dtype)), gradient
 
 
-LOSS_OF: dict[str, Callable] = {
+LOSS_OF: dict[str, Callable[..., tuple[Losses, Any]]] = {
     "direct": _direct,
     "cot": _cot,
     "teacher-full": _teacher,
     "selfcheck": _selfcheck,
 }
+#: The four models of the paper's figure.
+MODES = tuple(LOSS_OF)

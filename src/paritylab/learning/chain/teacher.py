@@ -1,49 +1,101 @@
 """The chain of thought learned in one step: teacher forcing as a streamed matrix product."""
 
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.learning.chain.judge import (
+    draw_tokens,
+    judge_chain,
+    judged_chains,
+    leaves_of,
+    over_runs,
+    pairs_found,
+)
+from paritylab.learning.runs import Sample, Target, Trained, Unknown, check_fields, register
 from paritylab.models.chain import ChainModel, visible_tokens
-from paritylab.models.links import AbstractLink, as_link
-from paritylab.problem.sampling import as_key, draw_signs
-from paritylab.problem.tree import ParityTree, level_ends, random_tree, tree_tokens
+from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.problem.sampling import as_key
+from paritylab.problem.tree import ParityTree, level_ends, random_tree
 from paritylab.theory.ks import child_signal
 
 #: Rows of samples held at a time.
 BATCH = 8192
 
 
-class ChainRuns(NamedTuple):
-    """What one step found for many hidden trees, one entry per run.
+@register("teacher")
+@dataclass(frozen=True, eq=False)
+class TeacherStep:
+    """Theorem 5: one gradient step from W = 0 on teacher-forced chains, from a sample of trees.
 
-    pairs_found: share of inner nodes whose two highest scores are its children. accuracy: share of
-    fresh inputs whose generated root has the right sign. error: largest |ŷ - y| over them. scores:
-    W after the step.
+    link: φ, a name or one's own. mask: "token" lets a node see every earlier token, "level" only
+    lower levels. eta: η, `usual_step` if None.
+
+    A run recovers its tree if at every inner node the two children outscore every other token the
+    node sees. It is solved if it has recovered the tree, its generated root has the right sign on
+    every one of 10,000 fresh inputs (all inputs up to n = 16) and ½ mean (ŷ - y)² is below 0.01.
+
+    >>> from paritylab.learning import learn
+    >>> from paritylab.problem import random_trees
+    >>> bool(learn(TeacherStep(), Sample(random_trees(16, 4, runs=2), 20_000)).solved.all())
+    True
     """
 
-    trees: tuple[ParityTree, ...]
-    pairs_found: np.ndarray
-    accuracy: np.ndarray
-    error: np.ndarray
-    scores: np.ndarray
+    link: Any = "cos"
+    mask: str = "token"
+    eta: float | None = None
 
-    @property
-    def solved(self) -> np.ndarray:
-        """Every pair found and every fresh input right."""
-        return (self.pairs_found == 1) & (self.accuracy == 1)
+    takes = (Sample,)
+    of = "tree"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_link(as_link(self.link))
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        leaves, link = leaves_of(data), as_link(self.link)
+        eta = usual_step(data.n, data.k, link) if self.eta is None else self.eta
+        stream = _Stream(data.n, data.k, self.mask, batch_size(data.samples))
+        counts = np.int32(data.samples)
+        found = _steps(link, np.float32(eta), counts, leaves, keys, stream, trace is not None)
+        scores, losses = jax.tree.map(np.asarray, found)
+        kept = None
+        if trace is not None:
+            both = np.stack([np.zeros_like(scores), scores], axis=1)
+            kept = {"step": np.arange(2), "loss": np.stack(losses, axis=1), "scores": both}
+        return judged_chains(
+            scores, data, keys, link=link, mask=self.mask, needs_pairs=True, trace=kept
+        )
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ChainModel:
+        return ChainModel(numbers, target.n, self.link, self.mask)
+
+
+class _Stream(NamedTuple):
+    """What a compiled stream of rows is specialised on; size: rows per batch."""
+
+    n: int
+    k: int
+    mask: str
+    size: int
+
+
+def batch_size(samples: int, most: int = BATCH) -> int:
+    """Rows per batch: a power of two, so that few shapes compile."""
+    return min(most, 1 << max(6, (samples - 1).bit_length()))
 
 
 def teacher_gradient(
     tree: ParityTree,
-    key,
+    key: Any,
     samples: int,
     *,
-    link: str | AbstractLink = "cos",
+    link: Any = "cos",
     mask: str = "token",
     batch: int = BATCH,
 ) -> Float[Array, "tokens nodes"]:
@@ -54,31 +106,83 @@ def teacher_gradient(
     """
     if samples < 1:
         raise ValueError(f"samples must be at least 1, got {samples}")
-    size = min(batch, 1 << max(6, (samples - 1).bit_length()))
-    leaves = np.asarray(tree.leaves)
-    return _streamed_gradient(
-        as_key(key), leaves, samples, tree.n, tree.k, as_link(link), mask, size
-    )
+    stream = _Stream(tree.n, tree.k, mask, batch_size(samples, batch))
+    leaves = np.asarray(tree.leaves, np.int32)
+    return _one_gradient(as_link(link), np.int32(samples), leaves, as_key(key), stream)
 
 
-@partial(jax.jit, static_argnames=("n", "k", "link", "mask", "size"))
-def _streamed_gradient(key, leaves, samples, n, k, link, mask, size):
-    def add(index, total):
-        tokens = draw_tokens(jax.random.fold_in(key, index), leaves, n, size)
-        kept = index * size + jnp.arange(size) < samples
-        return total + batch_gradient(tokens, n, k, link, mask, kept)
-
-    zero = jnp.zeros((n + k - 1, k - 1), jnp.float32)
-    return jax.lax.fori_loop(0, (samples + size - 1) // size, add, zero) / samples
+@eqx.filter_jit
+def _one_gradient(link: AbstractLink, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
+    return _streamed_gradient(link, samples, leaves, key, stream)
 
 
-def draw_tokens(key, leaves, n: int, rows: int) -> Float[Array, "rows tokens"]:
-    """Fresh input signs and the true tokens of their chain."""
-    return tree_tokens(draw_signs(key, rows, n), leaves)
+@eqx.filter_jit
+def _steps(
+    link: AbstractLink,
+    eta: Any,
+    samples: Any,
+    leaves: Any,
+    keys: Any,
+    stream: _Stream,
+    traced: bool,
+) -> Any:
+    """Scores of every run after its step, and its loss before and after if traced."""
+
+    def one(leaves: Any, key: Any) -> Any:
+        data_key = jax.random.fold_in(key, 1)
+        scores = -eta * _streamed_gradient(link, samples, leaves, data_key, stream)
+        if not traced:
+            return scores, ()
+        both = (jnp.zeros_like(scores), scores)
+        models = (ChainModel(each, stream.n, link, stream.mask) for each in both)
+        return scores, tuple(
+            _forced_loss(model, samples, leaves, data_key, stream) for model in models
+        )
+
+    return over_runs(one, leaves, keys)
 
 
-def batch_gradient(tokens, n: int, k: int, link: AbstractLink, mask: str, kept=None):
-    """Sum over rows of the gradient of ½Σ_m(φ(ẑ_m) - x_m)² at W = 0."""
+def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
+    """Mean over rows of what add(tokens, kept) sums over a batch; kept: rows that count."""
+
+    def batch(index: Any, total: Any) -> Any:
+        tokens = draw_tokens(jax.random.fold_in(key, index), leaves, stream.n, stream.size)
+        return total + add(tokens, index * stream.size + jnp.arange(stream.size) < samples)
+
+    batches = (samples + stream.size - 1) // stream.size
+    return jax.lax.fori_loop(0, batches, batch, zero) / samples
+
+
+def _streamed_gradient(
+    link: AbstractLink, samples: Any, leaves: Any, key: Any, stream: _Stream
+) -> Any:
+    def add(tokens: Any, kept: Any) -> Any:
+        return batch_gradient(tokens, stream.n, stream.k, link, stream.mask, kept)
+
+    zero = jnp.zeros((stream.n + stream.k - 1, stream.k - 1), jnp.float32)
+    return _streamed(add, zero, samples, leaves, key, stream)
+
+
+def _forced_loss(model: ChainModel, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
+    """(1/2N) Σ_m ‖φ(ẑ_m) - x_m‖² on the rows of the stream, true tokens as input."""
+    attention = model.attention()
+
+    def add(tokens: Any, kept: Any) -> Any:
+        errors = model.link(tokens @ attention) - tokens[:, stream.n :]
+        return jnp.sum(jnp.where(kept[:, None], errors**2, 0)) / 2
+
+    return _streamed(add, jnp.zeros((), jnp.float32), samples, leaves, key, stream)
+
+
+def batch_gradient(
+    tokens: Float[Array, "rows tokens"],
+    n: int,
+    k: int,
+    link: AbstractLink,
+    mask: str,
+    kept: Any = None,
+) -> Float[Array, "tokens nodes"]:
+    """Sum over rows of the gradient of ½Σ_m(φ(ẑ_m) - x_m)² at W = 0; kept: rows that count."""
     seen = visible_tokens(n, k, mask).sum(axis=0).astype(np.float32)
     z = uniform_means(tokens, n, k, mask)
     residual = (link(z) - tokens[:, n:]) * link.slope(z) / seen[None, :]
@@ -89,7 +193,9 @@ def batch_gradient(tokens, n: int, k: int, link: AbstractLink, mask: str, kept=N
     return jnp.where(visible_tokens(n, k, mask), product - shift[None, :], 0)
 
 
-def uniform_means(tokens, n: int, k: int, mask: str):
+def uniform_means(
+    tokens: Float[Array, "rows tokens"], n: int, k: int, mask: str
+) -> Float[Array, "rows nodes"]:
     """ẑ_m at W = 0: the mean of all tokens that node m sees."""
     first = jnp.sum(tokens[:, :n], axis=1, keepdims=True)
     inner = jnp.cumsum(tokens[:, n:], axis=1)
@@ -107,47 +213,13 @@ def uniform_means(tokens, n: int, k: int, mask: str):
     )
 
 
-def usual_step(n: int, k: int, link: str | AbstractLink = "cos") -> float:
+def usual_step(n: int, k: int, link: Any = "cos") -> float:
     """η that gives the root's children a score of ln M + 5 above the M tokens it sees.
 
     About 2.2n² at n = 64 and 2.8n² at n = 1024 for k = n/2: inside the window of step sizes.
     """
     tokens = n + k - 2
-    return (np.log(tokens) + 5) / child_signal(tokens, as_link(link))
-
-
-def train_chain(
-    n: int,
-    k: int,
-    samples: int,
-    *,
-    runs: int = 20,
-    link: str | AbstractLink = "cos",
-    mask: str = "token",
-    eta: float | None = None,
-    fresh: int = 10_000,
-    seed: int = 0,
-    first: int = 0,
-) -> ChainRuns:
-    """One teacher-forced step from W = 0 on random hidden trees, judged on fresh inputs.
-
-    >>> bool(train_chain(16, 4, 20_000, runs=2).solved.all())
-    True
-    """
-    eta = usual_step(n, k, link) if eta is None else eta
-    if runs < 1 or eta <= 0 or fresh < 1:
-        raise ValueError(f"need runs ≥ 1, eta > 0, fresh ≥ 1, got {runs}, {eta}, {fresh}")
-    trees, found = [], []
-    for run in range(first, first + runs):
-        key = jax.random.fold_in(as_key(seed), run)
-        tree = random_tree(jax.random.fold_in(key, 0), n, k)
-        gradient = teacher_gradient(tree, jax.random.fold_in(key, 1), samples, link=link, mask=mask)
-        model = ChainModel(-eta * gradient, n, as_link(link), mask)
-        accuracy, error = judge_chain(model, tree, jax.random.fold_in(key, 2), fresh)
-        trees.append(tree)
-        found.append((pairs_found(model.scores, tree), accuracy, error, np.asarray(model.scores)))
-    columns = [np.asarray(column) for column in zip(*found, strict=True)]
-    return ChainRuns(tuple(trees), *columns)
+    return float((np.log(tokens) + 5) / child_signal(tokens, as_link(link)))
 
 
 class ChainCurve(NamedTuple):
@@ -162,7 +234,13 @@ class ChainCurve(NamedTuple):
 
 
 def chain_curve(
-    n: int, k: int, samples, *, runs: int, link: str | AbstractLink = "cos", seed: int = 0
+    n: int,
+    k: int,
+    samples: Any,
+    *,
+    runs: int,
+    link: Any = "cos",
+    seed: int = 0,
 ) -> ChainCurve:
     """One teacher-forced step from growing prefixes of a stream, for a grid of N."""
     grid = np.asarray(samples, dtype=int)
@@ -175,29 +253,9 @@ def chain_curve(
         for at, size in enumerate(grid.tolist()):
             more = teacher_gradient(tree, jax.random.fold_in(key, 2 + at), size - done, link=link)
             total, done = total + (size - done) * np.asarray(more, dtype=np.float64), size
-            model = ChainModel((-eta / done * total).astype(np.float32), n, as_link(link))
-            found[at, run] = pairs_found(model.scores, tree) == 1
+            scores = jnp.asarray((-eta / done * total).astype(np.float32))
+            found[at, run] = pairs_found(scores, np.asarray(tree.leaves)) == 1
             if found[at, run]:
+                model = ChainModel(scores, n, link)
                 solved[at, run] = judge_chain(model, tree, jax.random.fold_in(key, 1), 2000)[0] == 1
     return ChainCurve(grid, found, solved)
-
-
-def pairs_found(scores, tree: ParityTree) -> float:
-    """Share of inner nodes whose two highest visible scores are exactly their children."""
-    visible = visible_tokens(tree.n, tree.k, "token")
-    open_scores = np.where(visible, np.asarray(scores), -np.inf)
-    top = np.sort(np.argpartition(-open_scores, 2, axis=0)[:2], axis=0).T
-    return float(np.mean(np.all(top == np.sort(tree.children, axis=1), axis=1)))
-
-
-def judge_chain(model: ChainModel, tree: ParityTree, key, rows: int) -> tuple[float, float]:
-    """Accuracy and largest error of the generated root on fresh inputs."""
-    right, error = _judge(model, np.asarray(tree.leaves), as_key(key), rows)
-    return float(right), float(error)
-
-
-@partial(jax.jit, static_argnames="rows")
-def _judge(model, leaves, key, rows: int):
-    tokens = draw_tokens(key, leaves, model.n, rows)
-    root = model.generate(tokens[:, : model.n])[:, -1]
-    return jnp.mean(root * tokens[:, -1] > 0), jnp.max(jnp.abs(root - tokens[:, -1]))

@@ -1,7 +1,7 @@
 """Gradient oracles with a bounded error, usable with every learner."""
 
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,20 +18,20 @@ class Answer(NamedTuple):
     hidden: Bool[Array, ""]
 
 
-def hiding(true, mean, epsilon: float) -> Answer:
+def hiding(true: Array, mean: Array, epsilon: Any) -> Answer:
     """The mean gradient over all targets whenever the true one is within epsilon of it, else the
     true one. (The printed definition in KS has the two cases exchanged.)"""
     hidden = jnp.linalg.norm(jnp.ravel(true - mean)) <= epsilon
     return Answer(jnp.where(hidden, mean, true), hidden)
 
 
-def opposing(true, epsilon: float):
+def opposing(true: Array, epsilon: float) -> Array:
     """The worst error of norm epsilon for descent: straight against the gradient."""
     norm = jnp.linalg.norm(jnp.ravel(true))
     return true * jnp.maximum(0, 1 - epsilon / jnp.maximum(norm, 1e-30))
 
 
-def jittered(true, epsilon: float, key):
+def jittered(true: Array, epsilon: float, key: Any) -> Array:
     """Every entry moved by epsilon up or down at random."""
     return true + epsilon * jax.random.rademacher(as_key(key), true.shape, true.dtype)
 
@@ -54,7 +54,7 @@ def mean_label(n: int, k: int) -> Float[np.ndarray, " weights"]:
     return np.array([value / total for value in sums])
 
 
-def mean_labels(signs, k: int):
+def mean_labels(signs: Float[Array, "... n"], k: int) -> Float[Array, "..."]:
     """E_p[p(x)] for rows of signs: the labels whose gradient is the mean over all targets."""
     n = signs.shape[-1]
     minus = jnp.round((n - jnp.sum(signs, axis=-1)) / 2).astype(int)

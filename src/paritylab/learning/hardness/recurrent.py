@@ -73,9 +73,6 @@ class RecurrentNet:
 
 
 #: The learner under the short name of the papers' experiments.
-Recurrent = RecurrentNet
-
-
 class _Shape(NamedTuple):
     """What a compiled training is specialised on. batch: strings per step. uniform: fair bits."""
 

@@ -1,18 +1,14 @@
 """How little the gradient of the last token knows of the target: over all targets, exactly."""
 
+from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.chain.teacher import draw_tokens
-from paritylab.learning.hardness.oracles import hiding, mean_labels
 from paritylab.models.chain import ChainModel
-from paritylab.models.links import AbstractLink, as_link
-from paritylab.problem.sampling import as_key
-from paritylab.problem.tree import ParityTree
 
 
 class Spread(NamedTuple):
@@ -29,7 +25,10 @@ class Spread(NamedTuple):
     targets: int
 
 
-def gradient_spread(model: ChainModel, signs, subsets) -> Spread:
+Subsets = Sequence[tuple[int, ...]]
+
+
+def gradient_spread(model: ChainModel, signs: Any, subsets: Subsets) -> Spread:
     """Variance of the direct model's gradient over targets, from one Jacobian of its answer."""
     signs = jnp.asarray(signs, jnp.float32)
     jacobian = _jacobian(model, signs)
@@ -48,14 +47,14 @@ def gradient_spread(model: ChainModel, signs, subsets) -> Spread:
 
 
 @jax.jit
-def _rows_of_jacobian(model, signs):
-    def answer(scores, row):
+def _rows_of_jacobian(model: ChainModel, signs: Any) -> Any:
+    def answer(scores: Any, row: Any) -> Any:
         return model.with_parameters(scores).generate(row)[-1]
 
     return jax.vmap(jax.grad(answer), in_axes=(None, 0))(model.scores, signs)
 
 
-def _jacobian(model: ChainModel, signs, block: int = 1024) -> np.ndarray:
+def _jacobian(model: ChainModel, signs: Any, block: int = 1024) -> np.ndarray:
     """∇f at every row, in blocks of one size so that nothing compiles twice."""
     model = model.with_parameters(np.asarray(model.scores, np.float32))
     rows = len(signs)
@@ -67,7 +66,7 @@ def _jacobian(model: ChainModel, signs, block: int = 1024) -> np.ndarray:
     return np.concatenate(parts)[:rows]
 
 
-def target_values(signs, subsets) -> np.ndarray:
+def target_values(signs: Any, subsets: Subsets) -> np.ndarray:
     """p(x) for every target and row."""
     signs = np.asarray(signs)
     return np.stack([signs[:, list(subset)].prod(axis=1) for subset in subsets])
@@ -86,54 +85,36 @@ def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
     return list(combinations(range(n), k))
 
 
-class HiddenTraining(NamedTuple):
-    """Direct training under the hiding oracle.
-
-    loss: E(p - f)² on fresh inputs at the end. hidden: steps at which the target stayed hidden.
-    distance: ‖∇ - mean‖ at every step. accuracy: of the sign of f on fresh inputs.
-    """
-
-    loss: float
-    hidden: np.ndarray
-    distance: np.ndarray
-    accuracy: float
+def mean_accuracy(model: ChainModel, signs: Any, subsets: Subsets) -> float:
+    """Accuracy of the sign of the model's answer, averaged over the targets and the rows."""
+    answers = np.sign(np.asarray(model.generate(jnp.asarray(signs)))[:, -1])
+    agree = [np.mean(answers * each) for each in target_values(signs, subsets)]
+    return float(0.5 + np.mean(agree) / 2)
 
 
-def train_hidden(
-    tree: ParityTree,
-    samples: int,
-    epsilon: float,
-    *,
-    epochs: int = 50,
-    eta: float = 1.0,
-    link: str | AbstractLink = "quadratic",
-    key=0,
-) -> HiddenTraining:
-    """Gradient descent on ½mean(ŷ - y)² of the self-generated answer, seen through `hiding`."""
-    key, leaves = as_key(key), np.asarray(tree.leaves)
-    tokens = draw_tokens(jax.random.fold_in(key, 0), leaves, tree.n, samples)
-    model = ChainModel.untrained(tree.n, tree.k, as_link(link), "level")
-    model = model.with_parameters(np.zeros(model.scores.shape, np.float32))
-    signs, labels = tokens[:, : tree.n], tokens[:, -1]
-    soft = mean_labels(signs, tree.k)
+def hidden_shares(
+    model: ChainModel, subsets: Subsets, sizes: Sequence[int], epsilon: float, seed: int
+) -> list[float]:
+    """Share of targets whose gradient from N random rows is within epsilon of the mean, by N."""
+    generator, share = np.random.default_rng(seed), []
+    for size in sizes:
+        signs = random_signs(generator, size, model.n)
+        share.append(float(np.mean(gradient_spread(model, signs, subsets).distances <= epsilon)))
+    return share
 
-    @jax.jit
-    def run(scores, signs, labels, soft):
-        def risk(scores, labels):
-            answer = model.with_parameters(scores).generate(signs)[:, -1]
-            return jnp.mean((answer - labels) ** 2) / 2
 
-        def epoch(scores, _):
-            true, mean = (jax.grad(risk)(scores, each) for each in (labels, soft))
-            answer = hiding(true, mean, epsilon)
-            distance = jnp.linalg.norm(jnp.ravel(true - mean))
-            return scores - eta * answer.gradient, (answer.hidden, distance)
+def variance_shares(
+    model: ChainModel, subsets: Subsets, sizes: Sequence[int], seed: int
+) -> list[float]:
+    """Var_N over Theorem 2's bound 2(1/|P| ∨ √(4n/N))·sup‖∇f‖², for every N of `sizes`."""
+    generator, shares = np.random.default_rng(seed), []
+    for size in sizes:
+        spread = gradient_spread(model, random_signs(generator, size, model.n), subsets)
+        bound = 2 * max(1 / len(subsets), np.sqrt(4 * model.n / size)) * spread.largest_gradient
+        shares.append(spread.variance / bound)
+    return shares
 
-        return jax.lax.scan(epoch, scores, length=epochs)
 
-    scores, (hidden, distance) = run(model.scores, signs, labels, soft)
-    fresh = draw_tokens(jax.random.fold_in(key, 1), leaves, tree.n, 10_000)
-    answer = model.with_parameters(scores).generate(fresh[:, : tree.n])[:, -1]
-    loss = float(jnp.mean((answer - fresh[:, -1]) ** 2))
-    right = float(jnp.mean(answer * fresh[:, -1] > 0))
-    return HiddenTraining(loss, np.asarray(hidden), np.asarray(distance), right)
+def random_signs(generator: np.random.Generator, rows: int, n: int) -> np.ndarray:
+    """Rows of n fair signs."""
+    return generator.choice([-1.0, 1.0], (rows, n)).astype(np.float32)

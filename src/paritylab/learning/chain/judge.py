@@ -1,0 +1,249 @@
+"""What a trained chain is worth: its answers, the pairs it found, its levels, the set it names.
+
+A run has *recovered* its tree if at every inner node the two children outscore every other token
+that the node sees. It is *solved* if on every one of 10,000 fresh inputs (on all of them up to
+n = 16) the generated root has the sign of y, and ½ mean (ŷ - y)² over them is below 0.01; a learner
+that trains every node on its own label must have recovered the tree as well.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from paritylab.learning.runs import Trained
+from paritylab.models.chain import ChainModel, visible_tokens
+from paritylab.models.links import AbstractLink, as_link
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import ParityTree
+from paritylab.problem.sampling import as_key, binary_digits, draw_signs
+from paritylab.problem.tree import level_ends, tree_tokens
+
+#: Fresh inputs that judge a run; up to ENUMERATED bits all inputs do.
+FRESH, ENUMERATED = 10_000, 16
+#: A chain counts as solved below this ½ mean (ŷ - y)².
+SOLVED_LOSS = 0.01
+
+
+def draw_tokens(key: Any, leaves: Any, n: int, rows: int) -> Float[Array, "rows tokens"]:
+    """Fresh input signs and the true tokens of their chain."""
+    return tree_tokens(draw_signs(key, rows, n), leaves)
+
+
+def over_runs(one: Callable[..., Any], *per_run: Any) -> Any:
+    """one(…) for every run in turn, stacked: the rows of a single run may fill the memory."""
+    return jax.lax.map(lambda given: one(*given), per_run)
+
+
+def tree_children(leaves: Any, n: int) -> Int[Array, "nodes 2"]:
+    """The two tokens below every inner node; `leaves` may be traced."""
+    leaves = jnp.asarray(leaves)
+    inner = jnp.arange(n, n + leaves.shape[0] - 2, dtype=leaves.dtype)
+    return jnp.concatenate([leaves, inner]).reshape(-1, 2)
+
+
+class Pairs(NamedTuple):
+    """Scores of every node's two children, and the highest score among the others it sees."""
+
+    children: Float[Array, "2 nodes"]
+    others: Float[Array, " nodes"]
+
+
+def pair_scores(scores: Any, leaves: Any, mask: str) -> Pairs:
+    scores, k = jnp.asarray(scores), len(leaves)
+    n = scores.shape[0] - k + 1
+    children, nodes = tree_children(leaves, n).T, jnp.arange(k - 1)
+    seen = jnp.where(visible_tokens(n, k, mask), scores, -jnp.inf)
+    others = seen.at[children, nodes[None, :]].set(-jnp.inf)
+    return Pairs(scores[children, nodes[None, :]], jnp.max(others, axis=0))
+
+
+@partial(jax.jit, static_argnames="mask")
+def pairs_found(scores: Any, leaves: Any, mask: str = "token") -> Float[Array, ""]:
+    """Share of inner nodes whose two children outscore every other token they see.
+
+    scores: W, (tokens, nodes). leaves: of the tree, in its order.
+    """
+    pairs = pair_scores(scores, leaves, mask)
+    return jnp.mean(jnp.min(pairs.children, axis=0) > pairs.others)
+
+
+def levels_solved(scores: Any, leaves: Any) -> Float[Array, " levels"]:
+    """Share of nodes per level whose children's scores are equal and 1 above the others."""
+    pairs, k = pair_scores(scores, leaves, "level"), len(leaves)
+    equal = jnp.abs(pairs.children[0] - pairs.children[1]) < 0.2
+    good = equal & (jnp.min(pairs.children, axis=0) > pairs.others + 1)
+    ends = np.asarray(level_ends(0, k))
+    return jnp.stack([jnp.mean(part) for part in jnp.split(good, ends[1:-1])])
+
+
+def judge_chain(model: ChainModel, tree: ParityTree, key: Any, rows: int) -> tuple[float, float]:
+    """Accuracy and largest error of the generated root on fresh inputs."""
+    answers = _answers_of_one(model, np.asarray(tree.leaves), as_key(key), rows)
+    return 1 - int(answers.wrong) / rows, float(answers.largest_error)
+
+
+class Answers(NamedTuple):
+    """½ mean (ŷ - y)² and its standard error, rows with a wrong sign, largest |ŷ - y|."""
+
+    risk: Any
+    error: Any
+    wrong: Any
+    largest_error: Any
+
+
+def _answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
+    root, y = model.generate(tokens[:, : model.n])[:, -1], tokens[:, -1]
+    loss = (root - y) ** 2 / 2
+    return Answers(
+        jnp.mean(loss),
+        jnp.std(loss) / np.sqrt(tokens.shape[0] - 1),
+        jnp.sum(~(root * y > 0)),
+        jnp.max(jnp.abs(root - y)),
+    )
+
+
+@eqx.filter_jit
+def _answers_of_one(model: ChainModel, leaves: Any, key: Any, rows: int) -> Answers:
+    return _answers(model, draw_tokens(key, leaves, model.n, rows))
+
+
+class Named(NamedTuple):
+    """Every node's two highest tokens, and whether no third token reaches the second's score."""
+
+    pair: Int[AnyArray, "nodes 2"]
+    clear: Bool[AnyArray, " nodes"]
+
+
+def _named(scores: Any, n: int, mask: str) -> Named:
+    seen = visible_tokens(n, scores.shape[1] + 1, mask)
+    values, tokens = jax.lax.top_k(jnp.where(seen, scores, -jnp.inf).T, min(3, len(seen)))
+    return Named(tokens[:, :2], values[:, 1] > values[:, -1])
+
+
+def leaves_under_root(named: Named, n: int) -> tuple[int, ...] | None:
+    """The inputs below the root if every node stands on its two highest tokens.
+
+    None if a node has no two highest, or if what they form is not a tree.
+    """
+    pair, clear = np.asarray(named.pair), np.asarray(named.clear)
+    waiting, seen = [n + len(pair) - 1], set()
+    while waiting:
+        token = waiting.pop()
+        if token in seen or (token >= n and not clear[token - n]):
+            return None
+        seen.add(token)
+        if token >= n:
+            waiting.extend(pair[token - n].tolist())
+    return tuple(sorted(token for token in seen if token < n))
+
+
+class _Judging(NamedTuple):
+    """What the compiled judging is specialised on."""
+
+    n: int
+    mask: str
+    every_input: bool
+
+
+@eqx.filter_jit
+def _judge_runs(
+    link: AbstractLink, scores: Any, leaves: Any, keys: Any, how: _Judging
+) -> tuple[Answers, Any, Named]:
+    def one(scores: Any, leaves: Any, key: Any) -> tuple[Answers, Any, Named]:
+        if how.every_input:
+            bits = binary_digits(jnp.arange(1 << how.n, dtype=jnp.uint32), how.n)
+            tokens = tree_tokens(1 - 2 * bits.astype(scores.dtype), leaves)
+        else:
+            tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, how.n, FRESH)
+        answers = _answers(ChainModel(scores, how.n, link, how.mask), tokens)
+        return answers, pairs_found(scores, leaves, how.mask), _named(scores, how.n, how.mask)
+
+    return over_runs(one, scores, leaves, keys)
+
+
+def judged_chains(
+    scores: np.ndarray,
+    data: Any,
+    keys: jax.Array,
+    *,
+    link: Any,
+    mask: str,
+    needs_pairs: bool,
+    stats: dict[str, np.ndarray] | None = None,
+    trace: dict[str, np.ndarray] | None = None,
+) -> Trained:
+    """`Trained` of chains with the given scores (runs, tokens, nodes).
+
+    needs_pairs: whether a solved run must have recovered its tree.
+    """
+    how = _Judging(data.n, mask, data.n <= ENUMERATED)
+    leaves, rule = leaves_of(data), as_link(link)
+    if how.every_input:
+        with float64():
+            found = _judge_runs(rule, scores.astype(np.float64), leaves, keys, how)
+    else:
+        with jax.default_matmul_precision("highest"):
+            found = _judge_runs(rule, scores, leaves, keys, how)
+    answers, pairs, named = jax.tree.map(np.asarray, found)
+    risk = answers.risk.astype(np.float64)
+    right = (answers.wrong == 0) & (risk < SOLVED_LOSS)
+    rows = 1 << data.n if how.every_input else FRESH
+    return Trained(
+        numbers=scores,
+        subset=[leaves_under_root(Named(*each), data.n) for each in zip(*named, strict=True)],
+        risk=risk,
+        error=np.zeros_like(risk) if how.every_input else answers.error.astype(np.float64),
+        kind="exact" if how.every_input else "sampled",
+        loss="squared",
+        solved=right & ((pairs == 1) | (not needs_pairs)),
+        recovered=pairs == 1,
+        trace=trace,
+        stats={
+            "accuracy": 1 - answers.wrong / rows,
+            "largest_error": answers.largest_error,
+            "pairs_found": pairs,
+            **(stats or {}),
+        },
+    )
+
+
+def leaves_of(data: Any) -> Int[np.ndarray, "runs k"]:
+    """Leaves of every run's tree, in their order."""
+    if not isinstance(data.targets[0], ParityTree):
+        raise ValueError(
+            "the chain of thought learns trees of parities: give random_trees(n, k, runs) or "
+            f"ParityTree(n, leaves), got {type(data.targets[0]).__name__}"
+        )
+    return np.array([tree.leaves for tree in data.targets], dtype=np.int32)
+
+
+class PrefixMeans(NamedTuple):
+    """Per draw: the largest |mean of the first d_l tokens| over levels and strings, and whether
+    some token is -1 on all strings."""
+
+    largest: np.ndarray
+    constant: np.ndarray
+
+
+def prefix_means(tree: ParityTree, strings: int, keys: jax.Array) -> PrefixMeans:
+    """Lemma 10's quantities on `strings` fresh strings per key."""
+    found = _prefix_means(np.asarray(tree.leaves), keys, tree.n, strings)
+    return PrefixMeans(*map(np.asarray, found))
+
+
+@eqx.filter_jit
+def _prefix_means(leaves: Any, keys: Any, n: int, strings: int) -> Any:
+    ends = np.asarray(level_ends(n, len(leaves)))
+
+    def one(key: Any) -> Any:
+        tokens = draw_tokens(key, leaves, n, strings)
+        means = jnp.cumsum(tokens, axis=1)[:, ends - 1] / jnp.asarray(ends, tokens.dtype)[None, :]
+        return jnp.max(jnp.abs(means)), jnp.any(jnp.max(tokens, axis=0) < 0)
+
+    return over_runs(one, keys)
