@@ -80,9 +80,9 @@ def judge_heads(
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
     risk, error = np.full((2, len(models)), np.nan)
-    sound = np.flatnonzero([is_finite(model) for model in models])
+    sound = [i for i, model in enumerate(models) if is_finite(model)]
     kind = "exact"
-    if sound.size:
+    if sound:
         problems = [data.targets[i] for i in sound]
         found = population_risks([models[i] for i in sound], problems, loss=loss)
         risk[sound], error[sound], kind = found

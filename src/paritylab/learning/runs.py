@@ -301,8 +301,8 @@ class Runs:
         return np.asarray(self.trained.solved, dtype=bool) & ~self.diverged
 
     @property
-    def recovered(self) -> np.ndarray | None:
-        """Whether a run names exactly the hidden structure; None where nobody knows it."""
+    def recovered(self) -> Any:
+        """Flags: does a run name exactly the hidden structure? None where nobody knows it."""
         if self.targets is None:
             return None
         if self.trained.recovered is not None:

@@ -1,5 +1,6 @@
 """Which entries of a head receive a gradient, and the derivative of softmax as printed."""
 
+from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -79,10 +80,10 @@ def lemma14_sign(trial: Trial) -> Finding:
     )
 
 
-def _one_head(model: HeadAttention):
+def _one_head(model: HeadAttention) -> Any:
     """Attention of a single head as a function of its direction."""
 
-    def attention(direction):
+    def attention(direction: Any) -> Any:
         return model.with_parameters(direction[None, :]).attention()[0]
 
     return attention
@@ -173,7 +174,7 @@ def _token_formula_gap(model: FullFormAttention, seed: int) -> float:
     """Largest gap between ∂(Σγx)/∂a₁₁ by automatic differentiation and its formula."""
     bits = np.random.default_rng(seed).integers(0, 2, model.code.n).astype(float)
 
-    def attended(matrices):
+    def attended(matrices: Any) -> Any:
         return model.with_parameters(matrices).attention(bits) @ bits
 
     with float64():

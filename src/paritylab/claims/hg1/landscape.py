@@ -272,7 +272,7 @@ def _smallest_ratio(trial: Trial, n: int, starts: int) -> tuple[float, list[floa
     problem = Parity(n, (1, 4))
     generator = np.random.default_rng(trial.seed)
 
-    def log_ratio(angles):
+    def log_ratio(angles: Any) -> Any:
         directions = np.stack([np.sin(angles), np.cos(angles)], axis=1)
         model = HeadAttention(directions, Circle(n), 2, Zigzag(2), tau=1 / n)
         return np.log10(max(_ratio(*_risk_and_norm(model, problem)), 1e-40))

@@ -1,5 +1,6 @@
 """The lemmas behind Theorem 5, example by example, with an active search for violations."""
 
+from typing import Any
 from functools import partial
 
 import jax
@@ -17,19 +18,19 @@ from paritylab.theory import hg1
 N = 8
 
 
-def _prediction(directions, bits, *, tau: float, b: float = 0.0):
+def _prediction(directions: Any, bits: Any, *, tau: float, b: float = 0.0) -> Any:
     k, n = directions.shape[0], bits.shape[0]
     return HeadAttention(directions, Circle(n), k, Zigzag(k, b), tau)(bits)
 
 
-def _loss(directions, bits, *, tau: float, b: float = 0.0):
+def _loss(directions: Any, bits: Any, *, tau: float, b: float = 0.0) -> Any:
     """Squared hinge of one example; B is the first k positions."""
     k = directions.shape[0]
     label = 1 - 2 * jnp.mod(jnp.sum(bits[:k]), 2)
     return jnp.maximum(0, 1 - label * _prediction(directions, bits, tau=tau, b=b)) ** 2
 
 
-def _draw_heads(key, k: int, n: int, examples: int):
+def _draw_heads(key: Any, k: int, n: int, examples: int) -> Any:
     """Random directions of random norm, and random inputs."""
     angle_key, norm_key, bit_key = jax.random.split(key, 3)
     directions = jax.random.normal(angle_key, (k, 2), jnp.float64)
@@ -82,19 +83,19 @@ def lemma6_smooth(trial: Trial) -> Finding:
     )
 
 
-def _room_below(value, constant: float):
+def _room_below(value: Any, constant: float) -> Any:
     """1 - value/constant as a margin over heads and one input."""
     return lambda directions, bits: 1 - value(directions, bits[0]) / constant
 
 
-def _smoothness(k: int, tau: float, b: float):
+def _smoothness(k: int, tau: float, b: float) -> Any:
     """Per constant: the local value as a function of (heads, bits), and what the paper allows."""
 
-    def steepness(function):
+    def steepness(function: Any) -> Any:
         return lambda a, x: jnp.linalg.norm(jax.grad(function)(a, x).ravel())
 
-    def curvature(function):
-        def largest(a, x):
+    def curvature(function: Any) -> Any:
+        def largest(a: Any, x: Any) -> Any:
             hessian = jax.hessian(lambda flat: function(flat.reshape(a.shape), x))(a.ravel())
             return jnp.linalg.norm(hessian)
 
@@ -130,7 +131,7 @@ def lemma17(trial: Trial) -> Finding:
     starts, steps = trial.pick(quick=(256, 30), default=(1024, 60), full=(16384, 300))
     tau, k = 1 / N, 3
 
-    def cosine(a, pair):
+    def cosine(a: Any, pair: Any) -> Any:
         first, second = (jax.grad(_loss)(a, x, tau=tau)[0] for x in pair)
         product = jnp.linalg.norm(first) * jnp.linalg.norm(second)
         return jnp.where(product > 1e-9, first @ second / jnp.maximum(product, 1e-9), 1.0)
@@ -197,7 +198,7 @@ def lemma18(trial: Trial) -> Finding:
     starts = trial.pick(quick=64, default=256, full=4096)
     tau, k = 1 / N, 3
 
-    def identity_gap(a, x):
+    def identity_gap(a: Any, x: Any) -> Any:
         return -jnp.abs(_squared_motion(a, x[0], tau) - _squared_covariance(a, x[0], tau))
 
     gap = -hunt(
@@ -249,16 +250,16 @@ assert largest < 1e-12
 """
 
 
-def _attended(a, x, tau):
+def _attended(a: Any, x: Any, tau: Any) -> Any:
     return HeadAttention(a, Circle(x.shape[0]), a.shape[0], Zigzag(a.shape[0]), tau).weights() @ x
 
 
-def _squared_motion(a, x, tau):
+def _squared_motion(a: Any, x: Any, tau: Any) -> Any:
     """Σ_i ‖∂s/∂a_i‖²."""
     return jnp.sum(jax.grad(_attended)(a, x, tau) ** 2)
 
 
-def _squared_covariance(a, x, tau):
+def _squared_covariance(a: Any, x: Any, tau: Any) -> Any:
     code = Circle(x.shape[0])
     attention = HeadAttention(a, code, a.shape[0], Zigzag(a.shape[0]), tau).attention()
     table = jnp.asarray(code.table)
