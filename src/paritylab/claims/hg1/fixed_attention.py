@@ -119,7 +119,7 @@ def _risk_against_n(trial: Trial) -> dict[str, Any]:
     steps = trial.pick(quick=200, default=800, full=5000)
     trained: dict[str, float] = {}
     for n in trial.track(sizes):
-        data = AllInputs(Parity(n, range(n)))
+        data = AllInputs(Parity(n, tuple(range(n))))
         tried = [
             learn(
                 FrozenAttention(token=True, optimiser=name, eta=eta, steps=steps),

@@ -128,7 +128,9 @@ def ffnn_edge(trial: Trial) -> Finding:
             f"{whole.risk.min():.3f}, without the edges to one bit of B "
             f"{cut.risk.min():.3f} (4 starts each, accuracy exactly "
             f"{100 * cut.stats['accuracy'].max():.0f} %). Linear classifiers on random ReLU "
-            "features, n = 16: " + ", ".join(f"{w}: {100 * a:.0f} %" for w, a in linear.items()) + ".",
+            "features, n = 16: "
+            + ", ".join(f"{w}: {100 * a:.0f} %" for w, a in linear.items())
+            + ".",
             "risk_with_all_edges": float(whole.risk.min()),
             "risk_without_one_input": float(cut.risk.min()),
             "accuracy_of_random_features": linear,
