@@ -2,7 +2,7 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.models import HeadAttention, smooth_relu
+from paritylab.models import Circle, HeadAttention, smooth_relu
 from paritylab.problem import Parity
 from paritylab.theory import hg1
 
@@ -42,3 +42,13 @@ def test_the_step_of_theorem_5_is_the_inverse_of_its_smoothness():
     second = (2 * k) ** 0.5 * (4 * k**3 * curvature + (8 * k**2 / tau) ** 2)
     assert hg1.product_smoothness(k, tau, b) == pytest.approx(second)
     assert hg1.step_size(k, tau, b) == pytest.approx(0.5 / (second + 2 * k * curvature))
+
+
+@pytest.mark.parametrize("n", [16, 64, 256])
+def test_a_head_needs_that_many_bits_and_no_fewer(n):
+    """Against the score itself: the position a rounded head likes best."""
+    table = np.asarray(Circle(n).table)
+    for bits, right in ((hg1.bits_per_direction(n), True), (hg1.bits_per_direction(n) - 1, False)):
+        rounded = np.round(table * 2**bits) / 2**bits
+        favourites = np.argmax(np.round(rounded @ table.T, 12), axis=1)
+        assert np.array_equal(favourites, np.arange(n)) == right

@@ -185,8 +185,8 @@ def _smoothing_risk(k: int, b: float) -> float:
 def prop4(trial: Trial) -> Finding:
     n, k = 8, 3
     problem = Parity(n, (1, 4, 6))
-    widths = trial.pick(quick=(4,), default=(1, 4, 16), full=(1, 4, 16, 64))
-    starts = trial.pick(quick=2, default=4, full=16)
+    widths = trial.pick(quick=(4,), default=(4, 16), full=(1, 4, 16, 64))
+    starts = trial.pick(quick=2, default=6, full=16)
     missing, steps = problem.subset[0], 100
     initial, trained, worst_pair = [], [], np.inf
     for width in trial.track(widths):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +29,7 @@ from paritylab.learning.runs import (
     check_fields,
     register,
 )
-from paritylab.models import Circle, FeedForward, FrozenHeads
+from paritylab.models import Circle, FeedForward, FrozenHeads, FullFormAttention
 from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
 from paritylab.problem import all_bits, as_loss
@@ -91,8 +92,12 @@ class FrozenAttention:
 def frozen_features(model: FrozenHeads) -> Float[np.ndarray, "inputs 4"]:
     """What the frozen heads of a model pass on, for all 2^n inputs."""
     with float64():
-        bits = every_input(model.heads.code.n)
-        return np.asarray(jax.jit(jax.vmap(model.heads.attended))(bits))
+        return np.asarray(_attended(model.heads, every_input(model.heads.code.n)))
+
+
+@eqx.filter_jit
+def _attended(heads: FullFormAttention, bits: Any) -> Float[Array, "inputs 4"]:
+    return jax.vmap(heads.attended)(bits)
 
 
 def best_possible_risk(features: Any, labels: Any) -> float:
