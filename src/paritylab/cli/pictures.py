@@ -90,7 +90,7 @@ def _head_parts(runs: Runs) -> list[dict[str, Any]]:
     heads = getattr(model, "heads", model)
     parts = [_curves(runs, "what each run descends")]
     if hasattr(heads, "directions"):
-        found = "found" if runs.rate("recovered").runs and runs.recovered[0] else "missed"  # type: ignore[index]
+        found = "found" if runs.rate("recovered").runs and runs.recovered[0] else "missed"
         with float64():
             attention = np.asarray(heads.attention())
         panel = {

@@ -24,7 +24,6 @@ from paritylab.learning.runs import (
     register,
 )
 from paritylab.models.protocol import (
-    Held,
     check_model,
     first_line,
     is_model,
@@ -245,7 +244,7 @@ def _risk_of_run(
 
         def fresh(p: Any, step_key: jax.Array) -> jax.Array:
             rows = draw_rows(step_key, given, source.samples, uniform=source.uniform)
-            return empirical_risk(Held(p, model), rows, loss)
+            return empirical_risk(with_parameters(model, p), rows, loss)
 
         return fresh
     noise: Any = 0.0
@@ -258,7 +257,7 @@ def _risk_of_run(
 
     def on_rows(p: Any, step_key: jax.Array) -> jax.Array:
         chosen = rows if batch is None else _some_rows(rows, step_key, batch, source)
-        return empirical_risk(Held(p, model), chosen, loss, noise)
+        return empirical_risk(with_parameters(model, p), chosen, loss, noise)
 
     return on_rows
 

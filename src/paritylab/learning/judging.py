@@ -10,7 +10,7 @@ import numpy as np
 
 from paritylab.learning.runs import Rows
 from paritylab.models import HeadAttention
-from paritylab.models.protocol import Held, parameters_of
+from paritylab.models.protocol import parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
 from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk
@@ -61,11 +61,10 @@ def judge_models(
 
 def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | None) -> Risk:
     """The risk of one model; not a number where its predictions are none."""
-    held = Held(parameters_of(model), model)
     if samples is not None:
-        return sampled_risk(held, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
+        return sampled_risk(model, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
     try:
-        return enumerated_risk(held, target, loss)
+        return enumerated_risk(model, target, loss)
     except ValueError:
         rows = np.random.default_rng(0).integers(0, 2, (64, target.n)).astype(np.float64)
         if np.isfinite(np.asarray(_predict(model, rows))).all():

@@ -5,7 +5,7 @@ trains; Python floats among its fields are constants. A model with other wishes 
 methods, `parameters()` and `with_parameters(parameters)`.
 """
 
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -39,23 +39,6 @@ def with_parameters(model: Any, parameters: Any) -> Any:
     if hasattr(model, "with_parameters"):
         return model.with_parameters(parameters)
     return eqx.combine(parameters, model)
-
-
-@final
-class Held(eqx.Module):
-    """A model with its numbers beside it, as the routes of `paritylab.risk` ask for it."""
-
-    numbers: Any
-    model: Any
-
-    def __call__(self, bits: Any) -> Any:
-        return with_parameters(self.model, self.numbers)(bits)
-
-    def parameters(self) -> Any:
-        return self.numbers
-
-    def with_parameters(self, numbers: Any) -> "Held":
-        return Held(numbers, self.model)
 
 
 def _trains(leaf: Any) -> bool:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from paritylab.models.protocol import parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
@@ -98,10 +99,10 @@ def _sum_over_inputs(
         bits = jnp.concatenate([low_digits, high_digits], axis=1).astype(jnp.result_type(float))
         y = sign * (1 - 2 * ((bits @ indicator) % 2))
         chance = jnp.prod(jnp.where(bits > 0, probabilities[None], 1 - probabilities[None]), axis=1)
-        statistic = loss.noisy(y, predictions(model.with_parameters(parameters), bits), noise)
+        statistic = loss.noisy(y, predictions(with_parameters(model, parameters), bits), noise)
         return jnp.sum(chance * statistic), jnp.max(jnp.abs(statistic))
 
-    parameters = model.parameters()
+    parameters = parameters_of(model)
     if with_gradient:
         visit: Callable[..., Any] = jax.value_and_grad(chunk_mean, has_aux=True)
     else:

@@ -3,27 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from paritylab.models.protocol import Model, check_model
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.losses import Loss
 
 Kind = Literal["exact", "numerical", "sampled"]
-
-
-@runtime_checkable
-class Model(Protocol):
-    """A predictor of one bit string whose trainable numbers can be taken out and put back."""
-
-    def __call__(self, bits: Any, /) -> Any: ...
-    def parameters(self) -> Any: ...
-    def with_parameters(self, parameters: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -78,15 +69,9 @@ def predictions(model: Model, bits: AnyArray) -> Array:
 
 def check_predicts(model: Any, n: int) -> None:
     """A clear error when the model does not map one string of n bits to one number."""
-    if not (callable(model) and hasattr(model, "with_parameters")):
+    if not callable(model) and np.ndim(model):
         raise ValueError(
             f"expected a model of one bit string, got {type(model).__name__}; "
             "for an attention matrix use population_risk"
         )
-    try:
-        shape = eqx.filter_eval_shape(model, jnp.zeros(n)).shape
-    except (TypeError, ValueError) as error:
-        first_line = str(error).strip().splitlines()[0]
-        raise ValueError(f"the model fails on a string of {n} bits: {first_line}") from None
-    if shape != ():
-        raise ValueError(f"the model must return one number per bit string, got shape {shape}")
+    check_model(model, n)

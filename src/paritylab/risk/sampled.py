@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from paritylab.models.protocol import parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Parity, batches
 from paritylab.problem.losses import Loss, Pointwise, as_loss
@@ -121,17 +122,17 @@ def _delta_method(
 def _statistics(
     parameters: Any, model: Any, bits: Any, labels: Any, loss: Loss
 ) -> tuple[Array, Array]:
-    statistic = loss.pointwise(labels, predictions(model.with_parameters(parameters), bits))
+    statistic = loss.pointwise(labels, predictions(with_parameters(model, parameters), bits))
     return jnp.sum(statistic), jnp.sum(statistic**2)
 
 
 @eqx.filter_jit
 def _sums(model: Any, bits: Any, labels: Any, loss: Loss) -> tuple[Array, Array]:
-    return _statistics(model.parameters(), model, bits, labels, loss)
+    return _statistics(parameters_of(model), model, bits, labels, loss)
 
 
 @eqx.filter_jit
 def _sums_and_gradient(model: Any, bits: Any, labels: Any, loss: Loss) -> tuple[Array, Array, Any]:
     sums = jax.value_and_grad(_statistics, has_aux=True)
-    (total, squares), gradient = sums(model.parameters(), model, bits, labels, loss)
+    (total, squares), gradient = sums(parameters_of(model), model, bits, labels, loss)
     return total, squares, gradient

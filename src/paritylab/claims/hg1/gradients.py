@@ -1,6 +1,7 @@
 """Which entries of a head receive a gradient, and the derivative of softmax as printed."""
 
 from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np

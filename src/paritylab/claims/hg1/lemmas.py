@@ -1,7 +1,7 @@
 """The lemmas behind Theorem 5, example by example, with an active search for violations."""
 
-from typing import Any
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp

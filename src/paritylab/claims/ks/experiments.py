@@ -170,7 +170,7 @@ def separation(trial: Trial) -> Finding:
 @claim(
     "ks-rnn",
     paper="ks",
-    title="RecurrentNet networks learn with intermediate labels, not without",
+    title="Recurrent networks learn with intermediate labels, not without",
     statement="Wies et al., extended by KS: an Elman network solves k-parity with intermediate "
     "labels; without them 32 bits show no learning.",
     seconds=(8, 12, 60),

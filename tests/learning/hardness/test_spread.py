@@ -1,4 +1,4 @@
-"""The four published models, oracles, gradient spread over targets, recurrent rivals."""
+"""The four published models, oracles, gradient spread over targets."""
 
 from itertools import product
 from math import comb
@@ -13,7 +13,6 @@ from paritylab.learning.chain.judge import draw_tokens
 from paritylab.learning.chain.published import MODES, _cot, _direct, _selfcheck, teacher_step
 from paritylab.learning.hardness.hidden import step_under_error
 from paritylab.learning.hardness.oracles import hiding, jittered, mean_label, mean_labels, opposing
-from paritylab.learning.hardness.recurrent import train_recurrent
 from paritylab.learning.hardness.spread import (
     every_subset,
     gradient_spread,
@@ -22,7 +21,6 @@ from paritylab.learning.hardness.spread import (
     variance_shares,
 )
 from paritylab.models import LINKS, ChainModel
-from paritylab.models.recurrent import Recurrent
 from paritylab.problem import random_tree, random_trees
 
 X64_MODES = [False]
@@ -150,14 +148,3 @@ def test_a_fixed_answer_is_right_half_of_the_time():
     answers = np.sign([float(model((1 - row) / 2)) for row in signs])
     right = [np.mean(answers == signs[:, list(s)].prod(axis=1)) for s in every_subset(6, 2)]
     assert mean_accuracy(model, signs, every_subset(6, 2)) == pytest.approx(np.mean(right))
-
-
-def test_labels_make_recurrent_networks_learn():
-    with_labels = train_recurrent(12, 6, labels=True, steps=250, runs=2)
-    assert with_labels.accuracy.min() > 0.99
-    lstm = Recurrent.random(0, 4, 8, "lstm")
-    assert lstm(jnp.ones((5, 4))).shape == (5,)
-    with pytest.raises(ValueError, match="cell must be one of"):
-        Recurrent.random(0, 4, 8, "gru")
-    with pytest.raises(ValueError, match="k must be between"):
-        train_recurrent(4, 9, labels=True)
