@@ -110,7 +110,7 @@ def test_the_front_door_is_right_and_exact_by_enumeration(case):
     assert within(found, reference(attention, problem, readout, case["loss"]))
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(deadline=None, max_examples=30, derandomize=True)
 @given(case=CASES)
 def test_the_series_is_right_within_its_error_or_refuses(case):
     attention, problem, readout = drawn(case)
@@ -161,7 +161,7 @@ def test_a_fast_cosine_agrees_with_sampling_beyond_enumeration(n, tau):
     model = HeadAttention.random(5, problem, readout=fast, tau=tau)
     risk = population_risk(model, problem)
     sampled = sampled_risk(model, problem, samples=200_000)
-    assert risk.error < 1e-6
+    assert risk.error < 1e-5
     assert abs(risk.value - sampled.value) < 4.5 * sampled.error
 
 

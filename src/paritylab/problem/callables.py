@@ -13,9 +13,11 @@ def check_scalar_function(what: str, function: Callable[..., Any], arguments: in
     what: how messages name the function. arguments: how many numbers it takes.
     """
     number = jax.ShapeDtypeStruct((), jnp.result_type(float))
+
+    def wrapped(*numbers: Any) -> Any:  # jax may crash on a built-in function itself
+        return function(*numbers)
+
     try:
-        # Wrapped, because jax cannot look built-in functions up and may crash on them.
-        wrapped = lambda *numbers: function(*numbers)  # noqa: E731, PLW0108
         found = jax.eval_shape(wrapped, *[number] * arguments)
     except jax.errors.TracerBoolConversionError:
         advice = "branches on its value (if, and, min, max); use jnp.where, jnp.minimum"

@@ -16,7 +16,7 @@ from paritylab.problem.callables import check_scalar_function, name_of
 Pointwise = Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
 
 
-def _same(mean: Float[Array, ""]) -> Float[Array, ""]:
+def _same(mean: Any) -> Any:
     return mean
 
 
@@ -34,9 +34,7 @@ class Loss:
     outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
     quadratic_pieces: bool = False
 
-    def noisy(
-        self, y: Float[Array, "..."], prediction: Float[Array, "..."], noise: Any
-    ) -> Float[Array, "..."]:
+    def noisy(self, y: Any, prediction: Any, noise: Any) -> Any:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
         return (1 - noise) * self.pointwise(y, prediction) + noise * self.pointwise(-y, prediction)
 

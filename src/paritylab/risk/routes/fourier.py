@@ -34,7 +34,7 @@ from paritylab.risk.routes.moving import dense_characteristic
 from paritylab.risk.routes.plan import largest
 
 #: Numbers of enumerated weights that are tried, each with its largest number of terms.
-_ATTEMPTS = ((0, 8192), (6, 1024), (10, 256))
+_ATTEMPTS = ((0, 8192), (6, 2048), (10, 256))
 _FEWEST_TERMS = 256
 #: A loop pays for every term at every step.
 _LOOP_TERMS, _LOOP_GOAL = 2048, 1e-6
@@ -69,14 +69,16 @@ class Mix(NamedTuple):
 class Expansion(NamedTuple):
     """F(x) ≈ Re Σ_m c_m e^{iω_m (x - origin)}.
 
-    coefficients: c (rows, 2, M), even and odd part. misses: the largest |F - series| seen off the
-    grid (rows, 2). size: the largest |F| (rows, 2).
+    coefficients: c (rows, 2, M), even and odd part. misses, half_misses: the largest |F - series|
+    seen off the grid (rows, 2), with all and with half of the terms. size: the largest |F|
+    (rows, 2).
     """
 
     coefficients: Complex[np.ndarray, "rows 2 M"]
     frequencies: Float[np.ndarray, " M"]
     origin: float
     misses: Float[np.ndarray, "rows 2"]
+    half_misses: Float[np.ndarray, "rows 2"]
     size: Float[np.ndarray, "rows 2"]
 
     def __call__(self, x: Float[np.ndarray, " P"]) -> Float[np.ndarray, "rows 2 P"]:
@@ -121,6 +123,13 @@ def risk(case: Case) -> Found:
         fair=case.problem.is_uniform,
     )
     waves, value = np.asarray(waves), float(mean)
+    half = np.sum((weighted[0] * waves).real[:, : waves.shape[1] // 2])
+    allowed = expansion.misses[0] + expansion.half_misses[0] + 1e-12 * expansion.size[0]
+    if not abs(value - half) <= float(allowed.sum()):
+        raise ValueError(
+            f"the series gives a mean of {value:.6g} and with half its terms {half:.6g}; "
+            "use sampled_risk"
+        )
     errors = _measured_errors(case, split, mix, expansion, value)
     sizes = np.sum(np.abs(weighted[0] * waves), axis=0)
     rounding = 16 * EPS * float(sizes @ (4 + np.pi * np.arange(len(sizes)))) + 64 * EPS * abs(value)
@@ -235,14 +244,16 @@ def _expand(mix: Mix, start: float, reach: float, most_terms: int, goal: float) 
     inside = (beside >= start) & (beside <= start + reach)
     truth = mix(beside[inside])
     size = np.abs(truth).max(axis=-1)
-    terms = _FEWEST_TERMS
+    terms, half_misses = _FEWEST_TERMS // 2, size
     while True:
         kept = np.zeros((*spectrum.shape[:2], points), complex)
         kept[..., :terms] = spectrum[..., :terms] * np.exp(1j * shift * step * frequencies[:terms])
         misses = np.abs(truth - (points * np.fft.ifft(kept)).real[..., inside]).max(axis=-1)
-        if terms >= most_terms or np.all(misses <= goal * np.maximum(1, size)):
-            return Expansion(spectrum[..., :terms], frequencies[:terms], origin, misses, size)
-        terms *= 2
+        enough = terms >= _FEWEST_TERMS and np.all(misses <= goal * np.maximum(1, size))
+        if enough or terms >= most_terms:
+            series = (spectrum[..., :terms], frequencies[:terms], origin)
+            return Expansion(*series, misses, half_misses, size)
+        terms, half_misses = 2 * terms, misses
 
 
 def _measured_errors(
@@ -254,7 +265,7 @@ def _measured_errors(
     inequality at confidence 1 - 1e-6: |mean r| + 5.4·SE + 34·max|r|/N, and always by max|r|.
     """
     rows, _, terms = expansion.coefficients.shape
-    costs = (terms * rows, 8 * mix.sums.size, len(split.light))
+    costs = (terms * rows, 16 * mix.sums.size, len(split.light))
     budget = (1 << 25) // max(costs)
     x, signs = _draw(case, split, int(np.clip(budget, 256, _SAMPLES)))
     contrast = float(target_of(case.problem).contrast)

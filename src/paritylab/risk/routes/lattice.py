@@ -18,7 +18,7 @@ from paritylab.risk.routes.case import (
     found_through_outer,
     target_of,
 )
-from paritylab.risk.routes.pieces import evaluate
+from paritylab.risk.routes.pieces import evaluate, scale_of
 
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
@@ -53,15 +53,17 @@ def risk(case: Case) -> Found:
     s = np.clip(np.stack([states.sums, states.sums - shift, states.sums + shift]), 0, problem.k)
     if statistic.pieces is not None:
         parts = np.stack([evaluate(statistic.pieces, row) for row in s])
+        scale = scale_of(statistic.pieces, problem.k)
     else:
         parts = np.moveaxis(evaluated(statistic, s.ravel()).reshape(2, *s.shape), 1, 0)
+        scale = float(np.abs(parts[0]).max(axis=1).sum())
     factors = np.array([1.0, float(target_of(problem).contrast)])
     mean = factors @ np.sum(states.chances * parts[0], axis=1)
     # A jump or a steep flank at a sum makes the value depend on the rounding of that sum.
     moved = np.abs(parts[1:] - parts[:1]).max(axis=0)
     wobble = np.sum(states.chances[0] * moved)
     # Binomial probabilities are good to about 1e-12 relative.
-    error = 1e-11 * float(np.abs(parts[0]).max(axis=1).sum()) + float(wobble)
+    error = 1e-11 * scale + float(wobble)
     return found_through_outer(statistic.loss, float(mean), error, exact=True)
 
 
