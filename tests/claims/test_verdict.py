@@ -56,6 +56,7 @@ def test_findings_are_checked_in_the_same_way():
 def test_plain_values_survive_json():
     value = {"a": np.arange(3), "b": float("inf"), "c": (np.float32(0.5), None), 4: Status.HOLDS}
     assert plain(value) == {"a": [0, 1, 2], "b": "inf", "c": [0.5, None], "4": "holds"}
+    assert plain(range(2)) == [0, 1]
     assert plain(Rate(1, 2)) == {"successes": 1, "runs": 2}
     assert plain(PowerLaw(1.0, 0.5, 1.5, 2.0))["low"] == 0.5
     with pytest.raises(TypeError, match="object"):

@@ -179,7 +179,7 @@ def plain(value: Any) -> Any:
         value = np.asarray(value).tolist()
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple | range | set | frozenset):
         return [plain(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
