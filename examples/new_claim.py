@@ -8,14 +8,16 @@ from typing import NamedTuple
 from paritylab import (
     Bars,
     Efforts,
+    Heads,
     Judged,
+    Population,
     Rate,
     Trial,
     claim,
     holds,
-    random_targets,
+    learn,
+    random_parities,
     refuted,
-    train_heads,
     undecided,
 )
 
@@ -42,9 +44,8 @@ class Rates(NamedTuple):
 def my_noise(trial: Trial, runs: int, steps: int) -> Rates:
     rates = []
     for noise in trial.track((0.0, 0.1)):
-        targets = random_targets(n=10, k=2, runs=runs, seed=trial.seed, noise=noise)
-        done = train_heads(targets, "code", steps=steps, seed=trial.seed)
-        rates.append(Rate.of(done.recovered))
+        data = Population(random_parities(n=10, k=2, runs=runs, key=trial.seed, noise=noise))
+        rates.append(learn(Heads.code(steps=steps), data, key=trial.seed).rate())
     return Rates(*rates)
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from paritylab.cli import main
-from paritylab.sweep.run import load_run
+from paritylab.learning import Runs
+from paritylab.risk import enumerated_risk
 
 TINY = ["train", "heads", "--n", "8", "--k", "2", "--steps", "40", "--runs", "25"]
 
@@ -22,11 +23,17 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
     assert "heads on exactly the hidden set" in out
     assert "25 runs" in err
     assert (elsewhere / "heads.svg").read_text().count("<svg") == 1
-    saved = load_run(elsewhere / "runs.npz")
-    assert saved.parameters["directions"].shape == (25, 2, 2)
+    saved = Runs.load(elsewhere / "runs.npz")
+    assert saved.numbers.shape == (25, 2, 2)
     assert np.isfinite(saved.trace["risk"]).all()
-    again = run(capsys, *TINY)[1]
+    # Everything that was trained is in the file: temperature, readout, targets.
+    exact = enumerated_risk(saved.model(24), saved.targets[24])
+    assert exact.value == pytest.approx(saved.risk[24], abs=1e-9)
+    code, again, err = run(capsys, *TINY)
     assert again.splitlines()[:4] == out.splitlines()[:4]
+    assert "2 of 2 blocks reused (--fresh runs them again)" in err
+    assert (elsewhere / "heads-2.svg").exists()
+    assert "reused" not in run(capsys, *TINY, "--fresh")[2]
 
 
 def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
@@ -37,6 +44,7 @@ def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
         "1,4",
         "--samples",
         "32",
+        "--fresh-rows",
         "--tau",
         "n/2",
         "--eta",
@@ -63,7 +71,7 @@ def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert "120 beside 64" in out
     assert "20 runs" in err
     assert (elsewhere / "xor.svg").read_text().count("<svg") == 1
-    assert load_run(elsewhere / "xor.npz").parameters["directions"].shape == (20, 2, 60)
+    assert Runs.load(elsewhere / "xor.npz").numbers.shape == (20, 2, 60)
 
 
 def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
@@ -72,12 +80,12 @@ def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert code == 0
     assert "every pair found, every fresh input right  100 % [34, 100]" in out
     assert (elsewhere / "chain.svg").read_text().count("<svg") == 1
-    assert load_run(elsewhere / "chain.npz").parameters["scores"].shape == (39, 7)
+    assert Runs.load(elsewhere / "chain.npz").model(1).scores.shape == (39, 7)
     code, out, _ = run(capsys, *command, "--mode", "levels", "--runs", "1", "--figure", "l.png")
     assert code == 0
     assert "[0, 1, 2, 3]" in out
     code, out, _ = run(
-        capsys, *command, "--mode", "direct", "--samples", "500", "--epochs", "10", "--runs", "1"
+        capsys, *command, "--mode", "direct", "--samples", "500", "--steps", "10", "--runs", "1"
     )
     assert code == 0
     assert "never" in out
@@ -86,9 +94,9 @@ def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
 def test_chain_settings_that_cannot_be_are_one_line(capsys, elsewhere):
     for arguments, message in (
         (["--k", "12"], "nearest: 8 and 16"),
-        (["--epsilon", "1.5"], "belongs to --mode levels"),
-        (["--epochs", "5"], "belongs to the four published models"),
-        (["--mode", "levels", "--epsilon", "3"], "epsilon must be between 0 and 2"),
+        (["--epsilon", "1.5"], "--epsilon belongs to --mode levels"),
+        (["--steps", "5"], "--steps belongs to --mode levels or direct"),
+        (["--mode", "levels", "--epsilon", "3"], "epsilon must be below 2"),
         (["--samples", "-5"], "samples must be at least 1"),
     ):
         code, _, err = run(capsys, "train", "chain", *arguments)
@@ -98,9 +106,11 @@ def test_chain_settings_that_cannot_be_are_one_line(capsys, elsewhere):
 
 def test_xor_settings_that_cannot_be_are_one_line(capsys, elsewhere):
     for arguments, message in (
-        (["--n", "2"], "needs n ≥ 3"),
-        (["--readout", "abs", "--steps", "3"], "needs samples"),
+        (["--n", "2"], "n ≥ 3"),
+        (["--readout", "abs", "--steps", "3"], "Fresh"),
         (["--positions", "balanced", "--n", "65"], "even n"),
+        (["--gain", "-5"], "gain must be above 0"),
+        (["--positions", "onehot", "--width", "5"], "width"),
     ):
         code, _, err = run(capsys, "train", "xor", *arguments)
         assert code == 2
@@ -112,13 +122,17 @@ def test_xor_settings_that_cannot_be_are_one_line(capsys, elsewhere):
     ("arguments", "message"),
     [
         (["--k", "9"], "k must be between 0 and n=8"),
-        (["--preset", "best"], "preset must be one of"),
+        (["--preset", "best"], "'best' is not one of"),
+        (["--restarts", "2"], "--restarts belongs to --preset anneal"),
+        (["--tau", "n/0"], "tau must be positive and finite"),
+        (["--subset", "1,2,3", "--k", "4"], "subset has 3 positions, but k=4"),
+        (["--save", "no/such/place.npz"], "--save needs a file in an existing folder"),
         (["--tau", "cold"], "tau must be a number or a formula"),
         (["--subset", "1,x"], "--subset takes positions"),
         (["--subset", "1,80"], "positions must be in 0..7"),
         (["--runs", "0"], "--runs must be at least 1"),
         (["--figure", "x.bmp"], "a figure file ends in"),
-        (["--eta", "-1"], "rate must be positive"),
+        (["--eta", "-1"], "eta must be above 0"),
         (["--heads", "0"], "heads must be at least 1"),
     ],
 )

@@ -97,7 +97,8 @@ def test_the_trace_and_the_table_are_there(case, trained):
     assert runs.trace["risk"].shape[:2] == (4, len(runs.trace["step"]))
     table = runs.table()
     assert len(table) == 4
-    assert {"run", "solved", "risk", "error", "kind", "result"} <= set(table[0])
+    names = table.columns if hasattr(table, "columns") else table[0]
+    assert {"run", "solved", "risk", "error", "kind", "result"} <= set(names)
     assert all(isinstance(result, Result) for result in runs.result)
 
 
@@ -111,8 +112,9 @@ def test_a_second_call_compiles_nothing(case, trained, caplog):
 
 def test_every_learner_has_a_row_and_its_options():
     covered = {case.learner.name for case in CASES}
-    assert covered == set(LEARNERS)
-    for name, learner in LEARNERS.items():
+    ours = {n: each for n, each in LEARNERS.items() if each.__module__.startswith("paritylab.")}
+    assert covered == set(ours)
+    for name, learner in ours.items():
         assert set(learner.__dataclass_fields__) == set(OPTIONS[name])
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from paritylab.sweep.engines import processes
 
 from paritylab.learning import LEARNERS
 from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
 from paritylab.sweep.blocks import learners_from_file, plain_rows, run_spec
+from paritylab.sweep.engines import processes
 from paritylab.sweep.runner import BlockError, block_key
 
 COIN = Path(__file__).parent / "coin.py"
@@ -91,7 +91,7 @@ def test_sequential_stopping_spares_decided_cells(tmp_path):
 def test_a_half_done_block_leaves_no_trace(tmp_path):
     grid = Grid("coin", {"n": 1, "k": 1}, {"breaks": 0.2}, runs=12, block=3)
     with Store(tmp_path / "s.db") as store:
-        with pytest.raises(BlockError, match=r"coin breaks=0.2 k=1 n=1, .*half way"):
+        with pytest.raises(BlockError, match=r"coin k=1 n=1 breaks=0.2, .*half way"):
             run_sweep(grid.specs(), store)
         assert all(len(block["rows"]) == 3 for block in store.blocks())
 

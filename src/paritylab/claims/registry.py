@@ -201,7 +201,9 @@ def registry() -> dict[str, Claim]:
             importlib.import_module(f"{name}.{module.name}")
     order = list(PAPERS)
     own = [entry for entry in _REGISTERED if entry.is_built_in]
-    return {entry.id: entry for entry in sorted(own, key=lambda entry: order.index(entry.paper))}
+    # By place, since whoever imports a claim's module first would otherwise decide.
+    own.sort(key=lambda entry: (order.index(entry.paper), str(entry.file), entry.line))
+    return {entry.id: entry for entry in own}
 
 
 def claims_from_file(path: str | Path) -> dict[str, Claim]:

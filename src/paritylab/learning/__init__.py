@@ -3,6 +3,7 @@
 from paritylab.learning.chain.levels import Levels
 from paritylab.learning.chain.published import FullBatch
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
+from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
 from paritylab.learning.descent import Descent
 from paritylab.learning.hardness.frozen import FrozenAttention
 from paritylab.learning.hardness.hidden import Hidden
@@ -12,19 +13,7 @@ from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.one_step import OneStep
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
-from paritylab.learning.runs import (
-    LEARNERS,
-    AllInputs,
-    Fresh,
-    Population,
-    Result,
-    Rows,
-    Runs,
-    Sample,
-    joined,
-    learn,
-    register,
-)
+from paritylab.learning.runs import LEARNERS, Result, Runs, joined, learn, register
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep
 

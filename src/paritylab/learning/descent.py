@@ -10,19 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.judging import Judged, judge_models
-from paritylab.learning.runs import (
-    SOLVED_RISK,
-    AllInputs,
-    Fresh,
-    Rows,
-    Sample,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models.protocol import (
     check_model,
     first_line,

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.runs import Rows
+from paritylab.learning.data import Rows
 from paritylab.models import HeadAttention
 from paritylab.models.protocol import parameters_of
 from paritylab.precision import float64

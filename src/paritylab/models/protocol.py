@@ -46,8 +46,11 @@ def _trains(leaf: Any) -> bool:
     return array and bool(jnp.issubdtype(leaf.dtype, jnp.floating))
 
 
-def check_model(model: Any, n: int) -> None:
-    """One clear line if `model` does not map one string of n bits to one number."""
+def check_model(model: Any, n: int, *, trains: bool = True) -> None:
+    """One clear line if `model` does not map one string of n bits to one number.
+
+    trains: it must have numbers to train, too.
+    """
     name = type(model).__name__
     if not callable(model):
         raise ValueError(
@@ -60,7 +63,7 @@ def check_model(model: Any, n: int) -> None:
             f"{name} lacks {lacking}(): make it an equinox.Module (its arrays are trained) "
             "or give it both parameters() and with_parameters(parameters)"
         )
-    if not jax.tree.leaves(parameters_of(model)):
+    if trains and not jax.tree.leaves(parameters_of(model)):
         raise ValueError(f"{name} has no trainable numbers: no floating array among its fields")
     try:
         made = eqx.filter_eval_shape(model, jnp.zeros(n))

@@ -74,4 +74,4 @@ def check_predicts(model: Any, n: int) -> None:
             f"expected a model of one bit string, got {type(model).__name__}; "
             "for an attention matrix use population_risk"
         )
-    check_model(model, n)
+    check_model(model, n, trains=False)

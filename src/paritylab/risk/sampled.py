@@ -111,7 +111,7 @@ def _delta_method(
             per_batch
         )
         spread = np.sum((share.reshape(per_batch) * scatter) ** 2, axis=0)
-        return slope * average, np.sqrt(correction * spread)
+        return np.asarray(slope * average), np.asarray(np.sqrt(correction * spread))
 
     structure = jax.tree.structure(gradients[0])
     leaves = zip(*map(jax.tree.leaves, gradients), strict=True)

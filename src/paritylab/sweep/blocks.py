@@ -135,7 +135,6 @@ def learners_from_file(path: str | Path) -> set[str]:
     path = Path(path).resolve()
     if not path.is_file():
         raise ValueError(f"no learners file at {path}")
-    before = set(LEARNERS)
     spec = importlib.util.spec_from_file_location(f"paritylab_learners_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ValueError(f"a learners file is a Python file ending in .py, got {path.name}")
@@ -145,7 +144,7 @@ def learners_from_file(path: str | Path) -> set[str]:
         spec.loader.exec_module(module)
     except Exception as error:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
-    added = set(LEARNERS) - before
+    added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:
         raise ValueError(f"{path.name} registers no learner; decorate a class with @register(name)")
     return added

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from paritylab.learning import Fresh, RecurrentNet, Sample, learn
-from paritylab.learning.hardness import recurrent
 from paritylab.models.recurrent import Recurrent, reader_inputs
 from paritylab.problem import Parity, random_parities, random_tree
 
@@ -67,7 +66,3 @@ def test_bad_settings_are_one_line(call, words):
     with pytest.raises(ValueError, match=words) as raised:
         call()
     assert "\n" not in str(raised.value)
-
-
-def test_the_short_name_is_the_same_learner():
-    assert recurrent.Recurrent is RecurrentNet

@@ -232,7 +232,7 @@ def test_parts_of_ones_own_train_many_runs_at_once(part):
 
 def test_attention_without_a_sum_of_one_learns_from_rows_only():
     plain = Heads.code(steps=20, attention="sigmoid")
-    with pytest.raises(ValueError, match=r"sum to .* not 1.*AllInputs, Sample or Fresh"):
+    with pytest.raises(ValueError, match=r"do not sum to 1 .*AllInputs, Sample or Fresh"):
         learn(plain, Population(Parity(8, (1, 4))))
     assert np.isfinite(learn(plain, AllInputs(Parity(8, (1, 4)))).risk).all()
 

@@ -19,7 +19,8 @@ from paritylab.learning.chain.judge import (
     over_runs,
 )
 from paritylab.learning.chain.teacher import batch_size
-from paritylab.learning.runs import Sample, Target, Trained, Unknown, check_fields, register
+from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem.sampling import draw_signs

@@ -18,7 +18,8 @@ from paritylab.learning.chain.judge import (
     leaves_of,
     over_runs,
 )
-from paritylab.learning.runs import Sample, Target, Trained, Unknown, check_fields, register
+from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem.tree import level_ends

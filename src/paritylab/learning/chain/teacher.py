@@ -17,7 +17,8 @@ from paritylab.learning.chain.judge import (
     over_runs,
     pairs_found,
 )
-from paritylab.learning.runs import Sample, Target, Trained, Unknown, check_fields, register
+from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem.sampling import as_key

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
     Schedule,
     as_optimiser,
@@ -18,17 +19,7 @@ from paritylab.learning.descent import (
     judged_networks,
     traced,
 )
-from paritylab.learning.runs import (
-    AllInputs,
-    Fresh,
-    Rows,
-    Sample,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models import Circle, FeedForward, FrozenHeads, FullFormAttention
 from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64

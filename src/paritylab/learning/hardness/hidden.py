@@ -19,8 +19,9 @@ from paritylab.learning.chain.judge import (
 )
 from paritylab.learning.chain.published import descend_scores
 from paritylab.learning.chain.teacher import teacher_gradient, usual_step
+from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.hardness.oracles import hiding, jittered, mean_labels, opposing
-from paritylab.learning.runs import Sample, Target, Trained, Unknown, check_fields, register
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem import ParityTree

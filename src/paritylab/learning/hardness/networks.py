@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
     Schedule,
     as_optimiser,
@@ -16,17 +17,7 @@ from paritylab.learning.descent import (
     traced,
 )
 from paritylab.learning.hardness.frozen import every_input
-from paritylab.learning.runs import (
-    AllInputs,
-    Fresh,
-    Rows,
-    Sample,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64

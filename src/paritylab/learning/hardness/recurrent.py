@@ -11,9 +11,10 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from paritylab.learning.data import Fresh, Target, Unknown
 from paritylab.learning.descent import Path, Schedule, descend, judged_networks, traced
 from paritylab.learning.judging import judge_models
-from paritylab.learning.runs import Fresh, Target, Trained, Unknown, check_fields, register
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.recurrent import BitReader, Recurrent as Network, reader_inputs
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits

@@ -15,19 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from paritylab.learning.data import Population, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import training_rows
 from paritylab.learning.judging import judge_heads
-from paritylab.learning.runs import (
-    SOLVED_RISK,
-    Population,
-    Rows,
-    Sample,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import Circle, Cosine, HeadAttention, softmax_attention
 from paritylab.precision import float64
 from paritylab.risk.objective import target_of

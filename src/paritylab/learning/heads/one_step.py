@@ -12,16 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.data import Population, Target, Unknown
 from paritylab.learning.judging import judge_heads
-from paritylab.learning.runs import (
-    SOLVED_RISK,
-    Population,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import Cosine, HeadAttention, as_code, is_drawn
 from paritylab.precision import float64
 from paritylab.problem import Parity

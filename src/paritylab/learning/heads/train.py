@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
     Schedule,
     as_optimiser,
@@ -17,19 +18,7 @@ from paritylab.learning.descent import (
 )
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.judging import judge_heads, judge_models
-from paritylab.learning.runs import (
-    SOLVED_RISK,
-    AllInputs,
-    Fresh,
-    Population,
-    Rows,
-    Sample,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import (
     FullFormAttention,
     HeadAttention,
@@ -131,7 +120,8 @@ class Heads:
             skeleton.with_parameters(jax.tree.map(lambda leaf, i=i: leaf[i], numbers))
             for i in range(len(keys))
         ]
-        found = (judge_heads if self.variant == "masked" else judge_models)(models, data, keys)
+        closed = self.variant == "masked" and _sums_to_one(self.attention, data.n)
+        found = (judge_heads if closed else judge_models)(models, data, keys)
         code = as_code(self.positions, data.n)
         looked_at = np.asarray(_favourites(code, self._directions(numbers)))
         pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
@@ -172,12 +162,10 @@ class Heads:
 
     def _population_risk(self, model: HeadAttention) -> Any:
         """risk(model, target) of the exact engine, for attention whose rows sum to one."""
-        scores = np.random.default_rng(0).normal(size=(2, model.code.n))
-        sums = np.asarray(as_attention(self.attention)(jnp.asarray(scores))).sum(axis=1)
-        if np.abs(sums - 1).max() > 1e-6:
+        if not _sums_to_one(self.attention, model.code.n):
             raise ValueError(
-                f"this attention's weights sum to {sums[0]:.3g}, not 1, and have no population "
-                "risk in closed form; train it on AllInputs, Sample or Fresh"
+                "this attention's weights do not sum to 1 and have no population risk in closed "
+                "form; train it on AllInputs, Sample or Fresh"
             )
         return _exact_risk(model.readout, as_loss(self.loss), model.code.n, model.k)
 
@@ -221,6 +209,14 @@ class Heads:
         if self.variant == "unmasked":
             return np.asarray(numbers)[..., 0, 2:]
         return numbers if self.variant == "masked" else numbers["directions"]
+
+
+def _sums_to_one(attention: Any, n: int) -> bool:
+    """Whether an attention kind's weights sum to one, tried on random scores."""
+    scores = np.random.default_rng(0).normal(size=(2, n))
+    with float64():
+        sums = np.asarray(as_attention(attention)(jnp.asarray(scores))).sum(axis=1)
+    return bool(np.abs(sums - 1).max() < 1e-6)
 
 
 def _unit_directions(key: jax.Array, heads: int, width: int) -> np.ndarray:

@@ -7,17 +7,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from paritylab.learning.data import Fresh, Population, Sample, Target, Unknown
 from paritylab.learning.descent import as_optimiser
-from paritylab.learning.runs import (
-    Fresh,
-    Population,
-    Sample,
-    Target,
-    Trained,
-    Unknown,
-    check_fields,
-    register,
-)
+from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     XOR_LOSSES,
