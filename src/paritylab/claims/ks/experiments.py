@@ -1,5 +1,7 @@
 """KS's four models, the separation they show, and recurrent rivals."""
 
+from typing import Any
+
 import numpy as np
 
 from paritylab.claims.engine import Trial
@@ -78,22 +80,21 @@ def experiments(trial: Trial) -> Finding:
             "eta": "15, 50, 100 for k = 8, 16, 32; a hundredth for direct",
         },
         counterexample=_PLAIN_CHAIN,
-        series={
-            "kind": "lines",
-            "x": {"label": "step"},
-            "y": {"label": f"prediction loss, k = {shown}"},
-            "lines": [
-                {
-                    "label": mode,
-                    "x": list(range(0, steps, 5)),
-                    "style": "-",
-                    "y": _prediction(runs[shown, mode]),
-                }
-                for mode in MODES
-            ],
-            "caption": "½ mean (ŷ - y)² of the self-generated answer during training.",
-        },
+        series=_prediction_figure({mode: runs[shown, mode] for mode in MODES}, shown),
     )
+
+
+def _prediction_figure(runs: dict[str, Runs], k: int) -> dict[str, Any]:
+    return {
+        "kind": "lines",
+        "x": {"label": "step"},
+        "y": {"label": f"prediction loss, k = {k}"},
+        "lines": [
+            {"label": mode, "x": each.trace["step"].tolist(), "style": "-", "y": _prediction(each)}
+            for mode, each in runs.items()
+        ],
+        "caption": "½ mean (ŷ - y)² of the self-generated answer during training.",
+    }
 
 
 def _prediction(runs: Runs) -> np.ndarray:

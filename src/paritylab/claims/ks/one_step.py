@@ -1,5 +1,6 @@
 """Theorem 5: one teacher-forced step, its window of step sizes, and how many samples it needs."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -155,30 +156,29 @@ def thm5_samples(trial: Trial) -> Finding:
         runs=runs * len(sizes),
         settings={"k": "n/2", "link": "-cos(πt)", "inputs": 2000},
         counterexample=_FEW_SAMPLES,
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "N at which half of the runs succeed", "scale": "log"},
-            "lines": [
-                *(
-                    {
-                        "label": f"{goal}, n^{laws[goal].exponent:.2f}",
-                        "x": list(sizes),
-                        "y": halves[goal],
-                    }
-                    for goal in flags
-                ),
-                {
-                    "label": "2M(√(2 ln M) + √(2 ln k))²",
-                    "x": list(sizes),
-                    "y": predicted,
-                    "style": "--",
-                },
-                {"label": "n²", "x": list(sizes), "y": [n * n for n in sizes], "style": ":"},
-            ],
-            "caption": "Samples that one teacher-forced step needs.",
-        },
+        series=_half_point_figure(sizes, laws, halves, predicted),
     )
+
+
+def _half_point_figure(
+    sizes: Sequence[int],
+    laws: Mapping[str, Any],
+    halves: Mapping[str, list[float]],
+    predicted: list[float],
+) -> dict[str, Any]:
+    measured = [
+        {"label": f"{goal}, n^{laws[goal].exponent:.2f}", "x": list(sizes), "y": half}
+        for goal, half in halves.items()
+    ]
+    formula = {"label": "2M(√(2 ln M) + √(2 ln k))²", "x": list(sizes), "y": predicted}
+    square = {"label": "n²", "x": list(sizes), "y": [n * n for n in sizes], "style": ":"}
+    return {
+        "kind": "lines",
+        "x": {"label": "n", "scale": "log"},
+        "y": {"label": "N at which half of the runs succeed", "scale": "log"},
+        "lines": [*measured, {**formula, "style": "--"}, square],
+        "caption": "Samples that one teacher-forced step needs.",
+    }
 
 
 _FEW_SAMPLES = """\

@@ -72,11 +72,15 @@ class Levels:
             data.k.bit_length() - 1 if self.steps is None else self.steps,
             self.strings,
             batch_size(data.samples),
-            self.filtering,
-            self.rounding,
             self.full_gradient or not (self.filtering and self.rounding),
         )
-        numbers = _Numbers(np.float32(eta), np.float32(self.epsilon), np.int32(data.samples))
+        numbers = _Numbers(
+            np.float32(eta),
+            np.float32(self.epsilon),
+            np.int32(data.samples),
+            np.bool_(self.filtering),
+            np.bool_(self.rounding),
+        )
         states = jax.tree.map(np.asarray, _learn_levels(link, numbers, leaves, keys, parts))
         kept = None
         if trace is not None:
@@ -122,17 +126,17 @@ class _Parts(NamedTuple):
     steps: int
     strings: int
     size: int
-    filtering: bool
-    rounding: bool
     full: bool
 
 
 class _Numbers(NamedTuple):
-    """Its numbers: step size, threshold of the filter, rows."""
+    """What may change without compiling again; samples: rows."""
 
     eta: Any
     epsilon: Any
     samples: Any
+    filtering: Any
+    rounding: Any
 
 
 class _State(NamedTuple):
@@ -174,16 +178,14 @@ def _one_run(link: AbstractLink, numbers: _Numbers, parts: _Parts, leaves: Any, 
 
     def state(scores: Any, route: str) -> tuple[_State, Any]:
         model = ChainModel(scores, parts.n, link, "level")
-        passes = jnp.ones(k.bit_length() - 1, jnp.float32)
-        if parts.filtering:
-            passes = filter_levels(model, hints, numbers.epsilon)
+        passes = jnp.where(numbers.filtering, filter_levels(model, hints, numbers.epsilon), 1)
         loss, gradient = loss_and_gradient(model, passes, rows, route)
         return _State(scores, levels_solved(scores, leaves), loss, passes), gradient
 
     def step(scores: Any, _: Any) -> tuple[Any, _State]:
         before, gradient = state(scores, "full" if parts.full else "open")
         moved = scores - numbers.eta * gradient
-        return jnp.round(moved) if parts.rounding else moved, before
+        return jnp.where(numbers.rounding, jnp.round(moved), moved), before
 
     start = jnp.zeros((parts.n + k - 1, k - 1), jnp.float32)
     scores, states = jax.lax.scan(step, start, length=parts.steps)
