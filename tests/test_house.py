@@ -22,6 +22,7 @@ HOUSE = (
     *("risk.result", "risk.routes", "risk"),
     *(
         "learning.saving",
+        "learning.data",
         "learning.runs",
         "learning.judging",
         "learning.descent",

@@ -64,14 +64,14 @@ def test_a_fixed_target_fresh_batches_and_other_settings(capsys, elsewhere):
 
 
 def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
-    command = ["train", "xor", "--n", "64", "--positions", "balanced", "--width", "60"]
+    command = ["train", "xor", "--n", "64", "--positions", "balanced", "--width", "90"]
     code, out, err = run(capsys, *command, "--runs", "20", "--save", "xor.npz")
     assert code == 0
     assert "right on every input                    100 % [84, 100]" in out
-    assert "120 beside 64" in out
+    assert "180 beside 64" in out
     assert "20 runs" in err
     assert (elsewhere / "xor.svg").read_text().count("<svg") == 1
-    assert Runs.load(elsewhere / "xor.npz").numbers.shape == (20, 2, 60)
+    assert Runs.load(elsewhere / "xor.npz").numbers.shape == (20, 2, 90)
 
 
 def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
