@@ -1,11 +1,11 @@
-"""Write the generated pages: one per claim, and the list of public names. Run by `make docs`."""
+"""Write what is generated: a page per claim, the public names, README's table. `make docs`."""
 
 import inspect
 import re
 from pathlib import Path
 
 import paritylab
-from paritylab.claims import PAPERS, Claim, Effort, registry
+from paritylab.claims import PAPERS, Claim, Effort, Status, registry
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -75,12 +75,33 @@ def api_page() -> str:
     return "\n".join(lines)
 
 
+def readme(claims: dict[str, Claim]) -> str:
+    """README with its counts of verdicts and its table of claims brought up to date."""
+    text = (ROOT / "README.md").read_text()
+    recorded = {claim.id: claim.expected_at(Effort.DEFAULT) for claim in claims.values()}
+    counts = []
+    for paper in PAPERS:
+        statuses = [recorded[c.id] for c in claims.values() if c.paper == paper]
+        known = [status for status in Status if status in statuses]
+        counts.append(
+            f"{paper.upper()}: " + ", ".join(f"{statuses.count(s)} {s.value}" for s in known)
+        )
+    summary = "**Verdicts so far** — " + "; ".join(counts) + "."
+    text = re.sub(r"\*\*Verdicts so far\*\* — .*", lambda _: summary, text)
+    rows = [
+        f"| `{c.id}` | {c.paper} | {recorded[c.id] or 'new'} | {c.title} |" for c in claims.values()
+    ]
+    table = "\n".join(["| claim | paper | verdict | what it says |", "|---|---|---|---|", *rows])
+    return re.sub(r"\| claim \| paper \|.*?(?=\n\n)", lambda _: table, text, flags=re.DOTALL)
+
+
 def pages() -> dict[Path, str]:
     """Every generated file with its text."""
     claims = registry()
     made = {HERE / "claims" / f"{id}.md": claim_page(claim) for id, claim in claims.items()}
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
+    made[ROOT / "README.md"] = readme(claims)
     return made
 
 

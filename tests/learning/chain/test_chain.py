@@ -102,7 +102,7 @@ def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, cap
     records = len(traced.trace["step"])
     assert traced.trace["scores"].shape == (2, records, *first.numbers.shape[1:])
     assert (traced.trace["scores"][:, 0] == 0).all()
-    losses = traced.trace["chain_loss" if learner.name == "published" else "loss"]
+    losses = traced.trace["chain_loss" if learner.name == "published" else "risk"]
     assert losses.shape == (2, records)
     assert (losses[:, 1] < losses[:, 0]).all()
 

@@ -78,7 +78,7 @@ def test_teacher_forcing_learns_where_direct_training_does_not():
     assert abs(done["direct"].stats["accuracy"][0] - 0.5) < 0.05
     assert done["selfcheck"].trace["opened"][0, 0] == 1
     for mode, runs in done.items():
-        path = runs.trace["prediction_loss"][0]
+        path = runs.trace["risk"][0]
         assert path[1] == pytest.approx(runs.stats["prediction_loss"][0], rel=1e-6), mode
 
 

@@ -73,12 +73,8 @@ def softmax_needed(trial: Trial) -> Finding:
             f"{', '.join(map(str, checkpoints))} steps. Their mean risk after "
             f"{checkpoints[-1]} steps is {listed}: sigmoid and exp come close on average, none is "
             "right on every input.",
-            "solved": {
-                f"{kind}, {steps} steps": str(rate) for (kind, steps), rate in rates.items()
-            },
-            "smallest_median_risk": {
-                f"{kind}, {steps} steps": risk for (kind, steps), risk in risks.items()
-            },
+            "solved": {f"{kind}, {at} steps": str(rate) for (kind, at), rate in rates.items()},
+            "smallest_median_risk": {f"{kind}, {at} steps": r for (kind, at), r in risks.items()},
         },
         predicted={"solved": "softmax only"},
         margin=one.low - rival,
@@ -92,14 +88,18 @@ def softmax_needed(trial: Trial) -> Finding:
             "rates": f"best of {sum(len(RULES[rule]) for rule in rules)}",
             "model": RECONSTRUCTION,
         },
-        series={
-            "kind": "side by side",
-            "parts": [_weights_after_one_step(trial.seed), _risk_by_steps(checkpoints, risks)],
-            "caption": "Left: weights after one step sized to give the pair (dotted) a weight of "
-            "about 1/2, n = 64; only softmax silences the rest. Right: mean risk of each kind at "
-            "its own best rate and optimiser.",
-        },
+        series=_race_figure(trial.seed, checkpoints, risks),
     )
+
+
+def _race_figure(seed: int, checkpoints: tuple[int, ...], risks: dict) -> dict:
+    return {
+        "kind": "side by side",
+        "parts": [_weights_after_one_step(seed), _risk_by_steps(checkpoints, risks)],
+        "caption": "Left: weights after one step sized to give the pair (dotted) a weight of "
+        "about 1/2, n = 64; only softmax silences the rest. Right: mean risk of each kind at "
+        "its own best rate and optimiser.",
+    }
 
 
 def _risk_by_steps(checkpoints: tuple[int, ...], risks: dict[tuple[str, int], float]) -> dict:
@@ -277,20 +277,24 @@ def float32_claim(trial: Trial) -> Finding:
             "temperature": "1/gain",
             "model": RECONSTRUCTION,
         },
-        series={
-            "kind": "lines",
-            "x": {"label": "gain β = 1/temperature", "scale": "log"},
-            "y": {"label": "worst |ŷ - y| over all inputs"},
-            "lines": [
-                {
-                    "label": f"n = {n}, {name}",
-                    "x": list(gains),
-                    "style": style,
-                    "y": [errors[n, gain, 0][which] for gain in gains],
-                }
-                for n in sizes
-                for which, name, style in ((0, "float64", "-"), (1, "float32", "o"))
-            ],
-            "caption": "One step in double and in single precision.",
-        },
+        series=_by_precision(sizes, gains, errors),
     )
+
+
+def _by_precision(sizes: tuple[int, ...], gains: tuple[float, ...], errors: dict) -> dict:
+    return {
+        "kind": "lines",
+        "x": {"label": "gain β = 1/temperature", "scale": "log"},
+        "y": {"label": "worst |ŷ - y| over all inputs"},
+        "lines": [
+            {
+                "label": f"n = {n}, {name}",
+                "x": list(gains),
+                "style": style,
+                "y": [errors[n, gain, 0][which] for gain in gains],
+            }
+            for n in sizes
+            for which, name, style in ((0, "float64", "-"), (1, "float32", "o"))
+        ],
+        "caption": "One step in double and in single precision.",
+    }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -82,21 +83,25 @@ def samples_claim(trial: Trial) -> Finding:
         interval=(two.low, two.high),
         runs=runs * len(curves),
         settings={"m": "12 ln n", "threshold": "half of the runs", "model": RECONSTRUCTION},
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "N at which half of the runs succeed", "scale": "log"},
-            "lines": [
-                {
-                    "label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}",
-                    "x": list(sizes),
-                    "y": each,
-                }
-                for (code, loss), each in halves.items()
-            ],
-            "caption": "Samples the first step needs to put the pair on top.",
-        },
+        series=_half_points(sizes, halves, laws),
     )
+
+
+def _half_points(sizes: tuple[int, ...], halves: dict, laws: dict) -> dict[str, Any]:
+    return {
+        "kind": "lines",
+        "x": {"label": "n", "scale": "log"},
+        "y": {"label": "N at which half of the runs succeed", "scale": "log"},
+        "lines": [
+            {
+                "label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}",
+                "x": list(sizes),
+                "y": each,
+            }
+            for (code, loss), each in halves.items()
+        ],
+        "caption": "Samples the first step needs to put the pair on top.",
+    }
 
 
 def _slope(sizes: tuple[int, ...], law: Callable[[int], float]) -> float:

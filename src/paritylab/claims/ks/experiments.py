@@ -99,7 +99,7 @@ def _prediction_figure(runs: dict[str, Runs], k: int) -> dict[str, Any]:
 
 def _prediction(runs: Runs) -> np.ndarray:
     """Prediction loss of the first run, before every fifth step."""
-    return runs.trace["prediction_loss"][0]
+    return runs.trace["risk"][0]
 
 
 def _when(steps: np.ndarray) -> str:

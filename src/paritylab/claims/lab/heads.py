@@ -73,15 +73,16 @@ def heads_learn(trial: Trial) -> Finding:
             "start": "evenly spaced, random rotation",
             "restart": "correlation below 0.9",
         },
-        series={
-            "kind": "side by side",
-            "parts": [_forces(), _basin(trial)],
-            "caption": "Left: forces of the log-correlation. Positions of B pull until they "
-            "are covered once, then push a second head away; positions off B push up to a "
-            "barrier at g = 1. Right: which start angles of two heads find B = {2, 3}, n = 16, "
-            "without jitter; in the dark region the heads meet and never part.",
-        },
+        series={"kind": "side by side", "parts": [_forces(), _basin(trial)], "caption": _CAPTION},
     )
+
+
+_CAPTION = (
+    "Left: forces of the log-correlation. Positions of B pull until they are covered once, then "
+    "push a second head away; positions off B push up to a barrier at g = 1. Right: which start "
+    "angles of two heads find B = {2, 3}, n = 16, without jitter; in the dark region the heads "
+    "meet and never part."
+)
 
 
 def _named(rates: dict, attribute: str) -> dict[str, float]:

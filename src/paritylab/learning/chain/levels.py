@@ -85,7 +85,7 @@ class Levels:
         kept = None
         if trace is not None:
             steps = np.arange(0, parts.steps + 1, trace)
-            kept = {"step": steps, "loss": states.loss[:, steps], "scores": states.scores[:, steps]}
+            kept = {"step": steps, "risk": states.loss[:, steps], "scores": states.scores[:, steps]}
         return judged_chains(
             states.scores[:, -1],
             data,

@@ -81,7 +81,7 @@ class FullBatch:
             steps = np.arange(0, self.steps, trace)
             kept = {
                 "step": steps,
-                "prediction_loss": losses.prediction[:, steps],
+                "risk": losses.prediction[:, steps],
                 "chain_loss": losses.chain[:, steps],
                 "opened": losses.opened[:, steps],
                 "scores": path,

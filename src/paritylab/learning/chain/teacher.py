@@ -68,7 +68,7 @@ class TeacherStep:
         kept = None
         if trace is not None:
             both = np.stack([np.zeros_like(scores), scores], axis=1)
-            kept = {"step": np.arange(2), "loss": np.stack(losses, axis=1), "scores": both}
+            kept = {"step": np.arange(2), "risk": np.stack(losses, axis=1), "scores": both}
         return judged_chains(
             scores, data, keys, link=link, mask=self.mask, needs_pairs=True, trace=kept
         )

@@ -64,7 +64,7 @@ class Hidden:
         kept = None
         if trace is not None:
             steps = np.arange(0, self.steps, trace)
-            kept = {"step": steps, "loss": told.loss[:, steps], "scores": path}
+            kept = {"step": steps, "risk": told.loss[:, steps], "scores": path}
         return judged_chains(
             scores,
             data,
