@@ -76,4 +76,7 @@ class PackedSigns(AbstractPositionCode):
         """(first position, signs in float32) of one block of positions after the other."""
         for at in range(0, self.n, BLOCK):
             bits = np.unpackbits(self.packed[at : at + BLOCK], axis=1, count=self.size)
-            yield at, bits.astype(np.float32) * 2 - 1
+            signs = bits.astype(np.float32)
+            signs *= 2
+            signs -= 1
+            yield at, signs

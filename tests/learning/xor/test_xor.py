@@ -5,21 +5,22 @@ import itertools
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
-from paritylab.learning.xor.exact import as_pointwise, first_gradient, worst_case, xor_risk
+from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
+from paritylab.learning.xor import train
+from paritylab.learning.xor.exact import first_gradient, worst_case, xor_risk
+from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
+from paritylab.learning.xor.precision import step_in_precision
 from paritylab.learning.xor.race import race
+from paritylab.learning.xor.rows import rows_risk
 from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import streamed_step
-from paritylab.learning.xor.train import (
-    default_gain,
-    sampled_weight_gradient,
-    step_in_precision,
-    train_xor,
-    unit_step,
-)
-from paritylab.models import ATTENTION, XOR_READOUTS, TwoHeads, as_code
+from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, TwoHeads, as_code
 from paritylab.precision import float64
+from paritylab.problem import Loss, Parity, ParityTree, as_loss, random_parities
+from paritylab.risk import enumerated_risk
 
 X64_MODES = [False]
 SIGNS = np.array(list(itertools.product([1.0, -1.0], repeat=8)))
@@ -28,9 +29,13 @@ ON_PAIR = np.isin(np.arange(8), PAIR)
 LABELS = -SIGNS[:, 2] * SIGNS[:, 5]
 
 
+def pairs(n, runs, **options):
+    return random_parities(n, 2, runs, sign=-1, **options)
+
+
 def enumerated(weights, readout, loss, noise=0.0):
-    pointwise = as_pointwise(loss)
-    return jnp.mean(pointwise(LABELS, XOR_READOUTS[readout](SIGNS @ weights), noise))
+    loss = as_loss(loss)
+    return loss.outer(jnp.mean(loss.noisy(LABELS, XOR_READOUTS[readout](SIGNS @ weights), noise)))
 
 
 @pytest.mark.parametrize("loss", ["squared", "correlation"])
@@ -72,92 +77,240 @@ def test_the_first_gradient_is_that_of_enumeration(readout, loss):
     np.testing.assert_allclose(np.asarray(every), expected, atol=1e-12)
 
 
+def twice_as_sharp(scores):
+    return jax.nn.softmax(2 * scores, axis=-1)
+
+
+def cosine(z):
+    return jnp.cos(jnp.pi * z)
+
+
+def checked(learner, readout, key=1):
+    """Two runs whose model gives, over every input, the risk and worst error they report."""
+    runs = learn(learner, Population(pairs(8, 2, noise=0.05)), key=key)
+    model, (i, j) = runs.model(1), runs.targets[1].subset
+    with float64():
+        errors = readout(SIGNS @ model.weights()) + SIGNS[:, i] * SIGNS[:, j]
+        flipped = readout(SIGNS @ model.weights()) - SIGNS[:, i] * SIGNS[:, j]
+        risk = float(jnp.mean(0.95 * errors**2 + 0.05 * flipped**2) / 2)
+        worst, found = float(jnp.abs(errors).max()), np.argsort(-np.asarray(model.weights()))[:2]
+    assert runs.kind == "exact"
+    assert runs.risk[1] == pytest.approx(risk, rel=1e-9, abs=1e-9)
+    assert runs.stats["worst"][1] >= worst * (1 - 1e-5)  # cos is searched, not solved, for |z| > 1
+    assert runs.stats["numbers"].tolist() == [2 * model.code.width] * 2
+    assert runs.subset[1] in (None, tuple(sorted(found.tolist())))
+    return runs
+
+
 @pytest.mark.parametrize("attention", ATTENTION)
-@pytest.mark.parametrize("positions", ["signs", "onehot"])
-def test_one_step_is_autodiff_of_the_whole_model(attention, positions):
-    """train_xor against the gradient of the model's own loss averaged over every input."""
-    runs = train_xor(8, 6, runs=2, attention=attention, positions=positions, gain=1.5, seed=4)
+@pytest.mark.parametrize("readout", XOR_READOUTS)
+def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention, readout):
+    """The risk by enumeration, and the step by autodiff of the model over every input."""
+    for positions in ("balanced", "sphere", "circle", "onehot", "signs"):
+        learner = XorStep(
+            width=None if positions in ("circle", "onehot") else 5,
+            attention=attention,
+            readout=readout,
+            positions=positions,
+            gain=1.5,
+        )
+        runs = checked(learner, XOR_READOUTS[readout])
+    model, labels = runs.model(1), -np.prod(SIGNS[:, runs.targets[1].subset], axis=1)
     with float64():
-        keys = [jax.random.fold_in(jax.random.key(4), run) for run in range(2)]
-        for run, key in enumerate(keys):
-            code = as_code(positions, 8, key=jax.random.fold_in(key, 1), width=6)
-            i, j = runs.pairs[run]
-            labels = -SIGNS[:, i] * SIGNS[:, j]
-
-            def loss(w, code=code, labels=labels):
-                model = TwoHeads(w, code, attention)
-                return jnp.mean((jax.vmap(model)((1 - SIGNS) / 2) - labels) ** 2) / 2
-
-            step = unit_step(8, attention=attention) * 1.5
-            expected = -step * jax.grad(loss)(jnp.zeros((2, code.width)))
-            np.testing.assert_allclose(runs.directions[run], np.asarray(expected), atol=1e-9)
-
-
-def test_the_closed_first_step_of_the_tent_is_autodiff_too():
-    runs = train_xor(9, 6, runs=1, readout="abs", gain=1.0, seed=2)
-    key = jax.random.fold_in(jax.random.key(2), 0)
-    signs = np.array(list(itertools.product([1.0, -1.0], repeat=9)))
-    with float64():
-        code = as_code("signs", 9, key=jax.random.fold_in(key, 1), width=6)
-        i, j = runs.pairs[0]
 
         def loss(w):
-            model = TwoHeads(w, code, readout=XOR_READOUTS["abs"])
-            return jnp.mean((jax.vmap(model)((1 - signs) / 2) + signs[:, i] * signs[:, j]) ** 2) / 2
+            z = SIGNS @ model.with_parameters(w).weights()
+            return jnp.mean(as_loss("squared").noisy(labels, model.readout(z), 0.05))
 
-        expected = -unit_step(9, readout="abs") * jax.grad(loss)(jnp.zeros((2, 6)))
-    np.testing.assert_allclose(runs.directions[0], np.asarray(expected), atol=1e-8)
+        step = unit_step(8, attention=attention, readout=readout) * 1.5
+        expected = -step * jax.grad(loss)(jnp.zeros((2, 5)))
+    np.testing.assert_allclose(runs.numbers[1], np.asarray(expected), atol=1e-8)
+
+
+def test_own_parts_are_rebuilt_too():
+    table = np.random.default_rng(0).normal(size=(8, 5))
+    for changes in (
+        {"attention": twice_as_sharp, "width": 5},
+        {"positions": table},
+        {"positions": OneHot(8), "readout": cosine},
+        {"attention": "exp", "positions": lambda n: np.eye(n)[:, :5], "readout": cosine},
+    ):
+        checked(XorStep(gain=1.5, **changes), changes.get("readout", XOR_READOUTS["square"]))
+
+
+def test_learned_positions_are_part_of_the_numbers():
+    learner = XorStep(width=6, learn_positions=True, steps=4, gain=0.5)
+    runs = learn(learner, Population(pairs(8, 3)), trace=3)
+    for run, target in enumerate(runs.targets):
+        exact = enumerated_risk(runs.model(run), target, "squared").value
+        assert runs.risk[run] == pytest.approx(exact, abs=1e-12)
+    assert runs.stats["numbers"].tolist() == [2 * 6 + 8 * 6] * 3
+    assert runs.trace["directions"].shape == (3, 2, 2, 6)
+    first, fixed = (
+        learn(XorStep(width=6, learn_positions=trained), Population(pairs(8, 3)))
+        for trained in (True, False)
+    )
+    np.testing.assert_allclose(first.numbers["directions"], fixed.numbers, rtol=1e-9)
+
+
+def test_the_trace_is_the_path_of_the_exact_risk():
+    learner = XorStep(width=6, gain=0.3, steps=3)
+    runs = learn(learner, Population(pairs(8, 2)), trace=1)
+    assert runs.trace["step"].tolist() == [0, 1, 2]
+    for step in range(3):
+        model = runs.model(0).with_parameters(runs.trace["directions"][0, step])
+        exact = enumerated_risk(model, runs.targets[0], "squared").value
+        assert runs.trace["risk"][0, step] == pytest.approx(exact, abs=1e-12)
 
 
 @pytest.mark.parametrize("readout", XOR_READOUTS)
-def test_the_streamed_gradient_approaches_the_exact_one(readout):
+@pytest.mark.parametrize("loss", ["squared", "mean_hinge_squared"])
+def test_rows_approach_the_exact_gradient(readout, loss):
     weights = jnp.full(8, 1 / 8, jnp.float32)
-    sampled = sampled_weight_gradient(
-        weights, PAIR, jax.random.key(0), 100_001, readout=readout, noise=0.1
-    )
+    options = {"readout": XOR_READOUTS[readout], "loss": as_loss(loss)}
+    key = jax.random.key(0)
+    risk, gradient = rows_risk(weights, PAIR, key, 100_001, noise=0.1, **options)
     with float64():
-        every = jax.grad(lambda g: enumerated(g, readout, "squared", 0.1))(jnp.full(8, 1 / 8))
-    np.testing.assert_allclose(np.asarray(sampled), np.asarray(every), atol=0.03)
+        g = jnp.full(8, 1 / 8)
+        value, every = jax.value_and_grad(lambda g: enumerated(g, readout, loss, 0.1))(g)
+    assert float(risk) == pytest.approx(float(value), abs=0.02)
+    np.testing.assert_allclose(np.asarray(gradient), np.asarray(every), atol=0.03)
+    fair = np.full(8, 0.5, np.float32)
+    biased, _ = rows_risk(weights, PAIR, key, 20_000, probabilities=fair, noise=0.1, **options)
+    assert float(biased) == pytest.approx(float(value), abs=0.05)
+
+
+def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
+    learner = XorStep(width=12, optimiser=optax.sgd(1e-9), steps=3)
+    seen = {
+        kind: learn(learner, kind(pairs(16, 2), 64), trace=1).trace["risk"]
+        for kind in (Sample, Fresh)
+    }
+    assert np.ptp(seen[Sample], axis=1).max() < 1e-6
+    assert np.ptp(seen[Fresh], axis=1).min() > 1e-3
+
+
+def test_many_rows_find_the_pair_with_noise_and_bias():
+    learner = XorStep(width=24, loss="correlation", positions="balanced")
+    runs = learn(learner, Sample(pairs(16, 10, noise=0.1), 20_000))
+    assert runs.rate().value > 0.8
+    biased = learn(learner, Fresh(pairs(16, 3, bias=0.45), 20_000))
+    exact = enumerated_risk(biased.model(0), biased.targets[0], "squared").value
+    assert biased.risk[0] == pytest.approx(exact, abs=1e-9)
+
+
+def test_beyond_20_bits_other_readouts_are_sampled_with_their_error():
+    runs = learn(XorStep(readout="abs", positions="balanced"), Population(pairs(22, 2)))
+    exact = enumerated_risk(runs.model(0), runs.targets[0], "squared").value
+    assert runs.kind == "sampled"
+    assert abs(runs.risk[0] - exact) < 6 * runs.error[0] + 1e-9
 
 
 def test_streamed_and_tabled_steps_agree_in_distribution():
-    table = train_xor(512, 80, runs=60, gain=20.0)
+    table = learn(XorStep(width=80, gain=20.0), Population(pairs(512, 60)))
     stream = [streamed_step(512, 80, [20.0], pairs=20, seed=seed) for seed in range(3)]
-    medians = np.median(table.error), np.median(np.concatenate([s.error[0] for s in stream]))
-    assert table.ranked.all()
+    medians = np.median(table.stats["worst"]), np.median([step.error[0] for step in stream])
+    assert table.recovered.all()
     assert all(step.ranked.all() for step in stream)
     assert 0.5 < medians[0] / medians[1] < 2
+
+
+@pytest.mark.parametrize("positions", ["signs", "balanced"])
+def test_shared_positions_can_be_rebuilt(positions):
+    learner = XorStep(width=30, gain=8.0, shared=True, positions=positions)
+    runs = learn(learner, Population(pairs(16, 5, noise=0.1)), trace=1)
+    for run, target in enumerate(runs.targets):
+        model = runs.model(run)
+        exact = enumerated_risk(model, target, "squared").value
+        assert abs(runs.risk[run] - exact) <= runs.error[run] < 1e-5
+        found = tuple(sorted(np.argsort(-np.asarray(model.weights()))[:2].tolist()))
+        assert runs.subset[run] in (None, found)
+    np.testing.assert_array_equal(runs.model(0).code.packed, runs.model(4).code.packed)
+    other = XorStep(width=30, shared=True, positions=positions, positions_seed=1)
+    code = other.rebuild(runs.numbers[0], runs.targets[0], jax.random.key(0)).code
+    assert (code.packed != runs.model(0).code.packed).any()
+    assert runs.trace["directions"].shape == (5, 1, 2, 30)
+
+
+def test_shared_positions_take_the_same_step_as_a_table():
+    shared = learn(XorStep(width=30, gain=8.0, shared=True), Population(pairs(64, 4, noise=0.2)))
+    own = XorStep(gain=8.0, positions=shared.model(0).code)
+    table = learn(own, Population(shared.targets))
+    np.testing.assert_allclose(shared.numbers, table.numbers, atol=1e-9)
+    np.testing.assert_allclose(shared.stats["worst"], table.stats["worst"], atol=1e-5)
+    assert shared.subset == table.subset
 
 
 def test_balanced_positions_share_exactly():
     step = streamed_step(64, 60, [40.0, 400.0], pairs=20, balanced=True)
     assert step.imbalance.max() < 1e-12
     assert step.error[1].max() < step.error[0].max() < 1
-    assert train_xor(64, 60, positions="balanced", runs=40).solved.all()
+    runs = learn(XorStep(width=80, positions="balanced"), Population(pairs(64, 40)))
+    assert runs.rate("solved").value > 0.95
+    assert runs.recovered.all()
 
 
-def test_learned_positions_move_nothing_in_the_first_step():
-    fixed = train_xor(32, 24, runs=5)
-    learned = train_xor(32, 24, runs=5, learn_positions=True)
-    np.testing.assert_allclose(learned.directions, fixed.directions, rtol=1e-9)
+def test_same_key_same_bits_whatever_the_block(monkeypatch):
+    targets = pairs(32, 7)
+    for learner, data in (
+        (XorStep(width=24, start=0.01), Population(targets)),
+        (XorStep(width=24, positions="sphere", steps=2), Sample(targets, 300)),
+    ):
+        whole, again = (learn(learner, data, key=3) for _ in range(2))
+        np.testing.assert_array_equal(whole.numbers, again.numbers)
+        few = type(data)(targets[:4], *([300] if isinstance(data, Sample) else []))
+        alone = learn(learner, few, key=3)
+        np.testing.assert_allclose(alone.numbers, whole.numbers[:4], rtol=1e-9)
+        assert (alone.solved == whole.solved[:4]).all()
+        assert alone.subset == whole.subset[:4]
+        late = learn(learner, type(few)(targets[4:], *list(vars(few).values())[1:]), key=3, first=4)
+        np.testing.assert_allclose(late.risk, whole.risk[4:], rtol=1e-9)
+        with monkeypatch.context() as small:
+            small.setattr(train, "LARGEST_BLOCK", 30_000)
+            parts = learn(learner, data, key=3)
+        np.testing.assert_allclose(parts.numbers, whole.numbers, rtol=1e-9)
 
 
-def test_runs_are_the_same_in_other_blocks():
-    whole = train_xor(32, 24, runs=6, start=0.01)
-    part = train_xor(32, 24, runs=2, first=4, start=0.01)
-    np.testing.assert_allclose(part.error, whole.error[4:], rtol=1e-9)
+def test_a_second_call_compiles_nothing_even_at_another_gain_and_key(caplog):
+    learn(XorStep(width=12), Population(pairs(20, 3)))
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        learn(XorStep(width=12, gain=9.0), Population(pairs(20, 3, key=1, noise=0.1)), key=1)
+    assert not [r for r in caplog.records if "Finished XLA" in r.getMessage()]
 
 
-def test_softmax_wins_the_race_and_linear_does_not():
-    finals = {
-        kind: race(
-            32, 40, kind, rates=[5.0, 10.0, 20.0], checkpoints=(1, 5), positions="balanced", runs=6
-        )
-        for kind in ("softmax", "linear")
-    }
-    assert finals["softmax"].best(1).mean() > 0.5
-    assert finals["linear"].best(1).mean() == finals["linear"].best(5).mean() == 0
-    assert finals["linear"].best_risk(5) > 0.3
+def test_runs_can_be_saved_and_diverged_runs_are_never_solved(tmp_path):
+    runs = learn(XorStep(width=12, shared=True), Population(pairs(20, 3)))
+    loaded = Runs.load(runs.save(tmp_path / "runs.npz"))
+    np.testing.assert_array_equal(loaded.model(2).weights(), runs.model(2).weights())
+    lost = learn(XorStep(width=12, attention="exp", gain=1e300), Population(pairs(20, 3)))
+    assert lost.diverged.all()
+    assert not lost.solved.any()
+    assert not lost.recovered.any()
+
+
+def test_parts_of_ones_own():
+    data, rows = Population(pairs(16, 3)), Fresh(pairs(16, 3), 500)
+    table = np.random.default_rng(0).normal(size=(16, 9))
+    assert learn(XorStep(attention=twice_as_sharp), data).recovered.all()
+    assert learn(XorStep(positions=table), data).numbers.shape == (3, 2, 9)
+    assert learn(XorStep(positions=OneHot(16), readout=cosine), data).recovered.all()
+    logistic = XorStep(loss=lambda y, p: jnp.logaddexp(0, -y * p), steps=2)
+    assert np.isfinite(learn(logistic, rows).risk).all()
+    cube = Loss("cube", lambda y, p: jnp.abs(p - y) ** 3)
+    assert learn(XorStep(loss=cube), data).recovered.mean() > 0.5
+    assert np.isfinite(learn(XorStep(optimiser=optax.lion(0.1), steps=3), data).risk).all()
+
+
+def test_every_kind_may_race_and_softmax_wins():
+    def enter(kind, etas=(5.0, 10.0, 20.0)):
+        return race(32, 40, kind, etas=etas, checkpoints=(1, 5), positions="balanced", runs=6)
+
+    soft, linear, own = enter("softmax"), enter("linear"), enter(twice_as_sharp)
+    assert soft.best(1).mean() > 0.5
+    # A gain raises scores alike, and the sharper kind doubles them.
+    np.testing.assert_array_equal(own.solved[0, :2], soft.solved[0, 1:])
+    assert linear.best(1).mean() == linear.best(5).mean() == 0
+    assert linear.best_risk(5) > 0.3
 
 
 def test_more_rows_rank_the_pair_more_often():
@@ -176,16 +329,50 @@ def test_single_precision_decides_like_double():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n": 2, "width": 4}, "needs n ≥ 3"),
-        ({"n": 8}, "need a width"),
-        ({"n": 8, "width": 4, "runs": 0}, "at least 1"),
-        ({"n": 8, "width": 4, "noise": 0.7}, "noise in"),
-        ({"n": 8, "width": 4, "readout": "abs", "steps": 2}, "needs samples"),
-        ({"n": 8, "width": 4, "readout": "cube"}, "readout must be one of"),
-        ({"n": 8, "width": 4, "loss": "hinge"}, "loss must be one of"),
-        ({"n": 10**6, "width": 100, "attention": "exp"}, "only the exact first"),
+        ({"gain": -5.0}, "gain must be above 0"),
+        ({"readout": "cube"}, "readout must be one of"),
+        ({"readout": lambda z: z}, "must be even"),
+        ({"readout": lambda z: 1.0 if z > 0 else 0.0}, "the readout fails"),
+        ({"loss": "squarred"}, "did you mean 'squared'"),
+        ({"attention": lambda s: s.sum(-1)}, "a weight per score"),
+        ({"optimiser": "adm"}, "did you mean 'adam'"),
+        ({"optimiser": optax.adam(0.1), "gain": 2.0}, "brings its own step size"),
+        ({"shared": True, "attention": "exp"}, "got attention='exp'"),
+        ({"shared": True, "positions": np.eye(4)}, "got positions="),
     ],
 )
 def test_bad_settings_say_what_to_do(settings, message):
     with pytest.raises(ValueError, match=message):
-        train_xor(**settings)
+        XorStep(**settings)
+
+
+TARGET = Parity(8, (1, 4), sign=-1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "data", "message"),
+    [
+        ({}, Population(Parity(2, (0, 1), sign=-1)), "needs n ≥ 3"),
+        ({}, Population(Parity(8, (1, 4))), "sign=-1"),
+        ({}, Population(Parity(8, (1, 4, 5), sign=-1)), "random_parities"),
+        ({}, Population(ParityTree(8, (0, 1))), "sign=-1"),
+        ({}, Population(Parity(8, (1, 4), sign=-1, bias=0.4)), "need fair bits"),
+        ({"readout": "abs", "steps": 2}, Population(TARGET), "use Fresh or Sample"),
+        ({"loss": "hinge", "start": 0.1}, Population(TARGET), "use Fresh or Sample"),
+        ({"readout": "abs", "optimiser": optax.sgd(0.1)}, Population(TARGET), "by name"),
+        ({"positions": "onehot", "width": 5}, Population(TARGET), "has width 8, got width=5"),
+        ({"positions": "circle", "width": 30}, Population(TARGET), "has width 2"),
+        ({"positions": np.eye(5)}, Population(TARGET), "row per position"),
+        ({"attention": jnp.ones_like}, Population(TARGET), "does not respond"),
+        ({"readout": lambda z: 0 * z}, Population(TARGET), "do not raise the pair"),
+        ({"width": 90}, Population(Parity(10**6, (1, 4), sign=-1)), "shared=True"),
+    ],
+)
+def test_what_does_not_fit_is_one_clear_error(settings, data, message):
+    with pytest.raises(ValueError, match=message):
+        learn(XorStep(**settings), data)
+
+
+def test_usual_sizes():
+    assert usual_width(1024) == 84
+    assert TwoHeads(np.zeros((2, 6)), as_code("signs", 8, width=6)).count().trainable == 12

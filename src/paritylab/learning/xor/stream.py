@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, squared_risk, worst_of
-from paritylab.models.packed import PackedSigns
+from paritylab.models.packed import BLOCK, PackedSigns
 from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
 
@@ -134,6 +134,8 @@ class StepSums(NamedTuple):
         outside = np.abs(24 * second - 4) * self.second / mass**2 + 16 * self.fourth / mass**4
         slack = 2 * np.expm1(self.gains * self.rounding)
         error = slack * (outside + np.abs(mean) * self.first / mass)
+        # Squares and fourth powers of a block add up in float32.
+        error += min(self.n, BLOCK) * np.finfo(np.float32).eps * outside
         error += risk_rounding(self.n, second)
         return squared_risk(second, fourth, agreement), error
 
@@ -154,17 +156,19 @@ def step_sums(
     sums = np.zeros((3, *gains.shape))
     rivals = np.full((2, len(pairs)), -np.inf)
     places = np.full((2, len(pairs)), -1)
+    work = np.empty((min(BLOCK, code.n), len(pairs)), np.float32)
     for at, signs in code.sign_blocks():
         scores = signs @ factors
         inside = (pairs >= at) & (pairs < at + len(scores))
         scores[(pairs[inside] - at), np.nonzero(inside)[0]] = -np.inf
         _keep_largest(scores, at, rivals, places)
         scores -= top
-        for index, gain in enumerate(gains):
-            terms = np.exp(scores * gain.astype(np.float32))
+        for index, gain in enumerate(gains.astype(np.float32)):
+            terms = np.multiply(scores, gain, out=work[: len(scores)])
+            np.exp(terms, out=terms)
             sums[0, index] += terms.sum(axis=0, dtype=np.float64)
+            sums[1, index] += np.einsum("lp,lp->p", terms, terms)
             terms *= terms
-            sums[1, index] += terms.sum(axis=0, dtype=np.float64)
             sums[2, index] += np.einsum("lp,lp->p", terms, terms)
     unit = (code.width + 4) * np.finfo(np.float32).eps / 2
     rounding = unit * np.abs(factors).sum(axis=0, dtype=np.float64)

@@ -30,7 +30,16 @@ from paritylab.learning.xor.parts import (
 )
 from paritylab.learning.xor.rows import batch_rows
 from paritylab.learning.xor.shared import SharedStep, packed_positions, train_shared
-from paritylab.models import Bowl, Table, TwoHeads, as_attention, as_code, is_drawn
+from paritylab.models import (
+    AbstractPositionCode,
+    Bowl,
+    Table,
+    TwoHeads,
+    as_attention,
+    as_code,
+    is_drawn,
+)
+from paritylab.models.positions import AbstractTable
 from paritylab.precision import float64
 
 #: Numbers held at a time, 200 MB of them: the position tables, rows and weights of one block.
@@ -213,14 +222,13 @@ class XorStep:
     ) -> End:
         targets = [data.targets[run] for run in block]
         codes = [] if setting.code is not None else [self._code(data.n, keys[run]) for run in block]
-        every = np.arange(data.n)
         fair = all(target.is_uniform for target in data.targets)
         starts = Start(
             pair=np.array([target.subset for target in targets]),
             noise=np.array([target.noise for target in targets]),
             key=keys[block],
             directions=self.start * _normal(keys[block], self._width(data.n)),
-            table=np.stack([code.vectors(every) for code in codes]) if codes else None,
+            table=np.stack([_table(code) for code in codes]) if codes else None,
             probabilities=None if fair else np.stack([each.probabilities for each in targets]),
             first=self._first(setting, targets) if setting.source == "first" else None,
         )
@@ -265,6 +273,10 @@ class XorStep:
             loss=self.loss,
             seed=self.positions_seed,
         )
+
+
+def _table(code: AbstractPositionCode) -> Any:
+    return code.table if isinstance(code, AbstractTable) else code.vectors(np.arange(code.n))
 
 
 def _normal(keys: jax.Array, width: int) -> np.ndarray:

@@ -1,0 +1,106 @@
+"""One normalised step from zero: any k, any code, what was trained can be rebuilt."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning import OneStep, Population, Sample, learn
+from paritylab.learning.heads.one_step import one_step, set_forces, smallest_width
+from paritylab.models import Cosine, HeadAttention, RandomSigns
+from paritylab.precision import float64
+from paritylab.problem import Parity, random_parities
+from paritylab.risk import enumerated_risk, model_gradient
+
+X64_MODES = [False]
+
+
+def test_the_force_on_fair_bits_is_the_indicator_without_its_mean():
+    target = Parity(20, (2, 7, 11), noise=0.2)
+    np.testing.assert_allclose(set_forces(target), target.indicator - 3 / 20, atol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [0.5, 0.4])
+def test_the_step_follows_the_exact_gradient(bias):
+    target = Parity(12, (1, 4, 9), bias=bias)
+    runs = learn(OneStep(width=10, gain=3.0), Population(target), key=2)
+    model = runs.model(0)
+    zero = model.with_parameters(np.zeros((3, 10)))
+    gradient = np.asarray(model_gradient(zero, target, loss="log_correlation").gradient)[0]
+    step = runs.numbers[0, 0]
+    assert -gradient @ step / np.linalg.norm(gradient) / np.linalg.norm(step) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("positions", ["signs", "balanced", "sphere", "onehot", np.eye(12)[:, :7]])
+def test_what_is_rebuilt_is_what_was_trained(positions):
+    width = 20 if isinstance(positions, str) and positions != "onehot" else None
+    learner = OneStep(width=width, positions=positions)
+    runs = learn(learner, Population(random_parities(12, 3, 3, noise=0.1)), trace=1)
+    model = runs.model(1)
+    assert isinstance(model, HeadAttention)
+    assert isinstance(model.readout, Cosine)
+    signs = isinstance(positions, str) and positions in ("signs", "balanced")
+    assert isinstance(model.code, RandomSigns) == signs
+    exact = enumerated_risk(model, runs.targets[1])
+    assert runs.risk[1] == pytest.approx(exact.value, abs=1e-9)
+    with float64():
+        weights = np.asarray(model.weights())
+        bits = ((np.arange(1 << 12)[:, None] >> np.arange(12)) & 1).astype(float)
+    off = np.abs(bits @ weights - bits @ runs.targets[1].indicator).max()
+    assert runs.stats["deviation"][1] == pytest.approx(off, abs=1e-9)
+    assert runs.trace["directions"].shape == (3, 1, *runs.numbers.shape[1:])
+
+
+def test_a_wide_code_is_right_on_every_input_and_a_narrow_one_is_not():
+    targets = random_parities(64, 3, 12)
+    wide, narrow = (learn(OneStep(width=w), Population(targets)) for w in (2000, 8))
+    assert wide.recovered.all()
+    assert wide.rate("solved").value > 0.9
+    assert (wide.stats["deviation"] < 0.5).mean() > 0.9
+    assert narrow.rate().value < 0.5
+    part = learn(OneStep(width=8), Population(targets[3:5]), first=3)
+    np.testing.assert_array_equal(part.numbers, narrow.numbers[3:5])
+
+
+def test_the_whole_set_is_already_right():
+    runs = learn(OneStep(width=6), Population(Parity(5, (0, 1, 2, 3, 4))))
+    assert runs.solved.all()
+    assert runs.recovered.all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "data", "message"),
+    [
+        ({"positions": "onehot", "width": 5}, Population(Parity(8, (1,))), "has width 8"),
+        ({"width": 100}, Population(Parity(10**6, (1,))), "smaller width"),
+        ({}, Population(Parity(8, ())), "at least one bit"),
+        ({}, Sample(Parity(8, (1,)), 10), "takes Population"),
+    ],
+)
+def test_what_does_not_fit_is_one_clear_error(settings, data, message):
+    with pytest.raises(ValueError, match=message):
+        learn(OneStep(**settings), data)
+
+
+def test_one_step_ranks_and_is_exact_when_wide_enough():
+    assert one_step(512, 3, 400, seed=1).ranked
+    assert one_step(512, 3, 4000, seed=1).deviation < 0.5
+    assert not one_step(512, 8, 8, seed=1).ranked
+    assert smallest_width(256, 2, trials=5, goal="rank") <= 64
+    for bad in ({"k": 0}, {"width": 0}, {"k": 600}):
+        with pytest.raises(ValueError, match="need 1 ≤ k ≤ n"):
+            one_step(**({"n": 512, "k": 3, "width": 8, "seed": 0} | bad))
+    with pytest.raises(ValueError, match="goal must be"):
+        smallest_width(64, 2, trials=1, goal="best")
+
+
+def test_packed_scores_are_those_of_the_table():
+    from paritylab.models import PackedSigns
+
+    code = PackedSigns.draw(np.random.default_rng(0), 70_001, 13)
+    directions = np.random.default_rng(1).normal(size=(2, 13))
+    with float64():
+        scores = np.asarray(code.scores(jnp.asarray(directions)))
+    expected = directions @ code.vectors(np.arange(70_001)).T
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+    assert jax.tree.leaves(code)[0].nbytes == 70_001 * 2
