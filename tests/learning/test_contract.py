@@ -1,6 +1,8 @@
 """What every learner keeps: same key same bits, runs that stand alone, models that are what was
 trained, files that come back, and one line for what makes no sense."""
 
+from dataclasses import fields
+
 import jax
 import numpy as np
 import pytest
@@ -115,7 +117,7 @@ def test_every_learner_has_a_row_and_its_options():
     ours = {n: each for n, each in LEARNERS.items() if each.__module__.startswith("paritylab.")}
     assert covered == set(ours)
     for name, learner in ours.items():
-        assert set(learner.__dataclass_fields__) == set(OPTIONS[name])
+        assert {field.name for field in fields(learner)} == set(OPTIONS[name])
 
 
 # The frame around the learners.
