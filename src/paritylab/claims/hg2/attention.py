@@ -40,18 +40,9 @@ def softmax_needed(trial: Trial) -> Finding:
     width = usual_width(n)
     rates, risks = {}, {}
     for kind in trial.track(ATTENTION):
+        settings = {"checkpoints": checkpoints, "runs": runs, "seed": trial.seed}
         races = [
-            race(
-                n,
-                width,
-                kind,
-                optimiser=rule,
-                etas=RULES[rule],
-                checkpoints=checkpoints,
-                positions="balanced",
-                runs=runs,
-                seed=trial.seed,
-            )
+            race(n, width, kind, optimiser=rule, etas=RULES[rule], positions="balanced", **settings)
             for rule in rules
         ]
         for steps in checkpoints:
@@ -93,14 +84,20 @@ def softmax_needed(trial: Trial) -> Finding:
             "rates": f"best of {sum(len(RULES[rule]) for rule in rules)}",
             "model": RECONSTRUCTION,
         },
-        series={
-            "kind": "side by side",
-            "parts": [_weights_after_one_step(trial.seed), _risk_by_steps(checkpoints, risks)],
-            "caption": "Left: weights after one step sized to give the pair (dotted) a weight of "
-            "about 1/2, n = 64; only softmax silences the rest. Right: mean risk of each kind at "
-            "its own best rate and optimiser.",
-        },
+        series=_softmax_figure(trial.seed, checkpoints, risks),
     )
+
+
+def _softmax_figure(
+    seed: int, checkpoints: tuple[int, ...], risks: dict[tuple[str, int], float]
+) -> dict:
+    return {
+        "kind": "side by side",
+        "parts": [_weights_after_one_step(seed), _risk_by_steps(checkpoints, risks)],
+        "caption": "Left: weights after one step sized to give the pair (dotted) a weight of "
+        "about 1/2, n = 64; only softmax silences the rest. Right: mean risk of each kind at "
+        "its own best step size and optimiser.",
+    }
 
 
 def _risk_by_steps(checkpoints: tuple[int, ...], risks: dict[tuple[str, int], float]) -> dict:
@@ -280,20 +277,28 @@ def float32_claim(trial: Trial) -> Finding:
             "temperature": "1/gain",
             "model": RECONSTRUCTION,
         },
-        series={
-            "kind": "lines",
-            "x": {"label": "gain β = 1/temperature", "scale": "log"},
-            "y": {"label": "worst |ŷ - y| over all inputs"},
-            "lines": [
-                {
-                    "label": f"n = {n}, {name}",
-                    "x": list(gains),
-                    "style": style,
-                    "y": [errors[n, gain, 0][which] for gain in gains],
-                }
-                for n in sizes
-                for which, name, style in ((0, "float64", "-"), (1, "float32", "o"))
-            ],
-            "caption": "One step in double and in single precision.",
-        },
+        series=_precision_figure(sizes, gains, errors),
     )
+
+
+def _precision_figure(
+    sizes: tuple[int, ...],
+    gains: tuple[float, ...],
+    errors: dict[tuple[int, float, int], tuple[float, float]],
+) -> dict:
+    return {
+        "kind": "lines",
+        "x": {"label": "gain β = 1/temperature", "scale": "log"},
+        "y": {"label": "worst |ŷ - y| over all inputs"},
+        "lines": [
+            {
+                "label": f"n = {n}, {name}",
+                "x": list(gains),
+                "style": style,
+                "y": [errors[n, gain, 0][which] for gain in gains],
+            }
+            for n in sizes
+            for which, name, style in ((0, "float64", "-"), (1, "float32", "o"))
+        ],
+        "caption": "One step in double and in single precision.",
+    }

@@ -1,6 +1,7 @@
 """Finite data, and what a feed-forward network needs for the same task."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from paritylab.statistics import half_point, power_law, threshold_law
 )
 def samples_claim(trial: Trial) -> Finding:
     sizes = trial.pick(
-        quick=(16, 32, 64), default=(16, 32, 64, 128, 256), full=(16, 32, 64, 128, 256, 512, 1024)
+        quick=(32, 64, 128), default=(32, 64, 128, 256), full=(32, 64, 128, 256, 512, 1024)
     )
     runs = trial.pick(quick=40, default=40, full=200)
     losses = ("squared", "correlation")
@@ -82,21 +83,27 @@ def samples_claim(trial: Trial) -> Finding:
         interval=(two.low, two.high),
         runs=runs * len(curves),
         settings={"m": "12 ln n", "threshold": "half of the runs", "model": RECONSTRUCTION},
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "N at which half of the runs succeed", "scale": "log"},
-            "lines": [
-                {
-                    "label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}",
-                    "x": list(sizes),
-                    "y": each,
-                }
-                for (code, loss), each in halves.items()
-            ],
-            "caption": "Samples the first step needs to put the pair on top.",
-        },
+        series=_samples_figure(sizes, laws, halves),
     )
+
+
+def _samples_figure(
+    sizes: tuple[int, ...], laws: dict[tuple[str, str], Any], halves: dict[tuple[str, str], list]
+) -> dict:
+    return {
+        "kind": "lines",
+        "x": {"label": "n", "scale": "log"},
+        "y": {"label": "N at which half of the runs succeed", "scale": "log"},
+        "lines": [
+            {
+                "label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}",
+                "x": list(sizes),
+                "y": each,
+            }
+            for (code, loss), each in halves.items()
+        ],
+        "caption": "Samples the first step needs to put the pair on top.",
+    }
 
 
 def _slope(sizes: tuple[int, ...], law: Callable[[int], float]) -> float:
