@@ -282,10 +282,12 @@ def test_runs_can_be_saved_and_diverged_runs_are_never_solved(tmp_path):
     runs = learn(XorStep(width=12, shared=True), Population(pairs(20, 3)))
     loaded = Runs.load(runs.save(tmp_path / "runs.npz"))
     np.testing.assert_array_equal(loaded.model(2).weights(), runs.model(2).weights())
-    lost = learn(XorStep(width=12, attention="exp", gain=1e300), Population(pairs(20, 3)))
-    assert lost.diverged.all()
-    assert not lost.solved.any()
-    assert not lost.recovered.any()
+    for readout, gain in (("square", 1e300), ("square", 300.0), ("abs", 1e5)):
+        learner = XorStep(width=12, attention="exp", gain=gain, readout=readout)
+        lost = learn(learner, Population(pairs(20, 3)))
+        assert lost.diverged.all() or gain == 300
+        assert not lost.solved.any()
+        assert not (lost.diverged & lost.recovered).any()
 
 
 def test_parts_of_ones_own():
@@ -366,6 +368,8 @@ TARGET = Parity(8, (1, 4), sign=-1)
         ({"attention": jnp.ones_like}, Population(TARGET), "does not respond"),
         ({"readout": lambda z: 0 * z}, Population(TARGET), "do not raise the pair"),
         ({"width": 90}, Population(Parity(10**6, (1, 4), sign=-1)), "shared=True"),
+        ({"positions": "onehot"}, Population(Parity(10**9, (1, 4), sign=-1)), "more than"),
+        ({"shared": True}, Population(Parity(10**9, (1, 4), sign=-1)), "smaller n or width"),
     ],
 )
 def test_what_does_not_fit_is_one_clear_error(settings, data, message):

@@ -39,18 +39,9 @@ def softmax_needed(trial: Trial) -> Finding:
     width = usual_width(n)
     rates, risks = {}, {}
     for kind in trial.track(ATTENTION):
+        settings = {"checkpoints": checkpoints, "runs": runs, "seed": trial.seed}
         races = [
-            race(
-                n,
-                width,
-                kind,
-                optimiser=rule,
-                etas=RULES[rule],
-                checkpoints=checkpoints,
-                positions="balanced",
-                runs=runs,
-                seed=trial.seed,
-            )
+            race(n, width, kind, optimiser=rule, etas=RULES[rule], positions="balanced", **settings)
             for rule in rules
         ]
         for steps in checkpoints:
@@ -88,17 +79,19 @@ def softmax_needed(trial: Trial) -> Finding:
             "rates": f"best of {sum(len(RULES[rule]) for rule in rules)}",
             "model": RECONSTRUCTION,
         },
-        series=_race_figure(trial.seed, checkpoints, risks),
+        series=_softmax_figure(trial.seed, checkpoints, risks),
     )
 
 
-def _race_figure(seed: int, checkpoints: tuple[int, ...], risks: dict) -> dict:
+def _softmax_figure(
+    seed: int, checkpoints: tuple[int, ...], risks: dict[tuple[str, int], float]
+) -> dict:
     return {
         "kind": "side by side",
         "parts": [_weights_after_one_step(seed), _risk_by_steps(checkpoints, risks)],
         "caption": "Left: weights after one step sized to give the pair (dotted) a weight of "
         "about 1/2, n = 64; only softmax silences the rest. Right: mean risk of each kind at "
-        "its own best rate and optimiser.",
+        "its own best step size and optimiser.",
     }
 
 
@@ -277,11 +270,15 @@ def float32_claim(trial: Trial) -> Finding:
             "temperature": "1/gain",
             "model": RECONSTRUCTION,
         },
-        series=_by_precision(sizes, gains, errors),
+        series=_precision_figure(sizes, gains, errors),
     )
 
 
-def _by_precision(sizes: tuple[int, ...], gains: tuple[float, ...], errors: dict) -> dict:
+def _precision_figure(
+    sizes: tuple[int, ...],
+    gains: tuple[float, ...],
+    errors: dict[tuple[int, float, int], tuple[float, float]],
+) -> dict:
     return {
         "kind": "lines",
         "x": {"label": "gain β = 1/temperature", "scale": "log"},

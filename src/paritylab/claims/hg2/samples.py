@@ -27,7 +27,7 @@ from paritylab.statistics import half_point, power_law, threshold_law
 )
 def samples_claim(trial: Trial) -> Finding:
     sizes = trial.pick(
-        quick=(16, 32, 64), default=(16, 32, 64, 128, 256), full=(16, 32, 64, 128, 256, 512, 1024)
+        quick=(32, 64, 128), default=(32, 64, 128, 256), full=(32, 64, 128, 256, 512, 1024)
     )
     runs = trial.pick(quick=40, default=40, full=200)
     losses = ("squared", "correlation")
@@ -83,11 +83,13 @@ def samples_claim(trial: Trial) -> Finding:
         interval=(two.low, two.high),
         runs=runs * len(curves),
         settings={"m": "12 ln n", "threshold": "half of the runs", "model": RECONSTRUCTION},
-        series=_half_points(sizes, halves, laws),
+        series=_samples_figure(sizes, laws, halves),
     )
 
 
-def _half_points(sizes: tuple[int, ...], halves: dict, laws: dict) -> dict[str, Any]:
+def _samples_figure(
+    sizes: tuple[int, ...], laws: dict[tuple[str, str], Any], halves: dict[tuple[str, str], list]
+) -> dict:
     return {
         "kind": "lines",
         "x": {"label": "n", "scale": "log"},

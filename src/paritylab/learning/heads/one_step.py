@@ -18,6 +18,7 @@ from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import Cosine, HeadAttention, as_code, is_drawn
 from paritylab.precision import float64
 from paritylab.problem import Parity
+from paritylab.risk import population_risks
 from paritylab.risk.objective import target_of
 from paritylab.risk.routes.cosine import log_correlation
 
@@ -62,7 +63,7 @@ class OneStep:
             for name in ("directions", "risk", "error", "deviation", "gain")
         }
         start = np.zeros_like(columns["directions"])[:, None]
-        path = {"step": np.zeros(1, int), "directions": start}
+        path = {"step": np.zeros(1, int), "directions": start, "risk": _start_risks(data)}
         sampled = [each.kind for each in outcomes if each.kind != "exact"]
         return Trained(
             numbers=columns["directions"],
@@ -120,6 +121,13 @@ class OneStep:
                 )
         with float64():
             return as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=width)
+
+
+def _start_risks(data: Population) -> np.ndarray:
+    """-log|E[y cos πs]| at uniform attention, what the step descends, (runs, 1)."""
+    uniform = np.full((data.runs, data.n), data.targets[0].k / data.n)
+    found = population_risks(uniform, data.targets, readout="cos", loss="log_correlation")
+    return found.values[:, None]
 
 
 class _Outcome(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 
 from paritylab.learning.judging import MOST_BITS, SAMPLES
 from paritylab.models import TwoHeads
+from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.risk import Risk, enumerated_risk, sampled_risk
 
@@ -30,7 +31,9 @@ def judge_models(models: Iterable[TwoHeads], targets: Sequence[Parity], keys: ja
 
 
 def _risk(model: TwoHeads, target: Parity, key: jax.Array) -> Risk:
-    if not np.isfinite(model.directions).all():
+    with float64():
+        finite = np.isfinite(np.asarray(model.weights())).all()
+    if not finite:
         return Risk(np.nan, np.nan, "diverged")
     if target.n <= MOST_BITS:
         return enumerated_risk(model, target, "squared")

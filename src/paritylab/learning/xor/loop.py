@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from paritylab.learning.descent import Optimiser, as_optimiser, descend
-from paritylab.learning.xor.exact import squared_risk, worst_case, xor_risk
+from paritylab.learning.xor.exact import risk_rounding, squared_risk, worst_case, xor_risk
 from paritylab.learning.xor.rows import rows_risk
 from paritylab.models import AbstractPositionCode, Table, TwoHeads
 from paritylab.models.attention import Kind
@@ -59,15 +59,15 @@ class Found(NamedTuple):
     """What a trained model is worth.
 
     best: the positions of the two largest weights; separated: they are larger than all others.
-    second, risk: Σ g² and the closed ½E(ŷ-y)² of the readout 1 - 2z² on fair bits. worst: largest
-    |ŷ - y| over all inputs. split: each head has over 0.9 of its attention on its own bit of the
-    pair.
+    risk, rounding: the closed ½E(ŷ-y)² of the readout 1 - 2z² on fair bits, and how far rounding
+    may carry it. worst: largest |ŷ - y| over all inputs. split: each head has over 0.9 of its
+    attention on its own bit of the pair.
     """
 
     best: Any
     separated: Any
-    second: Any
     risk: Any
+    rounding: Any
     worst: Any
     split: Any
 
@@ -152,8 +152,8 @@ def _judged(model: TwoHeads, start: Start) -> Found:
     return Found(
         best=best[:2],
         separated=largest[1] > largest[2],
-        second=second,
         risk=squared_risk(second, fourth, agreement),
+        rounding=risk_rounding(weights.shape[0], second),
         worst=worst_case(weights, _on_pair(start, weights.shape[0]), model.readout).error,
         split=jnp.all(jnp.any(attention[:, start.pair] > 0.9, axis=0)),
     )

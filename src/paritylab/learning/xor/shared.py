@@ -11,6 +11,8 @@ from paritylab.models.packed import PackedSigns
 
 #: Hidden pairs per pass over the positions; a block of their scores takes about 64 MB.
 PAIRS = 512
+#: Bytes of packed positions above which a call is refused.
+MOST_BYTES = 2 << 30
 
 
 class SharedStep(NamedTuple):
@@ -25,6 +27,12 @@ class SharedStep(NamedTuple):
 
 def packed_positions(step: SharedStep, n: int) -> PackedSigns:
     """The positions of all runs, a function of the settings and n alone."""
+    size = n * -(-step.width // 8)
+    if size > MOST_BYTES:
+        raise ValueError(
+            f"{n:,} packed positions of width {step.width} take {size:,} bytes, more than "
+            f"{MOST_BYTES:,}; give a smaller n or width"
+        )
     generator = np.random.default_rng([step.seed, n, step.width])
     return PackedSigns.draw(generator, n, step.width, balanced=step.balanced)
 

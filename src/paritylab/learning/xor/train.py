@@ -1,6 +1,5 @@
 """Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ from paritylab.learning.xor.exact import (
     XOR_LOSSES,
     first_gradient,
     first_response,
-    risk_rounding,
 )
 from paritylab.learning.xor.judging import Judged, judge_models
 from paritylab.learning.xor.loop import End, Setting, Start, run_all
@@ -101,11 +99,9 @@ class XorStep:
             return train_shared(self._shared_step(data.n), data, trace)
         with float64():
             setting = self._setting(data, trace)
+            blocks = self._blocks(setting, len(keys))
             eta = np.float64(self._eta(data.n))
-            ends = [
-                self._block(setting, eta, data, keys, block)
-                for block in self._blocks(setting, len(keys))
-            ]
+            ends = [self._block(setting, eta, data, keys, block) for block in blocks]
         end: End = jax.tree.map(lambda *parts: np.concatenate(parts)[: len(keys)], *ends)
         return self._judged(setting, data, keys, end)
 
@@ -122,7 +118,7 @@ class XorStep:
     def _judged(self, setting: Setting, data: Any, keys: jax.Array, end: End) -> Trained:
         found, fair = end.found, all(target.is_uniform for target in data.targets)
         if isinstance(setting.readout, Bowl) and fair:
-            judged = Judged(found.risk, risk_rounding(data.n, found.second), "exact")
+            judged = Judged(found.risk, found.rounding, "exact")
         else:
             models = (
                 self.rebuild(jax.tree.map(lambda leaf, i=i: leaf[i], end.numbers), target, keys[i])
@@ -197,7 +193,7 @@ class XorStep:
             return usual_width(n) if self.width is None else self.width
         return as_code(self.positions, n, width=self.width).width
 
-    def _blocks(self, setting: Setting, runs: int) -> Iterator[np.ndarray]:
+    def _blocks(self, setting: Setting, runs: int) -> list[np.ndarray]:
         """Run numbers of blocks of equal size that fit in memory; the last run fills the last."""
         n, width = setting.n, self._width(setting.n)
         records = 0 if setting.every is None else -(-setting.steps // setting.every)
@@ -210,12 +206,11 @@ class XorStep:
         if size > LARGEST_BLOCK:
             raise ValueError(
                 f"one run at n = {n:,} and width {width:,} holds {size:,} numbers, more than "
-                f"{LARGEST_BLOCK:,}; shared=True keeps one draw of positions as packed bits"
+                f"{LARGEST_BLOCK:,}; shared=True keeps one draw of random signs as packed bits"
             )
         blocks = -(-runs // (LARGEST_BLOCK // size))
         each = -(-runs // blocks)
-        for block in range(blocks):
-            yield np.minimum(block * each + np.arange(each), runs - 1)
+        return [np.minimum(at * each + np.arange(each), runs - 1) for at in range(blocks)]
 
     def _block(
         self, setting: Setting, eta: Any, data: Any, keys: jax.Array, block: np.ndarray
