@@ -6,6 +6,8 @@ from pathlib import Path
 
 import paritylab
 from paritylab.claims import PAPERS, Claim, Effort, Status, registry
+from paritylab.learning import LEARNERS
+from paritylab.options import OPTIONS, PROBLEM, Option
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -75,6 +77,42 @@ def api_page() -> str:
     return "\n".join(lines)
 
 
+def settings_page() -> str:
+    """The table of options: what sweeps, the command line and Python call each setting."""
+    lines = [
+        "# Settings",
+        "",
+        "Every setting of every learner, as in Python, in sweep files and (with dashes) on the "
+        "command line. A word means the same everywhere: `eta` is a step size, `width` the "
+        "dimension of a position code or a layer, `steps` are gradient steps, `block` in sweeps "
+        "is the number of runs per compiled call, and a rate is a share of runs.",
+        "",
+    ]
+    tables = {"problem": PROBLEM, **OPTIONS}
+    for name, table in tables.items():
+        made = "" if name == "problem" else f" ({LEARNERS[name].__name__})"
+        lines += [f"## {name}{made}", "", "| setting | may be | meaning |", "|---|---|---|"]
+        lines += [
+            f"| `{key}` | {_allowed(option)} | {option.help} |" for key, option in table.items()
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _allowed(option: Option) -> str:
+    words = [f"`{choice}`" for choice in option.choices]
+    if option.own:
+        words.append(option.own)
+    if option.formula:
+        words.append("a number or a formula in n")
+    if not words:
+        named = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+        bounds = (("≥", option.least), (">", option.above), ("<", option.below))
+        limits = ", ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
+        words.append(f"{named[option.type]} {limits}".strip())
+    return ", ".join(words) + (" or none" if option.optional else "")
+
+
 def readme(claims: dict[str, Claim]) -> str:
     """README with its counts of verdicts and its table of claims brought up to date."""
     text = (ROOT / "README.md").read_text()
@@ -101,6 +139,7 @@ def pages() -> dict[Path, str]:
     made = {HERE / "claims" / f"{id}.md": claim_page(claim) for id, claim in claims.items()}
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
+    made[HERE / "settings.md"] = settings_page()
     made[ROOT / "README.md"] = readme(claims)
     return made
 
