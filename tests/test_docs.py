@@ -34,13 +34,34 @@ def test_links_lead_to_files(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize(
-    "page", sorted((ROOT / "docs" / "howto").glob("*.md")), ids=lambda p: p.stem
-)
-def test_blocks_of_how_to_pages_run(page, capsys):
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(compile(block, page.name, "exec"), {})
-        assert capsys.readouterr().out
+WITH_BLOCKS = [
+    ROOT / "README.md",
+    ROOT / "docs" / "learners.md",
+    *sorted((ROOT / "docs" / "howto").glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=lambda page: page.stem)
+def test_python_blocks_run_and_print_what_is_shown(page, capsys):
+    text = page.read_text()
+    for code, shown in re.findall(
+        r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL
+    ):
+        exec(compile(code, page.name, "exec"), {})
+        printed = capsys.readouterr().out
+        if not shown:
+            continue
+        assert _without_rates(printed) == _without_rates(shown)
+        for seen, written in zip(_rates(printed), _rates(shown), strict=True):
+            assert abs(seen - written) <= 5  # rounding on another machine may turn a run or two
+
+
+def _rates(text: str) -> list[int]:
+    return [int(rate) for rate in re.findall(r"(\d+) % \[", text)]
+
+
+def _without_rates(text: str) -> str:
+    return re.sub(r"\d+ % \[\d+, \d+\]", "RATE", text)
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
