@@ -5,9 +5,9 @@ import inspect
 import textwrap
 
 import pytest
+from tests.claims.test_judges import TABLES
 
 from paritylab.claims import registry
-from tests.claims.test_judges import TABLES
 
 FLIPPED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 
