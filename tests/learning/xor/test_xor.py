@@ -16,8 +16,8 @@ from paritylab.learning.xor.precision import step_in_precision
 from paritylab.learning.xor.race import race
 from paritylab.learning.xor.rows import rows_risk
 from paritylab.learning.xor.samples import sample_curve
-from paritylab.learning.xor.stream import streamed_step
-from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, TwoHeads, as_code
+from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
+from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, PackedSigns, TwoHeads, as_code
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, ParityTree, as_loss, random_parities
 from paritylab.risk import enumerated_risk
@@ -239,6 +239,21 @@ def test_shared_positions_take_the_same_step_as_a_table():
     np.testing.assert_allclose(shared.numbers, table.numbers, atol=1e-9)
     np.testing.assert_allclose(shared.stats["worst"], table.stats["worst"], atol=1e-5)
     assert shared.subset == table.subset
+
+
+def test_the_stream_keeps_the_two_largest_scores_off_the_pair():
+    code = PackedSigns.draw(np.random.default_rng(0), 40_000, 20)
+    chosen = np.array([[7, 39_000], [33_000, 12]])
+    directions = first_directions(code, chosen)
+    sums = step_sums(code, chosen, directions, np.full((1, 2), 5.0))
+    scores = code.vectors(np.arange(40_000)) @ directions.T
+    for pair in range(2):
+        scores[chosen[pair], pair] = -np.inf
+        largest = np.sort(scores[:, pair])[-2:][::-1]
+        np.testing.assert_allclose(sums.rivals[:, pair], largest, atol=1e-5)
+        where = sums.rival_positions[:, pair]
+        np.testing.assert_allclose(scores[where, pair], largest, atol=1e-5)
+        assert where[0] != where[1]
 
 
 def test_balanced_positions_share_exactly():

@@ -178,14 +178,21 @@ def step_sums(
 
 def _keep_largest(scores: np.ndarray, at: int, best: np.ndarray, places: np.ndarray) -> None:
     """Update the two largest scores of every column (2, pairs) and their positions in place."""
-    # After the first blocks few columns hold a score that matters.
-    columns = np.nonzero(scores.max(axis=0) > best[1])[0]
-    if not len(columns):
-        return
-    some = scores[:, columns]
-    rows = np.argpartition(-some, min(2, len(some) - 1), axis=0)[:2]
-    values = np.concatenate([best[:, columns], np.take_along_axis(some, rows, axis=0)])
-    where = np.concatenate([places[:, columns], rows + at])
-    order = np.argsort(-values, axis=0, kind="stable")[:2]
-    best[:, columns] = np.take_along_axis(values, order, axis=0)
-    places[:, columns] = np.take_along_axis(where, order, axis=0)
+    seen = 0
+    if at == 0:
+        # The first rows set a bar that few later scores clear.
+        seen = min(1024, len(scores))
+        order = np.argpartition(-scores[:seen], 2, axis=0)[:2]
+        values = np.take_along_axis(scores, order, axis=0)
+        swapped = np.argsort(-values, axis=0, kind="stable")
+        best[:] = np.take_along_axis(values, swapped, axis=0)
+        places[:] = np.take_along_axis(order, swapped, axis=0)
+    later = scores[seen:]
+    for index in np.flatnonzero(later > best[1].astype(np.float32)):
+        row, column = divmod(int(index), scores.shape[1])
+        score, place = later[row, column], at + seen + row
+        if score > best[0, column]:
+            best[1, column], places[1, column] = best[0, column], places[0, column]
+            best[0, column], places[0, column] = score, place
+        elif score > best[1, column]:
+            best[1, column], places[1, column] = score, place
