@@ -103,7 +103,7 @@ def _delta_method(
 
     correction = len(sizes) / (len(sizes) - 1)
 
-    def combine(parts: Any) -> tuple[np.ndarray, np.ndarray]:
+    def combine(parts: Any) -> tuple[Any, Any]:
         stacked = np.stack(parts)
         per_batch = (-1,) + (1,) * (stacked.ndim - 1)
         average = np.tensordot(share, stacked, axes=1)
