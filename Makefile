@@ -21,10 +21,10 @@ lab: setup
 	@$(BIN)/paritylab check --report report
 
 test: setup lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-slow: setup
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 
 lint: setup
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import paritylab
 from paritylab.cli import main
 
 QUICK = ["check", "hg1-lemma14-sign", "--effort", "quick"]
@@ -32,7 +33,7 @@ def test_help_gives_an_example(capsys, command):
 
 def test_version(capsys):
     code, out, _ = run(capsys, "--version")
-    assert (code, out) == (0, "paritylab 0.1.0\n")
+    assert (code, out) == (0, f"paritylab {paritylab.__version__}\n")
 
 
 def test_claims_as_table_and_json(capsys):

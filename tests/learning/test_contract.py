@@ -27,7 +27,11 @@ from paritylab.risk import enumerated_risk
 
 X64_MODES = [False]  # learners choose their own precision
 
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+# All tests of a case run in one worker (--dist loadgroup), which trains it once.
+every_case = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(case.name)) for case in CASES],
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +52,11 @@ def leaves(runs):
 
 
 @every_case
-def test_the_same_key_gives_the_same_bits(case, trained):
-    again = learn(case.learner, case.data_from(0, 4), runs=4, key=0, trace=10)
+def test_the_same_key_gives_the_same_bits_and_nothing_compiles_twice(case, trained, caplog):
+    trained(case)
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        again = learn(case.learner, case.data_from(0, 4), runs=4, key=0, trace=10)
+    assert not [r for r in caplog.records if "Finished XLA" in r.getMessage()]
     for first, second in zip(leaves(trained(case)), leaves(again), strict=True):
         np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(trained(case).risk, again.risk)
@@ -102,14 +109,6 @@ def test_the_trace_and_the_table_are_there(case, trained):
     names = table.columns if hasattr(table, "columns") else table[0]
     assert {"run", "solved", "risk", "error", "kind", "result"} <= set(names)
     assert all(isinstance(result, Result) for result in runs.result)
-
-
-@every_case
-def test_a_second_call_compiles_nothing(case, trained, caplog):
-    trained(case)
-    with jax.log_compiles(), caplog.at_level("WARNING"):
-        learn(case.learner, case.data_from(4, 4), runs=4, key=0, first=4, trace=10)
-    assert not [r for r in caplog.records if "Finished XLA" in r.getMessage()]
 
 
 def test_every_learner_has_a_row_and_its_options():

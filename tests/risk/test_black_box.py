@@ -100,7 +100,7 @@ def within(found, exact, gap=1e-12):
     return np.all(np.abs(found.gradient[0] - exact.gradient) <= error)
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=25, derandomize=True)
 @given(case=CASES)
 def test_the_front_door_is_right_and_exact_by_enumeration(case):
     attention, problem, readout = drawn(case)
@@ -110,7 +110,7 @@ def test_the_front_door_is_right_and_exact_by_enumeration(case):
     assert within(found, reference(attention, problem, readout, case["loss"]))
 
 
-@settings(deadline=None, max_examples=30, derandomize=True)
+@settings(deadline=None, max_examples=15, derandomize=True)
 @given(case=CASES)
 def test_the_series_is_right_within_its_error_or_refuses(case):
     attention, problem, readout = drawn(case)
@@ -124,7 +124,7 @@ def test_the_series_is_right_within_its_error_or_refuses(case):
     assert within(found, reference(attention, problem, readout, case["loss"]))
 
 
-@settings(deadline=None, max_examples=30, derandomize=True)
+@settings(deadline=None, max_examples=15, derandomize=True)
 @given(case=CASES, route=st.sampled_from(("auto", "series")))
 def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(case, route):
     attention, problem, readout = drawn(case)

@@ -17,9 +17,16 @@ from paritylab.models import (
 )
 from paritylab.problem import Parity, all_bits
 from paritylab.problem.losses import LOSSES, Loss, as_loss
-from paritylab.risk import enumerated_gradient, enumerated_risk, sampled_gradient, sampled_risk
+from paritylab.risk import (
+    enumerated_gradient,
+    enumerated_risk,
+    population_risk,
+    sampled_gradient,
+    sampled_risk,
+)
 from paritylab.risk.result import check_predicts
 
+X64_MODES = [False]  # the routes choose their own precision; one test below tries both modes
 N = 7
 PROBLEMS = {
     "uniform": Parity(N, (1, 4)),
@@ -217,3 +224,19 @@ def test_bad_requests_say_what_came():
         sampled_risk(model, problem, samples=1)
     with pytest.raises(ValueError, match=r"\(2,\)"):
         enumerated_risk(TwoNumbers(), problem)
+
+
+def test_the_ambient_precision_changes_no_risk():
+    problem = Parity(N, (1, 4), noise=0.1, bias=0.4)
+    heads = HeadAttention.on(problem, tau=0.1)
+    found = []
+    for on in (False, True):
+        with jax.enable_x64(on):
+            found.append(
+                [
+                    enumerated_risk(heads, problem).value,
+                    population_risk(heads, problem).value,
+                    sampled_risk(heads, problem, samples=500).value,
+                ]
+            )
+    assert found[0] == found[1]

@@ -147,7 +147,7 @@ def kill_and_resume(folder, cells, kills, pause):
 
 
 @pytest.mark.parametrize(
-    ("cells", "kills"), [(60, 3), pytest.param(1000, 50, marks=pytest.mark.slow)]
+    ("cells", "kills"), [(40, 2), pytest.param(1000, 50, marks=pytest.mark.slow)]
 )
 def test_killed_and_resumed_sweeps_end_as_if_undisturbed(tmp_path, cells, kills):
     (tmp_path / "calm").mkdir()

@@ -100,7 +100,7 @@ def descend(
     return Path(carry[0], path, risks)
 
 
-def as_optimiser(optimiser: Optimiser, eta: Any) -> optax.GradientTransformation:
+def as_optimiser(optimiser: Any, eta: Any) -> optax.GradientTransformation:
     """An optax optimiser from its name and a step size; a ready one passes unchanged."""
     if isinstance(optimiser, str):
         if optimiser not in OPTIMISERS:

@@ -18,7 +18,7 @@ from paritylab.learning import (
     learn,
     temperature,
 )
-from paritylab.models import HeadAttention, Zigzag
+from paritylab.models import HeadAttention, PiecewiseLinear, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity, sample
 from paritylab.problem.losses import LOSSES
@@ -33,16 +33,6 @@ def _heads(n, k, seed, norm=1.0, **options):
     problem = random_parity(seed, n, k)
     model = HeadAttention.random(seed + 1, problem, tau=1 / n, **options)
     return problem, model.with_parameters(norm * model.directions)
-
-
-@pytest.mark.parametrize("loss", list(LOSSES))
-@pytest.mark.parametrize("readout", ["zigzag", "cos"])
-def test_the_training_objective_is_the_population_risk(loss, readout):
-    problem, model = _heads(11, 3, seed=4, norm=0.1, readout=readout)
-    with float64():
-        risk = weight_risk(model.readout, LOSSES[loss], 11, 3)
-        value = float(risk(model.weights(), target_of(problem)))
-    assert value == pytest.approx(population_risk(model, problem, loss=loss).value, abs=1e-9)
 
 
 def test_a_readout_of_ones_own_has_an_objective_too():
@@ -61,7 +51,7 @@ SLOW = pytest.mark.slow
     ("n", "k", "norm"),
     [
         (30, 2, 1),
-        (60, 3, 20),
+        pytest.param(60, 3, 20, marks=SLOW),
         pytest.param(40, 3, 4, marks=SLOW),
         pytest.param(30, 5, 5, marks=SLOW),
     ],
@@ -212,6 +202,7 @@ def own_positions(n):
     "part",
     [
         {"readout": lambda s: 2 * (s - 1) ** 2 - 1},
+        {"readout": PiecewiseLinear([0.0, 1.0, 2.0], [1.0, -1.0, 1.0])},
         {"loss": lambda y, made: jnp.log1p(jnp.exp(-y * made))},
         {"optimiser": optax.lion(0.05)},
         {"optimiser": optax.lbfgs()},
@@ -220,7 +211,17 @@ def own_positions(n):
         {"attention": lambda scores: jax.nn.softmax(2 * scores)},
         {"heads": 4},
     ],
-    ids=["link", "loss", "optimiser", "lbfgs", "positions", "table", "attention", "heads"],
+    ids=[
+        "link",
+        "declared link",
+        "loss",
+        "optimiser",
+        "lbfgs",
+        "positions",
+        "table",
+        "attention",
+        "heads",
+    ],
 )
 def test_parts_of_ones_own_train_many_runs_at_once(part):
     data = Population(random_parities(10, 2, 6))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import jax
@@ -29,7 +28,7 @@ from paritylab.models import (
 )
 from paritylab.precision import float64
 from paritylab.problem import as_loss
-from paritylab.risk.objective import weight_risk
+from paritylab.risk.objective import WeightRisk, weight_risk
 
 
 @register("heads")
@@ -167,7 +166,7 @@ class Heads:
                 "this attention's weights do not sum to 1 and have no population risk in closed "
                 "form; train it on AllInputs, Sample or Fresh"
             )
-        return _exact_risk(model.readout, as_loss(self.loss), model.code.n, model.k)
+        return _PopulationRisk(weight_risk(model.readout, self.loss, model.code.n, model.k))
 
     def _starts(self, model: Any, keys: jax.Array) -> Any:
         """Parameters of every run, stacked: random unit directions, or the given ones."""
@@ -225,11 +224,14 @@ def _unit_directions(key: jax.Array, heads: int, width: int) -> np.ndarray:
     return draws / np.linalg.norm(draws, axis=1, keepdims=True)
 
 
-@lru_cache(maxsize=256)
-def _exact_risk(readout: Any, loss: Any, n: int, k: int) -> Any:
-    """One function per setting, so that equal settings share compiled code."""
-    risk = weight_risk(readout, loss, n, k)
-    return lambda model, target: risk(model.weights(), target)
+@dataclass(frozen=True)
+class _PopulationRisk:
+    """risk(model, target); equal for equal settings, so that compiled loops are found again."""
+
+    risk: WeightRisk
+
+    def __call__(self, model: HeadAttention, target: Any) -> jax.Array:
+        return self.risk(model.weights(), target)
 
 
 def _favourites(code: Any, directions: Any) -> np.ndarray:
