@@ -252,3 +252,13 @@ def test_compiled_loops_take_a_readout_of_ones_own():
         weights[None] / 2, problem, readout=lambda s: 1 - s + s**3 / 9, loss="squared"
     )
     assert np.allclose(slopes, exact.gradient[0] / 2, atol=1e-6)
+
+
+def test_a_correlation_of_zero_has_a_logarithm_without_digits():
+    attention = np.array([[0.5, 0.5, 0, 0, 0, 0, 0, 0]])  # blind to the second bit of B
+    problem = Parity(8, (0, 5))
+    options = {"readout": lambda s: jnp.cos(2 * s), "loss": "log_correlation"}
+    for route in ("auto", "series"):
+        found = population_gradient(attention, problem, route=route, **options)
+        assert np.isinf(found.risk.error)
+        assert found.error is None or np.all(np.isinf(found.error))

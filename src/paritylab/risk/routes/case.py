@@ -144,15 +144,15 @@ def found_through_outer(
     """What a route found about the mean as what it says about the risk."""
     carried = through_outer(loss, mean, error)
     slope = carried.slope[0]
-    if slopes is not None:
-        with np.errstate(invalid="ignore"):  # -log|0| has no slope; its error says so
+    # -log|0| has no slope; its error says so.
+    with np.errstate(invalid="ignore"):
+        if slopes_error is not None:
+            ends = through_outer(loss, np.array([mean - error, mean + error]), np.zeros(2)).slope
+            bend = np.max(np.abs(ends - slope))
+            spread = abs(slope) * slopes_error + bend * (np.max(np.abs(slopes)) + slopes_error)
+            slopes_error = float(spread) if np.isfinite(spread) else math.inf
+        if slopes is not None:
             slopes = slope * np.asarray(slopes)
-    if slopes_error is not None:
-        ends = through_outer(loss, np.array([mean - error, mean + error]), np.zeros(2)).slope
-        bend = float(np.max(np.abs(ends - slope)))
-        slopes_error = abs(slope) * slopes_error
-        if bend > 0 and slopes is not None:
-            slopes_error += bend / abs(slope) * float(np.max(np.abs(slopes)))
     return Found(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
 
 
