@@ -6,6 +6,7 @@ import pytest
 
 from paritylab.learning.heads.motion import (
     attended_sum,
+    every_gradient,
     example_loss,
     hessian_of,
     prediction,
@@ -16,6 +17,7 @@ from paritylab.learning.heads.motion import (
 from paritylab.models import Circle, HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import Parity
+from paritylab.risk import enumerated_gradient
 from paritylab.theory import hg1
 
 X64_MODES = [True]
@@ -73,3 +75,13 @@ def test_slope_and_hessian_of_a_quadratic():
             total * np.linalg.norm(directions)
         )
         np.testing.assert_allclose(hessian_of(quadratic)(directions, bits), total * np.eye(6))
+
+
+def test_the_mean_of_every_gradient_is_the_gradient_of_the_risk():
+    problem = Parity(6, (1, 4))
+    model = HeadAttention.random(3, problem, tau=1 / 6)
+    bits, gradients = every_gradient(model, problem)
+    assert bits.shape == (64, 6)
+    assert len(np.unique(bits, axis=0)) == 64
+    expected = enumerated_gradient(model, problem).gradient
+    np.testing.assert_allclose(gradients.mean(axis=0), expected, atol=1e-10)

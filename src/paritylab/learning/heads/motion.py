@@ -1,6 +1,7 @@
 """How one input moves the heads: its loss, its attended sum and their derivatives.
 
-B is the first k positions throughout, k the number of heads, and positions sit on the circle.
+Where only directions are given, B is the first k positions, k the number of heads, and positions
+sit on the circle.
 """
 
 from collections.abc import Callable
@@ -8,10 +9,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models import Circle, HeadAttention, Zigzag
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import Parity
 
 Scalar = Float[Array, ""]
 Heads = Float[AnyArray, "k 2"]
@@ -55,6 +58,30 @@ def squared_covariance(directions: Heads, bits: Bits, tau: Any) -> Scalar:
     together = attention @ (bits[:, None] * table)
     apart = (attention @ bits)[:, None] * (attention @ table)
     return jnp.sum((together - apart) ** 2) / tau**2
+
+
+def every_gradient(
+    model: HeadAttention, problem: Parity
+) -> tuple[Float[np.ndarray, "inputs n"], Float[np.ndarray, "inputs k 2"]]:
+    """All 2^n inputs and the gradient of the squared hinge of each in the heads."""
+    n = problem.n
+    bits = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
+
+    def loss(directions: Any, x: Any) -> Any:
+        prediction = model.with_parameters(directions)(x)
+        return jnp.maximum(0, 1 - problem.label(x) * prediction) ** 2
+
+    with float64():
+        directions = jnp.asarray(model.directions)
+        return bits, np.asarray(jax.vmap(lambda x: jax.grad(loss)(directions, x))(bits))
+
+
+def random_heads_and_inputs(key: jax.Array, k: int, n: int, inputs: int) -> tuple[Array, Array]:
+    """Random directions of log-normal norm (k, 2), and random inputs (inputs, n)."""
+    angle_key, norm_key, bit_key = jax.random.split(key, 3)
+    directions = jax.random.normal(angle_key, (k, 2), jnp.float64)
+    directions *= jnp.exp(jax.random.normal(norm_key, (k, 1), jnp.float64))
+    return directions, jax.random.bernoulli(bit_key, 0.5, (inputs, n)).astype(jnp.float64)
 
 
 def slope_size(function: Callable[[Heads, Bits], Scalar]) -> Callable[[Heads, Bits], Scalar]:
