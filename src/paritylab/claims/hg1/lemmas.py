@@ -101,10 +101,11 @@ def _least_motion(seed: int, n: int) -> tuple[float, ...]:
     model = HeadAttention.random(seed, Parity(n, (0, 1, 2)), tau=tau)
     with float64():
         attention = np.asarray(model.attention())
+    table = np.asarray(Circle(n).table)
     inputs = (np.arange(1, 2**n)[:, None] >> np.arange(n) & 1).astype(float)
     bound = hg1.spread_of_one_head(tau, n, hg1.smallest_near_attention(attention, tau))
     printed, true = (
-        hg1.motion_of_one_input(attention, inputs, model.code.table, as_printed=as_printed) / bound
+        hg1.motion_of_one_input(attention, inputs, table, as_printed=as_printed) / bound
         for as_printed in (True, False)
     )
     at = printed.argmin()
