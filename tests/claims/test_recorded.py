@@ -42,4 +42,4 @@ def test_only_verdicts_that_agree_are_recorded(tmp_path):
 
 def test_a_claim_without_an_entry_has_no_expected_verdict(tmp_path):
     assert recorded(tmp_path / "none.json") == {}
-    assert registry()["hg1-mask"].expected_at(Effort.FULL) is Status.REFUTED
+    assert registry()["hg1-mask"].expected_at(Effort.FULL) is Status.CORRECTED

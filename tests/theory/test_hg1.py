@@ -4,6 +4,7 @@ import pytest
 
 from paritylab.models import Circle, HeadAttention, smooth_relu
 from paritylab.problem import Parity
+from paritylab.risk import model_gradient
 from paritylab.theory import hg1
 
 
@@ -52,3 +53,31 @@ def test_a_head_needs_that_many_bits_and_no_fewer(n):
         rounded = np.round(table * 2**bits) / 2**bits
         favourites = np.argmax(np.round(rounded @ table.T, 12), axis=1)
         assert np.array_equal(favourites, np.arange(n)) == right
+
+
+@pytest.mark.parametrize(("n", "subset"), [(10, (1, 4)), (10, (0, 3, 6)), (12, (0, 3, 6, 9))])
+def test_on_the_target_the_squared_slope_is_the_squared_risk(n, subset):
+    problem = Parity(n, subset)
+    heads = HeadAttention.on(problem, tau=1 / n)
+    risk, gradient, _ = model_gradient(heads.with_parameters(6 * heads.directions), problem)
+    found = np.sum(np.asarray(gradient) ** 2) / 2 / risk.value**2
+    assert found == pytest.approx(hg1.slope_on_target(n, len(subset), 1 / n), rel=1e-3)
+
+
+def test_motion_of_many_inputs_is_that_of_each():
+    model = HeadAttention.random(0, Parity(8, (0, 1, 2)), tau=1 / 8)
+    attention, table = np.asarray(model.attention(), dtype=float), np.asarray(model.code.table)
+    bits = np.array([np.ones(8), np.eye(8)[3]])
+    for as_printed in (True, False):
+        many = hg1.motion_of_one_input(attention, bits, table, as_printed=as_printed)
+        one = [hg1.motion_of_one_input(attention, x, table, as_printed=as_printed) for x in bits]
+        assert np.allclose(many, one)
+    twice = 2 * (attention * (1 - attention)) @ table  # the printed sum at all ones
+    assert np.isclose(
+        hg1.motion_of_one_input(attention, bits[0], table, as_printed=True), np.sum(twice**2)
+    )
+
+
+def test_least_attention_near_a_head():
+    attention = np.array([[0.5, 0.2, 0.05, 0.01, 0.0, 0.01, 0.03, 0.2]])
+    assert hg1.smallest_near_attention(attention, 0.1) == pytest.approx(2.0)

@@ -86,6 +86,20 @@ def peak_attention(n: int, tau: float) -> float:
     return float(np.sqrt(2 * np.pi / tau) / n)
 
 
+def slope_on_target(n: int, k: int, tau: float) -> float:
+    """c of ½‖∇L‖² = c·L² for heads far out on B: (2/k)·((1 - cos 2π/n)/τ)².
+
+    Not in the paper. Heads of norm r on positions of B that are three or more apart give a
+    neighbour attention in proportion to ε = e^{-rδ}, δ = (1 - cos 2π/n)/τ. At b = 0 the risk is a
+    quadratic form in the heads' ε, so each of the k norms has slope -2δL/k, and by symmetry no
+    head turns. The ratio ½‖∇L‖²/L = c·L therefore goes to 0 with L.
+
+    >>> round(slope_on_target(10, 2, 1 / 10), 2), round(slope_on_target(10, 3, 1 / 10), 2)
+    (3.65, 2.43)
+    """
+    return 2 / k * ((1 - np.cos(2 * np.pi / n)) / tau) ** 2
+
+
 def prediction_smoothness(k: int, tau: float, b: float) -> float:
     """Lemmas 6 and 14: B, the claimed Lipschitz constant of the gradient of ŷ in the heads.
 
@@ -173,9 +187,40 @@ def fixed_hard_attention(n: int, heads: int) -> float:
     return 1 - 2 * heads / 2 ** ceil((n - 1) / heads)
 
 
+def motion_of_one_input(
+    attention: Float[np.ndarray, "k n"],
+    bits: Float[np.ndarray, "*inputs n"],
+    table: Float[np.ndarray, "n 2"],
+    *,
+    as_printed: bool = False,
+) -> Any:
+    """Lemma 18, left side: Σ_i ‖Σ_p x_p·τ∂γ_p/∂a_i‖², for one input or for many.
+
+    attention: γ, one row per head. bits: x. table: [sin, cos] of the positions. With the minus of
+    the true derivative this is τ²Σ_i‖∂s/∂a_i‖²; the paper prints the plus of Lemma 14.
+    """
+    total = np.zeros(np.shape(bits)[:-1])
+    for row in attention:
+        for coordinate in np.asarray(table).T:
+            slope = attention_derivative(row, coordinate, 1.0, as_printed=as_printed)
+            total = total + (bits @ slope) ** 2
+    return total
+
+
 def spread_of_one_head(tau: float, n: int, c2: float) -> float:
     """Lemma 18: the claimed lower bound 2c₂²τ²/n² on Σ_i‖τ ∂s/∂a_i‖² for every x with s > 0."""
     return 2 * c2**2 * tau**2 / n**2
+
+
+def smallest_near_attention(attention: Float[np.ndarray, "k n"], tau: float) -> float:
+    """Appendix A: the largest c₂ with c₂τ ≤ γ_j for every j within π/4 of a head's position p_i.
+
+    attention: γ, one row per head, positions on the circle.
+    """
+    n = attention.shape[1]
+    away = np.abs(np.arange(n)[None] - attention.argmax(axis=1)[:, None])
+    near = np.minimum(away, n - away) <= n / 8
+    return float(attention[near].min() / tau)
 
 
 def complement_pair(k: int, n: int, c2: float, loss_sum: float) -> float:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from paritylab.claims.hg1.landscape import Peaks
+from paritylab.claims.hg1.landscape import Peaks, Slopes
+from paritylab.statistics import PowerLaw
 
 GRID = np.ones((2, 2))
 
@@ -22,6 +23,24 @@ def peaks(soft=0.08, sharp=1.0, slope=-0.5, error=1e-9, risk_sharp=1e-9, evidenc
     )
 
 
+def slopes(flat=1e-16, stuck=1e-28, least=1e-20, exponent=2.0, factor=3.0):
+    risk = np.array([[1e-3, 1e-5, 1e-7]] * 2)
+    return Slopes(
+        flat_risk=2.5,
+        flat_slope=flat,
+        stuck_norm=np.array([1.0, 20.0]),
+        stuck_risk=np.array([2.0, 2.0]),
+        stuck_ratio=np.array([0.1, stuck]),
+        least=least,
+        starts=3,
+        k=np.array([2, 3]),
+        risk=risk,
+        half=factor * risk**exponent,
+        law=[PowerLaw(exponent, exponent - 0.01, exponent + 0.01, factor)] * 2,
+        c=np.array([3.0, 3.0]),
+    )
+
+
 TABLES = {
     "hg1-temperature": [
         (peaks(), "corrected"),
@@ -31,5 +50,15 @@ TABLES = {
         (peaks(risk_sharp=2.0), "refuted"),
         (peaks(error=1.0), "undecided"),
         (peaks(soft=0.5, slope=-0.1), "undecided"),
-    ]
+    ],
+    "hg1-lemma8-pl": [
+        (slopes(), "refuted"),
+        (slopes(stuck=0.1), "refuted"),
+        (slopes(exponent=1.0), "corrected"),
+        (slopes(flat=0.1, stuck=0.1, least=0.01), "holds"),
+        (slopes(flat=0.1, stuck=0.1), "refuted"),
+        (slopes(flat=0.1, stuck=0.1, least=1e-9), "undecided"),
+        (slopes(exponent=1.5), "undecided"),
+        (slopes(factor=5.0), "undecided"),
+    ],
 }

@@ -1,0 +1,171 @@
+"""Lemma 17: can the gradients of two inputs oppose each other?"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Histogram, Mark
+from paritylab.claims.hunt import hunt
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import HG1
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.learning.heads.motion import every_gradient, example_loss, random_heads_and_inputs
+from paritylab.models import Circle, HeadAttention, Zigzag
+from paritylab.problem import Parity
+
+#: n, k, tau, b.
+Cell = tuple[int, int, float, float]
+
+
+class Cosines(NamedTuple):
+    """Cosines between the gradients of two inputs in one head.
+
+    cells: (n, k, tau, b). smallest: what the search reaches, per cell. first: cosines of random
+    pairs before any search, all cells. mean_gap: over all pairs of inputs at a random start, the
+    gap between the mean inner product and ‖E∇ℓ‖², relative. flat_mean, flat_each: ‖E∇ℓ‖² and
+    E‖∇ℓ‖² of a head at zero, B two opposite positions. starts: searches per cell.
+    """
+
+    cells: Sequence[Cell]
+    smallest: np.ndarray
+    first: np.ndarray
+    mean_gap: float
+    flat_mean: float
+    flat_each: float
+    starts: int
+
+
+@claim(
+    "hg1-lemma17",
+    source=HG1("Lemma 17"),
+    title="Gradients of two examples never oppose each other",
+    statement="For N ≠ M the inner product of the loss gradients of two inputs in any one head is "
+    "nonnegative.",
+    efforts=Efforts(
+        quick={"cells": [(8, 3, 1 / 8, 0.0)], "starts": 256, "steps": 30},
+        default={
+            "cells": [(8, 3, 1 / 8, 0.0), (16, 2, 1 / 16, 0.01), (8, 3, 1.0, 0.01)],
+            "starts": 512,
+            "steps": 60,
+        },
+        full={
+            "cells": [
+                (8, 3, 1 / 8, 0.0),
+                (16, 2, 1 / 16, 0.01),
+                (8, 3, 1.0, 0.01),
+                (32, 4, 1 / 32, 0),
+            ],
+            "starts": 4096,
+            "steps": 200,
+        },
+    ),
+    settings={"search": "Adam from random heads and pairs of inputs"},
+    seconds=(4, 8, 60),
+)
+def lemma17(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Cosines:
+    smallest, first = [], []
+    for n, k, tau, b in trial.track(cells):
+        find = hunt(
+            partial(_cosine, tau=tau, b=b),
+            partial(random_heads_and_inputs, k=k, n=n, inputs=2),
+            starts=starts,
+            steps=steps,
+            seed=trial.seed,
+        )
+        smallest.append(find.margin)
+        first.append(find.first[find.first < 1])
+    problem = Parity(8, (0, 1, 2))
+    _, each = every_gradient(HeadAttention.random(trial.seed, problem, tau=1 / 8), problem)
+    pairs, mean = np.mean(each[:, 0] @ each[:, 0].T), np.sum(each[:, 0].mean(axis=0) ** 2)
+    zero = HeadAttention(np.zeros((2, 2)), Circle(8), 2, Zigzag(2), tau=1 / 8)
+    _, flat = every_gradient(zero, Parity(8, (1, 5)))
+    return Cosines(
+        cells,
+        np.array(smallest),
+        np.concatenate(first),
+        mean_gap=float(abs(pairs - mean) / mean),
+        flat_mean=float(np.sum(flat[:, 0].mean(axis=0) ** 2)),
+        flat_each=float(np.mean(np.sum(flat[:, 0] ** 2, axis=1))),
+        starts=starts,
+    )
+
+
+def _cosine(directions: Any, pair: Any, *, tau: float, b: float) -> Any:
+    """Cosine between the first head's gradients of two inputs; 1 where one of them is 0."""
+    first, second = (jax.grad(example_loss)(directions, x, tau=tau, b=b)[0] for x in pair)
+    product = jnp.linalg.norm(first) * jnp.linalg.norm(second)
+    return jnp.where(product > 1e-9, first @ second / jnp.maximum(product, 1e-9), 1.0)
+
+
+@lemma17.judge
+def _lemma17(c: Cosines) -> Judged:
+    rounding, clear = 1e-9, 0.1
+    share = float(np.mean(c.first < -rounding)) if len(c.first) else 0.0
+    worst = float(c.smallest.max())
+    shared: dict[str, Any] = {
+        "runs": c.starts * len(c.cells),
+        "measured": {
+            **{
+                f"smallest cosine at n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}": value
+                for (n, k, tau, b), value in zip(c.cells, c.smallest, strict=True)
+            },
+            "share of random pairs that oppose each other": share,
+            "‖E∇ℓ‖² of a head at zero": c.flat_mean,
+            "E‖∇ℓ‖² of a head at zero": c.flat_each,
+            "gap between the mean inner product and ‖E∇ℓ‖²": c.mean_gap,
+        },
+        "predicted": {"share of random pairs that oppose each other": 0},
+    }
+    cells = "one cell" if len(c.cells) == 1 else f"{len(c.cells)} cells"
+    reach = f"{c.smallest.min():.3f} to {worst:.3f} in {cells}"
+    if c.smallest.min() >= -rounding:
+        text = f"No pair with a negative inner product is found: smallest cosines {reach}."
+        return holds(text, margin=float(c.smallest.min()) + rounding, **shared)
+    if c.smallest.min() > -clear or c.mean_gap > 1e-9:
+        return undecided(f"The smallest cosine is {reach}.", **shared)
+    return refuted(
+        f"{100 * share:.0f} % of random pairs of inputs with gradients oppose each other, and the "
+        f"search reaches a cosine of {reach}.",
+        instead="Averaged over all pairs the inner product is ‖E∇ℓ‖² ≥ 0 (to "
+        f"{c.mean_gap:.0e}); the pairs can cancel all of it: for heads at zero and B two opposite "
+        f"positions ‖E∇ℓ‖² is {c.flat_mean:.0e} and E‖∇ℓ‖² {c.flat_each:.1f}, so Lemma 8 cannot "
+        "drop them.",
+        margin=-clear - float(c.smallest.min()),
+        counterexample=_LEMMA17_COUNTEREXAMPLE,
+        **shared,
+    )
+
+
+@lemma17.figure
+def _lemma17_figure(c: Cosines) -> Histogram:
+    return Histogram(
+        c.first,
+        x="cosine between the gradients of two random inputs",
+        y="pairs",
+        marks=[Mark(0, "claimed least", axis="x")],
+        caption="Lemma 17 says that nothing lies left of zero.",
+    )
+
+
+_LEMMA17_COUNTEREXAMPLE = """\
+import jax
+import numpy as np
+from paritylab import HeadAttention, Parity, float64
+
+problem = Parity(8, (0, 1, 2))
+heads = HeadAttention.random(0, problem, tau=1 / 8)
+with float64():
+    def loss(a, x):
+        return jax.numpy.maximum(0, 1 - problem.label(x) * heads.with_parameters(a)(x)) ** 2
+    inputs = np.random.default_rng(0).integers(0, 2, (40, 8)).astype(float)
+    a = jax.numpy.asarray(heads.directions)
+    gradients = np.array([jax.grad(loss)(a, x)[0] for x in inputs])
+products = gradients @ gradients.T
+print("pairs with a negative inner product:", (products < -1e-9).mean())
+assert (products < -1e-9).any()
+"""

@@ -1,0 +1,171 @@
+"""Lipschitz constants of the prediction and the risk, with an active search for violations."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Bars, Mark
+from paritylab.claims.hunt import hunt
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import HG1
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.learning.heads.motion import (
+    example_loss,
+    hessian_of,
+    prediction,
+    random_heads_and_inputs,
+    slope_size,
+)
+from paritylab.precision import float64
+from paritylab.theory import hg1
+
+#: n, k, tau, b.
+Cell = tuple[int, int, float, float]
+QUICK: list[Cell] = [(8, 2, 1 / 8, 0.01), (16, 3, 1.0, 0.01)]
+DEFAULT: list[Cell] = [
+    *QUICK,
+    (8, 4, 0.5, 1.0),
+    (16, 3, 1 / 16, 1e-4),
+    (32, 2, 1 / 32, 0.01),
+    (6, 1, 1 / 6, 1e-4),
+]
+FULL: list[Cell] = [
+    *DEFAULT,
+    (64, 3, 1 / 64, 0.01),
+    (16, 5, 1 / 16, 0.01),
+    (16, 6, 1.0, 1e-6),
+    (8, 8, 1 / 64, 1.0),
+]
+
+
+class Constants(NamedTuple):
+    """Largest values found over their claimed constants, one row per cell, one column per lemma.
+
+    cells: (n, k, tau, b). names: what is bounded. frobenius: share with the Frobenius norm of the
+    Hessian, which is at least the spectral norm. spectral: share with the spectral norm at the same
+    heads and input. step: the step 1/max{…} of Theorem 5's proof, per cell. starts: searches per
+    cell and lemma.
+    """
+
+    cells: Sequence[Cell]
+    names: list[str]
+    frobenius: np.ndarray
+    spectral: np.ndarray
+    step: np.ndarray
+    starts: int
+
+
+@claim(
+    "hg1-lemma6-smooth",
+    source=HG1("Lemmas 6, 7, 14, 15, 16"),
+    title="Smoothness constants of the prediction and the risk",
+    statement="In the heads ŷ is 8k²√(2k)/τ-Lipschitz, its gradient 2k(20/τ² + 32k²/(τ²√b))-"
+    "Lipschitz, and ŷ·∇ŷ and the risk's gradient have the constants l₂ and max{2l₁C, 2(l₂+B)}.",
+    efforts=Efforts(
+        quick={"cells": QUICK, "starts": 24, "steps": 30},
+        default={"cells": DEFAULT, "starts": 48, "steps": 60},
+        full={"cells": FULL, "starts": 256, "steps": 200},
+    ),
+    settings={"search": "Adam from random heads and inputs"},
+    seconds=(12, 40, 300),
+)
+def lemma6_smooth(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Constants:
+    frobenius, spectral, names = [], [], []
+    for cell in trial.track(cells):
+        n, k, _, _ = cell
+        bounds = _bounds(cell)
+        names = list(bounds)
+        for value, largest, constant in bounds.values():
+            find = hunt(
+                lambda a, x, f=value, bound=constant: 1 - f(a, x[0]) / bound,  # type: ignore[misc]
+                partial(random_heads_and_inputs, k=k, n=n, inputs=1),
+                starts=starts,
+                steps=steps,
+                seed=trial.seed,
+            )
+            frobenius.append(1 - find.margin)
+            with float64():
+                spectral.append(float(largest(find.moving, find.fixed[0])) / constant)
+    shape = (len(cells), len(names))
+    step = np.array([hg1.step_size(k, tau, b) for _, k, tau, b in cells])
+    shares = (np.reshape(frobenius, shape), np.reshape(spectral, shape))
+    return Constants(cells, names, *shares, step, starts)
+
+
+def _bounds(cell: Cell) -> dict[str, tuple[Any, Any, float]]:
+    """By lemma: the size to push up, the size that is bounded, and the constant of the paper."""
+    _, k, tau, b = cell
+    predict = partial(prediction, tau=tau, b=b)
+    curved = {
+        "Lemma 14 (curvature of ŷ)": (predict, hg1.prediction_smoothness(k, tau, b)),
+        "Lemma 16 (slope of ŷ∇ŷ)": (
+            lambda a, x: predict(a, x) ** 2 / 2,
+            hg1.product_smoothness(k, tau, b),
+        ),
+        "Lemma 7 (curvature of the loss)": (
+            partial(example_loss, tau=tau, b=b),
+            hg1.risk_smoothness(k, tau, b),
+        ),
+    }
+    steep = slope_size(predict)
+    bounds = {"Lemma 15 (slope of ŷ)": (steep, steep, hg1.prediction_slope(k, tau))}
+    for name, (function, constant) in curved.items():
+        bounds[name] = (_size(function, None), _size(function, 2), constant)
+    return bounds
+
+
+def _size(function: Any, order: int | None) -> Any:
+    """The Frobenius (None) or spectral (2) norm of a Hessian."""
+    hessian = hessian_of(function)
+    return lambda a, x: jnp.linalg.norm(hessian(a, x), ord=order)
+
+
+@lemma6_smooth.judge
+def _lemma6_smooth(c: Constants) -> Judged:
+    largest, broken = float(c.frobenius.max()), float(c.spectral.max())
+    by_name = dict(zip(c.names, c.frobenius.max(axis=0), strict=True))
+    row, column = np.unravel_index(c.spectral.argmax(), c.spectral.shape)
+    n, k, tau, b = c.cells[int(row)]
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "runs": c.starts * c.frobenius.size,
+        "measured": {
+            **{f"largest share of the constant, {name}": v for name, v in by_name.items()},
+            "smallest and largest step the constants allow": [c.step.min(), c.step.max()],
+        },
+        "predicted": {f"largest share of the constant, {name}": "≤ 1" for name in c.names},
+    }
+    if largest <= 1:
+        listed = ", ".join(f"{name} {share:.0e}" for name, share in by_name.items())
+        return holds(
+            f"In {len(c.cells)} cells of n, k, tau and b the search finds at most these shares of "
+            f"the constants: {listed}. The step they allow is {c.step.min():.0e} to "
+            f"{c.step.max():.0e}.",
+            margin=1 - largest,
+            **shared,
+        )
+    place = f"{c.names[int(column)]} at n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}"
+    if broken > 1:
+        return refuted(
+            f"{place} reaches {broken:.2f} times its constant.",
+            instead=f"A constant {broken:.2f} times as large covers every case tried.",
+            margin=broken - 1,
+            **shared,
+        )
+    text = f"Frobenius norms reach {largest:.2f} of a constant, spectral norms {broken:.2f}."
+    return undecided(text, **shared)
+
+
+@lemma6_smooth.figure
+def _lemma6_figure(c: Constants) -> Bars:
+    return Bars(
+        dict(zip(c.names, c.frobenius.max(axis=0).tolist(), strict=True)),
+        y="largest value ÷ claimed constant",
+        log="y",
+        marks=[Mark(1, "claimed")],
+        caption="The largest slopes and curvatures that the search finds, over what is claimed.",
+    )

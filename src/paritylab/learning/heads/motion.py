@@ -1,0 +1,99 @@
+"""How one input moves the heads: its loss, its attended sum and their derivatives.
+
+Where only directions are given, B is the first k positions, k the number of heads, and positions
+sit on the circle.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.models import Circle, HeadAttention, Zigzag
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import Parity
+
+Scalar = Float[Array, ""]
+Heads = Float[AnyArray, "k 2"]
+Bits = Float[AnyArray, " n"]
+
+
+def heads_of(directions: Heads, n: int, *, tau: Any, b: float = 0.0) -> HeadAttention:
+    """The paper's model with these directions: as many heads as bits in B, zigzag readout."""
+    k = directions.shape[0]
+    return HeadAttention(directions, Circle(n), k, Zigzag(k, b), tau)
+
+
+def prediction(directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0) -> Scalar:
+    """ŷ of one input."""
+    return heads_of(directions, bits.shape[0], tau=tau, b=b)(bits)
+
+
+def example_loss(directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0) -> Scalar:
+    """Squared hinge of one input."""
+    label = 1 - 2 * jnp.mod(jnp.sum(bits[: directions.shape[0]]), 2)
+    return jnp.maximum(0, 1 - label * prediction(directions, bits, tau=tau, b=b)) ** 2
+
+
+def attended_sum(directions: Heads, bits: Bits, tau: Any) -> Scalar:
+    """s = Σ_i Σ_j γ_i[j] x_j."""
+    return heads_of(directions, bits.shape[0], tau=tau).weights() @ bits
+
+
+def squared_motion(directions: Heads, bits: Bits, tau: Any) -> Scalar:
+    """Σ_i ‖∂s/∂a_i‖², by automatic differentiation."""
+    return jnp.sum(jax.grad(attended_sum)(directions, bits, tau) ** 2)
+
+
+def squared_covariance(directions: Heads, bits: Bits, tau: Any) -> Scalar:
+    """Σ_i ‖Cov_{γ_i}(x, p)‖²/τ², which equals Σ_i ‖∂s/∂a_i‖².
+
+    Cov is over a position drawn from the attention γ_i: of its bit x with its vector p.
+    """
+    model = heads_of(directions, bits.shape[0], tau=tau)
+    attention, table = model.attention(), jnp.asarray(Circle(bits.shape[0]).table)
+    together = attention @ (bits[:, None] * table)
+    apart = (attention @ bits)[:, None] * (attention @ table)
+    return jnp.sum((together - apart) ** 2) / tau**2
+
+
+def every_gradient(
+    model: HeadAttention, problem: Parity
+) -> tuple[Float[np.ndarray, "inputs n"], Float[np.ndarray, "inputs k 2"]]:
+    """All 2^n inputs and the gradient of the squared hinge of each in the heads."""
+    n = problem.n
+    bits = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
+
+    def loss(directions: Any, x: Any) -> Any:
+        prediction = model.with_parameters(directions)(x)
+        return jnp.maximum(0, 1 - problem.label(x) * prediction) ** 2
+
+    with float64():
+        directions = jnp.asarray(model.directions)
+        return bits, np.asarray(jax.vmap(lambda x: jax.grad(loss)(directions, x))(bits))
+
+
+def random_heads_and_inputs(key: jax.Array, k: int, n: int, inputs: int) -> tuple[Array, Array]:
+    """Random directions of log-normal norm (k, 2), and random inputs (inputs, n)."""
+    angle_key, norm_key, bit_key = jax.random.split(key, 3)
+    directions = jax.random.normal(angle_key, (k, 2), jnp.float64)
+    directions *= jnp.exp(jax.random.normal(norm_key, (k, 1), jnp.float64))
+    return directions, jax.random.bernoulli(bit_key, 0.5, (inputs, n)).astype(jnp.float64)
+
+
+def slope_size(function: Callable[[Heads, Bits], Scalar]) -> Callable[[Heads, Bits], Scalar]:
+    """‖∇f‖ in the heads as a function of heads and bits."""
+    return lambda directions, bits: jnp.linalg.norm(jax.grad(function)(directions, bits).ravel())
+
+
+def hessian_of(function: Callable[[Heads, Bits], Scalar]) -> Callable[[Heads, Bits], Array]:
+    """The 2k×2k Hessian of f in the heads as a function of heads and bits."""
+
+    def hessian(directions: Heads, bits: Bits) -> Array:
+        flat = jnp.ravel(directions)
+        return jax.hessian(lambda each: function(each.reshape(directions.shape), bits))(flat)
+
+    return hessian

@@ -1,0 +1,87 @@
+"""How one input moves the heads, against sums written out and against differences."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning.heads.motion import (
+    attended_sum,
+    every_gradient,
+    example_loss,
+    hessian_of,
+    prediction,
+    slope_size,
+    squared_covariance,
+    squared_motion,
+)
+from paritylab.models import Circle, HeadAttention
+from paritylab.precision import float64
+from paritylab.problem import Parity
+from paritylab.risk import enumerated_gradient
+from paritylab.theory import hg1
+
+X64_MODES = [True]
+N, TAU = 8, 0.2
+
+
+def draw(seed, k=3):
+    generator = np.random.default_rng(seed)
+    return generator.normal(size=(k, 2)), generator.integers(0, 2, N).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_prediction_and_loss_are_those_of_the_model(seed):
+    directions, bits = draw(seed)
+    problem = Parity(N, (0, 1, 2))
+    with float64():
+        model = HeadAttention.on(problem, tau=TAU).with_parameters(directions)
+        expected = float(model(bits))
+        found = prediction(directions, bits, tau=TAU)
+        loss = max(0.0, 1 - float(problem.label(bits)) * expected) ** 2
+        assert float(found) == pytest.approx(expected, abs=1e-12)
+        assert float(example_loss(directions, bits, tau=TAU)) == pytest.approx(loss, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sum_moves_by_the_covariance_of_bit_and_position(seed):
+    directions, bits = draw(seed)
+    with float64():
+        moved = 0.0
+        for index in np.ndindex(directions.shape):
+            step = np.zeros_like(directions)
+            step[index] = 1e-5
+            up, down = (attended_sum(directions + s, bits, TAU) for s in (step, -step))
+            moved += float((up - down) / 2e-5) ** 2
+        model = HeadAttention.on(Parity(N, (0, 1, 2)), tau=TAU).with_parameters(directions)
+        printed = hg1.motion_of_one_input(np.asarray(model.attention()), bits, Circle(N).table)
+        for value in (squared_motion, squared_covariance):
+            assert float(value(directions, bits, TAU)) == pytest.approx(moved, rel=1e-6)
+        assert printed / TAU**2 == pytest.approx(moved, rel=1e-6)
+
+
+def test_constant_inputs_move_nothing():
+    directions, _ = draw(0)
+    with float64():
+        assert float(squared_motion(directions, jnp.ones(N), TAU)) < 1e-25
+        assert float(attended_sum(directions, jnp.ones(N), TAU)) == pytest.approx(3)
+
+
+def test_slope_and_hessian_of_a_quadratic():
+    directions, bits = draw(0)
+    with float64():
+        quadratic = lambda a, x: jnp.sum(x) * jnp.sum(a**2) / 2  # noqa: E731
+        total = bits.sum()
+        assert float(slope_size(quadratic)(directions, bits)) == pytest.approx(
+            total * np.linalg.norm(directions)
+        )
+        np.testing.assert_allclose(hessian_of(quadratic)(directions, bits), total * np.eye(6))
+
+
+def test_the_mean_of_every_gradient_is_the_gradient_of_the_risk():
+    problem = Parity(6, (1, 4))
+    model = HeadAttention.random(3, problem, tau=1 / 6)
+    bits, gradients = every_gradient(model, problem)
+    assert bits.shape == (64, 6)
+    assert len(np.unique(bits, axis=0)) == 64
+    expected = enumerated_gradient(model, problem).gradient
+    np.testing.assert_allclose(gradients.mean(axis=0), expected, atol=1e-10)
