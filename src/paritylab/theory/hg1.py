@@ -86,6 +86,20 @@ def peak_attention(n: int, tau: float) -> float:
     return float(np.sqrt(2 * np.pi / tau) / n)
 
 
+def gradient_ratio_near_the_set(n: int, k: int, tau: float) -> float:
+    """c in ½‖∇L‖² ≈ c·L² for sharp heads on a set B without neighbours: c = (2/k)·κ².
+
+    κ = (1 - cos(2π/n))/τ is how fast the attention ε that a head gives its neighbours shrinks with
+    its norm, dε/dr = -κε. The risk is quadratic in the k equal ε, so ∂L/∂r = -2κL/k for each head.
+    Hence descent with step η has L ≈ 1/(2c·ηt) and no c^t; not in the paper, whose Lemma 8 would
+    make ½‖∇L‖²/L² grow like 1/L.
+
+    >>> round(gradient_ratio_near_the_set(10, 2, 1 / 10), 2)
+    3.65
+    """
+    return 2 / k * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
+
+
 def prediction_smoothness(k: int, tau: float, b: float) -> float:
     """Lemmas 6 and 14: B, the claimed Lipschitz constant of the gradient of ŷ in the heads.
 

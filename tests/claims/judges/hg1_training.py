@@ -17,7 +17,7 @@ def descents(solved=20, exponent=-1.0, risk=1.78, runs=60, first=60):
         Cell(8, 2, 0.01, "1", 1.0, Rate(solved, runs)),
     ]
     c = 3.65
-    fall = Fall(2, 0.1, c, 1.01, exponent, TIMES, 1 / (0.2 * c * TIMES))
+    fall = Fall(12, 2, 0.1, c, c, exponent, TIMES, 1 / (0.2 * c * TIMES))
     return Descents(cells, [fall], Rest(np.ones((2, 2)), risk, 1e-15, 0.5, 1e-4), 500)
 
 

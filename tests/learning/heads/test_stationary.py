@@ -8,6 +8,7 @@ from paritylab.learning.heads.stationary import gradient_ratio, settle
 from paritylab.models import HeadAttention, Zigzag
 from paritylab.problem import Parity
 from paritylab.risk import enumerated_gradient, enumerated_risk
+from paritylab.theory import hg1
 
 X64_MODES = [False]  # everything here runs in float64 of its own
 
@@ -44,3 +45,12 @@ def test_the_ratio_near_the_set_is_what_one_step_of_descent_gains():
     assert gradient_ratio(model, problem) == pytest.approx(
         (before - after[0]) / eta / 2 / before**2, rel=1e-2
     )
+
+
+@pytest.mark.parametrize(("n", "subset"), [(8, (3,)), (10, (1, 5)), (12, (0, 4, 8))])
+def test_the_ratio_of_sharp_heads_is_the_formula(n, subset):
+    problem = Parity(n, subset)
+    on = HeadAttention.on(problem, tau=1 / n)
+    sharp = on.with_parameters(6 * on.directions)
+    formula = hg1.gradient_ratio_near_the_set(n, len(subset), 1 / n)
+    assert gradient_ratio(sharp, problem) == pytest.approx(formula, rel=5e-3)
