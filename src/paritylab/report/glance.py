@@ -26,8 +26,8 @@ def glance(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _heads(by_id: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Success rate against n: the theorem's procedure, the public code's, ours."""
     sources = (
-        ("theorem's procedure", "hg1-thm5", "success_rate"),
-        ("public code", "hg1-code", "success_rate"),
+        ("theorem's procedure", "hg1-thm5", "share of runs that reach risk 0.05"),
+        ("public code", "lab-code", "share of runs with heads on exactly B"),
         ("annealed (ours)", "lab-heads-learn", "single_start_rate"),
     )
     lines = []

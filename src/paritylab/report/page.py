@@ -21,7 +21,7 @@ Row = dict[str, Any]
 #: Claims whose findings open the page.
 HEADLINES = (
     "hg1-thm5",
-    "hg1-code",
+    "lab-code",
     "hg2-one-step",
     "hg2-softmax-needed",
     "ks-thm5",

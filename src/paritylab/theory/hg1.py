@@ -92,7 +92,8 @@ def slope_on_target(n: int, k: int, tau: float) -> float:
     Not in the paper. Heads of norm r on positions of B that are three or more apart give a
     neighbour attention in proportion to ε = e^{-rδ}, δ = (1 - cos 2π/n)/τ. At b = 0 the risk is a
     quadratic form in the heads' ε, so each of the k norms has slope -2δL/k, and by symmetry no
-    head turns. The ratio ½‖∇L‖²/L = c·L therefore goes to 0 with L.
+    head turns. The ratio ½‖∇L‖²/L = c·L therefore goes to 0 with L, and descent with step η has
+    L ≈ 1/(2c·ηt), no c^t.
 
     >>> round(slope_on_target(10, 2, 1 / 10), 2), round(slope_on_target(10, 3, 1 / 10), 2)
     (3.65, 2.43)
