@@ -58,7 +58,8 @@ def few_heads(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> Counts:
     directions = np.array([[np.sin(middle), np.cos(middle)]])
     head = HeadAttention(directions, Circle(12), 2, Zigzag(2), tau=1 / 12**3)
     shared = population_risk(head, Parity(12, (3, 4)))
-    return Counts(*np.transpose(cells), least, tried.astype(int), shared.value, shared.error)
+    n, k, heads = np.transpose(cells)
+    return Counts(n, k, heads, least, tried.astype(int), shared.value, shared.error)
 
 
 @few_heads.judge

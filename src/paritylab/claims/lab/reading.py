@@ -1,5 +1,6 @@
 """What trained heads betray about B, beside what labelled rows betray without any heads."""
 
+from math import comb, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,13 +79,21 @@ def recover_b(trial: Trial, n: int, k: int, runs: int, steps: int) -> Pools:
     without, within = np.transpose(rows)
     saved = (without - within)[inside]
     mean = (float(saved.mean()), *mean_interval(saved)) if inside.sum() > 1 else (0.0, -9.0, 9.0)
-    size, part = (float(np.prod([(m - i) / (i + 1) for i in range(k)])) for m in (n, pool))
+    size, part = comb(n, k), comb(pool, k)
     return Pools(
-        *(n, k, pool, part / size),
-        *(Rate.of(found), Rate.of(inside), Rate.of(inside[~found])),
-        *(float(np.log2(size / part)), mean),
-        *(float(np.median(each[inside])) if inside.any() else ROWS for each in (without, within)),
-        *(Rate.of(without <= HANDFUL), Rate.of(inside & (within <= HANDFUL))),
+        n=n,
+        k=k,
+        pool=pool,
+        chance=part / size,
+        alone=Rate.of(found),
+        kept=Rate.of(inside),
+        kept_missed=Rate.of(inside[~found]),
+        saving=log2(size / part),
+        saved=mean,
+        rows_without=float(np.median(without[inside])) if inside.any() else ROWS,
+        rows_with=float(np.median(within[inside])) if inside.any() else ROWS,
+        brute=Rate.of(without <= HANDFUL),
+        helped=Rate.of(inside & (within <= HANDFUL)),
     )
 
 

@@ -42,9 +42,14 @@ class SoftSolutions(NamedTuple):
 
     def __or__(self, other: "SoftSolutions") -> "SoftSolutions":
         """Both searches as one."""
-        added = (mine + more for mine, more in zip(self[:3], other[:3], strict=True))
-        slack, least = min(self.slack, other.slack), min(self.least, other.least)
-        return SoftSolutions(*added, slack, max(self.off, other.off), least)
+        return SoftSolutions(
+            self.tried + other.tried,
+            self.solutions + other.solutions,
+            self.failures + other.failures,
+            min(self.slack, other.slack),
+            max(self.off, other.off),
+            min(self.least, other.least),
+        )
 
 
 def search_soft_solutions(n: int, k: int) -> SoftSolutions:
