@@ -147,5 +147,5 @@ def test_bad_settings_are_one_line_and_exit_2(capsys, elsewhere, arguments, mess
 def test_figure_2(capsys, elsewhere):
     code, out, _ = run(capsys, "train", "heads", "--figure2", "--figure", "two.svg")
     assert code == 0
-    assert "Adam 0.2 at tau = n/4" in out
+    assert "Adam 0.2 at tau = 0.3" in out
     assert (elsewhere / "two.svg").exists()

@@ -4,7 +4,7 @@ from math import ceil, comb, log2, sqrt
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from scipy.stats import binom
 
 from paritylab.models.positions import Circle
@@ -28,6 +28,24 @@ def risk_without_edge() -> float:
     (1-ŷ)₊² + (1+ŷ)₊² ≥ 2 with equality at ŷ = 0.
     """
     return 1.0
+
+
+def risk_of_missing_weight(
+    weights: Float[np.ndarray, "... n"], indicator: Shaped[np.ndarray, " n"]
+) -> Any:
+    """Least squared-hinge risk of the readout (2), b = 0, when bits of B have weight below 1.
+
+    4·2^-n Σ_{j∈B} (1-g_j)₊²: the input with only bit j ∈ B set has probability 2^-n, label -1 and
+    hinge loss 1 + h(g_j) ≥ 2(1-g_j) for g_j ≤ 1. So risk 0 forces g_j ≥ 1 on B; k heads have
+    Σ_j g_j = k, hence g is the indicator of B. This is Proposition 21 with its proof mended.
+
+    weights: g. indicator: 1 on B.
+
+    >>> float(risk_of_missing_weight(np.array([0.5, 1.0, 0.5]), np.array([1, 1, 0])))
+    0.125
+    """
+    missing = np.maximum(1 - weights, 0) ** 2 * indicator
+    return 4 / 2 ** len(indicator) * missing.sum(axis=-1)
 
 
 def zigzag_at_integer(k: int, s: int) -> int:

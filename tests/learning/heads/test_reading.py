@@ -1,9 +1,17 @@
 """Reading the hidden set off heads."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
-from paritylab.learning.heads.reading import calibrated, read_attention, read_with_rows
+from paritylab.learning.heads.reading import (
+    calibrated,
+    favourites,
+    read_attention,
+    read_with_rows,
+    rows_to_single_out,
+)
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parity, sample
 
@@ -76,3 +84,20 @@ def test_bad_rows_are_named(change, words):
     given = {"bits": np.zeros((5, 16)), "labels": np.ones(5)} | change
     with pytest.raises(ValueError, match=words):
         read_with_rows(_on((2, 7, 12)), **given)
+
+
+def test_favourites_and_the_rows_that_single_out_a_set():
+    """Counted by hand over growing prefixes of the rows."""
+    liked = favourites(_on((2, 7, 11), tau=0.05), 9)
+    assert {2, 7, 11, 12} <= set(liked)
+    bits = np.asarray(sample(PROBLEM, key=0, size=40).bits)
+    labels = bits[:, PROBLEM.subset].sum(axis=1) % 2
+    for positions in (range(16), liked):
+        sets = list(combinations(sorted(positions), 3))
+        left = [
+            sum(np.array_equal(bits[:m, s].sum(axis=1) % 2, labels[:m]) for s in sets)
+            for m in range(41)
+        ]
+        assert rows_to_single_out(PROBLEM.subset, positions, bits) == left.index(1)
+    assert rows_to_single_out((1,), (1,), bits) == 0
+    assert rows_to_single_out((1,), (0, 1), np.zeros((3, 16))) == 4

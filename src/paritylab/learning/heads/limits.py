@@ -12,6 +12,7 @@ from paritylab.models import Zigzag
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, Parity
 from paritylab.risk.objective import target_of, weight_risk
+from paritylab.theory.hg1 import risk_of_missing_weight
 
 
 def limits_of_heads(n: int) -> np.ndarray:
@@ -26,11 +27,29 @@ def limits_of_heads(n: int) -> np.ndarray:
 
 
 class SoftSolutions(NamedTuple):
-    """Combinations tried, those with soft risk 0, and those of them that fail when hardened."""
+    """Combinations tried, those with soft risk 0, and those of them that fail when hardened.
 
-    tried: int
-    solutions: int
-    failures: int
+    slack: least of risk minus `theory.hg1.risk_of_missing_weight`. off: largest |g_j - 1_B(j)| of
+    a solution, 0 without any. least: smallest soft risk that is not 0.
+    """
+
+    tried: int = 0
+    solutions: int = 0
+    failures: int = 0
+    slack: float = np.inf
+    off: float = 0.0
+    least: float = np.inf
+
+    def __or__(self, other: "SoftSolutions") -> "SoftSolutions":
+        """Both searches as one."""
+        return SoftSolutions(
+            self.tried + other.tried,
+            self.solutions + other.solutions,
+            self.failures + other.failures,
+            min(self.slack, other.slack),
+            max(self.off, other.off),
+            min(self.least, other.least),
+        )
 
 
 def search_soft_solutions(n: int, k: int) -> SoftSolutions:
@@ -39,18 +58,49 @@ def search_soft_solutions(n: int, k: int) -> SoftSolutions:
     combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
     weights = limits[combos].sum(axis=1)
     hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
-    tried = solutions = failures = 0
-    for others in combinations(range(1, n), k - 1):
-        subset = (0, *others)
-        gaps = np.diff([*subset, n])
-        if gaps.min() < 2:
-            continue
-        soft_risks = risks_of_weights(weights, Parity(n, subset))
-        solved = soft_risks < 1e-9
-        tried, solutions = tried + len(combos), solutions + int(solved.sum())
+    found = SoftSolutions()
+    for subset in sets_without_neighbours(n, k):
+        problem = Parity(n, subset)
+        inside = np.isin(np.arange(n), subset)
+        risks = risks_of_weights(weights, problem)
+        solved = risks < 1e-9
+        failures = 0
         if solved.any():
-            failures += int(np.sum(risks_of_weights(hard[solved], Parity(n, subset)) > 1e-9))
-    return SoftSolutions(tried, solutions, failures)
+            failures = int(np.sum(risks_of_weights(hard[solved], problem) > 1e-9))
+        found |= SoftSolutions(
+            len(combos),
+            int(solved.sum()),
+            failures,
+            float(np.min(risks - risk_of_missing_weight(weights, inside))),
+            float(np.abs(weights[solved] - inside).max(initial=0)),
+            float(risks[~solved].min(initial=np.inf)),
+        )
+    return found
+
+
+def least_risk_of_heads(n: int, k: int, heads: int) -> tuple[float, int]:
+    """Smallest soft risk of `heads` limiting heads on a k-set without circular neighbours.
+
+    The heads are averaged and weighted k/heads. Also how many combinations were tried.
+    """
+    limits = limits_of_heads(n)
+    combos = np.array(list(combinations_with_replacement(range(len(limits)), heads)))
+    weights = k / heads * limits[combos].sum(axis=1)
+    risks = [
+        risks_of_weights(weights, Parity(n, subset)).min()
+        for subset in sets_without_neighbours(n, k)
+    ]
+    return float(min(risks, default=np.inf)), len(combos) * len(risks)
+
+
+def sets_without_neighbours(n: int, k: int) -> list[tuple[int, ...]]:
+    """Every k-set with 0 in it and no two neighbours on the circle; the others are rotations.
+
+    >>> sets_without_neighbours(6, 2)
+    [(0, 2), (0, 3), (0, 4)]
+    """
+    sets = ((0, *others) for others in combinations(range(1, n), k - 1))
+    return [subset for subset in sets if np.diff([*subset, n]).min() >= 2]
 
 
 def risks_of_weights(weights: np.ndarray, problem: Parity) -> np.ndarray:

@@ -97,6 +97,31 @@ def read_with_rows(
     return Recovery(subset, float(evidence[best] / evidence.sum()))
 
 
+def favourites(model: HeadAttention, size: int) -> tuple[int, ...]:
+    """The `size` positions with most attention, most first."""
+    return tuple(np.argsort(-_weights(model), kind="stable")[:size].tolist())
+
+
+def rows_to_single_out(subset: tuple[int, ...], positions: Any, bits: Any) -> int:
+    """Labelled rows after which `subset` is the only set of its size that explains the labels.
+
+    positions: where its rivals may lie; subset is among them. bits: rows (N, n), labelled without
+    noise, taken in order. N + 1 if a rival survives them all.
+
+    >>> rows_to_single_out((1,), (0, 1, 2), [[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 0]])
+    4
+    """
+    bits = np.asarray(as_bits(bits))
+    rivals = [each for each in combinations(sorted(positions), len(subset)) if each != subset]
+    if not rivals:
+        return 0
+    odd = bits[:, np.array(rivals)].sum(axis=2, dtype=int) % 2
+    own = bits[:, list(subset)].sum(axis=1, dtype=int) % 2
+    differs = odd != own[:, None]
+    first = np.where(differs.any(axis=0), differs.argmax(axis=0), len(bits))
+    return int(first.max()) + 1
+
+
 def _candidates(weights: np.ndarray, k: int, pool: int | None) -> np.ndarray:
     pool = min(len(weights), 3 * k if pool is None else pool)
     if pool < k:
