@@ -15,7 +15,6 @@ from paritylab.claims import Effort, Status, registry
 NOT_YET_MOVED = {
     "hg1-adjacency",
     "hg1-code",
-    "hg1-cor20",
     "hg1-few-heads",
     "hg1-ffnn-edge",
     "hg1-fig2",
@@ -33,10 +32,8 @@ NOT_YET_MOVED = {
     "hg1-prop4",
     "hg1-recover-b",
     "hg1-remark10",
-    "hg1-remark12",
     "hg1-remark9",
     "hg1-sgd",
-    "hg1-thm11",
     "hg1-thm5",
     "hg2-ffnn-bottleneck",
     "hg2-float32",

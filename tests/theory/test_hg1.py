@@ -52,3 +52,9 @@ def test_a_head_needs_that_many_bits_and_no_fewer(n):
         rounded = np.round(table * 2**bits) / 2**bits
         favourites = np.argmax(np.round(rounded @ table.T, 12), axis=1)
         assert np.array_equal(favourites, np.arange(n)) == right
+
+
+def test_flipping_a_neglected_bit_moves_a_head_by_no_more_than_the_repair_allows():
+    """g²(2(1-cg)² + 4c²) ≤ 4 on the unit square, the step that makes 2 serve as the diameter."""
+    g, c = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
+    assert np.max(g**2 * (2 * (1 - c * g) ** 2 + 4 * c**2)) <= 4
