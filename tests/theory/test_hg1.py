@@ -81,3 +81,9 @@ def test_motion_of_many_inputs_is_that_of_each():
 def test_least_attention_near_a_head():
     attention = np.array([[0.5, 0.2, 0.05, 0.01, 0.0, 0.01, 0.03, 0.2]])
     assert hg1.smallest_near_attention(attention, 0.1) == pytest.approx(2.0)
+
+
+def test_flipping_a_neglected_bit_moves_a_head_by_no_more_than_the_repair_allows():
+    """g²(2(1-cg)² + 4c²) ≤ 4 on the unit square, the step that makes 2 serve as the diameter."""
+    g, c = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
+    assert np.max(g**2 * (2 * (1 - c * g) ** 2 + 4 * c**2)) <= 4

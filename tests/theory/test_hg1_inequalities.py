@@ -42,6 +42,9 @@ def test_the_repaired_bound_is_a_bound_and_the_printed_one_grows_again():
     assert hg1.fixed_attention_printed(7, 1, 1e4) > 1e6
     assert hg1.fixed_attention_repaired(7, 1, 1e4, 2.5) == 0
     assert 0.99 < hg1.fixed_attention_repaired(10**6, 2, 1.0, 2.5) <= 1
+    for heads in (1, 2, 3):  # the printed m² with (·)₊ is the weaker bound
+        printed = max(0, hg1.attended_inputs(40, heads)) * (1 - 0.5 * 5 * heads**2 / 40) ** 2
+        assert printed <= hg1.fixed_attention_repaired(40, heads, 0.5)
     assert hg1.fixed_hard_attention(4, 1) == 0.75
 
 

@@ -179,15 +179,20 @@ def fixed_attention_printed(n: int, heads: int, norms: float) -> float:
     return attended_inputs(n, heads) * (1 - norms * 5 * heads**2 / n) ** 2
 
 
-def fixed_attention_repaired(n: int, heads: int, norms: float, diameter: float) -> float:
-    """Theorem 11 repaired: the second factor is (1 - 5mρ‖α‖‖β‖/n)₊², ρ the embeddings' diameter.
+def fixed_attention_repaired(n: int, heads: int, norms: float, diameter: float = 2.0) -> float:
+    """Theorem 11 repaired: the second factor is (1 - 5mρ‖α‖‖β‖/2n)₊², ρ the embeddings' diameter.
 
-    Flipping a bit p moves the mean of the head outputs by at most ρ(γ_p + γ̃_p) ≤ 10mρ/n, since
-    the other positions keep their relative weights; half of the change in ŷ is what two opposite
-    labels can gain.
+    Flipping bit p to the head's preferred token raises its attention from γ to γ̃ ≤ 5m/n and moves
+    the head's output by γ(w̃ - w) + (γ̃ - γ)(w̃ - r), r the mean of the others: at most ργ̃. Half of
+    the change in ŷ is what two opposite labels can gain.
+
+    diameter: 2 serves the paper's embeddings [x, 1-x, sin, cos], whose diameter is √6. With L =
+    n/5m preferred tokens that score as much as p, the share of preferred tokens in r is at least
+    g = Lγ̃/(1-γ̃), so with c = 1 - γ/γ̃ the squared length is at most γ̃²(2(1-cg)² + 4c²) ≤ (2/L)².
+    The printed 5m²‖α‖‖β‖/n is then at least the half change.
     """
     first = max(attended_inputs_counted(n, heads), 0.0)
-    return first * max(0.0, 1 - 5 * heads * diameter * norms / n) ** 2
+    return first * max(0.0, 1 - 2.5 * heads * diameter * norms / n) ** 2
 
 
 def paper_head_norms(k: int) -> float:
@@ -224,6 +229,20 @@ def motion_of_one_input(
             slope = attention_derivative(row, coordinate, 1.0, as_printed=as_printed)
             total = total + (bits @ slope) ** 2
     return total
+
+
+def fixed_hard_attention_linear(n: int, heads: int) -> float:
+    """1 - 2m/n, which the paper does not print: fixed hard heads fail unless m grows like n.
+
+    A head with scores u_j + v_j·x_j asks positions in the order of their larger score and stops at
+    the first bit that has it: at most 2 positions on average over uniform bits. So some p is asked
+    by any of m heads with probability at most 2m/n. Otherwise flipping x_p changes nothing but the
+    label of every B that contains p, and two opposite labels cost 2 in hinge and squared hinge.
+
+    >>> fixed_hard_attention_linear(100, 5)
+    0.9
+    """
+    return 1 - 2 * heads / n
 
 
 def spread_of_one_head(tau: float, n: int, c2: float) -> float:
