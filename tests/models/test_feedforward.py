@@ -7,9 +7,12 @@ import pytest
 from paritylab.models import (
     FeedForward,
     FrozenHeads,
+    HeadAttention,
+    Zigzag,
     interpolating_network,
     parity_network,
     parity_transformer,
+    tied_network,
 )
 from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits
@@ -77,3 +80,13 @@ def test_frozen_heads_are_one_model_whose_net_trains():
     np.testing.assert_allclose(other.heads.attended(bits)[:2], 0.5, rtol=1e-6)  # uniform attention
     moved = model.with_parameters({**model.parameters(), "offset": np.ones(())})
     np.testing.assert_allclose(moved(bits), model(bits) + 1, rtol=1e-5)
+
+
+def test_masked_heads_are_a_net_with_tied_edges():
+    heads = HeadAttention.random(3, Parity(6, (0, 2, 5)), readout=Zigzag(3, 0.01), tau=0.3)
+    bits = np.array([[(i >> j) & 1 for j in range(6)] for i in range(64)], dtype=float)
+    net = tied_network(heads)
+    np.testing.assert_allclose(jax.vmap(net)(bits), jax.vmap(heads)(bits), atol=1e-4)
+    assert net.edges.sum() == 18
+    with pytest.raises(ValueError, match="zigzag readout"):
+        tied_network(HeadAttention.random(0, Parity(6, (0, 2)), readout="cos"))

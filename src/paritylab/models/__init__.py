@@ -14,6 +14,7 @@ from paritylab.models.constructions import (
     interpolating_network,
     parity_network,
     parity_transformer,
+    tied_network,
 )
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
@@ -89,6 +90,7 @@ __all__ = [
     "parity_transformer",
     "smooth_relu",
     "softmax_attention",
+    "tied_network",
     "tied_positions",
     "weights_of",
     "with_parameters",

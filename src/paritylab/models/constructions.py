@@ -49,3 +49,19 @@ def interpolating_network(problem: Parity, weights: Float[np.ndarray, " n"]) -> 
     alpha = np.diff(np.diff(values) / np.diff(at), prepend=0.0)
     ones = np.ones((len(alpha), 1))
     return FeedForward(ones, -at[:-1], alpha, values[0], ones)
+
+
+def tied_network(heads: HeadAttention) -> FeedForward:
+    """The FFNN-1 that the masked model is, once its attention is known.
+
+    Attention does not depend on the bits, so ŷ = 1 + Σ_i α_i σ(Σ_j g_j x_j + 1/2 - i): k neurons
+    and kn edges, whose weights g are tied to the few numbers of the heads. Needs a zigzag readout.
+    """
+    readout = heads.readout
+    if not isinstance(readout, Zigzag):
+        raise ValueError(f"an FFNN-1 needs the zigzag readout, got {type(readout).__name__}")
+    hidden = np.tile(np.asarray(heads.weights()), (readout.k, 1))
+    edges = np.ones_like(hidden)
+    return FeedForward(
+        hidden, -readout.thresholds, readout.output_weights, np.ones(()), edges, readout.b
+    )

@@ -1,5 +1,7 @@
 """Feed-forward learners: what they learn, and what a missing edge costs them."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,9 @@ from paritylab.learning import AllInputs, FeedForwardNet, Fresh, Rows, Sample, l
 from paritylab.learning.hardness.networks import (
     linear_accuracy,
     random_feature_accuracy,
+    random_features,
     smallest_pair_loss,
+    worst_shares,
 )
 from paritylab.models import parity_network
 from paritylab.problem import Parity, random_tree, sample
@@ -98,3 +102,12 @@ def test_linear_classifiers_do_what_least_squares_can():
 def test_random_features_carry_one_bit_but_not_three():
     assert random_feature_accuracy(Parity(6, (2,)), 64, samples=1000) > 0.99
     assert random_feature_accuracy(Parity(16, (1, 4, 8)), 32, samples=1000) < 0.6
+
+
+def test_shares_of_all_parities_add_up_to_the_features():
+    pairs = list(combinations(range(5), 2))
+    features = random_features(5, 32)
+    shares = worst_shares(features, pairs)
+    assert np.all(np.diff(shares) >= -1e-12)
+    assert shares[-1] == pytest.approx(1)
+    assert np.all(shares <= np.arange(1, 33) / len(pairs) + 1e-12)

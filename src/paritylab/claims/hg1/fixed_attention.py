@@ -50,14 +50,16 @@ class Hunted(NamedTuple):
         )
 
 
-def _hunted(trial: Trial, cells: Sequence[tuple[int, int, float]], **effort: int) -> Hunted:
+def _hunted(
+    trial: Trial, cells: Sequence[tuple[int, int, float]], *, starts: int, steps: int
+) -> Hunted:
     bounds = [hg1.fixed_attention_repaired(*cell) for cell in cells]
-    finds = [
-        hunt(*repaired_margin(*cell), seed=trial.seed, **effort) for cell in trial.track(cells)
-    ]
-    risks = np.add([find.margin for find in finds], bounds)
+    margins = []
+    for cell in trial.track(cells):
+        margin, draw = repaired_margin(*cell)
+        margins.append(hunt(margin, draw, starts=starts, steps=steps, seed=trial.seed).margin)
     n, m, norms = (np.array(column) for column in zip(*cells, strict=True))
-    return Hunted(n, m, norms, risks, np.array(bounds))
+    return Hunted(n, m, norms, np.add(margins, bounds), np.array(bounds))
 
 
 class Frozen(NamedTuple):

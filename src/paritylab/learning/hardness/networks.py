@@ -1,5 +1,6 @@
 """Feed-forward learners: FFNN-1 from random starts, and linear classifiers on random features."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from paritylab.learning.descent import (
     judged_networks,
     traced,
 )
-from paritylab.learning.hardness.frozen import every_input
+from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
@@ -135,3 +136,24 @@ def random_feature_accuracy(
     return linear_accuracy(
         lift(rows.bits), np.asarray(rows.labels), (lift(test.bits), np.asarray(test.labels))
     )
+
+
+def worst_shares(
+    features: Float[np.ndarray, "inputs q"], sets: Iterable[tuple[int, ...]]
+) -> Float[np.ndarray, " q"]:
+    """Least share of a parity that linear functions of the first 1, 2, … q features explain.
+
+    features: one row for each of the 2^n inputs. sets: the sets B; the least is over them. The
+    parities are orthonormal, so the shares of all of them add up to at most the number of features.
+    """
+    bits = every_input(int(np.log2(len(features))))
+    labels = np.stack([parity_of(bits, subset) for subset in sets], axis=1) / np.sqrt(len(bits))
+    basis = np.linalg.qr(features)[0]
+    return np.asarray(np.cumsum((basis.T @ labels) ** 2, axis=0).min(axis=1))
+
+
+def random_features(n: int, features: int, *, seed: int = 0) -> Float[np.ndarray, "inputs q"]:
+    """max(0, wᵀ(2x - 1) + b) with Gaussian w and b, for all 2^n inputs."""
+    generator = np.random.default_rng(seed)
+    weights, thresholds = generator.normal(size=(n, features)), generator.normal(size=features)
+    return np.maximum(0, (2 * every_input(n) - 1) @ weights + thresholds[None, :])
