@@ -290,8 +290,8 @@ def _lemma19(p: Pairs) -> Judged:
     shared["counterexample"] = _LEMMA19_COUNTEREXAMPLE
     far = (
         f"for heads opposite to B a single one in B has s = {p.far_s.max():.0e} or less, losses "
-        f"{p.far_loss.min():.2f} to {p.far_loss.max():.2f} in sum and squared gradients of at most "
-        f"{p.far_left.max():.0e}, where {p.far_right.min():.1f} or more is claimed"
+        f"{p.far_loss.min():.3g} to {p.far_loss.max():.3g} in sum and squared gradients of at most "
+        f"{p.far_left.max():.0e}, where {p.far_right.min():.1g} or more is claimed"
     )
     literal = (
         f"s = 0 only for all zeros, whose complement is all ones; their squared gradients are at "
