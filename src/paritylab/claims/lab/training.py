@@ -252,8 +252,8 @@ BATCH, BLIND = 64, 0.499
     settings={"optimiser": "adam 0.1", "tau": "n/4", "loss": "mean_hinge_squared", "steps": 2000},
     seconds=(7, 14, 240),
 )
-def sgd(trial: Trial, size: tuple[int, int], runs: int, steps: int, rows: Sequence[int]) -> Batches:
-    seed, learner = trial.seed, Heads.code(steps=steps)
+def sgd(trial: Trial, size: tuple[int, int], runs: int, rows: Sequence[int]) -> Batches:
+    seed, learner = trial.seed, Heads.code()
     targets = random_parities(*size, runs, key=seed)
     blind = random_parities(*size, runs, key=seed, noise=BLIND)
     exact = learn(learner, Population(targets), key=seed).rate()
