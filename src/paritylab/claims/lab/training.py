@@ -133,33 +133,25 @@ SOFT, SHARP = "n/4", "1/n"
     source=OURS,
     title="A soft start helps: tau = n/4 finds the set more often than tau = 1/n",
     statement="HG1 leaves open whether heads learn at a temperature that does not vanish like 1/n. "
-    "Ours: with the squared mean hinge and Adam 0.1 the heads end on exactly B in more runs at tau "
-    "= n/4 than at tau = 1/n.",
+    "Ours: after 2000 steps of Adam 0.1 on the squared mean hinge more runs have their heads on "
+    "exactly B at tau = n/4 than at tau = 1/n, and more have a squared hinge below 0.05.",
     efforts=Efforts(
-        quick={"size": (10, 2), "runs": 64, "steps": 400, "taus": (SHARP, SOFT)},
-        default={
-            "size": (12, 2),
-            "runs": 64,
-            "steps": 500,
-            "taus": ("1/n^2", SHARP, "3/n", "1", SOFT, "n"),
-        },
+        quick={"size": (10, 2), "runs": 128, "taus": (SHARP, SOFT)},
+        default={"size": (12, 2), "runs": 100, "taus": ("1/n^2", SHARP, "1", SOFT, "n")},
         full={
             "size": (16, 3),
             "runs": 400,
-            "steps": 2000,
             "taus": ("1/n^2", "0.3/n", SHARP, "3/n", "1", "n/8", SOFT, "n/2", "n"),
         },
     ),
-    settings={"optimiser": "adam 0.1"},
-    seconds=(8, 16, 300),
+    settings={"optimiser": "adam 0.1", "steps": 2000},
+    seconds=(10, 40, 600),
 )
-def fixed_tau(
-    trial: Trial, size: tuple[int, int], runs: int, steps: int, taus: Sequence[str]
-) -> Temperatures:
+def fixed_tau(trial: Trial, size: tuple[int, int], runs: int, taus: Sequence[str]) -> Temperatures:
     n, k = size
     data = Population(random_parities(n, k, runs, key=trial.seed))
     found = Temperatures(n, k, list(taus), {}, {}, {})
-    common: dict[str, Any] = {"steps": steps, "optimiser": "adam", "eta": 0.1}
+    common: dict[str, Any] = {"steps": 2000, "optimiser": "adam", "eta": 0.1}
     for tau in trial.track(taus):
         done = learn(Heads.code(tau=tau, **common), data, key=trial.seed)
         found.mean[tau], found.solved[tau] = done.rate(), done.rate("solved")
@@ -191,14 +183,20 @@ def _fixed_tau(t: Temperatures) -> Judged:
         },
         "predicted": {"more runs find B at": f"tau = {SOFT}"},
     }
-    if not (_is_sharp(soft) and _is_sharp(sharp)):
+    pairs = [(soft, sharp), (t.solved[SOFT], t.solved[SHARP])]
+    if not all(_is_sharp(rate) for pair in pairs for rate in pair):
         return undecided(f"{text} The intervals are too wide to decide.", **shared)
-    if soft.low > sharp.high:
-        return holds(text, margin=soft.low - sharp.high, **shared)
-    if sharp.low > soft.high:
-        instead = f"More runs find B at tau = {SHARP}: {sharp} against {soft}."
-        return refuted(text, instead=instead, margin=sharp.low - soft.high, **shared)
-    return undecided(f"{text} The two intervals meet.", **shared)
+    ahead = min(more.low - less.high for more, less in pairs)
+    behind = max(less.low - more.high for more, less in pairs)
+    if ahead > 0:
+        return holds(text, margin=ahead, **shared)
+    if behind > 0:
+        instead = (
+            f"At tau = {SHARP} {sharp} of runs find B and {t.solved[SHARP]} reach 0.05, at tau = "
+            f"{SOFT} {soft} and {t.solved[SOFT]}."
+        )
+        return refuted(text, instead=instead, margin=behind, **shared)
+    return undecided(f"{text} Two intervals meet.", **shared)
 
 
 def _values(rates: dict[str, Rate]) -> dict[str, float]:
@@ -247,15 +245,15 @@ BATCH, BLIND = 64, 0.499
     "and 64 fresh rows per step the 2k trained numbers end on exactly B in more than half as many "
     "runs as with the exact gradient, and in more runs than with labels that are coin flips.",
     efforts=Efforts(
-        quick={"size": (10, 2), "runs": 64, "steps": 400, "rows": (BATCH,)},
-        default={"size": (12, 2), "runs": 100, "steps": 800, "rows": (16, BATCH)},
-        full={"size": (16, 3), "runs": 400, "steps": 2000, "rows": (16, BATCH, 256, 1024, 4096)},
+        quick={"size": (10, 2), "runs": 128, "rows": (BATCH,)},
+        default={"size": (12, 2), "runs": 100, "rows": (16, BATCH)},
+        full={"size": (16, 3), "runs": 400, "rows": (16, BATCH, 256, 1024, 4096)},
     ),
-    settings={"optimiser": "adam 0.1", "tau": "n/4", "loss": "mean_hinge_squared"},
-    seconds=(7, 14, 240),
+    settings={"optimiser": "adam 0.1", "tau": "n/4", "loss": "mean_hinge_squared", "steps": 2000},
+    seconds=(8, 25, 400),
 )
-def sgd(trial: Trial, size: tuple[int, int], runs: int, steps: int, rows: Sequence[int]) -> Batches:
-    seed, learner = trial.seed, Heads.code(steps=steps)
+def sgd(trial: Trial, size: tuple[int, int], runs: int, rows: Sequence[int]) -> Batches:
+    seed, learner = trial.seed, Heads.code()
     targets = random_parities(*size, runs, key=seed)
     blind = random_parities(*size, runs, key=seed, noise=BLIND)
     exact = learn(learner, Population(targets), key=seed).rate()

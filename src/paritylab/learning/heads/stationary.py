@@ -48,14 +48,15 @@ def settle(model: HeadAttention, problem: Parity, *, eta: float = 0.01, steps: i
     """
     with float64():
         risk = _risk_of(model, problem)
-        slope, curvature = jax.grad(risk), jax.hessian(risk)
-        start = jnp.asarray(model.directions, dtype=jnp.float64).ravel()
-        rest = jax.jit(lambda p: _newton(slope, curvature, _descend(slope, p, eta, steps)))(start)
-        value, gradient = risk(rest), jnp.linalg.norm(slope(rest))
-        eigenvalue = jnp.linalg.eigvalsh(curvature(rest))[0]
-        directions = np.asarray(rest).reshape(model.directions.shape)
+        slope = jax.grad(risk)
+        look = jax.jit(lambda p: (risk(p), slope(p), jax.hessian(risk)(p)))
+        descend = jax.jit(lambda p: jax.lax.fori_loop(0, steps, lambda _, q: q - eta * slope(q), p))
+        rest = _newton(look, np.asarray(descend(np.asarray(model.directions, float).ravel())))
+        value, gradient, curvature = look(rest)
+        directions = rest.reshape(model.directions.shape)
         kink = _distance_to_kinks(model.with_parameters(directions), problem)
-    return Rest(directions, float(value), float(gradient), float(eigenvalue), kink)
+    eigenvalue = np.linalg.eigvalsh(curvature)[0]
+    return Rest(directions, float(value), float(np.linalg.norm(gradient)), float(eigenvalue), kink)
 
 
 def _risk_of(model: HeadAttention, problem: Parity) -> Callable[[Any], Any]:
@@ -64,19 +65,16 @@ def _risk_of(model: HeadAttention, problem: Parity) -> Callable[[Any], Any]:
     return lambda flat: risk(model.with_parameters(flat.reshape(shape)).weights(), target)
 
 
-def _descend(slope: Callable[[Any], Any], start: Any, eta: float, steps: int) -> Any:
-    return jax.lax.fori_loop(0, steps, lambda _, p: p - eta * slope(p), start)
-
-
-def _newton(slope: Callable[[Any], Any], curvature: Callable[[Any], Any], start: Any) -> Any:
-    """Newton's steps, each taken only where it makes the gradient smaller."""
-
-    def step(_: Any, p: Any) -> Any:
-        moved = p - jnp.linalg.solve(curvature(p), slope(p))
-        better = jnp.linalg.norm(slope(moved)) < jnp.linalg.norm(slope(p))
-        return jnp.where(better, moved, p)
-
-    return jax.lax.fori_loop(0, 10, step, start)
+def _newton(look: Callable[[Any], Any], start: np.ndarray) -> np.ndarray:
+    """Up to ten Newton steps, as long as each makes the gradient smaller."""
+    _, gradient, curvature = look(start)
+    for _ in range(10):
+        moved = start - np.linalg.lstsq(curvature, gradient)[0]
+        _, slope, bend = look(moved)
+        if np.linalg.norm(slope) >= np.linalg.norm(gradient):
+            break
+        start, gradient, curvature = moved, slope, bend
+    return start
 
 
 def _distance_to_kinks(model: HeadAttention, problem: Parity) -> float:
