@@ -75,7 +75,7 @@ class Neighbours(NamedTuple):
         },
     ),
     settings={"tau": 0.3, "loss": "mean_hinge_squared", "optimiser": "adam", "steps": 300},
-    seconds=(8, 40, 300),
+    seconds=(8, 60, 300),
 )
 def adjacency(trial: Trial, cells: Sequence[tuple[int, tuple[int, ...]]], runs: int) -> Neighbours:
     solved, shared, hard, pointing = [], [], [], []
