@@ -75,7 +75,7 @@ class Neighbours(NamedTuple):
         },
     ),
     settings={"tau": 0.3, "loss": "mean_hinge_squared", "optimiser": "adam", "steps": 300},
-    seconds=(8, 40, 300),
+    seconds=(8, 60, 300),
 )
 def adjacency(trial: Trial, cells: Sequence[tuple[int, tuple[int, ...]]], runs: int) -> Neighbours:
     solved, shared, hard, pointing = [], [], [], []
@@ -121,12 +121,11 @@ def _adjacency(a: Neighbours) -> Judged:
         at = a.hard.index(right)
         where = f"n = {a.n[at]}, B = {_braces(a.sets[at])}"
         low = a.hard.index(worst)
+        least = f"{worst} (n = {a.n[low]}, B = {_braces(a.sets[low])}) to " if low != at else ""
         return corrected(
             f"{seen}, but hard attention is then right in {right} ({where}); {control}.",
-            instead="Two heads share the middle direction, and each leans a little to one of the "
-            "neighbours; hard attention is right where they lean to different ones, in "
-            f"{worst} (n = {a.n[low]}, B = {_braces(a.sets[low])}) to {right} ({where}) of the "
-            "runs that share.",
+            instead="Sharing the middle direction does not settle it: of the runs that share, hard "
+            f"attention is right in {least}{right} ({where}).",
             margin=min(often.low - 0.5, right.low - 0.5),
             counterexample=_ADJACENCY_COUNTEREXAMPLE,
             **shared,
