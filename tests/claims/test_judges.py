@@ -13,9 +13,6 @@ from paritylab.claims import Effort, Status, registry
 
 #: Claims that still measure and decide in one function. Moving one deletes its line here.
 NOT_YET_MOVED = {
-    "hg1-prop3-ffnn",
-    "hg1-prop3-transformer",
-    "hg1-prop4",
     "hg2-ffnn-bottleneck",
     "hg2-float32",
     "hg2-init-variance",
