@@ -129,13 +129,14 @@ def test_record_writes_what_three_seeds_agree_on(capsys, record_elsewhere):
 def test_record_refuses_verdicts_that_depend_on_the_seed(capsys, record_elsewhere, monkeypatch):
     from paritylab.claims import holds, registry, undecided
 
-    def seed_of(trial):
+    def seed_of(trial, **settings):
         return trial.seed
 
     torn = registry()["hg1-lemma14-sign"]
     seed_of.__module__ = torn.measure.__module__
     monkeypatch.setattr(torn, "measure", seed_of)
     monkeypatch.setattr(torn, "judged_by", lambda s: holds("yes") if s < 2 else undecided("no"))
+    monkeypatch.setattr(torn, "drawn_by", None)
     record_elsewhere.write_text('{"hg1-lemma14-sign": {"quick": "holds"}}')
     code, _, err = run(capsys, *QUICK, "--record", "--jobs", "1")
     assert code == 1

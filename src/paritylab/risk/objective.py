@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import jax
 from jaxtyping import Array, Float
@@ -34,7 +35,7 @@ class WeightRisk:
 
 
 def weight_risk(
-    readout: str | Readout, loss: str | Loss, n: int, k: int, *, route: str = "auto"
+    readout: str | Readout, loss: Any, n: int, k: int, *, route: str = "auto"
 ) -> WeightRisk:
     """The population risk of ŷ = readout(Σ_j g_j x_j) as a function of g and the target.
 

@@ -116,7 +116,7 @@ def slope_on_target(n: int, k: int, tau: float) -> float:
     >>> round(slope_on_target(10, 2, 1 / 10), 2), round(slope_on_target(10, 3, 1 / 10), 2)
     (3.65, 2.43)
     """
-    return 2 / k * ((1 - np.cos(2 * np.pi / n)) / tau) ** 2
+    return 2 / k * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
 
 
 def prediction_smoothness(k: int, tau: float, b: float) -> float:

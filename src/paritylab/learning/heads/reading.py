@@ -109,7 +109,7 @@ def rows_to_single_out(subset: tuple[int, ...], positions: Any, bits: Any) -> in
     noise, taken in order. N + 1 if a rival survives them all.
 
     >>> rows_to_single_out((1,), (0, 1, 2), [[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 0]])
-    4
+    3
     """
     bits = np.asarray(as_bits(bits))
     rivals = [each for each in combinations(sorted(positions), len(subset)) if each != subset]
