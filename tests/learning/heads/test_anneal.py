@@ -1,4 +1,4 @@
-"""Annealed heads: forces, self-knowledge, restarts, samples; one step for any k."""
+"""Annealed heads: forces, self-knowledge, restarts, samples."""
 
 import jax
 import jax.numpy as jnp
@@ -7,7 +7,6 @@ import pytest
 
 from paritylab.learning import Annealed, Population, Rows, Sample, learn
 from paritylab.learning.heads.anneal import _minus_log
-from paritylab.learning.heads.one_step import one_step, smallest_width
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, sample
@@ -118,32 +117,3 @@ def test_rows_of_ones_own_are_enough():
 def test_bad_settings_are_named(settings, words):
     with pytest.raises(ValueError, match=words):
         learn(Annealed(**settings), Population(Parity(8, (1, 4))))
-
-
-def test_one_step_follows_the_exact_gradient():
-    """The direction of the step is that of the gradient of the log-correlation at w = 0."""
-    n, k, width = 40, 3, 16
-    rng = np.random.default_rng(0)
-    positions = rng.choice([-1.0, 1.0], (n, width)) / np.sqrt(width)
-
-    def loss(w):
-        half = jnp.pi / 2 * k * jax.nn.softmax(jnp.asarray(positions) @ w)
-        return -jnp.sum(jnp.log(jnp.where(jnp.arange(n) < k, jnp.sin(half), jnp.cos(half))))
-
-    with float64():
-        gradient = np.asarray(jax.grad(loss)(jnp.zeros(width)))
-    predicted = positions[:k].sum(axis=0) - k * positions.mean(axis=0)
-    cosine = -gradient @ predicted / np.linalg.norm(gradient) / np.linalg.norm(predicted)
-    assert cosine == pytest.approx(1, abs=1e-9)
-
-
-def test_one_step_ranks_and_is_exact_when_wide_enough():
-    assert one_step(512, 3, 400, seed=1).ranked
-    assert one_step(512, 3, 4000, seed=1).deviation < 0.5
-    assert not one_step(512, 8, 8, seed=1).ranked
-    assert smallest_width(256, 2, trials=5, goal="rank") <= 64
-    for bad in ({"k": 0}, {"width": 0}, {"k": 600}):
-        with pytest.raises(ValueError, match="need 1 ≤ k ≤ n"):
-            one_step(**({"n": 512, "k": 3, "width": 8, "seed": 0} | bad))
-    with pytest.raises(ValueError, match="goal must be"):
-        smallest_width(64, 2, trials=1, goal="best")
