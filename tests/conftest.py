@@ -2,12 +2,15 @@
 
 import os
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 # Before jax is imported: compiled code is kept between runs and shared by the worker processes.
 COMPILED = Path(__file__).resolve().parents[1] / ".paritylab" / "compiled"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+# Most of a test is compiling: a fifth is saved by compiling less well.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
@@ -27,6 +30,21 @@ def pytest_generate_tests(metafunc):
         modes = [False, True] if room in NUMERIC_ROOMS else [False]
         modes = getattr(metafunc.module, "X64_MODES", modes)
         metafunc.parametrize("x64", modes, indirect=True, ids=lambda on: "x64" if on else "x32")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test marked grid(keep) as many run by default, spread evenly; all of them
+    run with make test-slow."""
+    grids = defaultdict(list)
+    for item in items:
+        if marker := item.get_closest_marker("grid"):
+            grids[item.nodeid.split("[")[0], marker.args[0]].append(item)
+    for (_, keep), cases in grids.items():
+        kept = {round(i * len(cases) / keep) for i in range(keep)}
+        for number, case in enumerate(cases):
+            if number not in kept:
+                case.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

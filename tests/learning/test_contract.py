@@ -62,14 +62,24 @@ def test_the_same_key_gives_the_same_bits_and_nothing_compiles_twice(case, train
     np.testing.assert_array_equal(trained(case).risk, again.risk)
 
 
+def assert_same_runs(some, others):
+    for alone, beside in zip(leaves(some), leaves(others), strict=True):
+        np.testing.assert_allclose(alone[:2], beside[2:], rtol=1e-5, atol=1e-7)
+    assert some.subset[:2] == others.subset[2:]
+    np.testing.assert_array_equal(some.solved[:2], others.solved[2:])
+
+
 @every_case
-def test_a_run_does_not_depend_on_its_block(case, trained):
+def test_a_run_does_not_depend_on_its_neighbours(case, trained):
+    late = learn(case.learner, case.data_from(2, 4), runs=4, key=0, first=2, trace=10)
+    assert_same_runs(late, trained(case))
+
+
+@pytest.mark.grid(6)
+@every_case
+def test_a_run_does_not_depend_on_the_width_of_its_block(case, trained):
     late = learn(case.learner, case.data_from(2, 2), runs=2, key=0, first=2)
-    whole = trained(case)
-    for alone, beside in zip(leaves(late), leaves(whole), strict=True):
-        np.testing.assert_allclose(alone, beside[2:], rtol=1e-5, atol=1e-7)
-    assert late.subset == whole.subset[2:]
-    np.testing.assert_array_equal(late.solved, whole.solved[2:])
+    assert_same_runs(late, trained(case))
 
 
 @every_case

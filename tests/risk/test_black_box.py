@@ -142,6 +142,7 @@ def test_the_objective_of_loops_is_the_front_door_within_its_error_or_refused(ca
     assert abs(value - exact.value) <= risk.error + exact.error + 1e-12
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("seed", "tau"), [(5, 0.02), (6, 0.005), (7, 0.01)])
 def test_a_fast_cosine_is_resolved_at_twelve_bits(seed, tau):
     problem = Parity(12, (1, 5, 9))
@@ -153,6 +154,7 @@ def test_a_fast_cosine_is_resolved_at_twelve_bits(seed, tau):
         assert risk.error < 1e-9
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("n", [24, 32, 40])
 @pytest.mark.parametrize("tau", [0.005, 0.02])
 def test_a_fast_cosine_agrees_with_sampling_beyond_enumeration(n, tau):

@@ -119,6 +119,7 @@ def test_gradients_agree_with_enumeration(count, largest_n):
     assert compared >= count / 3
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_closed_form_of_the_cos_readout(loss):
     for attention, problem, _ in cases(6, largest_n=10):
@@ -134,6 +135,7 @@ def test_closed_form_of_the_cos_readout(loss):
             assert np.allclose(found.gradient, exact.gradient, atol=1e-8 * scale + 1e-10)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("loss", ["squared", "correlation", "log_correlation"])
 def test_smooth_losses_to_ten_digits(loss):
     generator = np.random.default_rng(5)
@@ -149,6 +151,7 @@ def test_smooth_losses_to_ten_digits(loss):
             assert np.allclose(found.gradient, exact.gradient, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("n", "kind"), [(32, "circle"), (60, "sharp"), (200, "circle"), (200, "flat"), (1000, "sharp")]
 )

@@ -99,6 +99,7 @@ CASES = [
 ]
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize(("name", "loss"), CASES)
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_enumeration_is_the_definition(name, problem, loss):
@@ -110,6 +111,7 @@ def test_enumeration_is_the_definition(name, problem, loss):
     assert risk.error < 1e-6 or (loss == "log_correlation" and risk.value > 20)
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize(("name", "loss"), CASES)
 def test_sampling_agrees_within_its_error(name, loss):
     problem = PROBLEMS["biased"]
@@ -126,6 +128,7 @@ def test_sampling_agrees_within_its_error(name, loss):
         assert np.all(np.abs(measured - true) <= 6 * spread + 1e-9)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", ["circle", "cos", "4x4 unmasked", "feed-forward"])
 def test_gradient_is_the_slope_of_the_risk(name, loss):

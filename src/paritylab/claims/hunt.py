@@ -46,13 +46,42 @@ def hunt(
     >>> round(find.margin, 3)
     -1.0
     """
+    one_case = jnp.zeros(1)
+    found = hunts(
+        lambda moving, fixed, _: margin(moving, fixed),
+        draw,
+        one_case,
+        starts=starts,
+        steps=steps,
+        rate=rate,
+        seed=seed,
+    )
+    return found[0]
+
+
+def hunts(
+    margin: Callable[[Any, Any, Any], jax.Array],
+    draw: Callable[[jax.Array], tuple[Any, Any]],
+    cases: Any,
+    *,
+    starts: int = 64,
+    steps: int = 200,
+    rate: float = 0.05,
+    seed: int = 0,
+) -> list[Find]:
+    """As `hunt`, for many margins that one compiled program computes: margin(moving, fixed, case).
+
+    cases: arrays whose first axis counts the margins; all start from the same draws.
+    """
     with float64():
         keys = jax.random.split(as_key(seed), starts)
         moving, fixed = jax.vmap(draw)(keys)
 
-        def one(moving: Any, fixed: Any, key: jax.Array) -> tuple[jax.Array, Any, jax.Array]:
+        def one(
+            case: Any, moving: Any, fixed: Any, key: jax.Array
+        ) -> tuple[jax.Array, Any, jax.Array]:
             found = descend(
-                lambda p, _: margin(p, fixed),
+                lambda p, _: margin(p, fixed, case),
                 moving,
                 optax.adam(rate),
                 steps=steps,
@@ -62,7 +91,13 @@ def hunt(
             best = jnp.nanargmin(found.risks)
             return found.risks[best], jax.tree.map(lambda a: a[best], found.path), found.risks[0]
 
-        margins, places, first = jax.jit(jax.vmap(one))(moving, fixed, keys)
-        best = int(np.nanargmin(np.asarray(margins)))
-        moving, fixed = jax.tree.map(lambda a: np.asarray(a)[best], (places, fixed))
-        return Find(float(margins[best]), moving, fixed, np.asarray(first))
+        over_starts = jax.vmap(one, in_axes=(None, 0, 0, 0))
+        every = jax.jit(jax.vmap(over_starts, in_axes=(0, None, None, None)))
+        margins, places, first = jax.tree.map(np.asarray, every(cases, moving, fixed, keys))
+        finds = []
+        for number, values in enumerate(margins):
+            best = int(np.nanargmin(values))
+            place = jax.tree.map(lambda a, i=number, j=best: a[i, j], places)
+            at = jax.tree.map(lambda a, j=best: np.asarray(a)[j], fixed)
+            finds.append(Find(float(values[best]), place, at, first[number]))
+        return finds

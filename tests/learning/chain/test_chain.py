@@ -75,6 +75,7 @@ def test_signals_are_those_of_a_large_sample():
     )
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
 def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
     trees = random_trees(12, 4, 3, key=5)
@@ -90,6 +91,7 @@ def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
     assert loaded.model(2)(np.ones(12)) == runs.model(2)(np.ones(12))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
 def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, caplog):
     data = Sample(random_trees(18, 4, 2), 500)

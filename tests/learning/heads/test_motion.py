@@ -8,9 +8,8 @@ from paritylab.learning.heads.motion import (
     attended_sum,
     every_gradient,
     example_loss,
-    hessian_of,
     prediction,
-    slope_size,
+    prediction_jet,
     squared_covariance,
     squared_motion,
 )
@@ -66,15 +65,22 @@ def test_constant_inputs_move_nothing():
         assert float(attended_sum(directions, jnp.ones(N), TAU)) == pytest.approx(3)
 
 
-def test_slope_and_hessian_of_a_quadratic():
-    directions, bits = draw(0)
+def test_the_jet_is_the_slope_and_curvature_of_the_prediction():
+    directions, bits = draw(2)
     with float64():
-        quadratic = lambda a, x: jnp.sum(x) * jnp.sum(a**2) / 2  # noqa: E731
-        total = bits.sum()
-        assert float(slope_size(quadratic)(directions, bits)) == pytest.approx(
-            total * np.linalg.norm(directions)
-        )
-        np.testing.assert_allclose(hessian_of(quadratic)(directions, bits), total * np.eye(6))
+        value, slope, hessian = prediction_jet(directions, bits, tau=TAU, b=0.1)
+        assert float(value) == pytest.approx(float(prediction(directions, bits, tau=TAU, b=0.1)))
+        for index in range(3):
+            step = np.zeros(6)
+            step[index] = 1e-5
+            around = [
+                prediction_jet(directions + s.reshape(3, 2), bits, tau=TAU, b=0.1)
+                for s in (step, -step)
+            ]
+            moved = (around[0][0] - around[1][0]) / 2e-5
+            turned = (around[0][1] - around[1][1]) / 2e-5
+            assert float(slope[index]) == pytest.approx(float(moved), abs=1e-6)
+            np.testing.assert_allclose(hessian[index], turned, atol=1e-5)
 
 
 def test_the_mean_of_every_gradient_is_the_gradient_of_the_risk():

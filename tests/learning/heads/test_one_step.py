@@ -31,6 +31,7 @@ def test_the_step_follows_the_exact_gradient(bias):
     assert -gradient @ step / np.linalg.norm(gradient) / np.linalg.norm(step) == pytest.approx(1)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("positions", ["signs", "balanced", "sphere", "onehot", np.eye(12)[:, :7]])
 def test_what_is_rebuilt_is_what_was_trained(positions):
     width = 20 if isinstance(positions, str) and positions != "onehot" else None

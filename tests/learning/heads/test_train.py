@@ -198,6 +198,7 @@ def own_positions(n):
     return np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "part",
     [

@@ -102,6 +102,7 @@ def checked(learner, readout, key=1):
     return runs
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("attention", ATTENTION)
 @pytest.mark.parametrize("readout", XOR_READOUTS)
 def test_what_is_rebuilt_is_what_was_trained_by_the_exact_gradient(attention, readout):

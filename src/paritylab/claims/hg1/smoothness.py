@@ -4,22 +4,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
 from paritylab.claims.figures import Bars, Mark
-from paritylab.claims.hunt import hunt
+from paritylab.claims.hunt import hunts
 from paritylab.claims.registry import Efforts, claim
 from paritylab.claims.sources import HG1
 from paritylab.claims.verdict import Judged, holds, refuted, undecided
-from paritylab.learning.heads.motion import (
-    example_loss,
-    hessian_of,
-    prediction,
-    random_heads_and_inputs,
-    slope_size,
-)
+from paritylab.learning.heads.motion import prediction_jet, random_heads_and_inputs
 from paritylab.precision import float64
 from paritylab.theory import hg1
 
@@ -74,54 +69,76 @@ class Constants(NamedTuple):
     seconds=(12, 40, 300),
 )
 def lemma6_smooth(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Constants:
-    frobenius, spectral, names = [], [], []
-    for cell in trial.track(cells):
-        n, k, _, _ = cell
-        bounds = _bounds(cell)
-        names = list(bounds)
-        for value, largest, constant in bounds.values():
-            find = hunt(
-                lambda a, x, f=value, bound=constant: 1 - f(a, x[0]) / bound,  # type: ignore[misc]
-                partial(random_heads_and_inputs, k=k, n=n, inputs=1),
-                starts=starts,
-                steps=steps,
-                seed=trial.seed,
-            )
-            frobenius.append(1 - find.margin)
-            with float64():
-                spectral.append(float(largest(find.moving, find.fixed[0])) / constant)
-    shape = (len(cells), len(names))
+    shape = (len(cells), len(LEMMAS))
+    frobenius, spectral = np.zeros(shape), np.zeros(shape)
+    for n, k, b in trial.track(sorted({(n, k, b) for n, k, _, b in cells})):
+        mine = [i for i, cell in enumerate(cells) if (*cell[:2], cell[3]) == (n, k, b)]
+        cases = [(i, lemma) for i in mine for lemma in range(len(LEMMAS))]
+        facts = {i: np.array([cells[i][2], *_constants(*cells[i][1:])]) for i in mine}
+        finds = hunts(
+            partial(_room, b=b),
+            partial(random_heads_and_inputs, k=k, n=n, inputs=1),
+            np.array([[*facts[i], lemma] for i, lemma in cases]),
+            starts=starts,
+            steps=steps,
+            seed=trial.seed,
+        )
+        for (i, lemma), find in zip(cases, finds, strict=True):
+            frobenius[i, lemma] = 1 - find.margin
+            spectral[i, lemma] = _spectral_shares(find.moving, find.fixed[0], facts[i], b)[lemma]
     step = np.array([hg1.step_size(k, tau, b) for _, k, tau, b in cells])
-    shares = (np.reshape(frobenius, shape), np.reshape(spectral, shape))
-    return Constants(cells, names, *shares, step, starts)
+    return Constants(cells, list(LEMMAS), frobenius, spectral, step, starts)
 
 
-def _bounds(cell: Cell) -> dict[str, tuple[Any, Any, float]]:
-    """By lemma: the size to push up, the size that is bounded, and the constant of the paper."""
-    _, k, tau, b = cell
-    predict = partial(prediction, tau=tau, b=b)
-    curved = {
-        "Lemma 14 (curvature of ŷ)": (predict, hg1.prediction_smoothness(k, tau, b)),
-        "Lemma 16 (slope of ŷ∇ŷ)": (
-            lambda a, x: predict(a, x) ** 2 / 2,
-            hg1.product_smoothness(k, tau, b),
-        ),
-        "Lemma 7 (curvature of the loss)": (
-            partial(example_loss, tau=tau, b=b),
-            hg1.risk_smoothness(k, tau, b),
-        ),
-    }
-    steep = slope_size(predict)
-    bounds = {"Lemma 15 (slope of ŷ)": (steep, steep, hg1.prediction_slope(k, tau))}
-    for name, (function, constant) in curved.items():
-        bounds[name] = (_size(function, None), _size(function, 2), constant)
-    return bounds
+#: What is bounded, in the order of `_shares` and `_constants`.
+LEMMAS = (
+    "Lemma 15 (slope of ŷ)",
+    "Lemma 14 (curvature of ŷ)",
+    "Lemma 16 (slope of ŷ∇ŷ)",
+    "Lemma 7 (curvature of the loss)",
+)
 
 
-def _size(function: Any, order: int | None) -> Any:
-    """The Frobenius (None) or spectral (2) norm of a Hessian."""
-    hessian = hessian_of(function)
-    return lambda a, x: jnp.linalg.norm(hessian(a, x), ord=order)
+def _room(directions: Any, bits: Any, case: Any, b: float) -> Any:
+    """1 - the share of the lemma that the last number of the case names."""
+    return 1 - _shares(directions, bits[0], case[:-1], b)[case[-1].astype(int)]
+
+
+def _constants(k: int, tau: float, b: float) -> list[float]:
+    """The paper's constants, lemma by lemma."""
+    return [
+        hg1.prediction_slope(k, tau),
+        hg1.prediction_smoothness(k, tau, b),
+        hg1.product_smoothness(k, tau, b),
+        hg1.risk_smoothness(k, tau, b),
+    ]
+
+
+def _shares(directions: Any, bits: Any, facts: Any, b: float, order: int | None = None) -> Any:
+    """Sizes over their constants for one input; facts: tau and the constants.
+
+    With g and H of ŷ, the Hessians of ŷ²/2 and of the squared hinge ℓ(ŷ) are ggᵀ + ŷH and
+    ℓ″ggᵀ + ℓ′H. order: None for Frobenius, 2 for spectral norms.
+    """
+    value, slope, hessian = prediction_jet(directions, bits, tau=facts[0], b=b)
+    label = 1 - 2 * jnp.mod(jnp.sum(bits[: directions.shape[0]]), 2)
+    missing = jnp.maximum(0, 1 - label * value)
+    square = jnp.outer(slope, slope)
+    hessians = [
+        hessian,
+        square + value * hessian,
+        2 * (missing > 0) * square - 2 * label * missing * hessian,
+    ]
+    sizes = [jnp.linalg.norm(each, ord=order) for each in hessians]
+    return jnp.stack([jnp.linalg.norm(slope), *sizes]) / facts[1:]
+
+
+_compiled_shares = jax.jit(_shares, static_argnums=(3, 4))
+
+
+def _spectral_shares(heads: np.ndarray, bits: np.ndarray, facts: np.ndarray, b: float) -> Any:
+    with float64():
+        return np.asarray(_compiled_shares(heads, bits, facts, b, 2))
 
 
 @lemma6_smooth.judge

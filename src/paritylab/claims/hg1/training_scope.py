@@ -48,7 +48,7 @@ class Sizes(NamedTuple):
     "heads express the parity, and training finds it.",
     efforts=Efforts(
         quick={"sizes": (1, 4), "runs": 60, "steps": 400},
-        default={"sizes": (1, 2, 3, 4), "runs": 80, "steps": 400},
+        default={"sizes": (1, 2, 4), "runs": 64, "steps": 400},
         full={"sizes": (1, 2, 3, 4, 5, 6), "runs": 400, "steps": 2000},
     ),
     settings={"n": 10, "tau": TEMPERATURES, "optimiser": "adam", "loss": "mean_hinge_squared"},
@@ -135,7 +135,7 @@ def _remark10_figure(s: Sizes) -> Lines:
 _REMARK10_COUNTEREXAMPLE = """\
 from paritylab import Heads, Population, learn, random_parities
 
-few, many = (learn(Heads.code(steps=400), Population(random_parities(10, k, runs=60))).rate()
+few, many = (learn(Heads.code(steps=400), Population(random_parities(10, k, runs=40))).rate()
              for k in (1, 4))
 print("k = 1:", few, "k = 4:", many)
 assert few.value > 0.9 and many.value < 0.5

@@ -4,7 +4,6 @@ Where only directions are given, B is the first k positions, k the number of hea
 sit on the circle.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -84,16 +83,14 @@ def random_heads_and_inputs(key: jax.Array, k: int, n: int, inputs: int) -> tupl
     return directions, jax.random.bernoulli(bit_key, 0.5, (inputs, n)).astype(jnp.float64)
 
 
-def slope_size(function: Callable[[Heads, Bits], Scalar]) -> Callable[[Heads, Bits], Scalar]:
-    """‖∇f‖ in the heads as a function of heads and bits."""
-    return lambda directions, bits: jnp.linalg.norm(jax.grad(function)(directions, bits).ravel())
+def prediction_jet(
+    directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0
+) -> tuple[Scalar, Float[Array, " m"], Float[Array, "m m"]]:
+    """ŷ of one input with its gradient and Hessian in the m = 2k numbers of the heads."""
 
+    def of(flat: Array) -> Scalar:
+        return prediction(flat.reshape(directions.shape), bits, tau=tau, b=b)
 
-def hessian_of(function: Callable[[Heads, Bits], Scalar]) -> Callable[[Heads, Bits], Array]:
-    """The 2k×2k Hessian of f in the heads as a function of heads and bits."""
-
-    def hessian(directions: Heads, bits: Bits) -> Array:
-        flat = jnp.ravel(directions)
-        return jax.hessian(lambda each: function(each.reshape(directions.shape), bits))(flat)
-
-    return hessian
+    flat = jnp.ravel(directions)
+    value, gradient = jax.value_and_grad(of)(flat)
+    return value, gradient, jax.hessian(of)(flat)
