@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test test-slow lint docs lock clean
+.PHONY: setup lab test test-slow lint rows docs lock clean
 
 setup: $(READY)
 
@@ -30,6 +30,10 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The rows behind the numbers in docs/ and README; run before make docs when verdicts changed.
+rows: setup
+	$(BIN)/paritylab check --json docs/rows.json
 
 docs: setup
 	$(BIN)/python docs/build.py

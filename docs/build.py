@@ -1,20 +1,33 @@
-"""Write what is generated: a page per claim, the public names, README's table. `make docs`."""
+"""Write what is generated: a page per claim, errata, the public names, README. `make docs`.
 
+Numbers come from rows.json, the rows of a default check (`make rows`).
+"""
+
+import hashlib
 import inspect
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import paritylab
 from paritylab.claims import PAPERS, Claim, Effort, Status, registry
+from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
 from paritylab.options import OPTIONS, PROBLEM, Option
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+Row = dict[str, Any]
 
 
-def claim_page(claim: Claim) -> str:
-    """Everything the registry knows about a claim."""
+def kept_rows() -> dict[str, Row]:
+    """The rows of the last default check that was kept, by claim."""
+    return {row["id"]: row for row in json.loads((HERE / "rows.json").read_text())}
+
+
+def claim_page(claim: Claim, row: Row | None) -> str:
+    """Everything the registry knows about a claim, and what the last default check found."""
     place = claim.file.resolve().relative_to(ROOT)
     quick, default, full = claim.seconds
     parts = f"`{claim.measure.__name__}`"
@@ -27,7 +40,7 @@ def claim_page(claim: Claim) -> str:
 {claim.statement}
 
 Recorded verdict: {recorded_verdict(claim)}.
-
+{found(row) if row else ""}
 ```sh
 paritylab check {claim.id} --report report
 ```
@@ -35,6 +48,62 @@ paritylab check {claim.id} --report report
 About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. It is measured \
 by {parts} in [{place}](../../{place}).
 """
+
+
+def found(row: Row) -> str:
+    """Finding, correction, figure and counterexample of a row."""
+    parts = [f"## What was found\n\n{row['finding']}"]
+    if row["instead"]:
+        parts.append(f"**What does hold:** {row['instead']}")
+    facts = [f"evidence: {row['evidence']}", f"runs or cases: {row['runs']:,}"]
+    if row["margin"] is not None:
+        facts.append(f"distance to another verdict: {row['margin']:.2g}")
+    parts.append(f"*{'; '.join(facts)}; {row['effort']} effort, seed {row['seed']}.*")
+    if row["series"].get("kind"):
+        caption = row["series"].get("caption") or row["title"]
+        parts.append(f"![{caption}](figures/{row['id']}.svg)")
+    if row["counterexample"]:
+        parts.append(f"A counterexample that runs:\n\n```python\n{row['counterexample']}```")
+    return "\n" + "\n\n".join(parts) + "\n"
+
+
+def figure_file(row: Row) -> str:
+    """The row's figure, marked with the numbers it was drawn from."""
+    from paritylab.report.figures import svg
+
+    return f"{svg(row['series'])}\n<!-- {series_mark(row)} -->\n"
+
+
+def series_mark(row: Row) -> str:
+    """A short hash of a row's series; an SVG differs between versions of its library, this not."""
+    return hashlib.sha256(json.dumps(row["series"], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def errata_page(rows: dict[str, Row]) -> str:
+    """What would have to change in the papers, each line with the claims that show it."""
+    lines = [
+        "# Errata",
+        "",
+        "What would have to change for the statements below to agree with what was measured here. "
+        "Each line names the claim behind it, with the finding of the last default check; a "
+        "finding holds for the sizes and settings it names. Notes concern statements that stand.",
+        "",
+    ]
+    for paper, name in PAPERS.items():
+        mine = [each for each in ERRATA if each.paper == paper]
+        if mine:
+            lines += [f"## {paper.upper()}: {name}", ""]
+            lines += [line for each in mine for line in erratum_lines(each, rows)]
+    return "\n".join(lines)
+
+
+def erratum_lines(erratum: Erratum, rows: dict[str, Row]) -> list[str]:
+    note = " (note)" if erratum.is_note else ""
+    lines = [f"### {erratum.place}{note}", "", erratum.change, ""]
+    for id in erratum.claims:
+        row = rows[id]
+        lines.append(f"- [{id}](claims/{id}.md), {row['status']}: {row['finding']}")
+    return [*lines, ""]
 
 
 def recorded_verdict(claim: Claim) -> str:
@@ -113,9 +182,44 @@ def _allowed(option: Option) -> str:
     return ", ".join(words) + (" or none" if option.optional else "")
 
 
-def readme(claims: dict[str, Claim]) -> str:
-    """README with its counts of verdicts and its table of claims brought up to date."""
+#: README's bullets: the claim, the verdict the words are for, the words. Numbers follow from rows.
+HEADLINES = (
+    (
+        "hg1-thm5",
+        Status.REFUTED,
+        "Gradient descent from random angles does not find the hidden bits for k ≥ 2",
+    ),
+    (
+        "hg1-temperature",
+        Status.CORRECTED,
+        "Heads that sit exactly on the hidden bits fail at temperatures of order 1/n; the scale is "
+        "1/n²",
+    ),
+    ("lab-code", Status.HOLDS, "HG1's public code, softer and with another loss, often does"),
+)
+
+
+def bullets(rows: dict[str, Row]) -> str:
+    """The headlines, each with the first sentence of its finding."""
+    lines = []
+    for id, status, words in HEADLINES:
+        row = rows[id]
+        if row["status"] != status:
+            raise ValueError(f"README's words on {id} are for {status}, its row is {row['status']}")
+        first = re.split(r"(?<=[^\s.]{2})\.\s+(?=[A-Z])", row["finding"])[0].rstrip(".")
+        lines.append(f"- **{words}.** {first} ([`{id}`](docs/claims/{id}.md), {row['status']}).")
+    return "\n".join(lines)
+
+
+def readme(claims: dict[str, Claim], rows: dict[str, Row]) -> str:
+    """README with its headlines, counts of verdicts and table of claims brought up to date."""
     text = (ROOT / "README.md").read_text()
+    text = re.sub(
+        r"(<!-- headlines -->\n).*?(?=\n<!-- end -->)",
+        lambda found: found[1] + bullets(rows),
+        text,
+        flags=re.DOTALL,
+    )
     recorded = {claim.id: claim.expected_at(Effort.DEFAULT) for claim in claims.values()}
     counts = []
     for paper in PAPERS:
@@ -135,13 +239,30 @@ def readme(claims: dict[str, Claim]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated file with its text."""
-    claims = registry()
-    made = {HERE / "claims" / f"{id}.md": claim_page(claim) for id, claim in claims.items()}
+    claims, rows = registry(), kept_rows()
+    made = {
+        HERE / "claims" / f"{id}.md": claim_page(claim, rows.get(id))
+        for id, claim in claims.items()
+    }
+    made[HERE / "errata.md"] = errata_page(rows)
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
     made[HERE / "settings.md"] = settings_page()
-    made[ROOT / "README.md"] = readme(claims)
+    made[ROOT / "README.md"] = readme(claims, rows)
     return made
+
+
+def write_figures() -> None:
+    folder = HERE / "claims" / "figures"
+    folder.mkdir(exist_ok=True)
+    drawn = {f"{id}.svg": row for id, row in kept_rows().items() if row["series"].get("kind")}
+    for old in folder.glob("*.svg"):
+        if old.name not in drawn:
+            old.unlink()
+    for name, row in drawn.items():
+        target = folder / name
+        if not target.is_file() or series_mark(row) not in target.read_text():
+            target.write_text(figure_file(row))
 
 
 def main() -> None:
@@ -152,6 +273,7 @@ def main() -> None:
             old.unlink()
     for path, text in made.items():
         path.write_text(text)
+    write_figures()
     print(f"{len(made)} pages written")
 
 

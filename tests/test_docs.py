@@ -8,15 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from paritylab.claims import Effort, registry
+from paritylab.claims.errata import ERRATA
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def test_generated_pages_are_up_to_date():
+@pytest.fixture(scope="module")
+def build():
     spec = importlib.util.spec_from_file_location("build_docs", ROOT / "docs" / "build.py")
-    build = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(build)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date(build):
     made = build.pages()
     stale = [
         str(path.relative_to(ROOT))
@@ -26,6 +34,44 @@ def test_generated_pages_are_up_to_date():
     assert not stale, f"run make docs: {stale}"
     written = set((ROOT / "docs" / "claims").glob("*.md"))
     assert written == {path for path in made if path.parent.name == "claims"}
+
+
+def test_the_kept_rows_are_those_of_the_claims(build):
+    rows, claims = build.kept_rows(), registry()
+    assert set(rows) == set(claims), "run make rows"
+    for id, row in rows.items():
+        claim = claims[id]
+        now = (claim.title, claim.statement, claim.source.place, claim.expected_at(Effort.DEFAULT))
+        assert (row["title"], row["statement"], row["source"], row["status"]) == now, id
+        assert row["effort"] == "default"
+
+
+def test_figures_of_claims_are_drawn_from_the_kept_rows(build):
+    drawn = {id: row for id, row in build.kept_rows().items() if row["series"].get("kind")}
+    folder = ROOT / "docs" / "claims" / "figures"
+    assert {path.stem for path in folder.glob("*.svg")} == set(drawn)
+    for id, row in drawn.items():
+        assert build.series_mark(row) in (folder / f"{id}.svg").read_text(), f"run make docs: {id}"
+
+
+def test_every_correction_has_its_erratum_and_every_erratum_its_claim(build):
+    rows = build.kept_rows()
+    shown = {id for erratum in ERRATA for id in erratum.claims}
+    of_papers = {id for id, row in rows.items() if row["paper"] != "lab"}
+    changed = {id for id in of_papers if rows[id]["status"] in ("corrected", "refuted")}
+    assert changed <= shown
+    for erratum in ERRATA:
+        statuses = {rows[id]["status"] for id in erratum.claims}
+        assert erratum.is_note or statuses & {"corrected", "refuted"}, erratum.place
+        assert not erratum.is_note or statuses == {"holds"}, erratum.place
+
+
+def test_a_headline_for_another_verdict_is_refused(build):
+    rows = {id: dict(row) for id, row in build.kept_rows().items()}
+    id, status, _ = build.HEADLINES[0]
+    rows[id]["status"] = "undecided"
+    with pytest.raises(ValueError, match=f"words on {id} are for {status}"):
+        build.bullets(rows)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

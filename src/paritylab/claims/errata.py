@@ -1,0 +1,166 @@
+"""What would have to change in the papers, line by line; the numbers come from the claims' rows."""
+
+from typing import NamedTuple
+
+
+class Erratum(NamedTuple):
+    """paper, place: where. change: what would have to change there. claims: which show it.
+
+    is_note: the statement stands as printed; a line beside it may be put more exactly.
+    """
+
+    paper: str
+    place: str
+    change: str
+    claims: tuple[str, ...]
+    is_note: bool = False
+
+
+ERRATA = (
+    Erratum(
+        "hg1",
+        "Proposition 3",
+        "The count of numbers is of distinct values; edge by edge, as Proposition 4 counts, the "
+        "same net has more. Saying which is meant would make the two comparable.",
+        ("hg1-prop3-ffnn",),
+        is_note=True,
+    ),
+    Erratum(
+        "hg1",
+        "Proposition 3, transformer",
+        "Risk zero is reached by hard attention with b = 0. Under softmax the risk is only close "
+        "to zero, and for that tau has to be of order 1/n² rather than 1/n.",
+        ("hg1-prop3-transformer",),
+    ),
+    Erratum(
+        "hg1",
+        "Proposition 4, proof",
+        "“Risk equals 1” should read “risk is at least 1”; the proposition itself stands.",
+        ("hg1-prop4",),
+        is_note=True,
+    ),
+    Erratum(
+        "hg1",
+        "Section 2.1 and Proposition 4",
+        "That fixed features need exponentially many terms or weights is right for k of order n; "
+        "for fixed k, C(n, k) products are enough.",
+        ("hg1-ffnn-edge",),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 5",
+        "Convergence from random angles would have to be restricted to k = 1 or to starts near B, "
+        "and the rate c^t replaced by one of order 1/t: near B half the squared gradient is a "
+        "multiple of the squared risk.",
+        ("hg1-thm5", "hg1-lemma8-pl"),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 5, “the loss at initialisation is 1”",
+        "The mean risk at the start is larger than 1 at the sizes and temperatures tried.",
+        ("hg1-start-risk",),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 5, proof: two numbers per head",
+        "Besides a₁₃ and a₁₄ the difference a₁₁ - a₁₂ receives a gradient. Either the mask on all "
+        "other entries becomes an assumption, or a head has three trained numbers.",
+        ("hg1-mask",),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 5, limitations, and Appendix A",
+        "For softmax to approximate hardmax the temperature has to be of order 1/n²: positions on "
+        "the circle are 1/n apart and their scores differ by the square of it.",
+        ("hg1-temperature",),
+    ),
+    Erratum(
+        "hg1",
+        "Lemma 8",
+        "No μ > 0 serves every setting of the heads: there are settings with positive risk and a "
+        "gradient of zero, and on B the ratio vanishes with the risk.",
+        ("hg1-lemma8-pl",),
+    ),
+    Erratum(
+        "hg1",
+        "Lemma 14, proof",
+        "The sum over j ≠ p in ∂γ_p/∂a₁₃ carries a minus sign, and σ″(z) = b/(2(z²+b)^{3/2}). The "
+        "bounds drawn from them, and the lemma, stand.",
+        ("hg1-lemma14-sign", "hg1-lemma6-smooth"),
+    ),
+    Erratum(
+        "hg1",
+        "Lemma 17",
+        "Inner products of gradients of two inputs are nonnegative on average over pairs, not for "
+        "every pair, so the proof of Lemma 8 cannot leave them out.",
+        ("hg1-lemma17",),
+    ),
+    Erratum(
+        "hg1",
+        "Lemma 18, inequality (7)",
+        "An input whose ones are far from every head has s > 0 and moves no head by the stated "
+        "amount; the sum is a covariance of bit and position, which has no lower bound.",
+        ("hg1-lemma18",),
+    ),
+    Erratum(
+        "hg1",
+        "Lemma 19",
+        "s = 0 occurs for all zeros only, where the lemma is 0 ≥ 0 at b = 0 and fails for odd k at "
+        "b > 0; for inputs with s close to 0 the stated bound does not hold.",
+        ("hg1-lemma19",),
+    ),
+    Erratum(
+        "hg1",
+        "Remark 9",
+        "The comparison is of trained numbers on one side and of edges on the other. The heads "
+        "are themselves a feed-forward net whose edges share few numbers; Ω(n) bounds edges with "
+        "a number of their own.",
+        ("hg1-remark9",),
+    ),
+    Erratum(
+        "hg1",
+        "Remark 10",
+        "“Any k” holds for what k heads express; for what training finds it does not.",
+        ("hg1-remark10",),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 11",
+        "The second factor needs its positive part, (1 - 5m‖α‖‖β‖/n)₊²: as printed the square "
+        "grows again beyond its zero.",
+        ("hg1-thm11",),
+    ),
+    Erratum(
+        "hg1",
+        "Remark 12",
+        "“Unless m²‖α‖‖β‖ = O(n)” should read “unless m‖α‖‖β‖ = Ω(n)”.",
+        ("hg1-remark12",),
+    ),
+    Erratum(
+        "hg1",
+        "Corollary 20 and Remark 13",
+        "The printed bound asks for m of order n/log n. The linear statement is true by another "
+        "count: the risk is at least 1 - 2m/n for some B.",
+        ("hg1-cor20",),
+        is_note=True,
+    ),
+    Erratum(
+        "hg1",
+        "Proposition 21",
+        "“|i - j| > 1” should be read on the circle, where 0 and n - 1 are neighbours too.",
+        ("hg1-prop21",),
+    ),
+    Erratum(
+        "hg1",
+        "Appendix B.1, neighbouring bits",
+        "Sharing the middle direction does not exclude hard attention; how often it is right "
+        "depends on n and B.",
+        ("hg1-adjacency",),
+    ),
+    Erratum(
+        "hg1",
+        "Figure 2",
+        "Both panels are reached from a share of the random starts; a caption could say so.",
+        ("hg1-fig2",),
+    ),
+)
