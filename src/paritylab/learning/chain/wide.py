@@ -1,0 +1,352 @@
+"""One teacher-forced step at the rate of the chip: int8 products, exact int32 sums.
+
+Tokens lie as (token, row) and are ±1; the residual of every node is rounded to int8 with a scale of
+its own. A product contracts the last axis of both, which accelerators do fastest, and its sums are
+whole numbers: the same bits in any order of batches and for any split of the nodes over devices.
+Nodes come in blocks of columns that see only the tokens before them.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from paritylab.files import write_atomically
+from paritylab.learning.chain.judge import tree_children
+from paritylab.models.links import AbstractLink, as_link
+from paritylab.precision import float64
+from paritylab.problem.sampling import as_key
+from paritylab.problem.tree import ParityTree
+
+#: Nodes per block: every product stays below 2^31 entries up to n = 10^5.
+COLUMNS = 8192
+#: Rows per batch.
+ROWS = 16384
+#: The residual's root mean square times this is 127; what lies beyond is cut off.
+REACH = 5.5
+#: Side of the triangular products that make running sums.
+_SIDE = 128
+_LARGEST = 2**31 - 1
+
+
+class Wide(NamedTuple):
+    """What compiled code is specialised on; rows: of a batch."""
+
+    n: int
+    k: int
+    columns: int
+    rows: int
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """First and last (exclusive) node of every block."""
+        starts = range(0, self.k - 1, self.columns)
+        return [(start, min(start + self.columns, self.k - 1)) for start in starts]
+
+
+@dataclass(frozen=True, eq=False)
+class WideChain:
+    """The accumulated products XᵀR of one step: per block (tokens seen, nodes) whole numbers.
+
+    scale: what one unit of R is worth, per node. samples: rows behind it. The gradient of node m on
+    token j is (scale_m·products_jm/N - shift_m)/M_m with a shift that softmax does not see.
+    """
+
+    tree: ParityTree
+    link: AbstractLink
+    shape: Wide
+    products: tuple[Array, ...]
+    scale: Float[np.ndarray, " nodes"]
+    samples: int
+
+    def per_unit(self, eta: float) -> Float[np.ndarray, " nodes"]:
+        """Scores after the step, per unit of the products."""
+        seen = np.arange(self.shape.n, self.shape.n + self.shape.k - 1)
+        return (-eta * self.scale / (self.samples * seen)).astype(np.float32)
+
+    def scores(self, eta: float) -> Float[np.ndarray, "tokens nodes"]:
+        """W after a step of size η, up to a constant per node; zero where a node does not see."""
+        tokens = self.shape.n + self.shape.k - 1
+        whole = np.zeros((tokens, self.shape.k - 1), np.float32)
+        for (start, end), block in zip(self.shape.blocks, self.products, strict=True):
+            whole[: block.shape[0], start:end] = np.asarray(block)
+        visible = np.arange(tokens)[:, None] < self.shape.n + np.arange(self.shape.k - 1)[None, :]
+        return np.where(visible, whole * self.per_unit(eta)[None, :], 0)
+
+    def pairs_found(self) -> float:
+        """Share of inner nodes whose two children outscore every other token they see."""
+        children = np.asarray(tree_children(np.asarray(self.tree.leaves), self.shape.n))
+        found = [
+            np.asarray(_found(block, children[start:end], self.shape.n + start))
+            for (start, end), block in zip(self.shape.blocks, self.products, strict=True)
+        ]
+        return float(np.mean(np.concatenate(found)))
+
+    def accuracy(self, eta: float, key: Any, rows: int = 1024) -> tuple[float, float]:
+        """Share of fresh inputs whose generated root has the right sign; largest error."""
+        shape = self.shape._replace(rows=rows)
+        leaves = np.asarray(self.tree.leaves, np.int32)
+        truth = draw_columns(as_key(key), leaves, shape)
+        tokens = jnp.where(jnp.arange(truth.shape[0])[:, None] < shape.n, truth, 0)
+        tokens, units = tokens.astype(jnp.float32), self.per_unit(eta)
+        for (start, end), block in zip(shape.blocks, self.products, strict=True):
+            tokens = _generate(self.link, tokens, block, units[start:end], shape.n + start)
+        root, y = np.asarray(tokens[-1]), np.asarray(truth[-1], np.float32)
+        return float(np.mean(root * y > 0)), float(np.abs(root - y).max())
+
+
+def wide_step(
+    tree: ParityTree,
+    key: Any,
+    samples: int,
+    *,
+    link: Any = "cos",
+    columns: int = COLUMNS,
+    rows: int = ROWS,
+    devices: Sequence[Any] | None = None,
+    checkpoint: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> WideChain:
+    """The products of one teacher-forced step from W = 0, batch after batch.
+
+    Batch i draws its rows from fold_in(key, i). devices: blocks of nodes are dealt out to them, and
+    each draws the same rows for itself. checkpoint: a folder from which a broken-off call goes on;
+    what it holds is written after every tenth of the batches.
+
+    >>> from paritylab.problem import random_tree
+    >>> wide_step(random_tree(0, 32, 8), 1, 20_000, rows=2048).pairs_found()
+    1.0
+    """
+    if samples < 1:
+        raise ValueError(f"samples must be at least 1, got {samples}")
+    if rows % 8 or rows < 8 or columns < 1:
+        raise ValueError(f"rows must be a multiple of 8 and columns ≥ 1, got {rows} and {columns}")
+    rule, shape = as_link(link), Wide(tree.n, tree.k, columns, rows)
+    scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
+    devices = jax.devices()[:1] if devices is None else devices
+    places = [devices[i % len(devices)] for i in range(len(shape.blocks))]
+    state, first = _start(shape, checkpoint), 0
+    if checkpoint is not None and (checkpoint / "at.json").is_file():
+        state, first = _resume(checkpoint, shape, samples)
+    state = [jax.device_put(each, place) for each, place in zip(state, places, strict=True)]
+    batches = -(-samples // rows)
+    for batch in range(first, batches):
+        kept = min(rows, samples - batch * rows)
+        rows_key = jax.random.fold_in(as_key(key), batch)
+        state = _one_batch(rule, state, leaves, rows_key, kept, scale, shape, places)
+        progress(batch + 1, batches)
+        if checkpoint is not None and (batch + 1) % max(1, batches // 10) == 0:
+            _save(checkpoint, state, shape, samples, batch + 1)
+    _refuse_overflow(state)
+    return WideChain(tree, rule, shape, tuple(each.products for each in state), scale, samples)
+
+
+class _Sums(NamedTuple):
+    """products: of a block (tokens, nodes). sizes: Σ|R| per node, which bounds every product."""
+
+    products: Int[Array, "tokens nodes"]
+    sizes: Float[Array, " nodes"]
+
+
+def _start(shape: Wide, checkpoint: Path | None) -> list[_Sums]:
+    if checkpoint is not None:
+        checkpoint.mkdir(parents=True, exist_ok=True)
+    return [
+        _Sums(
+            jnp.zeros((shape.n + end, end - start), jnp.int32),
+            jnp.zeros(end - start, jnp.float32),
+        )
+        for start, end in shape.blocks
+    ]
+
+
+def _one_batch(
+    link: AbstractLink,
+    state: list[_Sums],
+    leaves: Any,
+    key: Any,
+    kept: int,
+    scale: np.ndarray,
+    shape: Wide,
+    places: list[Any],
+) -> list[_Sums]:
+    """Every device draws the rows once and adds them to its own blocks."""
+    drawn = {
+        place: draw_columns(*jax.device_put((key, leaves), place), shape)
+        for place in dict.fromkeys(places)
+    }
+    before = {place: _sum_of_first(tokens, shape.n) for place, tokens in drawn.items()}
+    added = []
+    for (start, end), sums, place in zip(shape.blocks, state, places, strict=True):
+        block = _Block(shape.n, start, end)
+        some = jax.device_put(scale[start:end], place)
+        given = _Given(link, drawn[place], before[place], some, np.int32(kept), block)
+        added.append(_add(given, sums))
+        # A device that skips a block still needs what its rows sum to.
+        before = {each: _step_over(before[each], drawn[each], block) for each in drawn}
+    return added
+
+
+class _Block(NamedTuple):
+    n: int
+    start: int
+    end: int
+
+
+def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes"]:
+    """What one unit of an int8 residual is worth: REACH root mean squares are 127.
+
+    r = (φ(z) - x)φ'(z) with z the mean of the M tokens a node sees, nearly Gaussian, and x = ±1.
+    """
+    seen = np.arange(shape.n, shape.n + shape.k - 1)
+    points, weights = np.polynomial.hermite_e.hermegauss(24)
+    z = np.clip(points[None, :] / np.sqrt(seen)[:, None], -1, 1)
+    with float64():
+        value, slope = np.asarray(link(jnp.asarray(z))), np.asarray(link.slope(jnp.asarray(z)))
+    square = (value**2 + 1) * slope**2
+    return (REACH / 127 * np.sqrt(square @ weights / weights.sum())).astype(np.float32)
+
+
+@partial(jax.jit, static_argnames="shape")
+def draw_columns(key: Any, leaves: Any, shape: Wide) -> Int[Array, "tokens rows"]:
+    """Random input signs and the true tokens of their chain, one column per row, as int8."""
+    packed = jax.random.bits(key, (shape.n, -(-shape.rows // 8)), jnp.uint8)
+    bits = (packed[:, :, None] >> jnp.arange(8, dtype=jnp.uint8)[None, None, :]) & 1
+    signs = (1 - 2 * bits.astype(jnp.int8)).reshape(shape.n, -1)[:, : shape.rows]
+    parts, below = [signs], signs[leaves]
+    while below.shape[0] > 1:
+        below = below[0::2] * below[1::2]
+        parts.append(below)
+    return jnp.concatenate(parts)
+
+
+@partial(jax.jit, static_argnames="count")
+def _sum_of_first(tokens: Any, count: int) -> Int[Array, " rows"]:
+    return jnp.sum(tokens[:count], axis=0, dtype=jnp.int32)
+
+
+@partial(jax.jit, static_argnames="block")
+def _step_over(before: Any, tokens: Any, block: _Block) -> Int[Array, " rows"]:
+    own = tokens[block.n + block.start : block.n + block.end]
+    return before + jnp.sum(own, axis=0, dtype=jnp.int32)
+
+
+class _Given(NamedTuple):
+    """What a block adds: true tokens, the sum of those before it, scales, and how many rows."""
+
+    link: AbstractLink
+    tokens: Int[Array, "tokens rows"]
+    before: Int[Array, " rows"]
+    scale: Float[Array, " nodes"]
+    kept: Any
+    block: _Block
+
+
+@eqx.filter_jit(donate="all-except-first")
+def _add(given: _Given, sums: _Sums) -> _Sums:
+    """The sums with one batch more, in the memory of the old ones."""
+    link, tokens, before, scale, kept, block = given
+    own = tokens[block.n + block.start : block.n + block.end]
+    seen = jnp.arange(block.n + block.start, block.n + block.end, dtype=jnp.float32)
+    z = (before[None, :] + running_sums(own)).astype(jnp.float32) / seen[:, None]
+    residual = (link(z) - own) * link.slope(z) / scale[:, None]
+    residual = jnp.where(jnp.arange(tokens.shape[1])[None, :] < kept, residual, 0)
+    whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
+    products = sums.products + whole_product(tokens[: block.n + block.end], whole)
+    return _Sums(products, sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32))
+
+
+def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
+    """Sum of the rows above each row, as products with a triangle: a scan would cost more."""
+    nodes, rows = own.shape
+    padded = jnp.pad(own, ((0, -nodes % _SIDE), (0, 0))).reshape(-1, _SIDE, rows)
+    triangle = jnp.asarray(np.tril(np.ones((_SIDE, _SIDE), np.int8), -1))
+    inner = jax.vmap(lambda part: whole_product(triangle, part.T))(padded)
+    totals = jnp.sum(padded, axis=1, dtype=jnp.int32)
+    above = jnp.cumsum(totals, axis=0) - totals
+    return (inner + above[:, None, :]).reshape(-1, rows)[:nodes]
+
+
+def whole_product(left: Any, right: Any) -> Int[Array, "a b"]:
+    """left·rightᵀ of int8 arrays in whole numbers: int8 units, or float32 where it is faster.
+
+    On a CPU float32 is exact too: a batch of 2^17 rows stays below 2^24.
+    """
+    over_rows = (((1,), (1,)), ((), ()))
+
+    def in_floats(left: Any, right: Any) -> Any:
+        floats = (left.astype(jnp.float32), right.astype(jnp.float32))
+        return jax.lax.dot_general(*floats, over_rows).astype(jnp.int32)
+
+    def in_bytes(left: Any, right: Any) -> Any:
+        return jax.lax.dot_general(left, right, over_rows, preferred_element_type=jnp.int32)
+
+    return jax.lax.platform_dependent(left, right, cpu=in_floats, default=in_bytes)
+
+
+def _refuse_overflow(state: list[_Sums]) -> None:
+    largest = max(float(each.sizes.max()) for each in state)
+    if largest > 0.99 * _LARGEST:
+        raise ValueError(
+            f"the sums of a node may reach {largest:.3g}, beyond what int32 holds "
+            f"({_LARGEST:.3g}); use fewer samples"
+        )
+
+
+@eqx.filter_jit
+def _found(products: Any, children: Any, first: int) -> Any:
+    """Per node of a block whether both children lie below every other product it sees."""
+    nodes = jnp.arange(products.shape[1])
+    visible = jnp.arange(products.shape[0])[:, None] < (first + nodes)[None, :]
+    pair = products[children.T, nodes[None, :]]
+    others = jnp.where(visible, products, _LARGEST).at[children.T, nodes[None, :]].set(_LARGEST)
+    return jnp.max(pair, axis=0) < jnp.min(others, axis=0)
+
+
+@eqx.filter_jit
+def _generate(link: AbstractLink, tokens: Any, products: Any, units: Any, first: int) -> Any:
+    """Write the tokens of a block one by one: each attends to what is there already."""
+    places = jnp.arange(products.shape[0])
+
+    def write(node: Any, tokens: Any) -> Any:
+        scores = jnp.where(places < first + node, products[:, node] * units[node], -jnp.inf)
+        value = link(jax.nn.softmax(scores) @ tokens[: products.shape[0]])
+        return tokens.at[first + node].set(value)
+
+    with jax.default_matmul_precision("highest"):
+        return jax.lax.fori_loop(0, products.shape[1], write, tokens)
+
+
+def _save(folder: Path, state: list[_Sums], shape: Wide, samples: int, batch: int) -> None:
+    """The sums after so many batches; the old ones stay until the new ones are complete."""
+    for number, sums in enumerate(state):
+        for name, values in sums._asdict().items():
+            np.save(folder / f"{batch}-{number}-{name}.npy", np.asarray(values))
+    facts = {"shape": list(shape), "samples": samples, "batch": batch}
+    write_atomically(folder / "at.json", json.dumps(facts))
+    for old in folder.glob("*.npy"):
+        if not old.name.startswith(f"{batch}-"):
+            old.unlink()
+
+
+def _resume(folder: Path, shape: Wide, samples: int) -> tuple[list[_Sums], int]:
+    try:
+        facts = json.loads((folder / "at.json").read_text())
+        batch = int(facts["batch"])
+        if facts["shape"] != list(shape) or facts["samples"] != samples:
+            raise ValueError(f"it is of another step: {facts}")
+        state = [
+            _Sums(*(np.load(folder / f"{batch}-{number}-{name}.npy") for name in _Sums._fields))
+            for number in range(len(shape.blocks))
+        ]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"cannot go on from {folder}: {error}") from None
+    return state, batch
