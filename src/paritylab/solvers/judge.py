@@ -1,0 +1,177 @@
+"""From candidates to an answer: the same evidence whatever found them."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from paritylab.solvers.answer import Answer
+from paritylab.solvers.evidence import Fit, better_table, fit, noise_interval
+from paritylab.solvers.power import detectable_noise, rows_needed
+from paritylab.solvers.table import Table
+
+#: Equivalent subsets are listed up to this number.
+MOST_EQUIVALENTS = 1000
+
+
+@dataclass
+class Task:
+    """What a solver is asked: rows, the size if known, the level, and how long it may take."""
+
+    table: Table
+    k: int | None
+    alpha: float
+    deadline: float
+    generator: np.random.Generator
+    progress: Callable[[float, str], None] | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return self.deadline - time.perf_counter()
+
+    def tell(self, fraction: float, text: str) -> None:
+        if self.progress is not None:
+            self.progress(fraction, text)
+
+
+class Outcome(NamedTuple):
+    """What a search found: candidates as column numbers, and what it did, in words.
+
+    evidence: rows to judge by where the search has seen only the others, else None.
+    """
+
+    subsets: list[tuple[int, ...]]
+    method: str
+    searched: str
+    reason: str
+    complete: bool = True
+    evidence: np.ndarray | None = None
+
+
+def answer_for(task: Task, outcome: Outcome) -> Answer:
+    """The best candidate with its evidence, or nothing if none reaches the level."""
+    table = task.table
+    fits = sorted(
+        (fit(table, subset, task.k is not None) for subset in set(outcome.subsets) if subset),
+        key=lambda each: (each.log_p, len(each.subset), each.subset),
+    )
+    if outcome.evidence is not None and fits:
+        fits = _held_out(table, fits, outcome.evidence)
+    best = fits[0] if fits else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
+    supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
+    misses = table.rows - best.fitting
+    return Answer(
+        subset=best.subset if supported else None,
+        sign=best.sign if supported else 1,
+        agreement=best.fitting / table.rows,
+        noise_rate=misses / table.rows,
+        noise_interval=noise_interval(misses, table.rows),
+        p_value=math.exp(best.log_p),
+        equivalents=_equivalents(table, best, fits, supported),
+        better_table=better_table(table, best, task.alpha) if supported else None,
+        rows=table.rows,
+        rows_needed=None if supported else _needed(task, best),
+        method=outcome.method,
+        reason=outcome.reason if supported else _why_not(task, best, outcome),
+        searched=outcome.searched,
+        complete=outcome.complete,
+        seconds=time.perf_counter() - task.started,
+    )
+
+
+def _held_out(table: Table, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
+    """The same subsets with p-values from rows the search has not seen."""
+    unseen = Table(table.bits[rows], table.labels[rows])
+    judged = []
+    for each in fits:
+        log_p = fit(unseen, each.subset, known=True).log_p if unseen.distinct else 0.0
+        judged.append(each._replace(log_p=log_p))
+    return sorted(judged, key=lambda each: (each.log_p, len(each.subset), each.subset))
+
+
+def _equivalents(
+    table: Table, best: Fit, fits: list[Fit], supported: bool
+) -> tuple[tuple[int, ...], ...]:
+    """Other subsets that say the same on every row: candidates, and columns that may be swapped.
+
+    Where nothing is supported but something fits every row, all candidates that do.
+    """
+    if not best.subset or not (supported or best.fitting == table.rows):
+        return ()
+    said = table.parity(best.subset)
+    same = {best.subset}
+    for each in fits:
+        other = table.parity(each.subset)
+        if np.array_equal(other, said) or not np.any(other == said):
+            same.add(each.subset)
+    for subset in sorted(same, key=len):
+        groups = [_interchangeable(table, column) for column in subset]
+        if all(len(group) == 1 for group in groups):
+            continue
+        for choice in product(*groups):
+            if len(set(choice)) == len(choice):
+                same.add(tuple(sorted(choice)))
+            if len(same) > MOST_EQUIVALENTS:
+                break
+    listed = sorted(same - {best.subset}, key=lambda each: (len(each), each))
+    return tuple(listed[:MOST_EQUIVALENTS])
+
+
+def _interchangeable(table: Table, column: int) -> tuple[int, ...]:
+    try:
+        twins = table.twins(column)
+    except KeyError:
+        return (column,)
+    return (column, *twins.same, *twins.opposite)
+
+
+def _needed(task: Task, best: Fit) -> int | None:
+    """Rows that would support the best candidate if it were real; None if no noise fits it."""
+    table, size = task.table, len(best.subset) or task.k or 1
+    noise = 1 - best.fitting / table.rows if best.subset else 0.0
+    if noise >= 0.49 or size > table.distinct:
+        return None
+    needed = rows_needed(table.distinct, size, noise, task.alpha, known=task.k is not None)
+    return max(needed, table.rows + 1)
+
+
+def _why_not(task: Task, best: Fit, outcome: Outcome) -> str:
+    table, size = task.table, len(best.subset) or task.k or 1
+    if len(set(table.labels.tolist())) == 1:
+        return "all labels are equal, so nothing can depend on the columns"
+    if not table.distinct:
+        return "no column changes over the rows"
+    if not best.subset:
+        return outcome.reason
+    seen = detectable_noise(
+        table.distinct, min(size, table.distinct), table.rows, task.alpha, known=task.k is not None
+    )
+    power = (
+        f"these rows would show a parity of {size} columns only up to {seen:.0%} noise"
+        if seen is not None
+        else f"these rows are too few for a parity of {size} columns even without noise"
+    )
+    return (
+        f"the best candidate {best.subset} fits {best.fitting / table.rows:.1%} of the rows, "
+        f"p = {math.exp(best.log_p):.2g} after correction; {power}"
+    )
+
+
+def neighbours(n: int, subset: tuple[int, ...], reach: int) -> list[tuple[int, ...]]:
+    """Subsets that differ from this one in 1 to `reach` of its own members.
+
+    >>> neighbours(3, (0, 2), 1)
+    [(2,), (0,)]
+    """
+    parts = [
+        tuple(sorted(set(subset) - set(gone)))
+        for size in range(1, min(reach, len(subset) - 1) + 1)
+        for gone in combinations(subset, size)
+    ]
+    return [part for part in parts if all(member < n for member in part)]

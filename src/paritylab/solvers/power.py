@@ -1,0 +1,136 @@
+"""How many rows support a parity, and how noisy one may be to be seen: exact, not by a bell curve.
+
+For fair bits, a parity and noise ν the four counts of (parity, label) are multinomial; the power is
+their probability wherever the conditional test of `evidence` rejects.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln
+
+from paritylab.solvers.evidence import log_family
+
+#: Up to this many rows all margins are summed over; beyond, both are taken at one half.
+EXACT_ROWS = 300
+
+
+def rows_needed(
+    n: int, k: int, noise: float, alpha: float = 0.01, power: float = 0.99, known: bool = True
+) -> int:
+    """The least number of rows at which a k-parity of n fair bits is supported with this power.
+
+    noise: ν. alpha: level after correction. known: whether the size k is given.
+
+    >>> rows_needed(200, 3, 0.0), rows_needed(200, 3, 0.2)
+    (41, 98)
+    """
+    if not (1 <= k <= n and 0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
+        raise ValueError(
+            "need 1 ≤ k ≤ n, noise in [0, 0.5), alpha and power in (0, 1), got "
+            f"n={n}, k={k}, noise={noise}, alpha={alpha}, power={power}"
+        )
+    level = math.log(alpha) - log_family(n, k, known)
+    return _least_rows(round(level, 9), float(noise), float(power))
+
+
+@lru_cache(maxsize=1024)
+def _least_rows(level: float, noise: float, power: float) -> int:
+    high = 8
+    while _power(high, level, noise) < power:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(middle, level, noise) >= power else (middle, high)
+    # Power is a saw in the number of rows: look a little below for a smaller one that serves.
+    for rows in range(max(4, high - max(4, high // 50)), high):
+        if rows <= EXACT_ROWS and _power(rows, level, noise) >= power:
+            return rows
+    return high
+
+
+def detectable_noise(
+    n: int, k: int, rows: int, alpha: float = 0.01, power: float = 0.99, known: bool = True
+) -> float | None:
+    """The largest noise at which these rows support a k-parity with this power; None if none.
+
+    >>> round(detectable_noise(200, 3, 98), 2)
+    0.2
+    """
+    level = math.log(alpha) - log_family(n, k, known)
+    if _power(rows, level, 0.0) < power:
+        return None
+    low, high = 0.0, 0.5
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _power(rows, level, middle) >= power else (low, middle)
+    return low
+
+
+def support_power(
+    n: int, k: int, rows: int, noise: float, alpha: float = 0.01, known: bool = True
+) -> float:
+    """The chance that `rows` rows support a k-parity of n fair bits at level alpha."""
+    return _power(rows, math.log(alpha) - log_family(n, k, known), noise)
+
+
+@lru_cache(maxsize=4096)
+def _power(rows: int, level: float, noise: float) -> float:
+    """P(log of the two-sided conditional p-value ≤ level)."""
+    margins = _likely(rows, 0.5) if rows <= EXACT_ROWS else np.array([rows // 2])
+    chances = _pmf(rows, 0.5, margins)
+    total = 0.0
+    for ones, chance in zip(margins.tolist(), chances / chances.sum(), strict=True):
+        total += chance * _power_given(rows, ones, level, noise)
+    return total
+
+
+def _power_given(rows: int, ones: int, level: float, noise: float) -> float:
+    """The power given in how many rows the parity is -1.
+
+    Of those `ones` rows `lost` are flipped and `gained` of the others, so that the label is -1 in
+    ones - lost + gained rows and both are in ones - lost.
+    """
+    lost, gained = _likely(ones, noise), _likely(rows - ones, noise)
+    weight = _pmf(ones, noise, lost)[:, None] * _pmf(rows - ones, noise, gained)[None, :]
+    minus = ones - lost[:, None] + gained[None, :]
+    overlap = np.broadcast_to((ones - lost)[:, None], minus.shape)
+    rejected = overlap >= _thresholds(rows, ones, level)[minus]
+    return float(weight[rejected].sum() / weight.sum())
+
+
+@lru_cache(maxsize=4096)
+def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
+    """For every number of labels -1, the least overlap that is significant (rows + 1 if none)."""
+    minus = np.arange(rows + 1)[:, None]
+    overlap = np.arange(ones, -1, -1)[None, :]
+    inside = (overlap <= minus) & (minus - overlap <= rows - ones)
+    logs = np.where(inside, _log_choose(ones, overlap), -np.inf)
+    logs = np.where(inside, logs + _log_choose(rows - ones, minus - overlap), -np.inf)
+    logs -= _log_choose(rows, minus)
+    tails = np.logaddexp.accumulate(logs, axis=1) + math.log(2)
+    counts = ((tails <= level) & inside).sum(axis=1) + (~inside & (overlap > minus)).sum(axis=1)
+    enough = ((tails <= level) & inside).any(axis=1)
+    return np.where(enough, ones - counts + 1, rows + 1)
+
+
+def _log_choose(n: int, k: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+
+
+def _likely(trials: int, chance: float) -> np.ndarray:
+    """Counts that a binomial takes but for a chance of about 1e-6."""
+    middle, reach = trials * chance, 5 * math.sqrt(trials * chance * (1 - chance)) + 5
+    if chance == 0:
+        return np.zeros(1, dtype=np.int64)
+    return np.arange(max(0, int(middle - reach)), min(trials, int(middle + reach)) + 1)
+
+
+def _pmf(trials: int, chance: float, counts: np.ndarray) -> np.ndarray:
+    if chance == 0:
+        return (counts == 0).astype(np.float64)
+    logs = _log_choose(trials, counts) + counts * math.log(chance)
+    return np.exp(logs + (trials - counts) * math.log1p(-chance))
