@@ -7,12 +7,27 @@ from typing import Any
 import numpy as np
 
 from paritylab.solvers.answer import Answer
+from paritylab.solvers.auto import auto
+from paritylab.solvers.elimination import contradicting_rows, elimination, solution_spaces
+from paritylab.solvers.growth import correlation
+from paritylab.solvers.heads import heads
 from paritylab.solvers.judge import Outcome, Task, answer_for
+from paritylab.solvers.meeting import meeting
 from paritylab.solvers.power import detectable_noise, rows_needed
-from paritylab.solvers.search import SOLVERS, auto
+from paritylab.solvers.random_parts import restarts
 from paritylab.solvers.table import Table
+from paritylab.solvers.walsh import walsh
 
-METHODS: tuple[str, ...] = ("auto", *SOLVERS)
+SOLVERS: dict[str, Callable[[Task], Outcome]] = {
+    "auto": auto,
+    "elimination": elimination,
+    "walsh": walsh,
+    "meeting": meeting,
+    "restarts": restarts,
+    "correlation": correlation,
+    "heads": heads,
+}
+METHODS: tuple[str, ...] = tuple(SOLVERS)
 
 #: Seconds a search may take where nothing else is said.
 BUDGET = 30.0
@@ -55,7 +70,7 @@ def solve(
     )
     if not table.distinct or abs(int(table.labels.sum(dtype=np.int64))) == table.rows:
         return answer_for(task, Outcome([], method, "nothing", "there is nothing to explain"))
-    return answer_for(task, auto(task) if method == "auto" else SOLVERS[method](task))
+    return answer_for(task, SOLVERS[method](task))
 
 
 def _words(key: Any) -> list[int]:
@@ -66,4 +81,12 @@ def _words(key: Any) -> list[int]:
     return [int(word) for word in np.asarray(jax.random.key_data(key)).ravel()]
 
 
-__all__ = ["METHODS", "Answer", "detectable_noise", "rows_needed", "solve"]
+__all__ = [
+    "METHODS",
+    "Answer",
+    "contradicting_rows",
+    "detectable_noise",
+    "rows_needed",
+    "solution_spaces",
+    "solve",
+]

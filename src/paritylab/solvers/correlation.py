@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 #: Products of one side held at a time, and numbers in one block of correlations.
-SIDE, BLOCK = 1 << 26, 1 << 19
+SIDE, BLOCK, WIDE = 1 << 26, 1 << 19, 1024
 
 
 class Found(NamedTuple):
@@ -63,23 +63,29 @@ def count_subsets(n: int, size: int) -> int:
     return math.comb(n, size) if size <= n else 0
 
 
-def colex(start: int, stop: int, size: int) -> np.ndarray:
-    """Sets number start … stop-1 of `size` naturals in colexicographic order, members ascending.
+def colex(ranks: np.ndarray, size: int) -> np.ndarray:
+    """The sets of `size` naturals at these places of the colexicographic order, (places, size).
 
-    >>> colex(0, 4, 2).tolist()
+    >>> colex(np.arange(4), 2).tolist()
     [[0, 1], [0, 2], [1, 2], [0, 3]]
     """
-    ranks = np.arange(start, stop, dtype=np.int64)
-    members = np.empty((len(ranks), size), dtype=np.int64)
+    left = np.asarray(ranks, dtype=np.int64)
+    members = np.empty((len(left), size), dtype=np.int64)
     for part in range(size, 0, -1):
-        table, top = [math.comb(c, part) for c in range(part - 1, part + 1)], part
-        while table[-1] < stop:
-            top += 1
-            table.append(math.comb(top, part))
-        at = np.searchsorted(np.array(table), ranks, side="right") - 1
+        table = _binomials(part, int(left.max(initial=0)))
+        at = np.searchsorted(table, left, side="right") - 1
         members[:, part - 1] = at + part - 1
-        ranks = ranks - np.array(table)[at]
+        left = left - table[at]
     return members
+
+
+def _binomials(part: int, beyond: int) -> np.ndarray:
+    """C(part-1, part), C(part, part), … up to the first that exceeds a number."""
+    table, top = [0], part - 1
+    while table[-1] <= beyond:
+        top += 1
+        table.append(math.comb(top, part))
+    return np.array(table, dtype=np.int64)
 
 
 def products(columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
@@ -157,12 +163,12 @@ def _blocks(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
     most = max(1, SIDE // len(signs[0]))
     for upper in _ranges(math.comb(n - below - 1, above), most):
         upper_parts = [
-            products(np.ascontiguousarray(back[:, rows]), colex(*upper, above))
+            products(np.ascontiguousarray(back[:, rows]), colex(np.arange(*upper), above))
             for rows, _ in which.parts
         ]
         for lower in _ranges(math.comb(n - above - 1, below), most):
             lower_parts = [
-                products(np.ascontiguousarray(signs[:, rows]), colex(*lower, below))
+                products(np.ascontiguousarray(signs[:, rows]), colex(np.arange(*lower), below))
                 for rows, _ in which.parts
             ]
             yield from _pivots(signs, which, (below, above), lower, upper, lower_parts, upper_parts)
@@ -189,7 +195,7 @@ def _pivots(
         right = min(upper[1], math.comb(n - 1 - pivot, above)) - upper[0]
         if left <= 0 or right <= 0:
             continue
-        wide = min(right, 4096)
+        wide = min(right, WIDE)
         tall = max(1, min(left, BLOCK // wide))
         for row in range(0, left, tall):
             high = min(row + tall, left) - row
@@ -220,8 +226,7 @@ def _named(
 ) -> np.ndarray:
     """The sets at positions of a block."""
     low, high, width = corner
-    lows = np.concatenate([colex(r, r + 1, below) for r in (low + at // width).tolist()])
-    highs = np.concatenate([colex(r, r + 1, above) for r in (high + at % width).tolist()])
+    lows, highs = colex(low + at // width, below), colex(high + at % width, above)
     return np.concatenate([lows, np.full((len(at), 1), pivot), n - 1 - highs], axis=1)
 
 

@@ -63,7 +63,10 @@ def log_dependence(column: np.ndarray, labels: np.ndarray) -> float:
 
 
 class Fit(NamedTuple):
-    """One subset on all rows: sign, how many rows fit, and its corrected log p-value."""
+    """One subset on all rows: sign, how many rows fit, and its corrected log p-value.
+
+    log_p may exceed 0, which ranks what is not significant at all.
+    """
 
     subset: tuple[int, ...]
     sign: int
@@ -83,7 +86,7 @@ def fit(table: Table, subset: Iterable[int], known: bool = False) -> Fit:
     sign = 1 if overlap * table.rows >= ones * minus else -1
     fitting = equal if sign == 1 else table.rows - equal
     if members:
-        log_p = min(0.0, log_p + log_family(max(table.distinct, len(members)), len(members), known))
+        log_p += log_family(max(table.distinct, len(members)), len(members), known)
     return Fit(members, sign, fitting, log_p)
 
 

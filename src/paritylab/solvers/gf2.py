@@ -4,6 +4,7 @@ Eight columns are cleared at a time: their pivot rows, reduced among themselves,
 table of 256 sums, and every other row takes the one sum that its eight bits call for.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from paritylab.solvers.table import packed, unpacked
 
 #: Rows that take their sums at a time: these and the table stay in the cache.
 CHUNK = 512
+#: Up to this many right-hand sides are solved one by one.
+FEW_SIDES = 4
 
 
 class Echelon(NamedTuple):
@@ -53,7 +56,7 @@ def echelon(words: np.ndarray, columns: int) -> Echelon:
             continue
         first = strip // 8
         table = _sums(rows[done + np.array(places), first:], chosen, strip % 8)
-        which = _selector(chosen)[values]
+        which = _selector(tuple(chosen))[values]
         _add(rows[done:, first:], table, which, space)
         heads = table[1 << np.arange(len(chosen))]
         for offset, place in enumerate(places):
@@ -96,7 +99,8 @@ def _sums(heads: np.ndarray, bits: list[int], byte: int) -> np.ndarray:
     return table
 
 
-def _selector(bits: list[int]) -> np.ndarray:
+@lru_cache(maxsize=256)
+def _selector(bits: tuple[int, ...]) -> np.ndarray:
     """For each byte, the number of the sum that clears its pivot bits."""
     values = np.arange(256)
     return sum((((values >> bit) & 1) << row for row, bit in enumerate(bits)), np.zeros(256, int))
@@ -135,7 +139,12 @@ def affine_solutions(bits: np.ndarray, sides: np.ndarray) -> Affine:
     left = unpacked(form.rows[rank:], columns + count)[:, columns:].astype(bool)
     consistent = ~left.any(axis=0)
     clash = np.where(consistent, -1, form.order[rank:][left.argmax(axis=0)] if len(left) else -1)
+    others = (consistent, clash, form.order[:rank])
     free = np.setdiff1d(np.arange(columns), pivots)
+    if len(free) == 0 and count <= FEW_SIDES:
+        return Affine(
+            _few_sides(form, columns, count), np.zeros((0, columns), np.uint8), *others
+        )
     upper = unpacked(form.rows[:rank], columns + count)
     given = np.concatenate([upper[:, columns:], upper[:, free]], axis=1)
     solved = back_substitution(upper[:, pivots], given)
@@ -144,7 +153,22 @@ def affine_solutions(bits: np.ndarray, sides: np.ndarray) -> Affine:
     basis = np.zeros((len(free), columns), np.uint8)
     basis[:, pivots] = solved[:, count:].T
     basis[np.arange(len(free)), free] = 1
-    return Affine(solutions, basis, consistent, clash, form.order[:rank])
+    return Affine(solutions, basis, *others)
+
+
+def _few_sides(form: Echelon, columns: int, count: int) -> np.ndarray:
+    """The solutions of a system with a pivot in every column, one popcount per row and side."""
+    one, made = np.uint64(1), []
+    for side in range(columns, columns + count):
+        known = np.zeros(form.rows.shape[1], np.uint64)
+        given = (form.rows[: form.rank, side // 64] >> np.uint64(side % 64)) & one
+        for row in range(form.rank - 1, -1, -1):
+            word = row // 64
+            inside = np.bitwise_count(form.rows[row, word:] & known[word:])
+            if (int(inside.sum()) ^ int(given[row])) & 1:
+                known[word] |= one << np.uint64(row % 64)
+        made.append(unpacked(known[None], columns)[0])
+    return np.array(made, dtype=np.uint8).reshape(count, columns)
 
 
 def back_substitution(upper: np.ndarray, sides: np.ndarray) -> np.ndarray:

@@ -4,13 +4,13 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from paritylab.solvers.answer import Answer
-from paritylab.solvers.evidence import Fit, better_table, fit, noise_interval
+from paritylab.solvers.evidence import Fit, better_table, fit, log_dependence, noise_interval
 from paritylab.solvers.power import detectable_noise, rows_needed
 from paritylab.solvers.table import Table
 
@@ -72,7 +72,7 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
         agreement=best.fitting / table.rows,
         noise_rate=misses / table.rows,
         noise_interval=noise_interval(misses, table.rows),
-        p_value=math.exp(best.log_p),
+        p_value=math.exp(min(0.0, best.log_p)),
         equivalents=_equivalents(table, best, fits, supported),
         better_table=better_table(table, best, task.alpha) if supported else None,
         rows=table.rows,
@@ -90,8 +90,8 @@ def _held_out(table: Table, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
     unseen = Table(table.bits[rows], table.labels[rows])
     judged = []
     for each in fits:
-        log_p = fit(unseen, each.subset, known=True).log_p if unseen.distinct else 0.0
-        judged.append(each._replace(log_p=log_p))
+        log_p = log_dependence(unseen.parity(each.subset), unseen.label_bits)
+        judged.append(each._replace(log_p=log_p + math.log(len(fits))))
     return sorted(judged, key=lambda each: (each.log_p, len(each.subset), each.subset))
 
 
@@ -159,19 +159,5 @@ def _why_not(task: Task, best: Fit, outcome: Outcome) -> str:
     )
     return (
         f"the best candidate {best.subset} fits {best.fitting / table.rows:.1%} of the rows, "
-        f"p = {math.exp(best.log_p):.2g} after correction; {power}"
+        f"p = {math.exp(min(0.0, best.log_p)):.2g} after correction; {power}"
     )
-
-
-def neighbours(n: int, subset: tuple[int, ...], reach: int) -> list[tuple[int, ...]]:
-    """Subsets that differ from this one in 1 to `reach` of its own members.
-
-    >>> neighbours(3, (0, 2), 1)
-    [(2,), (0,)]
-    """
-    parts = [
-        tuple(sorted(set(subset) - set(gone)))
-        for size in range(1, min(reach, len(subset) - 1) + 1)
-        for gone in combinations(subset, size)
-    ]
-    return [part for part in parts if all(member < n for member in part)]

@@ -58,7 +58,7 @@ class Table:
 
     @cached_property
     def _groups(self) -> dict[int, Twins]:
-        packed = np.packbits(self.bits.T, axis=1)
+        packed = np.ascontiguousarray(np.packbits(self.bits, axis=0).T)
         first = self.bits[0].astype(bool)
         packed[first] ^= np.packbits(np.ones(self.rows, np.uint8))[None]
         varying = np.flatnonzero(packed.any(axis=1))
