@@ -1,12 +1,10 @@
 """The parity that all rows fit: the whole space of them, its sparsest member, or a contradiction."""
 
-import math
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.solvers.evidence import fit
 from paritylab.solvers.gf2 import affine_solutions, contradiction
 from paritylab.solvers.growth import named
 from paritylab.solvers.judge import Outcome, Task
@@ -147,11 +145,6 @@ def _relatives(solution: np.ndarray, basis: np.ndarray) -> list[np.ndarray]:
 def _misfits(task: Task, solution: np.ndarray) -> int:
     subset = named(task, _members(solution))
     return int(np.count_nonzero(task.table.parity(subset) ^ solution[-1] ^ task.table.label_bits))
-
-
-def is_supported(task: Task, subset: tuple[int, ...]) -> bool:
-    """Whether one subset reaches the level."""
-    return fit(task.table, subset, task.k is not None).log_p <= math.log(task.alpha)
 
 
 def _members(solution: np.ndarray) -> tuple[int, ...]:

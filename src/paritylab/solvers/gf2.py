@@ -142,9 +142,7 @@ def affine_solutions(bits: np.ndarray, sides: np.ndarray) -> Affine:
     others = (consistent, clash, form.order[:rank])
     free = np.setdiff1d(np.arange(columns), pivots)
     if len(free) == 0 and count <= FEW_SIDES:
-        return Affine(
-            _few_sides(form, columns, count), np.zeros((0, columns), np.uint8), *others
-        )
+        return Affine(_few_sides(form, columns, count), np.zeros((0, columns), np.uint8), *others)
     upper = unpacked(form.rows[:rank], columns + count)
     given = np.concatenate([upper[:, columns:], upper[:, free]], axis=1)
     solved = back_substitution(upper[:, pivots], given)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from paritylab.solvers.correlation import Found, correlate, count_subsets
-from paritylab.solvers.evidence import Fit, fit, log_choose, log_family
+from paritylab.solvers.evidence import Fit, log_choose, log_family
 from paritylab.solvers.judge import Outcome, Task
 
 #: Multiplications and additions per second assumed when a search is planned.
@@ -94,7 +94,7 @@ def split_seconds(task: Task, size: int) -> float:
 
 def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
     """The best candidate if it reaches the level."""
-    fits = (fit(task.table, each, task.k is not None) for each in candidates if each)
+    fits = (task.fit(each) for each in candidates if each)
     best = min(fits, key=lambda each: each.log_p, default=None)
     return best if best is not None and best.log_p <= math.log(task.alpha) else None
 

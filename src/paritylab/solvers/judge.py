@@ -28,12 +28,19 @@ class Task:
     deadline: float
     generator: np.random.Generator
     progress: Callable[[float, str], None] | None = None
+    fits: dict[tuple[int, ...], Fit] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
     @property
     def left(self) -> float:
         """Seconds left."""
         return self.deadline - time.perf_counter()
+
+    def fit(self, subset: tuple[int, ...]) -> Fit:
+        """The evidence for a subset, computed once."""
+        if subset not in self.fits:
+            self.fits[subset] = fit(self.table, subset, self.k is not None)
+        return self.fits[subset]
 
     def tell(self, fraction: float, text: str) -> None:
         if self.progress is not None:
@@ -58,7 +65,7 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
     """The best candidate with its evidence, or nothing if none reaches the level."""
     table = task.table
     fits = sorted(
-        (fit(table, subset, task.k is not None) for subset in set(outcome.subsets) if subset),
+        (task.fit(subset) for subset in set(outcome.subsets) if subset),
         key=lambda each: (each.log_p, len(each.subset), each.subset),
     )
     if outcome.evidence is not None and fits:

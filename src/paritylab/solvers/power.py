@@ -10,14 +10,16 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri_exp
 
-from paritylab.solvers.evidence import log_family
+from paritylab.solvers.evidence import log_factorials, log_family
 
 #: Up to this many rows the parity's margin is summed over; beyond, five points of Gauss and
 #: Hermite stand for its nearly normal distribution.
 EXACT_ROWS = 100
 #: Beyond this many rows the bell curve is as good.
 BELL_ROWS = 2000
-_NODES = np.array([-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806])
+_NODES = np.array(
+    [-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806]
+)
 _WEIGHTS = np.array([0.011257411, 0.222075922, 0.533333333, 0.222075922, 0.011257411])
 
 
@@ -125,7 +127,7 @@ def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
     minus = np.union1d(_likely(rows, 0.5), [ones])[:, None]
     overlap = np.arange(ones, -1, -1)[None, :]
     inside = (overlap <= minus) & (minus - overlap <= rows - ones)
-    known = _log_factorials(rows)
+    known = log_factorials(rows)
     other = np.where(inside, minus - overlap, 0)
     logs = known[ones] - known[overlap] - known[ones - overlap] + known[rows - ones]
     logs = logs - known[other] - known[np.where(inside, rows - ones - other, 0)]
@@ -134,11 +136,6 @@ def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
     reached = np.where(significant, overlap, rows + 1).min(axis=1)
     least[minus[:, 0]] = reached
     return least
-
-
-@lru_cache(maxsize=64)
-def _log_factorials(most: int) -> np.ndarray:
-    return gammaln(np.arange(most + 1) + 1.0)
 
 
 def _log_choose(n: int, k: np.ndarray) -> np.ndarray:

@@ -36,9 +36,7 @@ def column_tries(columns: int, drawn: int, size: int) -> float:
     """Expected tries until random columns hold all of a subset: C(n, k)/C(drawn, k)."""
     if size > drawn:
         return math.inf
-    return math.exp(
-        sum(math.log(columns - i) - math.log(drawn - i) for i in range(size))
-    )
+    return math.exp(sum(math.log(columns - i) - math.log(drawn - i) for i in range(size)))
 
 
 def affordable_noise(task: Task, seconds: float) -> float:
@@ -64,7 +62,11 @@ def random_rows(task: Task, seconds: float = math.inf) -> Outcome:
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
     whole = packed(
         np.concatenate(
-            [table.bits[:, table.kept], np.ones((table.rows, 1), np.uint8), table.label_bits[:, None]],
+            [
+                table.bits[:, table.kept],
+                np.ones((table.rows, 1), np.uint8),
+                table.label_bits[:, None],
+            ],
             axis=1,
         )
     )
