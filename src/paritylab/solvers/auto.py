@@ -1,4 +1,4 @@
-"""The choice of a method: cheap ones first, dearer ones while time is left, and why in a sentence."""
+"""The choice of a method: cheap ones first, dearer ones while time is left, each with a reason."""
 
 import math
 
@@ -93,7 +93,10 @@ def _clean_few_rows(task: Task) -> Outcome | None:
     ]
     if not beyond or table.rows > table.distinct + 1:
         return None
-    found, reached = list[tuple[int, ...]](), []
+    drawn = restarts(task, min(task.left / 4, 2 * PATIENCE))
+    if supported(task, drawn.subsets) is not None:
+        return drawn
+    found, reached = list(drawn.subsets), list[int]()
     for size in beyond:
         if not affordable(task, size, task.left / 4):
             break
@@ -102,15 +105,11 @@ def _clean_few_rows(task: Task) -> Outcome | None:
         reached.append(size)
         if supported(task, found) is not None:
             break
-    if supported(task, found) is None and len(reached) < len(beyond):
-        rest = restarts(task, task.left / 4)
-        if supported(task, rest.subsets) is not None or not reached:
-            return rest
     text = sizes_text(reached)
     return Outcome(
         found,
         "meeting",
-        f"all subsets of {text} that fit every row",
+        f"all subsets of {text} that fit every row; {drawn.searched}",
         f"fewer rows than columns, and of all subsets of {text} few fit every row",
         len(reached) == len(beyond),
     )

@@ -10,6 +10,7 @@ subset comes up exactly once and memory stays in blocks.
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -210,11 +211,8 @@ def _pivots(
                     for a, b, to in zip(weighted, upper_parts, buffers, strict=True)
                 ]
                 corner = (lower[0] + row, upper[0] + column, width)
-                yield (
-                    which.score(sums),
-                    lambda at, c=corner, p=pivot: _named(at, c, p, n, below, above),
-                    high * width,
-                )
+                sets = partial(_named, corner=corner, pivot=pivot, n=n, below=below, above=above)
+                yield which.score(sums), sets, high * width
 
 
 def _shaped(buffer: np.ndarray, rows: int, columns: int) -> np.ndarray:

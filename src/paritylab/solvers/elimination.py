@@ -1,4 +1,4 @@
-"""The parity that all rows fit: the whole space of them, its sparsest member, or a contradiction."""
+"""The parities that all rows fit: their whole space, its sparsest member, or a contradiction."""
 
 from itertools import combinations
 from typing import Any, NamedTuple

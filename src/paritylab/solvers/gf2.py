@@ -120,8 +120,8 @@ class Affine(NamedTuple):
     """All x with A x = b over GF(2), for several b at once.
 
     solutions: one per right-hand side, (sides, columns); meaningless where not consistent.
-    basis: of the x with A x = 0, (dimensions, columns). consistent: flags, (sides,). clash: for each
-    side the number of a row that contradicts rows `spanning`, -1 where consistent.
+    basis: of the x with A x = 0, (dimensions, columns). consistent: flags, (sides,). clash: for
+    each side the number of a row that contradicts rows `spanning`, -1 where consistent.
     """
 
     solutions: np.ndarray
@@ -137,7 +137,7 @@ def affine_solutions(bits: np.ndarray, sides: np.ndarray) -> Affine:
     form = echelon(packed(np.concatenate([bits, sides], axis=1)), columns)
     rank, pivots = form.rank, form.pivots
     left = unpacked(form.rows[rank:], columns + count)[:, columns:].astype(bool)
-    consistent = ~left.any(axis=0)
+    consistent: np.ndarray = np.logical_not(left.any(axis=0))
     clash = np.where(consistent, -1, form.order[rank:][left.argmax(axis=0)] if len(left) else -1)
     others = (consistent, clash, form.order[:rank])
     free = np.setdiff1d(np.arange(columns), pivots)
@@ -217,6 +217,6 @@ def solve_many(words: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]
         has &= there[:, None]
         words ^= np.where(has[:, :, None], words[every, pivot][:, None], np.uint64(0))
     side = ((words[:, :, columns // 64] >> np.uint64(columns % 64)) & one).astype(bool)
-    consistent = ~(side & ~taken).any(axis=1)
+    consistent: np.ndarray = np.logical_not((side & ~taken).any(axis=1))
     solution = np.where(home >= 0, np.take_along_axis(side, np.maximum(home, 0), axis=1), False)
     return solution.astype(np.uint8), consistent

@@ -48,8 +48,9 @@ def _one_step(task: Task, train: np.ndarray) -> tuple[int, ...]:
     """The two columns whose attention one gradient step from equal weights raises most.
 
     With z the mean of the signs, the prediction 1 - 2z² and the squared loss, the gradient in the
-    weight of column l is mean((ŷ - y)·(-4 z s_l)). The label of a pair is minus its sign product, so the step is made for
-    labels and for their opposites, and the pair that fits its own rows better is named.
+    weight of column l is mean((ŷ - y)·(-4 z s_l)). The label of a pair is minus its sign
+    product, so the step is made for labels and for their opposites, and the pair that fits its own
+    rows better is named.
     """
     table = task.table
     signs, labels = table.signs[:, train].astype(np.float64), table.labels[train].astype(float)

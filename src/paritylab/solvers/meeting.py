@@ -100,9 +100,13 @@ def _met(
     left: np.ndarray, right: np.ndarray, order: np.ndarray, start: int, lower: int, upper: int
 ) -> np.ndarray:
     """Sets whose halves agree; every one at its one split into low and high members."""
-    first = np.searchsorted(right, left, side="left")
-    many = np.searchsorted(right, left, side="right") - first
-    hit = np.flatnonzero(many)
+    # In order, searches stay in the cache; then only what is there is counted.
+    sorting = np.argsort(left)
+    near = np.minimum(np.searchsorted(right, left[sorting]), len(right) - 1)
+    hit = np.sort(sorting[right[near] == left[sorting]])
+    first, many = np.zeros(len(left), np.int64), np.zeros(len(left), np.int64)
+    first[hit] = np.searchsorted(right, left[hit], side="left")
+    many[hit] = np.searchsorted(right, left[hit], side="right") - first[hit]
     found = []
     for at in np.array_split(hit, max(1, int(many.sum()) >> 20)):
         low = np.repeat(at, many[at])

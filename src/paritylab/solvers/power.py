@@ -8,7 +8,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, ndtr, ndtri_exp
+from scipy.special import gammaln, ndtr, ndtri, ndtri_exp
 
 from paritylab.solvers.evidence import log_factorials, log_family
 
@@ -16,7 +16,7 @@ from paritylab.solvers.evidence import log_factorials, log_family
 #: Hermite stand for its nearly normal distribution.
 EXACT_ROWS = 100
 #: Beyond this many rows the bell curve is as good.
-BELL_ROWS = 2000
+BELL_ROWS = 1000
 _NODES = np.array(
     [-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806]
 )
@@ -31,7 +31,7 @@ def rows_needed(
     noise: ν. alpha: level after correction. known: whether the size k is given.
 
     >>> rows_needed(200, 3, 0.0), rows_needed(200, 3, 0.2)
-    (41, 98)
+    (37, 168)
     """
     if not (1 <= k <= n and 0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
         raise ValueError(
@@ -44,10 +44,12 @@ def rows_needed(
 
 @lru_cache(maxsize=1024)
 def _least_rows(level: float, noise: float, power: float) -> int:
-    high = 8
+    bell = max(4, math.ceil(_bell_rows(level, noise, power)))
+    low, high = max(3, int(0.97 * bell) - 2), int(1.05 * bell) + 8
+    while _power(low, level, noise) >= power:
+        low = low // 2
     while _power(high, level, noise) < power:
-        high *= 2
-    low = high // 2
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _power(middle, level, noise) >= power else (middle, high)
@@ -63,7 +65,7 @@ def detectable_noise(
 ) -> float | None:
     """The largest noise at which these rows support a k-parity with this power; None if none.
 
-    >>> round(detectable_noise(200, 3, 98), 2)
+    >>> round(detectable_noise(200, 3, 168), 2)
     0.2
     """
     level = math.log(alpha) - log_family(n, k, known)
@@ -87,12 +89,12 @@ def support_power(
 def _power(rows: int, level: float, noise: float) -> float:
     """P(log of the two-sided conditional p-value ≤ level)."""
     if rows > BELL_ROWS:
-        contrast, quantile = 1 - 2 * noise, -float(ndtri_exp(level - math.log(2)))
-        spread = math.sqrt(1 - contrast**2) if noise else 1e-9
-        return float(ndtr((contrast * math.sqrt(rows) - quantile) / spread))
+        return 1.0 if _bell_rows(level, noise, 1 - 1e-9) < rows else _bell_power(rows, level, noise)
+    # The other half of the margins is the same with parity and label both turned round.
     if rows <= EXACT_ROWS:
         margins = _likely(rows, 0.5)
-        chances = _pmf(rows, 0.5, margins)
+        margins = margins[2 * margins >= rows]
+        chances = _pmf(rows, 0.5, margins) * np.where(2 * margins == rows, 1, 2)
     else:
         margins = np.round(rows / 2 + _NODES * math.sqrt(rows) / 2).astype(int)
         chances = _WEIGHTS
@@ -101,6 +103,17 @@ def _power(rows: int, level: float, noise: float) -> float:
         for ones, chance in zip(margins.tolist(), chances.tolist(), strict=True)
     )
     return float(total / chances.sum())
+
+
+def _bell_power(rows: int, level: float, noise: float) -> float:
+    contrast, quantile = 1 - 2 * noise, -float(ndtri_exp(level - math.log(2)))
+    return float(ndtr((contrast * math.sqrt(rows) - quantile) / math.sqrt(1 - contrast**2)))
+
+
+def _bell_rows(level: float, noise: float, power: float) -> float:
+    """Rows at which a normal correlation exceeds its threshold with this power."""
+    contrast, quantile = 1 - 2 * noise, -float(ndtri_exp(level - math.log(2)))
+    return ((quantile + float(ndtri(power)) * math.sqrt(1 - contrast**2)) / contrast) ** 2
 
 
 def _power_given(rows: int, ones: int, level: float, noise: float) -> float:
@@ -125,7 +138,9 @@ def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
     """
     least = np.full(rows + 1, rows + 1)
     minus = np.union1d(_likely(rows, 0.5), [ones])[:, None]
-    overlap = np.arange(ones, -1, -1)[None, :]
+    # No overlap below what chance alone gives is significant.
+    overlap = np.arange(ones, ones * ones // rows - 3 * math.isqrt(rows), -1)
+    overlap = overlap[overlap >= 0][None, :]
     inside = (overlap <= minus) & (minus - overlap <= rows - ones)
     known = log_factorials(rows)
     other = np.where(inside, minus - overlap, 0)

@@ -27,7 +27,7 @@ def row_tries(columns: int, noise: float) -> float:
     """Expected tries until a random choice of rows has no wrong label: (1-ν)^-(columns + spare).
 
     >>> round(row_tries(100, 0.05))
-    267
+    268
     """
     return (1 - noise) ** -(columns + 1.0 + SPARE)
 
