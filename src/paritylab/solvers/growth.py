@@ -5,11 +5,13 @@ import math
 import numpy as np
 
 from paritylab.solvers.correlation import Found, correlate, count_subsets
+from paritylab.solvers.device import device_correlate, has_accelerator
 from paritylab.solvers.evidence import Fit, log_choose, log_family
 from paritylab.solvers.judge import Outcome, Task
 
-#: Multiplications and additions per second assumed when a search is planned.
-RATE = 4e10
+#: Multiplications and additions per second assumed when a search is planned, here and on an
+#: accelerator.
+RATE, DEVICE_RATE = 4e10, 5e13
 
 
 def correlation(task: Task) -> Outcome:
@@ -72,7 +74,8 @@ def of_size(task: Task, size: int) -> Found:
     table = task.table
     if size > table.distinct:
         return Found([], 0, True)
-    found = correlate(
+    search = device_correlate if _on_device(table.distinct, table.rows, size) else correlate
+    found = search(
         table.signs,
         table.labels,
         size,
@@ -89,7 +92,15 @@ def named(task: Task, subset: tuple[int, ...]) -> tuple[int, ...]:
 
 def split_seconds(task: Task, size: int) -> float:
     """Seconds that all subsets of this size would take."""
-    return count_subsets(task.table.distinct, size) * 2.0 * (task.table.rows + 20) / RATE
+    n, rows = task.table.distinct, task.table.rows
+    rate = DEVICE_RATE if _on_device(n, rows, size) else RATE
+    return count_subsets(n, size) * 2.0 * (rows + 20) / rate
+
+
+def _on_device(n: int, rows: int, size: int) -> bool:
+    """Whether an accelerator is there and worth its start."""
+    seconds = count_subsets(n, size) * 2.0 * rows / RATE
+    return size > 2 and seconds > 5 and has_accelerator()
 
 
 def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
