@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.solvers.gf2 import affine_solutions, contradiction
+from paritylab.solvers.gf2 import affine_of, affine_solutions, contradiction
 from paritylab.solvers.growth import named
 from paritylab.solvers.judge import Outcome, Task
 from paritylab.solvers.random_parts import random_rows
@@ -104,16 +104,16 @@ def _noisy(task: Task, outcome: Outcome) -> Outcome:
 def clean(task: Task) -> Outcome:
     """The sparsest parities that all rows fit, if there are any."""
     table = task.table
-    bits = _with_constant(table.bits[:, table.kept])
-    some = min(table.rows, bits.shape[1] + MORE_ROWS)
+    columns = table.distinct + 1
+    some = min(table.rows, columns + MORE_ROWS)
     task.tell(0.0, "elimination")
     # A few more rows than columns show a contradiction as well as all of them.
-    found = affine_solutions(bits[:some], table.label_bits[:some, None])
+    found = affine_of(_system(table, some), columns)
     text = f"all 2^{table.distinct} subsets of {table.distinct} columns that fit every row"
     if found.consistent[0] and some < table.rows:
         wrong = _misfits(task, found.solutions[0])
         if wrong and len(found.basis):
-            found = affine_solutions(bits, table.label_bits[:, None])
+            found = affine_of(_system(table, table.rows), columns)
         elif wrong:
             return Outcome([], "elimination", text, "no parity fits every row")
     if not found.consistent[0]:
@@ -149,6 +149,14 @@ def _misfits(task: Task, solution: np.ndarray) -> int:
 
 def _members(solution: np.ndarray) -> tuple[int, ...]:
     return tuple(np.flatnonzero(solution[:-1]).tolist())
+
+
+def _system(table: Table, rows: int) -> np.ndarray:
+    """Distinct columns, the constant and the labels of the first rows, side by side."""
+    made = np.ones((rows, table.distinct + 2), np.uint8)
+    made[:, :-2] = table.distinct_bits[:rows]
+    made[:, -1] = table.label_bits[:rows]
+    return made
 
 
 def _with_constant(bits: np.ndarray) -> np.ndarray:

@@ -133,8 +133,13 @@ class Affine(NamedTuple):
 
 def affine_solutions(bits: np.ndarray, sides: np.ndarray) -> Affine:
     """The solutions of bits·x = side over GF(2). bits: (N, columns). sides: (N, how many)."""
-    columns, count = bits.shape[1], sides.shape[1]
-    form = echelon(packed(np.concatenate([bits, sides], axis=1)), columns)
+    return affine_of(np.concatenate([bits, sides], axis=1), bits.shape[1])
+
+
+def affine_of(both: np.ndarray, columns: int) -> Affine:
+    """`affine_solutions` of bits and sides in one array, (N, columns + sides)."""
+    count = both.shape[1] - columns
+    form = echelon(packed(both), columns)
     rank, pivots = form.rank, form.pivots
     left = unpacked(form.rows[rank:], columns + count)[:, columns:].astype(bool)
     consistent: np.ndarray = np.logical_not(left.any(axis=0))

@@ -66,7 +66,7 @@ def _one_step(task: Task, train: np.ndarray) -> tuple[int, ...]:
 def _annealed(task: Task, train: np.ndarray, size: int) -> tuple[int, ...]:
     """The columns that annealed heads end on; the run with the best fit on its own rows of four."""
     table = task.table
-    bits, labels = table.bits[train][:, table.kept], table.labels[train]
+    bits, labels = table.distinct_bits[train], table.labels[train]
     data = Rows(bits, labels, held_out=HELD_OUT)
     key = jax.random.key(int(task.generator.integers(1 << 31)))
     runs = learn(Annealed(k=size, steps=600, restarts=1), data, runs=4, key=key)

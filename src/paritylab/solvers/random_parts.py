@@ -63,7 +63,7 @@ def random_rows(task: Task, seconds: float = math.inf) -> Outcome:
     whole = packed(
         np.concatenate(
             [
-                table.bits[:, table.kept],
+                table.distinct_bits,
                 np.ones((table.rows, 1), np.uint8),
                 table.label_bits[:, None],
             ],
@@ -121,7 +121,7 @@ def restarts(task: Task, seconds: float = math.inf) -> Outcome:
         ]
         systems = np.stack(
             [
-                packed(np.concatenate([table.bits[:, table.kept[each]], extra], axis=1))
+                packed(np.concatenate([table.distinct_bits[:, each], extra], axis=1))
                 for each in chosen
             ]
         )

@@ -7,6 +7,9 @@ import numpy as np
 
 from paritylab.problem.bits import as_bits
 
+#: Rows of the first comparison of columns.
+FIRST_LOOK = 256
+
 
 class Twins(NamedTuple):
     """Columns that say the same as a kept one on every row, or always the opposite."""
@@ -47,6 +50,11 @@ class Table:
         """Numbers of the columns that stand for all, ascending."""
         return np.array(sorted(self._groups), dtype=np.int64)
 
+    @cached_property
+    def distinct_bits(self) -> np.ndarray:
+        """The kept columns, (N, columns)."""
+        return self.bits if self.distinct == self.n else self.bits[:, self.kept]
+
     @property
     def distinct(self) -> int:
         """How many columns change and differ."""
@@ -58,32 +66,35 @@ class Table:
 
     @cached_property
     def _groups(self) -> dict[int, Twins]:
-        packed = np.ascontiguousarray(np.packbits(self.bits, axis=0).T)
-        first = self.bits[0].astype(bool)
-        packed[first] ^= np.packbits(np.ones(self.rows, np.uint8))[None]
-        varying = np.flatnonzero(packed.any(axis=1))
-        if not len(varying):
-            return {}
-        keys = np.ascontiguousarray(packed[varying]).view(f"V{packed.shape[1]}").ravel()
-        _, which = np.unique(keys, return_inverse=True)
+        """Every kept column with those it stands for."""
+        # Few rows tell nearly all columns apart; only those they do not are compared in full.
+        few = _turned(self.bits[:FIRST_LOOK])
+        _, which, count = np.unique(_keys(few), return_inverse=True, return_counts=True)
+        alone = (count[which] == 1) & few.any(axis=1)
+        groups = {int(column): Twins((), ()) for column in np.flatnonzero(alone)}
+        rest = np.flatnonzero(~alone)
+        full = _turned(self.bits[:, rest])
+        rest, full = rest[full.any(axis=1)], full[full.any(axis=1)]
+        if not len(rest):
+            return groups
+        _, which = np.unique(_keys(full), return_inverse=True)
         order = np.argsort(which, kind="stable")
         starts = np.flatnonzero(np.diff(which[order], prepend=-1))
-        groups = {}
-        for members in np.split(varying[order], starts[1:]):
+        for members in np.split(rest[order], starts[1:]):
             head, others = int(members[0]), members[1:]
-            equal = first[others] == first[head]
+            equal = self.bits[0, others] == self.bits[0, head]
             groups[head] = Twins(tuple(others[equal].tolist()), tuple(others[~equal].tolist()))
         return groups
 
     @cached_property
     def signs(self) -> np.ndarray:
         """Kept columns as ±1 in float32, (columns, N)."""
-        return np.ascontiguousarray(1 - 2 * self.bits[:, self.kept].T.astype(np.float32))
+        return np.ascontiguousarray(1 - 2 * self.distinct_bits.T.astype(np.float32))
 
     @cached_property
     def packed_columns(self) -> np.ndarray:
         """Kept columns as packed bits, (columns, words)."""
-        return packed(self.bits[:, self.kept].T)
+        return packed(self.distinct_bits.T)
 
     @cached_property
     def label_bits(self) -> np.ndarray:
@@ -96,6 +107,16 @@ class Table:
         if len(chosen) > 64:
             return (self.bits[:, chosen].sum(axis=1, dtype=np.int64) & 1).astype(np.uint8)
         return np.bitwise_xor.reduce(self.bits[:, chosen], axis=1, initial=0)
+
+
+def _turned(bits: np.ndarray) -> np.ndarray:
+    """Columns as packed bytes, complemented where the first row is 1: opposites become equal."""
+    return np.ascontiguousarray(np.packbits(bits ^ bits[:1], axis=0).T)
+
+
+def _keys(packed_columns: np.ndarray) -> np.ndarray:
+    """One comparable value per packed column."""
+    return packed_columns.view(f"V{packed_columns.shape[1]}").ravel()
 
 
 def packed(bits: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ def walsh(task: Task) -> Outcome:
             f"the Walsh transform takes up to {MOST_COLUMNS} columns that differ, got {n}; "
             "use method='auto'"
         )
-    codes = table.bits[:, table.kept].astype(np.int64) @ (1 << np.arange(n, dtype=np.int64))
+    codes = table.distinct_bits.astype(np.int64) @ (1 << np.arange(n, dtype=np.int64))
     scores = _scores(codes, table.labels, n)
     best = _stand_out(scores, n, task.k)
     subsets = [named(task, tuple(j for j in range(n) if mask >> j & 1)) for mask in best.tolist()]
