@@ -3,7 +3,7 @@
     python benchmarks/solvers.py recovery [--tables 20]
     python benchmarks/solvers.py null [--tables 1000]
     python benchmarks/solvers.py device [--seconds 60]
-    python benchmarks/solvers.py elimination
+    python benchmarks/solvers.py elimination [--library path]
     python benchmarks/solvers.py others [--tables 5]
 
 Each part prints a table. Rows are 1.5 times the least with power 0.99 at level 0.01 unless said
@@ -199,13 +199,13 @@ def product_rate(rows: int, columns: int, inner: int, seconds: float = 1.0) -> f
 # Elimination beside libm4ri.
 
 
-def elimination() -> None:
+def elimination(library: str | None) -> None:
     ours, theirs = {}, {}
     for n in (1024, 2048, 4096, 5000):
         bits = np.random.default_rng(n).integers(0, 2, (n, n), dtype=np.uint8)
         words = packed(bits)
         ours[n] = fastest(lambda words=words, n=n: echelon(words, n))
-        theirs[n] = m4ri_seconds(words, n)
+        theirs[n] = m4ri_seconds(n, library)
     for n, seconds in ours.items():
         beside = theirs[n]
         text = "libm4ri is not installed" if beside is None else f"{seconds / beside:.1f} × libm4ri"
@@ -221,9 +221,9 @@ def fastest(call: Callable[[], Any], times: int = 3) -> float:
     return min(taken)
 
 
-def m4ri_seconds(words: np.ndarray, n: int) -> float | None:
-    """Seconds of mzd_echelonize (not reduced) on the same bits, written one by one."""
-    name = ctypes.util.find_library("m4ri")
+def m4ri_seconds(n: int, path: str | None) -> float | None:
+    """Seconds of libm4ri's mzd_echelonize (not reduced) on a random matrix of the same size."""
+    name = path or ctypes.util.find_library("m4ri")
     if name is None:
         return None
     library = ctypes.CDLL(name)
@@ -232,7 +232,6 @@ def m4ri_seconds(words: np.ndarray, n: int) -> float | None:
     library.mzd_randomize.argtypes = [ctypes.c_void_p]
     library.mzd_echelonize.argtypes = [ctypes.c_void_p, ctypes.c_int]
     library.mzd_free.argtypes = [ctypes.c_void_p]
-    del words  # a random matrix of its own: the library hides how it stores one
 
     def once() -> float:
         matrix = library.mzd_init(n, n)
@@ -340,6 +339,7 @@ def main() -> None:
     )
     parser.add_argument("--tables", type=int)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--library", help="path of libm4ri, where the system does not find it")
     given = parser.parse_args()
     if given.part == "recovery":
         recovery(given.tables or 20)
@@ -348,7 +348,7 @@ def main() -> None:
     elif given.part == "device":
         device(given.seconds)
     elif given.part == "elimination":
-        elimination()
+        elimination(given.library)
     elif given.part == "others":
         others(given.tables or 5)
     else:

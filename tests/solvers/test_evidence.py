@@ -10,12 +10,12 @@ from tests.solvers.tables import planted, unrelated
 
 from paritylab.solvers import detectable_noise, rows_needed, support_power
 from paritylab.solvers.evidence import (
-    better_table,
     fit,
     log_family,
     log_overlap_tails,
     noise_interval,
 )
+from paritylab.solvers.form import beats, better_table
 from paritylab.solvers.table import Table
 
 
@@ -89,9 +89,9 @@ def test_rows_needed_asks_for_sense(call):
         rows_needed(*call)
 
 
-def _better(bits, labels, subset):
+def _better(bits, labels, subset, others=()):
     table = Table(bits, labels)
-    return better_table(table, fit(table, subset), 0.01)
+    return better_table(table, fit(table, subset), list(others), 0.01)
 
 
 def test_functions_that_are_no_parity_are_named():
@@ -99,12 +99,32 @@ def test_functions_that_are_no_parity_are_named():
     bits = generator.integers(0, 2, (300, 5))
     noisy = np.where(generator.random(300) < 0.05, -1, 1)
     both = noisy * (1 - 2 * (bits[:, 1] & bits[:, 2]))
-    assert "not a parity: the majority" in _better(bits, both, (1, 2))
+    assert "the best function of columns 1, 2 fits 9" in _better(bits, both, (1, 2))
     assert "where the column 2 is" in _better(bits, both, (1,))
-    lost = np.where((bits[:, 3] == 1) & (generator.random(300) < 0.6), -1, 1)
-    assert "uneven noise: it fails on 0.0%" in _better(bits, lost, (3,))
+    most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
+    assert "function of columns 1, 2, 3" in _better(bits, most, (1,), [(2,), (3,), (1, 2, 3)])
+
+
+def test_labels_lost_on_one_side_are_uneven_noise():
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2, (400, 5))
+    odd = bits[:, 3] ^ bits[:, 1]
+    lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
+    assert "uneven noise: it fails on 0.0%" in _better(bits, lost, (1, 3))
 
 
 def test_a_noisy_parity_is_rarely_called_something_else():
-    called = [_better(*planted(12, 3, 0.2, 200, seed)) is not None for seed in range(200)]
-    assert stats.binom.sf(sum(called) - 1, 200, 0.01) > 1e-3
+    others = list(itertools.combinations(range(12), 2))[:40]
+    called = [_better(*planted(12, 3, 0.2, 200, seed), others) is not None for seed in range(150)]
+    assert stats.binom.sf(sum(called) - 1, 150, 0.01) > 1e-3
+
+
+def test_a_larger_subset_has_to_be_worth_its_size():
+    generator = np.random.default_rng(2)
+    bits = (generator.random((300, 8)) < np.r_[0.5, 0.03, [0.5] * 6]).astype(np.uint8)
+    for subset, worth in (((0,), False), ((0, 1), False), ((0, 2), True)):
+        odd = bits[:, subset].sum(axis=1) % 2
+        labels = np.where(generator.random(300) < 0.2, -1, 1) * (1 - 2 * odd.astype(int))
+        table = Table(bits, labels)
+        larger = fit(table, (0, 1) if len(subset) == 1 else subset)
+        assert beats(table, larger, fit(table, (0,)), 0.01) == worth

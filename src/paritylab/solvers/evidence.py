@@ -10,16 +10,12 @@ subsets and the two signs. A subset's p-value is therefore valid however it was 
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betainc, gammaln
 
 from paritylab.solvers.table import Table
-
-#: Up to this many columns all cells of a subset are looked at.
-MOST_CELLS = 10
 
 
 def log_choose(n: float, k: float) -> float:
@@ -109,93 +105,3 @@ def noise_interval(misses: int, rows: int, confidence: float = 0.95) -> tuple[fl
     lower = 0.0 if misses == 0 else solve(misses, rows - misses + 1, tail)
     upper = 1.0 if misses == rows else solve(misses + 1, rows - misses, 1 - tail)
     return lower, upper
-
-
-def better_table(table: Table, found: Fit, alpha: float) -> str | None:
-    """One sentence if another function of the columns fits significantly better, else None.
-
-    Three tests, each at alpha/3: whether in some cell of the columns most rows contradict the
-    parity; whether its errors depend on some of its columns or on a single other one; whether it
-    fails more often on one side than on the other.
-    """
-    if not found.subset or found.fitting == table.rows:
-        return None
-    predicted = table.parity(found.subset) ^ np.uint8(found.sign < 0)
-    errors = (predicted != table.label_bits).astype(np.uint8)
-    return (
-        _majority(table, found, errors, alpha / 3)
-        or _uneven(table, found, errors, alpha / 3)
-        or _one_sided(predicted, errors, alpha / 3)
-    )
-
-
-def _uneven(table: Table, found: Fit, errors: np.ndarray, level: float) -> str | None:
-    """Whether errors depend on a part of the subset or on one more column."""
-    sizes = range(1, len(found.subset)) if len(found.subset) <= MOST_CELLS else (1, 2)
-    parts = [part for size in sizes for part in combinations(found.subset, size)]
-    parts += [(column,) for column in table.kept.tolist() if column not in found.subset]
-    if not parts:
-        return None
-    at = _most_dependent(table, parts, errors)
-    log_p = min(0.0, log_dependence(table.parity(parts[at]), errors) + math.log(len(parts)))
-    if log_p > math.log(level):
-        return None
-    odd = table.parity(parts[at]).astype(bool)
-    what = "column" if len(parts[at]) == 1 else "xor of columns"
-    return (
-        f"not a plain parity: it fails on {errors[~odd].mean():.1%} of the rows where the {what} "
-        f"{', '.join(map(str, parts[at]))} is 0 and on {errors[odd].mean():.1%} where it is 1 "
-        f"({_p_text(log_p)})"
-    )
-
-
-def _most_dependent(table: Table, parts: list[tuple[int, ...]], errors: np.ndarray) -> int:
-    """The part whose parity correlates most with the errors."""
-    centred = errors - errors.mean()
-    scores = np.empty(len(parts))
-    for start in range(0, len(parts), 256):
-        some = np.array([table.parity(part) for part in parts[start : start + 256]], np.float64)
-        spread = np.maximum(some.var(axis=1), 1e-12)
-        scores[start : start + len(some)] = (some @ centred) ** 2 / spread
-    return int(scores.argmax())
-
-
-def _one_sided(predicted: np.ndarray, errors: np.ndarray, level: float) -> str | None:
-    """Whether the parity fails more often where it says -1 than where it says +1."""
-    minus = predicted.astype(bool)
-    log_p = log_dependence(predicted, errors)
-    if log_p > math.log(level):
-        return None
-    return (
-        f"uneven noise: it fails on {errors[~minus].mean():.1%} of the rows it calls +1 and on "
-        f"{errors[minus].mean():.1%} of those it calls -1 ({_p_text(log_p)})"
-    )
-
-
-def _majority(table: Table, found: Fit, errors: np.ndarray, level: float) -> str | None:
-    """Whether most rows of some cell contradict the parity, more than chance would have it."""
-    if len(found.subset) > MOST_CELLS:
-        return None
-    weights = 1 << np.arange(len(found.subset))
-    cells = table.bits[:, list(found.subset)].astype(np.int64) @ weights
-    count = np.bincount(cells, minlength=1 << len(found.subset))
-    wrong = np.bincount(cells, weights=errors, minlength=len(count)).astype(np.int64)
-    worse = np.flatnonzero(2 * wrong > count)
-    if not len(worse):
-        return None
-    # P(at least `wrong` of `count` contradict) if each does with chance 1/2.
-    tails = betainc(wrong[worse], count[worse] - wrong[worse] + 1, 0.5)
-    log_p = min(0.0, math.log(max(tails.min(), 1e-300)) + math.log(np.count_nonzero(count)))
-    if log_p > math.log(level):
-        return None
-    names = ", ".join(str(each) for each in found.subset)
-    fitting = int(np.maximum(wrong, count - wrong).sum())
-    return (
-        f"not a parity: the majority in each cell of columns ({names}) fits "
-        f"{fitting / table.rows:.1%} of the rows, the parity {found.fitting / table.rows:.1%} "
-        f"({_p_text(log_p)})"
-    )
-
-
-def _p_text(log_p: float) -> str:
-    return f"p = {math.exp(log_p):.1g}" if log_p > -690 else "p < 1e-299"

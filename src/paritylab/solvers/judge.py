@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from paritylab.solvers.answer import Answer
-from paritylab.solvers.evidence import Fit, better_table, fit, log_dependence, noise_interval
+from paritylab.solvers.evidence import Fit, fit, log_dependence, noise_interval
+from paritylab.solvers.form import beats, better_table
 from paritylab.solvers.power import detectable_noise, rows_needed
 from paritylab.solvers.table import Table
 
@@ -70,6 +71,8 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
     )
     if outcome.evidence is not None and fits:
         fits = _held_out(table, fits, outcome.evidence)
+    elif task.k is None:
+        fits = _simplest_first(task, fits)
     best = fits[0] if fits else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
     supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
     misses = table.rows - best.fitting
@@ -81,7 +84,9 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
         noise_interval=noise_interval(misses, table.rows),
         p_value=math.exp(min(0.0, best.log_p)),
         equivalents=_equivalents(table, best, fits, supported),
-        better_table=better_table(table, best, task.alpha) if supported else None,
+        better_table=better_table(table, best, [each.subset for each in fits[1:]], task.alpha)
+        if supported
+        else None,
         rows=table.rows,
         rows_needed=None if supported else _needed(task, best),
         method=outcome.method,
@@ -90,6 +95,18 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
         complete=outcome.complete,
         seconds=time.perf_counter() - task.started,
     )
+
+
+def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
+    """A smaller supported subset comes first unless the best one is worth its size."""
+    level = math.log(task.alpha)
+    for smaller in sorted(fits, key=lambda each: (len(each.subset), each.log_p)):
+        best = fits[0]
+        if smaller.log_p > level or len(smaller.subset) >= len(best.subset):
+            continue
+        if not beats(task.table, best, smaller, task.alpha):
+            return [smaller, *(each for each in fits if each is not smaller)]
+    return fits
 
 
 def _held_out(table: Table, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
