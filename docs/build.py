@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import paritylab
+import paritylab.solvers
 from paritylab.claims import PAPERS, Claim, Effort, Status, registry
 from paritylab.learning import LEARNERS
 from paritylab.options import OPTIONS, PROBLEM, Option

@@ -95,6 +95,14 @@ def test_columns_that_say_the_same_are_listed():
     assert set(answer.equivalents) == {(second, 10), (first, 11), (10, 11)}
 
 
+def test_columns_that_depend_on_others_are_listed():
+    bits, labels, hidden = planted(10, 3, 0.1, 150, seed=1)
+    sum_of_all = (bits[:, hidden].sum(axis=1) + 1) % 2
+    answer = solve(np.concatenate([bits, sum_of_all[:, None]], axis=1), labels)
+    assert (answer.subset, answer.sign) == ((10,), -1)
+    assert answer.equivalents == (hidden,)
+
+
 def test_a_part_of_a_biased_parity_is_not_taken_for_the_whole():
     for seed in range(5):
         bits, labels, hidden = planted(40, 3, 0.1, 500, seed, bias=0.2)

@@ -12,11 +12,14 @@ import numpy as np
 from paritylab.solvers.answer import Answer
 from paritylab.solvers.evidence import Fit, fit, log_dependence, noise_interval
 from paritylab.solvers.form import beats, better_table
+from paritylab.solvers.gf2 import affine_of
 from paritylab.solvers.power import detectable_noise, rows_needed
 from paritylab.solvers.table import Table
 
 #: Equivalent subsets are listed up to this number.
 MOST_EQUIVALENTS = 1000
+#: Columns up to which relations among them are looked for.
+MOST_RELATED = 500
 
 
 @dataclass
@@ -134,6 +137,10 @@ def _equivalents(
         other = table.parity(each.subset)
         if np.array_equal(other, said) or not np.any(other == said):
             same.add(each.subset)
+    for relation in _relations(table):
+        related = tuple(sorted(set(best.subset) ^ relation))
+        if related and len(related) <= len(best.subset) + len(relation) - 2:
+            same.add(related)
     for subset in sorted(same, key=len):
         groups = [_interchangeable(table, column) for column in subset]
         if all(len(group) == 1 for group in groups):
@@ -145,6 +152,24 @@ def _equivalents(
                 break
     listed = sorted(same - {best.subset}, key=lambda each: (len(each), each))
     return tuple(listed[:MOST_EQUIVALENTS])
+
+
+def _relations(table: Table) -> list[set[int]]:
+    """Sets of distinct columns whose parity is the same on all rows: a basis of them.
+
+    Only where rows outnumber columns, or such relations mean nothing, and the search is short.
+    """
+    columns = table.distinct
+    if table.rows <= columns + 1 or columns > MOST_RELATED:
+        return []
+    system = np.ones((min(table.rows, columns + 65), columns + 1), np.uint8)
+    system[:, :-1] = table.distinct_bits[: len(system)]
+    found = []
+    for relation in affine_of(system, columns + 1).basis:
+        members = table.kept[np.flatnonzero(relation[:-1])].tolist()
+        if not np.any(table.parity(members) != relation[-1]):
+            found.append(set(members))
+    return found
 
 
 def _interchangeable(table: Table, column: int) -> tuple[int, ...]:
