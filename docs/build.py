@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import paritylab
+import paritylab.solvers
 from paritylab.claims import PAPERS, Claim, Effort, Status, registry
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS

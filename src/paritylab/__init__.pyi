@@ -104,6 +104,20 @@ from paritylab.risk import (
     sampled_gradient as sampled_gradient,
     sampled_risk as sampled_risk,
 )
+from paritylab.solvers import (
+    Answer as Answer,
+    Auto as Auto,
+    Correlation as Correlation,
+    Elimination as Elimination,
+    Meeting as Meeting,
+    Restarts as Restarts,
+    Walsh as Walsh,
+    contradicting_rows as contradicting_rows,
+    detectable_noise as detectable_noise,
+    rows_needed as rows_needed,
+    solution_spaces as solution_spaces,
+    solve as solve,
+)
 from paritylab.statistics import (
     Rate as Rate,
 )

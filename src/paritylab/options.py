@@ -60,6 +60,12 @@ PROBLEM: dict[str, Option] = {
     "fresh": Option(bool, "New rows at every step instead of one sample per run."),
 }
 
+_solver = {
+    "alpha": Option(float, "Chance that unrelated labels get an answer.", above=0, below=1),
+    "k": Option(int, "Size of the set; 1, 2, … if rows do not say.", least=1, optional=True),
+    "budget": Option(float, "Seconds a run may take; 30 if absent.", above=0, optional=True),
+}
+
 OPTIONS: dict[str, dict[str, Option]] = {
     "heads": {
         "tau": Option(float, 'Temperature: a number, "1/n", "1/n^2", "n/4".', formula=True),
@@ -183,6 +189,13 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "steps": _steps,
         "batch": Option(int, "Rows per step; all of them if absent.", least=1, optional=True),
     },
+    "auto": _solver,
+    "elimination": _solver,
+    "walsh": _solver,
+    "meeting": _solver,
+    "restarts": _solver,
+    "correlation": _solver,
+    "attention": _solver,
 }
 
 

@@ -26,6 +26,15 @@ from paritylab.learning import (
     XorStep,
 )
 from paritylab.problem import Parity, random_parities, random_trees, sample
+from paritylab.solvers import (
+    AttentionOnRows,
+    Auto,
+    Correlation,
+    Elimination,
+    Meeting,
+    Restarts,
+    Walsh,
+)
 
 
 class Case(NamedTuple):
@@ -108,4 +117,13 @@ CASES = [
     Case("levels", Levels(strings=32), on(Sample, trees(), 4000)),
     Case("published", FullBatch("cot", steps=12), on(Sample, trees(), 400)),
     Case("hidden", Hidden(0.01, steps=12), on(Sample, trees(), 400)),
+    Case("auto", Auto(), on(Sample, parities(n=10, k=3, noise=0.1), 80)),
+    Case("auto-abstains", Auto(), on(Sample, parities(n=10, k=3, bias=0.3), 12)),
+    Case("auto-rows", Auto(), rows),
+    Case("elimination", Elimination(), on(Sample, parities(n=12, k=5, sign=-1), 60)),
+    Case("walsh", Walsh(), on(Sample, parities(n=10, k=4, noise=0.1), 120)),
+    Case("meeting", Meeting(), on(Sample, parities(n=14, k=4), 40)),
+    Case("restarts", Restarts(), on(Sample, parities(n=20, k=6), 50)),
+    Case("correlation", Correlation(), on(Sample, parities(n=12, k=3, noise=0.1), 100)),
+    Case("attention", AttentionOnRows(), on(Sample, parities(n=8, noise=0.1), 400)),
 ]

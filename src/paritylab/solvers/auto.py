@@ -1,0 +1,125 @@
+"""The choice of a method: cheap ones first, dearer ones while time is left, each with a reason."""
+
+import math
+
+from paritylab.solvers.elimination import clean
+from paritylab.solvers.growth import (
+    by_growing_size,
+    grown,
+    possible_sizes,
+    sizes_text,
+    split_seconds,
+    supported,
+)
+from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.meeting import affordable, fitting_subsets
+from paritylab.solvers.random_parts import affordable_noise, random_rows, restarts
+from paritylab.solvers.walsh import walsh
+
+#: Seconds that a search may take before others have had their turn.
+PATIENCE = 1.0
+#: Columns up to which the Walsh transform is a matter of milliseconds, and at all.
+FEW_COLUMNS, SOME_COLUMNS = 20, 26
+#: Noise worth trying random rows for.
+SOME_NOISE = 0.005
+
+
+def auto(task: Task) -> Outcome:
+    """The first method that supports a subset, or all that was searched."""
+    table, done = task.table, list[Outcome]()
+    shape = f"{table.rows} rows of {table.distinct} distinct columns"
+    for step in (_clean_many_rows, _every_subset, _quick_sizes, _clean_few_rows, _little_noise):
+        outcome = step(task)
+        if outcome is None:
+            continue
+        done.append(outcome)
+        if supported(task, outcome.subsets) is not None:
+            return outcome._replace(reason=f"{shape}: {outcome.reason}")
+        if outcome.method == "walsh":
+            break
+    last = next((each for each in done if each.method == "correlation"), None)
+    if last is not None and not last.complete and task.left > 0:
+        outcome, _ = by_growing_size(task, math.inf, last)
+        done[done.index(last)] = outcome
+        if supported(task, outcome.subsets) is not None:
+            return outcome._replace(reason=f"{shape}: {outcome.reason}")
+    return _nothing(done, shape)
+
+
+def _nothing(done: list[Outcome], shape: str) -> Outcome:
+    """Everything that was searched, as one outcome."""
+    tried = [each for each in done if each.searched != "nothing"] or done
+    return Outcome(
+        [subset for each in tried for subset in each.subsets],
+        "+".join(dict.fromkeys(each.method for each in tried)),
+        "; ".join(each.searched for each in tried),
+        f"{shape}: no method found a subset that reaches the level",
+        all(each.complete for each in tried),
+    )
+
+
+def _clean_many_rows(task: Task) -> Outcome | None:
+    """More rows than columns: elimination sees at once whether a parity fits all."""
+    table = task.table
+    if table.rows <= table.distinct + 1 or table.distinct**2 * table.rows / 5e10 > task.left:
+        return None
+    return clean(task)
+
+
+def _every_subset(task: Task) -> Outcome | None:
+    """Few columns: every subset of any size."""
+    n, size = task.table.distinct, task.k
+    if n > SOME_COLUMNS or 2**n * 2e-7 > task.left:
+        return None
+    if n > FEW_COLUMNS and size is not None and split_seconds(task, size) < 1:
+        return None
+    found = walsh(task)
+    return found._replace(subsets=grown(task, found.subsets))
+
+
+def _quick_sizes(task: Task) -> Outcome | None:
+    """Subsets of growing size, each if it takes no longer than about a second."""
+    sizes = possible_sizes(task)
+    if sizes[0] > 2 and split_seconds(task, sizes[0]) > PATIENCE:
+        return Outcome([], "correlation", "nothing", "too many subsets for a first look", False)
+    return by_growing_size(task, PATIENCE)[0]
+
+
+def _clean_few_rows(task: Task) -> Outcome | None:
+    """Sizes too large for correlation, should every row be right."""
+    table = task.table
+    beyond = [
+        size for size in possible_sizes(task) if size > 2 and split_seconds(task, size) > PATIENCE
+    ]
+    if not beyond or table.rows > table.distinct + 1:
+        return None
+    drawn = restarts(task, min(task.left / 4, 2 * PATIENCE))
+    if supported(task, drawn.subsets) is not None:
+        return drawn
+    found, reached = list(drawn.subsets), list[int]()
+    for size in beyond:
+        if not affordable(task, size, task.left / 4):
+            break
+        fits, _ = fitting_subsets(task, size)
+        found += fits
+        reached.append(size)
+        if supported(task, found) is not None:
+            break
+    text = sizes_text(reached)
+    return Outcome(
+        found,
+        "meeting",
+        f"all subsets of {text} that fit every row; {drawn.searched}",
+        f"fewer rows than columns, and of all subsets of {text} few fit every row",
+        len(reached) == len(beyond),
+    )
+
+
+def _little_noise(task: Task) -> Outcome | None:
+    """More rows than columns: random rows, if they could be right at some noise worth a try."""
+    table, seconds = task.table, task.left / 4
+    if table.rows < 1.1 * table.distinct + 20 or table.distinct > 1000:
+        return None
+    if affordable_noise(task, seconds) < SOME_NOISE:
+        return None
+    return random_rows(task, seconds)

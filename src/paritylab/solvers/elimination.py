@@ -1,0 +1,163 @@
+"""The parities that all rows fit: their whole space, its sparsest member, or a contradiction."""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.solvers.gf2 import affine_of, affine_solutions, contradiction
+from paritylab.solvers.growth import named
+from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.random_parts import random_rows
+from paritylab.solvers.table import Table
+
+#: Dimensions up to which every solution is looked at for the sparsest.
+EVERY_DIMENSIONS = 16
+#: Rows beyond the columns that a first look takes.
+MORE_ROWS = 64
+
+
+class Solutions(NamedTuple):
+    """All subsets that fit every row.
+
+    subset, sign: one of them. basis: the subsets, and whether each flips the sign, that may be
+    added to it in any combination. sparsest: the smallest found. searched: where.
+    """
+
+    subset: tuple[int, ...]
+    sign: int
+    basis: tuple[tuple[tuple[int, ...], bool], ...]
+    sparsest: tuple[int, ...]
+    searched: str
+
+
+def solution_spaces(bits: Any, labels: Any) -> list[Solutions | None]:
+    """All parities that fit every row, for one column of labels ±1 or several at once.
+
+    bits: (N, n). labels: (N,) or (N, sides). None where no parity fits; `contradicting_rows` says
+    why. One elimination serves all sides.
+
+    >>> rows = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 1]])
+    >>> solution_spaces(rows, [1, -1, -1, 1])[0].subset
+    (0, 1)
+    """
+    sides = np.asarray(labels)
+    sides = sides[:, None] if sides.ndim == 1 else sides
+    table = Table(bits, sides[:, 0])
+    with_one = _with_constant(table.bits)
+    found = affine_solutions(with_one, (sides < 0).astype(np.uint8))
+    answers: list[Solutions | None] = []
+    for solution, fits in zip(found.solutions, found.consistent, strict=True):
+        if not fits:
+            answers.append(None)
+            continue
+        sparsest, searched = sparsest_member(solution, found.basis)
+        basis = tuple((_members(each), bool(each[-1])) for each in found.basis)
+        sign = -1 if solution[-1] else 1
+        answers.append(Solutions(_members(solution), sign, basis, _members(sparsest), searched))
+    return answers
+
+
+def contradicting_rows(bits: Any, labels: Any) -> tuple[int, ...] | None:
+    """Rows that prove that no parity fits: an even number of them, every column sums to an even
+    number over them, and an odd number of labels is -1. None if some parity fits all rows."""
+    table = Table(bits, labels)
+    rows = contradiction(_with_constant(table.bits), table.label_bits)
+    return None if rows is None else tuple(rows.tolist())
+
+
+def sparsest_member(solution: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, str]:
+    """The member with the fewest columns of solution + span(basis), and what was searched.
+
+    The last entry is the constant and does not count.
+    """
+    dimensions = len(basis)
+    if dimensions <= EVERY_DIMENSIONS:
+        every = solution[None]
+        for each in basis:
+            every = np.concatenate([every, every ^ each])
+        text = f"all {2**dimensions:,} solutions"
+    else:
+        most = 2 if dimensions <= 1500 else 1
+        parts = [solution[None], basis ^ solution]
+        if most == 2:
+            pairs = np.array(list(combinations(range(min(dimensions, 300)), 2)))
+            parts.append(basis[pairs[:, 0]] ^ basis[pairs[:, 1]] ^ solution)
+        every = np.concatenate(parts)
+        text = f"{len(every):,} of 2^{dimensions} solutions"
+    return every[every[:, :-1].sum(axis=1, dtype=np.int64).argmin()], text
+
+
+def elimination(task: Task) -> Outcome:
+    """The parity that all rows fit; if none does, random rows, all rows voting on the outcome."""
+    outcome = clean(task)
+    return outcome if outcome.subsets else _noisy(task, outcome)
+
+
+def _noisy(task: Task, outcome: Outcome) -> Outcome:
+    found = random_rows(task)
+    if found.subsets or not found.complete:
+        return found
+    return found._replace(reason=f"{outcome.reason}; {found.reason}")
+
+
+def clean(task: Task) -> Outcome:
+    """The sparsest parities that all rows fit, if there are any."""
+    table = task.table
+    columns = table.distinct + 1
+    some = min(table.rows, columns + MORE_ROWS)
+    task.tell(0.0, "elimination")
+    # A few more rows than columns show a contradiction as well as all of them.
+    found = affine_of(_system(table, some), columns)
+    text = f"all 2^{table.distinct} subsets of {table.distinct} columns that fit every row"
+    if found.consistent[0] and some < table.rows:
+        wrong = _misfits(task, found.solutions[0])
+        if wrong and len(found.basis):
+            found = affine_of(_system(table, table.rows), columns)
+        elif wrong:
+            return Outcome([], "elimination", text, "no parity fits every row")
+    if not found.consistent[0]:
+        return Outcome([], "elimination", text, "no parity fits every row: some sum to 0 = 1")
+    sparsest, where = sparsest_member(found.solutions[0], found.basis)
+    members = [sparsest, *_relatives(sparsest, found.basis)]
+    subsets = [named(task, _members(each)) for each in members]
+    if task.k is not None:
+        subsets = [each for each in subsets if len(each) == task.k]
+    if len(found.basis):
+        text += f"; the sparsest of {where}"
+    return Outcome(
+        [each for each in subsets if each],
+        "elimination",
+        text,
+        f"all {table.rows} rows fit one parity"
+        if not len(found.basis)
+        else f"all {table.rows} rows fit the same 2^{len(found.basis)} parities",
+    )
+
+
+def _relatives(solution: np.ndarray, basis: np.ndarray) -> list[np.ndarray]:
+    """Other solutions that are about as sparse: one relation of the columns away."""
+    others = basis[:2000] ^ solution
+    order = others[:, :-1].sum(axis=1, dtype=np.int64).argsort(kind="stable")
+    return list(others[order[:50]])
+
+
+def _misfits(task: Task, solution: np.ndarray) -> int:
+    subset = named(task, _members(solution))
+    return int(np.count_nonzero(task.table.parity(subset) ^ solution[-1] ^ task.table.label_bits))
+
+
+def _members(solution: np.ndarray) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(solution[:-1]).tolist())
+
+
+def _system(table: Table, rows: int) -> np.ndarray:
+    """Distinct columns, the constant and the labels of the first rows, side by side."""
+    made = np.ones((rows, table.distinct + 2), np.uint8)
+    made[:, :-2] = table.distinct_bits[:rows]
+    made[:, -1] = table.label_bits[:rows]
+    return made
+
+
+def _with_constant(bits: np.ndarray) -> np.ndarray:
+    return np.concatenate([bits, np.ones((len(bits), 1), np.uint8)], axis=1)

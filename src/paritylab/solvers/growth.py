@@ -1,0 +1,147 @@
+"""Subsets by growing size through the split product, and by growth from one that is supported."""
+
+import math
+
+import numpy as np
+
+from paritylab.solvers.correlation import Found, correlate, count_subsets
+from paritylab.solvers.device import device_correlate, has_accelerator
+from paritylab.solvers.evidence import Fit, log_choose, log_family
+from paritylab.solvers.judge import Outcome, Task
+
+#: Multiplications and additions per second assumed when a search is planned, here and on an
+#: accelerator.
+RATE, DEVICE_RATE = 4e10, 5e13
+
+
+def correlation(task: Task) -> Outcome:
+    """Every subset of the size, or of sizes 1, 2, … as far as rows and time allow."""
+    return by_growing_size(task, math.inf)[0]
+
+
+def by_growing_size(
+    task: Task, patience: float, after: Outcome | None = None
+) -> tuple[Outcome, bool]:
+    """Subsets of growing size; and whether the search came to its natural end.
+
+    patience: seconds that one size may take. after: what was found at smaller sizes.
+    """
+    table, sizes = task.table, possible_sizes(task)
+    candidates = [] if after is None else list(after.subsets)
+    begin = 0 if after is None else _largest(after)
+    examined = sum(count_subsets(table.distinct, size) for size in sizes if size <= begin)
+    reached, ended = [size for size in sizes if size <= begin], True
+    for size in sizes[len(reached) :]:
+        if size > 2 and split_seconds(task, size) > min(patience, task.left):
+            ended = False
+            if task.k is None or patience < math.inf:
+                break
+        found = of_size(task, size)
+        candidates += grown(task, found.subsets)
+        examined, ended = examined + found.examined, ended and found.complete
+        reached.append(size)
+        if not found.complete or supported(task, candidates) is not None:
+            ended = found.complete
+            break
+    text = sizes_text(reached)
+    return (
+        Outcome(
+            candidates,
+            "correlation",
+            f"{examined:,} subsets of {table.distinct} columns, {text}",
+            f"every subset of {text} was correlated with the labels, and the best one stands out",
+            ended,
+        ),
+        ended,
+    )
+
+
+def possible_sizes(task: Task) -> list[int]:
+    """Sizes at which these rows could support a subset at all, were there no noise."""
+    if task.k is not None:
+        return [task.k]
+    rows, minus = task.table.rows, int(task.table.label_bits.sum(dtype=np.int64))
+    best = math.log(2) - log_choose(rows, minus)
+    sizes = []
+    for size in range(1, task.table.distinct + 1):
+        if best + log_family(task.table.distinct, size, False) <= math.log(task.alpha):
+            sizes.append(size)
+    return sizes[: next((i for i, size in enumerate(sizes) if size != i + 1), len(sizes))] or [1]
+
+
+def of_size(task: Task, size: int) -> Found:
+    """The best subsets of one size, as column numbers of the table."""
+    table = task.table
+    if size > table.distinct:
+        return Found([], 0, True)
+    search = device_correlate if _on_device(table.distinct, table.rows, size) else correlate
+    found = search(
+        table.signs,
+        table.labels,
+        size,
+        deadline=task.deadline,
+        progress=lambda done: task.tell(done, f"subsets of {size} columns"),
+    )
+    return found._replace(subsets=[named(task, each) for each in found.subsets])
+
+
+def named(task: Task, subset: tuple[int, ...]) -> tuple[int, ...]:
+    """Column numbers of the table from numbers of its kept columns."""
+    return tuple(task.table.kept[list(subset)].tolist())
+
+
+def split_seconds(task: Task, size: int) -> float:
+    """Seconds that all subsets of this size would take."""
+    n, rows = task.table.distinct, task.table.rows
+    rate = DEVICE_RATE if _on_device(n, rows, size) else RATE
+    return count_subsets(n, size) * 2.0 * (rows + 20) / rate
+
+
+def _on_device(n: int, rows: int, size: int) -> bool:
+    """Whether an accelerator is there and worth its start."""
+    seconds = count_subsets(n, size) * 2.0 * rows / RATE
+    return size > 2 and seconds > 5 and has_accelerator()
+
+
+def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
+    """The best candidate if it reaches the level."""
+    fits = (task.fit(each) for each in candidates if each)
+    best = min(fits, key=lambda each: each.log_p, default=None)
+    return best if best is not None and best.log_p <= math.log(task.alpha) else None
+
+
+def grown(task: Task, candidates: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Candidates and what the best one grows into, one or two columns exchanged at a time.
+
+    With biased or dependent columns a part of a parity correlates with the label; the whole does
+    more, and is a step away.
+    """
+    best = supported(task, candidates)
+    if best is None or task.k is not None or best.fitting == task.table.rows:
+        return candidates
+    table, added = task.table, list(candidates)
+    while task.left > 0:
+        rest = table.labels * (1 - 2 * table.parity(best.subset).astype(np.int8))
+        if abs(int(rest.sum(dtype=np.int64))) == table.rows:
+            break
+        steps = [
+            tuple(sorted(set(best.subset) ^ set(named(task, each))))
+            for size in (1, 2)
+            for each in correlate(table.signs, rest, size, keep=8).subsets
+        ]
+        next_best = supported(task, [best.subset, *steps])
+        added += steps
+        if next_best is None or next_best.log_p >= best.log_p - 1e-9:
+            break
+        best = next_best
+    return added
+
+
+def sizes_text(sizes: list[int]) -> str:
+    if not sizes:
+        return "no size"
+    return f"size {sizes[0]}" if len(sizes) == 1 else f"sizes {sizes[0]} to {sizes[-1]}"
+
+
+def _largest(outcome: Outcome) -> int:
+    return max((len(each) for each in outcome.subsets), default=0)

@@ -1,0 +1,212 @@
+"""From candidates to an answer: the same evidence whatever found them."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from paritylab.solvers.answer import Answer
+from paritylab.solvers.evidence import Fit, fit, log_dependence, noise_interval
+from paritylab.solvers.form import beats, better_table
+from paritylab.solvers.gf2 import affine_of
+from paritylab.solvers.power import detectable_noise, rows_needed
+from paritylab.solvers.table import Table
+
+#: Equivalent subsets are listed up to this number.
+MOST_EQUIVALENTS = 1000
+#: Columns up to which relations among them are looked for.
+MOST_RELATED = 500
+
+
+@dataclass
+class Task:
+    """What a solver is asked: rows, the size if known, the level, and how long it may take."""
+
+    table: Table
+    k: int | None
+    alpha: float
+    deadline: float
+    generator: np.random.Generator
+    progress: Callable[[float, str], None] | None = None
+    fits: dict[tuple[int, ...], Fit] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return self.deadline - time.perf_counter()
+
+    def fit(self, subset: tuple[int, ...]) -> Fit:
+        """The evidence for a subset, computed once."""
+        if subset not in self.fits:
+            self.fits[subset] = fit(self.table, subset, self.k is not None)
+        return self.fits[subset]
+
+    def tell(self, fraction: float, text: str) -> None:
+        if self.progress is not None:
+            self.progress(fraction, text)
+
+
+class Outcome(NamedTuple):
+    """What a search found: candidates as column numbers, and what it did, in words.
+
+    evidence: rows to judge by where the search has seen only the others, else None.
+    """
+
+    subsets: list[tuple[int, ...]]
+    method: str
+    searched: str
+    reason: str
+    complete: bool = True
+    evidence: np.ndarray | None = None
+
+
+def answer_for(task: Task, outcome: Outcome) -> Answer:
+    """The best candidate with its evidence, or nothing if none reaches the level."""
+    table = task.table
+    fits = sorted(
+        (task.fit(subset) for subset in set(outcome.subsets) if subset),
+        key=lambda each: (each.log_p, len(each.subset), each.subset),
+    )
+    if outcome.evidence is not None and fits:
+        fits = _held_out(table, fits, outcome.evidence)
+    elif task.k is None:
+        fits = _simplest_first(task, fits)
+    best = fits[0] if fits else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
+    supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
+    misses = table.rows - best.fitting
+    return Answer(
+        subset=best.subset if supported else None,
+        sign=best.sign if supported else 1,
+        agreement=best.fitting / table.rows,
+        noise_rate=misses / table.rows,
+        noise_interval=noise_interval(misses, table.rows),
+        p_value=math.exp(min(0.0, best.log_p)),
+        equivalents=_equivalents(table, best, fits, supported),
+        better_table=better_table(table, best, [each.subset for each in fits[1:]], task.alpha)
+        if supported
+        else None,
+        rows=table.rows,
+        rows_needed=None if supported else _needed(task, best),
+        method=outcome.method,
+        reason=outcome.reason if supported else _why_not(task, best, outcome),
+        searched=outcome.searched,
+        complete=outcome.complete,
+        seconds=time.perf_counter() - task.started,
+    )
+
+
+def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
+    """A smaller supported subset comes first unless the best one is worth its size."""
+    level = math.log(task.alpha)
+    for smaller in sorted(fits, key=lambda each: (len(each.subset), each.log_p)):
+        best = fits[0]
+        if smaller.log_p > level or len(smaller.subset) >= len(best.subset):
+            continue
+        if not beats(task.table, best, smaller, task.alpha):
+            return [smaller, *(each for each in fits if each is not smaller)]
+    return fits
+
+
+def _held_out(table: Table, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
+    """The same subsets with p-values from rows the search has not seen."""
+    unseen = Table(table.bits[rows], table.labels[rows])
+    judged = []
+    for each in fits:
+        log_p = log_dependence(unseen.parity(each.subset), unseen.label_bits)
+        judged.append(each._replace(log_p=log_p + math.log(len(fits))))
+    return sorted(judged, key=lambda each: (each.log_p, len(each.subset), each.subset))
+
+
+def _equivalents(
+    table: Table, best: Fit, fits: list[Fit], supported: bool
+) -> tuple[tuple[int, ...], ...]:
+    """Other subsets that say the same on every row: candidates, and columns that may be swapped.
+
+    Where nothing is supported but something fits every row, all candidates that do.
+    """
+    if not best.subset or not (supported or best.fitting == table.rows):
+        return ()
+    said = table.parity(best.subset)
+    same = {best.subset}
+    for each in fits:
+        other = table.parity(each.subset)
+        if np.array_equal(other, said) or not np.any(other == said):
+            same.add(each.subset)
+    for relation in _relations(table):
+        related = tuple(sorted(set(best.subset) ^ relation))
+        if related and len(related) <= len(best.subset) + len(relation) - 2:
+            same.add(related)
+    for subset in sorted(same, key=len):
+        groups = [_interchangeable(table, column) for column in subset]
+        if all(len(group) == 1 for group in groups):
+            continue
+        for choice in product(*groups):
+            if len(set(choice)) == len(choice):
+                same.add(tuple(sorted(choice)))
+            if len(same) > MOST_EQUIVALENTS:
+                break
+    listed = sorted(same - {best.subset}, key=lambda each: (len(each), each))
+    return tuple(listed[:MOST_EQUIVALENTS])
+
+
+def _relations(table: Table) -> list[set[int]]:
+    """Sets of distinct columns whose parity is the same on all rows: a basis of them.
+
+    Only where rows outnumber columns, or such relations mean nothing, and the search is short.
+    """
+    columns = table.distinct
+    if table.rows <= columns + 1 or columns > MOST_RELATED:
+        return []
+    system = np.ones((min(table.rows, columns + 65), columns + 1), np.uint8)
+    system[:, :-1] = table.distinct_bits[: len(system)]
+    found = []
+    for relation in affine_of(system, columns + 1).basis:
+        members = table.kept[np.flatnonzero(relation[:-1])].tolist()
+        if not np.any(table.parity(members) != relation[-1]):
+            found.append(set(members))
+    return found
+
+
+def _interchangeable(table: Table, column: int) -> tuple[int, ...]:
+    try:
+        twins = table.twins(column)
+    except KeyError:
+        return (column,)
+    return (column, *twins.same, *twins.opposite)
+
+
+def _needed(task: Task, best: Fit) -> int | None:
+    """Rows that would support the best candidate if it were real; None if no noise fits it."""
+    table, size = task.table, len(best.subset) or task.k or 1
+    noise = 1 - best.fitting / table.rows if best.subset else 0.0
+    if noise >= 0.49 or size > table.distinct:
+        return None
+    needed = rows_needed(table.distinct, size, noise, task.alpha, known=task.k is not None)
+    return max(needed, table.rows + 1)
+
+
+def _why_not(task: Task, best: Fit, outcome: Outcome) -> str:
+    table, size = task.table, len(best.subset) or task.k or 1
+    if len(set(table.labels.tolist())) == 1:
+        return "all labels are equal, so nothing can depend on the columns"
+    if not table.distinct:
+        return "no column changes over the rows"
+    if not best.subset:
+        return outcome.reason
+    seen = detectable_noise(
+        table.distinct, min(size, table.distinct), table.rows, task.alpha, known=task.k is not None
+    )
+    power = (
+        f"these rows would show a parity of {size} columns only up to {seen:.0%} noise"
+        if seen is not None
+        else f"these rows are too few for a parity of {size} columns even without noise"
+    )
+    return (
+        f"the best candidate {best.subset} fits {best.fitting / table.rows:.1%} of the rows, "
+        f"p = {math.exp(min(0.0, best.log_p)):.2g} after correction; {power}"
+    )

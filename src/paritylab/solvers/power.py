@@ -1,0 +1,173 @@
+"""How many rows support a parity, and how noisy one may be to be seen: summed, not guessed.
+
+For fair bits, a parity and noise ν the four counts of (parity, label) are multinomial; the power is
+their probability wherever the conditional test of `evidence` rejects.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln, ndtr, ndtri, ndtri_exp
+
+from paritylab.solvers.evidence import log_factorials, log_family
+
+#: Up to this many rows the parity's margin is summed over; beyond, five points of Gauss and
+#: Hermite stand for its nearly normal distribution.
+EXACT_ROWS = 100
+#: Beyond this many rows the bell curve is as good.
+BELL_ROWS = 1000
+_NODES = np.array(
+    [-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806]
+)
+_WEIGHTS = np.array([0.011257411, 0.222075922, 0.533333333, 0.222075922, 0.011257411])
+
+
+def rows_needed(
+    n: int, k: int, noise: float, alpha: float = 0.01, power: float = 0.99, known: bool = True
+) -> int:
+    """The least number of rows at which a k-parity of n fair bits is supported with this power.
+
+    noise: ν. alpha: level after correction. known: whether the size k is given.
+
+    >>> rows_needed(200, 3, 0.0), rows_needed(200, 3, 0.2)
+    (37, 168)
+    """
+    if not (1 <= k <= n and 0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
+        raise ValueError(
+            "need 1 ≤ k ≤ n, noise in [0, 0.5), alpha and power in (0, 1), got "
+            f"n={n}, k={k}, noise={noise}, alpha={alpha}, power={power}"
+        )
+    level = math.log(alpha) - log_family(n, k, known)
+    return _least_rows(round(level, 9), float(noise), float(power))
+
+
+@lru_cache(maxsize=1024)
+def _least_rows(level: float, noise: float, power: float) -> int:
+    bell = max(4, math.ceil(_bell_rows(level, noise, power)))
+    low, high = max(3, int(0.97 * bell) - 2), int(1.05 * bell) + 8
+    while _power(low, level, noise) >= power:
+        low = low // 2
+    while _power(high, level, noise) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(middle, level, noise) >= power else (middle, high)
+    # Power is a saw in the number of rows: look a little below for a smaller one that serves.
+    for rows in range(max(4, high - max(4, high // 50)), high):
+        if rows <= EXACT_ROWS and _power(rows, level, noise) >= power:
+            return rows
+    return high
+
+
+def detectable_noise(
+    n: int, k: int, rows: int, alpha: float = 0.01, power: float = 0.99, known: bool = True
+) -> float | None:
+    """The largest noise at which these rows support a k-parity with this power; None if none.
+
+    >>> round(detectable_noise(200, 3, 168), 2)
+    0.2
+    """
+    level = math.log(alpha) - log_family(n, k, known)
+    if _power(rows, level, 0.0) < power:
+        return None
+    low, high = 0.0, 0.5
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _power(rows, level, middle) >= power else (low, middle)
+    return low
+
+
+def support_power(
+    n: int, k: int, rows: int, noise: float, alpha: float = 0.01, known: bool = True
+) -> float:
+    """The chance that `rows` rows support a k-parity of n fair bits at level alpha."""
+    return _power(rows, math.log(alpha) - log_family(n, k, known), noise)
+
+
+@lru_cache(maxsize=4096)
+def _power(rows: int, level: float, noise: float) -> float:
+    """P(log of the two-sided conditional p-value ≤ level)."""
+    if rows > BELL_ROWS:
+        return 1.0 if _bell_rows(level, noise, 1 - 1e-9) < rows else _bell_power(rows, level, noise)
+    # The other half of the margins is the same with parity and label both turned round.
+    if rows <= EXACT_ROWS:
+        margins = _likely(rows, 0.5)
+        margins = margins[2 * margins >= rows]
+        chances = _pmf(rows, 0.5, margins) * np.where(2 * margins == rows, 1, 2)
+    else:
+        margins = np.round(rows / 2 + _NODES * math.sqrt(rows) / 2).astype(int)
+        chances = _WEIGHTS
+    total = sum(
+        chance * _power_given(rows, ones, level, noise)
+        for ones, chance in zip(margins.tolist(), chances.tolist(), strict=True)
+    )
+    return float(total / chances.sum())
+
+
+def _bell_power(rows: int, level: float, noise: float) -> float:
+    contrast, quantile = 1 - 2 * noise, -float(ndtri_exp(level - math.log(2)))
+    return float(ndtr((contrast * math.sqrt(rows) - quantile) / math.sqrt(1 - contrast**2)))
+
+
+def _bell_rows(level: float, noise: float, power: float) -> float:
+    """Rows at which a normal correlation exceeds its threshold with this power."""
+    contrast, quantile = 1 - 2 * noise, -float(ndtri_exp(level - math.log(2)))
+    return ((quantile + float(ndtri(power)) * math.sqrt(1 - contrast**2)) / contrast) ** 2
+
+
+def _power_given(rows: int, ones: int, level: float, noise: float) -> float:
+    """The power given in how many rows the parity is -1.
+
+    Of those `ones` rows `lost` are flipped and `gained` of the others, so that the label is -1 in
+    ones - lost + gained rows and both are in ones - lost.
+    """
+    lost, gained = _likely(ones, noise), _likely(rows - ones, noise)
+    weight = _pmf(ones, noise, lost)[:, None] * _pmf(rows - ones, noise, gained)[None, :]
+    minus = ones - lost[:, None] + gained[None, :]
+    overlap = np.broadcast_to((ones - lost)[:, None], minus.shape)
+    rejected = overlap >= _thresholds(rows, ones, level)[minus]
+    return float(weight[rejected].sum() / weight.sum())
+
+
+@lru_cache(maxsize=4096)
+def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
+    """For every number of labels -1, the least overlap that is significant.
+
+    It is rows + 1 where none is, and where the number of labels is as good as impossible.
+    """
+    least = np.full(rows + 1, rows + 1)
+    minus = np.union1d(_likely(rows, 0.5), [ones])[:, None]
+    # No overlap below what chance alone gives is significant.
+    overlap = np.arange(ones, ones * ones // rows - 3 * math.isqrt(rows), -1)
+    overlap = overlap[overlap >= 0][None, :]
+    inside = (overlap <= minus) & (minus - overlap <= rows - ones)
+    known = log_factorials(rows)
+    other = np.where(inside, minus - overlap, 0)
+    logs = known[ones] - known[overlap] - known[ones - overlap] + known[rows - ones]
+    logs = logs - known[other] - known[np.where(inside, rows - ones - other, 0)]
+    logs = np.where(inside, logs - (known[rows] - known[minus] - known[rows - minus]), -np.inf)
+    significant = inside & (np.logaddexp.accumulate(logs, axis=1) + math.log(2) <= level)
+    reached = np.where(significant, overlap, rows + 1).min(axis=1)
+    least[minus[:, 0]] = reached
+    return least
+
+
+def _log_choose(n: int, k: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+
+
+def _likely(trials: int, chance: float) -> np.ndarray:
+    """Counts that a binomial takes but for a chance of about 1e-6."""
+    middle, reach = trials * chance, 5 * math.sqrt(trials * chance * (1 - chance)) + 5
+    if chance == 0:
+        return np.zeros(1, dtype=np.int64)
+    return np.arange(max(0, int(middle - reach)), min(trials, int(middle + reach)) + 1)
+
+
+def _pmf(trials: int, chance: float, counts: np.ndarray) -> np.ndarray:
+    if chance == 0:
+        return (counts == 0).astype(np.float64)
+    logs = _log_choose(trials, counts) + counts * math.log(chance)
+    return np.exp(logs + (trials - counts) * math.log1p(-chance))

@@ -1,0 +1,135 @@
+"""Rows as solvers see them: columns that differ, as signs and as packed bits."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.problem.bits import as_bits
+
+#: Rows of the first comparison of columns.
+FIRST_LOOK = 256
+
+
+class Twins(NamedTuple):
+    """Columns that say the same as a kept one on every row, or always the opposite."""
+
+    same: tuple[int, ...]
+    opposite: tuple[int, ...]
+
+
+class Table:
+    """Rows of 0/1 bits (N, n) with labels ±1 (N,).
+
+    Columns that never change are left out, and of columns that are equal or opposite on all rows
+    one is kept: nothing that is asked of labels given the rows depends on the others.
+    """
+
+    def __init__(self, bits: Any, labels: Any) -> None:
+        bits, labels = np.asarray(as_bits(bits)), np.asarray(labels)
+        if bits.ndim != 2 or labels.shape != bits.shape[:1] or len(bits) < 2:
+            raise ValueError(
+                f"rows need bits of shape (N ≥ 2, n) and one label each, got {bits.shape} and "
+                f"{labels.shape}"
+            )
+        if not np.isin(labels, (-1, 1)).all():
+            raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
+        self.bits = np.ascontiguousarray(bits, dtype=np.uint8)
+        self.labels = labels.astype(np.int8)
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n(self) -> int:
+        return self.bits.shape[1]
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Numbers of the columns that stand for all, ascending."""
+        return np.array(sorted(self._groups), dtype=np.int64)
+
+    @cached_property
+    def distinct_bits(self) -> np.ndarray:
+        """The kept columns, (N, columns)."""
+        return self.bits if self.distinct == self.n else self.bits[:, self.kept]
+
+    @property
+    def distinct(self) -> int:
+        """How many columns change and differ."""
+        return len(self._groups)
+
+    def twins(self, column: int) -> Twins:
+        """Columns that say the same as a kept one, or the opposite."""
+        return self._groups[column]
+
+    @cached_property
+    def _groups(self) -> dict[int, Twins]:
+        """Every kept column with those it stands for."""
+        # Few rows tell nearly all columns apart; only those they do not are compared in full.
+        few = _turned(self.bits[:FIRST_LOOK])
+        _, which, count = np.unique(_keys(few), return_inverse=True, return_counts=True)
+        alone = (count[which] == 1) & few.any(axis=1)
+        groups = {int(column): Twins((), ()) for column in np.flatnonzero(alone)}
+        rest = np.flatnonzero(~alone)
+        full = _turned(self.bits[:, rest])
+        rest, full = rest[full.any(axis=1)], full[full.any(axis=1)]
+        if not len(rest):
+            return groups
+        _, which = np.unique(_keys(full), return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        starts = np.flatnonzero(np.diff(which[order], prepend=-1))
+        for members in np.split(rest[order], starts[1:]):
+            head, others = int(members[0]), members[1:]
+            equal = self.bits[0, others] == self.bits[0, head]
+            groups[head] = Twins(tuple(others[equal].tolist()), tuple(others[~equal].tolist()))
+        return groups
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """Kept columns as ±1 in float32, (columns, N)."""
+        return np.ascontiguousarray(1 - 2 * self.distinct_bits.T.astype(np.float32))
+
+    @cached_property
+    def packed_columns(self) -> np.ndarray:
+        """Kept columns as packed bits, (columns, words)."""
+        return packed(self.distinct_bits.T)
+
+    @cached_property
+    def label_bits(self) -> np.ndarray:
+        """1 where the label is -1."""
+        return (self.labels < 0).astype(np.uint8)
+
+    def parity(self, subset: Any) -> np.ndarray:
+        """The exclusive or of some columns, one bit per row."""
+        chosen = list(subset)
+        if len(chosen) > 64:
+            return (self.bits[:, chosen].sum(axis=1, dtype=np.int64) & 1).astype(np.uint8)
+        return np.bitwise_xor.reduce(self.bits[:, chosen], axis=1, initial=0)
+
+
+def _turned(bits: np.ndarray) -> np.ndarray:
+    """Columns as packed bytes, complemented where the first row is 1: opposites become equal."""
+    return np.ascontiguousarray(np.packbits(bits ^ bits[:1], axis=0).T)
+
+
+def _keys(packed_columns: np.ndarray) -> np.ndarray:
+    """One comparable value per packed column."""
+    return packed_columns.view(f"V{packed_columns.shape[1]}").ravel()
+
+
+def packed(bits: np.ndarray) -> np.ndarray:
+    """Bits (rows, columns) as 64-bit words; column c is bit c % 64 of word c // 64."""
+    rows, columns = bits.shape
+    words = -(-columns // 64)
+    whole = np.zeros((rows, words * 8), np.uint8)
+    narrow = np.packbits(bits, axis=1, bitorder="little")
+    whole[:, : narrow.shape[1]] = narrow
+    return whole.view("<u8")
+
+
+def unpacked(words: np.ndarray, columns: int) -> np.ndarray:
+    """Bits (rows, columns) of 64-bit words, as `packed` wrote them."""
+    as_bytes = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=1, count=columns, bitorder="little")

@@ -1,0 +1,130 @@
+"""P-values against scipy and against tables without any relation; rows needed against draws."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.solvers.tables import planted, unrelated
+
+from paritylab.solvers import detectable_noise, rows_needed, support_power
+from paritylab.solvers.evidence import (
+    fit,
+    log_family,
+    log_overlap_tails,
+    noise_interval,
+)
+from paritylab.solvers.form import beats, better_table
+from paritylab.solvers.table import Table
+
+
+@pytest.mark.parametrize(("rows", "first", "second"), [(10, 5, 5), (57, 20, 44), (300, 3, 150)])
+def test_tails_are_hypergeometric(rows, first, second):
+    law = stats.hypergeom(rows, first, second)
+    for overlap in range(max(0, first + second - rows), min(first, second) + 1):
+        above, below = np.exp(log_overlap_tails(rows, first, second, overlap))
+        assert above == pytest.approx(law.sf(overlap - 1), rel=1e-9)
+        assert below == pytest.approx(law.cdf(overlap), rel=1e-9)
+
+
+def test_shares_of_the_level_sum_to_one():
+    n = 9
+    spent = sum(math.comb(n, k) * math.exp(-log_family(n, k, False)) for k in range(1, n + 1))
+    assert spent == pytest.approx(1 - 1 / (n + 1))
+    assert math.comb(n, 4) * math.exp(-log_family(n, 4, True)) == pytest.approx(1)
+
+
+def test_interval_is_clopper_and_pearsons():
+    for misses in (0, 3, 40):
+        exact = stats.binomtest(misses, 40).proportion_ci(0.95, "exact")
+        assert noise_interval(misses, 40) == pytest.approx(tuple(exact), abs=1e-9)
+
+
+@pytest.mark.parametrize("plus", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(("bias", "chained"), [(0.5, False), (0.1, False), (0.5, True)])
+def test_the_best_of_all_subsets_is_rarely_significant_by_chance(plus, bias, chained):
+    """Size of the whole family, every subset of six columns: at most the level."""
+    tables, level, false = 40, 0.05, 0
+    for seed in range(tables):
+        bits, labels = unrelated(6, 60, seed, bias=bias, plus=plus, chained=chained)
+        table = Table(bits, labels)
+        subsets = itertools.chain.from_iterable(
+            itertools.combinations(range(6), k) for k in range(1, 7)
+        )
+        false += min(fit(table, each).log_p for each in subsets) <= math.log(level)
+    assert stats.binom.sf(false - 1, tables, level) > 1e-3
+
+
+@pytest.mark.parametrize(("n", "k", "noise"), [(20, 3, 0.0), (20, 3, 0.1), (200, 3, 0.2)])
+def test_rows_needed_is_the_least_with_the_power(n, k, noise):
+    rows = rows_needed(n, k, noise)
+    assert support_power(n, k, rows, noise) >= 0.99 > support_power(n, k, rows - 1, noise)
+    generator = np.random.default_rng(n)
+    hits, draws, level = 0, 1500, math.log(0.01) - log_family(n, k, True)
+    for _ in range(draws):
+        column = generator.integers(0, 2, rows)
+        label = column ^ (generator.random(rows) < noise)
+        counts = (int(column.sum()), int(label.sum()), int((column & label).sum()))
+        hits += math.log(2) + min(log_overlap_tails(rows, *counts)) <= level
+    power = support_power(n, k, rows, noise)
+    assert abs(hits / draws - power) < 4 * math.sqrt(power * (1 - power) / draws) + 1e-3
+
+
+def test_bell_curve_and_sums_meet():
+    low, high = support_power(50, 3, 2000, 0.42), support_power(50, 3, 2001, 0.42)
+    assert abs(low - high) < 0.02
+    assert rows_needed(20, 1, 0.48) > 10_000
+
+
+def test_detectable_noise_is_the_other_side_of_rows_needed():
+    noise = detectable_noise(100, 3, 150)
+    assert rows_needed(100, 3, noise - 1e-3) <= 150 < rows_needed(100, 3, noise + 0.01)
+    assert detectable_noise(100, 3, 20) is None
+
+
+@pytest.mark.parametrize("call", [(0, 1, 0.1), (5, 6, 0.1), (5, 2, 0.5), (5, 2, 0.1, 0.0)])
+def test_rows_needed_asks_for_sense(call):
+    with pytest.raises(ValueError, match="need 1 ≤ k ≤ n"):
+        rows_needed(*call)
+
+
+def _better(bits, labels, subset, others=()):
+    table = Table(bits, labels)
+    return better_table(table, fit(table, subset), list(others), 0.01)
+
+
+def test_functions_that_are_no_parity_are_named():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (300, 5))
+    noisy = np.where(generator.random(300) < 0.05, -1, 1)
+    both = noisy * (1 - 2 * (bits[:, 1] & bits[:, 2]))
+    assert "the best function of columns 1, 2 fits 9" in _better(bits, both, (1, 2))
+    assert "where the column 2 is" in _better(bits, both, (1,))
+    most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
+    assert "function of columns 1, 2, 3" in _better(bits, most, (1,), [(2,), (3,), (1, 2, 3)])
+
+
+def test_labels_lost_on_one_side_are_uneven_noise():
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2, (400, 5))
+    odd = bits[:, 3] ^ bits[:, 1]
+    lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
+    assert "uneven noise: it fails on 0.0%" in _better(bits, lost, (1, 3))
+
+
+def test_a_noisy_parity_is_rarely_called_something_else():
+    others = list(itertools.combinations(range(12), 2))[:40]
+    called = [_better(*planted(12, 3, 0.2, 200, seed), others) is not None for seed in range(150)]
+    assert stats.binom.sf(sum(called) - 1, 150, 0.01) > 1e-3
+
+
+def test_a_larger_subset_has_to_be_worth_its_size():
+    generator = np.random.default_rng(2)
+    bits = (generator.random((300, 8)) < np.r_[0.5, 0.03, [0.5] * 6]).astype(np.uint8)
+    for subset, worth in (((0,), False), ((0, 1), False), ((0, 2), True)):
+        odd = bits[:, subset].sum(axis=1) % 2
+        labels = np.where(generator.random(300) < 0.2, -1, 1) * (1 - 2 * odd.astype(int))
+        table = Table(bits, labels)
+        larger = fit(table, (0, 1) if len(subset) == 1 else subset)
+        assert beats(table, larger, fit(table, (0,)), 0.01) == worth

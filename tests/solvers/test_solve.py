@@ -1,0 +1,208 @@
+"""The whole way: recovery, abstention, equivalents, errors; and solvers as learners."""
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+from tests.solvers.tables import planted, unrelated
+
+from paritylab.learning import Result, Rows, Sample, learn
+from paritylab.learning.runs import run_keys
+from paritylab.problem import Parity, ParityTree
+from paritylab.problem.sampling import draw_bits
+from paritylab.solvers import METHODS, Auto, Correlation, Elimination, rows_needed, solve
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "noise", "method"),
+    [
+        (20, 3, 0.0, "elimination"),
+        (20, 3, 0.3, "walsh"),
+        (100, 3, 0.2, "correlation"),
+        (150, 2, 0.3, "correlation"),
+        (60, 4, 0.1, "correlation"),
+    ],
+)
+def test_planted_parities_are_found_with_about_the_least_rows(n, k, noise, method):
+    rows = int(1.3 * rows_needed(n, k, noise, known=False)) + 1
+    answers = [(planted(n, k, noise, rows, seed)) for seed in range(5)]
+    for bits, labels, hidden in answers:
+        answer = solve(bits, labels)
+        assert answer.subset == hidden
+        assert answer.method == method
+        assert answer.p_value <= 0.01
+        low, high = answer.noise_interval
+        assert low <= answer.noise_rate <= high
+        assert answer.rows_needed is None
+
+
+@pytest.mark.parametrize("method", METHODS[1:-1])
+def test_every_method_finds_a_clean_parity(method):
+    bits, labels, hidden = planted(16, 4, 0.0, 70, seed=2, sign=-1)
+    answer = solve(bits, labels, method=method)
+    assert (answer.subset, answer.sign, answer.agreement) == (hidden, -1, 1.0)
+    assert answer.method == method
+    assert answer.reason
+    assert answer.searched
+
+
+def test_attention_is_judged_by_rows_it_has_not_seen():
+    bits, labels, hidden = planted(12, 2, 0.1, 800, seed=0)
+    answer = solve(bits, labels, k=2, method="heads")
+    assert answer.subset == hidden
+    assert "200 rows" in answer.reason
+    bits, labels = unrelated(12, 400, seed=0)
+    assert solve(bits, labels, k=2, method="heads").subset is None
+
+
+@pytest.mark.parametrize("plus", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(("bias", "chained"), [(0.5, False), (0.2, False), (0.5, True)])
+def test_unrelated_labels_get_no_answer(plus, bias, chained):
+    found = [
+        solve(*unrelated(14, 100, seed, bias=bias, plus=plus, chained=chained), alpha=0.05)
+        for seed in range(8)
+    ]
+    false = sum(each.subset is not None for each in found)
+    assert stats.binom.sf(false - 1, 8, 0.05) > 1e-3
+
+
+def test_abstention_says_how_many_rows_would_do():
+    bits, labels, _ = planted(40, 3, 0.25, 60, seed=0)
+    answer = solve(bits, labels, k=3)
+    assert answer.subset is None
+    assert answer.sign == 1
+    assert answer.rows_needed > 60
+    assert answer.p_value > 0.01
+    assert "best candidate" in answer.reason
+    assert "no parity found" in str(answer)
+
+
+def test_too_few_clean_rows_list_all_that_fit():
+    bits, labels, hidden = planted(32, 5, 0.0, 16, seed=0)
+    answer = solve(bits, labels, k=5, method="meeting")
+    assert answer.subset is None
+    assert answer.agreement == 1
+    assert len(answer.equivalents) > 1
+    assert hidden in answer.equivalents or answer.rows_needed > 16
+
+
+def test_columns_that_say_the_same_are_listed():
+    bits, labels, hidden = planted(10, 2, 0.1, 120, seed=1)
+    first, second = hidden
+    copies = np.stack([bits[:, first], 1 - bits[:, second], np.ones(120)], axis=1).astype(np.uint8)
+    answer = solve(np.concatenate([bits, copies], axis=1), labels)
+    assert answer.subset == hidden
+    assert set(answer.equivalents) == {(second, 10), (first, 11), (10, 11)}
+
+
+def test_columns_that_depend_on_others_are_listed():
+    bits, labels, hidden = planted(10, 3, 0.1, 150, seed=1)
+    sum_of_all = (bits[:, hidden].sum(axis=1) + 1) % 2
+    answer = solve(np.concatenate([bits, sum_of_all[:, None]], axis=1), labels)
+    assert (answer.subset, answer.sign) == ((10,), -1)
+    assert answer.equivalents == (hidden,)
+
+
+def test_a_part_of_a_biased_parity_is_not_taken_for_the_whole():
+    for seed in range(5):
+        bits, labels, hidden = planted(40, 3, 0.1, 500, seed, bias=0.2)
+        assert solve(bits, labels).subset == hidden
+
+
+def test_what_merely_correlates_is_said_to_be_no_parity():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (400, 12))
+    labels = 1 - 2 * (bits[:, 3] | bits[:, 7])
+    answer = solve(bits, labels)
+    assert set(answer.subset) <= {3, 7}
+    assert "not a" in answer.better_table
+
+
+@pytest.mark.parametrize(
+    ("bits", "labels", "words"),
+    [
+        (np.zeros((9, 3), int), [1, -1] * 4 + [1], "no column changes"),
+        (np.eye(5, dtype=int), [1] * 5, "all labels are equal"),
+    ],
+)
+def test_nothing_to_explain(bits, labels, words):
+    answer = solve(bits, labels)
+    assert answer.subset is None
+    assert words in answer.reason
+
+
+def test_a_budget_that_ends_is_told():
+    bits, labels = unrelated(120, 130, seed=0)
+    told = []
+    answer = solve(bits, labels, k=5, budget=0.2, progress=lambda *news: told.append(news))
+    assert not answer.complete
+    assert answer.subset is None
+    assert all(0 <= fraction <= 1 for fraction, _ in told)
+
+
+def test_the_same_key_gives_the_same_answer():
+    bits, labels, _ = planted(60, 10, 0.0, 60, seed=0)
+    first, second = (solve(bits, labels, method="restarts", key=3) for _ in range(2))
+    assert (first.subset, first.searched) == (second.subset, second.searched)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"method": "magic"}, "method must be one of auto"),
+        ({"alpha": 0}, "alpha must be"),
+        ({"budget": -1}, "budget must be"),
+        ({"k": 9}, "k must be between 1 and n=3"),
+        ({"labels": [0, 1, 1]}, "labels must be"),
+        ({"bits": [[2, 0, 0]] * 3}, "bits must be 0 or 1"),
+        ({"bits": [0, 1, 1]}, "rows need bits"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(change, words):
+    call = {"bits": np.eye(3, dtype=int), "labels": [1, -1, 1], **change}
+    with pytest.raises(ValueError, match=words):
+        solve(call.pop("bits"), call.pop("labels"), **call)
+
+
+def test_walsh_says_how_many_columns_it_takes():
+    bits, labels = unrelated(30, 50, seed=0)
+    with pytest.raises(ValueError, match="up to 26 columns"):
+        solve(bits, labels, method="walsh")
+
+
+# Solvers as learners.
+
+
+def test_solvers_see_the_rows_that_other_learners_see():
+    """Heads draw their rows by fold_in(key, 2) of the run's key; so do solvers."""
+    target = Parity(8, (1, 4), noise=0.2)
+    runs = learn(Auto(), Sample(target, 150), runs=2, key=4)
+    key = jax.random.fold_in(run_keys(4, 1, 1)[0], 2)
+    bits, flips = draw_bits(key, target.probabilities, 0.2, 150, True)
+    assert runs.recovered.all()
+    assert runs.kind == "exact"
+    assert runs.stats["noise_rate"][1] == np.mean(np.asarray(flips) < 0)
+    assert bits.shape == (150, 8)
+
+
+def test_a_learner_abstains_and_says_so():
+    runs = learn(Correlation(), Sample(Parity(30, (1, 2, 3), noise=0.3), 40), runs=2)
+    assert runs.result == [Result.ABSTAINED] * 2
+    assert runs.subset == [None, None]
+    assert (runs.risk == 1).all()
+    assert float(runs.model(0)(np.zeros(30))) == 0
+
+
+def test_rows_of_ones_own():
+    bits, labels, hidden = planted(30, 3, 0.1, 150, seed=0, sign=-1)
+    runs = learn(Auto(alpha=0.001), Rows(bits, labels))
+    assert runs.subset == [hidden]
+    assert runs.result == [Result.SOLVED]
+    model = runs.model(0)
+    fits = np.mean([float(model(row)) == label for row, label in zip(bits, labels, strict=True)])
+    assert fits == pytest.approx(runs.stats["agreement"][0])
+
+
+def test_trees_are_refused():
+    with pytest.raises(ValueError, match="trees of parities"):
+        learn(Elimination(), Sample(ParityTree(8, (0, 1, 2, 3)), 50))
