@@ -31,7 +31,6 @@ NOT_YET_MOVED = {
     "ks-separation",
     "ks-thm1",
     "ks-thm2",
-    "ks-thm5",
     "ks-thm5-samples",
     "ks-thm7",
     "lab-heads-learn",

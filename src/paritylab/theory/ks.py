@@ -89,7 +89,7 @@ class RowLaw(NamedTuple):
     tilt: np.ndarray
 
 
-def _tokens_seen(n: int, k: int, mask: str) -> np.ndarray:
+def tokens_seen(n: int, k: int, mask: str) -> np.ndarray:
     """How many tokens the nodes see: at most 257 nodes, evenly taken, the root last."""
     ends = level_ends(n, k)
     every = np.repeat(ends[:-1], np.diff(ends)) if mask == "level" else np.arange(n, n + k - 1)
@@ -197,7 +197,7 @@ def step_error(
     Without a score the one of the smallest predicted risk: a smaller one leaks to the other tokens,
     a larger one tips the two children apart.
     """
-    law = row_law(_tokens_seen(n, k, mask), link)
+    law = row_law(tokens_seen(n, k, mask), link)
 
     def risk(nodes: _Nodes) -> tuple[float, float, float]:
         leak, broken = float(expit(nodes.leak[-1])), (k - 1) * float(np.mean(nodes.broken()))
@@ -212,6 +212,24 @@ def step_error(
     return StepError(best, leak, nodes.worst_leak(k - 1), float(nodes.tilt[-1]), broken, least)
 
 
+class Tolerated(NamedTuple):
+    """Error per entry that a step stands: at one node, and at every node at once."""
+
+    one_pair: float
+    every_pair: float
+
+
+def tolerated_error(n: int, k: int, score: float, link: AbstractLink) -> Tolerated:
+    """How wrong the gradient may be on two children, tipping them apart; score: the root's.
+
+    An error e tips by 2ηe. One node stands TIPPED. Every node by 2u at once: an error δ of the
+    children becomes c(u + δ)², which has a fixed point up to u = 1/(4c). Both are of order
+    n^(-2)/ln n, since the score is at least ln n.
+    """
+    per_score = child_signal(n + k - 2, link) / score
+    return Tolerated(TIPPED / 2 * per_score, per_score / (4 * link.curvature))
+
+
 def samples_for_every_pair(
     n: int, k: int, link: AbstractLink = COSINE, share: float = 0.5
 ) -> float:
@@ -224,7 +242,7 @@ def samples_for_every_pair(
     >>> [round(samples_for_every_pair(n, n // 2) / n) for n in (1024, 4096, 16384)]
     [112, 142, 172]
     """
-    law = row_law(_tokens_seen(n, k, "token"), link)
+    law = row_law(tokens_seen(n, k, "token"), link)
     noise = np.linspace(-9, 9, 361)
     weight = norm.pdf(noise) * (noise[1] - noise[0])
 
