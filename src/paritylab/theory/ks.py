@@ -222,12 +222,12 @@ class Tolerated(NamedTuple):
 def tolerated_error(n: int, k: int, score: float, link: AbstractLink) -> Tolerated:
     """How wrong the gradient may be on two children, tipping them apart; score: the root's.
 
-    An error e tips by 2ηe. One node stands TIPPED. Every node by 2u at once: an error δ of the
-    children becomes c(u + δ)², which has a fixed point up to u = 1/(4c). Both are of order
-    n^(-2)/ln n, since the score is at least ln n.
+    An error e tips by 2ηe. One node stands TIPPED. If every node is tipped by 2u, an error δ of
+    its child that says -1 becomes c(u + δ/2)², which has a fixed point up to u = 1/(2c). Both are
+    of order n^(-2)/ln n, since the score is at least ln n.
     """
     per_score = child_signal(n + k - 2, link) / score
-    return Tolerated(TIPPED / 2 * per_score, per_score / (4 * link.curvature))
+    return Tolerated(TIPPED / 2 * per_score, per_score / (2 * link.curvature))
 
 
 def samples_for_every_pair(

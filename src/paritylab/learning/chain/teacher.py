@@ -237,7 +237,7 @@ def usual_step(
 class ChainCurve(NamedTuple):
     """After N rows of its own growing stream, has a run found every pair, and is it solved?
 
-    Flags (N, runs); solved also asks for every one of 2,000 fresh inputs.
+    Flags (N, runs); solved also asks for every fresh input to be right.
     """
 
     samples: np.ndarray
@@ -253,6 +253,7 @@ def chain_curve(
     runs: int,
     link: Any = "cos",
     seed: int = 0,
+    inputs: int = 2000,
 ) -> ChainCurve:
     """One teacher-forced step from growing prefixes of a stream, for a grid of N.
 
@@ -267,17 +268,24 @@ def chain_curve(
     keys = fold_keys(as_key(seed), np.arange(runs))
     stream = _Stream(n, k, "token", batch_size(int(np.diff(grid, prepend=0).max())))
     with jax.default_matmul_precision("highest"):
-        found = _curves(rule, np.asarray(etas, np.float32), grid, leaves, keys, stream)
+        sizes = np.asarray(etas, np.float32)
+        found = _curves(rule, sizes, grid, leaves, keys, stream, inputs)
     return ChainCurve(grid, *(np.asarray(each).T for each in found))
 
 
 @eqx.filter_jit
 def _curves(
-    link: AbstractLink, etas: Any, grid: Any, leaves: Any, keys: Any, stream: _Stream
+    link: AbstractLink,
+    etas: Any,
+    grid: Any,
+    leaves: Any,
+    keys: Any,
+    stream: _Stream,
+    inputs: int,
 ) -> Any:
     def one(leaves: Any, key: Any) -> Any:
         def right(scores: Any) -> Any:
-            tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, stream.n, 2000)
+            tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, stream.n, inputs)
             return answers(ChainModel(scores, stream.n, link), tokens).wrong == 0
 
         def longer(total: Any, at: Any) -> Any:
