@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from paritylab.models.links import AbstractLink
 from paritylab.precision import float64
-from paritylab.theory.ks import LOST, TIPPED, child_signal, row_law, tokens_seen
+from paritylab.theory.ks import TIPPED, child_signal, row_law, tokens_seen
 
 
 class ShiftedPart(NamedTuple):
@@ -59,7 +59,8 @@ def _residual(z: np.ndarray, node: int, link: AbstractLink) -> Any:
 
 class Limit(NamedTuple):
     """overtaken: α at which the bits of A score as high as a node's children, from infinitely many
-    rows. broken: α at which they hold a third of what the children hold (see LOST)."""
+    rows. broken: α at which they hold 1/(2c) of what the children hold: every node leaks alike, and
+    beyond it the errors grow from level to level (as in `tolerated_error`)."""
 
     overtaken: float
     broken: float
@@ -80,7 +81,7 @@ def shift_limit(
         part = shifted_part(tokens, members, link, tokens - n if inside else None)
         ahead = signal * tokens / (tokens - 2)
         overtaken = ahead / (ahead + part.member - part.child)
-        share = float(np.log(members / 2 / LOST)) / (score * signal / signals[-1])
+        share = float(np.log(members * link.curvature)) / (score * signal / signals[-1])
         limits.append(Limit(overtaken, overtaken * (1 - share)))
     return min(limits, key=lambda limit: limit.broken)
 
@@ -91,19 +92,27 @@ def lies_limit(n: int, k: int, score: float, link: AbstractLink) -> float:
 
 
 def flips_limit(n: int, k: int, samples: float, score: float, link: AbstractLink) -> float:
-    """Probability of a wrong intermediate token at which a node breaks for half of the targets.
+    """Probability of a wrong intermediate token that a step with this root score stands.
 
-    A wrong row, (1 + x_m)(x_c1 - x_c2) ≠ 0, tips the children by a standard deviation of
-    s·√(8qM/N), q the share of such rows: the probability itself on the first level, above it
-    (1 - (1 - 2ρ)³)/2.
+    Above the first level a signal falls to (1 - 2ρ)³ of itself, and the root leaks; that may reach
+    1/(2c) as for a shift. And a wrong row, (1 + x_m)(x_c1 - x_c2) ≠ 0, tips the children by a
+    standard deviation of s·√(8qM/N), q the share of such rows: ρ on the first level, above it
+    (1 - (1 - 2ρ)³)/2; a node may be broken for half of the targets. The smaller of the two.
     """
     law = row_law(tokens_seen(n, k, "token"), link)
-    scores = score * law.signal / law.signal[-1]
-    first = law.tokens < n + k // 2
+    scores, first = score * law.signal / law.signal[-1], law.tokens < n + k // 2
+    spread = score * law.noise[-1] / (law.signal[-1] * np.sqrt(samples))
 
-    def excess(flips: float) -> float:
+    def leaks(flips: float) -> float:
+        kept = score * (1 - 2 * flips) ** 3
+        return float(np.log(law.tokens[-1] * link.curvature) + spread**2 / 2 - kept)
+
+    def tips(flips: float) -> float:
         wrong = np.where(first, flips, (1 - (1 - 2 * flips) ** 3) / 2)
         tilt = scores * np.sqrt((8 * wrong * law.tokens + (law.tilt / law.signal) ** 2) / samples)
         return (k - 1) * float(np.mean(2 * ndtr(-TIPPED / tilt))) - float(np.log(2))
 
-    return float(brentq(excess, 0, 0.5)) if excess(0.0) < 0 < excess(0.5) else float("nan")
+    return min(
+        float(brentq(each, 0, 0.5)) if each(0.0) < 0 < each(0.5) else float(each(0.0) < 0) / 2
+        for each in (leaks, tips)
+    )

@@ -4,10 +4,10 @@ from paritylab.claims.lab.chain import HarmCurve, Harmed, Needed, Samples
 from paritylab.statistics import PowerLaw, Rate
 
 
-def needed(ratio=1.0, low=-0.05, high=0.05):
-    law = PowerLaw(1.2, 1.15, 1.25, 20.0)
-    drift = PowerLaw((low + high) / 2, low, high, 1.0)
-    return Needed("every pair found", [8000.0 * ratio, 20_000.0], [8000.0, 20_000.0], law, drift)
+def needed(low=0.9, high=1.1):
+    law, drift = PowerLaw(1.2, 1.15, 1.25, 20.0), PowerLaw(0.0, -0.05, 0.05, 1.0)
+    found = [8000.0, 20_000.0]
+    return Needed("every pair found", found, found, [0.95, low], [1.05, high], law, drift)
 
 
 def samples(pairs=None, inputs=None):
@@ -26,13 +26,12 @@ NAN = float("nan")
 TABLES = {
     "lab-chain-samples": [
         (samples(), "holds"),
-        (samples(needed(0.82), needed(1.2)), "holds"),
-        (samples(needed(low=0.2, high=0.3)), "refuted"),
-        (samples(inputs=needed(low=-0.4, high=-0.2)), "refuted"),
-        (samples(needed(low=0.1, high=0.2)), "undecided"),
-        (samples(inputs=needed(1.3)), "undecided"),
-        (samples(needed(0.7)), "undecided"),
-        (samples(needed(NAN, -float("inf"), float("inf"))), "undecided"),
+        (samples(needed(0.82, 1.1), needed(0.9, 1.24)), "holds"),
+        (samples(needed(1.3, 1.5)), "refuted"),
+        (samples(inputs=needed(0.6, 0.75)), "refuted"),
+        (samples(needed(1.1, 1.3)), "undecided"),
+        (samples(inputs=needed(0.75, 0.9)), "undecided"),
+        (samples(needed(float("nan"), float("nan"))), "undecided"),
     ],
     "lab-chain-shift": [
         (harmed(), "holds"),

@@ -129,7 +129,8 @@ def _thm7(s: Stepwise) -> Judged:
     removed = ", ".join(f"{name}: {rate}" for name, rate in s.removed.items())
     control = s.cells[-1]
     text = (
-        f"One level per step: {listed}, loss at most {max(c.loss for c in s.cells):.0e} at the end. "
+        f"One level per step: {listed}; loss at the end at most "
+        f"{max(c.loss for c in s.cells):.0e}. "
         f"The same runs at {control} with a part removed: {removed}. With ε₀ = {SMALL:g} instead "
         f"of {EPSILON:g} the second level is silenced in {s.small.runs} of them and {s.small} of "
         f"these solve one level per step. Of the irrelevant weights {control.minus_one:.0%} end at "
