@@ -16,7 +16,7 @@ from paritylab.learning.chain.levels import level_step
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import float64
-from paritylab.problem import random_trees
+from paritylab.problem import ParityTree, random_trees
 from paritylab.problem.tree import level_ends
 from paritylab.statistics import Rate
 from paritylab.theory.ks import level_signal
@@ -86,9 +86,9 @@ class Stepwise(NamedTuple):
 def thm7(trial: Trial, cells: Sequence[tuple[int, int, int, int]]) -> Stepwise:
     made = []
     for n, k, samples, runs in trial.track(cells):
-        data = Sample(random_trees(n, k, runs, key=trial.seed), samples)
-        done = learn(_levels(), data, key=trial.seed)
-        made.append(_cell(n, k, samples, done))
+        trees = random_trees(n, k, runs, key=trial.seed)
+        data = Sample(trees, samples)
+        made.append(_cell(trees, samples, learn(_levels(), data, key=trial.seed)))
     parts: dict[str, dict[str, Any]] = {
         "no filter": {"filtering": False},
         "no rounding": {"rounding": False},
@@ -107,9 +107,10 @@ def _levels(**changed: Any) -> Levels:
     return Levels(**{**given, **changed})
 
 
-def _cell(n: int, k: int, samples: int, done: Runs) -> LevelCell:
-    irrelevant = np.repeat(visible_tokens(n, k, "level")[None], len(done), axis=0)
-    for run, tree in enumerate(done.targets):
+def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs) -> LevelCell:
+    n, k = trees[0].n, trees[0].k
+    irrelevant = np.repeat(visible_tokens(n, k, "level")[None], len(trees), axis=0)
+    for run, tree in enumerate(trees):
         irrelevant[run, tree.children.T, np.arange(k - 1)] = False
     score = level_step(n, k, samples=samples) * level_signal(n, k, 1, CosineLink())
     return LevelCell(

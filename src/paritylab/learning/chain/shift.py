@@ -12,6 +12,7 @@ from paritylab.learning.chain.judge import answers, over_runs, pairs_found
 from paritylab.learning.chain.teacher import batch_gradient
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
+from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
 from paritylab.problem.sampling import as_key, draw_signs, fold_keys
 from paritylab.problem.tree import tree_tokens
@@ -40,10 +41,10 @@ class HarmedRuns(NamedTuple):
     on inputs with the same shift. constant: accuracy there of the more frequent answer.
     """
 
-    found: np.ndarray
-    uniform: np.ndarray
-    shifted: np.ndarray
-    constant: np.ndarray
+    found: Bool[AnyArray, " runs"]
+    uniform: Float[AnyArray, " runs"]
+    shifted: Float[AnyArray, " runs"]
+    constant: Float[AnyArray, " runs"]
 
 
 def joined_bits(tree: ParityTree, members: int, inside: bool) -> Bool[np.ndarray, " n"]:
