@@ -47,7 +47,7 @@ class Needed(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """sizes: n, with k = n/2. pairs: every pair found. inputs: every fresh input right as well."""
+    """sizes: n, with k = n/2. runs: over all sizes. pairs, inputs: samples for either goal."""
 
     sizes: list[int]
     runs: int
@@ -64,18 +64,21 @@ class Samples(NamedTuple):
     "Σ_m E[1 - Φ(SNR + ξ)^(M-2)] = ln 2, and every fresh input right where the expected number of "
     "broken nodes is ln 2; for large n both are n times a linear function of log n.",
     efforts=Efforts(
-        quick={"sizes": (128, 256), "runs": 12, "points": 7},
-        default={"sizes": (128, 256, 512), "runs": 16, "points": 8},
-        full={"sizes": (128, 256, 512, 1024, 2048, 4096), "runs": 24, "points": 12},
+        quick={"cells": ((128, 20), (256, 12)), "points": 7},
+        default={"cells": ((128, 40), (256, 32), (512, 12)), "points": 8},
+        full={
+            "cells": ((128, 100), (256, 100), (512, 60), (1024, 40), (2048, 30), (4096, 24)),
+            "points": 12,
+        },
     ),
     settings={"k": "n/2", "link": "-cos(πt)", "fresh inputs": 500, "N": "0.65 … 1.6 of predicted"},
     seconds=(12, 40, 400),
 )
-def chain_samples(trial: Trial, sizes: Sequence[int], runs: int, points: int) -> Samples:
+def chain_samples(trial: Trial, cells: Sequence[tuple[int, int]], points: int) -> Samples:
     goals: dict[str, list[Any]] = {"pairs": [], "inputs": []}
     predicted: dict[str, list[float]] = {"pairs": [], "inputs": []}
     grids = []
-    for n in trial.track(sizes):
+    for n, runs in trial.track(cells):
         formulas = (samples_for_every_pair(n, n // 2), samples_for_every_input(n, n // 2))
         grid = np.geomspace(0.65 * formulas[0], 1.6 * formulas[1], points).astype(int)
         curve = chain_curve(n, n // 2, grid, runs=runs, seed=trial.seed, inputs=500)
@@ -83,11 +86,12 @@ def chain_samples(trial: Trial, sizes: Sequence[int], runs: int, points: int) ->
         for goal, flags, formula in zip(goals, curve[1:], formulas, strict=True):
             goals[goal].append(flags)
             predicted[goal].append(formula)
+    sizes = [n for n, _ in cells]
     needed = [
         _needed(name, sizes, grids, goals[goal], predicted[goal])
         for goal, name in (("pairs", "every pair found"), ("inputs", "every input right"))
     ]
-    return Samples(list(sizes), runs, *needed)
+    return Samples(sizes, sum(runs for _, runs in cells), *needed)
 
 
 def _needed(
@@ -123,7 +127,7 @@ def _chain_samples(s: Samples) -> Judged:
     shared: dict[str, Any] = {
         "evidence": "sampled",
         "interval": (s.pairs.law.low, s.pairs.law.high),
-        "runs": s.runs * len(s.sizes),
+        "runs": s.runs,
         "measured": {
             "n": s.sizes,
             **{f"N, {each.goal}": each.measured for each in goals},
