@@ -69,10 +69,10 @@ class Stepwise(NamedTuple):
     "one level per step, log2 k in all, for every ε₀ above the deviation of an untrained token.",
     efforts=Efforts(
         quick={"cells": ((32, 8, 2**17, 6),)},
-        default={"cells": ((32, 4, 2**16, 12), (32, 8, 2**17, 12))},
+        default={"cells": ((32, 4, 2**17, 12), (32, 8, 2**17, 12))},
         full={
             "cells": (
-                (32, 4, 2**16, 20),
+                (32, 4, 2**18, 20),
                 (64, 32, 2**24, 12),
                 (64, 16, 2**22, 12),
                 (32, 16, 2**20, 12),
