@@ -69,7 +69,7 @@ class Stepwise(NamedTuple):
     "one level per step, log2 k in all, for every ε₀ above the deviation of an untrained token.",
     efforts=Efforts(
         quick={"cells": ((32, 8, 2**17, 6),)},
-        default={"cells": ((32, 4, 2**17, 12), (32, 8, 2**17, 12))},
+        default={"cells": ((32, 4, 2**17, 12), (32, 8, 2**18, 12))},
         full={
             "cells": (
                 (32, 4, 2**18, 20),
@@ -81,7 +81,7 @@ class Stepwise(NamedTuple):
         },
     ),
     settings={"link": "-cos(πt)", "strings": STRINGS, "ε₀": EPSILON, "gradient": "whole chain"},
-    seconds=(15, 40, 600),
+    seconds=(15, 60, 900),
 )
 def thm7(trial: Trial, cells: Sequence[tuple[int, int, int, int]]) -> Stepwise:
     made = []

@@ -72,7 +72,7 @@ class Samples(NamedTuple):
         },
     ),
     settings={"k": "n/2", "link": "-cos(πt)", "fresh inputs": 500, "N": "0.65 … 1.6 of predicted"},
-    seconds=(12, 40, 400),
+    seconds=(15, 60, 400),
 )
 def chain_samples(trial: Trial, cells: Sequence[tuple[int, int]], points: int) -> Samples:
     goals: dict[str, list[Any]] = {"pairs": [], "inputs": []}
@@ -221,7 +221,7 @@ class Harmed(NamedTuple):
         full={"size": (128, 64), "samples": 65_536, "runs": 40},
     ),
     settings={"link": "-cos(πt)", "harm": f"{MULTIPLES} of the predicted limit", "inputs": 500},
-    seconds=(10, 25, 200),
+    seconds=(15, 40, 200),
 )
 def chain_shift(trial: Trial, size: tuple[int, int], samples: int, runs: int) -> Harmed:
     n, k = size
