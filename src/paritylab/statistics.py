@@ -167,6 +167,24 @@ def _log_half_point(log_sizes: np.ndarray, rates: np.ndarray) -> float:
     return float(log_sizes[at - 1] + share * (log_sizes[at] - log_sizes[at - 1]))
 
 
+def half_point_interval(
+    sizes: Any, successes: Any, *, draws: int = 400, seed: int = 0
+) -> tuple[float, float]:
+    """95 % interval of `half_point` from resampling the runs; outside the grid, the grid's end.
+
+    >>> flags = np.arange(9)[:, None] >= np.array([3, 4, 4, 5])
+    >>> low, high = half_point_interval(2.0 ** np.arange(9), flags)
+    >>> round(low), round(high)
+    (6, 20)
+    """
+    table, logs = np.asarray(successes, dtype=np.float64), np.log(np.asarray(sizes, dtype=float))
+    generator, runs = np.random.default_rng(seed), table.shape[1]
+    chosen = generator.integers(0, runs, (draws, runs))
+    halves = [_log_half_point(logs, table[:, each].mean(axis=1)) for each in chosen]
+    low, high = np.exp(np.percentile(halves, [2.5, 97.5]))
+    return float(low), float(high)
+
+
 def threshold_law(
     sizes: Any, grids: Any, successes: Any, *, draws: int = 400, seed: int = 0
 ) -> PowerLaw:

@@ -5,13 +5,19 @@ import pytest
 
 from paritylab.models import LINKS
 from paritylab.theory.ks import (
+    COSINE,
     child_signal,
     lemma4_bound,
     lemma6_squares,
     lemma9_kappa,
     lemma10_bounds,
     level_signal,
+    row_law,
+    samples_for_every_input,
+    samples_for_every_pair,
     samples_to_find_children,
+    step_error,
+    tolerated_error,
 )
 
 
@@ -45,3 +51,57 @@ def test_bounds_order_as_the_proofs_say():
     middle, last = lemma10_bounds(64, 2, 256, 0.1)
     assert middle < last
     assert 90 < samples_to_find_children(64, 32) / 64 < 100
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_the_row_law_is_exact_and_tends_to_its_leading_order(name):
+    link, m = LINKS[name], 20_000
+    law = row_law(np.array([64, m]), link)
+    assert law.signal[0] == pytest.approx(child_signal(64, link), rel=1e-9)
+    c = link.curvature
+    leading = (2 * c / m**2, 2 * c * np.sqrt(2 / m) / m, c**2 * np.sqrt(120 / m**3) / m)
+    np.testing.assert_allclose([part[1] for part in law[1:]], leading, rtol=0.02)
+
+
+def test_the_row_law_is_that_of_rows():
+    n, rows = 24, 200_000
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (rows, n))
+    z, node = signs.mean(axis=1), signs[:, 0] * signs[:, 1]
+    pull = -(-np.cos(np.pi * z) - node) * np.pi * np.sin(np.pi * z) / n
+    law = row_law(np.array([n]), COSINE)
+    tilt = pull * (signs[:, 0] - signs[:, 1])
+    assert tilt.std() == pytest.approx(law.tilt[0], rel=0.05)
+    assert (pull * signs[:, 5]).std() == pytest.approx(law.noise[0], rel=0.05)
+
+
+def test_the_best_score_is_between_leak_and_tilt():
+    best = step_error(1024, 512, 130 * 1024.0, COSINE)
+    small, large = (
+        step_error(1024, 512, 130 * 1024.0, COSINE, score=best.score * by) for by in (0.3, 3.0)
+    )
+    assert small.leak > best.leak > large.leak
+    assert small.worst_leak > small.leak
+    assert small.tilt < best.tilt < large.tilt
+    assert min(small.risk, large.risk) > 2 * best.risk
+    # Referee's measurement at N = 112n: right from ln M + 24 to ln M + 48, not at + 12.
+    assert 24 < step_error(1024, 512, 112 * 1024.0, COSINE).score - np.log(1534) < 48
+
+
+def test_the_formulas_for_samples_agree_with_each_other_and_with_measurements():
+    for n in (256, 1024):
+        pairs, inputs = (f(n, n // 2) for f in (samples_for_every_pair, samples_for_every_input))
+        assert pairs < inputs < 1.4 * pairs
+        assert pairs < samples_for_every_pair(n, n // 2, share=0.95)
+    per_bit = [samples_for_every_pair(n, n // 2) / n for n in (512, 1024, 2048, 4096)]
+    np.testing.assert_allclose(np.diff(per_bit), 15.15, atol=0.1)  # n·log n
+    # 16 targets each: 82n and 105n at n = 256 (found, right).
+    assert samples_for_every_pair(256, 128) / 256 == pytest.approx(82, rel=0.1)
+    assert samples_for_every_input(256, 128) / 256 == pytest.approx(105, rel=0.1)
+
+
+def test_the_tolerated_error_falls_like_the_inverse_square_and_the_score():
+    small, large = (tolerated_error(n, n // 2, 10.0, COSINE) for n in (256, 1024))
+    assert small.one_pair / large.one_pair == pytest.approx(16, rel=0.02)
+    assert small.every_pair < small.one_pair
+    twice = tolerated_error(256, 128, 20.0, COSINE)
+    assert small.one_pair == pytest.approx(2 * twice.one_pair)

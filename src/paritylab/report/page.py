@@ -25,7 +25,7 @@ HEADLINES = (
     "hg2-one-step",
     "hg2-softmax-needed",
     "ks-thm5",
-    "ks-thm5-samples",
+    "lab-chain-samples",
     "ks-thm7",
     "ks-thm2",
     "lab-heads-learn",

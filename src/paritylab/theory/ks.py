@@ -1,11 +1,22 @@
 """What KS promises, and the finite-size laws behind it."""
 
+from typing import Any, NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
-from scipy.stats import binom
+from scipy.optimize import brentq
+from scipy.special import expit, log_ndtr, ndtr
+from scipy.stats import binom, norm
 
-from paritylab.models.links import AbstractLink
+from paritylab.models.links import AbstractLink, CosineLink
 from paritylab.precision import float64
+from paritylab.problem.tree import level_ends
+
+#: A node is broken if the others hold a third of what its children hold, or if the children's
+#: scores differ by this much: beyond it the errors of a node grow from level to level.
+LOST, TIPPED = 1 / 3, 0.8
+
+COSINE = CosineLink()
 
 
 def child_signal(tokens: int, link: AbstractLink) -> float:
@@ -63,6 +74,196 @@ def samples_to_find_children(n: int, k: int) -> float:
     """
     tokens = n + k - 2
     return 2 * tokens * (np.sqrt(2 * np.log(tokens)) + np.sqrt(2 * np.log(k))) ** 2
+
+
+class RowLaw(NamedTuple):
+    """One row's part in the gradient at W = 0 of nodes that see `tokens` independent tokens.
+
+    signal: mean on a child. noise: standard deviation on another token. tilt: that of the
+    difference of the two children; zero to leading order, since (1 + x_m)(x_c1 - x_c2) = 0.
+    """
+
+    tokens: np.ndarray
+    signal: np.ndarray
+    noise: np.ndarray
+    tilt: np.ndarray
+
+
+def tokens_seen(n: int, k: int, mask: str) -> np.ndarray:
+    """How many tokens the nodes see: at most 257 nodes, evenly taken, the root last."""
+    ends = level_ends(n, k)
+    every = np.repeat(ends[:-1], np.diff(ends)) if mask == "level" else np.arange(n, n + k - 1)
+    return every[np.unique(np.linspace(0, k - 2, 257).astype(int))]
+
+
+def row_law(tokens: np.ndarray, link: AbstractLink) -> RowLaw:
+    """The exact moments of r·(x_j - ẑ)/M for every number of tokens, at most nine computed.
+
+    To leading order 2c/M², 2c√(2/M)/M and c²√(120/M³)/M; between the computed ones interpolated on
+    logarithms.
+    """
+    tokens = np.asarray(tokens, dtype=np.float64)
+    few = np.unique(np.linspace(tokens.min(), tokens.max(), 9).astype(int))
+    rest = [2 * np.arange(m - 1) - (m - 2) for m in few]
+    means = np.concatenate(
+        [(r + both) / m for m, r in zip(few, rest, strict=True) for both in (0, 2)]
+    )
+    # One array of a round length, so that few shapes compile.
+    padded = np.zeros(1 << (means.size - 1).bit_length())
+    padded[: means.size] = means
+    with float64():
+        z = jnp.asarray(padded)
+        values, slopes = (np.asarray(each)[: means.size] for each in (link(z), link.slope(z)))
+    ends = np.cumsum(np.repeat(few - 1, 2))[:-1]
+    parts = zip(*(np.split(each, ends) for each in (means, values, slopes)), strict=True)
+    moments = [_row_moments(int(m), next(parts), next(parts)) for m in few]
+    exact = np.log(moments).T
+    return RowLaw(tokens, *(np.exp(np.interp(np.log(tokens), np.log(few), e)) for e in exact))
+
+
+def _row_moments(tokens: int, apart: Any, same: Any) -> tuple[float, float, float]:
+    """Signal, noise and tilt from (ẑ, φ, φ') over the law of the rest: children apart, both +1."""
+    law = binom.pmf(np.arange(tokens - 1), tokens - 2, 0.5)
+    odd, even = (apart[1] + 1) * apart[2], (same[1] - 1) * same[2]
+    signal = law @ (odd * apart[0]) / 2 - law @ (even * (1 - same[0])) / 2
+    noise = np.sqrt(law @ (odd**2 + even**2) / 2)
+    return signal / tokens, noise / tokens, np.sqrt(2 * (law @ odd**2)) / tokens
+
+
+class StepError(NamedTuple):
+    """What one teacher-forced step is predicted to do.
+
+    score: of the root's children. leak: share of attention that the root gives to other tokens, in
+    the median. worst_leak: that of the worst node, for half of the targets. tilt: standard
+    deviation of the difference in score of the root's children. broken: expected number of broken
+    nodes (see LOST, TIPPED). risk: bound on ½ mean (ŷ - y)², broken + (c²/4)(leak⁴ + 3(tilt/2)⁴).
+    """
+
+    score: float
+    leak: float
+    worst_leak: float
+    tilt: float
+    broken: float
+    risk: float
+
+
+class _Nodes(NamedTuple):
+    """Nodes after a step: tokens seen, the children's score s, σ of the others, the tilt, ln leak.
+
+    With σ = s/SNR the others hold e^(-s)/2·(M e^(σ²/2)Φ(a - σ) + e^(σa)) of what the children hold,
+    a the median of the largest of M; the children's own noise is σ, the same for both.
+    """
+
+    tokens: np.ndarray
+    scores: np.ndarray
+    spread: np.ndarray
+    tilt: np.ndarray
+    leak: np.ndarray
+
+    @classmethod
+    def after(cls, score: float, law: RowLaw, samples: float) -> "_Nodes":
+        scores = score * law.signal / law.signal[-1]
+        per_row = scores / (law.signal * np.sqrt(samples))
+        spread, largest = per_row * law.noise, norm.isf(np.log(2) / law.tokens)
+        bulk = np.log(law.tokens) + spread**2 / 2 + log_ndtr(largest - spread)
+        leak = np.logaddexp(bulk, spread * largest) - scores - np.log(2)
+        return cls(law.tokens, scores, spread, per_row * law.tilt, leak)
+
+    def leaking(self, bound: float) -> np.ndarray:
+        """Expected number of times that a node's leak is above e^bound."""
+        usual = ndtr((self.leak - bound) / self.spread)
+        apart = (self.scores + bound + np.log(2)) / (np.sqrt(2) * self.spread)
+        return usual + self.tokens * ndtr(-apart)
+
+    def broken(self) -> np.ndarray:
+        return self.leaking(np.log(LOST)) + 2 * ndtr(-TIPPED / self.tilt)
+
+    def worst_leak(self, nodes: int) -> float:
+        """The share of attention lost by the worst of so many nodes like these, in the median."""
+        reach = 15 * float(np.max(self.spread))
+        least, most = float(np.min(self.leak)) - reach, float(np.max(self.leak)) + reach
+
+        def excess(bound: float) -> float:
+            return nodes * float(np.mean(self.leaking(bound))) - np.log(2)
+
+        return float(expit(brentq(excess, least, most)))
+
+
+def step_error(
+    n: int, k: int, samples: float, link: AbstractLink, mask: str = "token", score: float = 0.0
+) -> StepError:
+    """One teacher-forced step from N rows that gives the root's children this score.
+
+    Without a score the one of the smallest predicted risk: a smaller one leaks to the other tokens,
+    a larger one tips the two children apart.
+    """
+    law = row_law(tokens_seen(n, k, mask), link)
+
+    def risk(nodes: _Nodes) -> tuple[float, float, float]:
+        leak, broken = float(expit(nodes.leak[-1])), (k - 1) * float(np.mean(nodes.broken()))
+        squares = leak**4 + 3 * (float(nodes.tilt[-1]) / 2) ** 4
+        return broken + link.curvature**2 / 4 * squares, leak, broken
+
+    tried = np.log(n + k - 2) + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
+    risks = [risk(_Nodes.after(each, law, samples))[0] for each in tried]
+    best = float(tried[int(np.argmin(risks))])
+    nodes = _Nodes.after(best, law, samples)
+    least, leak, broken = risk(nodes)
+    return StepError(best, leak, nodes.worst_leak(k - 1), float(nodes.tilt[-1]), broken, least)
+
+
+class Tolerated(NamedTuple):
+    """Error per entry that a step stands: at one node, and at every node at once."""
+
+    one_pair: float
+    every_pair: float
+
+
+def tolerated_error(n: int, k: int, score: float, link: AbstractLink) -> Tolerated:
+    """How wrong the gradient may be on two children, tipping them apart; score: the root's.
+
+    An error e tips by 2ηe. One node stands TIPPED. If every node is tipped by 2u, an error δ of
+    its child that says -1 becomes c(u + δ/2)², which has a fixed point up to u = 1/(2c). Both are
+    of order n^(-2)/ln n, since the score is at least ln n.
+    """
+    per_score = child_signal(n + k - 2, link) / score
+    return Tolerated(TIPPED / 2 * per_score, per_score / (2 * link.curvature))
+
+
+def samples_for_every_pair(
+    n: int, k: int, link: AbstractLink = COSINE, share: float = 0.5
+) -> float:
+    """N at which one teacher-forced step finds every pair for that share of targets.
+
+    Σ_m P_m = ln(1/share) over the nodes, with P_m = E[1 - Φ(SNR + ξ)^(M-2)] the chance that one of
+    M - 2 others outscores the children, whose common noise is ξ. SNR is about √(N/2M). For large n
+    nearly Σ_m M·Q(√(N/2M)/√2) = ln(1/share), which counts a node with several rivals several times.
+
+    >>> [round(samples_for_every_pair(n, n // 2) / n) for n in (1024, 4096, 16384)]
+    [112, 142, 172]
+    """
+    law = row_law(tokens_seen(n, k, "token"), link)
+    noise = np.linspace(-9, 9, 361)
+    weight = norm.pdf(noise) * (noise[1] - noise[0])
+
+    def missed(samples: float) -> float:
+        ratio = law.signal / law.noise * np.sqrt(samples)
+        above = (law.tokens[:, None] - 2) * log_ndtr(ratio[:, None] + noise[None, :])
+        return (k - 1) * float(np.mean(-np.expm1(above) @ weight)) + np.log(share)
+
+    return float(brentq(missed, 1, 1e4 * n))
+
+
+def samples_for_every_input(
+    n: int, k: int, link: AbstractLink = COSINE, share: float = 0.5
+) -> float:
+    """N at which one step of the best size breaks no node for that share of targets."""
+
+    def excess(log_samples: float) -> float:
+        broken = step_error(n, k, float(np.exp(log_samples)), link).broken
+        return float(np.log(broken / -np.log(share)))
+
+    return float(np.exp(brentq(excess, np.log(10 * n), np.log(1e4 * n), xtol=1e-3)))
 
 
 def lemma4_bound(k: int, link: AbstractLink) -> float:

@@ -84,8 +84,8 @@ def levels_solved(scores: Any, leaves: Any) -> Float[Array, " levels"]:
 
 def judge_chain(model: ChainModel, tree: ParityTree, key: Any, rows: int) -> tuple[float, float]:
     """Accuracy and largest error of the generated root on fresh inputs."""
-    answers = _answers_of_one(model, np.asarray(tree.leaves), as_key(key), rows)
-    return 1 - int(answers.wrong) / rows, float(answers.largest_error)
+    worth = _answers_of_one(model, np.asarray(tree.leaves), as_key(key), rows)
+    return 1 - int(worth.wrong) / rows, float(worth.largest_error)
 
 
 class Answers(NamedTuple):
@@ -97,7 +97,8 @@ class Answers(NamedTuple):
     largest_error: Any
 
 
-def _answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
+def answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
+    """What the generated root is worth on rows of true tokens."""
     root, y = model.generate(tokens[:, : model.n])[:, -1], tokens[:, -1]
     loss = (root - y) ** 2 / 2
     return Answers(
@@ -110,7 +111,7 @@ def _answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
 
 @eqx.filter_jit
 def _answers_of_one(model: ChainModel, leaves: Any, key: Any, rows: int) -> Answers:
-    return _answers(model, draw_tokens(key, leaves, model.n, rows))
+    return answers(model, draw_tokens(key, leaves, model.n, rows))
 
 
 class Named(NamedTuple):
@@ -161,8 +162,8 @@ def _judge_runs(
             tokens = tree_tokens(1 - 2 * bits.astype(scores.dtype), leaves)
         else:
             tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, how.n, FRESH)
-        answers = _answers(ChainModel(scores, how.n, link, how.mask), tokens)
-        return answers, pairs_found(scores, leaves, how.mask), _named(scores, how.n, how.mask)
+        worth = answers(ChainModel(scores, how.n, link, how.mask), tokens)
+        return worth, pairs_found(scores, leaves, how.mask), _named(scores, how.n, how.mask)
 
     return over_runs(one, scores, leaves, keys)
 
@@ -190,23 +191,23 @@ def judged_chains(
     else:
         with jax.default_matmul_precision("highest"):
             found = _judge_runs(rule, scores, leaves, keys, how)
-    answers, pairs, named = jax.tree.map(np.asarray, found)
-    risk = answers.risk.astype(np.float64)
-    right = (answers.wrong == 0) & (risk < SOLVED_LOSS)
+    worth, pairs, named = jax.tree.map(np.asarray, found)
+    risk = worth.risk.astype(np.float64)
+    right = (worth.wrong == 0) & (risk < SOLVED_LOSS)
     rows = 1 << data.n if how.every_input else FRESH
     return Trained(
         numbers=scores,
         subset=[leaves_under_root(Named(*each), data.n) for each in zip(*named, strict=True)],
         risk=risk,
-        error=np.zeros_like(risk) if how.every_input else answers.error.astype(np.float64),
+        error=np.zeros_like(risk) if how.every_input else worth.error.astype(np.float64),
         kind="exact" if how.every_input else "sampled",
         loss="squared",
         solved=right & ((pairs == 1) | (not needs_pairs)),
         recovered=pairs == 1,
         trace=trace,
         stats={
-            "accuracy": 1 - answers.wrong / rows,
-            "largest_error": answers.largest_error,
+            "accuracy": 1 - worth.wrong / rows,
+            "largest_error": worth.largest_error,
             "pairs_found": pairs,
             **(stats or {}),
         },

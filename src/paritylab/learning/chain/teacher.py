@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.learning.chain.judge import (
+    answers,
     draw_tokens,
-    judge_chain,
     judged_chains,
     leaves_of,
     over_runs,
@@ -21,9 +21,9 @@ from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
-from paritylab.problem.sampling import as_key
-from paritylab.problem.tree import ParityTree, level_ends, random_tree
-from paritylab.theory.ks import child_signal
+from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.tree import ParityTree, level_ends, random_trees
+from paritylab.theory.ks import child_signal, step_error
 
 #: Rows of samples held at a time.
 BATCH = 8192
@@ -35,7 +35,7 @@ class TeacherStep:
     """Theorem 5: one gradient step from W = 0 on teacher-forced chains, from a sample of trees.
 
     link: φ, a name or one's own. mask: "token" lets a node see every earlier token, "level" only
-    lower levels. eta: η, `usual_step` if None.
+    lower levels. eta: η, the `usual_step` for the number of samples if None.
 
     A run recovers its tree if at every inner node the two children outscore every other token the
     node sees. It is solved if it has recovered the tree, its generated root has the right sign on
@@ -60,7 +60,9 @@ class TeacherStep:
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         leaves, link = leaves_of(data), as_link(self.link)
-        eta = usual_step(data.n, data.k, link) if self.eta is None else self.eta
+        eta = self.eta
+        if eta is None:
+            eta = usual_step(data.n, data.k, link, data.samples, self.mask)
         stream = _Stream(data.n, data.k, self.mask, batch_size(data.samples))
         counts = np.int32(data.samples)
         found = _steps(link, np.float32(eta), counts, leaves, keys, stream, trace is not None)
@@ -214,19 +216,28 @@ def uniform_means(
     )
 
 
-def usual_step(n: int, k: int, link: Any = "cos") -> float:
-    """η that gives the root's children a score of ln M + 5 above the M tokens it sees.
+def usual_step(
+    n: int, k: int, link: Any = "cos", samples: int | None = None, mask: str = "token"
+) -> float:
+    """η for N samples: the one whose step is predicted to go wrong least (`theory.ks.step_error`).
 
-    About 2.2n² at n = 64 and 2.8n² at n = 1024 for k = n/2: inside the window of step sizes.
+    Without N the root's children get a score of ln M + 5 above the M tokens it sees: little leak,
+    and children that an error of the gradient tips apart as little as possible.
+
+    >>> [round(usual_step(1024, 512, samples=each * 1024) / 1024**2) for each in (112, 1000)]
+    [10, 3]
     """
-    tokens = n + k - 2
-    return float((np.log(tokens) + 5) / child_signal(tokens, as_link(link)))
+    rule, tokens = as_link(link), n + k - 2
+    score = np.log(tokens) + 5
+    if samples is not None:
+        score = step_error(n, k, float(samples), rule, mask).score
+    return float(score / child_signal(tokens, rule))
 
 
 class ChainCurve(NamedTuple):
     """After N rows of its own growing stream, has a run found every pair, and is it solved?
 
-    Flags (N, runs); solved also asks for every one of 2,000 fresh inputs.
+    Flags (N, runs); solved also asks for every fresh input to be right.
     """
 
     samples: np.ndarray
@@ -242,21 +253,50 @@ def chain_curve(
     runs: int,
     link: Any = "cos",
     seed: int = 0,
+    inputs: int = 2000,
 ) -> ChainCurve:
-    """One teacher-forced step from growing prefixes of a stream, for a grid of N."""
-    grid = np.asarray(samples, dtype=int)
-    eta, found = usual_step(n, k, link), np.zeros((grid.size, runs), dtype=bool)
-    solved = found.copy()
-    for run in range(runs):
-        key = jax.random.fold_in(as_key(seed), run)
-        tree = random_tree(jax.random.fold_in(key, 0), n, k)
-        total, done = np.zeros((n + k - 1, k - 1)), 0
-        for at, size in enumerate(grid.tolist()):
-            more = teacher_gradient(tree, jax.random.fold_in(key, 2 + at), size - done, link=link)
-            total, done = total + (size - done) * np.asarray(more, dtype=np.float64), size
-            scores = jnp.asarray((-eta / done * total).astype(np.float32))
-            found[at, run] = pairs_found(scores, np.asarray(tree.leaves)) == 1
-            if found[at, run]:
-                model = ChainModel(scores, n, link)
-                solved[at, run] = judge_chain(model, tree, jax.random.fold_in(key, 1), 2000)[0] == 1
-    return ChainCurve(grid, found, solved)
+    """One teacher-forced step from growing prefixes of a stream, for a grid of N.
+
+    Every N has its own `usual_step`. Run i draws its tree and its rows from fold_in(seed, i).
+    """
+    grid, rule = np.asarray(samples, dtype=np.int32), as_link(link)
+    if grid.size < 1 or (np.diff(grid, prepend=0) < 1).any():
+        raise ValueError(f"samples must be a growing list of numbers from 1, got {samples}")
+    etas = [usual_step(n, k, rule, int(size)) for size in grid]
+    trees = random_trees(n, k, runs, key=seed)
+    leaves = np.array([tree.leaves for tree in trees], dtype=np.int32)
+    keys = fold_keys(as_key(seed), np.arange(runs))
+    stream = _Stream(n, k, "token", batch_size(int(np.diff(grid, prepend=0).max())))
+    with jax.default_matmul_precision("highest"):
+        sizes = np.asarray(etas, np.float32)
+        found = _curves(rule, sizes, grid, leaves, keys, stream, inputs)
+    return ChainCurve(grid, *(np.asarray(each).T for each in found))
+
+
+@eqx.filter_jit
+def _curves(
+    link: AbstractLink,
+    etas: Any,
+    grid: Any,
+    leaves: Any,
+    keys: Any,
+    stream: _Stream,
+    inputs: int,
+) -> Any:
+    def one(leaves: Any, key: Any) -> Any:
+        def right(scores: Any) -> Any:
+            tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, stream.n, inputs)
+            return answers(ChainModel(scores, stream.n, link), tokens).wrong == 0
+
+        def longer(total: Any, at: Any) -> Any:
+            more = grid[at] - jnp.where(at > 0, grid[at - 1], 0)
+            rows = jax.random.fold_in(key, 2 + at)
+            total = total + more * _streamed_gradient(link, more, leaves, rows, stream)
+            scores = -etas[at] / grid[at] * total
+            found = pairs_found(scores, leaves) == 1
+            return total, (found, jax.lax.cond(found, right, lambda _: jnp.array(False), scores))
+
+        zero = jnp.zeros((stream.n + stream.k - 1, stream.k - 1), jnp.float32)
+        return jax.lax.scan(longer, zero, jnp.arange(grid.shape[0]))[1]
+
+    return over_runs(one, leaves, keys)

@@ -1,0 +1,31 @@
+"""Invented records for the claims of claims/ks/one_step.py."""
+
+from paritylab.claims.ks.one_step import OneStep, OracleCell
+from paritylab.learning.chain.tipping import ADVERSARIES
+from paritylab.statistics import Rate
+
+
+def one_step(solved=(14, 14), runs=14, errors=(0.02, 0.01), one=0.2, every=0.03):
+    measured = dict(zip(ADVERSARIES, (one, every, 0.1), strict=True))
+    cells = [OracleCell(n, measured, 0.2, 0.03, 8) for n in (64, 128)]
+    rates = [Rate(each, runs) for each in solved]
+    return OneStep(
+        [64, 128], rates, list(errors), {1.0: Rate(0, 4), 2.0: Rate(4, 4)}, cells, 4e8, []
+    )
+
+
+TABLES = {
+    "ks-thm5": [
+        (one_step(), "holds"),
+        (one_step(one=0.11, every=0.016), "holds"),  # just within a factor of two
+        (one_step(every=0.014), "corrected"),
+        (one_step(one=0.09), "corrected"),
+        (one_step(solved=(14, 2)), "refuted"),
+        (one_step(solved=(14, 0), every=0.001), "refuted"),
+        (one_step(solved=(14, 12)), "undecided"),
+        (one_step(solved=(39, 40), runs=40, errors=(0.01, 0.02)), "undecided"),
+        (one_step(solved=(9, 9), runs=9), "undecided"),  # too few runs
+        (one_step(solved=(29, 34), runs=34), "undecided"),
+        (one_step(solved=(34, 34), runs=34, one=float("nan")), "undecided"),
+    ]
+}

@@ -1,0 +1,98 @@
+"""Wrong gradients, shifted and poisoned rows: what is drawn is what is said, and what it does."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning.chain.shift import (
+    Harm,
+    harmed_gradient,
+    harmed_rows,
+    harmed_steps,
+    joined_bits,
+)
+from paritylab.learning.chain.teacher import chain_curve, usual_step
+from paritylab.learning.chain.tipping import error_patterns, survived
+from paritylab.problem import random_tree, random_trees
+from paritylab.theory.ks import COSINE, tolerated_error
+from paritylab.theory.shift import shifted_part
+
+X64_MODES = [False]
+TREE = random_tree(1, 32, 8)
+LEAVES = np.asarray(TREE.leaves, np.int32)
+
+
+def rows_of(harm, joined, rows=4000):
+    return np.asarray(harmed_rows(jax.random.key(0), LEAVES, joined, harm, rows))
+
+
+def test_rows_are_harmed_as_often_as_said():
+    joined = joined_bits(TREE, 6, False)
+    rows = rows_of(Harm(alpha=0.3), joined)
+    shared = np.abs(rows[:, :32][:, joined].sum(axis=1)) == 6
+    assert shared.mean() == pytest.approx(0.3 + 0.7 / 32, abs=0.03)
+    np.testing.assert_array_equal(np.asarray(TREE.tokens(rows[:, :32])), rows)
+    none = np.zeros(32, bool)
+    rows = rows_of(Harm(flips=0.2), none)
+    wrong = np.asarray(TREE.tokens(rows[:, :32]))[:, 32:] != rows[:, 32:]
+    np.testing.assert_allclose(wrong.mean(axis=0), 0.2, atol=0.03)
+    rows = rows_of(Harm(lies=0.4), none)
+    wrong = np.asarray(TREE.tokens(rows[:, :32]))[:, 32:] != rows[:, 32:]
+    assert wrong[:, 0].mean() == pytest.approx(0.2, abs=0.03)  # half of the lies are true
+    assert not wrong[:, 1:].any()
+    with pytest.raises(ValueError, match="members=40"):
+        joined_bits(TREE, 40, False)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_the_gradient_of_shifted_rows_is_the_closed_form(inside):
+    joined = joined_bits(TREE, 8 if inside else 6, inside)
+    harm = Harm(*map(np.float32, (1, 0, 0)))
+    pull = -np.asarray(harmed_gradient(LEAVES, joined, harm, 2**17, jax.random.key(0), COSINE))
+    part = shifted_part(38, int(joined.sum()), COSINE, 6 if inside else None)
+    np.testing.assert_allclose(pull[TREE.children[6], 6], part.child, atol=6e-4)
+    assert float(pull[:32, 6][joined].mean()) == pytest.approx(part.member, rel=0.03)
+
+
+def test_a_large_shift_breaks_what_a_small_one_leaves_alone():
+    trees = random_trees(32, 8, 3)
+    joined = np.stack([joined_bits(tree, 8, False) for tree in trees])
+    eta = usual_step(32, 8, samples=32_768)
+    none, small, large = (
+        harmed_steps(trees, joined, Harm(alpha=alpha), 32_768, eta=eta) for alpha in (0, 0.01, 0.6)
+    )
+    assert (none.uniform == 1).all()
+    assert (small.uniform == 1).all()
+    assert not large.found.any()
+    assert large.uniform.max() < 0.8
+
+
+def test_the_adversary_tips_the_children_only():
+    gradient = jnp.asarray(np.random.default_rng(0).normal(size=(39, 7)))
+    one, every, spread = np.asarray(error_patterns(gradient, LEAVES, jax.random.key(0)))
+    assert np.abs(one).sum() == 2
+    assert np.abs(every).sum() == 14
+    np.testing.assert_array_equal(every.sum(axis=0), 0)
+    assert np.abs(spread).sum() == sum(range(32, 39))
+    tilt = (
+        np.asarray(gradient)[TREE.children.T, np.arange(7)] * every[TREE.children.T, np.arange(7)]
+    )
+    assert (tilt.sum(axis=0) > 0).all()  # in the direction sampling has tipped already
+
+
+def test_a_step_stands_less_than_the_tolerated_error_only():
+    trees = random_trees(64, 8, 3)
+    eta = usual_step(64, 8)
+    limit = tolerated_error(64, 8, float(np.log(70)) + 5, COSINE).one_pair
+    right = survived(trees, 100_000, [0, 0.5 * limit, 2 * limit], eta=eta)
+    assert right.shape == (3, 3, 3)
+    assert right[0].sum(axis=1).tolist() == [3, 3, 0]
+
+
+def test_a_curve_grows_along_its_own_stream():
+    with pytest.raises(ValueError, match="growing list"):
+        chain_curve(16, 8, [400, 200], runs=1)
+    curve = chain_curve(32, 4, [200, 20_000], runs=3, inputs=100)
+    assert curve.found.tolist() == [[False] * 3, [True] * 3]
+    assert (curve.solved <= curve.found).all()
