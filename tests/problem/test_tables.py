@@ -101,7 +101,7 @@ def test_copies_and_files(tmp_path):
     table = tables.with_copies(tables.planted(5, 2, 50), ["x1"], flipped=True)
     assert (table.columns["x1_copy"] + table.columns["x1"] == 1).all()
     lines = table.write(tmp_path / "t.csv").read_text().splitlines()
-    assert lines[0] == "x1_copy,x0,x1,x2,x3,x4,y"
+    assert lines[0] == "x0,x1,x2,x3,x4,x1_copy,y"
     assert len(lines) == 51
 
 

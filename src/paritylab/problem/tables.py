@@ -115,7 +115,8 @@ def with_copies(table: Planted, names: Sequence[str], *, flipped: bool = False) 
         f"{name}_copy": 1 - table.columns[name] if flipped else table.columns[name]
         for name in names
     }
-    return replace(table, columns={**copies, **table.columns})
+    features = {name: table.columns[name] for name in table.features}
+    return replace(table, columns={**features, **copies, **table.columns})
 
 
 def decoy(
