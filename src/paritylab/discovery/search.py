@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, str], None]
 #: Alternatives listed, and rows up to which the power of the test is computed exactly.
-_MOST, _EXACT = 50, 2000
+_MOST, _EXACT = 50, 300
 
 
 @overload
