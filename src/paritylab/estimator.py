@@ -71,7 +71,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         self.thresholds_ = np.array([_threshold(column) for column in X.T])
         key = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.answer_ = solve(
-            (X > self.thresholds_).astype(np.uint8),
+            (self.thresholds_ < X).astype(np.uint8),
             (1 - 2 * codes).astype(np.int8),
             k=self.k,
             method=self.method,
