@@ -70,8 +70,10 @@ class DelimitedText:
             done += block.rows
 
     def _all_pieces(self) -> Iterator[bytes]:
-        if self._rest:
-            yield self._rest
+        first, self._rest = self._rest, b""
+        if first:
+            yield first
+        del first
         yield from self._pieces
 
     def _cut(self, stream: Readable) -> Iterator[bytes]:

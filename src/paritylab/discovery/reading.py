@@ -87,7 +87,8 @@ def open_table(source: Any) -> Iterator[Table]:
 
 @contextmanager
 def _file(path: Path) -> Iterator[Table]:
-    what = shown(str(path))
+    name = str(path)
+    what = shown(name if len(name) <= 60 else f"…{name[-58:]}")
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -100,7 +101,7 @@ def _file(path: Path) -> Iterator[Table]:
             stream.seek(0)
             if start == b"PAR1":
                 yield parquet_table(path, what)
-            elif start == b"PK\x03\x04":
+            elif start[:2] == b"PK":
                 yield npz_table(stream, what)
             else:
                 tab = {".tsv", ".tab"} & set(path.suffixes)
