@@ -339,8 +339,26 @@ def test_bits_need_whole_numbers(value):
         prepared({"a": ["1", value], "y": [0, 1]}, bits=["a"])
 
 
-BYTES = "0|1|,|\n|\r\n|\"|\t|;|yes|no|NA|1.5|-1|\r|\ufeff|\0|ü| |'|=1|a|y".split("|")
-PIECES = st.sampled_from([*(each.encode() for each in BYTES), b"\xff", b"\x1f\x8b"])
+BYTES = (
+    "0",
+    "1",
+    ",",
+    "\n",
+    "\r\n",
+    chr(34),
+    "\t",
+    ";",
+    "yes",
+    "no",
+    "NA",
+    "1.5",
+    "-1",
+    "\r",
+    "\ufeff",
+)
+PIECES = st.sampled_from(
+    [*(each.encode() for each in BYTES), *(b"\xff", b"\0", b"\x1f\x8b", b"=1")]
+)
 TEXTS = st.one_of(
     st.binary(max_size=60),
     st.lists(PIECES, max_size=60).map(b"".join),
@@ -377,7 +395,7 @@ def read_or_refuse(folder, content):
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(content=TEXTS)
 def test_any_bytes_are_read_or_refused(tmp_path, content):

@@ -76,7 +76,7 @@ def run_discover(
 
     _check_outputs(json_file, save, figure, target)
     start = time.perf_counter()
-    with _progress() as progress:
+    with _progress(30.0 if budget is None else budget) as progress:
         rules, notes = discover_all(
             file,
             target,
@@ -113,7 +113,7 @@ def _check_outputs(
 
 
 @contextmanager
-def _progress() -> "Iterator[Any]":
+def _progress(budget: float) -> "Iterator[Any]":
     """How far the search is, with the time left; off a terminal a line every ten seconds."""
     with console.Progress(1.0, []) as bar:
         spoken = begin = time.monotonic()
@@ -123,11 +123,12 @@ def _progress() -> "Iterator[Any]":
             bar.start(text, 1.0)
             bar.advance(share)
             now = time.monotonic()
-            if not bar.moves and now - spoken > 10 and share > 0:
+            if not bar.moves and now - spoken > 10:
                 spoken = now
-                console.say(
-                    f"{text}: {100 * share:.0f} %, {(now - begin) * (1 / share - 1):.0f} s left"
-                )
+                left = max(budget - (now - begin), 0.0)
+                if share > 0:
+                    left = min(left, (now - begin) * (1 / share - 1))
+                console.say(f"{text}: {100 * share:.0f} %, at most {left:.0f} s left")
 
         yield tell
 

@@ -255,6 +255,8 @@ class Coding:
         if self.above is not None:
             return (self._values(column) > self.above).astype(np.uint8), known
         wanted = {self._folded(self.false): 0, self._folded(self.true): 1}
+        if set(wanted) in ({"0", "1"}, {"false", "true"}):
+            wanted = {"0": 0, "1": 1, "false": 0, "true": 1}
         if column.codes is None:
             self._refuse(next(c for c in cells if self._folded(str(c)) not in {*wanted, ""}))
         for level in column.levels:

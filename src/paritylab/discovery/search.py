@@ -136,6 +136,7 @@ def _evidence(answer: "Answer", prepared: Prepared, options: Any) -> dict[str, A
         "method": answer.method,
         "searched": answer.searched,
         "complete": answer.complete,
+        "not_searched": _not_searched(answer, options["k"]),
         "seconds": round(answer.seconds, 3),
         "seen": [],
     }
@@ -145,21 +146,30 @@ def _evidence(answer: "Answer", prepared: Prepared, options: Any) -> dict[str, A
         facts["alternatives"] = others + _swapped([mine, *others], prepared.notes)
         return facts
     known = options["k"] is not None
-    for k in _sizes_searched(answer.searched, options["k"]):
+    for k in _sizes_searched(answer, options["k"]):
         if k <= len(names):
             least = least_agreement(len(names), k, answer.rows, options["alpha"], known)
             facts["seen"].append({"k": k, "agreement": least})
     return facts
 
 
-def _sizes_searched(text: str, k: int | None) -> list[int]:
+def _not_searched(answer: "Answer", k: int | None) -> str | None:
+    """What the budget left out."""
+    if answer.complete:
+        return None
+    return "larger sets of columns" if k is None else f"the other sets of {k} columns"
+
+
+def _sizes_searched(answer: "Answer", k: int | None) -> list[int]:
     """Up to three sizes that were searched in full, as the solver's sentence names them."""
     if k is not None:
-        return [k]
-    sizes = re.search(r"sizes? (\d+)(?: to (\d+))?", text)
+        return [k] if answer.complete else []
+    sizes = re.search(r"sizes? (\d+)(?: to (\d+))?", answer.searched)
     if sizes is None:
-        return []
-    return list(range(int(sizes[1]), int(sizes[2] or sizes[1]) + 1))[:3]
+        return [1, 2, 3] if answer.complete else []
+    # Where the budget ended, it ended within the last size.
+    last = int(sizes[2] or sizes[1]) - (not answer.complete)
+    return list(range(int(sizes[1]), last + 1))[:3]
 
 
 def _swapped(subsets: list[list[str]], notes: Notes) -> list[list[str]]:

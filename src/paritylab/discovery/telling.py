@@ -28,8 +28,9 @@ def lines_of(rule: Rule) -> list[str]:
         lines += _alternatives(facts.get("alternatives", []))
     else:
         lines = _nothing(rule)
-    where = "" if facts.get("complete", True) else " (the budget ended before the search did)"
-    lines.append(f"  searched: {facts['searched']}{where}; {duration(facts['seconds'])}")
+    lines.append(f"  searched: {facts['searched']}; {duration(facts['seconds'])}")
+    if not facts["complete"]:
+        lines.append(f"  not searched, because the budget ended: {facts['not_searched']}")
     return lines
 
 
