@@ -1,7 +1,7 @@
 """Delimited text, a block of rows at a time.
 
 Three routes from text to columns. If every cell is the single character 0 or 1, the block is a
-matrix of bytes and is read without looking at a cell. Without quotes the text is split at once.
+matrix of bytes and is read without looking at a cell. Without quotes cells are spans of bytes.
 Otherwise the csv module reads it.
 """
 
@@ -13,28 +13,33 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from paritylab.discovery.spans import Spans, spans_of
 from paritylab.discovery.words import shown
 
 #: Bytes read at a time, and the longest row that is still taken for one.
-BLOCK, LONGEST_ROW = 1 << 24, 1 << 28
+BLOCK, LONGEST_ROW = 1 << 23, 1 << 28
 
 Cells = Sequence[str] | np.ndarray
 
 
 class Block(NamedTuple):
-    """Some rows of a table: a matrix of 0/1, or a list of columns.
+    """Some rows of a table in one of three forms.
 
-    rows: how many. matrix: (rows, n) of uint8, or None. columns: cells of every column, or None.
+    rows: how many. matrix: (rows, n) of 0/1. spans: where in a text the cells lie. columns: the
+    cells of every column.
     """
 
     rows: int
     matrix: np.ndarray | None = None
+    spans: Spans | None = None
     columns: list[Cells] | None = None
 
     def column(self, index: int) -> Cells:
         """The cells of one column."""
         if self.columns is not None:
             return self.columns[index]
+        if self.spans is not None:
+            return self.spans.column(index)
         assert self.matrix is not None
         return self.matrix[:, index]
 
@@ -116,25 +121,24 @@ class DelimitedText:
             piece = piece if quoted else piece.replace(b"\r", b"\n")
         if not piece.endswith(b"\n"):
             piece += b"\n"
+        if quoted:
+            piece = _without_idle_quotes(piece, ord(self._delimiter))
+            quoted = b'"' in piece
         matrix = _character_matrix(piece, len(self.names), ord(self._delimiter))
         if matrix is not None:
             return Block(len(matrix), matrix=matrix)
         text = self._decoded(piece, done)
-        return self._quoted(text, done) if quoted else self._split(text, piece, done)
+        return self._quoted(text, done) if quoted else self._split(piece, done)
 
-    def _split(self, text: str, piece: bytes, done: int) -> Block:
-        width = len(self.names)
-        if "\n\n" in text or text.startswith("\n"):
-            text = "".join(line + "\n" for line in text.split("\n") if line)
-            piece = text.encode()
-        characters = np.frombuffer(piece, dtype=np.uint8)
-        ends = np.flatnonzero(characters == 10)
-        between = np.flatnonzero(characters == ord(self._delimiter))
-        counts = np.diff(np.searchsorted(between, ends), prepend=0) + 1
-        self._refuse_ragged(counts, done)
-        cells = text.replace("\n", self._delimiter).split(self._delimiter)
-        cells.pop()
-        return Block(len(ends), columns=[cells[j::width] for j in range(width)])
+    def _split(self, piece: bytes, done: int) -> Block:
+        if b"\n\n" in piece or piece.startswith(b"\n"):
+            piece = b"".join(line + b"\n" for line in piece.split(b"\n") if line)
+        spans = spans_of(piece, len(self.names), ord(self._delimiter))
+        if spans is None:
+            counts = [line.count(self._delimiter.encode()) + 1 for line in piece.splitlines()]
+            self._refuse_ragged(np.array(counts), done)
+            raise AssertionError("rows of the right length are spans")
+        return Block(len(spans.starts), spans=spans)
 
     def _quoted(self, text: str, done: int) -> Block:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
@@ -174,6 +178,21 @@ def _last_row_end(held: bytes) -> int:
     inside = np.bitwise_xor.accumulate((characters == ord('"')).view(np.uint8))
     ends = np.flatnonzero((characters == 10) & (inside == 0))
     return int(ends[-1]) + 1 if ends.size else 0
+
+
+def _without_idle_quotes(piece: bytes, delimiter: int) -> bytes:
+    """The rows without quotes, if these only stand around whole cells and protect nothing."""
+    text = np.frombuffer(piece, dtype=np.uint8)
+    quote, between = text == ord('"'), (text == delimiter) | (text == 10)
+    inside = np.bitwise_xor.accumulate(quote.view(np.uint8)).view(bool)
+    opening, closing = np.flatnonzero(quote & inside), np.flatnonzero(quote & ~inside)
+    idle = (
+        not inside[between].any()
+        and len(opening) == len(closing)
+        and between[opening[opening > 0] - 1].all()
+        and between[np.minimum(closing + 1, len(text) - 1)].all()
+    )
+    return piece.replace(b'"', b"") if idle else piece
 
 
 def _character_matrix(piece: bytes, width: int, delimiter: int) -> Any:

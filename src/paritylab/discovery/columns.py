@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paritylab.discovery.blocks import Block, Cells
+from paritylab.discovery.spans import Spans, key_text
 from paritylab.discovery.words import canonical, is_plain, ordered, shown
 
 #: More distinct cells than this in one block are no spellings of two levels.
@@ -113,6 +114,42 @@ def _encode_gaps(cells: Sequence[str], spelled: set[str]) -> Chunk:
     numbers = np.fromiter(map(value.__getitem__, cells), np.float64, len(cells))
     absent = np.isnan(numbers)
     return Chunk(len(cells), (), numbers=numbers, missing=np.packbits(absent))
+
+
+def encode_spans(spans: Spans, names: list[str], whole_numbers: set[str]) -> list[Chunk]:
+    """All columns of a block of text: those of two levels together, the others one by one."""
+    keys, short = spans.keys(), spans.lengths.max(axis=0) <= 8
+    low, high = keys.min(axis=0), keys.max(axis=0)
+    is_high = keys == high
+    two = (is_high | (keys == low)).all(axis=0) & short
+    codes = np.ascontiguousarray(np.packbits(is_high & (low < high), axis=0).T)
+    chunks = []
+    for at, name in enumerate(names):
+        if name in whole_numbers:
+            chunks.append(encode_whole(spans.column(at), name))
+            continue
+        levels = [canonical(key_text(int(key))) for key in {low[at], high[at]}] if two[at] else []
+        if levels and None not in levels and len(set(levels)) == len(levels):
+            ends = dict.fromkeys((int(low[at]), int(high[at])))
+            known = tuple(str(canonical(key_text(key))) for key in ends)
+            chunks.append(Chunk(len(keys), known, codes[at]))
+        else:
+            chunks.append(_encode_span(spans, at, keys[:, at]))
+    return chunks
+
+
+def _encode_span(spans: Spans, at: int, keys: np.ndarray) -> Chunk:
+    """One column: numbers if it looks like many of them, else whatever its text says."""
+    fixed = spans.fixed(at) if len(np.unique(keys[:64])) > _SPELLINGS else None
+    if fixed is not None:
+        try:
+            numbers = fixed.astype(np.float64)
+        except ValueError:
+            return _encode_text(spans.column(at))
+        absent = np.isnan(numbers)
+        missing = np.packbits(absent) if absent.any() else None
+        return Chunk(len(numbers), (), numbers=numbers, missing=missing)
+    return _encode_text(spans.column(at))
 
 
 def encode_whole(cells: Cells, name: str) -> Chunk:
@@ -302,6 +339,9 @@ class Kept:
         self.rows += block.rows
         if block.matrix is not None:
             self._parts.append((block.rows, np.packbits(block.matrix, axis=0)))
+            return
+        if block.spans is not None:
+            self._parts.append((block.rows, encode_spans(block.spans, self.names, self._whole)))
             return
         chunks = []
         for at, name in enumerate(self.names):
