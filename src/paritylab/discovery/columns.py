@@ -359,7 +359,11 @@ class Kept:
         bits, at = np.empty((self.rows, len(columns)), dtype=np.uint8), 0
         for rows, part in self._parts:
             assert isinstance(part, np.ndarray)
-            bits[at : at + rows] = np.unpackbits(part[:, columns], axis=0, count=rows)
+            for first in range(0, rows, 512):
+                few = part[first // 8 : first // 8 + 64]
+                last = min(first + 512, rows)
+                unpacked = np.unpackbits(few, axis=0, count=last - first)
+                bits[at + first : at + last] = unpacked[:, columns]
             at += rows
         return bits
 
