@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from paritylab.discovery import Rule, discover
 from paritylab.discovery.columns import Coding
@@ -171,6 +172,26 @@ def test_names_cannot_reach_terminal_files_or_figures_raw(tmp_path):
     assert "\x1b" not in saved
     assert Rule.load(tmp_path / "r.json").columns == rule.columns
     assert json.loads(saved)["words"] == rule.statement
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(st.integers(0, 1), min_size=n + 1, max_size=n + 1), max_size=9)
+    )
+)
+def test_tiny_tables_get_a_rule_an_honest_no_or_one_line(rows):
+    names = "abcdy"[: len(rows[0]) - 1] + "y" if rows else "ay"
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    try:
+        rule = discover(columns, "y", budget=0.5)
+    except ValueError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        assert all(line.isprintable() for line in str(rule).splitlines())
+        assert not rule.found  # nine rows support nothing at 0.01 unless they are lucky
+    assert "\n" not in refusal
 
 
 def test_words():

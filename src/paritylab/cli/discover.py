@@ -220,8 +220,8 @@ def run_apply(
         console.say(told)
         return
     check_target(out, "--out")
-    if out.suffix.lower() not in (".csv", ".tsv", ".txt") and out.exists() is False:
-        raise ValueError(f"--out writes .csv or .tsv, got {out.name!r}")
+    if out.suffix.lower() in (".npz", ".parquet", ".gz"):
+        raise ValueError(f"--out writes CSV, or TSV to a name in .tsv, got {out.name!r}")
     with written_beside(out) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         told = _apply(rule, file, text, tab=out.suffix.lower() == ".tsv")
