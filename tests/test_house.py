@@ -30,7 +30,8 @@ HOUSE = (
         "learning.xor",
         "learning.chain",
     ),
-    *("learning.hardness", "learning", "solvers", "sweep", "claims", "report", "cli"),
+    *("learning.hardness", "learning", "solvers", "sweep", "claims", "report"),
+    *("discovery", "estimator", "cli"),
 )
 
 LINES_PER_MODULE, LINES_PER_FUNCTION = 400, 60

@@ -30,6 +30,13 @@ from paritylab.claims import (
     registry as registry,
     undecided as undecided,
 )
+from paritylab.discovery import (
+    Rule as Rule,
+    discover as discover,
+)
+from paritylab.estimator import (
+    ParityClassifier as ParityClassifier,
+)
 from paritylab.learning import (
     AllInputs as AllInputs,
     Annealed as Annealed,

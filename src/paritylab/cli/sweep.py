@@ -180,7 +180,7 @@ def _write_parquet(rows: list[dict], path: Path) -> None:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[parquet]'") from None
+        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[data]'") from None
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = pyarrow.table({name: [row.get(name) for row in rows] for name in names})
     try:

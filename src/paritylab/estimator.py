@@ -1,0 +1,150 @@
+"""A scikit-learn classifier that predicts a parity of a few columns, or knows that it cannot."""
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from paritylab.discovery.prepare import median_threshold
+
+
+class ParityClassifier(ClassifierMixin, BaseEstimator):
+    """The class is decided by whether an odd number of a few columns is set.
+
+    Columns become bits by a rule that does not look at y: of two values the larger is 1, of more
+    values those above the median (above the next smaller value if the median is the maximum).
+    Where the rows support no parity at level alpha the classifier abstains: it predicts the
+    majority class with its share. Sample weights have no meaning for a count of rows that fit, so
+    `fit` takes none.
+
+    k: number of columns, unknown if None. method: a name in `paritylab.solvers.METHODS`. alpha:
+    chance of naming a parity where there is none. budget: seconds of search, the solver's own if
+    None. random_state: for searches that draw.
+
+    Fitted: `subset_` (column numbers, empty if it abstained), `sign_` (+1: an odd number of bits
+    means classes_[1]), `confidence_` (1 - p-value), `noise_rate_` (share of rows that do not fit),
+    `abstained_`, `thresholds_`, `answer_` (all the evidence), `classes_`, `n_features_in_` and
+    `feature_names_in_`.
+
+    >>> X = np.random.default_rng(0).integers(0, 2, (200, 10))
+    >>> y = X[:, 2] ^ X[:, 7]
+    >>> model = ParityClassifier().fit(X, y)
+    >>> model.subset_.tolist(), model.score(X, y)
+    ([2, 7], 1.0)
+    """
+
+    def __init__(
+        self,
+        k: int | None = None,
+        method: str = "auto",
+        alpha: float = 0.01,
+        budget: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.alpha = alpha
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the parity. X: (N, n) numbers, N at least 2. y: two classes."""
+        from paritylab.solvers import solve
+
+        X, y = validate_data(self, X, y, ensure_min_samples=2)
+        self._check_parameters(X.shape[1])
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}: {len(self.classes_)} classes, a parity has 2."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(f"y needs two classes, got one class: {self.classes_[0]!r}")
+        if (X.min(axis=0) == X.max(axis=0)).all():
+            raise ValueError("every column of X is constant; nothing can explain y")
+        self.thresholds_ = np.array([_threshold(column) for column in X.T])
+        key = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.answer_ = solve(
+            (self.thresholds_ < X).astype(np.uint8),
+            (1 - 2 * codes).astype(np.int8),
+            k=self.k,
+            method=self.method,
+            alpha=self.alpha,
+            budget=self.budget,
+            key=key,
+        )
+        self._counts = np.bincount(codes, minlength=2)
+        return self._keep_answer()
+
+    def _check_parameters(self, n: int) -> None:
+        from paritylab.solvers import METHODS
+
+        k, alpha, budget = self.k, self.alpha, self.budget
+        if k is not None and (not isinstance(k, numbers.Integral) or not 1 <= k <= n):
+            raise ValueError(f"k must be a whole number from 1 to the {n} columns, got {k!r}")
+        if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
+        if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
+            raise ValueError(f"budget must be more than 0 seconds, got {budget!r}")
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+
+    def _keep_answer(self) -> Self:
+        answer = self.answer_
+        self.abstained_ = answer.subset is None
+        self.subset_ = np.array(answer.subset or (), dtype=np.intp)
+        self.sign_ = int(answer.sign)
+        self.confidence_ = 1 - float(answer.p_value)
+        self.noise_rate_ = float(answer.noise_rate)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        chances = self.predict_proba(X)
+        return self.classes_[chances.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Chances of the two classes, (N, 2): 1 - noise for the one the parity says.
+
+        The noise is that of the training rows with one right and one wrong row added, so that no
+        chance is 0; abstaining, both chances are the shares of the classes.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)
+        if self.abstained_:
+            shares = self._counts / self._counts.sum()
+            return np.tile(shares, (len(X), 1))
+        rows = self.answer_.rows
+        noise = min((self.noise_rate_ * rows + 1) / (rows + 2), 0.5 - 1e-9)
+        bits = (X[:, self.subset_] > self.thresholds_[self.subset_]).astype(np.uint8)
+        second = np.bitwise_xor.reduce(bits, axis=1) ^ (self.sign_ < 0)
+        chance = np.where(second == 1, 1 - noise, noise)
+        return np.stack([1 - chance, chance], axis=1)
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which columns the parity uses: a mask, or their numbers."""
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.subset_] = True
+        return np.flatnonzero(mask) if indices else mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        # Abstaining, it predicts the majority class, however well another function would do.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _threshold(column: np.ndarray) -> float:
+    """Between two values; the median of more."""
+    low, high = column.min(), column.max()
+    if ((column == low) | (column == high)).all():
+        return float(low) / 2 + float(high) / 2
+    return median_threshold(column)

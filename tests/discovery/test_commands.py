@@ -1,0 +1,190 @@
+"""`paritylab discover` and `apply`, and every example of the how-to page."""
+
+import gzip
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from paritylab.cli import main
+from paritylab.problem import tables
+
+PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "discover.md").read_text()
+EXAMPLES = re.findall(r"```sh\n(paritylab .*?)\n```\n\n```text\n(.*?)```", PAGE, re.S)
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+def without_times(text):
+    """All but what depends on the machine, and on how far it came before a budget ended."""
+    own = (
+        "  searched: ",
+        "  the best candidate" if "before the budget ended" in text else "  searched: ",
+    )
+    return [line for line in text.splitlines() if not line.startswith(own)]
+
+
+def test_every_example_of_the_page(capsys, elsewhere):
+    (setup,) = re.findall(r"```sh\npython - <<'END'\n(.*?)END\n```", PAGE, re.S)
+    exec(compile(setup, "page", "exec"), {})
+    assert len(EXAMPLES) == 10
+    for command, shown in EXAMPLES:
+        code, out, _ = run(capsys, *shlex.split(command)[1:])
+        assert code == (3 if shown.startswith("no parity") else 0), command
+        assert without_times(out) == without_times(shown), command
+
+
+@pytest.fixture
+def small(elsewhere):
+    table = tables.planted(8, 2, 120, seed=1)
+    table.write("t.csv")
+    return SimpleNamespace(table=table, folder=elsewhere)
+
+
+def test_json_rule_figure_and_apply(capsys, small):
+    outputs = ["--json", "all.json", "--save", "rule.json", "--figure", "rule.svg"]
+    code, out, err = run(capsys, "discover", "t.csv", "--target", "y", *outputs)
+    assert code == 0
+    assert "rule: rule.json" in err
+    everything = json.loads((small.folder / "all.json").read_text())
+    assert everything["rows"] == 120
+    (rule,) = everything["rules"]
+    assert rule == json.loads((small.folder / "rule.json").read_text())
+    assert tuple(each["column"] for each in rule["columns"]) == small.table.truth.subset
+    assert rule["words"] in out
+    assert "<svg" in (small.folder / "rule.svg").read_text()
+    code, out, _ = run(capsys, "apply", "rule.json", "t.csv", "--out", "p.tsv")
+    assert code == 0
+    assert out == "120 rows, y as predicted in 100 % of 120: p.tsv\n"
+    lines = (small.folder / "p.tsv").read_text().splitlines()
+    assert lines[0].endswith("y\tpredicted")
+    assert all(line.split("\t")[-1] == line.split("\t")[-2] for line in lines[1:])
+
+
+def test_standard_input_and_output(capsys, small, monkeypatch):
+    data = gzip.compress((small.folder / "t.csv").read_bytes())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    code, out, _ = run(capsys, "discover", "-", "--target", "y", "--json", "-", "--save", "r.json")
+    assert code == 0
+    assert json.loads(out)["rules"][0]["found"]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    code, out, err = run(capsys, "apply", "r.json", "-")
+    assert code == 0
+    assert out.splitlines()[0] == "x0,x1,x2,x3,x4,x5,x6,x7,y,predicted"
+    assert "as predicted in 100 %" in err
+
+
+def test_apply_tells_missing_columns_cells_and_unknown_targets(capsys, small):
+    run(capsys, "discover", "t.csv", "--target", "y", "--save", "r.json")
+    a, b = small.table.truth.subset
+    (small.folder / "new.csv").write_text(f"{a},{b},=note\n1,0,-3\n,1,@x\n1,1,-a\n")
+    code, out, err = run(capsys, "apply", "r.json", "new.csv")
+    assert code == 0
+    assert out == f"{a},{b},'=note,predicted\n1,0,-3,1\n,1,'@x,\n1,1,'-a,0\n"
+    assert "1 without prediction for a missing value" in err
+    (small.folder / "new.csv").write_text("other\n1\n")
+    code, _, err = run(capsys, "apply", "r.json", "new.csv", "--out", "o.csv")
+    assert code == 2
+    assert f"the table lacks {a}, {b}" in err
+    assert not (small.folder / "o.csv").exists()
+    (small.folder / "new.csv").write_text(f"{a},{b},predicted\n1,1,1\n")
+    assert "already has a column 'predicted'" in run(capsys, "apply", "r.json", "new.csv")[2]
+
+
+def test_several_targets_and_nothing_found(capsys, elsewhere):
+    table = tables.planted(10, 2, 150, targets=2, seed=1)
+    columns = {**table.columns, "z": np.random.default_rng(5).integers(0, 2, 150)}
+    tables.Planted(columns, table.truths).write("t.csv")
+    two = ["--target", "y0", "--target", "y1"]
+    code, out, _ = run(capsys, "discover", "t.csv", *two)
+    assert code == 0
+    assert out.count("exactly when") == 2
+    code, out, err = run(capsys, "discover", "t.csv", "--target", "z", "--save", "r.json")
+    assert code == 3
+    assert "no parity found for z" in out
+    assert "nothing found, so r.json was not written" in err
+    assert not (elsewhere / "r.json").exists()
+    code, _, err = run(capsys, "discover", "t.csv", *two, "--save", "r.json")
+    assert (code, "--save writes one rule" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "z"], "no column 'z'"),
+        (["--target", "y", "--k", "0"], "k must be at least 1"),
+        (["--target", "y", "--k", "9"], "k must be at most"),
+        (["--target", "y", "--alpha", "2"], "alpha must be"),
+        (["--target", "y", "--budget", "0"], "budget must be"),
+        (["--target", "y", "--save", "none/r.json"], "--save needs a file"),
+        (["--target", "y", "--json", "."], "--json needs a file"),
+        (["--target", "y", "--figure", "f.bmp"], "ends in .svg"),
+        (["--target", "y", "--bits", "y"], "is a target"),
+        (["--target", "y", "--missing", "guess"], "--missing"),
+        ([], "--target"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_2(capsys, small, arguments, message):
+    code, out, err = run(capsys, "discover", "t.csv", *arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_links_are_not_written_through_and_pipes_are_written_to(capsys, small):
+    (small.folder / "mine.json").write_text("mine")
+    (small.folder / "link.json").symlink_to("mine.json")
+    code, _, err = run(capsys, "discover", "t.csv", "--target", "y", "--save", "link.json")
+    assert code == 2
+    assert "is a symbolic link" in err
+    assert (small.folder / "mine.json").read_text() == "mine"
+    os.mkfifo("pipe")
+    heard = []
+    reader = threading.Thread(target=lambda: heard.append(Path("pipe").read_text()))
+    reader.start()
+    code, _, _ = run(capsys, "discover", "t.csv", "--target", "y", "--json", "pipe")
+    reader.join(10)
+    assert code == 0
+    assert json.loads(heard[0])["rows"] == 120
+
+
+def test_help_has_an_example_and_imports_little():
+    code = """
+import sys
+from paritylab.cli import main
+try:
+    main([sys.argv[1], "--help"])
+except SystemExit:
+    pass
+heavy = {"jax", "matplotlib", "scipy", "sklearn", "numpy"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    for command in ("discover", "apply"):
+        shown = subprocess.run(
+            [sys.executable, "-c", code, command], capture_output=True, text=True, check=True
+        )
+        assert f"Example: paritylab {command} " in shown.stdout
+
+
+def test_a_terminal_without_the_characters_is_no_error(small, monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    with pytest.raises(SystemExit) as stopped:
+        main(["discover", "t.csv", "--target", "y"])
+    assert stopped.value.code == 0
+    assert b"##########" in written.getvalue()
