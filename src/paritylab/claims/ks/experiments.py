@@ -122,53 +122,6 @@ assert ends["teacher-full"] < 0.01 < 0.1 < ends["cot"]
 
 
 @claim(
-    "ks-separation",
-    paper="ks",
-    title="A chain learns in one query what many exact queries do not learn without it",
-    statement="Sections 3.1–3.2: with intermediate labels one gradient query on few samples learns "
-    "what hundreds of exact queries on more samples do not learn without them.",
-    seconds=(6, 10, 120),
-)
-def separation(trial: Trial) -> Finding:
-    cells = trial.pick(
-        quick=[(64, 32)], default=[(64, 32), (128, 64)], full=[(64, 32), (128, 64), (256, 128)]
-    )
-    runs = trial.pick(quick=2, default=2, full=10)
-    steps = trial.pick(quick=40, default=50, full=400)
-    samples = trial.pick(quick=30_000, default=32_000, full=100_000)
-    without, with_chain = {}, {}
-    for n, k in trial.track(cells):
-        trees = random_trees(n, k, runs, key=trial.seed)
-        with_chain[n] = learn(TeacherStep(), Sample(trees, samples), key=trial.seed).rate("solved")
-        few = Sample(trees, samples // 4)
-        direct = [
-            learn(FullBatch("direct", eta=eta, steps=steps), few, key=trial.seed).stats["accuracy"]
-            for eta in (0.3, 3.0)
-        ]
-        without[n] = float(np.abs(np.concatenate(direct) - 0.5).max())
-    worst = max(without.values())
-    solved = min(rate.value for rate in with_chain.values())
-    return Finding(
-        Status.HOLDS if solved == 1 and worst < 0.05 else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"With a chain: 1 query, {samples:,} samples, solved in "
-            f"{', '.join(f'{rate} at n = {n}' for n, rate in with_chain.items())}. Without: "
-            f"{steps} exact queries at two step sizes leave accuracy within {worst:.3f} of 1/2.",
-            "with_chain": {str(n): str(rate) for n, rate in with_chain.items()},
-            "largest_distance_from_chance_without": {str(n): v for n, v in without.items()},
-            "samples_where_the_chain_starts": {
-                str(n): float(samples_to_find_children(n, k)) for n, k in cells
-            },
-        },
-        predicted={"queries": "1 with, more than any polynomial without"},
-        margin=0.05 - worst,
-        runs=3 * runs * len(cells),
-        settings={"k": "n/2", "N": samples, "queries without": steps, "η without": [0.3, 3.0]},
-    )
-
-
-@claim(
     "ks-rnn",
     paper="ks",
     title="Recurrent networks learn with intermediate labels, not without",
