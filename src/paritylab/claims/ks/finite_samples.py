@@ -1,4 +1,4 @@
-"""Without a chain, finite samples: an oracle that hides (Theorem 2), and the race against a chain."""
+"""Without a chain, finite samples: an oracle that hides (Theorem 2), a race against a chain."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -85,8 +85,8 @@ class FiniteSamples(NamedTuple):
     "ks-thm2",
     source=KS("Theorem 2"),
     title="Finite samples: the direct model stays at loss 1 under an approximate oracle",
-    statement="If k = Θ(n), an oracle with exponentially small error (e^Ω(n) samples) or polynomial "
-    "error (n^ν samples) keeps every learner without a chain at E(p - f)² ≥ 1 - e^(-Ω(n)), or "
+    statement="If k = Θ(n), an oracle with exponentially small error (e^Ω(n) samples) or "
+    "polynomial error (n^ν samples) keeps every learner without a chain at E(p - f)² ≥ 1 - e^(-Ω(n)), or "
     "1 - O(n^(-ν₄)).",
     efforts=Efforts(
         quick={"cells": ((16, 8, 2**22),), "steps": 5, "runs": 12},
@@ -168,7 +168,8 @@ def _thm2(f: FiniteSamples) -> Judged:
         f"{told} But k = Θ(n) allows k = n, with one target only: without a query the best fixed "
         f"answer has E(p - f)² = {fixed.whole:.2g} at k = n = {fixed.n}, and {fixed.half:.5f} at "
         f"k = n/2.",
-        instead=f"n - k must be of order n as well, since a fixed answer reaches 1 - 1/C(n,k). {told}",
+        instead="n - k must be of order n as well, since a fixed answer reaches 1 - 1/C(n,k). "
+        f"{told}",
         counterexample=_THM2,
         **shared,
     )

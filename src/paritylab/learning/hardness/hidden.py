@@ -136,7 +136,7 @@ class _Rows(NamedTuple):
 
 
 def _rows(key: jax.Array, leaves: Any, setting: _Setting) -> _Rows:
-    """The sample row by row or, once there are more rows than inputs, every input with its count."""
+    """The sample row by row or, if it has more rows than there are inputs, inputs with counts."""
     n, samples = setting.n, setting.samples
     if n > ENUMERATED or samples <= 1 << n:
         return _Rows(draw_tokens(key, leaves, n, samples), jnp.full(samples, 1 / samples))
