@@ -86,8 +86,8 @@ class FiniteSamples(NamedTuple):
     source=KS("Theorem 2"),
     title="Finite samples: the direct model stays at loss 1 under an approximate oracle",
     statement="If k = Θ(n), an oracle with exponentially small error (e^Ω(n) samples) or "
-    "polynomial error (n^ν samples) keeps every learner without a chain at E(p - f)² ≥ 1 - e^(-Ω(n)), or "
-    "1 - O(n^(-ν₄)).",
+    "polynomial error (n^ν samples) keeps every learner without a chain at E(p - f)² of at least "
+    "1 - e^(-Ω(n)), or 1 - O(n^(-ν₄)).",
     efforts=Efforts(
         quick={"cells": ((16, 8, 2**22),), "steps": 5, "runs": 12},
         default={"cells": ((16, 8, 2**22),), "steps": 20, "runs": 12},
