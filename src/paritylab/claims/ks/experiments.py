@@ -201,14 +201,14 @@ class Reader(NamedTuple):
     "without them 32 bits show no learning.",
     efforts=Efforts(
         quick={"cells": ("elman",), "runs": 12, "steps": 300, "more": 300},
-        default={"cells": ("elman",), "runs": 12, "steps": 300, "more": 3000},
+        default={"cells": ("elman",), "runs": 12, "steps": 300, "more": 2000},
         full={"cells": ("elman", "lstm"), "runs": 20, "steps": 1000, "more": 20_000},
     ),
     settings={
         "n": 32,
         "k": 16,
         "width": 32,
-        "strings per step": 64,
+        "strings per step": 32,
         "optimiser": "Adam 0.003",
         "labels": "running parity, forced",
         "test": "1,000 strings, fed with its own answers",
@@ -216,7 +216,7 @@ class Reader(NamedTuple):
     seconds=(12, 20, 600),
 )
 def rnn(trial: Trial, cells: Sequence[str], runs: int, steps: int, more: int) -> list[Reader]:
-    data = Fresh(random_parities(32, 16, runs, key=trial.seed), 64)
+    data = Fresh(random_parities(32, 16, runs, key=trial.seed), 32)
     readers = []
     for cell in trial.track(cells):
         with_labels, without = (

@@ -198,14 +198,14 @@ def _lemma9_figure(c: Concentration) -> Histogram:
 class Prefixes(NamedTuple):
     """Means of the first d_l tokens on unlabelled strings, one entry per cell.
 
-    n, k: sizes. failed: draws in which the largest mean exceeds 2(√2+1)√(ln(2n'/p)/n), or a token
+    n, k: sizes. exceeded: draws in which the largest mean exceeds 2(√2+1)√(ln(2n'/p)/n), or a token
     is constant. allowed: (log2 k + 1)·p. middle: draws above the proof's middle line as printed.
     largest: its 95 % quantile. strings: n'.
     """
 
     n: np.ndarray
     k: np.ndarray
-    failed: list[Rate]
+    exceeded: list[Rate]
     allowed: np.ndarray
     middle: list[Rate]
     largest: np.ndarray
@@ -249,11 +249,11 @@ def lemma10(trial: Trial, cells: Sequence[tuple[int, int]], draws: int) -> Prefi
 
 @lemma10.judge
 def _lemma10(p: Prefixes) -> Judged:
-    low = max(rate.low - ok for rate, ok in zip(p.failed, p.allowed, strict=True))
-    high = max(rate.high - ok for rate, ok in zip(p.failed, p.allowed, strict=True))
+    low = max(rate.low - ok for rate, ok in zip(p.exceeded, p.allowed, strict=True))
+    high = max(rate.high - ok for rate, ok in zip(p.exceeded, p.allowed, strict=True))
     told = "; ".join(
         f"n = {n}, k = {k}: {rate} of draws (allowed {ok:.0%})"
-        for n, k, rate, ok in zip(p.n, p.k, p.failed, p.allowed, strict=True)
+        for n, k, rate, ok in zip(p.n, p.k, p.exceeded, p.allowed, strict=True)
     )
     law = f"The largest mean falls like n^{p.exponent:.2f}"
     worst = max(range(len(p.n)), key=lambda at: p.middle[at].low - p.allowed[at])
@@ -265,13 +265,13 @@ def _lemma10(p: Prefixes) -> Judged:
     )
     shared: dict[str, Any] = {
         "evidence": "sampled",
-        "interval": p.failed[0].interval,
+        "interval": p.exceeded[0].interval,
         "margin": min(abs(low), abs(high), abs(p.exponent + 0.25)),
-        "runs": sum(rate.runs for rate in p.failed),
+        "runs": sum(rate.runs for rate in p.exceeded),
         "measured": {
             "exponent of the largest mean in n": p.exponent,
             "95 % quantile of the largest mean, by case": p.largest,
-            "draws that fail, by case": [str(rate) for rate in p.failed],
+            "draws that fail, by case": [str(rate) for rate in p.exceeded],
             "draws above the printed middle line, by case": [str(rate) for rate in p.middle],
         },
         "predicted": {"exponent of the largest mean in n": "≤ -1/4"},
