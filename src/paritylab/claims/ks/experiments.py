@@ -25,8 +25,8 @@ CHANCE = 0.1
 
 
 class Trained(NamedTuple):
-    """Runs of one model at one k: share solved, the step of the first solution (-1: never), the
-    chain's loss at the end (median), the path of the prediction loss of the first run."""
+    """Targets of one model at one k: share solved, the step of each solution (-1: never), the
+    chain's loss at the end (median), the path of the prediction loss of the first target."""
 
     k: int
     mode: str
@@ -41,11 +41,19 @@ class Trained(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        return self.solved.high - self.solved.low <= WIDE and self.solved.decides(0.5)
+        return self.solved.high - self.solved.low <= WIDE
 
     @property
     def as_published(self) -> bool:
-        return (self.solved.value > 0.5) == (self.k in PUBLISHED[self.mode])
+        """Whether more than half of the targets do what the paper reports of one."""
+        if self.k in PUBLISHED[self.mode]:
+            return self.solved.low > 0.5
+        return self.solved.high < 0.5
+
+    @property
+    def is_opposite(self) -> bool:
+        """Whether more than half of the targets do the opposite."""
+        return self.solved.decides(0.5) and not self.as_published
 
     def __str__(self) -> str:
         reached = self.steps[self.steps >= 0]
@@ -71,26 +79,28 @@ class FourModels(NamedTuple):
     statement="Without a chain no k is learned, the plain chain learns k = 8 only, teacher forcing "
     "learns k = 8, 16, 32, self-consistency learns them in visible stages.",
     efforts=Efforts(
-        quick={"sizes": (8,), "samples": 1000, "steps": 60, "targets": 2},
-        default={"sizes": (8,), "samples": 4000, "steps": 450, "targets": 12},
-        full={"sizes": (8, 16, 32), "samples": 100_000, "steps": 600, "targets": 12},
+        quick={"sizes": (8,), "samples": 1000, "steps": 60, "targets": 2, "more": 2},
+        default={"sizes": (8,), "samples": 4000, "steps": 460, "targets": 12, "more": 20},
+        full={"sizes": (8, 16, 32), "samples": 100_000, "steps": 600, "targets": 60, "more": 60},
     ),
     settings={
         "n": 64,
         "link": "piecewise quadratic",
         "η": "15, 50, 100 for k = 8, 16, 32; a hundredth for direct",
-        "solved": "prediction loss below 0.01",
+        "solved": "every one of 10,000 inputs right, prediction loss below 0.01",
+        "more": "targets of the plain chain and of self-consistency",
         "published N": 100_000,
     },
     seconds=(8, 50, 1200),
 )
 def experiments(
-    trial: Trial, sizes: Sequence[int], samples: int, steps: int, targets: int
+    trial: Trial, sizes: Sequence[int], samples: int, steps: int, targets: int, more: int
 ) -> FourModels:
     cells, staged, every = [], [], 2
     for k in trial.track(sizes):
-        data = Sample(random_trees(64, k, targets, key=trial.seed), samples)
         for mode in MODES:
+            count = more if mode in ("cot", "selfcheck") else targets
+            data = Sample(random_trees(64, k, count, key=trial.seed), samples)
             runs = learn(FullBatch(mode, steps=steps), data, key=trial.seed, trace=every)
             stats, path = runs.stats, runs.trace["risk"][0]
             loss = float(np.median(stats["chain_loss"]))
@@ -109,14 +119,14 @@ def _in_stages(opened: np.ndarray, k: int) -> bool:
 @experiments.judge
 def _experiments(f: FourModels) -> Judged:
     unclear = [c for c in f.cells if not c.is_clear]
-    others = [c for c in f.cells if c.is_clear and not c.as_published]
-    grave = [c for c in others if c.mode != "cot"]
-    told = f"N = {f.samples:,}, {f.steps} steps; solved: {'; '.join(map(str, f.cells))}"
+    others = [c for c in f.cells if not c.as_published]
+    grave = [c for c in others if c.is_opposite and c.mode != "cot"]
+    told = f"N = {f.samples:,}, {f.steps} steps; targets solved: {'; '.join(map(str, f.cells))}"
     stages = f"levels open one after another in {f.staged} of {f.staged.runs} runs"
     shared: dict[str, Any] = {
         "evidence": "sampled",
-        "interval": f.cells[0].solved.interval,
-        "margin": min(abs(c.solved.value - 0.5) for c in f.cells),
+        "interval": _nearest(f).interval,
+        "margin": max(_nearest(f).low - 0.5, 0.5 - _nearest(f).high),
         "runs": sum(c.solved.runs for c in f.cells),
         "measured": {
             **{f"solved, {c.name}": str(c.solved) for c in f.cells},
@@ -137,14 +147,20 @@ def _experiments(f: FourModels) -> Judged:
         return undecided(f"No clear stages: {stages}. {told}.", **shared)
     if len(others) > 0:
         names = ", ".join(f"{c.name} (chain loss {c.chain_loss:.2f} at the end)" for c in others)
+        agreed = "; ".join(str(c) for c in f.cells if c.as_published)
         return corrected(
-            f"The plain chain comes out otherwise than published: {names}. {told}; {stages}.",
-            instead="Without a chain nothing is learned, with teacher forcing and with "
-            f"self-consistency every k tried is, the latter in stages: {told}; {stages}.",
+            f"Not on most targets as published: {names}. {told}; {stages}.",
+            instead=f"As published on most targets: {agreed}; {stages}. Otherwise: "
+            f"{'; '.join(map(str, others))}.",
             counterexample=_PLAIN_CHAIN,
             **shared,
         )
     return holds(f"{told}; {stages}.", **shared)
+
+
+def _nearest(f: FourModels) -> Rate:
+    """The rate whose interval is nearest to ½."""
+    return min((c.solved for c in f.cells), key=lambda r: max(r.low - 0.5, 0.5 - r.high))
 
 
 @experiments.figure

@@ -106,7 +106,7 @@ def thm2(
         direct_model(12, 4, 1.0, trial.seed), small, (100, 1000, 10_000), trial.seed
     )
     return FiniteSamples(
-        [_kept(*cell, steps, runs, trial.seed) for cell in trial.track(cells)],
+        [_kept(n, k, rows, steps, runs, trial.seed) for n, k, rows in trial.track(cells)],
         FixedAnswers(16, 1 - mean_label_square(16, 8), 1 - mean_label_square(16, 16)),
         max(variance),
         sizes,
@@ -122,7 +122,7 @@ def _kept(n: int, k: int, samples: int, steps: int, runs: int, seed: int) -> Kep
     ]
     rows = random_signs(np.random.default_rng(seed), 1024, n)
     start = gradient_spread(direct_model(n, k, 0.0, seed), rows, every_subset(n, 2))
-    setting = {
+    setting: dict[str, Any] = {
         "targets": round(1 / mean_label_square(n, k)),
         "queries": steps,
         "error": error,
@@ -275,7 +275,7 @@ class Arms(NamedTuple):
 def separation(
     trial: Trial, cells: Sequence[tuple[int, int, int]], queries: int, runs: int
 ) -> list[Arms]:
-    return [_arms(*cell, queries, runs, trial.seed) for cell in trial.track(cells)]
+    return [_arms(n, k, rows, queries, runs, trial.seed) for n, k, rows in trial.track(cells)]
 
 
 def _arms(n: int, k: int, samples: int, queries: int, runs: int, seed: int) -> Arms:

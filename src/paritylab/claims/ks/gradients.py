@@ -114,8 +114,16 @@ def _ascend(
         orders.append(float(n) ** (0.5 if forced else np.log2(link.steepest) + 0.5))
         printed.append(1.0 if forced else last / before)
     n, k, names = zip(*cases, strict=True)
-    columns = map(np.array, (norms, bounds, orders))
-    return Ascents(np.array(n), np.array(k), list(names), *columns, max(printed), search["starts"])
+    return Ascents(
+        np.array(n),
+        np.array(k),
+        list(names),
+        np.array(norms),
+        np.array(bounds),
+        np.array(orders),
+        max(printed),
+        search["starts"],
+    )
 
 
 def _of_ascents(a: Ascents) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims.engine import Trial
@@ -226,7 +227,7 @@ class Oracle(NamedTuple):
 def thm1(
     trial: Trial, cells: Sequence[tuple[int, int]], queries: int, sizes: Sequence[int]
 ) -> Oracle:
-    hidden = [_hiding(*cell, queries, trial.seed) for cell in trial.track(cells)]
+    hidden = [_hiding(n, k, queries, trial.seed) for n, k in trial.track(cells)]
     decoded = [decode_in_one_query(n, n // 2, CONSTANT * np.exp(-n / 3), trial.seed) for n in sizes]
     lucky = [fixed_random_answer(n, n // 2, trial.seed) for n in sizes]
     columns = (np.array(column) for rows in (decoded, lucky) for column in zip(*rows, strict=True))
@@ -246,8 +247,12 @@ def _hiding(n: int, k: int, queries: int, seed: int) -> Hiding:
         fixed.revealed(np.exp(-n / 3)),
         fixed.use_of_bound(),
         descent.use_of_bound(),
-        use_of_parseval(np.asarray(descent.last.generate(signs))[:, -1], signs, subsets),
+        use_of_parseval(_answers(descent.last, signs), signs, subsets),
     )
+
+
+def _answers(model: ChainModel, signs: np.ndarray) -> np.ndarray:
+    return np.asarray(model.generate(jnp.asarray(signs)))[:, -1]
 
 
 @thm1.judge

@@ -237,14 +237,16 @@ def lemma10(trial: Trial, cells: Sequence[tuple[int, int]], draws: int) -> Prefi
         keys = fold_keys(as_key(trial.seed), np.arange(draws))
         means = prefix_means(random_tree(trial.seed, n, k), strings, keys)
         middle, last = lemma10_bounds(n, k, strings, failure)
-        failed = Rate.of((means.largest > last) | means.constant)
+        exceeded = Rate.of((means.largest > last) | means.constant)
         quantile = np.quantile(means.largest, 0.95)
         columns.append(
-            (failed, k.bit_length() * failure, Rate.of(means.largest > middle), quantile)
+            (exceeded, k.bit_length() * failure, Rate.of(means.largest > middle), quantile)
         )
-    failed, allowed, above, largest = zip(*columns, strict=True)
-    n, k = np.array(cells).T
-    return Prefixes(n, k, list(failed), np.array(allowed), list(above), np.array(largest), strings)
+    rates, allowed, above, largest = zip(*columns, strict=True)
+    sizes, leaves = np.array(cells).T
+    return Prefixes(
+        sizes, leaves, list(rates), np.array(allowed), list(above), np.array(largest), strings
+    )
 
 
 @lemma10.judge

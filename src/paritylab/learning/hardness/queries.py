@@ -44,8 +44,12 @@ class Asked(NamedTuple):
         """Largest ratio, over all errors, of the share revealed to `hidden_share_bound`."""
         shares = np.arange(1, len(self.distances) + 1) / len(self.distances)
         falling = np.maximum(np.sort(self.distances)[::-1], 1e-30)
-        setting = {"targets": len(shares), "gradient": self.gradient, "queries": self.queries}
-        bounds = [hidden_share_bound(float(error), **setting) for error in falling]
+        bounds = [
+            hidden_share_bound(
+                float(error), targets=len(shares), gradient=self.gradient, queries=self.queries
+            )
+            for error in falling
+        ]
         return float(np.max(shares / bounds))
 
 
