@@ -26,7 +26,6 @@ from paritylab.learning.hardness.spread import (
     every_subset,
     gradient_spread,
     hidden_shares,
-    mean_accuracy,
     variance_shares,
 )
 from paritylab.models import LINKS, ChainModel
@@ -177,11 +176,3 @@ def test_more_rows_hide_more_targets_and_keep_the_proofs_bound():
     shares = hidden_shares(model_at(0.0, 10), subsets, [30, 30_000], 0.01, seed=0)
     assert shares == [0, 1]
     assert max(variance_shares(model_at(1.0, 10), subsets, [100, 1000], seed=0)) <= 1
-
-
-def test_a_fixed_answer_is_right_half_of_the_time():
-    signs = np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
-    model = model_at(1.0, 6, 2)
-    answers = np.sign([float(model((1 - row) / 2)) for row in signs])
-    right = [np.mean(answers == signs[:, list(s)].prod(axis=1)) for s in every_subset(6, 2)]
-    assert mean_accuracy(model, signs, every_subset(6, 2)) == pytest.approx(np.mean(right))

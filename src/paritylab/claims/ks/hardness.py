@@ -214,7 +214,7 @@ class Oracle(NamedTuple):
     "targets.",
     efforts=Efforts(
         quick={"cells": ((8, 4), (12, 8)), "queries": 4, "sizes": (8, 10, 12, 14)},
-        default={"cells": ((8, 4), (10, 4), (12, 8)), "queries": 10, "sizes": (8, 10, 12, 14, 16)},
+        default={"cells": ((8, 4), (12, 8)), "queries": 10, "sizes": (8, 10, 12, 14, 16)},
         full={
             "cells": ((8, 4), (10, 4), (12, 8), (14, 8)),
             "queries": 100,

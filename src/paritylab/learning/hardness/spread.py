@@ -94,13 +94,6 @@ def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
     return list(combinations(range(n), k))
 
 
-def mean_accuracy(model: ChainModel, signs: Any, subsets: Subsets) -> float:
-    """Accuracy of the sign of the model's answer, averaged over the targets and the rows."""
-    answers = np.sign(np.asarray(model.generate(jnp.asarray(signs)))[:, -1])
-    agree = [np.mean(answers * each) for each in target_values(signs, subsets)]
-    return float(0.5 + np.mean(agree) / 2)
-
-
 def hidden_shares(
     model: ChainModel, subsets: Subsets, sizes: Sequence[int], epsilon: float, seed: int
 ) -> list[float]:
