@@ -126,7 +126,7 @@ def _experiments(f: FourModels) -> Judged:
     shared: dict[str, Any] = {
         "evidence": "sampled",
         "interval": _nearest(f).interval,
-        "margin": max(_nearest(f).low - 0.5, 0.5 - _nearest(f).high),
+        "margin": abs(max(_nearest(f).low - 0.5, 0.5 - _nearest(f).high)),
         "runs": sum(c.solved.runs for c in f.cells),
         "measured": {
             **{f"solved, {c.name}": str(c.solved) for c in f.cells},

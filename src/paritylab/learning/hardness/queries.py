@@ -111,6 +111,8 @@ def decode_in_one_query(n: int, k: int, error: float, seed: int = 0) -> Decoded:
     The model is f = Σ_j θ_j·g_j. g_j is m^(-1/2)·Σ_{p∈M} ±p over m = 3/ε² targets, the signs being
     the j-th digits of their numbers, cut off at ±3. So ∂L/∂θ_j = -2·E[p·g_j] is about ±2/√m, and
     its sign stands any error below that. A target counts if all its digits do, by exact transforms.
+    With further parameters that can express parities the answer is then that target; ±g_j alone
+    agrees with it more often than chance by about m^(-1/2).
 
     >>> decode_in_one_query(10, 5, 0.2).share > 0.1
     True
