@@ -80,7 +80,7 @@ class FourModels(NamedTuple):
     "learns k = 8, 16, 32, self-consistency learns them in visible stages.",
     efforts=Efforts(
         quick={"sizes": (8,), "samples": 1000, "steps": 60, "targets": 2, "more": 2},
-        default={"sizes": (8,), "samples": 4000, "steps": 460, "targets": 12, "more": 20},
+        default={"sizes": (8,), "samples": 5000, "steps": 440, "targets": 12, "more": 20},
         full={"sizes": (8, 16, 32), "samples": 100_000, "steps": 600, "targets": 60, "more": 60},
     ),
     settings={
@@ -91,7 +91,7 @@ class FourModels(NamedTuple):
         "more": "targets of the plain chain and of self-consistency",
         "published N": 100_000,
     },
-    seconds=(8, 50, 1200),
+    seconds=(13, 75, 1200),
 )
 def experiments(
     trial: Trial, sizes: Sequence[int], samples: int, steps: int, targets: int, more: int
@@ -229,7 +229,7 @@ class Reader(NamedTuple):
         "labels": "running parity, forced",
         "test": "1,000 strings, fed with its own answers",
     },
-    seconds=(12, 20, 600),
+    seconds=(30, 50, 600),
 )
 def rnn(trial: Trial, cells: Sequence[str], runs: int, steps: int, more: int) -> list[Reader]:
     data = Fresh(random_parities(32, 16, runs, key=trial.seed), 32)

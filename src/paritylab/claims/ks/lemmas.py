@@ -133,7 +133,7 @@ class Concentration(NamedTuple):
         full={"cells": ((6, 4, 500), (10, 8, 2000), (12, 8, 8000)), "draws": 2000},
     ),
     settings={"p": (0.5, 0.2, 0.1), "m": "root"},
-    seconds=(2, 3, 60),
+    seconds=(1, 1, 60),
 )
 def lemma9(trial: Trial, cells: Sequence[tuple[int, int, int]], draws: int) -> Concentration:
     failures, above = [0.5, 0.2, 0.1], []
@@ -229,7 +229,7 @@ class Prefixes(NamedTuple):
         full={"cells": ((64, 2), (64, 32), (256, 2), (256, 128), (1024, 512)), "draws": 1000},
     ),
     settings={"strings": 256, "p": 0.03},
-    seconds=(3, 6, 30),
+    seconds=(3, 5, 30),
 )
 def lemma10(trial: Trial, cells: Sequence[tuple[int, int]], draws: int) -> Prefixes:
     strings, failure, columns = 256, 0.03, []
