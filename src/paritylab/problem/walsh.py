@@ -22,8 +22,12 @@ def walsh_transform(values: Float[np.ndarray, " size"]) -> Float[np.ndarray, " s
     return values
 
 
-def token_products(tree: ParityTree, most: int = 4) -> Int[np.ndarray, " masks"]:
+def token_products(
+    tree: ParityTree, most: int = 4, below: int | None = None
+) -> Int[np.ndarray, " masks"]:
     """Bit masks of the input sets that products of 1 to `most` tokens reduce to, without 0.
+
+    below: only tokens before this one; all if None.
 
     >>> token_products(ParityTree(3, (0, 2)), most=1).tolist()
     [1, 2, 4, 5]
@@ -33,17 +37,19 @@ def token_products(tree: ParityTree, most: int = 4) -> Int[np.ndarray, " masks"]
         masks.append(masks[left] ^ masks[right])
     found = {0}
     for size in range(1, most + 1):
-        for chosen in combinations(masks, size):
+        for chosen in combinations(masks[:below], size):
             found.add(int(np.bitwise_xor.reduce(chosen)))
     return np.array(sorted(found - {0}))
 
 
-def largest_means(tree: ParityTree, samples: int, seeds: list[int]) -> Float[np.ndarray, " draws"]:
+def largest_means(
+    tree: ParityTree, samples: int, seeds: list[int], below: int | None = None
+) -> Float[np.ndarray, " draws"]:
     """Largest |empirical mean| over all nontrivial products of up to four tokens, per draw.
 
-    samples: random inputs per draw. seeds: one per draw.
+    samples: random inputs per draw. seeds: one per draw. below: only tokens before this one.
     """
-    products, size = token_products(tree), 1 << tree.n
+    products, size = token_products(tree, below=below), 1 << tree.n
     largest = []
     for seed in seeds:
         drawn = np.random.default_rng(seed).integers(0, size, samples)

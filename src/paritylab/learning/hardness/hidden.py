@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.chain.judge import (
+    ENUMERATED,
     draw_tokens,
     judge_chain,
     judged_chains,
@@ -18,13 +19,16 @@ from paritylab.learning.chain.judge import (
     pairs_found,
 )
 from paritylab.learning.chain.published import descend_scores
-from paritylab.learning.chain.teacher import teacher_gradient, usual_step
+from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.learning.data import Sample, Target, Unknown
-from paritylab.learning.hardness.oracles import hiding, jittered, mean_labels, opposing
+from paritylab.learning.hardness.oracles import hiding, jittered, mean_labels, opposing, tipping
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem import ParityTree
+from paritylab.problem.sampling import binary_digits
+from paritylab.problem.tree import tree_tokens
+from paritylab.theory.ks import child_signal
 
 
 @register("hidden")
@@ -103,13 +107,13 @@ def _descend(
 ) -> Any:
     def one(leaves: Any, key: Any) -> Any:
         k = leaves.shape[0]
-        tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, setting.n, setting.samples)
-        signs, labels = tokens[:, : setting.n], tokens[:, -1]
+        rows = _rows(jax.random.fold_in(key, 1), leaves, setting)
+        signs, labels = rows.tokens[:, : setting.n], rows.tokens[:, -1]
         soft = mean_labels(signs, k)
 
         def risk(scores: Any, labels: Any) -> Any:
             answer = ChainModel(scores, setting.n, link, "level").generate(signs)[:, -1]
-            return jnp.mean((answer - labels) ** 2) / 2
+            return jnp.sum(rows.weights * (answer - labels) ** 2) / 2
 
         def step(scores: Any) -> Any:
             loss, true = jax.value_and_grad(risk)(scores, labels)
@@ -124,24 +128,44 @@ def _descend(
     return over_runs(one, leaves, keys)
 
 
+class _Rows(NamedTuple):
+    """True tokens of a sample, and the share of the sample that each row is."""
+
+    tokens: Any
+    weights: Any
+
+
+def _rows(key: jax.Array, leaves: Any, setting: _Setting) -> _Rows:
+    """The sample row by row or, if it has more rows than there are inputs, inputs with counts."""
+    n, samples = setting.n, setting.samples
+    if n > ENUMERATED or samples <= 1 << n:
+        return _Rows(draw_tokens(key, leaves, n, samples), jnp.full(samples, 1 / samples))
+    counts = jnp.bincount(jax.random.randint(key, (samples,), 0, 1 << n), length=1 << n)
+    bits = binary_digits(jnp.arange(1 << n, dtype=jnp.uint32), n)
+    return _Rows(tree_tokens(1 - 2 * bits.astype(jnp.float32), leaves), counts / samples)
+
+
 def step_under_error(
     tree: ParityTree, samples: int, epsilon: float, key: int = 0
 ) -> dict[str, bool]:
-    """Whether one teacher-forced step still solves the tree if its gradient is wrong by epsilon.
+    """Whether one teacher-forced step is still right if its gradient is wrong by epsilon.
 
-    The error is straight against the gradient, spread over all entries at random, or a tenth of
-    that; solved means every pair found and 2,000 fresh inputs right.
+    opposed: an error of norm epsilon straight against the gradient. spread: the same norm over all
+    entries at random. tipped: two entries, those of the pair of children that differ most, moved
+    further apart by epsilon each, which is the worst for the balance that a node needs. Right
+    means every pair found and the sign of the answer on 2,000 fresh inputs. The step gives the
+    children of the root ln M + 5.
     """
-    gradient = teacher_gradient(tree, key, samples)
-    spread = epsilon / np.sqrt(gradient.size)
+    gradient, tokens = teacher_gradient(tree, key, samples), tree.n + tree.k - 2
+    eta = (np.log(tokens) + 5) / child_signal(tokens, as_link("cos"))
     wrong = {
         "opposed": opposing(gradient, epsilon),
-        "jittered": jittered(gradient, spread, key),
-        "jittered, a tenth": jittered(gradient, spread / 10, key),
+        "spread": jittered(gradient, epsilon / np.sqrt(gradient.size), key),
+        "tipped": tipping(gradient, tree.children, epsilon),
     }
     outcomes = {}
     for name, each in wrong.items():
-        model = ChainModel(-usual_step(tree.n, tree.k) * each, tree.n)
+        model = ChainModel(-eta * each, tree.n)
         found = float(pairs_found(model.scores, np.asarray(tree.leaves)))
         outcomes[name] = found == 1 and judge_chain(model, tree, key + 1, 2000)[0] == 1
     return outcomes

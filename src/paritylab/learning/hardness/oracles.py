@@ -31,6 +31,18 @@ def opposing(true: Array, epsilon: float) -> Array:
     return true * jnp.maximum(0, 1 - epsilon / jnp.maximum(norm, 1e-30))
 
 
+def tipping(true: Array, children: Any, epsilon: float) -> Array:
+    """The two entries of the pair that differs most, moved apart by epsilon each.
+
+    children: the two tokens below every node, (nodes, 2); true: (tokens, nodes).
+    """
+    pairs, nodes = np.asarray(children), np.arange(len(children))
+    apart = np.asarray(true)[pairs[:, 0], nodes] - np.asarray(true)[pairs[:, 1], nodes]
+    worst = int(np.abs(apart).argmax())
+    push = epsilon if apart[worst] >= 0 else -epsilon
+    return true.at[pairs[worst], worst].add(np.array([push, -push], true.dtype))
+
+
 def jittered(true: Array, epsilon: float, key: Any) -> Array:
     """Every entry moved by epsilon up or down at random."""
     return true + epsilon * jax.random.rademacher(as_key(key), true.shape, true.dtype)
@@ -52,6 +64,18 @@ def mean_label(n: int, k: int) -> Float[np.ndarray, " weights"]:
         sum((-1) ** j * comb(h, j) * comb(n - h, k - j) for j in range(k + 1)) for h in range(n + 1)
     )
     return np.array([value / total for value in sums])
+
+
+def mean_label_tail(n: int, k: int, threshold: float) -> float:
+    """P(|E_p p(x)| > threshold) over uniform x."""
+    chance = np.array([comb(n, h) / 2**n for h in range(n + 1)])
+    return float(chance[np.abs(mean_label(n, k)) > threshold].sum())
+
+
+def mean_label_square(n: int, k: int) -> float:
+    """E_x (E_p p(x))², which is 1/C(n,k): what the best fixed answer saves of E(p - f)² = 1."""
+    chance = np.array([comb(n, h) / 2**n for h in range(n + 1)])
+    return float(chance @ mean_label(n, k) ** 2)
 
 
 def mean_labels(signs: Float[Array, "... n"], k: int) -> Float[Array, "..."]:

@@ -24,7 +24,7 @@ from paritylab.risk.objective import Target as Arrays, target_of
 TEST_STRINGS = 1000
 
 # A string costs a network n steps one after another: fewer of them than for other models.
-_judge = partial(judge_models, most_bits=14, samples=8192)
+_judge = partial(judge_models, most_bits=14, samples=2048)
 
 
 @register("recurrent")

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.models.chain import ChainModel
+from paritylab.problem import all_bits, signs_from_bits
 
 
 class Spread(NamedTuple):
@@ -68,8 +69,10 @@ def _jacobian(model: ChainModel, signs: Any, block: int = 1024) -> np.ndarray:
 
 def target_values(signs: Any, subsets: Subsets) -> np.ndarray:
     """p(x) for every target and row."""
-    signs = np.asarray(signs)
-    return np.stack([signs[:, list(subset)].prod(axis=1) for subset in subsets])
+    minus, inside = np.asarray(signs) < 0, np.zeros((len(subsets), np.shape(signs)[1]), np.float32)
+    for row, subset in zip(inside, subsets, strict=True):
+        row[list(subset)] = 1
+    return 1 - 2 * ((inside @ minus.T.astype(np.float32)) % 2)
 
 
 def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
@@ -80,16 +83,15 @@ def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, f
     return float(variance), float(np.mean(np.sum(features**2, axis=0)) / len(targets))
 
 
+def all_signs(n: int) -> np.ndarray:
+    """Every input as signs, float32, in the order of `all_bits`."""
+    bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(n)])
+    return signs_from_bits(bits).astype(np.float32)
+
+
 def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
     """All C(n,k) targets."""
     return list(combinations(range(n), k))
-
-
-def mean_accuracy(model: ChainModel, signs: Any, subsets: Subsets) -> float:
-    """Accuracy of the sign of the model's answer, averaged over the targets and the rows."""
-    answers = np.sign(np.asarray(model.generate(jnp.asarray(signs)))[:, -1])
-    agree = [np.mean(answers * each) for each in target_values(signs, subsets)]
-    return float(0.5 + np.mean(agree) / 2)
 
 
 def hidden_shares(

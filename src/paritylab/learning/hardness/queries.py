@@ -1,0 +1,156 @@
+"""Queries to a gradient oracle, over every target at once: what they reveal and what they cannot.
+
+The loss is Theorem 1's E(p - f)² over all 2^n inputs.
+"""
+
+from collections.abc import Iterable, Iterator
+from math import ceil, exp, log2
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from paritylab.learning.hardness.oracles import mean_labels
+from paritylab.learning.hardness.spread import Subsets, gradient_spread, target_values
+from paritylab.models.chain import ChainModel
+from paritylab.problem.walsh import walsh_transform
+from paritylab.theory.ks_hardness import fixed_answer_share, hidden_share_bound
+
+#: Values of a decoding feature are cut off here, so that gradients stay bounded.
+CUT = 3.0
+#: Targets that a decoding query tells apart, times ε²; up to 4 in the limit of a rare cut.
+DECODED = 3.0
+
+
+class Asked(NamedTuple):
+    """What some queries say about every target.
+
+    distances: largest ‖∇_p - E_p∇_p‖ over the queries, per target. gradient: largest E‖∇f‖².
+    queries: how many. last: the model of the last one.
+    """
+
+    distances: Float[np.ndarray, " targets"]
+    gradient: float
+    queries: int
+    last: ChainModel
+
+    def revealed(self, error: float) -> float:
+        """Share of targets that an oracle of that error cannot hide behind the mean."""
+        return float(np.mean(self.distances > error))
+
+    def use_of_bound(self) -> float:
+        """Largest ratio, over all errors, of the share revealed to `hidden_share_bound`."""
+        shares = np.arange(1, len(self.distances) + 1) / len(self.distances)
+        falling = np.maximum(np.sort(self.distances)[::-1], 1e-30)
+        bounds = [
+            hidden_share_bound(
+                float(error), targets=len(shares), gradient=self.gradient, queries=self.queries
+            )
+            for error in falling
+        ]
+        return float(np.max(shares / bounds))
+
+
+def ask(models: Iterable[ChainModel], signs: Any, subsets: Subsets) -> Asked:
+    """One query at each model, for every target of `subsets` and all rows of signs."""
+    distances, gradient, queries = np.zeros(len(subsets)), 0.0, 0
+    for model in models:
+        spread = gradient_spread(model, signs, subsets)
+        distances = np.maximum(distances, 2 * spread.distances)
+        gradient, queries, last = max(gradient, spread.mean_gradient), queries + 1, model
+    return Asked(distances, gradient, queries, last)
+
+
+def mean_descent(model: ChainModel, signs: Any, *, eta: float, steps: int) -> Iterator[ChainModel]:
+    """Where gradient descent asks next while the oracle answers with the mean over all targets.
+
+    Every hidden target takes this same path, whatever it is.
+    """
+    rows = jnp.asarray(signs, jnp.float32)
+    labels = mean_labels(rows, model.k)
+    for _ in range(steps):
+        yield model
+        model = model.with_parameters(model.scores - eta * _mean_gradient(model, rows, labels))
+
+
+@jax.jit
+def _mean_gradient(model: ChainModel, rows: Any, labels: Any) -> Any:
+    def loss(scores: Any) -> Any:
+        answers = model.with_parameters(scores).generate(rows)[:, -1]
+        return jnp.mean((answers - labels) ** 2)
+
+    return jax.grad(loss)(model.scores)
+
+
+def use_of_parseval(answers: np.ndarray, signs: Any, subsets: Subsets) -> float:
+    """Largest ratio, over all gaps, of the share of targets on which a fixed answer has a zero-one
+    loss of at most ½ - gap to `fixed_answer_share`."""
+    gaps = target_values(signs, subsets) @ np.sign(answers) / len(answers) / 2
+    falling = np.maximum(np.sort(gaps)[::-1], 1e-30)
+    shares = np.arange(1, len(gaps) + 1) / len(gaps)
+    bounds = [fixed_answer_share(float(gap), len(gaps)) for gap in falling]
+    return float(np.max(shares / bounds))
+
+
+class Decoded(NamedTuple):
+    """Targets that one query tells apart against every oracle of an error.
+
+    share: of all targets. features: parameters of the model. gradient: sup‖∇f‖².
+    """
+
+    share: float
+    features: int
+    gradient: float
+
+
+def decode_in_one_query(n: int, k: int, error: float, seed: int = 0) -> Decoded:
+    """Targets of size k that one query at θ = 0 to an oracle of `error` tells apart exactly.
+
+    The model is f = Σ_j θ_j·g_j. g_j is m^(-1/2)·Σ_{p∈M} ±p over m = 3/ε² targets, the signs being
+    the j-th digits of their numbers, cut off at ±3. So ∂L/∂θ_j = -2·E[p·g_j] is about ±2/√m, and
+    its sign stands any error below that. A target counts if all its digits do, by exact transforms.
+    With further parameters that can express parities the answer is then that target; ±g_j alone
+    agrees with it more often than chance by about m^(-1/2).
+
+    >>> decode_in_one_query(10, 5, 0.2).share > 0.1
+    True
+    """
+    targets = _masks(n, k)
+    count = min(len(targets), max(2, int(DECODED / error**2)))
+    chosen = np.random.default_rng([seed, n]).choice(targets, count, replace=False)
+    safe, features = np.ones(count, dtype=bool), ceil(log2(count))
+    squares = np.zeros(1 << n)
+    for digit in range(features):
+        spectrum = np.zeros(1 << n)
+        spectrum[chosen] = 1.0 - 2 * ((np.arange(count) >> digit) & 1)
+        values = np.clip(walsh_transform(spectrum) / np.sqrt(count), -CUT, CUT)
+        told = 2 * walsh_transform(values)[chosen] / (1 << n)
+        safe &= told * spectrum[chosen] > error
+        squares += values**2
+    return Decoded(float(safe.sum() / len(targets)), features, float(squares.max()))
+
+
+class Lucky(NamedTuple):
+    """One fixed random answer ±1 against every target: shares by zero-one loss.
+
+    better: with a loss below ½ - e^(-n). advantage: median of ½ minus the loss over targets on
+    which it is positive.
+    """
+
+    better: float
+    advantage: float
+
+
+def fixed_random_answer(n: int, k: int, seed: int = 0) -> Lucky:
+    """The zero-one loss ½ - E[p·f]/2 of a random f: {±1}^n → ±1, for all k-sets p."""
+    answers = np.random.default_rng([seed, n, 1]).choice([-1.0, 1.0], 1 << n)
+    gains = walsh_transform(answers)[_masks(n, k)] / (1 << n) / 2
+    return Lucky(float(np.mean(gains > exp(-n))), float(np.median(gains[gains > 0])))
+
+
+def _masks(n: int, k: int) -> Int[np.ndarray, " targets"]:
+    """All k-sets as bit masks."""
+    every = np.arange(1 << n)
+    return every[np.bitwise_count(every) == k]

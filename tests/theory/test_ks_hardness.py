@@ -1,0 +1,33 @@
+"""Bounds of KS, Section 3.1, where they can be met or broken by hand."""
+
+import math
+
+import pytest
+
+from paritylab.theory.ks_hardness import (
+    fixed_answer_share,
+    hidden_share_bound,
+    theorem2_bound,
+    theorem2_samples,
+)
+
+GIVEN = {"targets": 10**9, "queries": 2, "error": 0.1, "gradient": 0.5}
+
+
+def test_one_target_as_the_only_feature_meets_the_bound():
+    # f = θ·p: F² = 1, one of |P| targets is 2 away from the mean (up to 1/|P|).
+    assert hidden_share_bound(2.0, targets=50, gradient=1.0, queries=1) == pytest.approx(1 / 50)
+
+
+def test_an_answer_that_is_a_target_meets_parseval():
+    assert fixed_answer_share(0.5, 70) == pytest.approx(1 / 70)
+
+
+def test_bound_5_rises_with_samples_to_what_the_targets_allow():
+    values = [theorem2_bound(20, samples=n, **GIVEN) for n in (10**6, 10**9, 10**20)]
+    assert values == sorted(values)
+    assert values[0] < 0
+    assert values[2] == pytest.approx(1 - 4 * 2 / 0.01 * 0.5 / 10**9)
+    needed = theorem2_samples(20, **GIVEN)
+    assert theorem2_bound(20, samples=math.ceil(needed), **GIVEN) == pytest.approx(0.5)
+    assert theorem2_samples(20, **{**GIVEN, "targets": 100}) == math.inf
