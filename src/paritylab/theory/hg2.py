@@ -38,3 +38,25 @@ def pair_signal(function: Callable[[np.ndarray], float], bits: int) -> Float[np.
     table = np.einsum("s,si,sj->ij", labels, inputs, inputs) / len(labels)
     np.fill_diagonal(table, 0)
     return -table.sum(axis=1)
+
+
+def linear_share(n: int, width: int, error: float) -> float:
+    """Largest share of pairs for which linear attention can be within `error` on every input.
+
+    Weights (score + constant)·scale of any number of heads lie in a space of r = width + 1
+    dimensions, however they were trained. Being within e of y = -x_i·x_j with the readout 1 - 2z²
+    forces the angle θ between g and e_i + e_j to tan²θ ≤ (e/2 + R²)/(1 - e/2), where R = (√(1 +
+    e/2) - √(1 - e/2))/2 bounds the weight off the pair. Averaged over all pairs the largest cos²θ
+    in the space is at most r/n + (n - r)/(n(n - 1)), the trace of its projection; Markov's
+    inequality does the rest.
+
+    >>> round(linear_share(1024, 84, 0.1), 2)
+    0.09
+    """
+    if not 0 < error < 2 or n < 3:
+        raise ValueError(f"need 0 < error < 2 and n ≥ 3, got {error} and {n}")
+    rank = min(width + 1, n)
+    mean = rank / n + (n - rank) / (n * (n - 1))
+    outside = (np.sqrt(1 + error / 2) - np.sqrt(1 - error / 2)) / 2
+    tangent = (error / 2 + outside**2) / (1 - error / 2)
+    return float(min(1.0, mean * (1 + tangent)))

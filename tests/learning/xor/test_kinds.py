@@ -1,0 +1,67 @@
+"""One step of every attention kind in closed form, against autodiff of the whole model."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning.xor import kinds
+from paritylab.learning.xor.exact import xor_risk
+from paritylab.models import PackedSigns
+from paritylab.precision import float64
+
+X64_MODES = [False]
+N, WIDTH, RUNS = 16, 9, 3
+SHAPES = {
+    "softmax": lambda scores: jax.nn.softmax(scores),
+    "sigmoid": jax.nn.sigmoid,
+    "exp": jnp.exp,
+    "relu": lambda scores: jax.nn.relu(1 + scores),
+    "linear": lambda scores: 1 + scores,
+}
+
+
+def table(run, positions):
+    generator = np.random.default_rng([5, N, WIDTH, run])
+    code = PackedSigns.draw(generator, N, WIDTH, balanced=positions == "balanced")
+    return code.vectors(np.arange(N))
+
+
+def after_one_step(kind, arm, setting, run):
+    """Autodiff from w = 0, the step size such that the pair's own push is the gain."""
+    gain, bias, scale, start = setting
+    first = 0.0 if arm.bias == "learnt" else bias
+    rows = table(run, arm.positions)
+    if arm.bias == "learnt":  # a constant coordinate, as large as the bias asks for
+        common = -gain * (N * kinds.drift(start, N, arm.loss) + 2)
+        rows = np.hstack([rows, np.full((N, 1), np.sqrt(bias / common))])
+    weights = lambda w: scale * SHAPES[kind](rows @ w - first)  # noqa: E731
+    zero = jnp.zeros(rows.shape[1])
+    gradient = jax.grad(lambda w: xor_risk(weights(w), jnp.arange(N) < 2, arm.loss))(zero)
+    slope = start if kind == "softmax" else scale * jax.grad(SHAPES[kind])(-first)
+    return weights(-gain / (4 * start * slope) * gradient)
+
+
+@pytest.mark.parametrize("kind", kinds.KINDS)
+@pytest.mark.parametrize("arm", kinds.PLAIN + kinds.BIASED, ids=str)
+def test_the_closed_form_is_the_step(kind, arm):
+    overlaps = kinds.Overlaps.draw(N, WIDTH, arm.positions, runs=RUNS, seed=5)
+    settings = list(kinds.settings_of(kind, arm.bias, N))
+    for setting in settings[:3]:
+        found = kinds.weights_after(kind, arm, setting, overlaps)
+        if np.isnan(found).any():
+            assert N * kinds.drift(setting.start, N, arm.loss) >= -2
+            continue
+        with float64():
+            every = [np.asarray(after_one_step(kind, arm, setting, run)) for run in range(RUNS)]
+        np.testing.assert_allclose(found, every, rtol=1e-9, atol=1e-9)
+
+
+def test_a_bias_lets_sigmoid_learn_and_nothing_lets_linear():
+    draws = {
+        name: kinds.Overlaps.draw(64, 50, name, runs=40, seed=0) for name in ("balanced", "signs")
+    }
+    best = {kind: kinds.best_choice(kind, kinds.BIASED, draws) for kind in kinds.SHAPES}
+    assert best["sigmoid"].solved.mean() > 0.6
+    assert best["linear"].solved.mean() == 0
+    assert kinds.best_choice("sigmoid", kinds.PLAIN, draws).solved.mean() == 0
