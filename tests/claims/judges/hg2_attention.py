@@ -19,7 +19,7 @@ def kinds(softmax=40, sigmoid=40, linear=0, plain=0, exp=4, untied=40, learnt=40
         )
         for n in (64, 256)
     ]
-    uncentred = {"softmax": rate(20), "sigmoid": rate(39)}
+    uncentred = {"softmax": rate(runs // 2), "sigmoid": rate(runs - 1)}
     return Kinds(cells, [rate(learnt)] * 2, rate(untied), uncentred, 0.1)
 
 

@@ -7,13 +7,14 @@ import pytest
 
 from paritylab.learning.xor import kinds
 from paritylab.learning.xor.exact import xor_risk
-from paritylab.models import PackedSigns
+from paritylab.learning.xor.starts import solved_from_starts, step_from
+from paritylab.models import PackedSigns, Table, TwoHeads
 from paritylab.precision import float64
 
 X64_MODES = [False]
 N, WIDTH, RUNS = 16, 9, 3
 SHAPES = {
-    "softmax": lambda scores: jax.nn.softmax(scores),
+    "softmax": jax.nn.softmax,
     "sigmoid": jax.nn.sigmoid,
     "exp": jnp.exp,
     "relu": lambda scores: jax.nn.relu(1 + scores),
@@ -65,3 +66,26 @@ def test_a_bias_lets_sigmoid_learn_and_nothing_lets_linear():
     assert best["sigmoid"].solved.mean() > 0.6
     assert best["linear"].solved.mean() == 0
     assert kinds.best_choice("sigmoid", kinds.PLAIN, draws).solved.mean() == 0
+
+
+@pytest.mark.parametrize("loss", ["squared", "correlation"])
+def test_the_step_from_random_directions_is_that_of_autodiff(loss):
+    rows = table(0, "signs")
+    start = 0.7 * np.random.default_rng(0).normal(size=(2, 2, WIDTH))
+    with float64():
+        for w, found in zip(start, step_from(rows, start, 1.3, loss), strict=True):
+            model = TwoHeads(w, Table(rows))
+
+            def risk(w, model=model):
+                return xor_risk(model.with_parameters(w).weights(), jnp.arange(N) < 2, loss)
+
+            moved = w - 1.3 * N**2 / 2 * jax.grad(risk)(jnp.asarray(w))
+            expected = np.asarray(model.with_parameters(moved).weights())
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_small_start_is_as_good_as_none_and_a_large_one_is_not():
+    solved = solved_from_starts(64, 50, [0.0, 1e-4, 1.0], 14.0, "squared", runs=20, seed=0)
+    assert solved[0].mean() > 0.7
+    np.testing.assert_array_equal(solved[0], solved[1])
+    assert solved[2].mean() < 0.3

@@ -12,7 +12,7 @@ from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
 from paritylab.learning.xor import train
 from paritylab.learning.xor.exact import first_gradient, worst_case, worst_of, xor_risk
 from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
-from paritylab.learning.xor.precision import step_in_precision
+from paritylab.learning.xor.precision import steps_in_precision
 from paritylab.learning.xor.rows import rows_risk
 from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
@@ -321,10 +321,12 @@ def test_more_rows_rank_the_pair_more_often():
 
 
 def test_single_precision_decides_like_double():
-    settings = {"n": 512, "width": 75, "gain": default_gain(512), "seed": 0}
-    double, single = (step_in_precision(kind, **settings) for kind in ("float64", "float32"))
-    assert single == pytest.approx(double, abs=1e-3)
-    assert not np.isfinite(step_in_precision("naive", **(settings | {"gain": 200.0})))
+    settings = {"n": 512, "width": 75, "gains": [default_gain(512), 200.0], "seed": 0}
+    kinds = ("float64", "float32", "naive")
+    double, single, naive = (steps_in_precision(kind, **settings) for kind in kinds)
+    assert single[0] == pytest.approx(double[0], abs=1e-3)
+    assert naive[0] == pytest.approx(double[0], abs=1e-3)
+    assert not np.isfinite(naive[1])
 
 
 @pytest.mark.parametrize(
