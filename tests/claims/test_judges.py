@@ -13,9 +13,6 @@ from paritylab.claims import Effort, Status, registry
 
 #: Claims that still measure and decide in one function. Moving one deletes its line here.
 NOT_YET_MOVED = {
-    "hg2-ffnn-bottleneck",
-    "hg2-one-step",
-    "hg2-samples",
     "ks-experiments",
     "ks-lemma10",
     "ks-lemma4",

@@ -7,9 +7,11 @@ import pytest
 
 from paritylab.learning.xor.exact import first_gradient
 from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
-from paritylab.theory.hg2 import linear_share, median_worst_error, pair_signal
+from paritylab.statistics import half_point
+from paritylab.theory.hg2 import linear_share, median_worst_error, pair_signal, rows_to_rank
 
 X64_MODES = [False]
 
@@ -77,3 +79,15 @@ def test_as_many_numbers_as_positions_bound_nothing():
     assert linear_share(20, 19, 0.1) == 1.0
     with pytest.raises(ValueError, match="0 < error < 2"):
         linear_share(20, 5, 2.0)
+
+
+@pytest.mark.parametrize("loss", ["squared", "correlation"])
+def test_half_of_the_streams_rank_the_pair_with_the_derived_rows(loss):
+    rows = rows_to_rank(64, loss)
+    curve = sample_curve(64, 2, rows * np.geomspace(0.25, 4, 9), runs=200, loss=loss)
+    assert half_point(curve.samples, curve.onehot) == pytest.approx(rows, rel=0.2)
+
+
+def test_rows_of_an_unknown_loss():
+    with pytest.raises(ValueError, match="squared or correlation"):
+        rows_to_rank(64, "hinge")

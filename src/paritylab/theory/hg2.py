@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import chi2
+from scipy.optimize import brentq
+from scipy.stats import chi2, norm
 
 
 def median_worst_error(n: int, width: int, gain: float) -> float:
@@ -22,6 +23,32 @@ def median_worst_error(n: int, width: int, gain: float) -> float:
     0.0085
     """
     return float(chi2.ppf(0.5, 1)) * 4 * gain**2 / (n * width)
+
+
+def rows_to_rank(n: int, loss: str = "squared") -> float:
+    """Rows N with which half of the first steps on one-hot positions put the pair on top.
+
+    After N rows the pair's scores are √(N/(c·n)) standard deviations above the others. Under the
+    correlation loss c = 1 and the two have noise of their own; under ½(ŷ-y)² c = 2 and they share
+    it, because at w = 0 only rows with x_i = x_j push at leading order. N = c·n·s², where s puts
+    the lower of the two above n - 2 standard normal scores with probability 1/2.
+
+    >>> [round(rows_to_rank(256, loss)) for loss in ("squared", "correlation")]
+    [4000, 2898]
+    """
+    if loss not in ("squared", "correlation"):
+        raise ValueError(f"loss must be squared or correlation, got {loss!r}")
+    grid = np.linspace(-8, 14, 4401)
+    below = norm.cdf(grid) ** (n - 2)
+
+    def chance(shift: float) -> float:
+        lowest = norm.pdf(grid - shift)
+        if loss == "correlation":
+            lowest = 2 * lowest * norm.sf(grid - shift)
+        return float(np.trapezoid(lowest * below, grid))
+
+    needed = brentq(lambda shift: chance(shift) - 0.5, -2, 12)
+    return float((2 if loss == "squared" else 1) * n * needed**2)
 
 
 def pair_signal(function: Callable[[np.ndarray], float], bits: int) -> Float[np.ndarray, " bits"]:

@@ -180,7 +180,8 @@ def _text(found: Kinds) -> str:
         f"in {_listed(sigmoid)}, with a trained bias in {_listed(found.learnt)}; with untied heads "
         f"it is {found.untied} and, on positions that are not centred, softmax "
         f"{found.uncentred['softmax']} and sigmoid {found.uncentred['sigmoid']} (n = {first.n}). "
-        f"With a bias {rest} (n = {last.n}); without one no component-wise kind exceeds {plain:.0%}."
+        f"With a bias {rest} (n = {last.n}); without one no component-wise kind exceeds "
+        f"{plain:.0%}."
     )
 
 

@@ -1,178 +1,140 @@
-"""Finite data, and what a feed-forward network needs for the same task."""
+"""Finite data: rows the first step needs to find the pair, and to be right on every input."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Line, Lines
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
-from paritylab.claims.registry import claim
-from paritylab.claims.verdict import Evidence, Finding, Status
-from paritylab.learning import FeedForwardNet, Fresh, learn
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import HG2
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
 from paritylab.learning.xor.parts import usual_width
 from paritylab.learning.xor.samples import sample_curve
-from paritylab.problem import Parity
-from paritylab.statistics import half_point, power_law, threshold_law
+from paritylab.statistics import PowerLaw, half_point, threshold_law
+from paritylab.theory.hg2 import rows_to_rank
+
+#: The largest exponent that is still called a usable polynomial.
+CUBIC = 3.0
+
+
+class Rows(NamedTuple):
+    """Rows with which half of the runs succeed, one entry per size; NaN outside the grid.
+
+    ranked: the pair is on top. right: ½(ŷ-y)² ≤ 0.01 on every input. Both with random positions
+    and the squared loss, laws in n with them. onehot: the pair is on top with one-hot positions, by
+    loss. runs: per size and loss.
+    """
+
+    n: list[int]
+    ranked: list[float]
+    right: list[float]
+    ranked_law: PowerLaw
+    right_law: PowerLaw
+    onehot: dict[str, list[float]]
+    runs: int
 
 
 @claim(
     "hg2-samples",
-    paper="hg2",
+    source=HG2("Abstract"),
     title="Polynomially many samples suffice",
-    statement="Abstract of HG2: a sample complexity bound for learning from finite data. Derived "
-    "here: N of order n²·ln(n)/m for random positions and n·ln n for one-hot ones.",
-    seconds=(8, 16, 60),
+    statement="The step learns from finite data, with a bound on the samples. Here: the rows with "
+    "which half of the first steps find the pair, and are right on every input, grow slower than "
+    "n³.",
+    efforts=Efforts(
+        quick={"sizes": (16, 32), "runs": 32},
+        default={"sizes": (16, 32, 64), "runs": 24},
+        full={"sizes": (16, 32, 64, 128), "runs": 200},
+    ),
+    settings={
+        "m": "12 ln n",
+        "gain": "2 ln n + 6",
+        "positions": "balanced signs",
+        "rows": "16 numbers from n/2 to 80n²",
+        "model": RECONSTRUCTION,
+    },
+    seconds=(8, 16, 900),
 )
-def samples_claim(trial: Trial) -> Finding:
-    sizes = trial.pick(
-        quick=(32, 64, 128), default=(32, 64, 128, 256), full=(32, 64, 128, 256, 512, 1024)
-    )
-    runs = trial.pick(quick=40, default=40, full=200)
-    losses = ("squared", "correlation")
-    curves = {
-        (n, loss): sample_curve(
-            n,
-            usual_width(n),
-            np.geomspace(n, 2.5 * n * n, 14),
-            runs=runs,
-            loss=loss,
-            seed=trial.seed,
-        )
-        for n in trial.track(sizes)
-        for loss in losses
-    }
-    noisy_n = sizes[-2]
-    noisy_grid = np.geomspace(4 * noisy_n, 150 * noisy_n, 12)
-    noisy = sample_curve(
-        noisy_n, usual_width(noisy_n), noisy_grid, runs=runs, noise=0.2, seed=trial.seed
-    )
-    laws, halves = {}, {}
-    for code in ("onehot", "signs"):
-        for loss in losses:
-            found = [curves[n, loss] for n in sizes]
-            flags = [getattr(curve, code) for curve in found]
-            laws[code, loss] = threshold_law(sizes, [curve.samples for curve in found], flags)
-            halves[code, loss] = [
-                half_point(c.samples, f) for c, f in zip(found, flags, strict=True)
-            ]
-    cost = half_point(noisy.samples, noisy.onehot) / halves["onehot", "squared"][-2]
-    saved = np.array(halves["onehot", "squared"]) / np.array(halves["onehot", "correlation"])
-    one, two = laws["onehot", "squared"], laws["signs", "squared"]
-    return Finding(
-        Status.HOLDS if max(one.high, two.high) < 3 else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"Half of the runs find the pair from N of order n^{one} with one-hot and "
-            f"n^{two} with random positions (squared loss). The correlation loss needs "
-            f"{np.median(saved):.1f} times fewer rows; 20 % flipped labels {cost:.1f} times more.",
-            "exponents": {f"{code}, {loss}": str(law) for (code, loss), law in laws.items()},
-            "half_points": {f"{code}, {loss}": each for (code, loss), each in halves.items()},
-            "cost_of_20_percent_noise": cost,
-        },
-        predicted={
-            "exponents": {
-                "onehot": f"n·ln n: {_slope(sizes, lambda n: n * np.log(n)):.2f}",
-                "signs": "n²·ln(n)/m: "
-                f"{_slope(sizes, lambda n: n**2 * np.log(n) / usual_width(n)):.2f}",
-            },
-            "cost_of_20_percent_noise": f"{1 / 0.6**2:.1f}",
-        },
-        margin=3 - max(one.high, two.high),
-        interval=(two.low, two.high),
-        runs=runs * len(curves),
-        settings={"m": "12 ln n", "threshold": "half of the runs", "model": RECONSTRUCTION},
-        series=_samples_figure(sizes, laws, halves),
-    )
-
-
-def _samples_figure(
-    sizes: tuple[int, ...], laws: dict[tuple[str, str], Any], halves: dict[tuple[str, str], list]
-) -> dict:
-    return {
-        "kind": "lines",
-        "x": {"label": "n", "scale": "log"},
-        "y": {"label": "N at which half of the runs succeed", "scale": "log"},
-        "lines": [
-            {
-                "label": f"{code}, {loss}: n^{laws[code, loss].exponent:.2f}",
-                "x": list(sizes),
-                "y": each,
-            }
-            for (code, loss), each in halves.items()
-        ],
-        "caption": "Samples the first step needs to put the pair on top.",
-    }
-
-
-def _slope(sizes: tuple[int, ...], law: Callable[[int], float]) -> float:
-    """Exponent that a law shows when fitted over these sizes."""
-    return power_law(sizes, [law(n) for n in sizes]).exponent
-
-
-@claim(
-    "hg2-ffnn-bottleneck",
-    paper="hg2",
-    title="Feed-forward networks need Ω(n) parameters for the same task",
-    statement="Abstract of HG2: feed-forward networks need Ω(n) parameters to learn sparse XOR, "
-    "which transformers avoid.",
-    seconds=(9, 11, 120),
-)
-def ffnn_claim(trial: Trial) -> Finding:
-    sizes = trial.pick(quick=(16, 32, 64), default=(16, 32, 64), full=(16, 32, 64, 128, 256))
-    runs, steps = trial.pick(quick=(5, 1000), default=(8, 2000), full=(40, 4000))
-    widths = (2, 4, 8, 16)
-    needed, blind = {}, {}
+def samples_claim(trial: Trial, sizes: Sequence[int], runs: int) -> Rows:
+    curves, onehot = [], {}
     for n in trial.track(sizes):
-        data = Fresh(Parity(n, (0, n - 1), sign=-1), 128)
-        whole, cut = (
-            partial(FeedForwardNet, missing=missing, inputs="signs", steps=steps)
-            for missing in ((), (0,))
-        )
-        for width in widths:
-            done = learn(whole(width), data, runs=runs, key=trial.seed)
-            if np.any(done.stats["accuracy"] > 0.99):
-                needed[n] = int(done.stats["numbers"][0])
-                break
-        chance = learn(cut(4), data, runs=runs, key=trial.seed)
-        blind[n] = float(chance.stats["accuracy"].mean())
-    found = len(needed) == len(sizes)
-    law = power_law(list(needed), list(needed.values())) if len(needed) > 2 else None
-    at_chance = all(abs(rate - 0.5) < 0.05 for rate in blind.values())
-    good = found and law is not None and law.low > 0.5 and at_chance
-    return Finding(
-        Status.HOLDS if good else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"The smallest network that solves XOR from one of {runs} starts has "
-            f"{', '.join(f'{v} numbers at n = {n}' for n, v in needed.items())}: n^{law}. Without "
-            f"edges to one bit of the pair accuracy is {min(blind.values()):.0%} to "
-            f"{max(blind.values()):.0%}: every position needs an edge, as any may be in the pair.",
-            "numbers_needed": {str(n): value for n, value in needed.items()},
-            "accuracy_without_an_edge": {str(n): value for n, value in blind.items()},
-            "two_heads_with_12_ln_n": {str(n): 2 * usual_width(n) for n in sizes},
+        grid = np.geomspace(n / 2, 80 * n * n, 16)
+        curves.append(sample_curve(n, usual_width(n), grid, runs=runs, seed=trial.seed))
+    for loss in ("squared", "correlation"):
+        found = []
+        for n in sizes[1:]:
+            grid = rows_to_rank(n, loss) * np.geomspace(0.2, 5, 10)
+            curve = sample_curve(n, 2, grid, runs=4 * runs, loss=loss, seed=trial.seed)
+            found.append(half_point(curve.samples, curve.onehot))
+        onehot[loss] = found
+    grids = [curve.samples for curve in curves]
+    flags = {"ranked": [c.signs for c in curves], "right": [c.signs_solved for c in curves]}
+    halves = {
+        name: [half_point(*pair) for pair in zip(grids, each, strict=True)]
+        for name, each in flags.items()
+    }
+    laws = (threshold_law(sizes, grids, each) for each in flags.values())
+    return Rows(list(sizes), halves["ranked"], halves["right"], *laws, onehot, runs)
+
+
+@samples_claim.judge
+def _samples(r: Rows) -> Judged:
+    ratios = [
+        measured / rows_to_rank(n, loss)
+        for loss, each in r.onehot.items()
+        for n, measured in zip(r.n[1:], each, strict=True)
+    ]
+    text = (
+        f"Half of the first steps find the pair with {_listed(r.ranked)} rows (n = "
+        f"{', '.join(map(str, r.n))}), like n^{r.ranked_law}, and are right on every input with "
+        f"{_listed(r.right)}, like n^{r.right_law}. With one-hot positions the pair takes "
+        f"{min(ratios):.2f} to {max(ratios):.2f} times the derived c·n·s² rows, of order n·ln n."
+    )
+    law = max(r.ranked_law, r.right_law, key=lambda each: each.high)
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": None if np.isinf(law.high) else (law.low, law.high),
+        "runs": r.runs * len(r.n),
+        "measured": {
+            "rows to find the pair": dict(zip(r.n, r.ranked, strict=True)),
+            "rows to be right on every input": dict(zip(r.n, r.right, strict=True)),
+            "power of n": {"found": str(r.ranked_law), "right": str(r.right_law)},
+            "one-hot: rows to find the pair": r.onehot,
         },
-        predicted={
-            "numbers_needed": "≥ n - 1: a first layer blind to two positions is at "
-            "chance on that pair"
+        "predicted": {
+            "one-hot: rows to find the pair": {
+                loss: [rows_to_rank(n, loss) for n in r.n[1:]] for loss in r.onehot
+            },
         },
-        margin=None if law is None else law.low - 0.5,
-        interval=None if law is None else (law.low, law.high),
-        runs=runs * len(sizes) * 2,
-        settings={"network": "FFNN-1, Adam 0.01", "rows per step": 128, "widths": list(widths)},
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "trained numbers", "scale": "log"},
-            "lines": [
-                {"label": "feed-forward", "x": list(needed), "y": list(needed.values())},
-                {
-                    "label": "two heads, m = 12 ln n",
-                    "x": list(sizes),
-                    "y": [2 * usual_width(n) for n in sizes],
-                },
-            ],
-            "caption": "Numbers that learn the XOR of two unknown bits.",
-        },
+    }
+    if law.high < CUBIC:
+        return holds(text, margin=CUBIC - law.high, **shared)
+    steepest = max(r.ranked_law.low, r.right_law.low)
+    if steepest > CUBIC:
+        instead = f"The rows grow at least like n^{steepest:.1f} at the sizes tried."
+        return refuted(text, instead=instead, margin=steepest - CUBIC, **shared)
+    return undecided(f"{text} An exponent of {CUBIC:g} is not excluded.", **shared)
+
+
+def _listed(rows: Sequence[float]) -> str:
+    return ", ".join(f"{each:,.0f}" for each in rows)
+
+
+@samples_claim.figure
+def _samples_figure(r: Rows) -> Lines:
+    derived = [rows_to_rank(n) for n in r.n[1:]]
+    return Lines(
+        [
+            Line("random positions: right on every input", r.n, r.right),
+            Line("random positions: pair found", r.n, r.ranked),
+            Line("one-hot: pair found", r.n[1:], r.onehot["squared"]),
+            Line("one-hot: derived", r.n[1:], derived, style="--"),
+        ],
+        x="n",
+        y="rows with which half of the runs succeed",
+        log="xy",
+        caption="Labelled rows the first step needs, squared loss.",
     )
