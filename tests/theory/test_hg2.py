@@ -5,13 +5,19 @@ import itertools
 import numpy as np
 import pytest
 
-from paritylab.learning.xor.exact import first_gradient
+from paritylab.learning.xor.exact import SOLVED_ERROR, first_gradient
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
 from paritylab.statistics import half_point
-from paritylab.theory.hg2 import linear_share, median_worst_error, pair_signal, rows_to_rank
+from paritylab.theory.hg2 import (
+    linear_share,
+    median_worst_error,
+    pair_signal,
+    rows_to_be_right,
+    rows_to_rank,
+)
 
 X64_MODES = [False]
 
@@ -86,6 +92,13 @@ def test_half_of_the_streams_rank_the_pair_with_the_derived_rows(loss):
     rows = rows_to_rank(64, loss)
     curve = sample_curve(64, 2, rows * np.geomspace(0.25, 4, 9), runs=200, loss=loss)
     assert half_point(curve.samples, curve.onehot) == pytest.approx(rows, rel=0.2)
+
+
+def test_half_of_the_streams_are_right_with_the_derived_rows():
+    n, width = 24, usual_width(24)
+    rows = rows_to_be_right(n, width, default_gain(n), SOLVED_ERROR)
+    curve = sample_curve(n, width, rows * np.geomspace(0.1, 4, 9), runs=120)
+    assert half_point(curve.samples, curve.signs_solved) == pytest.approx(rows, rel=0.4)
 
 
 def test_rows_of_an_unknown_loss():

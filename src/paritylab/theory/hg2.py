@@ -51,6 +51,20 @@ def rows_to_rank(n: int, loss: str = "squared") -> float:
     return float((2 if loss == "squared" else 1) * n * needed**2)
 
 
+def rows_to_be_right(n: int, width: int, gain: float, error: float) -> float:
+    """Rows N with which half of the first steps on random positions are within `error` everywhere.
+
+    Under ½(ŷ-y)² the noise of n gradients reaches each score through PPᵀ, so the scores of the pair
+    differ by a normal number of variance 4β²n²/(m·N), and the largest error 2·tanh²(Δ/2) of a
+    pair without other weight is in bounds for |Δ| ≤ 2·artanh √(error/2). width: m. gain: β.
+
+    >>> round(rows_to_be_right(64, 50, 14.3, 0.02**0.5) / 1000)
+    103
+    """
+    bound = 2 * np.arctanh(np.sqrt(error / 2))
+    return float(chi2.ppf(0.5, 1) * 4 * gain**2 * n**2 / (width * bound**2))
+
+
 def pair_signal(function: Callable[[np.ndarray], float], bits: int) -> Float[np.ndarray, " bits"]:
     """-Σ_{j≠i} E[f·x_i·x_j] for every relevant bit i: what the first step sees of f.
 

@@ -10,7 +10,7 @@ from jaxtyping import Array
 
 from paritylab.learning.xor.exact import SOLVED_ERROR, worst_case
 from paritylab.learning.xor.parts import default_gain
-from paritylab.models import Bowl, attend
+from paritylab.models import Bowl, PackedSigns, attend
 from paritylab.problem.sampling import as_key, draw_signs
 
 #: Rows added to a stream at a time.
@@ -49,14 +49,14 @@ def sample_curve(
     if loss not in ("squared", "correlation"):
         raise ValueError(f"loss must be squared or correlation, got {loss!r}")
     grid = np.unique(np.maximum(1, np.round(np.asarray(samples) / ROWS)).astype(int))
-    keys = jax.random.split(as_key(seed), runs)
+    keys, tables = jax.random.split(as_key(seed), runs), _tables(n, width, runs, seed)
     totals, done, found = jnp.zeros((runs, n), jnp.float32), 0, []
     for blocks in grid:
         totals = _add_rows(totals, keys, done, int(blocks), noise, loss == "squared")
         done = int(blocks)
         # The exact signal, 4/n, becomes a score of one gain.
         force = totals * (-default_gain(n) * n / 4 / (done * ROWS))
-        found.append([np.asarray(flags) for flags in _judged(force, keys, width)])
+        found.append([np.asarray(flags) for flags in _judged(force, tables)])
     return SampleCurve(grid * ROWS, *(np.stack(flags) for flags in zip(*found, strict=True)))
 
 
@@ -81,18 +81,24 @@ def _add_rows(
     return jax.lax.fori_loop(first, last, step, totals)
 
 
-@partial(jax.jit, static_argnames="width")
-def _judged(forces: Array, keys: Array, width: int) -> tuple[Array, ...]:
+@jax.jit
+def _judged(forces: Array, tables: Array) -> tuple[Array, ...]:
     """Whether positions 0 and 1 score highest and whether the step is right, for both codes."""
 
-    def one(force: Array, key: Array) -> tuple[Array, ...]:
-        order = jax.random.uniform(jax.random.fold_in(key, 2**31), (len(force), width))
-        ranks = jnp.argsort(jnp.argsort(order, axis=0), axis=0)
-        table = jnp.where(2 * ranks < len(force), 1, -1) / jnp.sqrt(width).astype(force.dtype)
+    def one(force: Array, table: Array) -> tuple[Array, ...]:
         codes = (force, table @ (force @ table))
         return (*map(_on_top, codes), *map(_is_right, codes))
 
-    return jax.vmap(one)(forces, keys)
+    return jax.vmap(one)(forces, tables)
+
+
+def _tables(n: int, width: int, runs: int, seed: int) -> np.ndarray:
+    """Balanced positions of every run."""
+    drawn = [
+        PackedSigns.draw(np.random.default_rng([seed, n, width, run]), n, width, balanced=True)
+        for run in range(runs)
+    ]
+    return np.stack([code.vectors(np.arange(n)) for code in drawn]).astype(np.float32)
 
 
 def _on_top(scores: Array) -> Array:
