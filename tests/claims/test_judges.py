@@ -28,11 +28,7 @@ NOT_YET_MOVED = {
     "ks-thm5",
     "ks-thm5-samples",
     "ks-thm7",
-    "lab-heads-learn",
     "lab-heads-samples",
-    "lab-one-step-k",
-    "lab-xor-balanced",
-    "lab-xor-functions",
 }
 
 #: At least one of these has to be reachable for a claim recorded as the key.

@@ -1,5 +1,7 @@
 """One step of every attention kind in closed form, against autodiff of the whole model."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from paritylab.learning.xor import kinds
 from paritylab.learning.xor.exact import xor_risk
+from paritylab.learning.xor.functions import step_on
 from paritylab.learning.xor.starts import solved_from_starts, step_from
 from paritylab.models import PackedSigns, Table, TwoHeads
 from paritylab.precision import float64
@@ -89,3 +92,21 @@ def test_a_small_start_is_as_good_as_none_and_a_large_one_is_not():
     assert solved[0].mean() > 0.7
     np.testing.assert_array_equal(solved[0], solved[1])
     assert solved[2].mean() < 0.3
+
+
+def test_the_bits_of_and_get_the_lowest_scores():
+    """By enumeration of every input: the step pushes the bits of AND down and those of XOR up."""
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=10)))
+    labels = {
+        "and": np.where((signs[:, :2] < 0).all(axis=1), 1.0, -1.0),
+        "xor": -signs[:, 0] * signs[:, 1],
+    }
+    functions = {"and": lambda x: 1.0 if (x < 0).all() else -1.0, "xor": lambda x: -x[0] * x[1]}
+    for name, y in labels.items():
+        # Minus the gradient of -y·(1 - 2z²) at equal weights.
+        force = -(4 * y * signs.mean(axis=1)) @ signs / len(signs)
+        push = (force[:2] - force[2:].mean()) * 10 / 4
+        step = step_on(10, 200, functions[name], 2, draws=5)
+        np.testing.assert_allclose(step.signal, push, atol=1e-12)
+        assert step.found.all() == (name == "xor")
+        assert (step.signal > 0).all() == (name == "xor")
