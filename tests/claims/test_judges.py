@@ -28,7 +28,6 @@ NOT_YET_MOVED = {
     "ks-thm5",
     "ks-thm5-samples",
     "ks-thm7",
-    "lab-heads-samples",
 }
 
 #: At least one of these has to be reachable for a claim recorded as the key.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.lab.heads import Annealing, Widths
+from paritylab.claims.lab.heads import Annealing, FromRows, Widths
 from paritylab.statistics import Rate
 
 
@@ -13,10 +13,22 @@ def annealing(single, restarted=(100, 100), runs=100):
 
 def widths(ranked, right, runs=40):
     cells = ((256, 2), (256, 3), (1024, 5))
-    return Widths(*({c: Rate(r, runs) for c, r in zip(cells, part)} for part in (ranked, right)))
+    rates = ([Rate(each, runs) for each in part] for part in (ranked, right))
+    return Widths(*(dict(zip(cells, each, strict=True)) for each in rates))
+
+
+def from_rows(first, last, runs=60):
+    linear = [Rate(first, runs), Rate(last, runs)]
+    return FromRows([6, 24], linear, [linear[0], Rate(runs, runs)])
 
 
 TABLES = {
+    "lab-heads-samples": [
+        (from_rows(55, 10), "holds"),
+        (from_rows(50, 58), "refuted"),
+        (from_rows(55, 50), "undecided"),
+        (from_rows(10, 0, runs=12), "undecided"),  # too few runs
+    ],
     "lab-heads-learn": [
         (annealing((98, 96)), "holds"),
         (annealing((98, 60)), "refuted"),
