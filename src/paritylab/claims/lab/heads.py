@@ -184,7 +184,7 @@ class FromRows(NamedTuple):
         full={"sizes": (6, 12, 24, 48), "runs": 200, "steps": 1500},
     ),
     settings={"k": 2, "rows": "8n, and 8n·(n/6)"},
-    seconds=(10, 20, 300),
+    seconds=(14, 26, 300),
 )
 def heads_samples(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> FromRows:
     linear, square = [], []
