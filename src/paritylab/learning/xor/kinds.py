@@ -148,10 +148,11 @@ def solved_after(
     for setting in settings:
         g = weights_after(kind, arm, setting, overlaps)
         with np.errstate(over="ignore", invalid="ignore"):
-            outside = np.abs(g[:, 2:]).sum(axis=1)
-            parts.append((np.abs(g[:, 0] + g[:, 1]), np.abs(g[:, 0] - g[:, 1]), outside))
+            rest = np.abs(g[:, 2:]).sum(axis=1)
+            parts.append((np.abs(g[:, 0] + g[:, 1]), np.abs(g[:, 0] - g[:, 1]), rest))
     with float64():
-        worst = worst_of(*(jnp.asarray(part) for part in zip(*parts, strict=True)), Bowl()).error
+        total, apart, outside = (jnp.asarray(part) for part in zip(*parts, strict=True))
+        worst = worst_of(total, apart, outside, Bowl()).error
     return np.asarray(worst) <= SOLVED_ERROR
 
 

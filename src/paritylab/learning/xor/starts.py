@@ -53,8 +53,10 @@ def solved_from_starts(
         directions = generator.standard_normal((2, width))
         starts = np.asarray(spreads)[:, None, None] * directions
         g = step_from(code.vectors(np.arange(n)), starts, gain, loss)
-        pair, outside = g[:, :2], np.abs(g[:, 2:]).sum(axis=1)
-        found.append((np.abs(pair.sum(axis=1)), np.abs(pair[:, 0] - pair[:, 1]), outside))
+        pair, rest = g[:, :2], np.abs(g[:, 2:]).sum(axis=1)
+        found.append((np.abs(pair.sum(axis=1)), np.abs(pair[:, 0] - pair[:, 1]), rest))
     with float64():
-        parts = (jnp.asarray(np.stack(part, axis=1)) for part in zip(*found, strict=True))
-        return np.asarray(worst_of(*parts, Bowl()).error) <= SOLVED_ERROR
+        total, apart, outside = (
+            jnp.asarray(np.stack(part, axis=1)) for part in zip(*found, strict=True)
+        )
+        return np.asarray(worst_of(total, apart, outside, Bowl()).error) <= SOLVED_ERROR
