@@ -59,7 +59,8 @@ class Blind(NamedTuple):
     seconds=(5, 10, 120),
 )
 def ffnn_claim(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Blind:
-    blind, whole = [], []
+    blind: list[np.ndarray] = []
+    whole: list[np.ndarray] = []
     network = partial(FeedForwardNet, 8, inputs="signs", steps=steps)
     for n in trial.track(sizes):
         data = Fresh(Parity(n, (0, n - 1), sign=-1), 128)

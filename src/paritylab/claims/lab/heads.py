@@ -187,7 +187,8 @@ class FromRows(NamedTuple):
     seconds=(14, 26, 300),
 )
 def heads_samples(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> FromRows:
-    linear, square = [], []
+    linear: list[Rate] = []
+    square: list[Rate] = []
     for n in trial.track(sizes):
         targets = random_parities(n, 2, runs, key=trial.seed)
         rows = 8 * n

@@ -43,6 +43,7 @@ def _errors(
     gradient = jax.grad(lambda direction: xor_risk(weights(direction), on_pair))(zero) / 2
 
     def error(eta: Array) -> Array:
-        return worst_case(weights(-eta * gradient).astype("float64"), on_pair, Bowl()).error
+        g = weights(-eta * gradient).astype("float64")
+        return jnp.asarray(worst_case(g, on_pair, Bowl()).error)
 
     return jax.lax.map(error, etas)
