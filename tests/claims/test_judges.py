@@ -13,17 +13,6 @@ from paritylab.claims import Effort, Status, registry
 
 #: Claims that still measure and decide in one function. Moving one deletes its line here.
 NOT_YET_MOVED = {
-    "hg2-ffnn-bottleneck",
-    "hg2-float32",
-    "hg2-init-variance",
-    "hg2-one-step",
-    "hg2-samples",
-    "hg2-softmax-needed",
-    "lab-heads-learn",
-    "lab-heads-samples",
-    "lab-one-step-k",
-    "lab-xor-balanced",
-    "lab-xor-functions",
 }
 
 #: At least one of these has to be reachable for a claim recorded as the key.

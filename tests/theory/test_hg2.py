@@ -1,13 +1,23 @@
 """Predictions for one XOR step, against draws and against the exact gradient."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from paritylab.learning.xor.exact import first_gradient
+from paritylab.learning.xor.exact import SOLVED_ERROR, first_gradient
 from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
-from paritylab.theory.hg2 import median_worst_error, pair_signal
+from paritylab.statistics import half_point
+from paritylab.theory.hg2 import (
+    linear_share,
+    median_worst_error,
+    pair_signal,
+    rows_to_be_right,
+    rows_to_rank,
+)
 
 X64_MODES = [False]
 
@@ -33,3 +43,64 @@ def test_the_first_gradient_sees_pairs_only(bits, function, signal):
     np.testing.assert_allclose(pair_signal(function, bits), signal, atol=1e-12)
     first = first_gradient(40, function, bits, Bowl(), "correlation")
     np.testing.assert_allclose(40 * (first.other - first.relevant) / 4, signal, atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [2, 5, 11])
+def test_few_numbers_are_near_few_pairs(rank):
+    """The mean largest cos² over all pairs, in random spaces and in the best one for its pairs."""
+    n, error = 12, 0.1
+    rng = np.random.default_rng(0)
+    spaces = [rng.normal(size=(n, rank)) for _ in range(20)] + [np.eye(n)[:, :rank]]
+    outside = (np.sqrt(1 + error / 2) - np.sqrt(1 - error / 2)) / 2
+    least = 1 / (1 + (error / 2 + outside**2) / (1 - error / 2))
+    for space in spaces:
+        basis = np.linalg.qr(space)[0]
+        pairs = [np.isin(np.arange(n), pair) for pair in itertools.combinations(range(n), 2)]
+        cosines = np.array([np.sum((basis.T @ pair / np.sqrt(2)) ** 2) for pair in pairs])
+        assert np.mean(cosines >= least) <= linear_share(n, rank - 1, error) + 1e-12
+
+
+def test_weights_within_the_error_have_the_angle_the_bound_counts_on():
+    """Weights near a pair, by enumeration: right within e on every input, so cos² is large."""
+    n, error = 8, 0.5
+    rng = np.random.default_rng(1)
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=n)))
+    g = np.where(np.arange(n) < 2, 0.5, 0) + rng.normal(size=(20_000, n)) * rng.choice(
+        [0.02, 0.1, 0.3], (20_000, 1)
+    ) * (np.arange(n) < rng.integers(2, n + 1, (20_000, 1)))
+    errors = np.abs(1 - 2 * (g @ signs.T) ** 2 + signs[:, 0] * signs[:, 1]).max(axis=1)
+    right = g[errors <= error]
+    assert len(right) > 300
+    outside = (np.sqrt(1 + error / 2) - np.sqrt(1 - error / 2)) / 2
+    assert np.abs(right[:, 2:]).sum(axis=1).max() <= outside
+    cosines = (right[:, :2].sum(axis=1) ** 2 / 2) / (right**2).sum(axis=1)
+    tangent = (error / 2 + outside**2) / (1 - error / 2)
+    assert cosines.min() >= 1 / (1 + tangent)
+    assert linear_share(1000, 99, error) == pytest.approx(
+        (0.1 + 900 / 999_000) * (1 + tangent), rel=1e-12
+    )
+
+
+def test_as_many_numbers_as_positions_bound_nothing():
+    assert linear_share(20, 19, 0.1) == 1.0
+    with pytest.raises(ValueError, match="0 < error < 2"):
+        linear_share(20, 5, 2.0)
+
+
+@pytest.mark.parametrize("loss", ["squared", "correlation"])
+def test_half_of_the_streams_rank_the_pair_with_the_derived_rows(loss):
+    rows = rows_to_rank(64, loss)
+    curve = sample_curve(64, 2, rows * np.geomspace(0.25, 4, 9), runs=200, loss=loss)
+    assert half_point(curve.samples, curve.onehot) == pytest.approx(rows, rel=0.2)
+
+
+def test_half_of_the_streams_are_right_with_the_derived_rows():
+    n, width = 24, usual_width(24)
+    rows = rows_to_be_right(n, width, default_gain(n), SOLVED_ERROR)
+    curve = sample_curve(n, width, rows * np.geomspace(0.1, 4, 9), runs=120)
+    assert half_point(curve.samples, curve.signs_solved) == pytest.approx(rows, rel=0.4)
+
+
+def test_rows_of_an_unknown_loss():
+    with pytest.raises(ValueError, match="squared or correlation"):
+        rows_to_rank(64, "hinge")

@@ -10,10 +10,9 @@ import pytest
 
 from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
 from paritylab.learning.xor import train
-from paritylab.learning.xor.exact import first_gradient, worst_case, xor_risk
+from paritylab.learning.xor.exact import first_gradient, worst_case, worst_of, xor_risk
 from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
-from paritylab.learning.xor.precision import step_in_precision
-from paritylab.learning.xor.race import race
+from paritylab.learning.xor.precision import steps_in_precision
 from paritylab.learning.xor.rows import rows_risk
 from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
@@ -306,16 +305,14 @@ def test_parts_of_ones_own():
     assert np.isfinite(learn(XorStep(optimiser=optax.lion(0.1), steps=3), data).risk).all()
 
 
-def test_every_kind_may_race_and_softmax_wins():
-    def enter(kind, etas=(5.0, 10.0, 20.0)):
-        return race(32, 40, kind, etas=etas, checkpoints=(1, 5), positions="balanced", runs=6)
-
-    soft, linear, own = enter("softmax"), enter("linear"), enter(twice_as_sharp)
-    assert soft.best(1).mean() > 0.5
-    # A gain raises scores alike, and the sharper kind doubles them.
-    np.testing.assert_array_equal(own.solved[0, :2], soft.solved[0, 1:])
-    assert linear.best(1).mean() == linear.best(5).mean() == 0
-    assert linear.best_risk(5) > 0.3
+def test_weights_that_diverged_are_never_right():
+    """A maximum over many runs at once drops NaN on some machines."""
+    with float64():
+        for shape in ((3,), (300, 80)):
+            lost = jnp.full(shape, jnp.nan)
+            assert not np.any(
+                np.asarray(worst_of(lost, lost, lost, XOR_READOUTS["square"]).error) < 9
+            )
 
 
 def test_more_rows_rank_the_pair_more_often():
@@ -325,10 +322,12 @@ def test_more_rows_rank_the_pair_more_often():
 
 
 def test_single_precision_decides_like_double():
-    settings = {"n": 512, "width": 75, "gain": default_gain(512), "seed": 0}
-    double, single = (step_in_precision(kind, **settings) for kind in ("float64", "float32"))
-    assert single == pytest.approx(double, abs=1e-3)
-    assert not np.isfinite(step_in_precision("naive", **(settings | {"gain": 200.0})))
+    settings = {"n": 512, "width": 75, "gains": [default_gain(512), 200.0], "seed": 0}
+    kinds = ("float64", "float32", "naive")
+    double, single, naive = (steps_in_precision(kind, **settings) for kind in kinds)
+    assert single[0] == pytest.approx(double[0], abs=1e-3)
+    assert naive[0] == pytest.approx(double[0], abs=1e-3)
+    assert not np.isfinite(naive[1])
 
 
 @pytest.mark.parametrize(

@@ -1,80 +1,132 @@
 """Heads that learn: annealed on the exact correlation, from samples, and in one step."""
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from paritylab.claims.engine import Trial
-from paritylab.claims.registry import claim
-from paritylab.claims.verdict import Evidence, Finding, Status
+from paritylab.claims.figures import Bars, Heatmap, Line, Lines, Mark, SideBySide
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import OURS
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
 from paritylab.learning import Annealed, Heads, Population, Sample, learn
-from paritylab.learning.heads.one_step import smallest_width
+from paritylab.learning.heads.one_step import one_step
 from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Rate
+
+Cells = Sequence[tuple[int, int]]
+
+
+#: Smallest shares of single starts, and of runs with restarts, that the statement allows.
+SINGLE, RESTARTED = 0.85, 0.95
+
+
+class Annealing(NamedTuple):
+    """Shares of runs whose heads end on exactly B, one entry per cell (n, k).
+
+    single: at the first start. restarted: with up to 20 restarts asked for by the model's own
+    correlation. still, paper: at the first cell, without jitter, and HG1's procedure. basin:
+    success over a grid of start angles of two heads, without jitter.
+    """
+
+    cells: list[tuple[int, int]]
+    single: list[Rate]
+    restarted: list[Rate]
+    still: Rate
+    paper: Rate
+    basin: np.ndarray
 
 
 @claim(
     "lab-heads-learn",
-    paper="lab",
-    title="Annealed heads find B from any start",
-    statement="Ours: k unit heads on the circle, the cos readout, exact gradients of the "
-    "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter find B in over "
-    "85 % of single starts, and in 99 % with restarts asked for by the model's own correlation.",
-    seconds=(6, 20, 300),
+    source=OURS,
+    title="Annealed heads find B from most starts, for k up to 8",
+    statement="Ours: k ≤ 8 unit heads on the circle, the cos readout, exact gradients of the "
+    "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter end on exactly B "
+    "in over 85 % of single starts at each n ≤ 1000 and k tried, and in over 95 % of all runs "
+    "with restarts asked for by the model's own correlation.",
+    efforts=Efforts(
+        quick={"cells": ((12, 3, 80),), "basin": 12},
+        default={"cells": ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 24)), "basin": 24},
+        full={
+            "cells": (
+                *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
+                (10_000, 3, 100),
+            ),
+            "basin": 48,
+        },
+    ),
+    settings={
+        "steps": 1500,
+        "tau": "1 → 0.5/n²",
+        "rate": "0.2 √tau",
+        "jitter": "0.15 √tau",
+        "start": "evenly spaced, random rotation",
+        "restart": "correlation below 0.9, at most 20 times",
+    },
+    seconds=(8, 32, 300),
 )
-def heads_learn(trial: Trial) -> Finding:
-    cells = trial.pick(
-        quick=[(12, 3, 60)],
-        default=[(20, 3, 100), (50, 5, 100), (100, 8, 64), (1000, 3, 16)],
-        full=[
-            (20, 3, 400),
-            (50, 5, 400),
-            (100, 3, 400),
-            (100, 5, 400),
-            (100, 8, 400),
-            (1000, 3, 400),
-            (1000, 8, 400),
-            (10_000, 3, 100),
-        ],
-    )
-    single, final, starts = {}, {}, {}
+def heads_learn(trial: Trial, cells: Sequence[tuple[int, int, int]], basin: int) -> Annealing:
+    single, restarted = [], []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
         done = learn(Annealed(restarts=20), data, key=trial.seed)
-        single[n, k], final[n, k] = Rate.of(done.stats["starts"] == 1), done.rate()
-        starts[n, k] = float(done.stats["starts"].mean())
+        single.append(Rate.of(done.recovered & (done.stats["starts"] == 1)))
+        restarted.append(done.rate())
     n, k, runs = cells[0]
     targets = random_parities(n, k, min(runs, 60), key=trial.seed)
     still = learn(Annealed(jitter=0.0), Population(targets), key=trial.seed).rate()
     paper = learn(Heads.paper(steps=200), Population(targets[:20]), key=trial.seed).rate()
-    everywhere = min(rate.value for rate in final.values())
-    weakest = min(rate.value for rate in single.values())
-    listed = ", ".join(f"{rate} at n = {n}, k = {k}" for (n, k), rate in single.items())
-    return Finding(
-        Status.HOLDS if everywhere >= 0.99 and weakest > 0.85 else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"Single starts: {listed}. With restarts at least {100 * everywhere:.0f} % "
-            f"everywhere, {max(starts.values()):.2f} starts on average at most. Without jitter "
-            f"{still}, the paper's procedure {paper} "
-            f"at n = {n}, k = {k}.",
-            "single_start_rate": _named(single, "value"),
-            "rate_with_restarts": _named(final, "value"),
-            "mean_starts": {f"n={n}, k={k}": value for (n, k), value in starts.items()},
-            "rate_without_jitter": still.value,
-        },
-        predicted={"rate_with_restarts": "≥ 0.99"},
-        margin=everywhere - 0.99,
-        interval=min(final.values(), key=lambda rate: rate.low).interval,
-        runs=sum(runs for *_, runs in cells),
-        settings={
-            "steps": 1500,
-            "tau": "1 → 0.5/n²",
-            "rate": "0.2 √tau",
-            "jitter": "0.15 √tau",
-            "start": "evenly spaced, random rotation",
-            "restart": "correlation below 0.9",
-        },
-        series={"kind": "side by side", "parts": [_forces(), _basin(trial)], "caption": _CAPTION},
+    named = [(n, k) for n, k, _ in cells]
+    return Annealing(named, single, restarted, still, paper, _basin(basin))
+
+
+@heads_learn.judge
+def _heads_learn(a: Annealing) -> Judged:
+    n, k = a.cells[0]
+    listed = ", ".join(
+        f"{rate} at n = {n}, k = {k}" for (n, k), rate in zip(a.cells, a.single, strict=True)
     )
+    runs = sum(rate.runs for rate in a.restarted)
+    pooled = Rate(sum(rate.successes for rate in a.restarted), runs)
+    weakest = min(a.single, key=lambda rate: rate.low)
+    text = (
+        f"Heads end on exactly B from single starts in {listed}; with restarts in {pooled} of "
+        f"{runs} runs. Without jitter {a.still}, HG1's procedure {a.paper} at n = {n}, k = {k}."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": weakest.interval,
+        "runs": runs,
+        "measured": {
+            "single starts": _by_cell(dict(zip(a.cells, a.single, strict=True))),
+            "with restarts": _by_cell(dict(zip(a.cells, a.restarted, strict=True))),
+            "without jitter": str(a.still),
+        },
+        "predicted": {"single starts": f"> {SINGLE:.0%}", "with restarts": f"> {RESTARTED:.0%}"},
+    }
+    lost = max(SINGLE - min(rate.high for rate in a.single), RESTARTED - pooled.high)
+    if lost > 0:
+        instead = f"Single starts reach {weakest} somewhere, runs with restarts {pooled}."
+        return refuted(text, instead=instead, margin=lost, **shared)
+    room = min(weakest.low - SINGLE, pooled.low - RESTARTED)
+    if room > 0:
+        return holds(text, margin=room, **shared)
+    return undecided(f"{text} An interval reaches its bound.", **shared)
+
+
+@heads_learn.figure
+def _heads_figure(a: Annealing) -> SideBySide:
+    size = len(a.basin)
+    basin = Heatmap(
+        a.basin,
+        x=f"start of head 0 (in 1/{size} turns)",
+        y="start of head 1",
+        colour="found",
+        title="basin",
+    )
+    return SideBySide([_forces(), basin], caption=_CAPTION)
 
 
 _CAPTION = (
@@ -85,150 +137,214 @@ _CAPTION = (
 )
 
 
-def _named(rates: dict, attribute: str) -> dict[str, float]:
-    return {f"n={n}, k={k}": getattr(rate, attribute) for (n, k), rate in rates.items()}
-
-
-def _forces() -> dict:
+def _forces() -> Lines:
     g = np.linspace(0.02, 1.98, 99)
-    on = np.pi / 2 / np.tan(np.pi * g / 2)
-    off = -np.pi / 2 * np.tan(np.pi * g / 2)
-    clip = lambda force: np.clip(force, -12, 12)  # noqa: E731
-    return {
-        "kind": "lines",
-        "x": {"label": "weight g of a position"},
-        "y": {"label": "force on g"},
-        "lines": [
-            {"label": "position in B: (π/2) cot(πg/2)", "x": g, "y": clip(on), "style": "-"},
-            {"label": "position off B: -(π/2) tan(πg/2)", "x": g, "y": clip(off), "style": "-"},
+    on = np.clip(np.pi / 2 / np.tan(np.pi * g / 2), -12, 12)
+    off = np.clip(-np.pi / 2 * np.tan(np.pi * g / 2), -12, 12)
+    return Lines(
+        [
+            Line("position in B: (π/2) cot(πg/2)", g, on, style="-"),
+            Line("position off B: -(π/2) tan(πg/2)", g, off, style="-"),
         ],
-        "marks": [{"axis": "x", "at": 1, "label": "g = 1: rest on B, barrier off B"}],
-    }
+        x="weight g of a position",
+        y="force on g",
+        marks=[Mark(1, "g = 1: rest on B, barrier off B", axis="x")],
+    )
 
 
-def _basin(trial: Trial) -> dict:
+def _basin(size: int) -> np.ndarray:
     """Success over a grid of start angles for two heads and two neighbouring bits, no jitter."""
-    size = trial.pick(quick=12, default=24, full=48)
     angles = 2 * np.pi * np.arange(size) / size
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
     learner = Annealed(steps=1000, jitter=0.0, start=grid)
     done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
-    return {
-        "kind": "heatmaps",
-        "x": {"label": f"start of head 0 (in 1/{size} turns)"},
-        "y": {"label": "start of head 1"},
-        "colour": "found",
-        "panels": [{"title": "basin", "values": done.recovered.reshape(size, size).astype(float)}],
-    }
+    return done.recovered.reshape(size, size).astype(float)
+
+
+class FromRows(NamedTuple):
+    """Shares of annealed runs that end on exactly B, one entry per size.
+
+    linear: from 8n labelled rows. square: from as many at the smallest n, growing like n².
+    """
+
+    n: list[int]
+    linear: list[Rate]
+    square: list[Rate]
 
 
 @claim(
     "lab-heads-samples",
-    paper="lab",
+    source=OURS,
     title="From samples, annealed heads need rows that grow faster than n",
-    statement="Ours: for k = 2 the labelled rows with which 90 % of annealed runs find B grow "
-    "faster than linearly in n.",
-    seconds=(16, 22, 600),
+    statement="Ours: for k = 2 the share of annealed runs that find B from 8n labelled rows falls "
+    "as n grows, so the rows they need grow faster than linearly.",
+    efforts=Efforts(
+        quick={"sizes": (6, 24), "runs": 60, "steps": 400},
+        default={"sizes": (6, 12, 24), "runs": 60, "steps": 600},
+        full={"sizes": (6, 12, 24, 48), "runs": 200, "steps": 1500},
+    ),
+    settings={"k": 2, "rows": "8n, and 8n·(n/6)"},
+    seconds=(14, 26, 300),
 )
-def heads_samples(trial: Trial) -> Finding:
-    sizes = trial.pick(quick=(6, 12), default=(6, 9, 13, 18), full=(8, 12, 16, 24, 32, 48))
-    runs = trial.pick(quick=16, default=24, full=64)
-    steps = trial.pick(quick=600, default=800, full=1500)
-    needed: list[int] = []
+def heads_samples(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> FromRows:
+    linear: list[Rate] = []
+    square: list[Rate] = []
     for n in trial.track(sizes):
         targets = random_parities(n, 2, runs, key=trial.seed)
-        for rows in 2 ** np.arange(4, 19):
-            done = learn(Annealed(steps=steps), Sample(targets, int(rows)), key=trial.seed)
-            if done.rate().value >= 0.9:
-                needed.append(int(rows))
-                break
-        else:
-            raise ValueError(f"fewer than 90 % of runs succeed at n={n} with {rows} rows")
-    exponent = float(np.polyfit(np.log(sizes), np.log(needed), 1)[0])
-    # The grid doubles, so the last size may have needed half of what is written.
-    lowest = float(np.log(needed[-1] / 2 / needed[0]) / np.log(sizes[-1] / sizes[0]))
-    return Finding(
-        Status.HOLDS if lowest > 1 else Status.UNDECIDED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": "Rows for 90 % of runs at k = 2: "
-            + ", ".join(f"{rows} (n = {n})" for n, rows in zip(sizes, needed, strict=True))
-            + f"; fitted power n^{exponent:.1f}, at least n^{lowest:.1f} between the ends if the "
-            "doubling grid is held against it.",
-            "rows_needed": dict(zip(sizes, needed, strict=True)),
-            "exponent": exponent,
-            "smallest_exponent_on_the_grid": lowest,
-        },
-        predicted={"smallest_exponent_on_the_grid": "> 1"},
-        margin=lowest - 1,
-        runs=runs * len(sizes),
-        settings={"k": 2, "steps": steps, "success": "90 % of runs", "grid of N": "powers of 2"},
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "rows N for 90 % success", "scale": "log"},
-            "lines": [{"label": "k = 2", "x": sizes, "y": needed}],
-            "caption": "Labelled rows the annealed heads need, on a grid of powers of two.",
-        },
+        rows = 8 * n
+        for count, found in ((rows, linear), (rows * n // sizes[0], square)):
+            if found is square and n == sizes[0]:
+                found.append(linear[0])
+                continue
+            done = learn(Annealed(steps=steps), Sample(targets, count), key=trial.seed)
+            found.append(done.rate())
+    return FromRows(list(sizes), linear, square)
+
+
+@heads_samples.judge
+def _heads_samples(r: FromRows) -> Judged:
+    first, last = r.linear[0], r.linear[-1]
+    text = (
+        f"From 8n rows {', '.join(str(rate) for rate in r.linear)} of runs find B (n = "
+        f"{', '.join(map(str, r.n))}); from rows that grow like n² "
+        f"{', '.join(str(rate) for rate in r.square)}."
     )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": last.interval,
+        "runs": sum(rate.runs for rate in r.linear),
+        "measured": {
+            "8n rows": {f"n={n}": str(rate) for n, rate in zip(r.n, r.linear, strict=True)},
+            "growing like n²": {f"n={n}": str(rate) for n, rate in zip(r.n, r.square, strict=True)},
+        },
+        "predicted": {"8n rows": "falls with n"},
+    }
+    if max(rate.high - rate.low for rate in (first, last)) > 0.25:
+        return undecided(f"{text} The intervals are too wide to decide.", **shared)
+    if first.low > last.high:
+        return holds(text, margin=first.low - last.high, **shared)
+    if last.low > first.low:
+        instead = f"From 8n rows the share does not fall: {first}, then {last}."
+        return refuted(text, instead=instead, margin=last.low - first.low, **shared)
+    return undecided(f"{text} The intervals meet.", **shared)
+
+
+@heads_samples.figure
+def _heads_samples_figure(r: FromRows) -> Lines:
+    return Lines(
+        [
+            Line.of_rates("8n rows", r.n, r.linear),
+            Line.of_rates("rows growing like n²", r.n, r.square),
+        ],
+        x="n",
+        y="share of runs that find B",
+        log="x",
+        caption="Annealed heads from samples, k = 2, 95 % intervals.",
+    )
+
+
+class Widths(NamedTuple):
+    """One step at stated widths, with one gain for all draws of a cell (n, k).
+
+    ranked: B has the k largest scores at m = 12·k·ln n. right: right on every input at m =
+    3·k³·ln² n and gain ln n + 2.
+    """
+
+    ranked: dict[tuple[int, int], Rate]
+    right: dict[tuple[int, int], Rate]
+
+
+#: Smallest share of all draws, and of the draws of one cell, that must succeed.
+ALL, EACH = 0.9, 0.7
 
 
 @claim(
     "lab-one-step-k",
-    paper="lab",
-    title="One normalised step ranks B with at most 12·k·ln n numbers per head",
-    statement="Ours: with random sign positions of width m one normalised step from zero puts the "
-    "k largest scores on B at some m ≤ 12·k·ln n, and is right on every input at some m ≤ "
-    "3·k³·ln² n, for the n and k tried.",
-    seconds=(3, 12, 300),
+    source=OURS,
+    title="One normalised step ranks B with 12·k·ln n numbers per head",
+    statement="Ours: with random sign positions of width m = 12·k·ln n one normalised step from "
+    "zero puts the k largest scores on B; with m = 3·k³·ln² n and the gain ln n + 2, the same for "
+    "every draw, it is right on every input: both in over 90 % of all draws and over 70 % at each "
+    "n and k tried.",
+    efforts=Efforts(
+        quick={"rank": ((256, 2), (256, 5), (1024, 5)), "right": ((256, 3),), "draws": 40},
+        default={
+            "rank": tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5, 8)),
+            "right": ((256, 2), (256, 3), (1024, 3), (256, 5)),
+            "draws": 40,
+        },
+        full={
+            "rank": tuple((n, k) for n in (256, 1024, 8192) for k in (2, 3, 5, 8, 16)),
+            "right": tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5)),
+            "draws": 100,
+        },
+    ),
+    settings={"gain": "ln n + 2, for every input", "positions": "random signs"},
+    seconds=(2, 12, 600),
 )
-def one_step_k(trial: Trial) -> Finding:
-    sizes = trial.pick(quick=(256, 1024), default=(256, 1024, 4096), full=(256, 1024, 8192, 65_536))
-    rank_k = trial.pick(quick=(2, 5), default=(2, 3, 5, 8, 16), full=(2, 3, 5, 8, 16))
-    exact_k = trial.pick(quick=(3,), default=(3, 5), full=(3, 5, 8))
-    trials = trial.pick(quick=10, default=30, full=100)
-    rank, exact = {}, {}
-    for n in trial.track(sizes):
-        for k in rank_k:
-            rank[n, k] = smallest_width(n, k, trials=trials, goal="rank", seed=trial.seed)
-        for k in exact_k:
-            exact[n, k] = smallest_width(n, k, trials=10, goal="accuracy", seed=trial.seed)
-    rank_law = [width / (k * np.log(n)) for (n, k), width in rank.items()]
-    exact_law = [width / (k**3 * np.log(n) ** 2) for (n, k), width in exact.items()]
-    margin = min(1 - max(rank_law) / 12, 1 - max(exact_law) / 3)
-    growth = np.polyfit(np.log([k for _, k in rank]), np.log(list(rank.values())), 1)[0]
-    return Finding(
-        Status.HOLDS if margin >= 0 else Status.REFUTED,
-        Evidence.SAMPLED,
-        measured={
-            "finding": f"The smallest width that ranks B in all {trials} draws is "
-            f"{min(rank_law):.1f} to {max(rank_law):.1f} times k·ln n, growth k^{growth:.1f}; "
-            f"the smallest that is right on every input in 10 draws is {min(exact_law):.1f} to "
-            f"{max(exact_law):.1f} times k³·ln² n (k = {', '.join(map(str, exact_k))}).",
-            "width_to_rank": {f"n={n}, k={k}": width for (n, k), width in rank.items()},
-            "width_to_be_exact": {f"n={n}, k={k}": width for (n, k), width in exact.items()},
+def one_step_k(trial: Trial, rank: Cells, right: Cells, draws: int) -> Widths:
+    seeds = [1000 * trial.seed + draw for draw in range(draws)]
+    found = Widths({}, {})
+    for n, k in trial.track(rank):
+        width = int(np.ceil(12 * k * np.log(n)))
+        steps = [one_step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
+        found.ranked[n, k] = Rate.of([step.ranked for step in steps])
+    for n, k in right:
+        width = int(np.ceil(3 * k**3 * np.log(n) ** 2))
+        steps = [one_step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
+        found.right[n, k] = Rate.of([step.deviation < 0.5 for step in steps])
+    return found
+
+
+@one_step_k.judge
+def _one_step_k(w: Widths) -> Judged:
+    pooled = {name: _pooled(rates) for name, rates in w._asdict().items()}
+    cells = [*w.ranked.values(), *w.right.values()]
+    text = (
+        f"B is ranked in {pooled['ranked']} of {pooled['ranked'].runs} draws at m = 12·k·ln n "
+        f"({_named(w.ranked)}) and right on every input in {pooled['right']} of "
+        f"{pooled['right'].runs} at m = 3·k³·ln² n and gain ln n + 2 ({_named(w.right)})."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": min(pooled.values(), key=lambda rate: rate.low).interval,
+        "runs": sum(rate.runs for rate in cells),
+        "measured": {
+            "ranked": _by_cell(w.ranked),
+            "right on every input": _by_cell(w.right),
         },
-        predicted={"width_to_rank": "≤ 12·k·ln n", "width_to_be_exact": "≤ 3·k³·ln² n"},
-        margin=margin,
-        runs=trials * len(rank) + 10 * len(exact),
-        settings={"positions": "random signs / √m", "gain": "best of 60", "grid of m": "ratio √2"},
-        series={
-            "kind": "lines",
-            "x": {"label": "n", "scale": "log"},
-            "y": {"label": "smallest width m", "scale": "log"},
-            "lines": [
-                {"label": f"rank, k = {k}", "x": sizes, "y": [rank[n, k] for n in sizes]}
-                for k in rank_k
-            ]
-            + [
-                {
-                    "label": f"every input, k = {k}",
-                    "x": sizes,
-                    "y": [exact[n, k] for n in sizes],
-                    "style": "s--",
-                }
-                for k in exact_k
-            ],
-            "caption": "Width one step needs to rank B, and to be right on all 2^n inputs.",
-        },
+        "predicted": {"ranked": f"> {ALL:.0%}", "right on every input": f"> {ALL:.0%}"},
+    }
+    lost = max(ALL - min(rate.high for rate in pooled.values()), EACH - min(r.high for r in cells))
+    if lost > 0:
+        instead = f"{pooled['ranked']} of draws are ranked and {pooled['right']} right."
+        return refuted(text, instead=instead, margin=lost, **shared)
+    room = min(min(rate.low for rate in pooled.values()) - ALL, min(r.low for r in cells) - EACH)
+    if room > 0:
+        return holds(text, margin=room, **shared)
+    return undecided(f"{text} An interval reaches its bound.", **shared)
+
+
+def _by_cell(rates: dict[tuple[int, int], Rate]) -> dict[str, str]:
+    return {f"n={n}, k={k}": str(rate) for (n, k), rate in rates.items()}
+
+
+def _pooled(rates: dict[tuple[int, int], Rate]) -> Rate:
+    each = rates.values()
+    return Rate(sum(rate.successes for rate in each), sum(rate.runs for rate in each))
+
+
+def _named(rates: dict[tuple[int, int], Rate]) -> str:
+    weakest = min(rates, key=lambda cell: rates[cell].value)
+    return f"least {rates[weakest]} at n = {weakest[0]}, k = {weakest[1]}"
+
+
+@one_step_k.figure
+def _one_step_k_figure(w: Widths) -> Bars:
+    rates = {f"rank {n}, {k}": rate for (n, k), rate in w.ranked.items()}
+    rates |= {f"right {n}, {k}": rate for (n, k), rate in w.right.items()}
+    return Bars.of_rates(
+        rates,
+        y="share of draws",
+        caption="One step at the stated widths, by n and k; one gain for all draws.",
     )

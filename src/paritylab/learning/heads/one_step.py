@@ -175,9 +175,9 @@ def _largest(scores: np.ndarray, k: int) -> tuple[int, ...] | None:
 class StepOutcome(NamedTuple):
     """What one step gives for one draw of positions and target.
 
-    ranked: whether the k largest scores are exactly B. deviation: the smallest, over gains, of
-    `deviation_of`; below 1/2 the sign of cos(πs) is right on all 2^n inputs. gain: the gain that
-    reaches it.
+    ranked: whether the k largest scores are exactly B. deviation: `deviation_of` at the gain given,
+    or the smallest over gains; below 1/2 the sign of cos(πs) is right on all 2^n inputs. gain: the
+    gain that reaches it.
     """
 
     ranked: bool
@@ -185,8 +185,10 @@ class StepOutcome(NamedTuple):
     gain: float
 
 
-def one_step(n: int, k: int, width: int, *, seed: int) -> StepOutcome:
+def one_step(n: int, k: int, width: int, *, seed: int, gain: float | None = None) -> StepOutcome:
     """`OneStep` on random ±1/√width positions in float32, for one draw; nothing is kept.
+
+    gain: None takes the best of 60, which needs to know B.
 
     >>> one_step(256, 3, 400, seed=0).ranked
     True
@@ -202,16 +204,19 @@ def one_step(n: int, k: int, width: int, *, seed: int) -> StepOutcome:
     direction = positions[:k].sum(axis=0, dtype=np.float64) - k * mean
     scores = (positions @ direction.astype(np.float32)).astype(np.float64)
     ranked = k == n or bool(scores[:k].min() > scores[k:].max())
-    return StepOutcome(ranked, *_best_gain(scores[:k], scores[k:]))
+    gains = GAINS if gain is None else np.array([gain])
+    return StepOutcome(ranked, *_best_gain(scores[:k], scores[k:], gains))
 
 
-def _best_gain(inside: np.ndarray, outside: np.ndarray) -> tuple[float, float]:
-    """The smallest `deviation_of` over GAINS, and its gain; inside, outside: scores at gain 1."""
+def _best_gain(
+    inside: np.ndarray, outside: np.ndarray, gains: np.ndarray = GAINS
+) -> tuple[float, float]:
+    """The smallest `deviation_of` over gains, and its gain; inside, outside: scores at gain 1."""
     k, top = len(inside), float(max(inside.max(), outside.max(initial=-np.inf)))
     # Only outsiders near the top matter; the rest enter through a histogram of their scores.
     counts, edges = np.histogram(outside, bins=2000)
     best = (np.inf, 0.0)
-    for gain in GAINS:
+    for gain in gains:
         on = np.exp(gain * (inside - top))
         off = float(counts @ np.exp(gain * (edges[1:] - top)))
         share = k / (on.sum() + off)

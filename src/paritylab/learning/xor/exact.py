@@ -107,7 +107,10 @@ def worst_of(
     for centre, label in ((pair_sum, -1), (imbalance, 1)):
         low, high = jnp.maximum(centre - outside, 0), centre + outside
         errors.append(jnp.abs(readout((1 - share) * low[None] + share * high[None]) - label))
-    return WorstCase(jnp.max(jnp.concatenate(errors), axis=0), outside, imbalance)
+    error = jnp.max(jnp.concatenate(errors), axis=0)
+    # A maximum over many runs at once may drop NaN, and weights that diverged are never right.
+    finite = jnp.isfinite(pair_sum + imbalance + outside)
+    return WorstCase(jnp.where(finite, error, jnp.nan), outside, imbalance)
 
 
 class FirstGradient(NamedTuple):

@@ -1,9 +1,11 @@
 """One XOR step in other arithmetics."""
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.learning.xor.exact import worst_case, xor_risk
@@ -11,21 +13,22 @@ from paritylab.models import Bowl, RandomSigns, attend
 from paritylab.precision import float64
 
 
-def step_in_precision(kind: str, *, n: int, width: int, gain: float, seed: int) -> float:
-    """Worst-case error of one step in float64, float32, bfloat16, or float32 with a softmax that
-    does not subtract its maximum ("naive"); the hidden pair is positions 0 and 1."""
+def steps_in_precision(
+    kind: str, *, n: int, width: int, gains: Any, seed: int
+) -> Float[np.ndarray, " gains"]:
+    """Worst-case error of one step at each gain in float64, float32, bfloat16, or float32 with a
+    softmax that does not subtract its maximum ("naive"); the hidden pair is positions 0 and 1."""
     dtype = {"naive": "float32"}.get(kind, kind)
     with float64():
         table = RandomSigns.draw(seed, n, width).table
-        eta = jnp.asarray(gain * n * n / 2, dtype)
-        weights = _weights_after_step(jnp.asarray(table, dtype), eta, naive=kind == "naive")
-        return float(worst_case(weights.astype("float64"), jnp.arange(n) < 2, Bowl()).error)
+        etas = jnp.asarray(np.asarray(gains) * n * n / 2, dtype)
+        return np.asarray(_errors(jnp.asarray(table, dtype), etas, naive=kind == "naive"))
 
 
 @partial(jax.jit, static_argnames="naive")
-def _weights_after_step(
-    table: Float[Array, "n width"], eta: Float[Array, ""], *, naive: bool
-) -> Float[Array, " n"]:
+def _errors(
+    table: Float[Array, "n width"], etas: Float[Array, " gains"], *, naive: bool
+) -> Float[Array, " gains"]:
     on_pair = jnp.arange(table.shape[0]) < 2
 
     def weights(direction: Array) -> Array:
@@ -38,4 +41,9 @@ def _weights_after_step(
     zero = jnp.zeros(table.shape[1], table.dtype)
     # Two equal heads share the gradient of their common direction.
     gradient = jax.grad(lambda direction: xor_risk(weights(direction), on_pair))(zero) / 2
-    return weights(-eta * gradient)
+
+    def error(eta: Array) -> Array:
+        g = weights(-eta * gradient).astype("float64")
+        return jnp.asarray(worst_case(g, on_pair, Bowl()).error)
+
+    return jax.lax.map(error, etas)

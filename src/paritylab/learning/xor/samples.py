@@ -8,6 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from paritylab.learning.xor.exact import SOLVED_ERROR, worst_case
+from paritylab.learning.xor.parts import default_gain
+from paritylab.models import Bowl, PackedSigns, attend
 from paritylab.problem.sampling import as_key, draw_signs
 
 #: Rows added to a stream at a time.
@@ -15,14 +18,17 @@ ROWS = 64
 
 
 class SampleCurve(NamedTuple):
-    """Whether the pair came out on top after N rows, for a grid of N.
+    """What the first step gives after N rows, for a grid of N; flags are (grid, runs).
 
-    samples: the grid. onehot, signs: flags (grid, runs) for one-hot and for random sign positions.
+    samples: the grid. onehot, signs: the pair is on top, with one-hot and with balanced random sign
+    positions. onehot_solved, signs_solved: ½(ŷ-y)² ≤ 0.01 on every input.
     """
 
     samples: np.ndarray
     onehot: np.ndarray
     signs: np.ndarray
+    onehot_solved: np.ndarray
+    signs_solved: np.ndarray
 
 
 def sample_curve(
@@ -35,7 +41,7 @@ def sample_curve(
     noise: float = 0.0,
     seed: int = 0,
 ) -> SampleCurve:
-    """Rank the positions by the first gradient, from growing prefixes of one stream per run.
+    """The first softmax step at gain 2 ln n + 6, from growing prefixes of one stream per run.
 
     At w = 0 the gradient of score l is ∝ Σ_rows r·x_l - mean, with r = (ŷ - y)·(-4z) for
     ½(ŷ-y)² and 4yz for the correlation. Random positions see it through PPᵀ.
@@ -43,15 +49,15 @@ def sample_curve(
     if loss not in ("squared", "correlation"):
         raise ValueError(f"loss must be squared or correlation, got {loss!r}")
     grid = np.unique(np.maximum(1, np.round(np.asarray(samples) / ROWS)).astype(int))
-    keys = jax.random.split(as_key(seed), runs)
-    totals, done, onehot, signs = jnp.zeros((runs, n), jnp.float32), 0, [], []
+    keys, tables = jax.random.split(as_key(seed), runs), _tables(n, width, runs, seed)
+    totals, done, found = jnp.zeros((runs, n), jnp.float32), 0, []
     for blocks in grid:
         totals = _add_rows(totals, keys, done, int(blocks), noise, loss == "squared")
         done = int(blocks)
-        flat, seen = _ranked(totals, keys, width)
-        onehot.append(np.asarray(flat))
-        signs.append(np.asarray(seen))
-    return SampleCurve(grid * ROWS, np.stack(onehot), np.stack(signs))
+        # The exact signal, 4/n, becomes a score of one gain.
+        force = totals * (-default_gain(n) * n / 4 / (done * ROWS))
+        found.append([np.asarray(flags) for flags in _judged(force, tables)])
+    return SampleCurve(grid * ROWS, *(np.stack(flags) for flags in zip(*found, strict=True)))
 
 
 @partial(jax.jit, static_argnames="squared")
@@ -75,17 +81,30 @@ def _add_rows(
     return jax.lax.fori_loop(first, last, step, totals)
 
 
-@partial(jax.jit, static_argnames="width")
-def _ranked(totals: Array, keys: Array, width: int) -> tuple[Array, Array]:
-    """Whether positions 0 and 1 score highest; totals are gradients, so scores are minus them."""
+@jax.jit
+def _judged(forces: Array, tables: Array) -> tuple[Array, ...]:
+    """Whether positions 0 and 1 score highest and whether the step is right, for both codes."""
 
-    def one(total: Array, key: Array) -> tuple[Array, Array]:
-        force = -total + jnp.mean(total)
-        table = draw_signs(jax.random.fold_in(key, 2**31), total.shape[0], width)
-        return _on_top(force), _on_top(table @ (force @ table))
+    def one(force: Array, table: Array) -> tuple[Array, ...]:
+        codes = (force, table @ (force @ table))
+        return (*map(_on_top, codes), *map(_is_right, codes))
 
-    return jax.vmap(one)(totals, keys)
+    return jax.vmap(one)(forces, tables)
+
+
+def _tables(n: int, width: int, runs: int, seed: int) -> np.ndarray:
+    """Balanced positions of every run."""
+    drawn = [
+        PackedSigns.draw(np.random.default_rng([seed, n, width, run]), n, width, balanced=True)
+        for run in range(runs)
+    ]
+    return np.stack([code.vectors(np.arange(n)) for code in drawn]).astype(np.float32)
 
 
 def _on_top(scores: Array) -> Array:
     return jnp.min(scores[:2]) > jnp.max(scores[2:])
+
+
+def _is_right(scores: Array) -> Array:
+    on_pair = jnp.arange(len(scores)) < 2
+    return jnp.asarray(worst_case(attend(scores), on_pair, Bowl()).error) <= SOLVED_ERROR

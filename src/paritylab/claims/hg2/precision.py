@@ -1,0 +1,142 @@
+"""Does the one step survive single precision?"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Line, Lines
+from paritylab.claims.hg2.one_step import RECONSTRUCTION
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import HG2
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.learning.xor.exact import SOLVED_ERROR
+from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.precision import steps_in_precision
+from paritylab.statistics import Rate
+
+#: Gains beside 2 ln n + 6, which comes first.
+GAINS = (1.0, 3.0, 10.0, 40.0, 80.0, 120.0, 400.0, 4000.0)
+#: Share of cases in which single precision may decide otherwise.
+TOLERATED = 0.05
+
+
+class Arithmetics(NamedTuple):
+    """Largest |ŷ - y| over all inputs after one step, (sizes, draws, gains) each.
+
+    gains: β (sizes, gains), the first being 2 ln n + 6. naive: float32 without subtracting the
+    largest score. half: bfloat16 at 2 ln n + 6, (sizes, draws).
+    """
+
+    n: list[int]
+    gains: np.ndarray
+    double: np.ndarray
+    single: np.ndarray
+    naive: np.ndarray
+    half: np.ndarray
+
+    @property
+    def otherwise(self) -> Rate:
+        """Cases in which single precision decides otherwise about "right on every input"."""
+        return Rate.of((self.double <= SOLVED_ERROR) != (self.single <= SOLVED_ERROR))
+
+    @property
+    def overflows_from(self) -> float:
+        """Smallest gain at which the naive softmax gives no number; infinite if none."""
+        lost = ~np.isfinite(self.naive).all(axis=1)
+        return float(self.gains[lost].min(initial=np.inf))
+
+
+@claim(
+    "hg2-float32",
+    source=HG2("Abstract; under- and overflow asked for in a review"),
+    title="The step survives single precision",
+    statement="Gradient, step and softmax in float32 decide about every input as float64 does, at "
+    "gains from 1 to 4000 and at 2 ln n + 6, in at least 95 % of cases.",
+    efforts=Efforts(
+        quick={"sizes": (1024,), "draws": 12},
+        default={"sizes": (1024, 4096), "draws": 12},
+        full={"sizes": (1024, 16_384, 65_536), "draws": 40},
+    ),
+    settings={
+        "m": "12 ln n",
+        "positions": "random signs",
+        "temperature": "1/gain",
+        "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
+        "model": RECONSTRUCTION,
+    },
+    seconds=(5, 9, 120),
+)
+def float32_claim(trial: Trial, sizes: Sequence[int], draws: int) -> Arithmetics:
+    gains = np.array([[default_gain(n), *GAINS] for n in sizes])
+    errors: dict[str, list] = {"float64": [], "float32": [], "naive": [], "bfloat16": []}
+    for n, each in trial.track(list(zip(sizes, gains, strict=True))):
+        for kind, found in errors.items():
+            few = each[:1] if kind == "bfloat16" else each
+            found.append(
+                [
+                    steps_in_precision(
+                        kind, n=n, width=usual_width(n), gains=few, seed=1000 * trial.seed + draw
+                    )
+                    for draw in range(draws)
+                ]
+            )
+    double, single, naive, half = (np.array(found) for found in errors.values())
+    return Arithmetics(list(sizes), gains, double, single, naive, half[..., 0])
+
+
+@float32_claim.judge
+def _float32(a: Arithmetics) -> Judged:
+    other = a.otherwise
+    gap = float(np.abs(a.double - a.single).max())
+    named = [
+        f"{Rate.of(found[:, :, 0] <= SOLVED_ERROR)} in {name}"
+        for name, found in (("float64", a.double), ("float32", a.single))
+    ]
+    half = Rate.of(a.half <= SOLVED_ERROR)
+    text = (
+        f"float32 decides otherwise in {other.successes} of {other.runs} cases (n = "
+        f"{', '.join(map(str, a.n))}, gains {a.gains.min():g} to {a.gains.max():g}); the worst "
+        f"errors differ by at most {gap:.1e}. At gain 2 ln n + 6 one step is right on every input "
+        f"in {named[0]}, {named[1]}, {half} in bfloat16. A softmax that does not subtract the "
+        f"maximum overflows from gain {a.overflows_from:g}."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": other.interval,
+        "runs": other.runs,
+        "measured": {
+            "share of cases decided otherwise": other.value,
+            "largest difference of the worst errors": gap,
+            "softmax without its maximum overflows from gain": a.overflows_from,
+            "bfloat16, largest |ŷ - y| at gain 2 ln n + 6": float(a.half.max()),
+        },
+        "predicted": {
+            "share of cases decided otherwise": 0,
+            "softmax without its maximum overflows from gain": f"{np.log(np.finfo('f4').max):.1f}",
+        },
+    }
+    if other.high < TOLERATED:
+        return holds(text, margin=TOLERATED - other.high, **shared)
+    if other.low > TOLERATED:
+        instead = f"float32 decides otherwise in {other} of cases."
+        return refuted(text, instead=instead, margin=other.low - TOLERATED, **shared)
+    return undecided(f"{text} The interval reaches {TOLERATED:.0%}.", **shared)
+
+
+@float32_claim.figure
+def _float32_figure(a: Arithmetics) -> Lines:
+    lines = []
+    for index, n in enumerate(a.n):
+        order = np.argsort(a.gains[index])
+        for name, found, style in (("float64", a.double, "-"), ("float32", a.single, "o")):
+            middle = np.median(found[index], axis=0)[order]
+            lines.append(Line(f"n = {n}, {name}", a.gains[index][order], middle, style=style))
+    return Lines(
+        lines,
+        x="gain β = 1/temperature",
+        y="worst |ŷ - y| over all inputs (median)",
+        log="x",
+        caption="One step in double and in single precision.",
+    )

@@ -1,0 +1,130 @@
+"""How small the random start of the one XOR step has to be."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Line, Lines
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import OURS
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.starts import solved_from_starts
+from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
+
+#: An exponent within this distance of the stated one counts as equal to it.
+NEAR = 0.25
+#: Spreads tried, in units of m/n for the squared loss.
+GRID = {"squared": np.geomspace(0.008, 0.2, 8), "correlation": np.geomspace(0.25, 2.5, 8)}
+LOSSES = tuple(GRID)
+
+
+class Starts(NamedTuple):
+    """The spread σ at which half of the runs stop being right on every input, one entry per size.
+
+    half: by loss. laws: how half·n/m (squared) and half (correlation) grow with n; the statement
+    says 0. zero: runs from w = 0. specific: runs at σ² = 1/ln n, by loss, at the largest n.
+    """
+
+    n: list[int]
+    half: dict[str, list[float]]
+    laws: dict[str, PowerLaw]
+    zero: Rate
+    specific: dict[str, Rate]
+
+
+@claim(
+    "lab-init-variance",
+    source=OURS,
+    title="The XOR step needs no particular variance: zero works, and m/n is the scale",
+    statement="A review of HG2 asks whether the one step depends on the variance of its random "
+    "start. Ours: it does not need one. From w = 0 one step is right on every input; from normal "
+    "w_h with standard deviation σ half of the runs are up to a σ that falls like m/n under the "
+    "squared loss and does not depend on n under the correlation loss.",
+    efforts=Efforts(
+        quick={"sizes": (64, 512), "runs": 200},
+        default={"sizes": (64, 256, 1024), "runs": 200},
+        full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
+    ),
+    settings={"m": "12 ln n", "gain": "2 ln n + 6", "positions": "balanced"},
+    seconds=(3, 5, 120),
+)
+def init_variance(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
+    flags: dict[str, list] = {loss: [] for loss in LOSSES}
+    zero, specific = [], {}
+    for n in trial.track(sizes):
+        width = usual_width(n)
+        for loss in LOSSES:
+            unit = width / n if loss == "squared" else 1.0
+            spreads = [0.0, np.log(n) ** -0.5, *(unit * GRID[loss])]
+            solved = solved_from_starts(
+                n, width, spreads, default_gain(n), loss, runs=runs, seed=trial.seed
+            )
+            flags[loss].append(~solved[2:])
+            specific[loss] = Rate.of(solved[1])
+        zero.append(solved[0])
+    laws = {loss: threshold_law(sizes, [GRID[loss]] * len(sizes), flags[loss]) for loss in LOSSES}
+    half = {loss: [half_point(GRID[loss], each) for each in flags[loss]] for loss in LOSSES}
+    half["squared"] = [h * usual_width(n) / n for h, n in zip(half["squared"], sizes, strict=True)]
+    return Starts(list(sizes), half, laws, Rate.of(np.concatenate(zero)), specific)
+
+
+@init_variance.judge
+def _init_variance(s: Starts) -> Judged:
+    off = {loss: max(s.laws[loss].high, -s.laws[loss].low) for loss in LOSSES}
+    beyond = {loss: max(s.laws[loss].low, -s.laws[loss].high) for loss in LOSSES}
+    listed = {loss: ", ".join(f"{each:.2g}" for each in s.half[loss]) for loss in LOSSES}
+    text = (
+        f"From w = 0 {s.zero} are right on every input. Half of the runs are up to σ = "
+        f"{listed['squared']} under the squared loss (n = {', '.join(map(str, s.n))}), which times "
+        f"n/m grows like n^{s.laws['squared']}, and up to {listed['correlation']} under the "
+        f"correlation loss, n^{s.laws['correlation']}. At σ² = 1/ln n and n = {s.n[-1]} "
+        f"{s.specific['squared']} and {s.specific['correlation']} are."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": (s.laws["squared"].low, s.laws["squared"].high),
+        "runs": s.zero.runs,
+        "measured": {
+            "right on every input from w = 0": str(s.zero),
+            "σ at which half of the runs fail": s.half,
+            "exponent of σ·n/m, squared loss": str(s.laws["squared"]),
+            "exponent of σ, correlation loss": str(s.laws["correlation"]),
+            "right at σ² = 1/ln n": {loss: str(rate) for loss, rate in s.specific.items()},
+        },
+        "predicted": {
+            "exponent of σ·n/m, squared loss": 0,
+            "exponent of σ, correlation loss": 0,
+        },
+    }
+    if s.zero.high < 0.5:
+        instead = f"From w = 0 only {s.zero} of runs are right."
+        return refuted(text, instead=instead, margin=0.5 - s.zero.high, **shared)
+    if max(beyond.values()) > NEAR:
+        instead = (
+            f"The largest σ grows like (m/n)·n^{s.laws['squared']} under the squared loss and like "
+            f"n^{s.laws['correlation']} under the correlation loss."
+        )
+        return refuted(text, instead=instead, margin=max(beyond.values()) - NEAR, **shared)
+    if s.zero.low > 0.5 and max(off.values()) < NEAR:
+        margin = min(s.zero.low - 0.5, NEAR - max(off.values()))
+        return holds(text, margin=margin, **shared)
+    return undecided(f"{text} An exponent is not known to {NEAR}.", **shared)
+
+
+@init_variance.figure
+def _init_variance_figure(s: Starts) -> Lines:
+    sizes = np.asarray(s.n)
+    unit = np.array([usual_width(n) / n for n in s.n])
+    return Lines(
+        [
+            *(Line(f"{loss} loss", sizes, s.half[loss]) for loss in LOSSES),
+            Line("m/n, scaled", sizes, s.half["squared"][0] * unit / unit[0], style="--"),
+        ],
+        x="n",
+        y="σ of the start at which half of the runs fail",
+        log="xy",
+        caption="How large a random start the one step stands.",
+    )

@@ -1,0 +1,112 @@
+"""One step of every attention kind in closed form, against autodiff of the whole model."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.learning.xor import kinds
+from paritylab.learning.xor.exact import xor_risk
+from paritylab.learning.xor.functions import step_on
+from paritylab.learning.xor.starts import solved_from_starts, step_from
+from paritylab.models import PackedSigns, Table, TwoHeads
+from paritylab.precision import float64
+
+X64_MODES = [False]
+N, WIDTH, RUNS = 16, 9, 3
+SHAPES = {
+    "softmax": jax.nn.softmax,
+    "sigmoid": jax.nn.sigmoid,
+    "exp": jnp.exp,
+    "relu": lambda scores: jax.nn.relu(1 + scores),
+    "linear": lambda scores: 1 + scores,
+}
+
+
+def table(run, positions):
+    generator = np.random.default_rng([5, N, WIDTH, run])
+    code = PackedSigns.draw(generator, N, WIDTH, balanced=positions == "balanced")
+    return code.vectors(np.arange(N))
+
+
+def after_one_step(kind, arm, setting, run):
+    """Autodiff from w = 0, the step size such that the pair's own push is the gain."""
+    gain, bias, scale, start = setting
+    first = 0.0 if arm.bias == "learnt" else bias
+    rows = table(run, arm.positions)
+    if arm.bias == "learnt":  # a constant coordinate, as large as the bias asks for
+        common = -gain * (N * kinds.drift(start, N, arm.loss) + 2)
+        rows = np.hstack([rows, np.full((N, 1), np.sqrt(bias / common))])
+    weights = lambda w: scale * SHAPES[kind](rows @ w - first)  # noqa: E731
+    zero = jnp.zeros(rows.shape[1])
+    gradient = jax.grad(lambda w: xor_risk(weights(w), jnp.arange(N) < 2, arm.loss))(zero)
+    slope = start if kind == "softmax" else scale * jax.grad(SHAPES[kind])(-first)
+    return weights(-gain / (4 * start * slope) * gradient)
+
+
+@pytest.mark.parametrize("kind", kinds.KINDS)
+@pytest.mark.parametrize("arm", kinds.PLAIN + kinds.BIASED, ids=str)
+def test_the_closed_form_is_the_step(kind, arm):
+    overlaps = kinds.Overlaps.draw(N, WIDTH, arm.positions, runs=RUNS, seed=5)
+    settings = list(kinds.settings_of(kind, arm.bias, N))
+    for setting in settings[:3]:
+        found = kinds.weights_after(kind, arm, setting, overlaps)
+        if np.isnan(found).any():
+            assert N * kinds.drift(setting.start, N, arm.loss) >= -2
+            continue
+        with float64():
+            every = [np.asarray(after_one_step(kind, arm, setting, run)) for run in range(RUNS)]
+        np.testing.assert_allclose(found, every, rtol=1e-9, atol=1e-9)
+
+
+def test_a_bias_lets_sigmoid_learn_and_nothing_lets_linear():
+    draws = {
+        name: kinds.Overlaps.draw(64, 50, name, runs=40, seed=0) for name in ("balanced", "signs")
+    }
+    best = {kind: kinds.best_choice(kind, kinds.BIASED, draws) for kind in kinds.SHAPES}
+    assert best["sigmoid"].solved.mean() > 0.6
+    assert best["linear"].solved.mean() == 0
+    assert kinds.best_choice("sigmoid", kinds.PLAIN, draws).solved.mean() == 0
+
+
+@pytest.mark.parametrize("loss", ["squared", "correlation"])
+def test_the_step_from_random_directions_is_that_of_autodiff(loss):
+    rows = table(0, "signs")
+    start = 0.7 * np.random.default_rng(0).normal(size=(2, 2, WIDTH))
+    with float64():
+        for w, found in zip(start, step_from(rows, start, 1.3, loss), strict=True):
+            model = TwoHeads(w, Table(rows))
+
+            def risk(w, model=model):
+                return xor_risk(model.with_parameters(w).weights(), jnp.arange(N) < 2, loss)
+
+            moved = w - 1.3 * N**2 / 2 * jax.grad(risk)(jnp.asarray(w))
+            expected = np.asarray(model.with_parameters(moved).weights())
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_small_start_is_as_good_as_none_and_a_large_one_is_not():
+    solved = solved_from_starts(64, 50, [0.0, 1e-4, 1.0], 14.0, "squared", runs=20, seed=0)
+    assert solved[0].mean() > 0.7
+    np.testing.assert_array_equal(solved[0], solved[1])
+    assert solved[2].mean() < 0.3
+
+
+def test_the_bits_of_and_get_the_lowest_scores():
+    """By enumeration of every input: the step pushes the bits of AND down and those of XOR up."""
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=10)))
+    labels = {
+        "and": np.where((signs[:, :2] < 0).all(axis=1), 1.0, -1.0),
+        "xor": -signs[:, 0] * signs[:, 1],
+    }
+    functions = {"and": lambda x: 1.0 if (x < 0).all() else -1.0, "xor": lambda x: -x[0] * x[1]}
+    for name, y in labels.items():
+        # Minus the gradient of -y·(1 - 2z²) at equal weights.
+        force = -(4 * y * signs.mean(axis=1)) @ signs / len(signs)
+        push = (force[:2] - force[2:].mean()) * 10 / 4
+        step = step_on(10, 200, functions[name], 2, draws=5)
+        np.testing.assert_allclose(step.signal, push, atol=1e-12)
+        assert step.found.all() == (name == "xor")
+        assert (step.signal > 0).all() == (name == "xor")
