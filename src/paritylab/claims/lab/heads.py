@@ -48,7 +48,7 @@ class Annealing(NamedTuple):
     "with restarts asked for by the model's own correlation.",
     efforts=Efforts(
         quick={"cells": ((12, 3, 80),), "basin": 12},
-        default={"cells": ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 24)), "basin": 24},
+        default={"cells": ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 40)), "basin": 24},
         full={
             "cells": (
                 *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
@@ -65,7 +65,7 @@ class Annealing(NamedTuple):
         "start": "evenly spaced, random rotation",
         "restart": "correlation below 0.9, at most 20 times",
     },
-    seconds=(8, 32, 300),
+    seconds=(8, 40, 300),
 )
 def heads_learn(trial: Trial, cells: Sequence[tuple[int, int, int]], basin: int) -> Annealing:
     single, restarted = [], []
