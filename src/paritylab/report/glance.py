@@ -1,13 +1,15 @@
 """One figure for the whole laboratory: three findings, each with its sentence, from rows alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from paritylab.report.drawing.scales import short
 
 Row = dict[str, Any]
 Series = dict[str, Any]
+Panel = Callable[[dict[str, Row]], Series]
 #: So many findings are shown.
 PANELS = 3
 
@@ -15,10 +17,9 @@ PANELS = 3
 def glance(rows: list[Row]) -> Series:
     """Heads that learn, XOR in one step, a chain of thought; others where these are not there."""
     by_id = {row["id"]: row for row in rows}
-    parts = [
-        *(_heads(by_id), _step(by_id), _chains(by_id)),
-        *(_curve(by_id, id) for id in ("hg1-temperature", "lab-fixed-tau", "lab-code")),
-    ]
+    panels: list[Panel] = [_heads, _step, _chains]
+    panels += [partial(_curve, id) for id in ("hg1-temperature", "lab-fixed-tau")]
+    parts = [_made(panel, by_id) for panel in panels]
     shown = [part for part in parts if part][:PANELS]
     if not shown:
         return {}
@@ -29,13 +30,21 @@ def glance(rows: list[Row]) -> Series:
     }
 
 
+def _made(panel: Panel, by_id: dict[str, Row]) -> Series:
+    """The panel, or none where a row of that id is of another form."""
+    try:
+        return panel(by_id)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return {}
+
+
 def _heads(by_id: dict[str, Row]) -> Series:
     """How often k heads find the hidden bits, against k: one line per procedure and n."""
     lines = [*_theorem(by_id.get("hg1-thm5")), *_code(by_id.get("hg1-remark10"))]
-    lines += _annealed(by_id.get("lab-heads-learn"))
     if not lines:
         return {}
     trained = lines[0]
+    lines += _annealed(by_id.get("lab-heads-learn"))
     said = [
         f"{100 * trained['y'][at]:.0f}\u00a0% at k\u00a0=\u00a0{trained['x'][at]}" for at in (0, -1)
     ]
@@ -138,14 +147,12 @@ def _chains(by_id: dict[str, Row]) -> Series:
     return {**part, "title": f"KS. After {steps} steps {solved}{rest}."}
 
 
-def _curve(by_id: dict[str, Row], id: str) -> Series:
+def _curve(id: str, by_id: dict[str, Row]) -> Series:
     row = by_id.get(id)
     part = _first(row)
-    return (
-        {**part, "title": f"{row['paper'].upper()}. {row['title']}: {row['status']}."}
-        if row and part
-        else {}
-    )
+    if not row or not part:
+        return {}
+    return {**part, "title": f"{row['paper'].upper()}. {row['title']}: {row['status']}."}
 
 
 def _first(row: Row | None) -> Series:

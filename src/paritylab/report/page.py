@@ -110,7 +110,7 @@ def _render(rows: list[Row], folder: Path) -> str:
     style, script = _style(), (_TEMPLATES / "page.js").read_text(encoding="utf-8")
     overview = glance(rows)
     cards = view.cards(rows, folder)
-    return environment.get_template("page.html.j2").render(
+    text = environment.get_template("page.html.j2").render(
         style=Markup(style),
         script=Markup(script),
         hashes={"style": _hash(style), "script": _hash(script)},
@@ -126,6 +126,8 @@ def _render(rows: list[Row], folder: Path) -> str:
         sentences={status.value: status.sentence for status in Status},
         signs=view.SIGNS,
     )
+    # JSON may hold halves of characters, which no file can.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _style() -> str:

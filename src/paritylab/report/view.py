@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from paritylab.claims.errata import ERRATA, Erratum
+from paritylab.claims.figures import TABS
 from paritylab.claims.sources import PAPERS
 from paritylab.claims.verdict import Evidence, Status
 from paritylab.report import links
@@ -24,12 +25,6 @@ LEADING = {
     "hg2": ("hg2-one-step", "hg2-softmax-needed"),
     "ks": ("ks-experiments", "ks-thm5", "ks-thm7"),
     "lab": ("lab-heads-learn", "lab-code"),
-}
-#: Further tabs, for rows whose series names one of these.
-TABS = {
-    "phases": "Phase diagrams",
-    "benchmarks": "Benchmarks",
-    "functions": "Functions × learners",
 }
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
@@ -172,7 +167,7 @@ def choices(rows: list[Row]) -> dict[str, list[str]]:
     found = {key: list(dict.fromkeys(row[key] for row in rows if row[key])) for key in keys}
     for key, known in (("status", [*Status]), ("evidence", [*Evidence])):
         ranks = {str(word): rank for rank, word in enumerate(known)}
-        found[key] = sorted(found[key], key=lambda word: ranks.get(word, len(ranks)))  # noqa: B023
+        found[key] = sorted(found[key], key=lambda word: ranks.get(word, len(ranks)))
     return found
 
 

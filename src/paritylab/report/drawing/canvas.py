@@ -82,7 +82,7 @@ class Canvas:
         wide = f' width="{self.width:g}" height="{self.height:g}"' if own_colours else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="fig"{wide} viewBox="0 0 {size}" '
-            f'role="img" aria-label={quoteattr(label)}>{style}{paper}{body}</svg>'
+            f'role="img" aria-label={quoteattr(printable(label))}>{style}{paper}{body}</svg>'
         )
 
     def painted(self, kind: str) -> bytes:
@@ -140,7 +140,12 @@ def _words(text: Text) -> str:
     x, y = text.at
     anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
     place = f'x="{_short(x)}" y="{_short(y)}"'
-    return f'<text class="{text.kind}" {place}{anchor}>{escape(text.words)}</text>'
+    return f'<text class="{text.kind}" {place}{anchor}>{escape(printable(text.words))}</text>'
+
+
+def printable(words: str) -> str:
+    """Words without control characters, which an SVG file may not hold."""
+    return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in words)
 
 
 def _short(value: float) -> str:
@@ -155,9 +160,9 @@ def _paint(axes: Any, shape: Shape | Disc | Text, colours: dict[str, str]) -> No
     if isinstance(shape, Text):
         size, colour = WORDS[shape.kind]
         side = {"start": "left", "middle": "center", "end": "right"}[shape.anchor]
-        words = shape.words.replace("$", r"\$")
         style = {"fontsize": size * 0.92, "color": colours[colour], "ha": side}
-        axes.text(*shape.at, words, va="baseline", **style)
+        words = printable(shape.words)
+        axes.text(*shape.at, words, va="baseline", parse_math=False, **style)
         return
     name, *own = shape.pen.split()
     pen = PENS[name]

@@ -1,7 +1,7 @@
 """The one style of every figure: colours for light and dark, pens, sizes.
 
-Six hues after Okabe and Ito, shifted so that each has a contrast of at least 3 with its
-background; lines also differ in their markers, so colour is never the only difference.
+Six hues after Okabe and Ito, shifted so that each has a contrast of at least 3 with its background
+and that no two come close for colour-blind readers; lines also differ in their markers.
 """
 
 from typing import NamedTuple
@@ -10,8 +10,8 @@ Theme = dict[str, str]
 
 #: Colours of lines and bars, on white and on the dark background.
 _HUES = {
-    "light": ("#0072b2", "#c44e00", "#00805d", "#a3417c", "#8a6100", "#4b5563"),
-    "dark": ("#56b4e9", "#ff8f52", "#2ec796", "#e592c4", "#e0b13c", "#c3c9d1"),
+    "light": ("#0072b2", "#b33c00", "#149b78", "#cc6ba5", "#b58a00", "#2b3036"),
+    "dark": ("#4aa8ea", "#f0692e", "#1fb58a", "#d56fb4", "#f2cf5b", "#f0f3f6"),
 }
 #: Where the ramp of heat maps begins, passes and ends: 0 is close to the background.
 _RAMPS = {
