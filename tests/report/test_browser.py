@@ -147,16 +147,15 @@ def test_everything_is_reached_with_the_keyboard_in_order(tab, address):
     first = wanted(status="refuted")[0]
     page.locator(f'[data-id="{first}"] > summary').press("Enter")
     assert is_open(page, first)
-    page.wait_for_function("location.hash.includes('open=')")
-    page.reload()  # the first Tab then starts at the top
     count = page.evaluate(
         """() => { window.all = [...document.querySelectorAll(
         'a[href], button, input, select, summary, [tabindex="0"]')]
         .filter(each => each.checkVisibility());
         return all.length; }"""
     )
-    order = []
-    for _ in range(count):
+    page.locator(".skip").focus()
+    order = [0]
+    for _ in range(count - 1):
         page.keyboard.press("Tab")
         order.append(page.evaluate("all.indexOf(document.activeElement)"))
     assert order == list(range(count))
