@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from paritylab.report.drawing.frame import is_share
 from paritylab.report.drawing.scales import short
 
 Row = dict[str, Any]
@@ -58,7 +59,13 @@ def _heads(by_id: dict[str, Row]) -> Series:
 
 
 def _theorem(row: Row | None) -> list[Series]:
-    """The best setting of every size, with the interval that stands among the settings."""
+    """The best setting of every size: the row's lines, else the intervals among the settings."""
+    parts = (row or {}).get("series", {}).get("parts", [])
+    for part in parts:
+        if is_share(part.get("y", {}).get("label", "")):
+            return [
+                {**each, "label": f"Theorem 5's descent, {each['label']}"} for each in part["lines"]
+            ]
     measured = (row or {}).get("measured", {})
     best, settings = measured.get("share of runs that reach risk 0.05"), measured.get("by setting")
     if not isinstance(best, dict) or not isinstance(settings, dict):
