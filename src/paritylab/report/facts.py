@@ -112,8 +112,10 @@ def groups(row: Row) -> tuple[list[Fact], list[Group]]:
     """The numbers that stand out, and all others as groups for a table."""
     facts = list(_facts(row))
     simple = [fact for fact in facts if _is_simple(fact.value)]
-    simple.sort(key=lambda fact: fact.predicted is None)
-    chosen = simple[:KEY_NUMBERS]
+    names = [fact.name for fact in simple]
+    # What the source speaks of comes first, then numbers of different names.
+    ranks = [(f.predicted is None, names[:i].count(f.name), i) for i, f in enumerate(simple)]
+    chosen = [simple[i] for *_, i in sorted(ranks)[:KEY_NUMBERS]]
     rest: list[Group] = []
     for fact in facts:
         if any(fact is each for each in chosen):

@@ -15,8 +15,8 @@ from typing import Any
 from paritylab.files import write_atomically
 from paritylab.report.drawing import CHARTS, Canvas, describe, draw
 
-#: Pixels between panels that stand side by side in one file.
-GAP = 28.0
+#: Panels in a row of one file, and the pixels between them.
+ACROSS, GAP = 2, 28.0
 
 
 def has_figure(series: dict[str, Any]) -> bool:
@@ -57,14 +57,17 @@ def figure_format(path: Path) -> str:
 
 
 def sheet(series: dict[str, Any]) -> Canvas:
-    """Every panel of a figure on one canvas, side by side."""
+    """Every panel of a figure on one canvas, two in a row, so that words stay readable."""
     drawn, margin = draw(series), 10.0
-    width = sum(canvas.width for canvas in drawn) + GAP * (len(drawn) - 1) + 2 * margin
-    whole = Canvas(width, max(canvas.height for canvas in drawn) + 2 * margin)
-    at = margin
-    for canvas in drawn:
-        whole.put(canvas, at, margin)
-        at += canvas.width + GAP
+    rows = [drawn[at : at + ACROSS] for at in range(0, len(drawn), ACROSS)]
+    widths = [sum(canvas.width + GAP for canvas in row) - GAP for row in rows]
+    whole = Canvas(max(widths) + 2 * margin, margin)
+    for row in rows:
+        at = margin
+        for canvas in row:
+            whole.put(canvas, at, whole.height)
+            at += canvas.width + GAP
+        whole.height += max(canvas.height for canvas in row) + margin
     return whole
 
 

@@ -49,9 +49,10 @@ def _heads(by_id: dict[str, Row]) -> Series:
     said = [
         f"{100 * trained['y'][at]:.0f}\u00a0% at k\u00a0=\u00a0{trained['x'][at]}" for at in (0, -1)
     ]
+    shares = " and ".join(dict.fromkeys(said))
     return {
         "kind": "lines",
-        "title": f"HG1. Descent from random heads finds the hidden bits in {' and '.join(said)}.",
+        "title": f"HG1. Descent from random heads finds the hidden bits in {shares}.",
         "x": {"label": "k, the number of hidden bits"},
         "y": {"label": "share of runs that find them"},
         "lines": lines,
@@ -138,7 +139,10 @@ def _step(by_id: dict[str, Row]) -> Series:
         return {}
     x, y = lines[0]["x"], lines[0]["y"]
     ends = [f"{short(float(f'{y[at]:.2g}'))} at n = {short(x[at])}" for at in (0, -1)]
-    return {**part, "title": f"HG2. One XOR step leaves an error of {' and '.join(ends)}."}
+    return {
+        **part,
+        "title": f"HG2. One XOR step leaves an error of {' and '.join(dict.fromkeys(ends))}.",
+    }
 
 
 def _chains(by_id: dict[str, Row]) -> Series:
