@@ -214,7 +214,7 @@ def _numbers(value):
 def _read(words):
     """The number that people read."""
     text = words.replace(",", "").replace("−", "-")
-    if text.endswith(" %"):
+    if text.endswith("\u00a0%"):
         return float(text[:-2]) / 100
     digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
     found = re.fullmatch(r"(-?)(?:([\d.]+)·)?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)

@@ -36,8 +36,8 @@ class Group(NamedTuple):
 def number(value: Any) -> str:
     """A value for people: four digits that matter, powers of ten written as such.
 
-    >>> [number(v) for v in (0.0, -0.0, 12345, 0.126589, 4e-14, 1e6, None, "0 % [0, 6]")]
-    ['0', '0', '12,345', '0.1266', '4·10⁻¹⁴', '1,000,000', '–', '0 % [0, 6]']
+    >>> [number(v) for v in (0.0, -0.0, 12345, 0.126589, 4e-14, 1e6, None)]
+    ['0', '0', '12,345', '0.1266', '4·10⁻¹⁴', '1,000,000', '–']
     """
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
@@ -73,10 +73,10 @@ def prose(text: str) -> str:
     """A sentence with its numbers as people write them.
 
     >>> prose("risk 4e-14, 0e+00 and 15% of printed_bound")
-    'risk 4·10⁻¹⁴, 0 and 15 % of printed bound'
+    'risk 4·10⁻¹⁴, 0 and 15\\xa0% of printed bound'
     """
     text = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?!\w)", _power, str(text))
-    text = re.sub(r"(?<=\d)%", " %", text)
+    text = re.sub(r"(?<=\d) ?%", "\u00a0%", text)
     return re.sub(r"(?<=[a-zA-Z])_(?=[a-z]{2})", " ", text)
 
 
@@ -104,7 +104,7 @@ def data(value: Any, name: str = "") -> Markup:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return escape(number(value))
     share = re.match(r"share|rate|how often", name) and 0 <= value <= 1
-    text = f"{100 * value:.3g} %" if share else number(value)
+    text = f"{100 * value:.3g}\u00a0%" if share else number(value)
     return Markup('<data value="{}">{}</data>').format(repr(value), text)
 
 
@@ -152,7 +152,7 @@ def _facts(row: Row) -> Iterator[Fact]:
             yield Fact(words(name), words(case), value, said)
     for key, value in predicted.items():
         if key not in measured and key not in bases:
-            yield Fact(f"{words(key)}, as stated", "", value)
+            yield Fact(words(key), "", None, value)
 
 
 def _split(key: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ const fresh = () => ({ q: "", paper: "", status: "", evidence: "", sort: "", ope
 let state = fresh();
 const texts = new Map();
 const textOf = card => {
-  if (!texts.has(card)) texts.set(card, (card.dataset.id + " " + card.textContent).toLowerCase());
+  if (!texts.has(card)) texts.set(card, (card.dataset.id + " " + card.textContent).replace(/\u00a0/g, " ").toLowerCase());
   return texts.get(card);
 };
 const byId = id => cards.find(card => card.dataset.id === id);
