@@ -50,6 +50,16 @@ BUILDERS = {
     "bars of equal height": Bars({"a": 0.0, "b": 0.0}, y="numbers"),
     "histogram": Histogram([1.0, 2.0, 30.0], x="risk", log="x", marks=[Mark(2, "two", "x")]),
     "histogram of one value": Histogram([2.0, 2.0], x="risk"),
+    "numbers that are none": SideBySide(
+        [
+            Lines([Line("a", [1, np.nan, 3], [np.nan, np.inf, 2.0])], x="n", y="risk", log="y"),
+            Lines([Line("a", [1, 2], [np.nan, np.nan])], x="n", y="share"),
+            Bars({"a": np.nan, "b": 1.0}, y="share of runs"),
+            Histogram([np.nan, 1.0, 2.0], x="risk"),
+            Heatmap([[np.nan, np.nan], [0.5, 2.0]], x="a", y="b"),
+        ]
+    ),
+    "nothing": SideBySide([Lines([], x="n", y="risk"), Bars({}, y="share")]),
     "heatmap": Heatmap(np.eye(3), x="n", y="head", columns=[1], points=[(0, 0)], title="eye"),
     "named heatmap": Heatmap(np.eye(2), x="n", y="k", x_names=["8", "16"], y_names=["2", "3"]),
     "side by side": SideBySide([LINES, Heatmap(np.eye(2), x="a", y="b")], caption="Both."),

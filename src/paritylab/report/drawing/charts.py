@@ -227,7 +227,8 @@ def _draw_bar(
     """One row of a bar chart from `top` on; returns where the next begins."""
     top, ends, share, log = how
     canvas = frame.canvas
-    written = f"{100 * value:.0f} %" if share else short(float(f"{value:.3g}"))
+    whole = share and np.isfinite(value)
+    written = f"{100 * value:.0f} %" if whole else short(float(f"{value:.3g}"))
     if ends:
         low, high = (100 * ends[e] if share else ends[e] for e in ("low", "high"))
         written += f" [{low:.0f}, {high:.0f}]" if share else f" [{low:.3g}, {high:.3g}]"

@@ -169,6 +169,8 @@ def short(value: float) -> str:
     >>> [short(v) for v in (64, 1024, 65536, 1e6, 1e-5, 0.25, -2.0)]
     ['64', '1,024', '66k', '1M', '10⁻⁵', '0.25', '−2']
     """
+    if not math.isfinite(value):
+        return "–"
     size = abs(value)
     if size and (size >= 1e9 or size < 1e-3):
         exponent = math.floor(math.log10(size))

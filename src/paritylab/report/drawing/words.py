@@ -89,7 +89,8 @@ def _heatmaps(series: Series) -> str:
     colour, parts = series.get("colour", "attention"), []
     for panel in series["panels"]:
         values = np.stack([numbers(row) for row in panel["values"]])
-        peaks = [f"{np.nanmax(row):.2g} at {np.nanargmax(row)}" for row in values[:MANY]]
+        known = np.where(np.isfinite(values), values, -np.inf)
+        peaks = [f"{row.max():.2g} at {row.argmax()}" for row in known[:MANY]]
         title = f"{panel['title']}: " if panel.get("title") else ""
         more = f" and {len(values) - MANY} more rows" if len(values) > MANY else ""
         parts.append(f"{title}largest {colour} in each row {', '.join(peaks)}{more}")
