@@ -5,10 +5,7 @@ from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
-WITHOUT = (
-    "BROWSER TESTS SKIPPED: {reason}. Install Chromium, or run: python -m playwright install "
-    "chromium"
-)
+WITHOUT = "BROWSER TESTS SKIPPED: {reason}"
 
 
 def launch(playwright):

@@ -18,11 +18,13 @@ def browser():
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        pytest.skip(WITHOUT.format(reason="the package playwright is not installed"))
+        pytest.skip(WITHOUT.format(reason="pip install playwright to run them"))
     with sync_playwright() as playwright:
         browser = launch(playwright)
         if browser is None:
-            pytest.skip(WITHOUT.format(reason="there is no Chromium on this machine"))
+            pytest.skip(
+                WITHOUT.format(reason="no Chromium here; python -m playwright install chromium")
+            )
         yield browser
         browser.close()
 
@@ -114,6 +116,14 @@ def test_cards_open_close_and_lead_on_in_the_order_shown(tab, address):
     assert is_open(page, first)
     page.locator(f'[data-id="{first}"] [data-step="0"]').first.click()
     assert not is_open(page, first)
+    page.get_by_role("button", name="id, place").click()
+    shown = ids(page)
+    page.locator(f'[data-id="{shown[0]}"] > summary').click()
+    steps = page.locator(f'[data-id="{shown[0]}"] .steps').first
+    assert steps.locator("a:visible").all_inner_texts() == ["next →", "to the table"]
+    steps.get_by_text("next").click()
+    assert is_open(page, shown[1])
+    page.locator(f'[data-id="{shown[1]}"] [data-step="0"]').first.click()
     page.get_by_role("button", name="Open all").click()
     assert all(is_open(page, id) for id in wanted(status="refuted"))
     page.get_by_role("button", name="Close all").click()

@@ -215,3 +215,23 @@ def test_hostile_rows_make_a_page(tmp_path):
     text = page(hostile_rows(), tmp_path)
     assert text.count("<script") == 1
     assert "onerror=alert(2)>" not in text.replace("&gt;", "")
+
+
+def test_the_page_says_when_at_which_commit_and_how_long(tmp_path):
+    made = {"date": "2031-05-06", "commit": "abc1234", "jax": "9.9"}
+    rows = [
+        row(versions=made, effort="quick", seconds=100.0),
+        row(id="lab-two", versions={**made, "date": "2031-05-07"}, effort="quick", seconds=80.0),
+    ]
+    text = re.sub(r"<[^>]+>", " ", page(rows, tmp_path))
+    words = " ".join(text.split())
+    assert "date 2031-05-06, 2031-05-07 commit abc1234 effort quick jax 9.9" in words
+    assert "total time of the claims 3 min" in words
+
+
+def test_verdicts_know_their_day_and_commit():
+    from paritylab.sweep.provenance import occasion
+
+    made = occasion()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
+    assert re.fullmatch(r"[0-9a-f]{7,}(-dirty)?", made.get("commit", "0000000"))

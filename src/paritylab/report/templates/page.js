@@ -55,6 +55,13 @@ function show() {
     if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     find(link.dataset.tab).hidden = !here;
   }
+  const order = visible();
+  order.forEach((card, at) => {
+    for (const link of card.querySelectorAll("a[data-step]")) {
+      const by = Number(link.dataset.step);
+      link.hidden = by !== 0 && !order[at + by];
+    }
+  });
   labelAll();
 }
 
