@@ -110,6 +110,7 @@ def test_rates_are_drawn_with_their_intervals():
         ([64, 65, 66, 1_000_000], True, [64, 65, 66, 1_000_000]),
         ([1e-30, 1], True, ()),
         ([0.3, 0.5], True, ()),
+        ([0.31, 0.46], True, ()),
         ([-2.0, 2.0], False, ()),
         ([0.96, 1.04], False, ()),
         ([7.0], False, ()),
@@ -117,7 +118,7 @@ def test_rates_are_drawn_with_their_intervals():
 )
 def test_ticks_do_not_collide_and_sizes_are_whole(length, values, log, sizes):
     axis = make_axis(values, length, Wish(log=log, sizes=sizes))
-    assert axis.ticks
+    assert len(axis.ticks) > 1
     places = [axis.at(value) for value, _ in axis.ticks]
     widths = [6.2 * len(words) for _, words in axis.ticks]
     for a, b, v, w in zip(places, places[1:], widths, widths[1:], strict=False):

@@ -115,7 +115,10 @@ def _steps(low: float, high: float, length: float, whole: bool, wish: Wish) -> l
     if whole:
         step = max(1, math.ceil(step) if step < 2 or step == 2.5 else round(step))
     first = math.ceil(low / step - 1e-9)
-    return [step * k for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    found = [step * k for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    if len(found) > 1 or (whole and step == 1):
+        return found
+    return _steps(low, high, 1.5 * length, whole, wish)
 
 
 def _decades(low: float, high: float, length: float, upright: bool) -> list[float]:
@@ -126,7 +129,7 @@ def _decades(low: float, high: float, length: float, upright: bool) -> list[floa
         return [10.0**k for k in range(a, b + 1) if k % step == 0]
     steps = [s * 10.0**k for k in range(a - 1, b + 1) for s in (1, 2, 5)]
     inside = [s for s in steps if low <= s <= high]
-    return inside if len(inside) > 1 else _steps(low, high, length / 1.6, False, Wish())
+    return inside if len(inside) > 2 else _steps(low, high, length, False, Wish(upright=upright))
 
 
 def _written(ticks: Sequence[float], wish: Wish) -> list[str]:

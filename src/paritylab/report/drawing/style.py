@@ -51,7 +51,7 @@ PENS = {
     "whisker": Pen("own", width=1.5),
     "mark": Pen(fill="own"),
     "open": Pen("own", "back", width=1.5),
-    "bar": Pen(fill="own"),
+    "bar": Pen(fill="own", opacity=0.7),
     "span": Pen("ink", width=1.5),
     "ring": Pen("back", width=2.6),
     "core": Pen("c1", width=1.4),
