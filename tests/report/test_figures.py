@@ -1,6 +1,8 @@
-"""A figure from every builder, and from plain series."""
+"""A figure from every builder and from plain series; the style's colours; the words beside."""
 
+import itertools
 import json
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -14,10 +16,15 @@ from paritylab.claims.figures import (
     Mark,
     SideBySide,
     as_series,
+    in_tab,
 )
 from paritylab.claims.rates import rate_line
 from paritylab.claims.verdict import plain
-from paritylab.report.figures import figure_format, make_figure, save_figure, svg
+from paritylab.report.drawing import describe, draw
+from paritylab.report.drawing.canvas import Disc, Shape, Text
+from paritylab.report.drawing.scales import Wish, make_axis
+from paritylab.report.drawing.style import HUES, theme
+from paritylab.report.figures import figure_format, panels, save_figure, svg
 from paritylab.statistics import Rate
 
 RATES = {"clean": Rate(9, 10), "noisy": Rate(3, 10)}
@@ -29,29 +36,145 @@ LINES = Lines(
     marks=[Mark(0.5, "half"), Mark(10, "ten", axis="x")],
     caption="Two lines.",
 )
+LONG = np.linspace(0, 1, 50)
 BUILDERS = {
     "lines": LINES,
+    "a band": Lines([Line("a", LONG, LONG, LONG / 2, LONG * 2)], x="t", y="risk", log="y"),
+    "lines without names": {
+        "kind": "lines",
+        "lines": [{"x": LONG, "y": LONG}, {"x": LONG, "y": -LONG, "style": ":"}],
+        "marks": [{"axis": "x", "at": 0.2}],
+    },
     "bars": Bars.of_rates(RATES, y="share", marks=[Mark(0.5, "half")]),
     "bars without intervals": Bars({"a": 1.0, "b": 20.0}, y="numbers", log="y"),
+    "bars of equal height": Bars({"a": 0.0, "b": 0.0}, y="numbers"),
     "histogram": Histogram([1.0, 2.0, 30.0], x="risk", log="x", marks=[Mark(2, "two", "x")]),
+    "histogram of one value": Histogram([2.0, 2.0], x="risk"),
+    "numbers that are none": SideBySide(
+        [
+            Lines([Line("a", [1, np.nan, 3], [np.nan, np.inf, 2.0])], x="n", y="risk", log="y"),
+            Lines([Line("a", [1, 2], [np.nan, np.nan])], x="n", y="share"),
+            Bars({"a": np.nan, "b": 1.0}, y="share of runs"),
+            Histogram([np.nan, 1.0, 2.0], x="risk"),
+            Heatmap([[np.nan, np.nan], [0.5, 2.0]], x="a", y="b"),
+        ]
+    ),
+    "nothing": SideBySide([Lines([], x="n", y="risk"), Bars({}, y="share")]),
     "heatmap": Heatmap(np.eye(3), x="n", y="head", columns=[1], points=[(0, 0)], title="eye"),
+    "named heatmap": Heatmap(np.eye(2), x="n", y="k", x_names=["8", "16"], y_names=["2", "3"]),
     "side by side": SideBySide([LINES, Heatmap(np.eye(2), x="a", y="b")], caption="Both."),
 }
 
 
+def journey(builder):
+    return json.loads(json.dumps(plain(as_series(builder)), allow_nan=False))
+
+
 @pytest.mark.parametrize("builder", BUILDERS.values(), ids=BUILDERS)
 def test_every_builder_is_drawn_after_a_journey_through_json(builder):
-    series = json.loads(json.dumps(plain(as_series(builder)), allow_nan=False))
-    assert svg(series).startswith("<svg")
+    series = journey(builder)
+    whole = ET.fromstring(svg(series))
+    assert whole.get("aria-label") == describe(series)
+    assert [ET.fromstring(panel).tag for panel in panels(series)]
+    for canvas in draw(series):
+        for shape in canvas.shapes:
+            points = shape.points if isinstance(shape, Shape) else []
+            points = [shape.centre] if isinstance(shape, Disc) else points
+            assert all(-13 <= x <= canvas.width + 13 for x, _ in points)
+            assert all(-1 <= y <= canvas.height + 1 for _, y in points)
 
 
-def test_bars_have_whiskers_at_their_intervals():
-    axes = make_figure(BUILDERS["bars"].series()).axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["clean", "noisy"]
-    ends = axes.containers[-1][1]
-    low, high = (end.get_ydata() for end in ends)
-    assert np.allclose(low, [rate.low for rate in RATES.values()])
-    assert np.allclose(high, [rate.high for rate in RATES.values()])
+def texts(canvas):
+    return [shape.words for shape in canvas.shapes if isinstance(shape, Text)]
+
+
+def test_rates_are_drawn_with_their_intervals():
+    (canvas,) = draw(BUILDERS["bars"].series())
+    assert "90 % [60, 98]" in texts(canvas)
+    spans = [s.points for s in canvas.shapes if isinstance(s, Shape) and s.pen == "span"]
+    low, high = spans[0]
+    scale = (high[0] - low[0]) / (RATES["clean"].high - RATES["clean"].low)
+    assert (low[0] - 6) / scale == pytest.approx(RATES["clean"].low, abs=1e-3)
+    (canvas,) = draw(LINES.series())
+    whiskers = [s for s in canvas.shapes if isinstance(s, Shape) and s.pen == "whisker c0"]
+    assert len(whiskers) == 2 * 3
+
+
+@pytest.mark.parametrize("length", [120, 260, 340])
+@pytest.mark.parametrize(
+    ("values", "log", "sizes"),
+    [
+        ([1, 2, 3, 4], False, [1, 2, 3, 4]),
+        ([8, 12, 16], False, [8, 12, 16]),
+        ([20, 100, 1000, 10_000], True, [20, 100, 1000, 10_000]),
+        ([64, 65, 66, 1_000_000], True, [64, 65, 66, 1_000_000]),
+        ([1e-30, 1], True, ()),
+        ([0.3, 0.5], True, ()),
+        ([0.31, 0.46], True, ()),
+        ([-2.0, 2.0], False, ()),
+        ([0.96, 1.04], False, ()),
+        ([7.0], False, ()),
+    ],
+)
+def test_ticks_do_not_collide_and_sizes_are_whole(length, values, log, sizes):
+    axis = make_axis(values, length, Wish(log=log, sizes=sizes))
+    assert len(axis.ticks) > 1
+    places = [axis.at(value) for value, _ in axis.ticks]
+    widths = [6.2 * len(words) for _, words in axis.ticks]
+    for a, b, v, w in zip(places, places[1:], widths, widths[1:], strict=False):
+        assert b - a >= (v + w) / 2
+    assert len({words for _, words in axis.ticks}) == len(axis.ticks)
+    if sizes and all(isinstance(value, int) for value in values):
+        assert all(tick == round(tick) for tick, _ in axis.ticks)
+
+
+def test_values_that_cannot_be_placed_are_left_out():
+    series = Lines([Line("a", [1, 2, 3], [0.0, 1.0, 2.0])], x="n", y="risk", log="y").series()
+    (canvas,) = draw(series)
+    assert sum(isinstance(shape, Disc) for shape in canvas.shapes) == 1 + 2  # one in the legend
+
+
+def linear(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    return np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts])
+
+
+def contrast(one, other):
+    light, dark = sorted(float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))[::-1]
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_colours_stand_out_from_their_background(name):
+    colours = theme(name)
+    for index in range(HUES):
+        assert contrast(colours[f"c{index}"], colours["back"]) >= 3
+    for words in ("ink", "soft"):
+        assert contrast(colours[words], colours["back"]) >= 4.5
+
+
+#: What is left of red, green and blue for eyes without red or green cones (Machado et al. 2009).
+WITHOUT = {
+    "red": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "green": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+}
+
+
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(rgb):
+    """CIE L*a*b* of linear red, green and blue: a distance of 10 is seen at a glance."""
+    x, y, z = np.cbrt(TO_XYZ @ np.clip(rgb, 1e-3, 1) / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("cones", [None, *WITHOUT])
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_colour_blind_readers_tell_lines_apart(name, cones):
+    eye = np.array(WITHOUT[cones]) if cones else np.eye(3)
+    seen = [lab(eye @ linear(theme(name)[f"c{index}"])) for index in range(HUES)]
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15
 
 
 def test_rates_make_lines():
@@ -64,15 +187,27 @@ def test_dicts_are_series_already_and_other_things_are_refused():
     assert as_series({"kind": "lines"}) == {"kind": "lines"}
     with pytest.raises(TypeError, match="SideBySide"):
         as_series(7)
+    with pytest.raises(ValueError, match="phases, benchmarks, functions"):
+        in_tab(LINES, "other")
 
 
 def test_no_figure_is_no_picture():
     assert svg({}) is None
+    assert panels({}) == []
+
+
+def test_words_of_a_figure_are_printable_text():
+    nasty = "=cmd()\x1b[31m$x_{$\u202e\n<b>&"
+    text = svg(Bars({nasty: 0.5}, y=nasty, caption=nasty).series())
+    assert "\x1b" not in text
+    assert "<b>" not in text
+    ET.fromstring(text)
 
 
 def test_figures_are_saved_by_the_end_of_their_name(tmp_path):
     for name in ("a.svg", "a.pdf", "a.png"):
         save_figure(LINES.series(), tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
+    save_figure(BUILDERS["side by side"].series(), tmp_path / "b.pdf")
     with pytest.raises(ValueError, match=r"\.svg, \.pdf or \.png"):
         figure_format(tmp_path / "a.gif")

@@ -15,7 +15,7 @@ from paritylab.claims.registry import Claim, registry
 from paritylab.claims.rows import Provenance, failed_row, make_row
 from paritylab.claims.verdict import Effort, Status, Verdict, plain
 from paritylab.sweep.engines import Done, Failure, processes, serial
-from paritylab.sweep.provenance import device, fingerprint_of, versions
+from paritylab.sweep.provenance import device, fingerprint_of, occasion, versions
 from paritylab.sweep.store import Store
 
 Row = dict[str, Any]
@@ -136,7 +136,8 @@ def run_counterexample(code: str) -> str:
 
 
 def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
-    return Provenance(seed, effort, round(seconds, 3), device(), versions())
+    made = {**versions(), **occasion()}
+    return Provenance(seed, effort, round(seconds, 3), device(), made)
 
 
 def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:

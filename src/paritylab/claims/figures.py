@@ -151,7 +151,8 @@ class Histogram:
 class Heatmap:
     """A table of numbers between 0 and 1 as colours.
 
-    columns: columns to mark with a dotted rule. points: (column, row) places to mark with a ring.
+    columns: columns to mark. points: (column, row) places to mark with a ring. x_names, y_names:
+    what columns and rows are called; their numbers if absent.
     """
 
     values: np.ndarray | Sequence[Numbers]
@@ -162,9 +163,13 @@ class Heatmap:
     columns: Sequence[int] = ()
     points: Sequence[tuple[int, int]] = ()
     caption: str = ""
+    x_names: Sequence[str] = ()
+    y_names: Sequence[str] = ()
 
     def series(self) -> dict[str, Any]:
-        panel = {"title": self.title, "values": self.values}
+        panel: dict[str, Any] = {"title": self.title, "values": self.values}
+        names = {"x_names": list(self.x_names), "y_names": list(self.y_names)}
+        panel |= {key: given for key, given in names.items() if given}
         return {
             "kind": "heatmaps",
             **_axes(self.x, self.y, ""),
@@ -184,6 +189,25 @@ class SideBySide:
     def series(self) -> dict[str, Any]:
         parts = [part.series() for part in self.parts]
         return {"kind": "side by side", "parts": parts, "caption": self.caption}
+
+
+#: Tabs of the report beside the claims; a figure in one is shown there as well.
+TABS = {
+    "phases": "Phase diagrams",
+    "benchmarks": "Benchmarks",
+    "functions": "Functions × learners",
+}
+
+
+def in_tab(figure: Any, tab: str) -> dict[str, Any]:
+    """The figure's series, to be shown in a tab of the report as well.
+
+    >>> in_tab(Bars({"a": 1.0}, y="numbers"), "benchmarks")["tab"]
+    'benchmarks'
+    """
+    if tab not in TABS:
+        raise ValueError(f"a tab is one of {', '.join(TABS)}; got {tab!r}")
+    return {**as_series(figure), "tab": tab}
 
 
 def _axes(x: str, y: str, log: str) -> dict[str, Any]:

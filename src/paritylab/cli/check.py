@@ -4,6 +4,7 @@ import difflib
 import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -123,7 +124,9 @@ def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
     if json_file:
         _write_json(rows, json_file)
     if not to_stdout:
-        console.print_table(_COLUMNS, [_cells(row) for row in rows])
+        console.print_table(_COLUMNS, [_cells(row) for row in rows], spare=_SPARE)
+        if len(rows) > 1:
+            print("\n".join(_summaries(rows)))
         if len(rows) <= FEW:
             for row in rows:
                 print(f"{row['id']}: {row['finding']}")
@@ -178,6 +181,8 @@ def make_report(
 
 
 _COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]
+#: Left out one after the other on a narrow terminal, so that ids and verdicts stay whole.
+_SPARE = ("seconds", "evidence", "finding")
 
 
 def _cells(row: Row, finding_length: int = 72) -> list[str]:
@@ -185,6 +190,19 @@ def _cells(row: Row, finding_length: int = 72) -> list[str]:
     if len(finding) > finding_length:
         finding = finding[: finding_length - 1].rsplit(" ", 1)[0] + " …"
     return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
+
+
+def _summaries(rows: list[Row]) -> list[str]:
+    """A line for each paper: how many claims, what became of them, how long they took."""
+    lines = []
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        mine = [row for row in rows if row["paper"] == paper]
+        counts = Counter(row["status"] for row in mine)
+        found = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+        seconds = sum(row["seconds"] for row in mine)
+        noun = "claim" if len(mine) == 1 else "claims"
+        lines.append(f"{paper.upper()}: {len(mine)} {noun}, {found}; {seconds:.0f} s")
+    return lines
 
 
 def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list["Claim"]:
@@ -225,7 +243,7 @@ def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
     done: dict[str, Verdict] = {}
     with (
         open_store(work.store) as store,
-        console.Progress(sum(budgets.values()), _COLUMNS) as progress,
+        console.Progress(sum(budgets.values()), _COLUMNS, _SPARE) as progress,
     ):
         for verdict in check(
             claims,

@@ -9,6 +9,9 @@ from typing import Any, Self
 #: Set by --quiet: results and errors only.
 quiet = False
 
+#: Letters that the last column of a table is given at least.
+ROOM = 18
+
 _COLOURS = {
     "holds": "green",
     "corrected": "yellow",
@@ -35,30 +38,54 @@ def say_plainly(message: str) -> None:
         say(message)
 
 
-def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]], stream: Any = None) -> None:
-    """A table: ruled and coloured on a terminal, aligned plain text elsewhere."""
+def print_table(
+    columns: Iterable[str], rows: Iterable[Iterable[str]], spare: Iterable[str] = ()
+) -> None:
+    """A table: ruled and coloured on a terminal, aligned plain text elsewhere.
+
+    spare: columns to leave out, one after the other, where a terminal is too narrow.
+    """
     header, body = list(columns), [list(row) for row in rows]
-    stream = stream or sys.stdout
-    if stream.isatty() and "NO_COLOR" not in os.environ:
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         from rich.console import Console
 
-        Console(file=stream).print(make_table(header, body))
+        console = Console(file=sys.stdout)
+        console.print(make_table(header, body, console.width, spare))
         return
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     for cells in [header, *body]:
         padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        print("  ".join(padded).rstrip(), file=stream)
+        print("  ".join(padded).rstrip())
 
 
-def make_table(columns: list[str], rows: list[list[str]]) -> Any:
-    """A rich table in which status words carry their colour."""
+def make_table(
+    columns: list[str], rows: list[list[str]], width: int, spare: Iterable[str] = ()
+) -> Any:
+    """A rich table in which status words carry their colour and the first column stays whole."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, header_style="bold", expand=False)
+    kept = _fitting(columns, rows, width, spare)
+    table = Table(header_style="bold", expand=False)
+    for index in kept:
+        table.add_column(columns[index], no_wrap=index == 0, overflow="fold")
     for cells in rows:
-        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in cells))
+        chosen = [cells[index] for index in kept]
+        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in chosen))
     return table
+
+
+def _fitting(
+    columns: list[str], rows: list[list[str]], width: int, spare: Iterable[str]
+) -> list[int]:
+    """The columns that fit, each three wider than its longest cell, the last one at least ROOM."""
+    longest = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    longest[-1] = min(longest[-1], ROOM)
+    kept = list(range(len(columns)))
+    for name in spare:
+        if 1 + sum(longest[index] + 3 for index in kept) > width:
+            kept.remove(columns.index(name))
+    return kept
 
 
 class _Display:
@@ -80,7 +107,9 @@ class _Display:
             progress.TimeRemainingColumn(),
         )
         self._bar.add_task("", total=total)
-        self._live = Live(console=Console(file=sys.stderr), refresh_per_second=8)
+        console = Console(file=sys.stderr)
+        self.width = console.width
+        self._live = Live(console=console, refresh_per_second=8)
 
     def __enter__(self) -> Self:
         if self.moves:
@@ -104,9 +133,9 @@ class _Display:
 class Progress(_Display):
     """Progress of a list of weighted tasks with the time left, and the rows finished so far."""
 
-    def __init__(self, total: float, columns: list[str]) -> None:
+    def __init__(self, total: float, columns: list[str], spare: Iterable[str] = ()) -> None:
         _Display.__init__(self, total)
-        self._columns, self._done, self._weight = columns, 0.0, 0.0
+        self._columns, self._spare, self._done, self._weight = columns, spare, 0.0, 0.0
         self._rows: list[list[str]] = []
 
     def start(self, name: str, weight: float) -> None:
@@ -126,8 +155,10 @@ class Progress(_Display):
 
     def _draw(self, extra: float, **changes: Any) -> None:
         if self.moves:
-            table = [make_table(self._columns, self._rows)] if self._rows else []
-            self.show(self._done + extra, table, **changes)
+            above = []
+            if self._rows:
+                above.append(make_table(self._columns, self._rows, self.width, self._spare))
+            self.show(self._done + extra, above, **changes)
 
 
 class Counter(_Display):

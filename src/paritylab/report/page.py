@@ -1,36 +1,24 @@
 """The self-contained HTML page: everything it shows comes from rows."""
 
+import base64
+import hashlib
 import json
-import math
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from paritylab.claims.sources import PAPERS
 from paritylab.claims.verdict import Status
 from paritylab.files import write_atomically
-from paritylab.report.figures import save_figure, svg
+from paritylab.report import facts, view
+from paritylab.report.drawing.style import pens_css, variables
+from paritylab.report.figures import has_figure, save_figure
 from paritylab.report.glance import glance
 
 Row = dict[str, Any]
-
-#: Claims whose findings open the page.
-HEADLINES = (
-    "hg1-thm5",
-    "lab-code",
-    "hg2-one-step",
-    "hg2-softmax-needed",
-    "ks-thm5",
-    "lab-chain-samples",
-    "ks-thm7",
-    "ks-thm2",
-    "lab-heads-learn",
-    "lab-xor-balanced",
-)
+_TEMPLATES = Path(__file__).parent / "templates"
 
 #: Keys without which a row cannot be shown, with their types.
 _NEEDED: dict[str, type] = {"id": str, "paper": str, "title": str, "statement": str, "status": str}
@@ -89,40 +77,11 @@ def _complete(row: Any, name: str) -> Row:
     return full
 
 
-def _picture(row: Row) -> Markup:
-    """The row's figure; one that cannot be drawn is refused with the row's name."""
-    try:
-        return Markup(svg(row["series"]) or "")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"the series of row {row['id']!r} cannot be drawn: {type(error).__name__}: {error}"
-        ) from None
-
-
 def write_report(rows: list[Row], folder: str | Path) -> Path:
     """Write `index.html` into the folder and return its path; an older page is replaced."""
     folder = Path(folder)
     rows = [_complete(row, f"row {index}") for index, row in enumerate(rows)]
-    environment = Environment(
-        loader=PackageLoader("paritylab.report"), autoescape=True, undefined=StrictUndefined
-    )
-    environment.filters["number"] = number
-    environment.filters["paper"] = str.upper
-    environment.filters["words"] = lambda key: str(key).replace("_", " ")
-    overview = glance(rows)
-    text = environment.get_template("page.html.j2").render(
-        rows=rows,
-        counts=_counts(rows),
-        papers=[(paper, PAPERS[paper]) for paper, _ in _counts(rows) if paper in PAPERS],
-        efforts=list(dict.fromkeys(row["effort"] for row in rows if row["effort"])),
-        versions=list(dict.fromkeys(number(row["versions"]) for row in rows if row["versions"])),
-        headlines=[row for row in rows if row["id"] in HEADLINES],
-        glance=Markup(svg(overview) or ""),
-        glance_caption=overview.get("caption", ""),
-        sentences={status.value: status.sentence for status in Status},
-        statuses=[s.value for s in Status if s != "failed" or any(r["status"] == s for r in rows)],
-        figures={row["id"]: _picture(row) for row in rows},
-    )
+    text = _render(rows, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -130,11 +89,66 @@ def write_report(rows: list[Row], folder: str | Path) -> Path:
     return write_atomically(folder / "index.html", text)
 
 
+def _render(rows: list[Row], folder: Path) -> str:
+    environment = Environment(
+        loader=PackageLoader("paritylab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": facts.number,
+        "data": facts.data,
+        "prose": facts.prose,
+        "words": facts.words,
+        "full_name": facts.full_name,
+        "sentence": view.first_sentence,
+        "duration": view.duration,
+        "tag": lambda paper: str(paper).upper(),
+    }
+    style, script = _style(), (_TEMPLATES / "page.js").read_text(encoding="utf-8")
+    overview = glance(rows)
+    cards = view.cards(rows, folder)
+    text = environment.get_template("page.html.j2").render(
+        style=Markup(style),
+        script=Markup(script),
+        hashes={"style": _hash(style), "script": _hash(script)},
+        cards=cards,
+        headlines=view.headlines(rows),
+        errata=view.corrections(rows),
+        tabs=view.tabs(cards),
+        choices=view.choices(rows),
+        provenance=view.provenance(rows),
+        overview=view.pictures({"id": "overview", "series": overview}) if overview else [],
+        overview_caption=overview.get("caption", ""),
+        legend=view.legend([row["status"] for row in rows]),
+        sentences={status.value: status.sentence for status in Status},
+        signs=view.SIGNS,
+    )
+    # JSON may hold halves of characters, which no file can.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _style() -> str:
+    """The page's CSS with the colours and pens of the figures."""
+    themes = (
+        f":root{{{variables('light')}}}\n@media (prefers-color-scheme:dark){{:root{{"
+        f"{variables('dark')}}}}}\n@media print{{:root{{{variables('light')}}}}}\n"
+    )
+    return themes + pens_css() + "\n" + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What the page's security policy calls its one script and its one style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
     """Every claim's figure and the overview as SVG and PDF files named after the claim."""
     folder = Path(folder)
     series = {row["id"]: row.get("series") or {} for row in rows} | {"glance": glance(rows)}
-    wanted = {_file_name(name): each for name, each in series.items() if each.get("kind")}
+    wanted = {_file_name(name): each for name, each in series.items() if has_figure(each)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -152,19 +166,3 @@ def _file_name(id: str) -> str:
     if not re.fullmatch(r"[^/\\:\0]+", id) or id.strip(". ") != id:
         raise ValueError(f"the row id {id!r} cannot be the name of a figure file")
     return id
-
-
-def number(value: Any) -> str:
-    """A value for people: four significant digits, lists and dicts spelled out."""
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {number(entry)}" for key, entry in value.items())
-    if isinstance(value, list):
-        return ", ".join(number(entry) for entry in value)
-    if isinstance(value, float) and math.isfinite(value):
-        return f"{value:.4g}"
-    return "–" if value is None else str(value)
-
-
-def _counts(rows: list[Row]) -> list[tuple[str, dict[str, int]]]:
-    papers = dict.fromkeys(row["paper"] for row in rows)
-    return [(p, Counter(row["status"] for row in rows if row["paper"] == p)) for p in papers]

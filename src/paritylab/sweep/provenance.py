@@ -6,9 +6,11 @@ import hashlib
 import inspect
 import json
 import platform
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -41,6 +43,24 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             found[name] = "source tree"
     return found
+
+
+def occasion() -> dict[str, str]:
+    """The day and, in a source tree under git, the commit ("-dirty" if files differ from it)."""
+    commit = _commit()
+    return {"date": datetime.now(UTC).date().isoformat(), **({"commit": commit} if commit else {})}
+
+
+@cache
+def _commit() -> str:
+    if not (_PACKAGE.parents[1] / ".git").exists():
+        return ""
+    command = ["git", "-C", str(_PACKAGE), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
 
 
 @cache

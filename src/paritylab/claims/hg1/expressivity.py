@@ -357,10 +357,10 @@ def _prop4(b: Blind) -> Judged:
 
 @prop4.figure
 def _prop4_figure(b: Blind) -> Lines:
-    nets = np.arange(len(b.end))
+    width = np.repeat(b.widths, len(b.end) // len(b.widths))
     return Lines(
-        [Line("at the start", nets, b.start, style="o"), Line("trained", nets, b.end, style="s")],
-        x="net (width grows to the right)",
+        [Line("at the start", width, b.start, style="o"), Line("trained", width, b.end, style="s")],
+        x="width of the net",
         y="population risk",
         marks=[Mark(hg1.risk_without_edge(), "lower bound")],
         caption="Nets that lack one input edge never get below the risk of chance.",

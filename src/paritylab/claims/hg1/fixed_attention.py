@@ -373,6 +373,19 @@ def _remark12(g: Growth) -> Judged:
     )
 
 
+@remark12.figure
+def _remark12_figure(g: Growth) -> Lines:
+    ratio = [float(each.m**2 * each.norms_low / each.n) for each in g.solvers]
+    return Lines(
+        [Line("heads that solve parity", [each.n for each in g.solvers], ratio)],
+        x="n",
+        y="m²‖α‖‖β‖/n",
+        log="y",
+        caption="Least weights of heads of risk 0 on fixed attention: were they O(n), the line "
+        "would be level.",
+    )
+
+
 _REMARK12_COUNTEREXAMPLE = """\
 from paritylab.learning.hardness.frozen import solving_heads
 
