@@ -197,6 +197,33 @@ HEADLINES = (
         "1/n²",
     ),
     ("lab-code", Status.HOLDS, "HG1's public code, softer and with another loss, often does"),
+    (
+        "lab-heads-learn",
+        Status.HOLDS,
+        "The same heads do learn with the readout cos(πs) and a falling temperature",
+    ),
+    (
+        "hg2-one-step",
+        Status.HOLDS,
+        "Two softmax heads learn the XOR of two unknown bits in one gradient step",
+    ),
+    (
+        "hg2-softmax-needed",
+        Status.CORRECTED,
+        "Softmax is not the only way: a bounded attention with a bias does it too, linear "
+        "attention does not",
+    ),
+    (
+        "ks-thm5",
+        Status.HOLDS,
+        "One layer learns a parity of n/2 bits in a single step when shown the chain of thought",
+    ),
+    (
+        "lab-chain-samples",
+        Status.HOLDS,
+        "It needs rows of order n·log n, as a formula predicts, not n^(2+ε)",
+    ),
+    ("ks-thm2", Status.CORRECTED, "Without the chain an oracle hides the target"),
 )
 
 

@@ -163,4 +163,78 @@ ERRATA = (
         "Both panels are reached from a share of the random starts; a caption could say so.",
         ("hg1-fig2",),
     ),
+    Erratum(
+        "hg2",
+        "Abstract, “uniquely driven by the exact softmax attention”",
+        "The advantage comes from weights that silence the other positions and saturate: softmax, "
+        "or a bounded component-wise attention with a bias. Linear attention of width m far below "
+        "n cannot serve most pairs. (The model is a reconstruction from the abstract.)",
+        ("hg2-softmax-needed",),
+    ),
+    Erratum(
+        "hg2",
+        "Abstract, “nearly 0 with one gradient step”",
+        "It stands; the largest error over all inputs is of order ln n/n for random sign "
+        "positions, and small n needs balanced ones.",
+        ("hg2-one-step",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Theorem 1",
+        "With |P| ≤ 2^d targets, the oracle's error and the share of targets it leaves open can "
+        "fall together like 2^(-d/3), not like e^(-d/3), and a fixed answer beats ½ on half of "
+        "the targets by an amount of order 2^(-d/2). An oracle of error ε hides all but a share "
+        "4F²T/(|P|ε²), and an answer beats ½ by g on at most a share 1/(4g²|P|).",
+        ("ks-thm1",),
+    ),
+    Erratum(
+        "ks",
+        "Theorem 2 and Lemma 8",
+        "Besides k = Θ(d) they need d - k = Θ(d): at k = d there is one target, which is its own "
+        "mean. In the proof the two cases of the oracle are exchanged.",
+        ("ks-thm2", "ks-lemma8"),
+    ),
+    Erratum(
+        "ks",
+        "Proposition 3",
+        "For the printed loss and |h| ≤ 1 the constant is 4: 4F²/|H|.",
+        ("ks-prop3-variance",),
+    ),
+    Erratum(
+        "ks",
+        "Theorem 7 and Appendix C",
+        "A silenced token is 0, exactly 1 away from -1, so the filter passes silence on only for "
+        "1 < ε₀ < 2. Weights (11) are reached once the irrelevant ones, which lie below 0, round "
+        "to 0; at smaller sizes many end at -1, which does no harm.",
+        ("ks-thm7",),
+    ),
+    Erratum(
+        "ks",
+        "Experiments",
+        "The plain chain does not solve k = 8 on most targets, and how often a model succeeds "
+        "depends on the target; rates over targets would say so.",
+        ("ks-experiments",),
+    ),
+    Erratum(
+        "ks",
+        "Lemma 6, last line",
+        "κ² should read κ⁴; the lemma's order stands.",
+        ("ks-lemma6",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Lemma 9, use in the proof of Theorem 5",
+        "The proof also uses the index m, for which the same bound holds.",
+        ("ks-lemma9",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Lemma 10, middle line",
+        "The d inputs contribute √(2d·ln(2n'/p)); the last line stands.",
+        ("ks-lemma10",),
+        is_note=True,
+    ),
 )

@@ -56,7 +56,7 @@ class Nets(NamedTuple):
         full={"n": 10, "largest_k": 1024},
     ),
     settings={"B": "every non-empty set"},
-    seconds=(2, 4, 15),
+    seconds=(2, 2, 15),
 )
 def prop3_ffnn(trial: Trial, n: int, largest_k: int) -> Nets:
     sizes = range(1, n + 1)
@@ -153,7 +153,7 @@ class Heads(NamedTuple):
         full={"sizes": (8, 12, 16, 20), "sets": 32},
     ),
     settings={"k": (1, 2, 3, 4), "tolerance": 1e-3, "loss": "squared_hinge"},
-    seconds=(8, 20, 120),
+    seconds=(8, 10, 120),
 )
 def prop3_transformer(trial: Trial, sizes: Sequence[int], sets: int) -> Heads:
     ks, tolerance = (1, 2, 3, 4), 1e-3
@@ -302,7 +302,7 @@ class Blind(NamedTuple):
         full={"widths": (1, 4, 16, 64), "starts": 16},
     ),
     settings={"n": 8, "B": [1, 4, 6], "missing": 1, "optimiser": "L-BFGS, 100 steps", "b": 1e-2},
-    seconds=(8, 20, 120),
+    seconds=(10, 10, 120),
 )
 def prop4(trial: Trial, widths: Sequence[int], starts: int) -> Blind:
     problem, missing = Parity(8, (1, 4, 6)), 1

@@ -89,7 +89,7 @@ class Frozen(NamedTuple):
         full={"n": 10, "heads": (1, 2, 3), "shares": (0.02, 0.1), "starts": 128, "steps": 600},
     ),
     settings={"embeddings": "[x, 1-x, sin, cos]", "shares": "m‖α‖‖β‖/n"},
-    seconds=(15, 40, 400),
+    seconds=(10, 15, 400),
 )
 def thm11(
     trial: Trial, n: int, heads: Sequence[int], shares: Sequence[float], starts: int, steps: int
@@ -213,7 +213,7 @@ class HardHeads(NamedTuple):
         full={"sizes": (4, 6, 8, 9, 10), "draws": 1000},
     ),
     settings={"m": "1 to n", "B": "every non-empty set", "ties": "first position"},
-    seconds=(4, 15, 300),
+    seconds=(2, 5, 300),
 )
 def cor20(trial: Trial, sizes: Sequence[int], draws: int) -> HardHeads:
     cells = [(n, m) for n in sizes for m in range(1, n + 1)]
@@ -311,7 +311,7 @@ class Growth(NamedTuple):
         full={"sizes": (4, 6, 8, 10, 12), "shares": (0.02, 0.1), "starts": 64, "steps": 600},
     ),
     settings={"heads": 2, "B": "one bit, two bits, all bits", "shares": "m‖α‖‖β‖/n"},
-    seconds=(10, 30, 200),
+    seconds=(7, 9, 200),
 )
 def remark12(
     trial: Trial, sizes: Sequence[int], shares: Sequence[float], starts: int, steps: int

@@ -46,7 +46,7 @@ class Derivatives(NamedTuple):
     "judged by hg1-lemma6-smooth.",
     efforts=Efforts(quick={"heads": 20}, default={"heads": 100}, full={"heads": 1000}),
     settings={"n": 20, "tau": 0.2, "b": 0.1},
-    seconds=(2, 3, 6),
+    seconds=(2, 2, 6),
 )
 def lemma14_sign(trial: Trial, heads: int) -> Derivatives:
     n, tau, b = 20, 0.2, 0.1
@@ -185,7 +185,7 @@ class Entries(NamedTuple):
         full={"n": 14, "starts": 200},
     ),
     settings={"k": 3, "tau": "1/n", "loss": "squared_hinge"},
-    seconds=(3, 5, 20),
+    seconds=(4, 3, 20),
 )
 def mask(trial: Trial, n: int, starts: int) -> Entries:
     ratios: list[float] = []

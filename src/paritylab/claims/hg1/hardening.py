@@ -56,7 +56,7 @@ class Hardening(NamedTuple):
         "b": 0,
         "shares of heads between neighbours": (0.25, 0.5, 0.75),
     },
-    seconds=(6, 10, 60),
+    seconds=(5, 4, 60),
 )
 def prop21(trial: Trial, sizes: Sequence[tuple[int, int]]) -> Hardening:
     n, found = 20, SoftSolutions()

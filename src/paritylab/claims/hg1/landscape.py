@@ -52,7 +52,7 @@ class Peaks(NamedTuple):
         full={"sizes": (20, 100, 1000, 10_000, 100_000), "constants": (1, 0.1, 0.01, 0.001)},
     ),
     settings={"k": 3, "norm of a head": 1, "loss": "squared_hinge"},
-    seconds=(6, 12, 40),
+    seconds=(7, 7, 40),
 )
 def temperature(trial: Trial, sizes: Sequence[int], constants: Sequence[float]) -> Peaks:
     shape = (2, len(constants), len(sizes))
@@ -206,7 +206,7 @@ class Slopes(NamedTuple):
         full={"starts": 60, "points": 30},
     ),
     settings={"n": 10, "n at heads zero": 20, "tau": "1/n", "b": 0, "loss": "squared_hinge"},
-    seconds=(5, 12, 60),
+    seconds=(9, 9, 60),
 )
 def lemma8_pl(trial: Trial, starts: int, points: int) -> Slopes:
     n, targets = 10, ((1, 4), (0, 3, 6))

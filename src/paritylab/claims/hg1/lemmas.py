@@ -63,7 +63,7 @@ class Motion(NamedTuple):
         full={"sizes": (8, 10, 12, 14, 16, 18), "starts": 100},
     ),
     settings={"k": 3, "tau": "1/n", "inputs": "all 2^n - 1"},
-    seconds=(3, 5, 60),
+    seconds=(5, 4, 60),
 )
 def lemma18(trial: Trial, sizes: Sequence[int], starts: int) -> Motion:
     rows = [
@@ -239,7 +239,7 @@ class Pairs(NamedTuple):
         full={"sizes": (1, 2, 3, 4, 5, 6, 7), "smoothings": (0.0, 1e-4, 1e-2, 1.0)},
     ),
     settings={"n": 16, "tau": "1/n"},
-    seconds=(5, 12, 20),
+    seconds=(7, 9, 20),
 )
 def lemma19(trial: Trial, sizes: Sequence[int], smoothings: Sequence[float]) -> Pairs:
     n = 16

@@ -63,7 +63,7 @@ class Counts(NamedTuple):
         "learner": "heads with falling temperature, cos readout, 600 steps; then zigzag",
         "compared at": "n = 10",
     },
-    seconds=(10, 12, 60),
+    seconds=(10, 3, 60),
 )
 def remark9(trial: Trial, n: int, k: int, runs: int, draws: int) -> Counts:
     data = Population(random_parities(n, k, runs, key=trial.seed))
@@ -200,7 +200,7 @@ class Edges(NamedTuple):
         full={"sizes": (6, 8, 10, 12), "runs": 64, "steps": 5000},
     ),
     settings={"net": "n = 10, B = {1, 4, 8}, width 64, signs, adam 0.01", "features": "k = 2, n/2"},
-    seconds=(12, 25, 300),
+    seconds=(8, 10, 300),
 )
 def ffnn_edge(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Edges:
     problem = Parity(10, (1, 4, 8))

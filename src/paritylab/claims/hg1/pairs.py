@@ -65,7 +65,7 @@ class Cosines(NamedTuple):
         },
     ),
     settings={"search": "Adam from random heads and pairs of inputs"},
-    seconds=(4, 8, 60),
+    seconds=(9, 8, 60),
 )
 def lemma17(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Cosines:
     smallest, first = [], []

@@ -66,7 +66,7 @@ class Constants(NamedTuple):
         full={"cells": FULL, "starts": 256, "steps": 200},
     ),
     settings={"search": "Adam from random heads and inputs"},
-    seconds=(12, 40, 300),
+    seconds=(10, 20, 300),
 )
 def lemma6_smooth(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Constants:
     shape = (len(cells), len(LEMMAS))

@@ -47,7 +47,7 @@ class Starts(NamedTuple):
         full={"sizes": (8, 12, 16, 20, 24), "runs": 400},
     ),
     settings={"k": (1, 2, 3), "tau": TEMPERATURES, "loss": "squared_hinge"},
-    seconds=(4, 14, 150),
+    seconds=(9, 8, 150),
 )
 def start_risk(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
     cells = [(tau, n, k) for tau in TEMPERATURES for k in (1, 2, 3) for n in sizes]

@@ -104,7 +104,7 @@ class Descents(NamedTuple):
         },
     ),
     settings={"loss": "squared_hinge", "sets": "all up to rotation and reflection"},
-    seconds=(15, 40, 900),
+    seconds=(30, 40, 900),
 )
 def thm5(
     trial: Trial,

@@ -75,7 +75,7 @@ class Neighbours(NamedTuple):
         },
     ),
     settings={"tau": 0.3, "loss": "mean_hinge_squared", "optimiser": "adam", "steps": 300},
-    seconds=(8, 60, 300),
+    seconds=(7, 40, 300),
 )
 def adjacency(trial: Trial, cells: Sequence[tuple[int, tuple[int, ...]]], runs: int) -> Neighbours:
     solved, shared, hard, pointing = [], [], [], []
@@ -202,7 +202,7 @@ class Panels(NamedTuple):
         "loss": "mean_hinge_squared",
         "steps": "240 = 30 epochs of 8 batches",
     },
-    seconds=(20, 100, 1500),
+    seconds=(20, 75, 1500),
 )
 def fig2(trial: Trial, temperatures: Sequence[float], runs: int) -> Panels:
     found, peaks, middle, drawn = [], [], [], []

@@ -52,7 +52,7 @@ class Sizes(NamedTuple):
         full={"sizes": (1, 2, 3, 4, 5, 6), "runs": 400, "steps": 2000},
     ),
     settings={"n": 10, "tau": TEMPERATURES, "optimiser": "adam", "loss": "mean_hinge_squared"},
-    seconds=(12, 30, 300),
+    seconds=(20, 20, 300),
 )
 def remark10(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Sizes:
     n = 10

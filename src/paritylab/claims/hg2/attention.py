@@ -82,7 +82,7 @@ class Kinds(NamedTuple):
         "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
         "model": RECONSTRUCTION,
     },
-    seconds=(6, 11, 120),
+    seconds=(10, 10, 120),
 )
 def softmax_needed(trial: Trial, sizes: Sequence[int], runs: int) -> Kinds:
     cells, learnt, untied, uncentred = [], [], Rate(0, 0), {}

@@ -56,7 +56,7 @@ class Blind(NamedTuple):
         full={"sizes": (16, 64, 256), "runs": 40, "steps": 4000},
     ),
     settings={"network": "FFNN-1 of width 8, Adam 0.01", "rows per step": 128},
-    seconds=(5, 10, 120),
+    seconds=(5, 15, 120),
 )
 def ffnn_claim(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Blind:
     blind: list[np.ndarray] = []

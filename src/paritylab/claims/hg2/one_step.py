@@ -74,7 +74,7 @@ FALLS = -0.5
         "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
         "model": RECONSTRUCTION,
     },
-    seconds=(2, 8, 120),
+    seconds=(1, 4, 120),
 )
 def one_step_claim(trial: Trial, sizes: Sequence[int], draws: int) -> FirstStep:
     gains, found, mapped = np.geomspace(4, 400, 13), [], []
@@ -194,7 +194,7 @@ SMALLEST_POWER = 0.25
         "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
         "model": RECONSTRUCTION,
     },
-    seconds=(3, 12, 200),
+    seconds=(4, 6, 200),
 )
 def params_claim(trial: Trial, sizes: Sequence[int], draws: int) -> Widths:
     rank, every = [], []

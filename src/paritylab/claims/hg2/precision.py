@@ -66,7 +66,7 @@ class Arithmetics(NamedTuple):
         "every input": "½(ŷ-y)² ≤ 0.01 at the worst input",
         "model": RECONSTRUCTION,
     },
-    seconds=(5, 9, 120),
+    seconds=(3, 4, 120),
 )
 def float32_claim(trial: Trial, sizes: Sequence[int], draws: int) -> Arithmetics:
     gains = np.array([[default_gain(n), *GAINS] for n in sizes])

@@ -62,7 +62,7 @@ class Rows(NamedTuple):
         "rows": "14 numbers up to 80n²",
         "model": RECONSTRUCTION,
     },
-    seconds=(9, 22, 600),
+    seconds=(7, 15, 600),
 )
 def samples_claim(trial: Trial, sizes: Sequence[int], runs: int) -> Rows:
     curves = []

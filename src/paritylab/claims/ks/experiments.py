@@ -91,7 +91,7 @@ class FourModels(NamedTuple):
         "models": MODES,
         "published N": 100_000,
     },
-    seconds=(13, 75, 1200),
+    seconds=(10, 100, 1200),
 )
 def experiments(
     trial: Trial, sizes: Sequence[int], samples: int, steps: int, targets: Sequence[int]
@@ -228,7 +228,7 @@ class Reader(NamedTuple):
         "labels": "running parity, forced",
         "test": "1,000 strings, fed with its own answers",
     },
-    seconds=(30, 50, 600),
+    seconds=(25, 45, 600),
 )
 def rnn(trial: Trial, cells: Sequence[str], runs: int, steps: int, more: int) -> list[Reader]:
     data = Fresh(random_parities(32, 16, runs, key=trial.seed), 32)

@@ -94,7 +94,7 @@ class FiniteSamples(NamedTuple):
         full={"cells": ((16, 8, 2**22), (32, 16, 2**23)), "steps": 20, "runs": 20},
     ),
     settings={"error": "0.2n⁻²", "η": 10, "link": "quadratic without, cos with a chain"},
-    seconds=(16, 18, 600),
+    seconds=(15, 10, 600),
 )
 def thm2(
     trial: Trial, cells: Sequence[tuple[int, int, int]], steps: int, runs: int
@@ -270,7 +270,7 @@ class Arms(NamedTuple):
         "η without a chain": "1, 10 on alternate targets",
         "link": "cos with, quadratic without a chain",
     },
-    seconds=(14, 40, 900),
+    seconds=(10, 25, 900),
 )
 def separation(
     trial: Trial, cells: Sequence[tuple[int, int, int]], queries: int, runs: int

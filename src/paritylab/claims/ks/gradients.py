@@ -143,7 +143,7 @@ def _of_ascents(a: Ascents) -> dict[str, Any]:
     statement="‖∇_W f°(x; W)‖ = O(√n) for all x and W.",
     efforts=ASCENTS,
     settings={"search": "Adam over W from random W and x"},
-    seconds=(5, 12, 60),
+    seconds=(3, 6, 60),
 )
 def lemma4(
     trial: Trial, cells: Sequence[tuple[int, int]], links: Sequence[str], starts: int, steps: int
@@ -170,7 +170,7 @@ def _lemma4(a: Ascents) -> Judged:
     statement="‖∇_W f×‖ = O(n^g) for all x and W, g = log2‖φ'‖∞ + 1/2.",
     efforts=ASCENTS,
     settings={"search": "Adam over W from random W and x"},
-    seconds=(5, 12, 60),
+    seconds=(3, 8, 60),
 )
 def lemma6(
     trial: Trial, cells: Sequence[tuple[int, int]], links: Sequence[str], starts: int, steps: int

@@ -71,7 +71,7 @@ class Variances(NamedTuple):
         full={"cells": ((8, 4), (10, 4), (12, 8), (14, 8))},
     ),
     settings={"model": "last token of the chain, level mask", "inputs and targets": "all"},
-    seconds=(2, 5, 30),
+    seconds=(1, 2, 30),
 )
 def prop3(trial: Trial, cells: Sequence[tuple[int, int]]) -> Variances:
     shares: dict[float, list[float]] = {0.0: [], 1.0: []}
@@ -222,7 +222,7 @@ class Oracle(NamedTuple):
         },
     ),
     settings={"inputs and targets": "all", "C": CONSTANT, "k of the rates": "n/2"},
-    seconds=(8, 10, 120),
+    seconds=(9, 7, 120),
 )
 def thm1(
     trial: Trial, cells: Sequence[tuple[int, int]], queries: int, sizes: Sequence[int]

@@ -229,7 +229,7 @@ class Prefixes(NamedTuple):
         full={"cells": ((64, 2), (64, 32), (256, 2), (256, 128), (1024, 512)), "draws": 1000},
     ),
     settings={"strings": 256, "p": 0.03},
-    seconds=(3, 5, 30),
+    seconds=(2, 2, 30),
 )
 def lemma10(trial: Trial, cells: Sequence[tuple[int, int]], draws: int) -> Prefixes:
     strings, failure, columns = 256, 0.03, []

@@ -83,7 +83,7 @@ class Stepwise(NamedTuple):
         },
     ),
     settings={"link": "-cos(πt)", "strings": STRINGS, "ε₀": EPSILON, "gradient": "whole chain"},
-    seconds=(15, 60, 900),
+    seconds=(15, 40, 900),
 )
 def thm7(trial: Trial, cells: Sequence[tuple[int, int, int, int]]) -> Stepwise:
     made = []
@@ -219,7 +219,7 @@ class Rounds(NamedTuple):
         quick={"sizes": (8,)}, default={"sizes": (8, 16, 32)}, full={"sizes": (8, 16, 32, 64)}
     ),
     settings={"scores": "each node on its last visible token and one input", "n": "2k"},
-    seconds=(4, 5, 10),
+    seconds=(2, 5, 10),
 )
 def level_mask(trial: Trial, sizes: Sequence[int]) -> Rounds:
     level, token = (

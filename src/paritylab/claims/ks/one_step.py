@@ -85,7 +85,7 @@ class OneStep(NamedTuple):
         "N": "1000n below n = 128, 400n from there",
         "score of the root's children under the oracle": "ln M + 3",
     },
-    seconds=(20, 60, 300),
+    seconds=(15, 30, 300),
 )
 def thm5(trial: Trial, cells: Sequence[tuple[int, int]], oracle_runs: int) -> OneStep:
     solved, errors, oracle = [], [], []

@@ -50,7 +50,7 @@ class Counts(NamedTuple):
         "loss": "squared_hinge",
         "shares of heads between neighbours": (0.25, 0.5, 0.75),
     },
-    seconds=(6, 10, 60),
+    seconds=(3, 3, 60),
 )
 def few_heads(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> Counts:
     least, tried = np.transpose([least_risk_of_heads(*cell) for cell in trial.track(cells)])

@@ -65,7 +65,7 @@ class Annealing(NamedTuple):
         "start": "evenly spaced, random rotation",
         "restart": "correlation below 0.9, at most 20 times",
     },
-    seconds=(8, 40, 300),
+    seconds=(15, 35, 300),
 )
 def heads_learn(trial: Trial, cells: Sequence[tuple[int, int, int]], basin: int) -> Annealing:
     single, restarted = [], []
@@ -184,7 +184,7 @@ class FromRows(NamedTuple):
         full={"sizes": (6, 12, 24, 48), "runs": 200, "steps": 1500},
     ),
     settings={"k": 2, "rows": "8n, and 8n·(n/6)"},
-    seconds=(14, 26, 300),
+    seconds=(15, 10, 300),
 )
 def heads_samples(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> FromRows:
     linear: list[Rate] = []
@@ -267,7 +267,7 @@ ALL, EACH = 0.9, 0.7
     "every draw, it is right on every input: both in over 90 % of all draws and over 70 % at each "
     "n and k tried.",
     efforts=Efforts(
-        quick={"rank": ((256, 2), (256, 5), (1024, 5)), "right": ((256, 3),), "draws": 40},
+        quick={"rank": ((256, 2), (256, 5), (1024, 5)), "right": ((256, 2), (256, 3)), "draws": 40},
         default={
             "rank": tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5, 8)),
             "right": ((256, 2), (256, 3), (1024, 3), (256, 5)),
@@ -280,7 +280,7 @@ ALL, EACH = 0.9, 0.7
         },
     ),
     settings={"gain": "ln n + 2, for every input", "positions": "random signs"},
-    seconds=(2, 12, 600),
+    seconds=(1, 2, 600),
 )
 def one_step_k(trial: Trial, rank: Cells, right: Cells, draws: int) -> Widths:
     seeds = [1000 * trial.seed + draw for draw in range(draws)]

@@ -60,7 +60,7 @@ class Pools(NamedTuple):
         full={"n": 20, "k": 3, "runs": 400, "steps": 2000},
     ),
     settings={"tau": "n/4", "loss": "mean_hinge_squared", "optimiser": "adam", "rows": HANDFUL},
-    seconds=(8, 30, 300),
+    seconds=(4, 15, 300),
 )
 def recover_b(trial: Trial, n: int, k: int, runs: int, steps: int) -> Pools:
     data = Population(random_parities(n, k, runs, key=trial.seed))

@@ -51,7 +51,7 @@ class CodeCell(NamedTuple):
         "optimiser": "adam 0.1 (0.2 at 20)",
         "steps": 2000,
     },
-    seconds=(6, 20, 600),
+    seconds=(7, 30, 600),
 )
 def code(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> list[CodeCell]:
     done = []
@@ -140,7 +140,7 @@ SOFT, SHARP = "n/4", "1/n"
         },
     ),
     settings={"optimiser": "adam 0.1", "steps": 2000},
-    seconds=(10, 40, 600),
+    seconds=(30, 55, 600),
 )
 def fixed_tau(trial: Trial, size: tuple[int, int], runs: int, taus: Sequence[str]) -> Temperatures:
     n, k = size
@@ -245,7 +245,7 @@ BATCH, BLIND = 64, 0.499
         full={"size": (16, 3), "runs": 400, "rows": (16, BATCH, 256, 1024, 4096)},
     ),
     settings={"optimiser": "adam 0.1", "tau": "n/4", "loss": "mean_hinge_squared", "steps": 2000},
-    seconds=(8, 25, 400),
+    seconds=(20, 20, 400),
 )
 def sgd(trial: Trial, size: tuple[int, int], runs: int, rows: Sequence[int]) -> Batches:
     seed, learner = trial.seed, Heads.code()

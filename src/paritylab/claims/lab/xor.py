@@ -46,7 +46,7 @@ class Balance(NamedTuple):
         full={"sizes": (64, 256, 1024, 16_384, 65_536), "draws": 50},
     ),
     settings={"m": "20 ln n", "gains": GAINS, "pairs per draw of positions": 10},
-    seconds=(2, 6, 60),
+    seconds=(1, 3, 60),
 )
 def balanced(trial: Trial, sizes: Sequence[int], draws: int) -> Balance:
     errors: dict[bool, list[np.ndarray]] = {True: [], False: []}
@@ -158,7 +158,7 @@ class Seen(NamedTuple):
         full={"sizes": (32, 1000, 10_000), "draws": 100},
     ),
     settings={"m": "40 ln n", "positions": "balanced signs", "readout": "1 - 2z²"},
-    seconds=(3, 8, 60),
+    seconds=(2, 5, 60),
 )
 def functions(trial: Trial, sizes: Sequence[int], draws: int) -> dict[str, Seen]:
     seen = {}

@@ -49,7 +49,7 @@ class Starts(NamedTuple):
         full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
     ),
     settings={"m": "12 ln n", "gain": "2 ln n + 6", "positions": "balanced"},
-    seconds=(3, 5, 120),
+    seconds=(2, 3, 120),
 )
 def init_variance(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
     flags: dict[str, list] = {loss: [] for loss in LOSSES}
