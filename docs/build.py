@@ -227,14 +227,19 @@ HEADLINES = (
 )
 
 
+#: A first sentence shorter than this brings the second along.
+SHORT = 80
+
+
 def bullets(rows: dict[str, Row]) -> str:
-    """The headlines, each with the first sentence of its finding."""
+    """The headlines, each with the first sentence or two of its finding."""
     lines = []
     for id, status, words in HEADLINES:
         row = rows[id]
         if row["status"] != status:
             raise ValueError(f"README's words on {id} are for {status}, its row is {row['status']}")
-        first = re.split(r"(?<=[^\s.]{2})\.\s+(?=[A-Z])", row["finding"])[0].rstrip(".")
+        sentences = re.split(r"(?<=[^\s.]{2})\.\s+(?=[A-Z])", row["finding"])
+        first = ". ".join(sentences[: 1 + (len(sentences[0]) < SHORT)]).rstrip(".")
         lines.append(f"- **{words}.** {first} ([`{id}`](docs/claims/{id}.md), {row['status']}).")
     return "\n".join(lines)
 
