@@ -235,7 +235,7 @@ def _minus_log(
         mean = rows.shares @ (rows.labels * jnp.cos(jnp.pi * (rows.bits @ weights)))
         return -jnp.log(jnp.abs(mean) + 1e-300)
     if not fair:
-        size, _ = log_correlation(weights, *map(jnp.asarray, target))
+        size, _ = log_correlation(weights, target.arrays())
         return -size
     half = jnp.pi / 2 * weights
     factors = jnp.where(target.indicator > 0, jnp.sin(half), jnp.cos(half))

@@ -149,9 +149,9 @@ def set_forces(target: Parity) -> np.ndarray:
     if inside.all():
         return np.zeros(target.n)
     with float64():
-        problem = [jnp.asarray(part) for part in target_of(target)]
+        problem = target_of(target).arrays()
         equal = jnp.full(target.n, target.k / target.n)
-        force = np.asarray(jax.grad(lambda g: log_correlation(g, *problem)[0])(equal))
+        force = np.asarray(jax.grad(lambda g: log_correlation(g, problem)[0])(equal))
     centred = force - force.mean()
     return centred / (centred[inside].mean() - centred[~inside].mean())
 
