@@ -11,7 +11,6 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.problem.bits import as_bits
 from paritylab.problem.parity import checked_bias, checked_noise, checked_subset, whole
-from paritylab.problem.walsh import walsh_transform
 
 #: A table holds 2^k values.
 MAX_BITS = 12
@@ -197,6 +196,10 @@ class Junta:
         >>> Junta.conjunction(5, (1, 3)).fourier()
         {(): 0.5, (1,): 0.5, (3,): 0.5, (1, 3): -0.5}
         """
+        from paritylab.problem.walsh import (
+            walsh_transform,
+        )  # walsh needs sampling, which needs this
+
         coefficients = walsh_transform(self.values) / len(self.table)
         scale = np.abs(self.values).max()
         patterns, positions = bit_patterns(self.k).astype(bool), np.array(self.subset)

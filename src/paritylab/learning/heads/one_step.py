@@ -54,7 +54,10 @@ class OneStep:
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         if any(not isinstance(target, Parity) or target.k < 1 for target in data.targets):
-            raise ValueError("one step needs parities of at least one bit as targets")
+            kind = type(data.targets[0]).__name__
+            raise ValueError(
+                f"one step needs parities of at least one bit as targets, got a {kind}"
+            )
         outcomes = [
             self._run(target, keys[run : run + 1]) for run, target in enumerate(data.targets)
         ]

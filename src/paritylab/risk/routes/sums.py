@@ -51,7 +51,7 @@ def gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
     return jnp.sum(jnp.where(_bit_table(slopes.shape[0]), slopes[:, None], 0.0), axis=0)
 
 
-def head_sums(weights: Float[Array, " n"], target: Any, positions: Any) -> Half:
+def head_sums(weights: Float[AnyArray, " n"], target: Any, positions: Any) -> Half:
     """Partial sums over the positions, label noise included in the chances.
 
     For a junta (`Labelled`) the positions must begin with B.
@@ -80,7 +80,7 @@ class Halves(NamedTuple):
         return slopes if self.order is None else jnp.zeros_like(slopes).at[self.order].set(slopes)
 
 
-def halves(weights: Float[Array, " n"], target: Any, size: int) -> Halves:
+def halves(weights: Float[AnyArray, " n"], target: Any, size: int) -> Halves:
     """The first `size` positions (at least those of B for a junta) and the rest."""
     if isinstance(target, Labelled):
         size = max(size, target.subset.shape[0])
