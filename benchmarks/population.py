@@ -81,9 +81,7 @@ def growth(sizes) -> None:
         weights = attention.sum(axis=0)
         pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
         plan, _ = kinked_plan(weights, problem, pieces, 1e-6)
-        arguments = jax.device_put(
-            (weights, problem.indicator, problem.probabilities, np.float64(1.0), pieces, plan)
-        )
+        arguments = jax.device_put((weights, target_of(problem), pieces, plan))
         inner = seconds(lambda a=arguments: kinked_gradient(*a, fair=True))
         door = seconds(lambda a=attention, p=problem: population_gradient(a, p).gradient)
         rows = jnp.asarray(attention)

@@ -186,7 +186,7 @@ class Junta:
     def labels_unchecked(self, bits: Array) -> Array:
         """`label` for arrays known to hold bits of the right length; whole numbers if ±1."""
         hidden = bits[..., np.asarray(self.subset)].astype(jnp.int32)
-        numbers = jnp.sum(hidden << np.arange(self.k, dtype=np.int32), axis=-1)
+        numbers = hidden @ (1 << np.arange(self.k, dtype=np.int32))
         kind = jnp.int8 if self.is_boolean else jnp.result_type(float)
         return jnp.asarray(self.values, kind)[numbers]
 
