@@ -21,7 +21,7 @@ from paritylab.risk.objective import labels_of, target_of, weight_risk
 X64_MODES = [False]
 
 CURVES = {
-    "corners": lambda k: PiecewiseLinear((0, 0.3 * k, 0.6 * k, k), (1, -1.3, 1.5, -0.8)),
+    "corners": lambda k: PiecewiseLinear((0, 0.3 * k, 0.6 * k, 1.5 * k), (1, -1.3, 1.5, -2)),
     "cos": lambda k: Cosine(),
     "smooth": lambda k: _smooth,
 }
@@ -43,7 +43,9 @@ def case(seed, n, k):
         noise=0.0 if real else float(generator.choice([0.0, 0.15])),
         bias=generator.uniform(0.2, 0.8, n) if seed % 2 else 0.5,
     )
-    weights = k * generator.dirichlet(np.full(n, generator.choice([0.1, 0.5, 5.0])))
+    drawn = generator.dirichlet(np.full(n, generator.choice([0.1, 0.5, 5.0])))
+    # Weights below rounding leave ŷ on the kink of a hinge, where autodiff halves the slope.
+    weights = k * (drawn + 1e-4) / np.sum(drawn + 1e-4)
     readout = list(CURVES)[seed // 2 % 3]
     # The logarithm is for correlations that are not zero.
     losses = [name for name in LOSSES if name != "log_correlation" or readout == "cos"]
@@ -57,11 +59,8 @@ def check_case(seed, n, k):
     gap = abs(found.risk.value - exact.risk.value)
     assert gap <= found.risk.error + exact.risk.error, (found.risk, exact.risk)
     assert found.risk.kind == "exact"
-    # Weights sum to k, and at s = k a readout may have another slope on either side: compare in
-    # the plane where the sum stays.
     difference = np.asarray(found.gradient)[0] / k - exact.gradient
-    size = 1 + np.abs(exact.gradient).max()
-    assert np.abs(difference - difference.mean()).max() <= 1e-9 * size
+    assert np.abs(difference).max() <= 1e-9 * (1 + np.abs(exact.gradient).max())
     return gap
 
 
@@ -96,10 +95,8 @@ def test_every_route_is_within_its_own_error(route, seed, kind):
     assert found.risk.route == route
     assert abs(found.risk.value - exact.risk.value) <= found.risk.error + exact.risk.error
     difference = np.asarray(found.gradient)[0] / 3 - exact.gradient
-    allowed = 1e-9 if kind == "exact" else 2e-3
-    assert np.abs(difference - difference.mean()).max() <= allowed * (
-        1 + np.abs(exact.gradient).max()
-    )
+    allowed = 1e-9 if kind == "exact" else 1e-3
+    assert np.abs(difference).max() <= allowed * (1 + np.abs(exact.gradient).max())
 
 
 @pytest.mark.parametrize("real", [False, True])
@@ -114,17 +111,15 @@ def test_equal_weights_are_a_lattice(real):
 
 
 def test_a_parity_written_as_a_table_has_its_risk_at_any_size():
-    generator = np.random.default_rng(2)
-    for n in (30, 300):
-        weights = 3 * generator.dirichlet(np.full(n, 0.3))[None] / 3
-        parity = Parity(n, (4, 17, 22), noise=0.1)
-        junta = Junta.from_parities(n, {parity.subset: 1.0}, noise=0.1)
-        options = {"readout": CURVES["corners"](3), "loss": "hinge"}
-        one, two = (population_gradient(weights, each, **options) for each in (parity, junta))
-        assert abs(one.risk.value - two.risk.value) <= one.risk.error + two.risk.error
-        assert np.abs(one.gradient - two.gradient).max() <= 2e-3
-        cos = [population_risk(weights, p, readout="cos", loss="squared") for p in (parity, junta)]
-        assert abs(cos[0].value - cos[1].value) <= 1e-13
+    weights = np.random.default_rng(2).dirichlet(np.full(200, 3.0))[None]
+    parity = Parity(200, (4, 17, 22), noise=0.1)
+    junta = Junta.from_parities(200, {parity.subset: 1.0}, noise=0.1)
+    options = {"readout": CURVES["corners"](3), "loss": "hinge"}
+    one, two = (population_gradient(weights, each, **options) for each in (parity, junta))
+    assert abs(one.risk.value - two.risk.value) <= one.risk.error + two.risk.error
+    assert np.abs(one.gradient - two.gradient).max() <= 1e-6
+    cos = [population_risk(weights, p, readout="cos", loss="squared") for p in (parity, junta)]
+    assert abs(cos[0].value - cos[1].value) <= 1e-13
 
 
 @pytest.mark.parametrize(
@@ -139,11 +134,11 @@ def test_loops_differentiate_the_same_risk(readout, route, real):
     with float64():
         risk = weight_risk(curve, loss, 10, 3, labels=labels_of(junta, loss))
         both = jax.jit(jax.value_and_grad(risk))
-        value, slopes = both(jnp.asarray(weights), target_of(junta))
+        value, slopes = map(np.asarray, both(jnp.asarray(weights), target_of(junta)))
     assert risk.route == route
     assert abs(value - exact.risk.value) <= risk.error + exact.risk.error
     difference = np.asarray(slopes) - exact.gradient
-    assert np.abs(difference - difference.mean()).max() < 1e-9
+    assert np.abs(difference).max() < 1e-9
 
 
 @pytest.mark.parametrize("readout", ["corners", "smooth"])
@@ -154,7 +149,7 @@ def test_loops_of_the_series_stay_close(readout):
     with float64():
         labels = labels_of(junta, LOSSES["squared"])
         risk = weight_risk(curve, "squared", 10, 3, route="series", labels=labels)
-        value = jax.jit(risk)(jnp.asarray(weights), target_of(junta))
+        value = float(jax.jit(risk)(jnp.asarray(weights), target_of(junta)))
     assert abs(value - exact.value) <= risk.error + exact.error
 
 
