@@ -20,6 +20,9 @@ from paritylab.risk.objective import labels_of, target_of, weight_risk
 
 X64_MODES = [False]
 
+#: n and k of the long run.
+SHAPES = ((6, 1), (8, 2), (10, 3), (13, 4), (14, 5), (16, 6))
+
 CURVES = {
     "corners": lambda k: PiecewiseLinear((0, 0.3 * k, 0.6 * k, 1.5 * k), (1, -1.3, 1.5, -2)),
     "cos": lambda k: Cosine(),
@@ -72,8 +75,7 @@ def test_the_front_door_is_enumeration_on_random_juntas(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(300))
 def test_the_front_door_is_enumeration_on_many_juntas(seed):
-    n = 6 + seed % 11
-    check_case(1000 + seed, n, 1 + seed % 6)
+    check_case(1000 + seed, *SHAPES[seed % len(SHAPES)])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss
 from paritylab.risk.routes.pieces import Pieces, pieces_of
-from paritylab.risk.routes.targets import SIGNS, Labels, labelled, target_of
+from paritylab.risk.routes.targets import SIGNS, Labels, Target, labelled, target_of
 
 EPS = sys.float_info.epsilon
 
@@ -74,7 +74,8 @@ class Case(NamedTuple):
     @property
     def target(self) -> Any:
         """The problem as the routes' arrays."""
-        return labelled(target_of(self.problem), self.statistic.labels)
+        target = target_of(self.problem)
+        return target if isinstance(target, Target) else labelled(target, self.statistic.labels)
 
 
 class Found(NamedTuple):
