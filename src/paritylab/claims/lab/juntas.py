@@ -71,7 +71,7 @@ def symmetric_functions(k: int) -> list[tuple[int, ...]]:
         full={"n": 20, "runs": 64, "steps": 1500, "fitted": True},
     ),
     settings={"k": (2, 3), "data": "population", "fitted readout": "lines through f's values"},
-    seconds=(10, 15, 200),
+    seconds=(8, 11, 200),
 )
 def juntas(trial: Trial, n: int, runs: int, steps: int, fitted: bool) -> Found:
     functions = [values for k in (2, 3) for values in symmetric_functions(k)]
@@ -131,12 +131,13 @@ def _juntas(f: Found) -> Judged:
         return refuted(f"{seen}.", instead=f"{'; '.join([instead, *turned])}.", **shared)
     if not by_degree or high.low < MOST or low.high > FEW:
         return undecided(f"{seen}; {len(by_degree)} pairs contradict the degree.", **shared)
-    i, j = max(by_degree, key=lambda pair: rates[pair[1]].low - rates[pair[0]].high)
+    gaps = {(i, j): rates[j].low - rates[i].high for i, j in by_degree}
+    i, j = max(gaps, key=lambda pair: (gaps[pair], f.degree[pair[1]] - f.degree[pair[0]]))
     text = (
         f"{seen}. {f.names[i]} (lowest degree {f.degree[i]}) is found in {rates[i]} of runs, "
         f"{f.names[j]} (lowest degree {f.degree[j]}) in {rates[j]}."
     )
-    margin = min(high.low - MOST, FEW - low.high, rates[j].low - rates[i].high)
+    margin = min(high.low - MOST, FEW - low.high, gaps[i, j])
     return holds(text, margin=margin, **shared)
 
 

@@ -71,7 +71,7 @@ def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statist
 def _risk_and_swing(weights: Any, target: Any, labels: Labels, loss: str) -> tuple[Array, Array]:
     """The risk, and the share of E|y e^{iπs}| that is left of the factor in it: rounding grows as
     it falls."""
-    _, _, swing = _wave(weights, target, labels)
+    _, _, swing = correlation_wave(weights, target, labels)
     return cosine_risk(weights, target, labels, loss), swing
 
 
@@ -106,8 +106,11 @@ def log_characteristic(
     return modulus, jnp.sum(half + jnp.arctan2(imaginary, real))
 
 
-def _wave(weights: Any, target: Any, labels: Labels) -> tuple[Array, Array, Array]:
-    """E[y cos πs] as exp(modulus)·factor, and the factor as a share of what rounding acts on."""
+def correlation_wave(weights: Any, target: Any, labels: Labels) -> tuple[Array, Array, Array]:
+    """E[y cos πs] as exp(modulus)·factor, and the factor as a share of what rounding acts on.
+
+    labels: those of a `Labelled` target. A share of 1e-15 is all rounding.
+    """
     if isinstance(target, Target):
         modulus, phase = log_characteristic(weights, target.indicator, target.probabilities, jnp.pi)
         return modulus, jnp.cos(phase) * target.contrast, jnp.cos(phase)
@@ -131,7 +134,7 @@ def log_correlation(
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """log|E[y cos πs]| and its sign; for a parity of fair bits Π_{j∉B} cos(πg_j/2) Π_{j∈B}
     sin(πg_j/2). labels: those of a `Labelled` target."""
-    modulus, factor, _ = _wave(weights, target, labels)
+    modulus, factor, _ = correlation_wave(weights, target, labels)
     return modulus + jnp.log(jnp.abs(factor)), jnp.sign(factor)
 
 
@@ -139,7 +142,7 @@ def cosine_risk(
     weights: Float[Array, " n"], target: Target | Labelled, labels: Labels, loss: str
 ) -> Float[Array, ""]:
     """The population risk of cos(πs) for one of the lab's losses by name."""
-    modulus, factor, _ = _wave(weights, target, labels)
+    modulus, factor, _ = correlation_wave(weights, target, labels)
     if loss == "log_correlation":
         return -(modulus + jnp.log(jnp.abs(factor)))
     c = jnp.exp(modulus) * factor
