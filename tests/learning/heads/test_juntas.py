@@ -56,7 +56,7 @@ def test_annealed_heads_descend_the_correlation_with_a_junta():
     assert np.exp(-found.value) == pytest.approx(runs.stats["correlation"][0], rel=1e-6)
     # All coefficients of not-all-equal belong to even sets: no weights of sum 3 see them.
     blind = learn(Annealed(steps=50), Population(Junta.not_all_equal(9, (1, 4, 6))), runs=2)
-    assert np.all(blind.stats["correlation"] == 0)
+    assert np.all(blind.stats["correlation"] < 1e-200)
 
 
 def test_descent_takes_all_inputs_of_a_junta():
