@@ -18,6 +18,7 @@ from paritylab.risk.routes.half_sums import half_sum_mean, half_sum_value_and_gr
 from paritylab.risk.routes.kinked import kinked_gradient
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import kinked_plan
+from paritylab.risk.routes.targets import target_of
 
 K = 3
 
@@ -54,9 +55,7 @@ def against_enumeration(sizes) -> None:
         problem, attention = random_parity(1, n, K), attention_of(n)
         weights = attention.sum(axis=0)
         model = WeightedReadout(weights, Zigzag(K))
-        arguments = jax.device_put(
-            (weights, problem.indicator, problem.probabilities, np.float64(1.0), pieces)
-        )
+        arguments = jax.device_put((weights, target_of(problem), pieces))
         slow = seconds(lambda m=model, p=problem: enumerated_gradient(m, p).gradient)
         fast = seconds(lambda a=arguments: half_sum_value_and_gradient(*a))
         door = seconds(lambda a=attention, p=problem: population_gradient(a, p).gradient)
@@ -82,9 +81,7 @@ def growth(sizes) -> None:
         weights = attention.sum(axis=0)
         pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
         plan, _ = kinked_plan(weights, problem, pieces, 1e-6)
-        arguments = jax.device_put(
-            (weights, problem.indicator, problem.probabilities, np.float64(1.0), pieces, plan)
-        )
+        arguments = jax.device_put((weights, target_of(problem), pieces, plan))
         inner = seconds(lambda a=arguments: kinked_gradient(*a, fair=True))
         door = seconds(lambda a=attention, p=problem: population_gradient(a, p).gradient)
         rows = jnp.asarray(attention)
@@ -104,7 +101,7 @@ def in_bulk(count: int, n: int) -> None:
     weights = generator.dirichlet(np.ones(n), count) * K
     problem = random_parity(1, n, K)
     pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
-    constants = (problem.indicator, problem.probabilities, np.float64(1.0), pieces)
+    constants = (target_of(problem), pieces)
     one = jax.value_and_grad(half_sum_mean)
     many = jax.jit(lambda w: jax.lax.map(lambda g: one(g, *constants), w, batch_size=8))
     batch = jnp.asarray(weights)

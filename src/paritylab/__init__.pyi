@@ -83,6 +83,7 @@ from paritylab.precision import (
 )
 from paritylab.problem import (
     LOSSES as LOSSES,
+    Junta as Junta,
     Loss as Loss,
     Parity as Parity,
     ParityTree as ParityTree,
@@ -90,6 +91,7 @@ from paritylab.problem import (
     as_bits as as_bits,
     batches as batches,
     bits_from_signs as bits_from_signs,
+    random_junta as random_junta,
     random_parities as random_parities,
     random_parity as random_parity,
     random_tree as random_tree,

@@ -23,6 +23,7 @@ from paritylab.risk.routes.characteristic import characteristic, layout_of
 from paritylab.risk.routes.half_sums import half_sum_mean
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import largest
+from paritylab.risk.routes.targets import Target, target_of
 
 #: The engine opens its own float64 context; test_routes covers both modes.
 X64_MODES = [False]
@@ -234,8 +235,8 @@ def test_hand_written_gradients_equal_autodiff_of_the_definition():
     weights = generator.dirichlet(np.ones(9)) * 3
     loss = LOSSES["squared_hinge"]
     with float64():
-        arguments = (problem.indicator, problem.probabilities, jnp.asarray(0.8))
-        slopes = jax.grad(half_sum_mean)(weights, *arguments, pieces_of(Zigzag(3), loss, 3))
+        target = target_of(problem)
+        slopes = jax.grad(half_sum_mean)(weights, target, pieces_of(Zigzag(3), loss, 3))
     exact = enumerated_gradient(WeightedReadout(weights, Zigzag(3)), problem).gradient
     difference = np.asarray(slopes) - exact
     assert np.allclose(difference - difference.mean(), 0, atol=1e-10)
@@ -248,7 +249,8 @@ def test_engine_vmaps_over_attention_and_targets():
     indicators = np.stack([problem.indicator for problem in problems])
     pieces = pieces_of(Zigzag(2), LOSSES["hinge"], 2)
     with float64():
-        many = jax.vmap(lambda g, b: half_sum_mean(g, b, jnp.full(10, 0.5), jnp.ones(()), pieces))
+        fair, sure = jnp.full(10, 0.5), jnp.ones(())
+        many = jax.vmap(lambda g, b: half_sum_mean(g, Target(b, fair, sure), pieces))
         means = many(jnp.asarray(weights), jnp.asarray(indicators))
     for mean, row, problem in zip(means, weights, problems, strict=True):
         risk = population_risk(row[None] / 2, problem, loss="hinge")

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.problem import Parity, ParityTree
+from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.bits import as_bits
 
-Target = Parity | ParityTree
+Target = Parity | Junta | ParityTree
 
 
 class Unknown(NamedTuple):
@@ -24,11 +24,13 @@ class _OfTargets:
     targets: Any
 
     def __post_init__(self) -> None:
-        single = isinstance(self.targets, Parity | ParityTree)
+        single = isinstance(self.targets, Target)
         given = (self.targets,) if single else tuple(self.targets)
-        wrong = next((each for each in given if not isinstance(each, Parity | ParityTree)), None)
+        wrong = next((each for each in given if not isinstance(each, Target)), None)
         if wrong is not None or not given:
-            raise ValueError(f"targets must be parities or trees of parities, got {wrong!r}")
+            raise ValueError(
+                f"targets must be parities, juntas or trees of parities, got {wrong!r}"
+            )
         sizes = {(type(each).__name__, each.n, each.k) for each in given}
         if len(sizes) > 1:
             raise ValueError(f"the targets of one call need equal n and k, got {sorted(sizes)}")
@@ -152,7 +154,7 @@ Data = Population | AllInputs | Sample | Fresh | Rows
 
 def hidden_set(target: Target) -> tuple[int, ...]:
     """The hidden positions of a target, sorted."""
-    return target.subset if isinstance(target, Parity) else tuple(sorted(target.leaves))
+    return tuple(sorted(target.leaves)) if isinstance(target, ParityTree) else target.subset
 
 
 def data_facts(data: Any) -> dict[str, Any]:
@@ -170,7 +172,7 @@ def data_from(facts: dict[str, Any], rows: dict[str, np.ndarray] | None) -> Any:
     if rows is not None:
         return Rows(rows["bits"], rows["labels"], facts["held_out"]).for_runs(facts["runs"])
     kind = {each.__name__: each for each in Data.__args__}[facts["kind"]]
-    target = {"Parity": Parity, "ParityTree": ParityTree}[facts["of"]]
+    target = {each.__name__: each for each in Target.__args__}[facts["of"]]
     targets = tuple(target(**with_tuples(each)) for each in facts["targets"])
     return kind(targets, **{name: facts[name] for name in ("samples",) if name in facts})
 

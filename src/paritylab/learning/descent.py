@@ -11,7 +11,7 @@ import numpy as np
 import optax
 
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
-from paritylab.learning.judging import Judged, judge_models
+from paritylab.learning.judging import Judged, judge_models, judging_loss
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models.protocol import (
     check_model,
@@ -21,7 +21,7 @@ from paritylab.models.protocol import (
     with_parameters,
 )
 from paritylab.precision import float64
-from paritylab.problem import Loss, Parity, as_loss
+from paritylab.problem import Loss, ParityTree, as_loss
 from paritylab.risk.objective import Target as Arrays, target_of
 from paritylab.risk.rows import Rows as Table, draw_rows, empirical_risk, every_row
 
@@ -155,8 +155,8 @@ def descend_all(
     else differs between the runs' models, a tree shaped like the model with the same leading axis.
     """
     as_optimiser(schedule.optimiser, eta)
-    if data.targets is not None and not isinstance(data.targets[0], Parity):
-        raise ValueError("gradient descent on a model learns a Parity, got a ParityTree")
+    if data.targets is not None and isinstance(data.targets[0], ParityTree):
+        raise ValueError("gradient descent on a model learns a Parity or Junta, got a ParityTree")
     if isinstance(data, Fresh) and schedule.batch is not None:
         raise ValueError(
             f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn once"
@@ -379,7 +379,7 @@ def judged_networks(
         risk=found.risk,
         error=found.error,
         kind=found.kind,
-        loss="squared_hinge",
+        loss=judging_loss(data),
         solved=found.risk + found.error < SOLVED_RISK,
         stats={"accuracy": found.accuracy, **(stats or {})},
         trace=trace,

@@ -12,7 +12,7 @@ from paritylab.learning.data import Rows
 from paritylab.models import HeadAttention
 from paritylab.models.protocol import parameters_of
 from paritylab.precision import float64
-from paritylab.problem import Loss, Parity, as_loss
+from paritylab.problem import Junta, Loss, Parity, as_loss
 from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk
 
 #: Up to here every input is visited; beyond, fresh samples stand for them.
@@ -36,6 +36,12 @@ def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
 ACCURACY = Loss("accuracy", _is_right)
 
 
+def judging_loss(data: Any) -> str:
+    """The loss a run's risk is of: squared hinge, or ½(ŷ-y)² where a junta's values are real."""
+    real = (isinstance(each, Junta) and not each.is_boolean for each in data.targets or ())
+    return "squared" if any(real) else "squared_hinge"
+
+
 def judge_models(
     models: Sequence[Any],
     data: Any,
@@ -53,13 +59,15 @@ def judge_models(
         if not is_finite(model):
             columns.append((np.nan, np.nan, np.nan))
             continue
-        pair = [_risk(model, target, loss, key, drawn) for loss in ("squared_hinge", ACCURACY)]
+        pair = [_risk(model, target, loss, key, drawn) for loss in (judging_loss(data), ACCURACY)]
         columns.append((pair[0].value, pair[0].error, pair[1].value))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
     return Judged(risk, error, "exact" if drawn is None else "sampled", accuracy)
 
 
-def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | None) -> Risk:
+def _risk(
+    model: Any, target: Parity | Junta, loss: Any, key: jax.Array, samples: int | None
+) -> Risk:
     """The risk of one model; not a number where its predictions are none."""
     if samples is not None:
         return sampled_risk(model, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
@@ -73,9 +81,9 @@ def _risk(model: Any, target: Parity, loss: Any, key: jax.Array, samples: int | 
 
 
 def judge_heads(
-    models: Sequence[HeadAttention], data: Any, keys: jax.Array, loss: Any = "squared_hinge"
+    models: Sequence[HeadAttention], data: Any, keys: jax.Array, loss: Any = None
 ) -> Judged:
-    """k-head models: the population risk of each, at any n."""
+    """k-head models: the population risk of each, at any n; of `judging_loss` if none is named."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
     risk, error = np.full((2, len(models)), np.nan)
@@ -83,6 +91,7 @@ def judge_heads(
     kind = "exact"
     if sound:
         problems = [data.targets[i] for i in sound]
+        loss = judging_loss(data) if loss is None else loss
         found = population_risks([models[i] for i in sound], problems, loss=loss)
         risk[sound], error[sound], kind = found
     return Judged(risk, error, kind, np.full(len(models), np.nan))

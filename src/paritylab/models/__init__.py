@@ -42,6 +42,7 @@ from paritylab.models.readouts import (
     Tent,
     Zigzag,
     as_readout,
+    default_readout,
     smooth_relu,
 )
 from paritylab.models.two_heads import TwoHeads
@@ -82,6 +83,7 @@ __all__ = [
     "as_readout",
     "attend",
     "check_model",
+    "default_readout",
     "hard_attention",
     "interpolating_network",
     "is_drawn",

@@ -11,9 +11,9 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.models.attention import Kind, as_attention, tied_positions
 from paritylab.models.positions import AbstractPositionCode, Circle
-from paritylab.models.readouts import Readout, as_readout
+from paritylab.models.readouts import Readout, as_readout, default_readout
 from paritylab.precision import AnyArray, keep_float64
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
 from paritylab.problem.sampling import as_key
 
 
@@ -51,8 +51,8 @@ class HeadAttention(eqx.Module):
     """HG1's masked model: γ_i = softmax_j(<a_i, p_j>/τ), ŷ = h((k/heads) Σ_i Σ_j γ_i[j] x_j).
 
     directions: a, one trainable row per head. code: the positions p. k: size of the parity
-    set. tau: temperature τ. readout: h, frozen. kind: how scores become attention, "softmax" unless
-    given; "hard" puts all of it on the best position.
+    set. tau: temperature τ. readout: h, frozen; by default that of `default_readout`. kind: how
+    scores become attention, "softmax" unless given; "hard" puts all of it on the best position.
 
     >>> model = HeadAttention.on(Parity(12, (2, 7)), tau=1 / 144)
     >>> round(float(model(np.eye(12)[2])), 4)
@@ -69,10 +69,10 @@ class HeadAttention(eqx.Module):
     @classmethod
     def on(
         cls,
-        problem: Parity,
+        problem: Parity | Junta,
         *,
         code: AbstractPositionCode | None = None,
-        readout: str | Readout = "zigzag",
+        readout: str | Readout | None = None,
         tau: Any = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
@@ -83,27 +83,26 @@ class HeadAttention(eqx.Module):
     def at(
         cls,
         positions: Sequence[int],
-        problem: Parity,
+        problem: Parity | Junta,
         *,
         code: AbstractPositionCode | None = None,
-        readout: str | Readout = "zigzag",
+        readout: str | Readout | None = None,
         tau: Any = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """One head on each of the given positions, right or wrong."""
-        code = Circle(problem.n) if code is None else code
-        k = problem.k
-        return cls(code.vectors(list(positions)), code, k, as_readout(readout, k), tau, kind)
+        code, k = Circle(problem.n) if code is None else code, problem.k
+        return cls(code.vectors(list(positions)), code, k, _readout(readout, problem), tau, kind)
 
     @classmethod
     def random(
         cls,
         key: Any,
-        problem: Parity,
+        problem: Parity | Junta,
         *,
         heads: int | None = None,
         code: AbstractPositionCode | None = None,
-        readout: str | Readout = "zigzag",
+        readout: str | Readout | None = None,
         tau: Any = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
@@ -114,7 +113,7 @@ class HeadAttention(eqx.Module):
         code = Circle(problem.n) if code is None else code
         draws = np.asarray(jax.random.normal(as_key(key), (heads, code.width)), dtype=np.float64)
         directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
-        return cls(directions, code, problem.k, as_readout(readout, problem.k), tau, kind)
+        return cls(directions, code, problem.k, _readout(readout, problem), tau, kind)
 
     def __check_init__(self) -> None:
         if isinstance(self.tau, np.ndarray) and not np.all((self.tau > 0) & (self.tau < np.inf)):
@@ -150,3 +149,7 @@ class HeadAttention(eqx.Module):
         """Trainable numbers, and the paper's 16 per head + 2k+2 for the classification head."""
         heads = self.directions.shape[0]
         return ParameterCount(heads * self.code.width, 16 * heads + 2 * self.k + 2)
+
+
+def _readout(given: str | Readout | None, problem: Parity | Junta) -> Readout:
+    return default_readout(problem) if given is None else as_readout(given, problem.k)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray, float64
+from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import check_scalar_function, name_of
 
 
@@ -181,6 +182,26 @@ def as_readout(readout: Any, k: int) -> Readout:
         except TypeError:  # holds arrays, so it cannot be looked up
             _check(readout, k)
     return readout
+
+
+def default_readout(problem: Parity | Junta) -> Readout:
+    """The readout that is right on every input once a head sits on each hidden bit.
+
+    The zigzag of a parity; for a junta that depends only on the number of ones, straight lines
+    through its values at s = 0 … k. No function of Σ_j x_j serves other juntas: name a readout.
+
+    >>> default_readout(Junta.conjunction(9, (2, 5))).values
+    (1.0, 1.0, -1.0)
+    """
+    if isinstance(problem, Parity):
+        return Zigzag(problem.k)
+    values = problem.by_count
+    if values is None:
+        raise ValueError(
+            "this junta is no function of how many of its bits are 1, so no readout of their sum "
+            "is right on every input; give readout="
+        )
+    return PiecewiseLinear(tuple(range(problem.k + 1)), values)
 
 
 def _check(readout: Readout, k: int) -> None:

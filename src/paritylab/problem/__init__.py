@@ -1,6 +1,7 @@
-"""What is to be learnt: parities, their chains of thought, noise, inputs, batches of samples."""
+"""What is to be learnt: parities, juntas, chains of thought, noise, inputs, batches of samples."""
 
 from paritylab.problem.bits import as_bits, bits_from_signs, signs_from_bits
+from paritylab.problem.junta import Junta, random_junta
 from paritylab.problem.losses import LOSSES, Loss, as_loss
 from paritylab.problem.parity import (
     Parity,
@@ -13,6 +14,7 @@ from paritylab.problem.tree import ParityTree, random_tree, random_trees
 
 __all__ = [
     "LOSSES",
+    "Junta",
     "Loss",
     "Parity",
     "ParityTree",
@@ -21,6 +23,7 @@ __all__ = [
     "as_loss",
     "batches",
     "bits_from_signs",
+    "random_junta",
     "random_parities",
     "random_parity",
     "random_tree",

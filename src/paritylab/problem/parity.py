@@ -35,16 +35,14 @@ class Parity:
     bias: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", _whole("n", self.n))
+        object.__setattr__(self, "n", whole("n", self.n))
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
-        object.__setattr__(self, "subset", _checked_subset(self.subset, self.n))
+        object.__setattr__(self, "subset", checked_subset(self.subset, self.n))
         if self.sign not in (1, -1):
             raise ValueError(f"sign must be +1 or -1, got {self.sign!r}")
-        if not (isinstance(self.noise, numbers.Real) and 0 <= self.noise < 0.5):
-            raise ValueError(f"noise must be in [0, 0.5), got {self.noise!r}")
-        object.__setattr__(self, "noise", float(self.noise))
-        object.__setattr__(self, "bias", _checked_bias(self.bias, self.n))
+        object.__setattr__(self, "noise", checked_noise(self.noise))
+        object.__setattr__(self, "bias", checked_bias(self.bias, self.n))
 
     @property
     def k(self) -> int:
@@ -102,7 +100,7 @@ def random_parity(
     >>> problem.k
     3
     """
-    n, k = _whole("n", n), _whole("k", k)
+    n, k = whole("n", n), whole("k", k)
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     if not 0 <= k <= n:
@@ -171,15 +169,24 @@ def _entropy(key: Any) -> list[int]:
     return [int(word) for word in np.asarray(words).ravel()]
 
 
-def _whole(name: str, value: Any) -> int:
+def whole(name: str, value: Any) -> int:
+    """A whole number as an int, or one clear error."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ValueError(f"{name} must be a whole number, got {value!r}")
     return int(value)
 
 
-def _checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
+def checked_noise(noise: Any) -> float:
+    """A rate of label flips."""
+    if not (isinstance(noise, numbers.Real) and 0 <= float(noise) < 0.5):
+        raise ValueError(f"noise must be in [0, 0.5), got {noise!r}")
+    return float(noise)
+
+
+def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
+    """Positions among n, sorted, none twice."""
     try:
-        members = sorted(_whole("a position", j) for j in subset)
+        members = sorted(whole("a position", j) for j in subset)
     except TypeError:
         raise ValueError(f"subset must be a sequence of positions, got {subset!r}") from None
     if len(members) > n:
@@ -193,7 +200,8 @@ def _checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     return tuple(members)
 
 
-def _checked_bias(bias: Any, n: int) -> float | tuple[float, ...]:
+def checked_bias(bias: Any, n: int) -> float | tuple[float, ...]:
+    """P(x_j = 1): one number for all bits, or one per bit."""
     try:
         values = np.asarray(bias, dtype=np.float64)
     except (TypeError, ValueError):

@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, UInt8, UInt32
+from jaxtyping import Array, Num, UInt8, UInt32
 
+from paritylab.problem.junta import Junta
 from paritylab.problem.parity import Parity
 
 
 class Batch(NamedTuple):
-    """Bit strings and their labels in {+1, -1}, noise included."""
+    """Bit strings and their labels in {+1, -1}, noise included; real for a real junta."""
 
     bits: UInt8[Array, "size n"]
-    labels: Int[Array, " size"]
+    labels: Num[Array, " size"]
 
 
 def as_key(key: Any) -> Any:
@@ -31,7 +32,7 @@ def fold_keys(key: Any, numbers: Any) -> Any:
     return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)
 
 
-def sample(problem: Parity, key: Any, size: int) -> Batch:
+def sample(problem: Parity | Junta, key: Any, size: int) -> Batch:
     """`size` labelled samples of the problem.
 
     >>> sample(Parity(6, (0, 2)), key=0, size=4).bits.shape
@@ -45,7 +46,9 @@ def sample(problem: Parity, key: Any, size: int) -> Batch:
     return Batch(bits, problem.labels_unchecked(bits) * flips)
 
 
-def batches(problem: Parity, key: Any, samples: int, batch_size: int = 65536) -> Iterator[Batch]:
+def batches(
+    problem: Parity | Junta, key: Any, samples: int, batch_size: int = 65536
+) -> Iterator[Batch]:
     """`samples` labelled samples as a stream of batches; only one batch is held at a time.
 
     Batch i is drawn with fold_in(key, i), so a stream can be replayed or entered anywhere.

@@ -14,7 +14,7 @@ from jaxtyping import Array
 
 from paritylab.models.protocol import parameters_of, with_parameters
 from paritylab.precision import float64
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits
 from paritylab.risk.result import (
@@ -25,6 +25,7 @@ from paritylab.risk.result import (
     outer_derivatives,
     predictions,
 )
+from paritylab.risk.routes.targets import labels_at, target_of
 
 #: Largest n that enumeration accepts: 2^26 inputs take about a minute on two cores.
 MAX_BITS = 26
@@ -33,7 +34,7 @@ _CHUNK_BITS = 14
 
 
 def enumerated_risk(
-    model: Model, problem: Parity, loss: str | Loss | Pointwise = "squared_hinge"
+    model: Model, problem: Parity | Junta, loss: str | Loss | Pointwise = "squared_hinge"
 ) -> Risk:
     """The population risk, summed over all 2^n inputs in chunks, float64.
 
@@ -46,13 +47,15 @@ def enumerated_risk(
 
 
 def enumerated_gradient(
-    model: Model, problem: Parity, loss: str | Loss | Pointwise = "squared_hinge"
+    model: Model, problem: Parity | Junta, loss: str | Loss | Pointwise = "squared_hinge"
 ) -> RiskGradient:
     """The population risk and its gradient, summed over all 2^n inputs in chunks, float64."""
     return _enumerated(model, problem, as_loss(loss), with_gradient=True)
 
 
-def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) -> RiskGradient:
+def _enumerated(
+    model: Model, problem: Parity | Junta, loss: Loss, with_gradient: bool
+) -> RiskGradient:
     n = problem.n
     if n > MAX_BITS:
         raise ValueError(
@@ -62,13 +65,7 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
     with float64():
         check_predicts(model, n)
         mean, largest, gradient = _sum_over_inputs(
-            model,
-            problem.indicator,
-            problem.probabilities,
-            problem.sign,
-            problem.noise,
-            loss,
-            with_gradient,
+            model, target_of(problem), problem.noise, loss, with_gradient
         )
         if math.isnan(mean):
             raise ValueError("the model or the loss is not a number on some input")
@@ -80,16 +77,9 @@ def _enumerated(model: Model, problem: Parity, loss: Loss, with_gradient: bool) 
 
 
 @eqx.filter_jit
-def _sum_over_inputs(
-    model: Any,
-    indicator: Any,
-    probabilities: Any,
-    sign: Any,
-    noise: Any,
-    loss: Loss,
-    with_gradient: bool,
-) -> Any:
-    n = indicator.shape[0]
+def _sum_over_inputs(model: Any, target: Any, noise: Any, loss: Loss, with_gradient: bool) -> Any:
+    probabilities = target.probabilities
+    n = probabilities.shape[0]
     low = min(n, _CHUNK_BITS)
     low_digits = binary_digits(jnp.arange(1 << low, dtype=jnp.uint32), low)
 
@@ -97,7 +87,7 @@ def _sum_over_inputs(
         high_digits = binary_digits(prefix[None].astype(jnp.uint32), n - low)
         high_digits = jnp.broadcast_to(high_digits, (1 << low, n - low))
         bits = jnp.concatenate([low_digits, high_digits], axis=1).astype(jnp.result_type(float))
-        y = sign * (1 - 2 * ((bits @ indicator) % 2))
+        y = labels_at(bits, target)
         chance = jnp.prod(jnp.where(bits > 0, probabilities[None], 1 - probabilities[None]), axis=1)
         statistic = loss.noisy(y, predictions(with_parameters(model, parameters), bits), noise)
         return jnp.sum(chance * statistic), jnp.max(jnp.abs(statistic))

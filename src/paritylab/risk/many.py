@@ -4,18 +4,20 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.models import HeadAttention
+from paritylab.models import HeadAttention, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import checked_statistic, risk_of_weights
 from paritylab.risk.result import Kind
 from paritylab.risk.routes import half_sums
-from paritylab.risk.routes.case import Statistic, Target, target_of
+from paritylab.risk.routes.case import Statistic
+from paritylab.risk.routes.targets import target_of
 from paritylab.risk.table import ROUTES
 
 #: Floats that one compiled call may hold at a time.
@@ -32,7 +34,7 @@ class Risks(NamedTuple):
 
 def population_risks(
     models: Sequence[HeadAttention] | np.ndarray,
-    problems: Parity | Sequence[Parity],
+    problems: Parity | Junta | Sequence[Parity | Junta],
     *,
     readout: str | Readout | None = None,
     loss: str | Loss | Pointwise = "squared_hinge",
@@ -52,10 +54,13 @@ def population_risks(
     True
     """
     weights, own = _weights_and_readouts(models, readout)
-    targets = [problems] * len(weights) if isinstance(problems, Parity) else list(problems)
+    targets = [problems] * len(weights) if isinstance(problems, Parity | Junta) else list(problems)
     _check(weights, targets)
-    if len({problem.k for problem in targets}) == 1 and eqx.tree_equal(*own):
-        statistic = checked_statistic(own[0], loss, targets[0].k)
+    own = [
+        default_readout(t) if link is None else link for link, t in zip(own, targets, strict=True)
+    ]
+    if len({(problem.k, type(problem)) for problem in targets}) == 1 and eqx.tree_equal(*own):
+        statistic = checked_statistic(own[0], loss, targets)
         fitting = (
             row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
         )
@@ -63,7 +68,7 @@ def population_risks(
         if hasattr(module, "many"):
             return _compiled(module, statistic, weights, targets)
     found = [
-        risk_of_weights(row, target, checked_statistic(link, loss, target.k), tolerance)[1]
+        risk_of_weights(row, target, checked_statistic(link, loss, [target]), tolerance)[1]
         for row, target, link in zip(weights, targets, own, strict=True)
     ]
     values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
@@ -88,7 +93,7 @@ def _weights_and_readouts(
     return weights, [readout] * len(weights)
 
 
-def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity]) -> None:
+def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]) -> None:
     runs, n = weights.shape
     if len(targets) != runs or any(target.n != n for target in targets):
         sizes = sorted({target.n for target in targets})
@@ -110,12 +115,12 @@ def _compiled(
     module: Any,
     statistic: Statistic,
     weights: Float[np.ndarray, "runs n"],
-    targets: list[Parity],
+    targets: list[Parity | Junta],
 ) -> Risks:
     """All runs in blocks of equal size, the last one filled up with repetitions."""
     runs, n = weights.shape
     weights = weights * (statistic.k / weights.sum(axis=1, keepdims=True))
-    stacked = [np.stack(arrays) for arrays in zip(*map(target_of, targets), strict=True)]
+    stacked = jax.tree.map(lambda *arrays: np.stack(arrays), *map(target_of, targets))
     # Half-sums hold about 64 floats for each of their 2^(n/2+1) partial sums.
     each = 64 * (2 ** (n // 2 + 1) if module is half_sums else n)
     block = max(1, min(1 << (runs - 1).bit_length(), _BUDGET // each))
@@ -123,7 +128,8 @@ def _compiled(
     for start in range(0, runs, block):
         rows = np.resize(np.arange(start, min(start + block, runs)), block)
         with float64():
-            some = module.many(statistic, weights[rows], Target(*(a[rows] for a in stacked)))
+            block_targets = jax.tree.map(lambda array, rows=rows: array[rows], stacked)
+            some = module.many(statistic, weights[rows], block_targets)
         values.append(some[0])
         errors.append(some[1])
     return Risks(np.concatenate(values)[:runs], np.concatenate(errors)[:runs], "exact")

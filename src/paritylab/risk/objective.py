@@ -11,10 +11,26 @@ from jaxtyping import Array, Float
 from paritylab.models.readouts import Readout, as_readout
 from paritylab.precision import float64
 from paritylab.problem.losses import Loss, as_loss
-from paritylab.risk.routes.case import Target, statistic_of, target_of
+from paritylab.risk.routes.case import statistic_of
+from paritylab.risk.routes.targets import (
+    JuntaTarget,
+    Labels,
+    Target,
+    labelled,
+    labels_of,
+    target_of,
+)
 from paritylab.risk.table import route_in_loop
 
-__all__ = ["Target", "WeightRisk", "target_of", "weight_risk"]
+__all__ = [
+    "JuntaTarget",
+    "Target",
+    "WeightRisk",
+    "labelled",
+    "labels_of",
+    "target_of",
+    "weight_risk",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,32 +42,42 @@ class WeightRisk:
     trained model is worth.
     """
 
-    risk: Callable[[Float[Array, " n"], Target], Float[Array, ""]]
+    risk: Callable[[Float[Array, " n"], Any], Float[Array, ""]]
     route: str
     error: float
 
-    def __call__(self, weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
+    def __call__(self, weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
         return self.risk(weights, target)
 
 
 def weight_risk(
-    readout: str | Readout, loss: Any, n: int, k: int, *, route: str = "auto"
+    readout: str | Readout,
+    loss: Any,
+    n: int,
+    k: int,
+    *,
+    route: str = "auto",
+    labels: Labels = None,
 ) -> WeightRisk:
     """The population risk of ŷ = readout(Σ_j g_j x_j) as a function of g and the target.
+
+    labels: for juntas, `labels_of` all of them; the target is then `target_of` a junta.
 
     The route is the first of `risk.table` that serves this n inside loops. Equal arguments give
     the same object, so that compiled loops are found again. Call it in float64.
     """
     readout, loss = as_readout(readout, k), as_loss(loss)
     try:
-        return _once(readout, loss, n, k, route)
+        return _once(readout, loss, n, k, route, labels)
     except TypeError:  # holds arrays, so it cannot be looked up
-        return _weight_risk(readout, loss, n, k, route)
+        return _weight_risk(readout, loss, n, k, route, labels)
 
 
-def _weight_risk(readout: Readout, loss: Loss, n: int, k: int, route: str) -> WeightRisk:
+def _weight_risk(
+    readout: Readout, loss: Loss, n: int, k: int, route: str, labels: Labels
+) -> WeightRisk:
     with float64(), jax.ensure_compile_time_eval():
-        statistic = statistic_of(readout, loss, k)
+        statistic = statistic_of(readout, loss, k, labels)
         row = route_in_loop(statistic, n, route)
         looped = row.module.looped(statistic, n)
     return WeightRisk(looped.risk, row.name, looped.error)

@@ -1,25 +1,27 @@
 """The front door: population risk at any n without visiting 2^n inputs."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.models import HeadAttention, as_readout
+from paritylab.models import HeadAttention, as_readout, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.routes.case import Case, Found, Statistic, statistic_of
+from paritylab.risk.routes.targets import labels_of
 from paritylab.risk.table import route_once
 
 
 def population_risk(
     attention: Any,
-    problem: Parity,
+    problem: Parity | Junta,
     *,
     readout: str | Readout | None = None,
     loss: str | Loss | Pointwise = "squared_hinge",
@@ -31,10 +33,11 @@ def population_risk(
     attention: γ, shape (heads, n), rows summing to one; or a `HeadAttention`, whose attention is
     then computed in float64. An array is taken as it is: `.error` cannot know what it lost if it
     was computed in float32, so pass the model where there is one. readout: "zigzag", "cos" or a
-    scalar function of s; by default the model's own, or the zigzag for an array. loss: a name, a
-    function of (y, ŷ) or a `Loss`. tolerance: what the series aims for; `.error` says what was
-    reached and `.kind` whether that is mere rounding. route: a name in `risk.table`, for
-    comparisons. A readout that no route resolves is refused.
+    scalar function of s; by default the model's own, or for an array `default_readout`: the zigzag
+    of a parity, straight lines through the values of a symmetric junta. loss: a name, a function of
+    (y, ŷ) or a `Loss`. tolerance: what the series aims for; `.error` says what was reached and
+    `.kind` whether that is mere rounding. route: a name in `risk.table`, for comparisons. A readout
+    that no route resolves is refused.
 
     >>> import numpy as np
     >>> risk = population_risk(np.full((3, 100_000), 1e-5), Parity(100_000, (5, 77, 4096)))
@@ -46,7 +49,7 @@ def population_risk(
 
 def population_gradient(
     attention: Any,
-    problem: Parity,
+    problem: Parity | Junta,
     *,
     readout: str | Readout | None = None,
     loss: str | Loss | Pointwise = "squared_hinge",
@@ -57,7 +60,7 @@ def population_gradient(
     return _population(attention, problem, readout, loss, tolerance, route, True)
 
 
-def model_gradient(model: HeadAttention, problem: Parity, **options: Any) -> RiskGradient:
+def model_gradient(model: HeadAttention, problem: Parity | Junta, **options: Any) -> RiskGradient:
     """The risk of a k-head model over all inputs and its gradient in the model's own parameters.
 
     model: a `HeadAttention` with soft attention; its readout is used. Options as above.
@@ -73,7 +76,7 @@ def model_gradient(model: HeadAttention, problem: Parity, **options: Any) -> Ris
 
 def _population(
     attention: Any,
-    problem: Parity,
+    problem: Parity | Junta,
     readout: str | Readout | None,
     loss: str | Loss | Pointwise,
     tolerance: float,
@@ -87,7 +90,7 @@ def _population(
     attention = _checked(attention, problem)
     heads = attention.shape[0]
     weights = attention.sum(axis=0) * (problem.k / heads)
-    statistic = checked_statistic(readout, loss, problem.k)
+    statistic = checked_statistic(readout, loss, [problem])
     found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes)
     if found.slopes is None:
         return RiskGradient(risk, None)
@@ -100,17 +103,22 @@ def _population(
 
 
 def checked_statistic(
-    readout: str | Readout | None, loss: str | Loss | Pointwise, k: int
+    readout: str | Readout | None,
+    loss: str | Loss | Pointwise,
+    problems: Sequence[Parity | Junta],
 ) -> Statistic:
-    """The statistic of what a user passed; the zigzag where no readout is named."""
-    if k < 1:
+    """The statistic of what a user passed, for problems of one k; where no readout is named, the
+    `default_readout` of the first."""
+    first, loss = problems[0], as_loss(loss)
+    if first.k < 1:
         raise ValueError("the model needs a parity set with at least one position, got k=0")
-    return statistic_of(as_readout("zigzag" if readout is None else readout, k), as_loss(loss), k)
+    link = default_readout(first) if readout is None else as_readout(readout, first.k)
+    return statistic_of(link, loss, first.k, labels_of(problems, loss))
 
 
 def risk_of_weights(
     weights: np.ndarray,
-    problem: Parity,
+    problem: Parity | Junta,
     statistic: Statistic,
     tolerance: float,
     route: str = "auto",
@@ -130,7 +138,7 @@ def risk_of_weights(
     return found, Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")
 
 
-def _checked(attention: Any, problem: Parity) -> np.ndarray:
+def _checked(attention: Any, problem: Parity | Junta) -> np.ndarray:
     attention = np.asarray(attention, dtype=np.float64)
     if attention.ndim != 2 or attention.shape[1] != problem.n:
         raise ValueError(f"attention must have shape (heads, n={problem.n}), got {attention.shape}")

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from paritylab.problem.losses import Loss
 from paritylab.problem.sampling import binary_digits, draw_bits
 from paritylab.risk.result import Model, predictions
-from paritylab.risk.routes.case import Target
+from paritylab.risk.routes.targets import labels_at
 
 
 class Rows(NamedTuple):
@@ -19,28 +19,24 @@ class Rows(NamedTuple):
     shares: Float[Array, " N"]
 
 
-def draw_rows(key: Any, target: Target, size: int, *, uniform: bool) -> Rows:
+def draw_rows(key: Any, target: Any, size: int, *, uniform: bool) -> Rows:
     """Fresh labelled rows of one target."""
     noise = (1 - jnp.abs(target.contrast)) / 2
     bits, flips = draw_bits(key, target.probabilities, noise, size, uniform)
     bits = bits.astype(jnp.result_type(float))
-    return Rows(bits, _labels(bits, target) * flips, jnp.full(size, 1 / size))
+    return Rows(bits, labels_at(bits, target) * flips, jnp.full(size, 1 / size))
 
 
-def every_row(target: Target) -> Rows:
+def every_row(target: Any) -> Rows:
     """All 2^n strings with their probabilities and noiseless labels."""
-    n = target.indicator.shape[0]
+    n = target.probabilities.shape[0]
     bits = binary_digits(jnp.arange(1 << n, dtype=jnp.uint32), n).astype(jnp.result_type(float))
     p = jnp.asarray(target.probabilities)[None, :]
     shares = jnp.prod(jnp.where(bits > 0, p, 1 - p), axis=1)
-    return Rows(bits, _labels(bits, target), shares)
+    return Rows(bits, labels_at(bits, target), shares)
 
 
 def empirical_risk(model: Model, rows: Rows, loss: Loss, noise: Any = 0.0) -> Float[Array, ""]:
     """outer(Σ share·pointwise); `noise` averages over label flips not yet in the labels."""
     statistic = loss.noisy(rows.labels, predictions(model, rows.bits), noise)
     return loss.outer(rows.shares @ statistic)
-
-
-def _labels(bits: Array, target: Target) -> Array:
-    return jnp.sign(target.contrast) * (1 - 2 * jnp.mod(bits @ target.indicator, 2))

@@ -11,7 +11,7 @@ from jaxtyping import Array
 
 from paritylab.models.protocol import parameters_of, with_parameters
 from paritylab.precision import float64
-from paritylab.problem import Parity, batches
+from paritylab.problem import Junta, Parity, batches
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import (
     Model,
@@ -25,7 +25,7 @@ from paritylab.risk.result import (
 
 def sampled_risk(
     model: Model,
-    problem: Parity,
+    problem: Parity | Junta,
     loss: str | Loss | Pointwise = "squared_hinge",
     *,
     samples: int = 100_000,
@@ -51,7 +51,7 @@ def sampled_risk(
 
 def sampled_gradient(
     model: Model,
-    problem: Parity,
+    problem: Parity | Junta,
     loss: str | Loss | Pointwise = "squared_hinge",
     *,
     samples: int = 100_000,

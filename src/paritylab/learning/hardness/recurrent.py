@@ -53,7 +53,8 @@ class RecurrentNet:
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         if not isinstance(data.targets[0], Parity):
-            raise ValueError("a recurrent net learns a Parity, got a ParityTree")
+            kind = type(data.targets[0]).__name__
+            raise ValueError(f"a recurrent net learns a Parity, bit by bit; got a {kind}")
         schedule = Schedule("adam", self.steps, trace)
         uniform = all(target.is_uniform for target in data.targets)
         shape = _Shape(data.n, self.cell, self.labels, self.width, data.samples, uniform, schedule)

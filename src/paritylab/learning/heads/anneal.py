@@ -17,12 +17,13 @@ import optax
 
 from paritylab.learning.data import Population, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import training_rows
-from paritylab.learning.judging import judge_heads
+from paritylab.learning.judging import judge_heads, judging_loss
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import Circle, Cosine, HeadAttention, softmax_attention
 from paritylab.precision import float64
-from paritylab.risk.objective import target_of
-from paritylab.risk.routes.cosine import log_correlation
+from paritylab.risk.objective import JuntaTarget, labelled, target_of
+from paritylab.risk.routes.cosine import correlation_wave, log_correlation
+from paritylab.risk.routes.targets import SIGNS
 from paritylab.risk.rows import Rows as Table, draw_rows
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
@@ -108,7 +109,7 @@ class Annealed:
             risk=found.risk,
             error=found.error,
             kind=found.kind,
-            loss="squared_hinge",
+            loss=judging_loss(data),
             solved=found.risk + found.error < SOLVED_RISK,
             trace=path,
             stats={"positions": positions, "correlation": done["correlation"], "starts": counts},
@@ -234,9 +235,21 @@ def _minus_log(
     if rows is not None:
         mean = rows.shares @ (rows.labels * jnp.cos(jnp.pi * (rows.bits @ weights)))
         return -jnp.log(jnp.abs(mean) + 1e-300)
+    if isinstance(target, JuntaTarget):
+        return _junta_minus_log(weights, target)
     if not fair:
-        size, _ = log_correlation(weights, *map(jnp.asarray, target))
-        return -size
+        return -log_correlation(weights, target.arrays())[0]
     half = jnp.pi / 2 * weights
     factors = jnp.where(target.indicator > 0, jnp.sin(half), jnp.cos(half))
     return -jnp.sum(jnp.log(jnp.abs(factors) + 1e-300)) - jnp.log(jnp.abs(target.contrast))
+
+
+def _junta_minus_log(weights: jax.Array, target: JuntaTarget) -> jax.Array:
+    """The same for a junta; a correlation that is mere rounding gives no direction.
+
+    Only the mean of y enters, and two labels carry it for real values too.
+    """
+    modulus, factor, share = correlation_wave(weights, labelled(target, SIGNS), SIGNS)
+    known = jnp.abs(share) > 1e-12
+    size = modulus + jnp.log(jnp.where(known, jnp.abs(factor), 1.0))
+    return jnp.where(known, -size, -jnp.log(1e-300))

@@ -54,7 +54,10 @@ class OneStep:
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         if any(not isinstance(target, Parity) or target.k < 1 for target in data.targets):
-            raise ValueError("one step needs parities of at least one bit as targets")
+            kind = type(data.targets[0]).__name__
+            raise ValueError(
+                f"one step needs parities of at least one bit as targets, got a {kind}"
+            )
         outcomes = [
             self._run(target, keys[run : run + 1]) for run, target in enumerate(data.targets)
         ]
@@ -149,9 +152,9 @@ def set_forces(target: Parity) -> np.ndarray:
     if inside.all():
         return np.zeros(target.n)
     with float64():
-        problem = [jnp.asarray(part) for part in target_of(target)]
+        problem = target_of(target).arrays()
         equal = jnp.full(target.n, target.k / target.n)
-        force = np.asarray(jax.grad(lambda g: log_correlation(g, *problem)[0])(equal))
+        force = np.asarray(jax.grad(lambda g: log_correlation(g, problem)[0])(equal))
     centred = force - force.mean()
     return centred / (centred[inside].mean() - centred[~inside].mean())
 

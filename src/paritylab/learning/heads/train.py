@@ -1,6 +1,6 @@
 """k heads trained as published, or with parts of one's own: many runs in one compiled call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from paritylab.learning.descent import (
     traced,
 )
 from paritylab.learning.heads.temperature import temperature
-from paritylab.learning.judging import judge_heads, judge_models
+from paritylab.learning.judging import judge_heads, judge_models, judging_loss
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import (
     FullFormAttention,
@@ -25,10 +25,11 @@ from paritylab.models import (
     as_attention,
     as_code,
     as_readout,
+    default_readout,
 )
 from paritylab.precision import float64
-from paritylab.problem import as_loss
-from paritylab.risk.objective import WeightRisk, weight_risk
+from paritylab.problem import Junta, as_loss
+from paritylab.risk.objective import WeightRisk, labels_of, weight_risk
 
 
 @register("heads")
@@ -42,8 +43,10 @@ class Heads:
     head, "unmasked" its whole 4×4 matrix, "joint" and "joint-random" the feed-forward readout
     too. start: directions (heads, width), or one such array per run. k: needed for `Rows` only.
 
-    A run names the positions its heads look at most; it is solved if its squared-hinge risk is
-    below 0.05.
+    For juntas the readout "zigzag" stands for their `default_readout`, straight lines through the
+    values of a symmetric junta; others need a readout of one's own. A run names the positions its
+    heads look at most; it is solved if its squared-hinge risk (½(ŷ-y)² for real values) is below
+    0.05.
     """
 
     tau: float | str = "1/n"
@@ -93,10 +96,10 @@ class Heads:
             )
         schedule = Schedule(self.optimiser, self.steps, trace)
         with float64():
-            model = self._skeleton(n, k)
+            model = self._skeleton(n, k, data.targets)
             exact = None
             if isinstance(data, Population):
-                exact = self._population_risk(model)
+                exact = self._population_risk(model, data.targets)
             path = descend_all(
                 model,
                 self._starts(model, keys),
@@ -110,11 +113,12 @@ class Heads:
         return self._judged(data, keys, path, schedule)
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
-        return self._skeleton(target.n, self._size(target)).with_parameters(numbers)
+        known = () if isinstance(target, Unknown) else (target,)
+        return self._skeleton(target.n, self._size(target), known).with_parameters(numbers)
 
     def _judged(self, data: Any, keys: jax.Array, path: Any, schedule: Schedule) -> Trained:
         numbers = path.parameters
-        skeleton = self._skeleton(data.n, self._size(data))
+        skeleton = self._skeleton(data.n, self._size(data), data.targets)
         models = [
             skeleton.with_parameters(jax.tree.map(lambda leaf, i=i: leaf[i], numbers))
             for i in range(len(keys))
@@ -130,7 +134,7 @@ class Heads:
             risk=found.risk,
             error=found.error,
             kind=found.kind,
-            loss="squared_hinge",
+            loss=judging_loss(data),
             solved=found.risk + found.error < SOLVED_RISK,
             trace=traced(path, schedule, **pointing),
             stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
@@ -148,25 +152,37 @@ class Heads:
         usual = 0.2 if self.optimiser == "adam" and n == 20 else 0.1
         return usual if self.eta is None else self.eta
 
-    def _skeleton(self, n: int, k: int) -> Any:
+    def _skeleton(self, n: int, k: int, targets: Sequence[Target] | None) -> Any:
         """The model with placeholders for what is trained."""
         code = as_code(self.positions, n)
         heads = k if self.heads is None else self.heads
-        readout = as_readout(self.readout, k)
+        readout = self._readout(k, targets or ())
         tau = temperature(self.tau, n)
         model = HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
         if self.variant == "unmasked":
             return FullFormAttention.embed(model, masked=False)
         return model if self.variant == "masked" else JointAttention.from_zigzag(model)
 
-    def _population_risk(self, model: HeadAttention) -> Any:
+    def _readout(self, k: int, targets: Sequence[Target]) -> Any:
+        juntas = [target for target in targets if isinstance(target, Junta)]
+        if not juntas or self.readout != "zigzag":
+            return as_readout(self.readout, k)
+        if self.variant.startswith("joint"):
+            raise ValueError(f'variant="{self.variant}" starts from the zigzag and learns a Parity')
+        if len({junta.by_count for junta in juntas}) > 1:
+            raise ValueError("juntas with different values need runs of their own, or a readout")
+        return default_readout(juntas[0])
+
+    def _population_risk(self, model: HeadAttention, targets: Sequence[Target]) -> Any:
         """risk(model, target) of the exact engine, for attention whose rows sum to one."""
         if not _sums_to_one(self.attention, model.code.n):
             raise ValueError(
                 "this attention's weights do not sum to 1 and have no population risk in closed "
                 "form; train it on AllInputs, Sample or Fresh"
             )
-        return _PopulationRisk(weight_risk(model.readout, self.loss, model.code.n, model.k))
+        labels = labels_of(targets, as_loss(self.loss))  # type: ignore[arg-type]
+        n, k = model.code.n, model.k
+        return _PopulationRisk(weight_risk(model.readout, self.loss, n, k, labels=labels))
 
     def _starts(self, model: Any, keys: jax.Array) -> Any:
         """Parameters of every run, stacked: random unit directions, or the given ones."""

@@ -93,6 +93,10 @@ def as_xor_loss(loss: Any) -> Loss:
     return as_loss(loss)
 
 
+def _described(target: Any) -> str:
+    return repr(target) if isinstance(target, Parity) else f"a {type(target).__name__}"
+
+
 def check_pairs(targets: Any) -> None:
     """One clear error unless every target is y = -x_i·x_j among others."""
     for target in targets:
@@ -100,7 +104,7 @@ def check_pairs(targets: Any) -> None:
         if not pair:
             raise ValueError(
                 "XorStep learns y = -x_i·x_j: give Parity(n, (i, j), sign=-1), such as "
-                f"random_parities(n, 2, runs, sign=-1); got {target!r}"
+                f"random_parities(n, 2, runs, sign=-1); got {_described(target)}"
             )
     if targets[0].n < 3:
         raise ValueError(f"the XOR of two bits among others needs n ≥ 3, got n={targets[0].n}")

@@ -14,9 +14,10 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, float64
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss
 from paritylab.risk.routes.pieces import Pieces, pieces_of
+from paritylab.risk.routes.targets import SIGNS, Labels, Target, labelled, target_of
 
 EPS = sys.float_info.epsilon
 
@@ -28,28 +29,34 @@ class Statistic(NamedTuple):
     """What is averaged: loss(y, readout(s)) as a function of the label and of s in [0, k].
 
     pieces: the same as a piecewise quadratic, where readout and loss declare that structure.
+    labels: None for a parity; the labels of a junta, one row of the statistic each.
     """
 
     readout: Readout
     loss: Loss
     k: int
     pieces: Pieces | None
+    labels: Labels = None
 
-    def parts(self, s: Float[Array, "..."]) -> Float[Array, "2 ..."]:
-        """Even part (f₊+f₋)/2 and odd part (f₊-f₋)/2 in the label, f± = loss(±1, readout(s))."""
+    def parts(self, s: Float[Array, "..."]) -> Float[Array, "rows ..."]:
+        """loss(y, readout(s)) for every label y; for a parity the even part (f₊+f₋)/2 and the odd
+        part (f₊-f₋)/2, f± = loss(±1, readout(s))."""
         flat = jnp.ravel(s)
         predictions = jax.vmap(self.readout)(flat).astype(flat.dtype)
         pointwise = jax.vmap(self.loss.pointwise, (None, 0))
-        above, below = (
+        rows = [
             pointwise(jnp.asarray(y, flat.dtype), predictions).astype(flat.dtype)
-            for y in (1.0, -1.0)
-        )
-        return jnp.stack([(above + below) / 2, (above - below) / 2]).reshape(2, *jnp.shape(s))
+            for y in self.labels or SIGNS
+        ]
+        if self.labels is None:
+            above, below = rows
+            rows = [(above + below) / 2, (above - below) / 2]
+        return jnp.stack(rows).reshape(len(rows), *jnp.shape(s))
 
 
-def statistic_of(readout: Readout, loss: Loss, k: int) -> Statistic:
+def statistic_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Statistic:
     """The statistic of a checked readout and loss, with its pieces where they are declared."""
-    return Statistic(readout, loss, k, pieces_of(readout, loss, k))
+    return Statistic(readout, loss, k, pieces_of(readout, loss, k, labels), labels)
 
 
 class Case(NamedTuple):
@@ -60,9 +67,15 @@ class Case(NamedTuple):
 
     statistic: Statistic
     weights: Float[np.ndarray, " n"]
-    problem: Parity
+    problem: Parity | Junta
     tolerance: float
     slopes: bool
+
+    @property
+    def target(self) -> Any:
+        """The problem as the routes' arrays."""
+        target = target_of(self.problem)
+        return target if isinstance(target, Target) else labelled(target, self.statistic.labels)
 
 
 class Found(NamedTuple):
@@ -78,32 +91,14 @@ class Found(NamedTuple):
     slopes_error: float | None = None
 
 
-class Target(NamedTuple):
-    """A parity problem as arrays, so that one compiled call serves many targets.
+class Looped(NamedTuple):
+    """A risk for compiled loops: risk(g, target), and how far its mean may be off at any g.
 
-    indicator: 1 on B (n,). probabilities: P(x_j = 1), (n,). contrast: sign·(1-2ν), ().
+    target: `Target` of a parity, `JuntaTarget` of a junta.
     """
 
-    indicator: Any
-    probabilities: Any
-    contrast: Any
-
-    def arrays(self) -> "Target":
-        """The same as jax arrays of the precision in force."""
-        return Target(*map(jnp.asarray, self))
-
-
-class Looped(NamedTuple):
-    """A risk for compiled loops: risk(g, target), and how far its mean may be off at any g."""
-
-    risk: Callable[[Float[Array, " n"], Target], Float[Array, ""]]
+    risk: Callable[[Float[Array, " n"], Any], Float[Array, ""]]
     error: float
-
-
-def target_of(problem: Parity) -> Target:
-    """The problem's arrays; the contrast says how much of the label survives noise."""
-    contrast = np.asarray(problem.sign * (1 - 2 * problem.noise), dtype=np.float64)
-    return Target(problem.indicator, problem.probabilities, contrast)
 
 
 class Carried(NamedTuple):
@@ -156,8 +151,8 @@ def found_through_outer(
     return Found(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
 
 
-def evaluated(statistic: Statistic, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "2 P"]:
-    """Even and odd part at many points, block by block so that one compilation serves all."""
+def evaluated(statistic: Statistic, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "rows P"]:
+    """Every row at many points, block by block so that one compilation serves all."""
     blocks = np.resize(s, (-(-len(s) // _BLOCK), _BLOCK))
     with float64():
         values = [np.asarray(_parts(statistic, block)) for block in blocks]

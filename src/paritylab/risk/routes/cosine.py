@@ -15,62 +15,75 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Cosine
 from paritylab.problem.losses import LOSSES
-from paritylab.risk.routes.case import EPS, Case, Found, Looped, Statistic, Target, target_of
+from paritylab.risk.routes.case import EPS, Case, Found, Looped, Statistic
+from paritylab.risk.routes.sums import plain_sums
+from paritylab.risk.routes.targets import SIGNS, Labelled, Labels, Target, labelled
+
+#: Losses that are polynomials in y and ŷ whatever the labels.
+_ANY_LABEL = ("squared", "correlation", "log_correlation")
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For cos(πs) and the lab's own losses."""
-    return isinstance(statistic.readout, Cosine) and statistic.loss in LOSSES.values()
+    """For cos(πs) and the lab's own losses; hinges for labels ±1 only."""
+    loss = statistic.loss
+    closed = loss in LOSSES.values() and isinstance(statistic.readout, Cosine)
+    return closed and (statistic.labels in (None, SIGNS) or loss.name in _ANY_LABEL)
 
 
 def risk(case: Case) -> Found:
     """Value and slopes to rounding."""
-    target, name = target_of(case.problem), case.statistic.loss.name
-    (value, swing), slopes = _value_and_slopes(case.weights, *target, name)
-    error = _rounding(case.problem.n, np.asarray(value), np.asarray(swing), name)
+    statistic = case.statistic
+    arguments = (case.weights, case.target, statistic.labels, statistic.loss.name)
+    (value, swing), slopes = _value_and_slopes(*arguments)
+    error = _rounding(case.problem.n, np.asarray(value), np.asarray(swing), statistic)
     return Found(float(value), float(error), True, slopes if case.slopes else None)
 
 
-def many(statistic: Statistic, weights: Any, targets: Target) -> tuple[np.ndarray, np.ndarray]:
+def many(statistic: Statistic, weights: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
-    name = statistic.loss.name
-    values, swings = map(np.asarray, _values(weights, *targets, name))
-    return values, _rounding(weights.shape[1], values, swings, name)
+    found = _values(weights, targets, statistic.labels, statistic.loss.name)
+    values, swings = map(np.asarray, found)
+    return values, _rounding(weights.shape[1], values, swings, statistic)
 
 
 def looped(statistic: Statistic, n: int) -> Looped:
     """The risk for compiled loops; as exact as `risk`."""
-    name = statistic.loss.name
+    name, labels = statistic.loss.name, statistic.labels
 
-    def function(weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
-        return cosine_risk(weights, *target.arrays(), name)
+    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+        return cosine_risk(weights, labelled(target, labels), labels, name)
 
-    return Looped(function, 64 * EPS * n**0.5)
+    return Looped(function, 64 * EPS * n**0.5 * _size(labels))
 
 
-def _rounding(n: int, values: np.ndarray, swings: np.ndarray, loss: str) -> Any:
+def _size(labels: Labels) -> float:
+    return max(map(abs, labels or SIGNS)) ** 2
+
+
+def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statistic) -> Any:
     """How far rounding carries values; the logarithm magnifies it where a phase nearly cancels."""
-    if loss != "log_correlation":
-        return 32 * EPS * (n**0.5 + np.abs(values))
+    if statistic.loss.name != "log_correlation":
+        return 32 * EPS * (n**0.5 * max(1.0, _size(statistic.labels)) + np.abs(values))
     with np.errstate(divide="ignore"):
         return 32 * EPS * (n**0.5 / np.abs(swings) + np.abs(values))
 
 
-def _risk_and_swing(
-    weights: Any, indicator: Any, probabilities: Any, contrast: Any, loss: str
-) -> tuple[Array, Array]:
-    """The risk, and the cosine of the phase of E[e^{iπs} χ_B] that it contains as a factor."""
-    _, phase = log_characteristic(weights, indicator, probabilities, jnp.pi)
-    return cosine_risk(weights, indicator, probabilities, contrast, loss), jnp.cos(phase)
+def _risk_and_swing(weights: Any, target: Any, labels: Labels, loss: str) -> tuple[Array, Array]:
+    """The risk, and the share of E|y e^{iπs}| that is left of the factor in it: rounding grows as
+    it falls."""
+    _, _, swing = correlation_wave(weights, target, labels)
+    return cosine_risk(weights, target, labels, loss), swing
 
 
-_value_and_slopes = jax.jit(jax.value_and_grad(_risk_and_swing, has_aux=True), static_argnums=4)
+_value_and_slopes = jax.jit(
+    jax.value_and_grad(_risk_and_swing, has_aux=True), static_argnums=(2, 3)
+)
 
 
-@partial(jax.jit, static_argnums=4)
-def _values(weights: Any, indicators: Any, probabilities: Any, contrasts: Any, loss: str) -> Any:
-    one = jax.vmap(partial(_risk_and_swing, loss=loss))
-    return one(weights, indicators, probabilities, contrasts)
+@partial(jax.jit, static_argnums=(2, 3))
+def _values(weights: Any, targets: Any, labels: Labels, loss: str) -> Any:
+    one = lambda g, t: _risk_and_swing(g, labelled(t, labels), labels, loss)  # noqa: E731
+    return jax.vmap(one)(weights, targets)
 
 
 def log_characteristic(
@@ -93,37 +106,59 @@ def log_characteristic(
     return modulus, jnp.sum(half + jnp.arctan2(imaginary, real))
 
 
+def correlation_wave(weights: Any, target: Any, labels: Labels) -> tuple[Array, Array, Array]:
+    """E[y cos πs] as exp(modulus)·factor, and the factor as a share of what rounding acts on.
+
+    labels: those of a `Labelled` target. A share of 1e-15 is all rounding.
+    """
+    if isinstance(target, Target):
+        modulus, phase = log_characteristic(weights, target.indicator, target.probabilities, jnp.pi)
+        return modulus, jnp.cos(phase) * target.contrast, jnp.cos(phase)
+    assert labels is not None
+    means = jnp.asarray(labels) @ target.shares
+    head = plain_sums(weights[target.subset], target.probabilities[target.subset])
+    modulus, phase = _bulk(weights, target, jnp.pi)
+    terms = head.chances[0] * means
+    factor = jnp.sum(terms * jnp.cos(phase + jnp.pi * head.sums))
+    return modulus, factor, factor / jnp.sum(jnp.abs(terms))
+
+
+def _bulk(weights: Any, target: Labelled, frequency: float) -> tuple[Array, Array]:
+    """`log_characteristic` of the positions outside B."""
+    others = weights.at[target.subset].set(0.0)
+    return log_characteristic(others, jnp.zeros_like(others), target.probabilities, frequency)
+
+
 def log_correlation(
-    weights: Float[Array, " n"],
-    indicator: Float[Array, " n"],
-    probabilities: Float[Array, " n"],
-    contrast: Float[Array, ""],
+    weights: Float[Array, " n"], target: Target | Labelled, labels: Labels = None
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """log|E[y cos πs]| and its sign; for fair bits Π_{j∉B} cos(πg_j/2) Π_{j∈B} sin(πg_j/2)."""
-    modulus, phase = log_characteristic(weights, indicator, probabilities, jnp.pi)
-    swing = jnp.cos(phase) * contrast
-    return modulus + jnp.log(jnp.abs(swing)), jnp.sign(swing)
+    """log|E[y cos πs]| and its sign; for a parity of fair bits Π_{j∉B} cos(πg_j/2) Π_{j∈B}
+    sin(πg_j/2). labels: those of a `Labelled` target."""
+    modulus, factor, _ = correlation_wave(weights, target, labels)
+    return modulus + jnp.log(jnp.abs(factor)), jnp.sign(factor)
 
 
 def cosine_risk(
-    weights: Float[Array, " n"],
-    indicator: Float[Array, " n"],
-    probabilities: Float[Array, " n"],
-    contrast: Float[Array, ""],
-    loss: str,
+    weights: Float[Array, " n"], target: Target | Labelled, labels: Labels, loss: str
 ) -> Float[Array, ""]:
     """The population risk of cos(πs) for one of the lab's losses by name."""
-    log_c, sign = log_correlation(weights, indicator, probabilities, contrast)
+    modulus, factor, _ = correlation_wave(weights, target, labels)
     if loss == "log_correlation":
-        return -log_c
-    c = sign * jnp.exp(log_c)
+        return -(modulus + jnp.log(jnp.abs(factor)))
+    c = jnp.exp(modulus) * factor
     if loss in _OF_CORRELATION:
         return _OF_CORRELATION[loss](c)
     modulus, phase = log_characteristic(
-        weights, jnp.zeros_like(indicator), probabilities, 2 * jnp.pi
+        weights, jnp.zeros_like(weights), target.probabilities, 2 * jnp.pi
     )
     mean_square = (1 + jnp.exp(modulus) * jnp.cos(phase)) / 2
-    return 1 - 2 * c + mean_square if loss == "squared_hinge" else (1 - 2 * c + mean_square) / 2
+    if isinstance(target, Target) or loss == "squared_hinge":
+        total = 1 - 2 * c + mean_square
+    else:
+        chances = plain_sums(weights[target.subset], target.probabilities[target.subset]).chances
+        squares = jnp.asarray(labels) ** 2 @ target.shares
+        total = jnp.sum(chances[0] * squares) - 2 * c + mean_square
+    return total if loss == "squared_hinge" else total / 2
 
 
 _OF_CORRELATION: dict[str, Callable[[Array], Array]] = {

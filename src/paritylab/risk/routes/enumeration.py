@@ -14,11 +14,10 @@ from paritylab.risk.routes.case import (
     Found,
     Looped,
     Statistic,
-    Target,
     found_through_outer,
-    target_of,
 )
-from paritylab.risk.routes.half_sums import gather, partial_sums
+from paritylab.risk.routes.sums import halves
+from paritylab.risk.routes.targets import labelled
 
 #: 2^_INNER sums are evaluated at a time.
 _INNER = 14
@@ -39,8 +38,7 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
 def risk(case: Case) -> Found:
     """Value and slopes to rounding."""
     n, statistic = case.problem.n, case.statistic
-    target = target_of(case.problem)
-    totals = _sum_over_strings(statistic, case.weights, target, case.slopes)
+    totals = _sum_over_strings(statistic, case.weights, case.target, case.slopes)
     error = 64 * n * EPS * (1 + float(totals.largest)) + float(totals.wobble)
     slopes = totals.slopes if case.slopes else None
     return found_through_outer(statistic.loss, float(totals.mean), error, exact=True, slopes=slopes)
@@ -49,10 +47,9 @@ def risk(case: Case) -> Found:
 def looped(statistic: Statistic, n: int) -> Looped:
     """The risk for compiled loops; as exact as `risk`."""
 
-    def function(weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
-        every = partial_sums(weights, target.arrays().indicator, target.arrays().probabilities)
-        even, odd = jnp.sum(every.chances * statistic.parts(every.sums), axis=1)
-        return statistic.loss.outer(even + target.contrast * odd)
+    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+        every = halves(weights, labelled(target, statistic.labels), n).left
+        return statistic.loss.outer(jnp.sum(every.chances * statistic.parts(every.sums)))
 
     largest = float(np.abs(statistic.parts(jnp.linspace(0.0, statistic.k, 257))).max())
     return Looped(function, 64 * n * EPS * (1 + largest))
@@ -60,22 +57,18 @@ def looped(statistic: Statistic, n: int) -> Looped:
 
 @eqx.filter_jit
 def _sum_over_strings(
-    statistic: Statistic, weights: Any, target: Target, with_slopes: bool
+    statistic: Statistic, weights: Any, target: Any, with_slopes: bool
 ) -> _Totals:
     """Mean, its dependence on the rounding of sums, largest term, slopes."""
     n, k = weights.shape[0], statistic.k
-    indicator, probabilities, contrast = target.arrays()
-    inner, outer = (
-        partial_sums(jnp.asarray(weights)[part], indicator[part], probabilities[part])
-        for part in (slice(None, _INNER), slice(_INNER, None))
-    )
-    factors = jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
+    both = halves(jnp.asarray(weights), target, _INNER)
+    inner, outer = both.left, both.right
     shift = 2 * n * EPS * k
 
     def visit(totals: _Totals, entry: Any) -> tuple[_Totals, Any]:
         start, chance = entry
         s = jnp.clip(inner.sums + start, 0, k)
-        shares = inner.chances * chance[:, None] * factors
+        shares = inner.chances * chance[:, None]
         if with_slopes:
             parts, steep = jax.jvp(statistic.parts, (s,), (jnp.ones_like(s),))
             slopes = jnp.sum(shares * steep, axis=0)
@@ -94,5 +87,4 @@ def _sum_over_strings(
     zero = jnp.zeros(())
     start = _Totals(zero, zero, zero, jnp.zeros_like(inner.sums))
     totals, outer_slopes = jax.lax.scan(visit, start, (outer.sums, outer.chances.T))
-    slopes = jnp.concatenate([gather(totals.slopes), gather(outer_slopes)])
-    return totals._replace(slopes=slopes)
+    return totals._replace(slopes=both.gathered(totals.slopes, outer_slopes))

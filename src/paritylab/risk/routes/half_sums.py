@@ -5,12 +5,13 @@ terms (u+v-t)₊ and (u+v-t)₊² need, for every u, the mass and the first two 
 t-u: a binary search in the sorted v and a look-up in their running moments.
 """
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from paritylab.precision import AnyArray
 from paritylab.risk.routes.case import (
@@ -19,12 +20,12 @@ from paritylab.risk.routes.case import (
     Found,
     Looped,
     Statistic,
-    Target,
     found_through_outer,
-    target_of,
     through_outer,
 )
 from paritylab.risk.routes.pieces import Pieces, scale_of
+from paritylab.risk.routes.sums import Half, halves
+from paritylab.risk.routes.targets import Labelled, Labels, Target, labelled
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -34,7 +35,7 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
 
 def risk(case: Case) -> Found:
     """Value and slopes to rounding."""
-    arguments = (case.weights, *target_of(case.problem), case.statistic.pieces)
+    arguments = (case.weights, case.target, case.statistic.pieces)
     if case.slopes:
         mean, slopes = half_sum_value_and_gradient(*arguments)
     else:
@@ -44,10 +45,10 @@ def risk(case: Case) -> Found:
 
 
 def many(
-    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Target
+    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
-    means = np.asarray(_half_sum_values(weights, *targets, statistic.pieces))
+    means = np.asarray(_half_sum_values(weights, targets, statistic.pieces, statistic.labels))
     error = _rounding(statistic, weights.shape[1])
     carried = through_outer(statistic.loss, means, np.full(len(means), error))
     return carried.value, carried.error
@@ -58,8 +59,8 @@ def looped(statistic: Statistic, n: int) -> Looped:
     pieces, outer = statistic.pieces, statistic.loss.outer
     assert pieces is not None
 
-    def function(weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
-        return outer(half_sum_mean(weights, *map(jnp.asarray, target), pieces))
+    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+        return outer(half_sum_mean(weights, labelled(target, statistic.labels), pieces))
 
     return Looped(function, _rounding(statistic, n))
 
@@ -71,83 +72,36 @@ def _rounding(statistic: Statistic, n: int) -> float:
     return (64 * n + unsorted) * EPS * scale_of(statistic.pieces, statistic.k)
 
 
-class Half(NamedTuple):
-    """Partial sums of one half with their probabilities, plain (row 0) and times χ (row 1)."""
-
-    sums: Float[Array, " size"]
-    chances: Float[Array, "2 size"]
-
-
 @jax.custom_vjp
 def half_sum_mean(
-    weights: Float[Array, " n"],
-    indicator: Float[Array, " n"],
-    probabilities: Float[Array, " n"],
-    contrast: Float[Array, ""],
-    pieces: Pieces,
+    weights: Float[Array, " n"], target: Target | Labelled, pieces: Pieces
 ) -> Float[Array, ""]:
-    """E[even(s)] + contrast·E[odd(s) χ_B(x)] for s = Σ_j g_j x_j, over all 2^n inputs.
+    """E[even(s)] + contrast·E[odd(s) χ_B(x)] for s = Σ_j g_j x_j, over all 2^n inputs; for a junta
+    Σ_r E[share_r(u)·statistic_r(s)], u the bits of B.
 
-    weights: g ≥ 0. indicator: 1 on B. probabilities: P(x_j = 1). contrast: sign·(1-2ν).
-    Needs float64: the sort packs positions into the last bits of the sums.
+    weights: g ≥ 0. Needs float64: the sort packs positions into the last bits of the sums.
     """
-    return _mean_and_gradient(weights, indicator, probabilities, contrast, pieces)[0]
+    return _mean_and_gradient(weights, target, pieces)[0]
 
 
-def _forward(
-    weights: Any, indicator: Any, probabilities: Any, contrast: Any, pieces: Pieces
-) -> tuple[Array, tuple[Any, ...]]:
-    mean, gradient = _mean_and_gradient(weights, indicator, probabilities, contrast, pieces)
-    return mean, (gradient, indicator, probabilities, contrast, pieces)
+def _forward(weights: Any, target: Any, pieces: Pieces) -> tuple[Array, Array]:
+    return _mean_and_gradient(weights, target, pieces)
 
 
-def _backward(residuals: tuple[Any, ...], cotangent: Array) -> tuple[Any, ...]:
-    gradient, *constants = residuals
-    return cotangent * gradient, *jax.tree.map(jnp.zeros_like, tuple(constants))
+def _backward(gradient: Array, cotangent: Array) -> tuple[Any, ...]:
+    return cotangent * gradient, None, None
 
 
 half_sum_mean.defvjp(_forward, _backward)
 
 
-def _mean_and_gradient(
-    weights: Any, indicator: Any, probabilities: Any, contrast: Any, pieces: Pieces
-) -> tuple[Array, Array]:
-    middle = max(weights.shape[0] // 2 - 1, 0)
-    left, right = (
-        partial_sums(weights[part], indicator[part], probabilities[part])
-        for part in (slice(None, middle), slice(middle, None))
-    )
-    # The contrast belongs to the odd part alone: let it ride on the left half's χ row.
-    left = left._replace(chances=left.chances * jnp.stack([1.0 + 0 * contrast, contrast])[:, None])
-    order = _ascending(right.sums)
-    right = Half(right.sums[order], right.chances[:, order])
-    mean, slopes_left, slopes_right = _sum_over_knots(left, right, pieces)
+def _mean_and_gradient(weights: Any, target: Any, pieces: Pieces) -> tuple[Array, Array]:
+    parts = halves(weights, target, max(weights.shape[0] // 2 - 1, 0))
+    order = _ascending(parts.right.sums)
+    right = Half(parts.right.sums[order], parts.right.chances[:, order])
+    mean, slopes_left, slopes_right = _sum_over_knots(parts.left, right, pieces)
     slopes_right = jnp.zeros_like(slopes_right).at[order].set(slopes_right)
-    return mean, jnp.concatenate([gather(slopes_left), gather(slopes_right)])
-
-
-def _bit_table(size: int) -> Bool[Array, "size bits"]:
-    """Whether bit j of i is set; only ever a fused operand, never stored."""
-    bits = size.bit_length() - 1
-    index = jnp.arange(size, dtype=jnp.int32)[:, None]
-    return ((index >> jnp.arange(bits, dtype=jnp.int32)[None, :]) & 1) == 1
-
-
-def partial_sums(
-    weights: Float[AnyArray, " m"], indicator: Float[AnyArray, " m"], probabilities: Any
-) -> Half:
-    """All 2^m partial sums; entry number i has bit j equal to (i >> j) & 1."""
-    bits = _bit_table(1 << weights.shape[0])
-    sums = jnp.sum(jnp.where(bits, weights[None, :], 0.0), axis=1)
-    p = probabilities[None, :]
-    signs = 1 - 2 * indicator[None, :]
-    plain = jnp.prod(jnp.where(bits, p, 1 - p), axis=1)
-    return Half(sums, jnp.stack([plain, plain * jnp.prod(jnp.where(bits, signs, 1.0), axis=1)]))
-
-
-def gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
-    """Σ over entries with bit j set, for every j: the transpose of the partial sums."""
-    return jnp.sum(jnp.where(_bit_table(slopes.shape[0]), slopes[:, None], 0.0), axis=0)
+    return mean, parts.gathered(slopes_left, slopes_right)
 
 
 def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
@@ -175,7 +129,7 @@ def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Arr
 def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Array, Array]:
     """The mean and its derivative with respect to every partial sum; `right` is ascending."""
     moments = _moments_above(right)
-    knots, size = jnp.asarray(pieces.knots), right.sums.shape[0]
+    knots, (rows, size) = jnp.asarray(pieces.knots), right.chances.shape
     # All knots at once while that fits a cache, one by one beyond.
     one_by_one = left.sums.shape[0] > 2**14
 
@@ -192,12 +146,14 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
         value = value + jnp.sum(jump * linear + bend / 2 * square, axis=1)
         change = change + jnp.sum(jump * mass + bend * linear, axis=1)
         terms = [left.chances[:, None, :] * (jump - bend * x), left.chances[:, None, :] * bend]
+        if rows == 1:
+            terms = [jnp.sum(term, axis=0, keepdims=True) for term in terms]
         update = jnp.moveaxis(jnp.stack(terms), (0, 1), (-2, -1))
         return (value, change, marks.at[index].add(update)), None
 
     start = jnp.asarray(pieces.start)[:, None] * moments[0, 0][:, None]
     start = jnp.broadcast_to(start, left.chances.shape)
-    marks = jnp.zeros((size + 1, 2, 2), left.sums.dtype)
+    marks = jnp.zeros((size + 1, 2, rows), left.sums.dtype)
     table = (knots, jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
     totals = (start, jnp.zeros_like(start), marks)
     if one_by_one:
@@ -210,14 +166,19 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
     return jnp.sum(left.chances * value), jnp.sum(left.chances * change, axis=0), slopes_right
 
 
-def _moments_above(half: Half) -> Float[Array, "above 3 2"]:
-    """Mass, first and second moment of the entries from each index on, plain and times χ."""
+def _moments_above(half: Half) -> Float[Array, "above 3 rows"]:
+    """Mass, first and second moment of the entries from each index on, per row of chances."""
     powers = jnp.stack([jnp.ones_like(half.sums), half.sums, half.sums**2], axis=1)
     terms = powers[:, :, None] * half.chances.T[:, None, :]
     totals = jax.lax.associative_scan(jnp.add, terms, reverse=True, axis=0)
-    return jnp.concatenate([totals, jnp.zeros((1, 3, 2), half.sums.dtype)])
+    return jnp.concatenate([totals, jnp.zeros_like(totals[:1])])
+
+
+@partial(jax.jit, static_argnums=3)
+def _half_sum_values(weights: Any, targets: Any, pieces: Pieces, labels: Labels) -> Array:
+    one = lambda row, target: half_sum_mean(row, labelled(target, labels), pieces)  # noqa: E731
+    return jax.vmap(one)(weights, targets)
 
 
 half_sum_value = jax.jit(half_sum_mean)
-_half_sum_values = jax.jit(jax.vmap(half_sum_mean, (0, 0, 0, 0, None)))
 half_sum_value_and_gradient = jax.jit(jax.value_and_grad(half_sum_mean))

@@ -12,14 +12,13 @@ from paritylab.risk.routes.case import (
     Found,
     Looped,
     Statistic,
-    Target,
     found_through_outer,
-    target_of,
 )
 from paritylab.risk.routes.moving import LOOP_ERROR, moving_mean
 from paritylab.risk.routes.pieces import scale_of
 from paritylab.risk.routes.plan import kinked_plan
 from paritylab.risk.routes.series import kinked_mean
+from paritylab.risk.routes.targets import labelled
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -33,7 +32,7 @@ def risk(case: Case) -> Found:
     assert pieces is not None
     plan, tail = kinked_plan(case.weights, problem, pieces, case.tolerance)
     compiled = kinked_gradient if case.slopes else kinked_value
-    arguments = (case.weights, *target_of(problem), pieces, plan)
+    arguments = (case.weights, case.target, pieces, plan)
     mean, kink, slopes = compiled(*arguments, fair=problem.is_uniform)
     terms = len(plan.frequencies)
     rounding = 16 * (terms + problem.n**0.5) * EPS * scale_of(pieces, problem.k)
@@ -52,8 +51,8 @@ def looped(statistic: Statistic, n: int) -> Looped:
     pieces, outer = statistic.pieces, statistic.loss.outer
     assert pieces is not None
 
-    def function(weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
-        return outer(moving_mean(weights, *target.arrays(), pieces))
+    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+        return outer(moving_mean(weights, labelled(target, statistic.labels), pieces))
 
     return Looped(function, LOOP_ERROR * scale_of(pieces, statistic.k))
 

@@ -1,13 +1,14 @@
 """Exact expectations when the weights take few distinct values: count the ones per value."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
+from paritylab.problem.junta import bit_patterns
 from paritylab.risk.routes.case import (
     EPS,
     Case,
@@ -16,9 +17,9 @@ from paritylab.risk.routes.case import (
     Statistic,
     evaluated,
     found_through_outer,
-    target_of,
 )
 from paritylab.risk.routes.pieces import evaluate, scale_of
+from paritylab.risk.routes.targets import target_of
 
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
@@ -26,13 +27,13 @@ MAX_GROUPS = 20
 
 
 class States(NamedTuple):
-    """Sums with their probabilities, plain (row 0) and times χ (row 1).
+    """Sums with their chances, plain (row 0) and times χ (row 1); for a junta a row per label.
 
     spread: how far the sums may be off because weights that are nearly equal count as equal.
     """
 
     sums: Float[np.ndarray, " size"]
-    chances: Float[np.ndarray, "2 size"]
+    chances: Float[np.ndarray, "rows size"]
     spread: float
 
 
@@ -48,20 +49,20 @@ def risk(case: Case) -> Found:
     statistic, problem = case.statistic, case.problem
     groups = groups_of(case.weights, problem)
     assert groups is not None
-    states = states_of(case.weights, problem, groups)
+    junta = isinstance(problem, Junta)
+    states = junta_states_of(case, groups) if junta else states_of(case.weights, problem, groups)
     shift = states.spread + 2 * problem.n * EPS * problem.k
     s = np.clip(np.stack([states.sums, states.sums - shift, states.sums + shift]), 0, problem.k)
     if statistic.pieces is not None:
         parts = np.stack([evaluate(statistic.pieces, row) for row in s])
         scale = scale_of(statistic.pieces, problem.k)
     else:
-        parts = np.moveaxis(evaluated(statistic, s.ravel()).reshape(2, *s.shape), 1, 0)
+        parts = np.moveaxis(evaluated(statistic, s.ravel()).reshape(-1, *s.shape), 1, 0)
         scale = float(np.abs(parts[0]).max(axis=1).sum())
-    factors = np.array([1.0, float(target_of(problem).contrast)])
-    mean = factors @ np.sum(states.chances * parts[0], axis=1)
+    mean = np.sum(states.chances * parts[0])
     # A jump or a steep flank at a sum makes the value depend on the rounding of that sum.
     moved = np.abs(parts[1:] - parts[:1]).max(axis=0)
-    wobble = np.sum(states.chances[0] * moved)
+    wobble = np.sum((np.abs(states.chances) if junta else states.chances[0]) * moved)
     # Binomial probabilities are good to about 1e-12 relative.
     error = 1e-11 * scale + float(wobble)
     return found_through_outer(statistic.loss, float(mean), error, exact=True)
@@ -72,22 +73,36 @@ def looped(statistic: Statistic, n: int) -> Looped:
     raise NotImplementedError
 
 
-def groups_of(weights: np.ndarray, problem: Parity) -> list[np.ndarray] | None:
-    """Positions grouped by equal weight and bias, or None if the counts have too many states."""
+def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] | None:
+    """Positions grouped by equal weight and bias, or None if the counts have too many states.
+
+    Hidden bits of a junta are in no group: their values are enumerated.
+    """
+    if isinstance(problem, Junta):
+        others = np.flatnonzero(problem.indicator == 0)
+        heads = len(np.unique(np.round(_junta_sums(weights, problem), 13)))
+        p = problem.probabilities[others]
+        found = _groups(weights[others], p, MAX_STATES // heads) if len(others) else []
+        return None if found is None else [others[members] for members in found]
+    return _groups(weights, problem.probabilities, MAX_STATES)
+
+
+def _groups(weights: np.ndarray, probabilities: np.ndarray, most: int) -> list[np.ndarray] | None:
+    n = len(weights)
     # A glance at a few positions spares most calls the sort over all of them.
-    glance = weights[:: max(1, problem.n // 64)]
+    glance = weights[:: max(1, n // 64)]
     if len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12))) > MAX_GROUPS:
         return None
     rounded = np.round(weights / max(weights.max(), 1e-300), 13)
-    keys = np.stack([rounded, problem.probabilities], axis=1)
+    keys = np.stack([rounded, probabilities], axis=1)
     _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    if len(counts) > MAX_GROUPS or math.prod(int(count) + 1 for count in counts) > MAX_STATES:
+    if len(counts) > MAX_GROUPS or math.prod(int(count) + 1 for count in counts) > most:
         return None
     return [np.flatnonzero(inverse.ravel() == index) for index in range(len(counts))]
 
 
-def states_of(weights: np.ndarray, problem: Parity, groups: list[np.ndarray]) -> States:
-    """Every sum that counts of ones per group can reach."""
+def states_of(weights: np.ndarray, problem: Any, groups: list[np.ndarray]) -> States:
+    """Every sum that counts of ones per group can reach; label noise is in the chances."""
     sums, plain, signed, spread = np.zeros(1), np.ones(1), np.ones(1), 0.0
     inside = problem.indicator > 0
     for members in groups:
@@ -98,7 +113,30 @@ def states_of(weights: np.ndarray, problem: Parity, groups: list[np.ndarray]) ->
         sums = np.add.outer(sums, weight * ones).ravel()
         plain = np.outer(plain, chances).ravel()
         signed = np.outer(signed, parities).ravel()
-    return States(sums, np.stack([plain, signed]), spread)
+    return States(sums, np.stack([plain, target_of(problem).contrast * signed]), spread)
+
+
+def junta_states_of(case: Case, groups: list[np.ndarray]) -> States:
+    """The same for a junta: values of the hidden bits, one entry per distinct sum, times counts."""
+    problem, weights = case.problem, case.weights
+    head = _junta_sums(weights, problem)
+    patterns, p = bit_patterns(problem.k) == 1, problem.probabilities[list(problem.subset)]
+    chances = np.prod(np.where(patterns, p, 1 - p), axis=1) * np.asarray(case.target.shares)
+    _, first, which = np.unique(np.round(head, 13), return_index=True, return_inverse=True)
+    merged = np.stack([np.bincount(which.ravel(), row) for row in chances])
+    sums, plain, spread = head[first], np.ones(1), float(1e-13 * (len(first) < len(head)))
+    for members in groups:
+        weight = weights[members[0]]
+        spread += float(np.abs(weights[members] - weight).sum())
+        others, _ = _counts(len(members), 0, problem.probabilities[members[0]])
+        sums = np.add.outer(sums, weight * np.arange(len(members) + 1)).ravel()
+        plain = np.outer(plain, others).ravel()
+    return States(sums, np.stack([np.outer(row, plain).ravel() for row in merged]), spread)
+
+
+def _junta_sums(weights: np.ndarray, problem: Parity | Junta) -> np.ndarray:
+    """Σ_{j∈B} g_j u_j for every value u of the hidden bits."""
+    return np.asarray(bit_patterns(problem.k) @ weights[list(problem.subset)])
 
 
 def _counts(size: int, in_subset: int, p: float) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """A loss of a piecewise linear readout as a piecewise quadratic function of the attended sum."""
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -10,14 +11,16 @@ from jaxtyping import Float
 
 from paritylab.models.readouts import Corners, HasCorners, Readout
 from paritylab.precision import AnyArray, float64
-from paritylab.problem.losses import Loss
+from paritylab.problem.losses import LOSSES, Loss
+from paritylab.risk.routes.targets import SIGNS, Labels
 
 #: Points closer than this are one knot.
 _SAME = 1e-12
 
 
 class Pieces(NamedTuple):
-    """Two functions of s in [0, k] on common knots: row 0 the even part, row 1 the odd part in y.
+    """Functions of s in [0, k] on common knots: row 0 the even part, row 1 the odd part in y; for a
+    junta one row per label.
 
     With f± the statistic at label ±1, the even part is (f₊+f₋)/2 and the odd part (f₊-f₋)/2, so
     the statistic is even + y·odd. Each is start + Σ_p [slope_p (s-t_p)₊ + curve_p (s-t_p)₊²/2];
@@ -25,13 +28,15 @@ class Pieces(NamedTuple):
     """
 
     knots: Float[AnyArray, " P"]
-    start: Float[AnyArray, " 2"]
-    slope: Float[AnyArray, "2 P"]
-    curve: Float[AnyArray, "2 P"]
+    start: Float[AnyArray, " rows"]
+    slope: Float[AnyArray, "rows P"]
+    curve: Float[AnyArray, "rows P"]
 
 
-def pieces_of(readout: Readout, loss: Loss, k: int) -> Pieces | None:
+def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pieces | None:
     """The pieces of loss(y, readout(s)) on [0, k], or None if they are not declared.
+
+    labels: of a junta. A loss of one's own declares its pieces for labels ±1 only.
 
     >>> from paritylab.models import Zigzag
     >>> from paritylab.problem.losses import LOSSES
@@ -40,21 +45,24 @@ def pieces_of(readout: Readout, loss: Loss, k: int) -> Pieces | None:
     """
     if not (isinstance(readout, HasCorners) and loss.quadratic_pieces):
         return None
+    if labels not in (None, SIGNS) and LOSSES.get(loss.name) != loss:
+        return None
     try:
-        return _pieces_once(readout, loss, k)
+        return _pieces_once(readout, loss, k, labels)
     except TypeError:  # holds arrays, so it cannot be looked up
-        return _pieces(readout, loss, k)
+        return _pieces(readout, loss, k, labels)
 
 
-def _pieces(readout: Any, loss: Loss, k: int) -> Pieces | None:
+def _pieces(readout: Any, loss: Loss, k: int, labels: Labels) -> Pieces | None:
     corners = readout.corners(k)
     if corners is None:
         return None
-    knots, values = _with_crossings(corners)
+    # The lab's hinges bend at ŷ = 1/y.
+    levels = sorted({-1.0, 1.0} | {1 / y for y in labels or () if y})
+    knots, values = _with_crossings(corners, levels)
     slopes = np.diff(values) / np.diff(knots)
-    middle = (values[:-1] + values[1:]) / 2
-    region = np.where(middle < -1, 0, np.where(middle > 1, 2, 1))
-    constant, first, second = np.moveaxis(_polynomials(loss)[:, region], -1, 0)
+    region = np.searchsorted(levels, (values[:-1] + values[1:]) / 2)
+    constant, first, second = np.moveaxis(_polynomials(loss, labels, levels)[:, region], -1, 0)
     at_knot = values[None, :-1]
     level = constant + first * at_knot + second * at_knot**2
     tilt = (first + 2 * second * at_knot) * slopes
@@ -64,35 +72,34 @@ def _pieces(readout: Any, loss: Loss, k: int) -> Pieces | None:
     curve = _clean(np.diff(curvature, axis=1, prepend=0.0))
     kept = np.any((slope != 0) | (curve != 0), axis=0)
     pieces = Pieces(knots[:-1][kept], level[:, 0], slope[:, kept], curve[:, kept])
-    _check(pieces, readout, loss, k)
+    _check(pieces, readout, loss, k, labels)
     return pieces
 
 
 _pieces_once = lru_cache(maxsize=256)(_pieces)
 
 
-def _with_crossings(corners: Corners) -> Corners:
-    """The corners together with the points between them where the readout crosses ±1."""
+def _with_crossings(corners: Corners, levels: list[float]) -> Corners:
+    """The corners together with the points between them where the readout crosses a level."""
     s, values = [corners.s[:1]], [corners.values[:1]]
     for a, b, left, right in zip(
         corners.s[:-1], corners.s[1:], corners.values[:-1], corners.values[1:], strict=True
     ):
-        levels = [level for level in (-1.0, 1.0) if min(left, right) < level < max(left, right)]
-        inner = sorted((a + (b - a) * (level - left) / (right - left), level) for level in levels)
+        crossed = [level for level in levels if min(left, right) < level < max(left, right)]
+        inner = sorted((a + (b - a) * (level - left) / (right - left), level) for level in crossed)
         inner = [(x, level) for x, level in inner if min(x - a, b - x) > _SAME * (b - a)]
         s.append(np.array([x for x, _ in inner] + [b]))
         values.append(np.array([level for _, level in inner] + [right]))
     return Corners(np.concatenate(s), np.concatenate(values))
 
 
-def _polynomials(loss: Loss) -> Float[np.ndarray, "2 3 3"]:
-    """Coefficients of 1, ŷ, ŷ² for ŷ below -1, between and above 1: even part, then odd part."""
-    points = np.array([[-4.0, -3.0, -2.0], [-0.5, 0.0, 0.5], [2.0, 3.0, 4.0]])
+def _polynomials(loss: Loss, labels: Labels, levels: list[float]) -> Float[np.ndarray, "rows L 3"]:
+    """Coefficients of 1, ŷ, ŷ² for ŷ below, between and above the levels, per row."""
+    between = [(a + np.arange(1, 4) * (b - a) / 4) for a, b in pairwise(levels)]
+    ends = levels[0] - np.array([3.0, 2.0, 1.0]), levels[-1] + np.array([1.0, 2.0, 3.0])
+    points = np.stack([ends[0], *between, ends[1]])
     with float64(), jax.ensure_compile_time_eval():
-        above, below = (
-            np.asarray(loss.pointwise(jnp.asarray(y), jnp.asarray(points))) for y in (1.0, -1.0)
-        )
-    values = np.stack([(above + below) / 2, (above - below) / 2])
+        values = _rows(loss, labels, jnp.asarray(points))
     step = points[:, 1] - points[:, 0]
     second = (values[..., 0] - 2 * values[..., 1] + values[..., 2]) / (2 * step**2)
     first = (values[..., 2] - values[..., 0]) / (2 * step) - 2 * second * points[:, 1]
@@ -100,20 +107,25 @@ def _polynomials(loss: Loss) -> Float[np.ndarray, "2 3 3"]:
     return np.stack([constant, first, second], axis=-1)
 
 
+def _rows(loss: Loss, labels: Labels, predictions: Any) -> Float[np.ndarray, "rows ..."]:
+    """The loss at every label, or its even and odd part; call it in float64."""
+    found = [np.asarray(loss.pointwise(jnp.asarray(y), predictions)) for y in labels or SIGNS]
+    if labels is None:
+        found = [(found[0] + found[1]) / 2, (found[0] - found[1]) / 2]
+    return np.stack(found)
+
+
 def _clean(jumps: np.ndarray) -> np.ndarray:
     """Zero what is rounding noise beside the largest jump."""
     return np.where(np.abs(jumps) > 1e-13 * np.max(np.abs(jumps), initial=1.0), jumps, 0.0)
 
 
-def _check(pieces: Pieces, readout: Readout, loss: Loss, k: int) -> None:
+def _check(pieces: Pieces, readout: Readout, loss: Loss, k: int, labels: Labels) -> None:
     """A clear error if what was declared does not give the statistic back at random points."""
     s = k * np.random.default_rng(0).random(128)
     with float64(), jax.ensure_compile_time_eval():
-        predictions = jax.vmap(readout)(jnp.asarray(s))
-        above, below = (
-            np.asarray(loss.pointwise(jnp.asarray(y), predictions)) for y in (1.0, -1.0)
-        )
-    gap = np.abs(evaluate(pieces, s) - np.stack([(above + below) / 2, (above - below) / 2]))
+        truth = _rows(loss, labels, jax.vmap(readout)(jnp.asarray(s)))
+    gap = np.abs(evaluate(pieces, s) - truth)
     worst = s[int(np.argmax(gap.max(axis=0)))]
     if not gap.max() <= 1e-9 * scale_of(pieces, k):
         raise ValueError(
@@ -123,8 +135,8 @@ def _check(pieces: Pieces, readout: Readout, loss: Loss, k: int) -> None:
         )
 
 
-def evaluate(pieces: Pieces, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "2 P"]:
-    """Even and odd part at the points s."""
+def evaluate(pieces: Pieces, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "rows P"]:
+    """Every row at the points s."""
     values = np.repeat(np.asarray(pieces.start)[:, None], len(s), axis=1)
     for knot, slope, curve in zip(
         pieces.knots, np.asarray(pieces.slope).T, np.asarray(pieces.curve).T, strict=True

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.characteristic import layout_of
 from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.series import Plan
@@ -29,7 +29,7 @@ class Tail:
     the rest.
     """
 
-    def __init__(self, weights: np.ndarray, problem: Parity, heavy: np.ndarray):
+    def __init__(self, weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray):
         self.heavy = heavy
         mass = max(float(weights.sum() - weights[heavy].sum()), 1e-12)
         mean = float(
@@ -65,16 +65,18 @@ class Tail:
 
 
 def kinked_plan(
-    weights: np.ndarray, problem: Parity, pieces: Pieces, tolerance: float
+    weights: np.ndarray, problem: Parity | Junta, pieces: Pieces, tolerance: float
 ) -> tuple[Plan, Tail]:
     """The cheapest plan whose estimated truncation is below the tolerance, or the most exact."""
     kink = 2 * float(np.abs(pieces.slope).sum())
-    order = largest(weights, HEAVY[-1])
+    always = enumerated_always(problem)
+    order = np.append(always, largest_besides(weights, always, HEAVY[-1]))
     stride = max(1, problem.n // 4096)
     sample = weights[::stride]
     best: tuple[float, float, Tail, int] | None = None
-    for count in HEAVY:
-        if count >= problem.n:
+    for more in HEAVY:
+        count = len(always) + more
+        if more and (count >= problem.n or count > max(HEAVY[-1], len(always) + 4)):
             break
         tail = Tail(weights, problem, order[:count])
         for terms in TERMS:
@@ -102,6 +104,19 @@ def kinked_plan(
     return plan, tail
 
 
+def enumerated_always(problem: Parity | Junta) -> np.ndarray:
+    """Positions that every plan enumerates: the hidden bits of a junta."""
+    return np.array(problem.subset if isinstance(problem, Junta) else (), dtype=int)
+
+
+def largest_besides(weights: np.ndarray, without: np.ndarray, count: int) -> np.ndarray:
+    """Positions of the largest weights outside a few positions, largest first."""
+    if not len(without):
+        return largest(weights, count)
+    others = largest(weights, count + len(without))
+    return others[~np.isin(others, without)][:count]
+
+
 def largest(weights: np.ndarray, count: int) -> np.ndarray:
     """Positions of the largest weights, largest first.
 
@@ -119,7 +134,7 @@ def largest(weights: np.ndarray, count: int) -> np.ndarray:
     return pool[np.argsort(-weights[pool], kind="stable")][:count]
 
 
-def _witnesses(weights: np.ndarray, problem: Parity, heavy: np.ndarray) -> np.ndarray:
+def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) -> np.ndarray:
     """Light positions outside B: some of the largest, the others spread over comparable weights.
 
     The largest alone would be nearly equal on a smooth bump and seem to come back into step.
@@ -134,7 +149,7 @@ def _witnesses(weights: np.ndarray, problem: Parity, heavy: np.ndarray) -> np.nd
     return chosen[weights[chosen] > 0]
 
 
-def _variance(weights: np.ndarray, problem: Parity, heavy: np.ndarray) -> float:
+def _variance(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) -> float:
     """Variance of the light positions outside B."""
     out = np.union1d(heavy, np.asarray(problem.subset)).astype(int)
     p = problem.probabilities

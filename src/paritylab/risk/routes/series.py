@@ -14,16 +14,17 @@ from jaxtyping import Array, Complex, Float, Int
 
 from paritylab.precision import AnyArray
 from paritylab.risk.routes.characteristic import Layout, characteristic
-from paritylab.risk.routes.half_sums import partial_sums
 from paritylab.risk.routes.pieces import Pieces
+from paritylab.risk.routes.sums import head_sums
+from paritylab.risk.routes.targets import Labelled, Target
 
 
 class Plan(NamedTuple):
     """How a series is summed; chosen outside compiled code.
 
-    heavy: positions to enumerate. layout: which of the others get a factor of their own.
-    frequencies: M of them. reach: R, the length of the interval of expansion. start: where it
-    begins.
+    heavy: positions to enumerate, first those of B for a junta. layout: which of the
+    others get a factor of their own. frequencies: M of them. reach: R, the length of the interval
+    of expansion. start: where it begins.
     """
 
     heavy: Int[AnyArray, " H"]
@@ -35,41 +36,49 @@ class Plan(NamedTuple):
 
 def kinked_mean(
     weights: Float[Array, " n"],
-    indicator: Float[Array, " n"],
-    probabilities: Float[Array, " n"],
-    contrast: Float[Array, ""],
+    target: Target | Labelled,
     pieces: Pieces,
     plan: Plan,
     *,
     fair: bool,
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """E[even(s)] + contrast·E[odd(s) χ_B(x)], and the total kink that limits the truncation.
+    """What `half_sum_mean` gives, and the total kink that limits the truncation.
 
     The second number K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
     """
-    heavy = plan.heavy
-    head = partial_sums(weights[heavy], indicator[heavy], probabilities[heavy])
-    chances = head.chances * jnp.stack([jnp.ones_like(contrast), contrast])[:, None]
-    light = weights.at[heavy].set(0.0)
+    head = head_sums(weights, target, plan.heavy)
+    light = weights.at[plan.heavy].set(0.0)
     frequencies = jnp.asarray(plan.frequencies)
     coefficients, kink = cosine_coefficients(
-        head.sums + plan.start, chances, pieces, frequencies, plan.reach
+        head.sums + plan.start, head.chances, pieces, frequencies, plan.reach
     )
-    plain, signed = characteristic(light, probabilities, frequencies, plan.layout, fair=fair)
-    terms = (coefficients[0] * plain + coefficients[1] * signed) * jnp.exp(
-        -1j * frequencies * plan.start
+    waves = characteristic(
+        light, jnp.asarray(target.probabilities), frequencies, plan.layout, fair=fair
     )
+    terms = joined_waves(coefficients, *waves, target) * jnp.exp(-1j * frequencies * plan.start)
     return jnp.sum(terms.real), kink
+
+
+def joined_waves(
+    coefficients: Float[Array, "rows M"],
+    plain: Complex[Array, " M"],
+    signed: Complex[Array, " M"],
+    target: Target | Labelled,
+) -> Complex[Array, " M"]:
+    """Σ of coefficients times waves; a junta's B is enumerated, so that all rows share one wave."""
+    if isinstance(target, Labelled):
+        return jnp.sum(coefficients, axis=0) * plain
+    return coefficients[0] * plain + coefficients[1] * signed
 
 
 def cosine_coefficients(
     shifts: Float[Array, " U"],
-    chances: Float[Array, "2 U"],
+    chances: Float[Array, "rows U"],
     pieces: Pieces,
     frequencies: Float[Array, " M"],
     reach: Any,
-) -> tuple[Float[Array, "2 M"], Float[Array, ""]]:
-    """Σ_u chance_u·a_m(u) for the even and the odd part: cosine series of f(u+x) on [0, R].
+) -> tuple[Float[Array, "rows M"], Float[Array, ""]]:
+    """Σ_u chance_u·a_m(u) for every row of the pieces: cosine series of f(u+x) on [0, R].
 
     a_m = (2/(Rω²)) {(-1)^m f'(u+R) - f'(u) - Σ_p [slope_p cos ωx_p - curve_p sin(ωx_p)/ω]}, the sum
     over the knots x_p = t_p - u inside (0, R); a_0 is the mean of f(u+·) over [0, R].

@@ -1,0 +1,273 @@
+"""Targets beyond parity: any function of k ≤ 12 hidden bits, with label noise and biased inputs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from paritylab.problem.bits import as_bits
+from paritylab.problem.parity import checked_bias, checked_noise, checked_subset, whole
+
+#: A table holds 2^k values.
+MAX_BITS = 12
+
+#: Fourier coefficients below this share of the largest value are rounding.
+_ZERO = 1e-12
+
+
+@dataclass(frozen=True)
+class Junta:
+    """The learning problem y = table[u], u the bits of the hidden set B read as a number.
+
+    n: number of bits. subset: the set B, 0-based; its first position is the lowest binary digit of
+    u. Stored sorted, with the table put in the same order. table: 2^k values, k ≤ 12; ±1 for a
+    Boolean function (true is -1, as bit 1 is -1), any finite numbers for a real target. noise: ν in
+    [0, 0.5), ±1 tables only. bias: P(x_j = 1), one number for all bits or one per bit.
+
+    >>> conjunction = Junta(5, (1, 3), (1, 1, 1, -1))
+    >>> int(conjunction.label(np.array([0, 1, 0, 1, 0])))
+    -1
+    """
+
+    n: int
+    subset: tuple[int, ...]
+    table: tuple[float, ...]
+    noise: float = 0.0
+    bias: float | tuple[float, ...] = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", whole("n", self.n))
+        given = tuple(self.subset)
+        object.__setattr__(self, "subset", checked_subset(given, self.n))
+        if not 1 <= self.k <= MAX_BITS:
+            raise ValueError(f"a junta has 1 to {MAX_BITS} hidden bits, got k={self.k}")
+        table = _checked_table(self.table, self.k)
+        digits = [given.index(position) for position in self.subset]
+        table = table[bit_patterns(self.k) @ (1 << np.array(digits))]
+        object.__setattr__(self, "table", tuple(table.tolist()))
+        object.__setattr__(self, "noise", checked_noise(self.noise))
+        if self.noise and not self.is_boolean:
+            raise ValueError("label noise flips signs and needs a table of +1 and -1")
+        object.__setattr__(self, "bias", checked_bias(self.bias, self.n))
+
+    @classmethod
+    def of(
+        cls, n: int, subset: Sequence[int], function: Callable[[Any], Any], **options: Any
+    ) -> "Junta":
+        """The junta of a Python function of the k hidden bits, an array of 0 and 1 in the order of
+        `subset`. Options: noise, bias.
+
+        >>> Junta.of(6, (4, 1), lambda x: 1 - 2 * (x[0] & (1 - x[1]))).table
+        (1.0, 1.0, -1.0, 1.0)
+        """
+        if len(subset) > MAX_BITS:
+            raise ValueError(f"a junta has 1 to {MAX_BITS} hidden bits, got k={len(subset)}")
+        values = [float(function(bits)) for bits in bit_patterns(len(subset))]
+        return cls(n, tuple(subset), tuple(values), **options)
+
+    @classmethod
+    def conjunction(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+        """-1 where all hidden bits are 1."""
+        return cls.of(n, subset, lambda x: 1 - 2 * x.all(), **options)
+
+    @classmethod
+    def majority(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+        """-1 where more than half of the hidden bits are 1; k odd."""
+        if len(subset) % 2 == 0:
+            raise ValueError(f"a majority needs an odd number of bits, got {len(subset)}")
+        return cls.of(n, subset, lambda x: 1 - 2 * (2 * x.sum() > len(x)), **options)
+
+    @classmethod
+    def not_all_equal(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+        """-1 where the hidden bits differ; the parity for k = 2."""
+        return cls.of(n, subset, lambda x: 1 - 2 * (0 < x.sum() < len(x)), **options)
+
+    @classmethod
+    def multiplexer(
+        cls, n: int, address: Sequence[int], data: Sequence[int], **options: Any
+    ) -> "Junta":
+        """(-1)^x of the data bit that the address bits, lowest digit first, point at.
+
+        >>> Junta.multiplexer(9, (0,), (3, 7)).k
+        3
+        """
+        a = len(address)
+        if len(data) != 1 << a:
+            raise ValueError(f"{a} address bits point at {1 << a} data bits, got {len(data)}")
+
+        def chosen(x: Int[np.ndarray, " k"]) -> Any:
+            return 1 - 2 * x[a + int(x[:a] @ (1 << np.arange(a)))]
+
+        return cls.of(n, (*address, *data), chosen, **options)
+
+    @classmethod
+    def from_parities(
+        cls, n: int, coefficients: Mapping[tuple[int, ...], float], **options: Any
+    ) -> "Junta":
+        """Σ_S coefficient_S·χ_S, χ_S the parity of the positions S.
+
+        >>> Junta.from_parities(4, {(0,): 0.5, (0, 2): 0.5}).table
+        (1.0, -1.0, 0.0, 0.0)
+        """
+        subset = sorted({j for positions in coefficients for j in positions})
+
+        def total(x: Int[np.ndarray, " k"]) -> Any:
+            value = dict(zip(subset, 1 - 2 * x.astype(int), strict=True))
+            return sum(
+                c * np.prod([value[j] for j in positions]) for positions, c in coefficients.items()
+            )
+
+        return cls.of(n, subset, total, **options)
+
+    @classmethod
+    def staircase(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+        """χ_{1} + χ_{12} + … + χ_{1…k}, the positions in the order given: a real target of leap 1.
+
+        >>> Junta.staircase(8, (5, 2, 6)).leap
+        1
+        """
+        steps = {tuple(subset[: i + 1]): 1.0 for i in range(len(subset))}
+        return cls.from_parities(n, steps, **options)
+
+    @property
+    def k(self) -> int:
+        """Size of the hidden set."""
+        return len(self.subset)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every bit is fair."""
+        return self.bias == 0.5
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether every value is +1 or -1."""
+        return all(abs(value) == 1 for value in self.table)
+
+    @cached_property
+    def values(self) -> Float[np.ndarray, " size"]:
+        """The table as an array (2^k,)."""
+        return np.array(self.table)
+
+    @cached_property
+    def probabilities(self) -> Float[np.ndarray, " n"]:
+        """P(x_j = 1) for every position j."""
+        return np.broadcast_to(np.asarray(self.bias, dtype=np.float64), (self.n,))
+
+    @cached_property
+    def indicator(self) -> Float[np.ndarray, " n"]:
+        """1 on B, 0 elsewhere."""
+        mask = np.zeros(self.n)
+        mask[list(self.subset)] = 1.0
+        return mask
+
+    @property
+    def by_count(self) -> tuple[float, ...] | None:
+        """f at 0, 1, …, k ones; None if f is not a function of that number alone."""
+        ones = bit_patterns(self.k).sum(axis=1)
+        levels = [self.values[ones == count] for count in range(self.k + 1)]
+        if any(np.ptp(level) > 0 for level in levels):
+            return None
+        return tuple(float(level[0]) for level in levels)
+
+    def label(self, bits: Any) -> Array:
+        """Noiseless label of one bit string (n,) or of many (..., n)."""
+        bits = jnp.asarray(as_bits(bits))
+        if bits.ndim == 0 or bits.shape[-1] != self.n:
+            raise ValueError(
+                f"expected bit strings of length n={self.n}, got an array of shape {bits.shape}"
+            )
+        return self.labels_unchecked(bits)
+
+    def labels_unchecked(self, bits: Array) -> Array:
+        """`label` for arrays known to hold bits of the right length; whole numbers if ±1."""
+        hidden = bits[..., np.asarray(self.subset)].astype(jnp.int32)
+        numbers = hidden @ (1 << np.arange(self.k, dtype=np.int32))
+        kind = jnp.int8 if self.is_boolean else jnp.result_type(float)
+        return jnp.asarray(self.values, kind)[numbers]
+
+    def fourier(self) -> dict[tuple[int, ...], float]:
+        """Coefficients f̂(S) = E[f·χ_S] for fair bits, by set of positions; zeros are left out.
+
+        >>> Junta.conjunction(5, (1, 3)).fourier()
+        {(): 0.5, (1,): 0.5, (3,): 0.5, (1, 3): -0.5}
+        """
+        from paritylab.problem.walsh import (
+            walsh_transform,
+        )  # walsh needs sampling, which needs this
+
+        coefficients = walsh_transform(self.values) / len(self.table)
+        scale = np.abs(self.values).max()
+        patterns, positions = bit_patterns(self.k).astype(bool), np.array(self.subset)
+        sets = {
+            tuple(positions[pattern].tolist()): float(value)
+            for pattern, value in zip(patterns, coefficients, strict=True)
+            if abs(value) > _ZERO * scale
+        }
+        return dict(sorted(sets.items(), key=lambda item: (len(item[0]), item[0])))
+
+    @property
+    def relevant(self) -> tuple[int, ...]:
+        """The positions that f depends on."""
+        return tuple(sorted({j for positions in self.fourier() for j in positions}))
+
+    @property
+    def degree(self) -> int:
+        """Size of the smallest nonempty set with a Fourier coefficient; 0 for a constant."""
+        return min((len(positions) for positions in self.fourier() if positions), default=0)
+
+    @property
+    def leap(self) -> int:
+        """Most bits that must be found at once when the sets of the Fourier expansion are taken in
+        the best order; 1 for a staircase, k for a parity, 0 for a constant."""
+        sets = [set(positions) for positions in self.fourier()]
+        everything: set[int] = set().union(*sets)
+        reached: set[int] = set()
+        largest = 0
+        while reached != everything:
+            step = min((each - reached for each in sets if each - reached), key=len)
+            largest, reached = max(largest, len(step)), reached | step
+        return largest
+
+
+def bit_patterns(k: int) -> Int[np.ndarray, "size k"]:
+    """All 2^k strings of k bits; string number u has bit i equal to (u >> i) & 1."""
+    return (np.arange(1 << k)[:, None] >> np.arange(k)[None, :]) & 1
+
+
+def random_junta(
+    key: int, n: int, k: int, *, values: Any = (-1.0, 1.0), noise: float = 0.0, bias: Any = 0.5
+) -> Junta:
+    """A random table on a random set, drawn until f depends on all k positions.
+
+    values: what the entries of the table are drawn from, each equally likely.
+
+    >>> random_junta(0, 20, 3).k
+    3
+    """
+    if not 1 <= k <= min(n, MAX_BITS):
+        raise ValueError(f"a junta has 1 to {min(n, MAX_BITS)} hidden bits here, got k={k}")
+    generator = np.random.default_rng(key)
+    subset = tuple(generator.choice(n, size=k, replace=False).tolist())
+    for _ in range(1000):
+        table = tuple(generator.choice(np.asarray(values, float), 1 << k).tolist())
+        junta = Junta(n, subset, table, noise, bias)
+        if len(junta.relevant) == k:
+            return junta
+    raise ValueError(f"no table of values {values} depends on all {k} bits; give two values")
+
+
+def _checked_table(table: Any, k: int) -> Float[np.ndarray, " size"]:
+    try:
+        values = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"table must be 2^k numbers, got {table!r}") from None
+    if values.shape != (1 << k,):
+        raise ValueError(f"{k} hidden bits need a table of {1 << k} values, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"a table needs finite values, got {values[~np.isfinite(values)][0]}")
+    return values

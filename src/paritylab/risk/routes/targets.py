@@ -1,0 +1,134 @@
+"""Parities and juntas as arrays, so that one compiled call serves many targets."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.problem import Junta, Parity
+from paritylab.problem.losses import LOSSES, Loss
+
+#: Values at which a statistic is asked for a label; None stands for the signs of a parity, where
+#: even and odd part are kept instead.
+Labels = tuple[float, ...] | None
+
+SIGNS = (1.0, -1.0)
+#: Losses that are polynomials of degree ≤ 2 in the label.
+_QUADRATIC = ("squared", "correlation", "log_correlation")
+#: Distinct values of a real table that other losses serve.
+MAX_VALUES = 32
+
+
+class Target(NamedTuple):
+    """A parity problem as arrays.
+
+    indicator: 1 on B (n,). probabilities: P(x_j = 1), (n,). contrast: sign·(1-2ν), ().
+    """
+
+    indicator: Any
+    probabilities: Any
+    contrast: Any
+
+    def arrays(self) -> "Target":
+        """The same as jax arrays of the precision in force."""
+        return Target(*map(jnp.asarray, self))
+
+
+class JuntaTarget(NamedTuple):
+    """A junta as arrays. subset: B (k,). table: f (2^k,). contrast: 1-2ν, ()."""
+
+    subset: Any
+    probabilities: Any
+    table: Any
+    contrast: Any
+
+    @property
+    def indicator(self) -> Float[Array, " n"]:
+        """1 on B (n,)."""
+        return jnp.zeros(self.probabilities.shape[-1]).at[jnp.asarray(self.subset)].set(1.0)
+
+
+class Labelled(NamedTuple):
+    """A junta as the routes need it: y is label r for share_r(u) of the inputs with hidden bits u.
+
+    subset: B (k,). probabilities: (n,). shares: (R, 2^k); they sum to one over the labels and may
+    be negative where labels are nodes of an interpolation in y.
+    """
+
+    subset: Any
+    probabilities: Any
+    shares: Any
+
+
+def target_of(problem: Parity | Junta) -> Any:
+    """The problem's arrays; the contrast says how much of the label survives noise."""
+    kept = 1 - 2 * problem.noise
+    if isinstance(problem, Junta):
+        subset = np.array(problem.subset, dtype=np.int32)
+        return JuntaTarget(subset, problem.probabilities, problem.values, np.float64(kept))
+    contrast = np.asarray(problem.sign * kept, dtype=np.float64)
+    return Target(problem.indicator, problem.probabilities, contrast)
+
+
+def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -> Labels:
+    """At which labels a statistic is needed for these targets.
+
+    ±1 for Boolean juntas. Real tables: three nodes for losses that are quadratic in y, all values
+    for others.
+    """
+    given = [problems] if isinstance(problems, Parity | Junta) else list(problems)
+    juntas = [each for each in given if isinstance(each, Junta)]
+    if not juntas:
+        return None
+    if len(juntas) < len(given):
+        raise ValueError("one call takes parities or juntas, not both; write a parity as a Junta")
+    if all(junta.is_boolean for junta in juntas):
+        return SIGNS
+    values = sorted({value for junta in juntas for value in junta.table})
+    if loss in (LOSSES[name] for name in _QUADRATIC):
+        reach = 2.0 ** math.ceil(math.log2(max(map(abs, values))))
+        return (-reach, 0.0, reach)
+    if len(values) > MAX_VALUES:
+        raise ValueError(
+            f"loss {loss.name} serves real tables of at most {MAX_VALUES} values, got "
+            f"{len(values)}; use one of {', '.join(_QUADRATIC)}"
+        )
+    return tuple(values)
+
+
+def labelled(target: Any, labels: Labels) -> Any:
+    """What a route computes with: a `Target`, or a `Labelled` for a junta.
+
+    Shares are the Lagrange polynomials of the labels at (1-2ν)·f: probabilities of both signs for
+    ±1 tables, weights of the nodes for losses quadratic in y, 0 or 1 for a list of values.
+    """
+    if isinstance(target, Target):
+        return target.arrays()
+    assert labels is not None
+    values, nodes = jnp.asarray(target.table), jnp.asarray(labels)
+    if len(labels) > 3:
+        shares = jnp.where(values[None, :] == nodes[:, None], 1.0, 0.0)
+    else:
+        mean = jnp.asarray(target.contrast) * values
+        shares = jnp.stack(
+            [
+                math.prod(
+                    ((mean - other) / (label - other) for other in labels if other != label),
+                    start=jnp.ones_like(mean),
+                )
+                for label in labels
+            ]
+        )
+    return Labelled(jnp.asarray(target.subset), jnp.asarray(target.probabilities), shares)
+
+
+def labels_at(bits: Float[Array, "N n"], target: Any) -> Float[Array, " N"]:
+    """Noiseless labels of bit strings."""
+    if isinstance(target, JuntaTarget):
+        hidden = bits[:, target.subset].astype(jnp.int32)
+        digits = jnp.arange(hidden.shape[1], dtype=jnp.int32)[None, :]
+        return jnp.asarray(target.table, bits.dtype)[jnp.sum(hidden << digits, axis=1)]
+    return jnp.sign(target.contrast) * (1 - 2 * jnp.mod(bits @ target.indicator, 2))

@@ -1,0 +1,196 @@
+"""Every junta, exactly: routes, gradients, losses, noise and biased bits against enumeration."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paritylab.models import Cosine, HeadAttention, PiecewiseLinear, WeightedReadout
+from paritylab.precision import float64
+from paritylab.problem import LOSSES, Junta, Parity, random_junta
+from paritylab.risk import (
+    enumerated_gradient,
+    enumerated_risk,
+    population_gradient,
+    population_risk,
+    population_risks,
+    sampled_risk,
+)
+from paritylab.risk.objective import labels_of, target_of, weight_risk
+
+X64_MODES = [False]
+
+#: n and k of the long run.
+SHAPES = ((6, 1), (8, 2), (10, 3), (13, 4), (14, 5), (16, 6))
+
+CURVES = {
+    "corners": lambda k: PiecewiseLinear((0, 0.3 * k, 0.6 * k, 1.5 * k), (1, -1.3, 1.5, -2)),
+    "cos": lambda k: Cosine(),
+    "smooth": lambda k: _smooth,
+}
+
+
+def _smooth(s):
+    return jnp.cos(1.7 * s) + 0.2 * s
+
+
+def case(seed, n, k):
+    """A random junta, attended weights, readout and loss."""
+    generator = np.random.default_rng([seed, n, k])
+    real = seed % 3 == 2
+    junta = random_junta(
+        seed,
+        n,
+        k,
+        values=(-1.5, 0.25, 2.0) if real else (-1.0, 1.0),
+        noise=0.0 if real else float(generator.choice([0.0, 0.15])),
+        bias=generator.uniform(0.2, 0.8, n) if seed % 2 else 0.5,
+    )
+    drawn = generator.dirichlet(np.full(n, generator.choice([0.1, 0.5, 5.0])))
+    # Weights below rounding leave ŷ on the kink of a hinge, where autodiff halves the slope.
+    weights = k * (drawn + 1e-4) / np.sum(drawn + 1e-4)
+    readout = list(CURVES)[seed // 2 % 3]
+    # The logarithm is for correlations that are not zero.
+    losses = [name for name in LOSSES if name != "log_correlation" or readout == "cos"]
+    return junta, weights, CURVES[readout](k), str(generator.choice(losses))
+
+
+def check_case(seed, n, k):
+    junta, weights, readout, loss = case(seed, n, k)
+    exact = enumerated_gradient(WeightedReadout(weights, readout), junta, loss)
+    found = population_gradient(weights[None] / k, junta, readout=readout, loss=loss)
+    gap = abs(found.risk.value - exact.risk.value)
+    assert gap <= found.risk.error + exact.risk.error, (found.risk, exact.risk)
+    assert found.risk.kind == "exact"
+    difference = np.asarray(found.gradient)[0] / k - exact.gradient
+    assert np.abs(difference).max() <= 1e-9 * (1 + np.abs(exact.gradient).max())
+    return gap
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_front_door_is_enumeration_on_random_juntas(seed):
+    check_case(seed, (9, 12)[seed % 2], (3, 4)[seed % 2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(300))
+def test_the_front_door_is_enumeration_on_many_juntas(seed):
+    check_case(1000 + seed, *SHAPES[seed % len(SHAPES)])
+
+
+@pytest.mark.parametrize(
+    ("route", "seed", "kind"),
+    [
+        ("enumeration", 0, "exact"),
+        ("enumeration", 3, "exact"),
+        ("series", 0, "numerical"),
+        ("series", 6, "numerical"),
+        ("series", 4, "numerical"),
+        ("series", 5, "numerical"),
+    ],
+)
+def test_every_route_is_within_its_own_error(route, seed, kind):
+    junta, weights, _, _ = case(seed, 11, 3)
+    readout = CURVES["smooth" if seed in (4, 5) else "corners"](3)
+    exact = enumerated_gradient(WeightedReadout(weights, readout), junta, "squared_hinge")
+    found = population_gradient(weights[None] / 3, junta, readout=readout, route=route)
+    assert found.risk.route == route
+    assert abs(found.risk.value - exact.risk.value) <= found.risk.error + exact.risk.error
+    difference = np.asarray(found.gradient)[0] / 3 - exact.gradient
+    allowed = 1e-9 if kind == "exact" else 1e-3
+    assert np.abs(difference).max() <= allowed * (1 + np.abs(exact.gradient).max())
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_equal_weights_are_a_lattice(real):
+    junta = random_junta(5, 12, 3, values=(-1.5, 0.25, 2.0) if real else (-1.0, 1.0))
+    uniform, readout = np.full((2, 12), 1 / 12), CURVES["corners"](3)
+    exact = enumerated_risk(WeightedReadout(np.full(12, 0.25), readout), junta)
+    found = population_risk(uniform, junta, readout=readout, route="lattice")
+    assert abs(found.value - exact.value) <= found.error + exact.error
+    large = Junta.majority(100_000, (5, 77, 4096))
+    assert population_risk(np.full((1, 100_000), 1e-5), large).route == "lattice"
+
+
+def test_a_parity_written_as_a_table_has_its_risk_at_any_size():
+    weights = np.random.default_rng(2).dirichlet(np.full(200, 3.0))[None]
+    parity = Parity(200, (4, 17, 22), noise=0.1)
+    junta = Junta.from_parities(200, {parity.subset: 1.0}, noise=0.1)
+    options = {"readout": CURVES["corners"](3), "loss": "hinge"}
+    one, two = (population_gradient(weights, each, **options) for each in (parity, junta))
+    assert abs(one.risk.value - two.risk.value) <= one.risk.error + two.risk.error
+    assert np.abs(one.gradient - two.gradient).max() <= 1e-6
+    cos = [population_risk(weights, p, readout="cos", loss="squared") for p in (parity, junta)]
+    assert abs(cos[0].value - cos[1].value) <= 1e-13
+
+
+@pytest.mark.parametrize(
+    ("readout", "route"),
+    [("corners", "half-sums"), ("smooth", "enumeration"), ("cos", "closed form")],
+)
+@pytest.mark.parametrize("real", [False, True])
+def test_loops_differentiate_the_same_risk(readout, route, real):
+    junta, weights, _, _ = case(5 if real else 1, 10, 3)
+    curve, loss = CURVES[readout](3), LOSSES["squared"]
+    exact = enumerated_gradient(WeightedReadout(weights, curve), junta, "squared")
+    with float64():
+        risk = weight_risk(curve, loss, 10, 3, labels=labels_of(junta, loss))
+        both = jax.jit(jax.value_and_grad(risk))
+        value, slopes = map(np.asarray, both(jnp.asarray(weights), target_of(junta)))
+    assert risk.route == route
+    assert abs(value - exact.risk.value) <= risk.error + exact.risk.error
+    difference = np.asarray(slopes) - exact.gradient
+    assert np.abs(difference).max() < 1e-9
+
+
+@pytest.mark.parametrize("readout", ["corners", "smooth"])
+def test_loops_of_the_series_stay_close(readout):
+    junta, weights, _, _ = case(1, 10, 3)
+    curve = CURVES[readout](3)
+    exact = enumerated_risk(WeightedReadout(weights, curve), junta, "squared")
+    with float64():
+        labels = labels_of(junta, LOSSES["squared"])
+        risk = weight_risk(curve, "squared", 10, 3, route="series", labels=labels)
+        value = float(jax.jit(risk)(jnp.asarray(weights), target_of(junta)))
+    assert abs(value - exact.value) <= risk.error + exact.error
+
+
+@pytest.mark.parametrize(("readout", "loss"), [("corners", "hinge"), ("cos", "log_correlation")])
+def test_many_juntas_at_once_are_the_front_door(readout, loss):
+    juntas = [random_junta(i, 12, 3, noise=0.1 * (i % 2)) for i in range(4)]
+    weights = 3 * np.random.default_rng(0).dirichlet(np.ones(12), 4)
+    curve = CURVES[readout](3)
+    risks = population_risks(weights, juntas, readout=curve, loss=loss)
+    assert risks.kind == "exact"
+    for value, row, junta in zip(risks.values, weights, juntas, strict=True):
+        one = population_risk(row[None] / 3, junta, readout=curve, loss=loss)
+        assert value == pytest.approx(one.value, abs=1e-12)
+
+
+def test_symmetric_juntas_bring_their_readout_and_others_ask_for_one():
+    for junta in (Junta.majority(40, (3, 9, 30)), Junta.staircase(40, (7,))):
+        model = HeadAttention.on(junta, tau=1e-4)
+        assert population_risk(model, junta, loss="squared").value < 1e-9
+        assert population_risk(np.eye(40)[list(junta.subset)], junta, loss="squared").value < 1e-9
+    mixed = Junta.of(12, (2, 5), lambda x: 1 - 2 * x[0])
+    with pytest.raises(ValueError, match="no function of how many of its bits are 1"):
+        population_risk(np.full((2, 12), 1 / 12), mixed)
+    with pytest.raises(ValueError, match="give readout="):
+        HeadAttention.random(0, mixed)
+
+
+def test_samples_agree():
+    junta = random_junta(8, 14, 3, noise=0.1, bias=0.4)
+    model = WeightedReadout(np.full(14, 3 / 14), CURVES["corners"](3))
+    exact, drawn = enumerated_risk(model, junta), sampled_risk(model, junta, samples=40_000)
+    assert abs(exact.value - drawn.value) < 5 * drawn.error
+
+
+def test_real_tables_of_many_values_need_a_loss_quadratic_in_y():
+    junta = Junta(12, range(6), np.linspace(-1, 2, 64))
+    attention, readout = np.full((6, 12), 1 / 12), CURVES["corners"](6)
+    exact = enumerated_risk(WeightedReadout(np.full(12, 0.5), readout), junta, "squared")
+    found = population_risk(attention, junta, readout=readout, loss="squared")
+    assert abs(found.value - exact.value) <= found.error + exact.error
+    with pytest.raises(ValueError, match="at most 32 values, got 64"):
+        population_risk(attention, junta, readout=readout, loss="hinge")
