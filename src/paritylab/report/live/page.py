@@ -1,0 +1,3 @@
+"""x"""
+from pathlib import Path
+FOLDER = Path(__file__).parent
