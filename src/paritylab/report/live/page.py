@@ -25,7 +25,7 @@ SHOWN = {
     "chain": ("ks-thm5", "ks-thm5-samples", "ks-thm7"),
 }
 #: The string of the first picture.
-BITS = "01101001001011010010"
+BITS = "01101000101011010010"
 
 _IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "(?P<path>[^"]+)";\n', re.M)
 _EXPORT = re.compile(r"^export (?P<kind>const|function|async function) (?P<name>\w+)", re.M)
@@ -84,7 +84,10 @@ def modules_of(main: Path) -> list[Path]:
 
 def bundle(main: Path) -> str:
     """All modules as one script: each is a function that returns what it exports."""
-    script = "".join(_as_function(path) for path in modules_of(main))
+    paths = modules_of(main)
+    engine = ", ".join(_name(path) for path in paths if path.parent.name == "engine")
+    script = "".join(map(_as_function, paths))
+    script += f"\n// The engine, for the console.\nglobalThis.paritylab = {{ {engine} }};\n"
     if "</script" in script.lower():
         raise ValueError("a module holds </script, which would end the page's script")
     return script

@@ -13,6 +13,7 @@ import { LOSSES, zigzagPieces } from "./losses.js";
 export const COUNTED = 28;
 /** Terms of the series above that, unless fewer are asked for. */
 export const TERMS = 1024;
+const SETTLING = 64;
 
 /** E[y·cos(πs)] = Π_{j∉B} cos(πg_j/2) · Π_{j∈B} sin(πg_j/2), exactly. */
 export function correlation(weights, flags) {
@@ -50,7 +51,7 @@ export function minusLogCorrelation(weights, flags) {
  * Population risk of the zigzag readout and its gradient in g.
  *
  * weights: g (n,), summing to k. flags: 1 on B. loss: a name in LOSSES. error: how far the value
- * may be off: rounding where every input is counted, an estimate from the last half of the terms
+ * may be off: rounding where every input is counted, an estimate from the partial sums
  * of the series. The gradient is known up to a constant shared by all entries, which moves nothing
  * because Σ g is fixed.
  */
@@ -107,7 +108,8 @@ function cosineIntegral([alpha, beta, gamma], omega, a, b) {
  * Σ_m a_m E[cos ω_m s] + b_m E[y cos ω_m s] with ω_m = πm/k, and its gradient in g.
  *
  * E[cos ωs] = cos(πm/2) Π cos(ωg_j/2) and E[y cos ωs] = cos(π(m-k)/2) Π_{∉B} cos Π_{∈B} sin.
- * error: sixteen times the farthest that partial sums of the last half of the terms stray.
+ * error: the farthest that partial sums stray from the last one after the first SETTLING terms. An
+ * estimate: the true error was at most 0.28 of it in 450 random cases.
  */
 function seriesMean(weights, flags, k, power, terms) {
   const n = weights.length;
@@ -132,8 +134,8 @@ function seriesMean(weights, flags, k, power, terms) {
     }
   }
   let stray = 0;
-  for (let m = terms / 2; m < terms; m++) stray = Math.max(stray, Math.abs(value - partial[m]));
-  const error = 16 * stray + 1e-11 * (1 + Math.abs(value));
+  for (let m = SETTLING; m < terms; m++) stray = Math.max(stray, Math.abs(value - partial[m]));
+  const error = stray + 1e-11 * (1 + Math.abs(value));
   return { value, gradient: work.gradient, error };
 }
 

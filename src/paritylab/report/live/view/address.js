@@ -18,7 +18,11 @@ export function writeAddress(demo, settings, usual) {
     else all.set(`${demo}.${name}`, text);
   }
   const hash = all.toString().replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%5E", "^");
-  history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  try {
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  } catch {
+    // Some viewers allow no change of the address; the demos do not need it.
+  }
 }
 
 /** A whole number from text if it lies in [low, high], else the usual one. */

@@ -9,12 +9,14 @@ import { keyOf, runKey } from "../engine/random.js";
 import { levelStep, samplesToFindChildren, usualStep } from "../engine/theory.js";
 import { oneOf, readAddress, realNumber, wholeNumber, writeAddress } from "./address.js";
 import { heatMap } from "./charts.js";
-import { breathe, button, choice, digits, download, el, picture, slider, svg, whenQuiet } from "./dom.js";
+import {
+  breathe, button, choice, digits, download, el, picture, slider, svg, whenQuiet, wholeWidth,
+} from "./dom.js";
 import { player } from "./player.js";
 import { chainRun } from "./runs.js";
 import { treePicture } from "./tree.js";
 
-const USUAL = { n: 16, k: 8, method: "teacher", logN: 14, size: 1, seed: 0, input: 0 };
+const USUAL = { n: 32, k: 8, method: "teacher", logN: 15, size: 1, seed: 0, input: 0 };
 const METHODS = { teacher: "teacher forcing: one step", levels: "levels: one step per level" };
 
 /** Builds the demo into its place. */
@@ -86,7 +88,7 @@ export function chainDemo(place) {
 
   /** Scores of all children by level, with the half-integers at which rounding goes wrong. */
   function scorePicture() {
-    const [width, height, left, top] = [900, 150, 46, 24];
+    const [width, height, left, top] = [wholeWidth(), 150, 46, 24];
     // A child's score as the step made it: the first state in which its node has any weight.
     const raw = tree.children.map((_, node) => {
       const made = run.states.find(({ raw: each }) => each && each[node].some((w) => w !== 0));
@@ -99,8 +101,8 @@ export function chainDemo(place) {
     const slot = (width - left - 12) / tree.children.length;
     const levels = settings.method === "levels";
     const title = levels
-      ? "scores before rounding (dashed: half-integers, where equal children part)"
-      : "scores of the two children (filled) and of the best other token (ring)";
+      ? "scores before rounding (dashed: half-integers)"
+      : "scores of both children, and of the best other token (ring)";
     const parts = [svg("text", { class: "title", x: left, y: 14 }, title)];
     const stride = Math.max(1, Math.round((high - low) / (levels ? 12 : 5)));
     for (let value = Math.ceil(low); value <= high; value += stride) {
@@ -141,7 +143,8 @@ export function chainDemo(place) {
       : "";
     const needed = Math.round(samplesToFindChildren(tree.n, tree.k));
     return (
-      `From ${samples().toLocaleString("en")} samples (predicted need ${needed.toLocaleString("en")}): ` +
+      `From ${samples().toLocaleString("en")} samples (theory: enough from about ` +
+      `${needed.toLocaleString("en")}): ` +
       `${found} of ${pairs.length} nodes found their children; ${every} ${rows.toLocaleString("en")} ` +
       `inputs, ½ mean (ŷ-y)² = ${digits(risk)}${levels}.`
     );

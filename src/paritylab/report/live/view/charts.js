@@ -61,7 +61,7 @@ export function lineChart({ width = 420, height = 130, title, x, y, lines, level
     const at = up(level);
     parts.push(
       svg("line", { class: "level", x1: left, x2: width - right, y1: at, y2: at }),
-      svg("text", { class: "tick", x: width - right, y: at - 4, "text-anchor": "end" }, name),
+      svg("text", { class: "tick", x: width - right - 5, y: at - 4, "text-anchor": "end" }, name),
     );
   }
   for (const { x: xs, y: ys, className } of lines) {

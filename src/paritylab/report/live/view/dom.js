@@ -124,6 +124,11 @@ export function download(name, content) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
+/** Units across for a picture that spans the page: fewer on a phone, so that text stays legible. */
+export function wholeWidth() {
+  return innerWidth < 760 ? 420 : 900;
+}
+
 /** Whether the reader asked for less motion. */
 export function wantsStillness() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -349,8 +349,8 @@ export function headsDemo(place) {
   });
   place.append(
     el("div", { class: "panel" },
-      el("div", { class: "controls" }, controls.procedure, controls.n, controls.k, controls.hidden,
-        controls.tau, controls.tauEnd, controls.start),
+      el("div", { class: "controls" }, controls.procedure, controls.tau, controls.tauEnd,
+        controls.start, controls.n, controls.k, controls.hidden),
       el("div", { class: "two" }, el("div", {}, stage, moments, said), side),
       el("div", { class: "buttons" }, next, set, runMany, everyNew, save1),
       counted, past,

@@ -6,7 +6,7 @@ import { defaultGain, usualWidth } from "../engine/theory.js";
 import { drawPositions, SOLVED_ERROR, worstCase, xorRisk, xorStep } from "../engine/xor.js";
 import { oneOf, positions, readAddress, realNumber, wholeNumber, writeAddress } from "./address.js";
 import { barChart, lineChart } from "./charts.js";
-import { button, choice, digits, el, field, slider, whenQuiet } from "./dom.js";
+import { button, choice, digits, el, field, slider, whenQuiet, wholeWidth } from "./dom.js";
 
 const USUAL = {
   n: 64, width: 50, gain: 14, kind: "softmax", positions: "balanced", pair: "11,40", seed: 0,
@@ -88,7 +88,7 @@ export function xorDemo(place) {
       x: GAINS, y: curves[kind], className: kind === settings.kind ? "risk" : "faint",
     }));
     const chart = lineChart({
-      title: "worst |ŷ - y| over every input, by gain", height: 190, width: 640,
+      title: "worst |ŷ - y| over every input, by gain", height: 230, width: wholeWidth(),
       x: { low: GAINS[0], high: 100, log: true, name: "gain" },
       y: { low: 1e-6, high: 1e4, log: true },
       lines, levels: [{ y: SOLVED_ERROR, name: "right on every input below" }],
