@@ -1,4 +1,4 @@
-"""One truth: the page's engine, run by node, against the lab on hundreds of cases."""
+"""One truth: the page's engine, in node and in a browser, against the lab on hundreds of cases."""
 
 from functools import partial
 
@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.report import live_engine
 
 from paritylab import Annealed, Heads, Parity, ParityTree, Population, Sample, learn
 from paritylab.learning.chain.levels import Levels, level_step
@@ -22,8 +23,6 @@ from paritylab.risk import population_gradient, population_risk, population_risk
 from paritylab.statistics import rate_interval
 from paritylab.theory.hg2 import median_worst_error
 from paritylab.theory.ks import samples_to_find_children
-
-from tests.report import live_engine
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,9 @@ def test_sets_signs_and_positions_are_drawn_alike(engine):
     for found, own in zip(signs, expected, strict=True):
         assert found == np.asarray(own).ravel().tolist()
     for seed in (0, 5):
-        plain, balanced = engine("positions", [[kind, seed, 12, 7] for kind in ("signs", "balanced")])
+        plain, balanced = engine(
+            "positions", [[kind, seed, 12, 7] for kind in ("signs", "balanced")]
+        )
         key = jax.random.fold_in(run_key(seed, 0), 0)
         with float64():
             bits = np.asarray(jax.random.bernoulli(key, 0.5, (12, 7)))
@@ -258,7 +259,9 @@ def test_the_worst_case_is_that_of_every_input(engine, samples):
 def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
     leaves = [(0, 2, 3, 7), (1, 2, 5, 6), (0, 1, 6, 7)]
     cases = [[9, each, 2, run, 200, mask] for run, each in enumerate(leaves)]
-    for (n, each, seed, run, samples, _), found in zip(cases, engine("teacher", cases), strict=True):
+    for (n, each, seed, run, samples, _), found in zip(
+        cases, engine("teacher", cases), strict=True
+    ):
         key = jax.random.fold_in(jax.random.fold_in(run_key(seed, run), 1), 0)
         with float64():
             # The lab draws whole batches of 256 rows and counts the first 200.
@@ -271,7 +274,11 @@ def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
 
 
 def test_taught_chains_end_in_the_same_decision(engine):
-    trees = [ParityTree(12, (0, 2, 3, 7)), ParityTree(12, (1, 4, 8, 11)), ParityTree(12, (0, 1, 2, 3))]
+    trees = [
+        ParityTree(12, (0, 2, 3, 7)),
+        ParityTree(12, (1, 4, 8, 11)),
+        ParityTree(12, (0, 1, 2, 3)),
+    ]
     for samples in (150, 5000):
         own = learn(TeacherStep(), Sample(trees, samples), key=1)
         cases = [[12, tree.leaves, 1, run, samples] for run, tree in enumerate(trees)]

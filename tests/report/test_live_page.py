@@ -9,12 +9,12 @@ import subprocess
 import sys
 
 import pytest
+from tests.report.live_engine import NODE
 
 from paritylab import Annealed, Heads, Parity, ParityTree, Population, Sample, TeacherStep, learn
 from paritylab.cli import main
 from paritylab.report.live.page import FOLDER, LinkBase, link_base, live_page, modules_of
 from paritylab.report.live.runs import FORMAT, read_run, run_facts, write_run
-from tests.report.live_engine import NODE
 
 MODULES = sorted(FOLDER.rglob("*.js"))
 GOOD = {"format": FORMAT, "n": 6, "hidden": [1, 3], "step": [0, 10], "risk": [1.0, 0.5]}
@@ -30,7 +30,7 @@ def test_the_page_is_one_small_closed_file(page):
     addresses = set(re.findall(r"https?://[^\s\"'`<>)]+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"<(?:link|img|iframe|script src)|@import|url\(", page)
-    for element, directive in (("script type=\"module\"", "script-src"), ("style", "style-src")):
+    for element, directive in (('script type="module"', "script-src"), ("style", "style-src")):
         content = re.search(rf"<{element}>(.*?)</", page, re.S).group(1)
         mark = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{directive} 'sha256-{mark}'" in page.replace("&#39;", "'")

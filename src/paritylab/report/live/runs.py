@@ -105,7 +105,8 @@ def checked_run(facts: Any) -> dict[str, Any]:
     """The facts the page shows, nothing else; a ValueError names the first that does not fit."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f'a run is an object with "format": "{FORMAT}"')
-    n, step = facts.get("n"), facts.get("step")
+    n: Any = facts.get("n")
+    step: Any = facts.get("step")
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 100_000:
         raise ValueError(f"n must be a whole number from 1 to 100,000, got {_short(n)}")
     if not _is_numbers(step) or not 1 <= len(step) <= MOST_MOMENTS:

@@ -287,7 +287,7 @@ export function headsDemo(place) {
     const peak = Math.max(...frame.attention.flatMap((row) => Math.max(...row)));
     return (
       `${last ? "End, step" : "Step"} ${frame.step}: heads point at ${looks} (${outcome}); ` +
-      `risk ${digits(Math.max(frame.risk, 0))}${error}, largest attention ${digits(peak)}.`
+      `risk ${frame.risk <= frame.error ? "0" : digits(frame.risk)}${error}, largest attention ${digits(peak)}.`
     );
   }
 

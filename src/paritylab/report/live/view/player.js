@@ -12,9 +12,9 @@ export function player({ show, seconds = 6, name }) {
   let [count, index, timer] = [1, 0, 0];
   const scrub = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": `${name}: moment` });
   const play = button("Play", () => (timer ? stop() : start()), { class: "play" });
-  const step = button("Step", () => go(Math.min(index + 1, count - 1)));
-  const back = button("Back", () => go(Math.max(index - 1, 0)));
-  const restart = button("Start", () => go(0));
+  const step = button("Step", () => node.go(index + 1));
+  const back = button("Back", () => node.go(index - 1));
+  const rewind = button("Rewind", () => node.go(0));
   scrub.addEventListener("input", () => {
     stop();
     go(Number(scrub.value));
@@ -48,7 +48,7 @@ export function player({ show, seconds = 6, name }) {
     return undefined;
   }
 
-  const node = el("div", { class: "player" }, play, restart, back, step, scrub);
+  const node = el("div", { class: "player" }, play, rewind, back, step, scrub);
   node.length = (moments) => {
     count = Math.max(1, moments);
     scrub.max = count - 1;
