@@ -1,7 +1,17 @@
 // Answers cases with the page's engine: in node, where this file is run with the engine's folder
 // and reads {name: [arguments, …]}, and in the browser, where a test calls answersOf.
 
-const NAMES = ["random", "problem", "models", "theory", "risk", "heads", "xor", "chain", "statistics"];
+const NAMES = [
+  "random",
+  "problem",
+  "models",
+  "theory",
+  "risk",
+  "heads",
+  "xor",
+  "chain",
+  "statistics",
+];
 
 export function answersOf(modules) {
   const [random, problem, , theory, risk, heads, xor, chain, statistics] = modules;
@@ -45,10 +55,24 @@ export function answersOf(modules) {
     run: ([settings]) => {
       const run = heads.finish(heads.startRun(settings));
       const { directions, found, recovered, solved, risk: value, error } = heads.lookAt(run);
-      return { directions, angles: plain(run.angles ?? []), found, recovered, solved, value, error };
+      return {
+        directions,
+        angles: plain(run.angles ?? []),
+        found,
+        recovered,
+        solved,
+        value,
+        error,
+      };
     },
     xor: ([table, n, pair, gain, kind]) => {
-      const { scores, weights, direction } = xor.xorStep(Float64Array.from(table), n, pair, gain, kind);
+      const { scores, weights, direction } = xor.xorStep(
+        Float64Array.from(table),
+        n,
+        pair,
+        gain,
+        kind,
+      );
       const parts = [scores, weights, direction].map(plain);
       return [...parts, xor.worstCase(weights, pair), xor.xorRisk(weights, pair)];
     },

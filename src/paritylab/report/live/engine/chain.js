@@ -218,9 +218,7 @@ export function judgeChain(tree, scores, seed, run) {
   const fresh = every ? null : drawSigns(foldIn(runKey(seed, run), 2), rows, tree.n);
   let [wrong, loss] = [0, 0];
   for (let row = 0; row < rows; row++) {
-    const signs = every
-      ? signsOf(row, tree.n)
-      : fresh.subarray(row * tree.n, (row + 1) * tree.n);
+    const signs = every ? signsOf(row, tree.n) : fresh.subarray(row * tree.n, (row + 1) * tree.n);
     const y = trueTokens(tree, signs)[tree.size - 1];
     const answer = generate(tree, attention, signs)[tree.size - 1];
     if (!(answer * y > 0)) wrong += 1;

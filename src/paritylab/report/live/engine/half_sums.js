@@ -24,7 +24,12 @@ function kinksOf(k, power) {
     });
     at.set(t, kink);
   };
-  for (const { a, b, y, polynomial: [level, linear, square] } of zigzagPieces(k, power)) {
+  for (const {
+    a,
+    b,
+    y,
+    polynomial: [level, linear, square],
+  } of zigzagPieces(k, power)) {
     if (a === 0) start += level / 2;
     add(a, y, linear + 2 * square * a, 2 * square);
     if (b < k) add(b, y, -(linear + 2 * square * b), -2 * square);
@@ -35,62 +40,82 @@ function kinksOf(k, power) {
 
 /** All sums over subsets of the weights, ascending, each with its sign χ and its subset. */
 function sortedSums(weights, flags) {
-  let sums = Float64Array.of(0);
-  let signs = Int8Array.of(1);
-  let members = Uint32Array.of(0);
-  weights.forEach((weight, j) => {
-    const size = sums.length;
-    const next = [new Float64Array(2 * size), new Int8Array(2 * size), new Uint32Array(2 * size)];
-    let [low, high] = [0, 0];
-    for (let i = 0; i < 2 * size; i++) {
-      const without = high === size || (low < size && sums[low] <= sums[high] + weight);
-      const from = without ? low++ : high++;
-      next[0][i] = without ? sums[from] : sums[from] + weight;
-      next[1][i] = !without && flags[j] ? -signs[from] : signs[from];
-      next[2][i] = without ? members[from] : members[from] | (1 << j);
+  let half = { sums: Float64Array.of(0), signs: Float64Array.of(1), members: Int32Array.of(0) };
+  for (let j = 0; j < weights.length; j++) half = doubled(half, weights[j], flags[j], 1 << j);
+  return half;
+}
+
+/** The sums with and without one more weight, merged in order. */
+function doubled({ sums, signs, members }, weight, flag, bit) {
+  const size = sums.length;
+  const next = {
+    sums: new Float64Array(2 * size),
+    signs: new Float64Array(2 * size),
+    members: new Int32Array(2 * size),
+  };
+  const turn = flag ? -1 : 1;
+  for (let i = 0, low = 0, high = 0; i < 2 * size; i++) {
+    if (high === size || (low < size && sums[low] <= sums[high] + weight)) {
+      next.sums[i] = sums[low];
+      next.signs[i] = signs[low];
+      next.members[i] = members[low++];
+    } else {
+      next.sums[i] = sums[high] + weight;
+      next.signs[i] = turn * signs[high];
+      next.members[i] = members[high++] | bit;
     }
-    [sums, signs, members] = next;
-  });
-  return { sums, signs, members, bits: weights.length };
+  }
+  return next;
 }
 
 /** Number, first and second moment of the entries from each index on, plain and times χ. */
 function momentsAbove({ sums, signs }) {
   const size = sums.length;
-  const found = [0, 1, 2, 3, 4, 5].map(() => new Float64Array(size + 1));
-  for (let i = size - 1; i >= 0; i--) {
-    let term = 1;
-    for (let power = 0; power < 3; power++, term *= sums[i]) {
-      found[power][i] = found[power][i + 1] + term;
-      found[power + 3][i] = found[power + 3][i + 1] + signs[i] * term;
+  const found = [];
+  for (let power = 0; power < 3; power++) {
+    const [plain, signed] = [new Float64Array(size + 1), new Float64Array(size + 1)];
+    for (let i = size - 1; i >= 0; i--) {
+      const term = power === 0 ? 1 : power === 1 ? sums[i] : sums[i] * sums[i];
+      plain[i] = plain[i + 1] + term;
+      signed[i] = signed[i + 1] + signs[i] * term;
     }
+    found.push(plain, signed);
   }
   return found;
 }
 
 /** Σ over v of f(u+v) and of f'(u+v) for every u of one half; slopes: by the subset of u. */
 function crossSums(own, other, kinks) {
-  const [mass, first, second, signedMass, signedFirst, signedSecond] = momentsAbove(other);
-  const size = own.sums.length;
-  const slopes = new Float64Array(size);
+  const totals = { value: 0, slopes: new Float64Array(own.sums.length) };
+  const moments = momentsAbove(other);
+  for (const kink of kinks) addKink(totals, own, other.sums, moments, kink);
+  return totals;
+}
+
+/** What one kink adds: as u ascends, the first v above t - u moves down. */
+function addKink(totals, own, others, moments, kink) {
+  const [mass, signedMass, first, signedFirst, second, signedSecond] = moments;
+  const { sums, signs, members } = own;
+  const { slopes } = totals;
+  const t = kink.t;
+  const [slope, signedSlope] = kink.slope;
+  const [curve, signedCurve] = kink.curve;
   let value = 0;
-  for (const { t, slope, curve } of kinks) {
-    let above = other.sums.length;
-    for (let i = 0; i < size; i++) {
-      const x = t - own.sums[i];
-      while (above > 0 && other.sums[above - 1] > x) above--;
-      const sign = own.signs[i];
-      const lines = first[above] - x * mass[above];
-      const signedLines = signedFirst[above] - x * signedMass[above];
-      const squares = second[above] - x * (first[above] + lines);
-      const signedSquares = signedSecond[above] - x * (signedFirst[above] + signedLines);
-      value += slope[0] * lines + (curve[0] / 2) * squares;
-      value += sign * (slope[1] * signedLines + (curve[1] / 2) * signedSquares);
-      slopes[own.members[i]] += slope[0] * mass[above] + curve[0] * lines;
-      slopes[own.members[i]] += sign * (slope[1] * signedMass[above] + curve[1] * signedLines);
-    }
+  for (let i = 0, above = others.length; i < sums.length; i++) {
+    const x = t - sums[i];
+    while (above > 0 && others[above - 1] > x) above--;
+    const lines = first[above] - x * mass[above];
+    const signedLines = signedFirst[above] - x * signedMass[above];
+    const squares = second[above] - x * (first[above] + lines);
+    const signedSquares = signedSecond[above] - x * (signedFirst[above] + signedLines);
+    value += slope * lines + (curve / 2) * squares;
+    value += signs[i] * (signedSlope * signedLines + (signedCurve / 2) * signedSquares);
+    slopes[members[i]] +=
+      slope * mass[above] +
+      curve * lines +
+      signs[i] * (signedSlope * signedMass[above] + signedCurve * signedLines);
   }
-  return { value, slopes };
+  totals.value += value;
 }
 
 /** Σ over the subsets that hold bit j, for every bit of a half. */
@@ -114,8 +139,8 @@ export function halfSumMean(weights, flags, k, power) {
   const right = sortedSums(weights.slice(cut), flags.slice(cut));
   const [ofLeft, ofRight] = [crossSums(left, right, kinks), crossSums(right, left, kinks)];
   const gradient = new Float64Array(n);
-  gradient.set(byBit(ofLeft.slopes, left.bits));
-  gradient.set(byBit(ofRight.slopes, right.bits), cut);
+  gradient.set(byBit(ofLeft.slopes, cut));
+  gradient.set(byBit(ofRight.slopes, n - cut), cut);
   const share = 2 ** -n;
   for (let j = 0; j < n; j++) gradient[j] *= share;
   const value = start + share * ofLeft.value;

@@ -89,7 +89,10 @@ function subtreeLaw(height) {
     const plus = convolve(law[0], law[0]);
     const minus = convolve(law[1], law[1]);
     const mixed = convolve(law[0], law[1]);
-    law = [[0, ...plus.map((p, i) => p + minus[i])], [...mixed.map((p) => 2 * p), 0]];
+    law = [
+      [0, ...plus.map((p, i) => p + minus[i])],
+      [...mixed.map((p) => 2 * p), 0],
+    ];
   }
   return law;
 }

@@ -44,7 +44,9 @@ export function oneOf(text, names, usual) {
 
 /** Positions such as 2,7,12: ascending, distinct, below n, at most `most` of them; else null. */
 export function positions(text, n, most) {
-  const parts = String(text).split(/[\s,.;]+/).filter(Boolean);
+  const parts = String(text)
+    .split(/[\s,.;]+/)
+    .filter(Boolean);
   const found = [...new Set(parts.map(Number))].sort((a, b) => a - b);
   const fine = parts.every((part) => /^\d{1,4}$/.test(part)) && found.every((j) => j < n);
   return fine && found.length >= 1 && found.length <= most ? found : null;

@@ -31,7 +31,8 @@ function ticksOf(low, high, log) {
 }
 
 /**
- * Lines over a shared axis. lines: [{x, y, className, name}]. levels: [{y, name}] dashed.
+ * Lines over a shared axis. lines: [{x, y, className, name}], a name stands at the end of its line.
+ * levels: [{y, name, early}] dashed, named at their end, or at their beginning if early.
  *
  * x, y: {low, high, log, name}. Returns a picture with `mark(x)` that moves a cursor.
  */
@@ -56,17 +57,26 @@ export function lineChart({ width = 420, height = 130, title, x, y, lines, level
     const place = { class: "tick axis", x: width - right, y: 14, "text-anchor": "end" };
     parts.push(svg("text", place, x.name));
   }
-  for (const { y: level, name } of levels) {
+  for (const { y: level, name, early } of levels) {
     if (level < y.low || level > y.high) continue;
     const at = up(level);
+    const end = early ? { x: left + 5 } : { x: width - right - 5, "text-anchor": "end" };
     parts.push(
       svg("line", { class: "level", x1: left, x2: width - right, y1: at, y2: at }),
-      svg("text", { class: "tick", x: width - right - 5, y: at - 4, "text-anchor": "end" }, name),
+      svg("text", { class: "tick", y: at - 4, ...end }, name),
     );
   }
-  for (const { x: xs, y: ys, className } of lines) {
-    const points = xs.map((value, i) => `${across(value).toFixed(1)},${up(clip(ys[i])).toFixed(1)}`);
+  for (const { x: xs, y: ys, className, name } of lines) {
+    const points = xs.map(
+      (value, i) => `${across(value).toFixed(1)},${up(clip(ys[i])).toFixed(1)}`,
+    );
     parts.push(svg("polyline", { class: `line ${className}`, points: points.join(" ") }));
+    const place = {
+      x: width - right - 5,
+      y: up(clip(ys[ys.length - 1])) - 6,
+      "text-anchor": "end",
+    };
+    if (name) parts.push(svg("text", { class: "tick", ...place }, name));
   }
   const cursor = svg("line", { class: "cursor", y1: top, y2: height - bottom, x1: -9, x2: -9 });
   const node = picture(width, height, title, ...parts, cursor);

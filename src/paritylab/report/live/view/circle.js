@@ -83,7 +83,9 @@ function trails(frames) {
   return Array.from({ length: heads }, (_, head) => {
     const points = frames.map(({ directions, step }) => {
       const angle = Math.atan2(directions[2 * head], directions[2 * head + 1]);
-      return point(angle, reach(step / last)).map((each) => each.toFixed(1)).join(",");
+      return point(angle, reach(step / last))
+        .map((each) => each.toFixed(1))
+        .join(",");
     });
     return svg("polyline", { class: `trail head${head % 6}`, points: points.join(" ") });
   });
@@ -96,7 +98,10 @@ function headArrows({ directions }, time) {
     const angle = Math.atan2(directions[2 * head], directions[2 * head + 1]);
     const [x, y] = point(angle, reach(time));
     const [x0, y0] = point(angle, 0.03);
-    const tip = [point(angle, reach(time) + 0.05), point(angle + 0.09 / reach(time), reach(time) - 0.04)];
+    const tip = [
+      point(angle, reach(time) + 0.05),
+      point(angle + 0.09 / reach(time), reach(time) - 0.04),
+    ];
     tip.push(point(angle - 0.09 / reach(time), reach(time) - 0.04));
     const name = `head${head % 6}`;
     found.push(

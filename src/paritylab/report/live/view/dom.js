@@ -1,5 +1,7 @@
 /** Small helpers to build the page: elements, controls, numbers for people. */
 
+/** Milliseconds of computing between two looks of the browser at its reader. */
+const SLICE = 24;
 const SVG = "http://www.w3.org/2000/svg";
 
 /** An element with attributes and children; text children are text, never markup. */
@@ -105,13 +107,16 @@ export function digits(value) {
   const size = Math.abs(value);
   if (size >= 1e-3 && size < 1e5) return String(Number(value.toPrecision(3)));
   const [front, power] = value.toExponential(1).split("e");
-  const raised = String(Number(power)).replace(/[-\d]/g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+  const raised = String(Number(power)).replace(
+    /[-\d]/g,
+    (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)],
+  );
   return `${Number(front) === 1 ? "" : `${Number(front)}·`}10${raised}`;
 }
 
 /** "97 of 100 runs, 97 % [92, 99]". */
 export function share(successes, trials, [low, high]) {
-  const percent = (value) => Number((100 * value).toPrecision(value > 0.1 ? 2 : 2));
+  const percent = (value) => Number((100 * value).toPrecision(2));
   const whole = `${successes} of ${trials}`;
   return `${whole}: ${Math.round((100 * successes) / trials)} % [${percent(low)}, ${percent(high)}]`;
 }
@@ -137,6 +142,17 @@ export function wantsStillness() {
 /** Lets the browser draw, then goes on. */
 export function breathe() {
   return new Promise((resolve) => setTimeout(resolve));
+}
+
+/** await rest() in a long computation: now and then it lets the browser draw, and says so. */
+export function pace() {
+  let pause = performance.now() + SLICE;
+  return async () => {
+    if (performance.now() < pause) return false;
+    await breathe();
+    pause = performance.now() + SLICE;
+    return true;
+  };
 }
 
 /** Calls a function once things have been quiet for a moment. */

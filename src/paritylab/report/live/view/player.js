@@ -10,7 +10,13 @@ import { button, el, wantsStillness } from "./dom.js";
  */
 export function player({ show, seconds = 6, name }) {
   let [count, index, timer] = [1, 0, 0];
-  const scrub = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": `${name}: moment` });
+  const scrub = el("input", {
+    type: "range",
+    min: 0,
+    max: 0,
+    value: 0,
+    "aria-label": `${name}: moment`,
+  });
   const play = button("Play", () => (timer ? stop() : start()), { class: "play" });
   const step = button("Step", () => node.go(index + 1));
   const back = button("Back", () => node.go(index - 1));

@@ -18,9 +18,13 @@ export function replay(place, embedded) {
     if (file) open(await file.text(), file.name);
   });
   place.append(
-    el("div", { class: "panel" },
+    el(
+      "div",
+      { class: "panel" },
       el("label", { class: "control" }, el("span", { class: "name" }, "open a run (JSON)"), input),
-      complaint, shown),
+      complaint,
+      shown,
+    ),
   );
 
   function open(text, name) {
@@ -58,7 +62,11 @@ function runPictures(run) {
     run.end ? String(run.end) : "",
   ];
   moments.length(run.step.length);
-  const box = el("div", { class: "two" }, parts.map((part) => part.node));
+  const box = el(
+    "div",
+    { class: "two" },
+    parts.map((part) => part.node),
+  );
   moments.go(run.step.length - 1);
   return [el("p", { class: "rate" }, facts.filter(Boolean).join("; ")), box, moments, said];
 }
@@ -68,7 +76,8 @@ function riskChart(run) {
   const finite = run.risk.filter(Number.isFinite);
   const low = Math.min(0, ...finite);
   const chart = lineChart({
-    title: "what the optimiser saw", height: 200,
+    title: "what the optimiser saw",
+    height: 200,
     x: { low: run.step[0], high: run.step[run.step.length - 1], name: "steps" },
     y: { low, high: Math.max(low + 1e-9, ...finite) },
     lines: [{ x: run.step, y: run.risk, className: "risk" }],

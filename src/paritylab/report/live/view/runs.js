@@ -58,7 +58,8 @@ export function complaintAbout(run) {
   if (!Array.isArray(hidden) || !hidden.every(fits)) return "hidden must be positions below n";
   for (const name of ["risk", "tau"]) {
     if (run[name] === undefined) continue;
-    if (!isNumbers(run[name]) || run[name].length !== ends) return `${name} must have a number per step`;
+    if (!isNumbers(run[name]) || run[name].length !== ends)
+      return `${name} must have a number per step`;
   }
   return aboutDirections(run, ends) || aboutScores(run, ends);
 }

@@ -41,17 +41,21 @@ export function treePicture({ tree, attention, onflip }) {
   const marks = places.map(([x, y], token) => {
     const leaf = tree.leaves.includes(token);
     const kind = token < tree.n ? (leaf ? "token lit" : "token") : "token";
+    const box = { x: x - size, y: y - size, width: 2 * size, height: 2 * size, rx: 3 };
     const shape =
       token < tree.n
-        ? svg("rect", { class: kind, x: x - size, y: y - size, width: 2 * size, height: 2 * size, rx: 3 })
+        ? svg("rect", { class: kind, ...box })
         : svg("circle", { class: kind, cx: x, cy: y, r: size + 3 });
     const sign = svg("text", { class: "sign", x, y: y + 4.5, "text-anchor": "middle" });
-    const group = svg("g", token < tree.n ? { class: "input", onclick: () => onflip(token) } : {}, shape, sign);
+    const flips = token < tree.n ? { class: "input", onclick: () => onflip(token) } : {};
+    const group = svg("g", flips, shape, sign);
     return { group, shape, sign };
   });
-  const names = places.slice(0, tree.n).map(([x, y], j) =>
-    svg("text", { class: tree.leaves.includes(j) ? "tick lit" : "tick", x, y: y + size + 16, "text-anchor": "middle" }, String(j)),
-  );
+  const names = places.slice(0, tree.n).map(([x, y], j) => {
+    const kind = tree.leaves.includes(j) ? "tick lit" : "tick";
+    const place = { x, y: y + size + 16, "text-anchor": "middle" };
+    return svg("text", { class: kind, ...place }, String(j));
+  });
   const node = picture(WIDTH, height, "", ...edges, ...names, ...marks.map((mark) => mark.group));
   node.classList.add("tree");
   node.show = (tokens, truth, level) => {
@@ -64,7 +68,15 @@ export function treePicture({ tree, attention, onflip }) {
       group.classList.toggle("wrong", filled && !(value * truth[token] > 0));
       shape.setAttribute("fill-opacity", filled ? 0.15 + 0.85 * Math.min(1, Math.abs(value)) : 0);
       const sure = Math.abs(value) > 0.95;
-      sign.textContent = !filled ? "" : sure ? (value > 0 ? "+" : "−") : size > 8 ? value.toFixed(1) : "?";
+      sign.textContent = !filled
+        ? ""
+        : sure
+          ? value > 0
+            ? "+"
+            : "−"
+          : size > 8
+            ? value.toFixed(1)
+            : "?";
     });
   };
   return node;
