@@ -111,38 +111,35 @@ def attentions(sizes, count):
             yield attention, Parity(n, tuple(subset.tolist()))
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "mean_hinge_squared"])
-def test_zigzag_over_every_input_agrees_to_1e_9(engine, loss):
+@pytest.mark.parametrize(
+    ("n", "k", "loss"), [(19, 3, "squared_hinge"), (11, 2, "mean_hinge_squared")]
+)
+def test_zigzag_over_every_input_agrees_to_1e_9(engine, n, k, loss):
     # Odd sizes: on even ones alternating inputs sit exactly on a kink, where any slope is right.
-    given = list(attentions(((11, 3), (19, 2)), 60))
-    cases = [[a.sum(axis=0).tolist(), p.subset, loss] for a, p in given]
-    found = engine("zigzag", cases)
-    for n in (11, 19):
-        chosen = [i for i, (_, problem) in enumerate(given) if problem.n == n]
-        weights = np.stack([given[i][0].sum(axis=0) for i in chosen])
-        own = population_risks(weights, [given[i][1] for i in chosen], loss=loss)
-        assert all(found[i]["route"] == "half-sums" for i in chosen)
-        np.testing.assert_allclose([found[i]["value"] for i in chosen], own.values, atol=1e-9)
-        for i in chosen[::6]:
-            gradient = population_gradient(*given[i], loss=loss).gradient[0]
-            # A constant moves nothing, because Σ g is fixed: at s = k a loss may have a kink.
-            assert np.ptp(np.array(found[i]["gradient"]) - gradient) < 1e-9
+    given = list(attentions(((n, k),), 80))
+    found = engine("zigzag", [[a.sum(axis=0).tolist(), p.subset, loss] for a, p in given])
+    weights = np.stack([attention.sum(axis=0) for attention, _ in given])
+    own = population_risks(weights, [problem for _, problem in given], loss=loss)
+    assert {each["route"] for each in found} == {"half-sums"}
+    np.testing.assert_allclose([each["value"] for each in found], own.values, atol=1e-9)
+    for each, (attention, problem) in list(zip(found, given, strict=True))[::5]:
+        gradient = population_gradient(attention, problem, loss=loss).gradient[0]
+        # A constant moves nothing, because Σ g is fixed: at s = k a loss may have a kink.
+        assert np.ptp(np.array(each["gradient"]) - gradient) < 1e-9
 
 
 def test_the_series_keeps_within_its_stated_error(engine):
-    given = list(attentions(((30, 3), (31, 2)), 60))
-    given += [(np.full((k, 30), 1 / 30), Parity(30, tuple(range(k)))) for k in (3, 3)]
-    cases = [[a.sum(axis=0).tolist(), p.subset, "squared_hinge"] for a, p in given]
-    found = engine("zigzag", cases)
-    for n in (30, 31):
-        chosen = [i for i, (_, problem) in enumerate(given) if problem.n == n]
-        weights = np.stack([given[i][0].sum(axis=0) for i in chosen])
-        own = population_risks(weights, [given[i][1] for i in chosen])
-        values, errors = np.array([[found[i][name] for i in chosen] for name in ("value", "error")])
-        assert all(found[i]["route"] == "series" for i in chosen)
-        assert own.kind == "exact"
-        assert (np.abs(values - own.values) <= errors + own.errors).all()
-        assert np.median(errors) < 1e-3
+    given = [*attentions(((29, 3),), 8), (np.full((3, 29), 1 / 29), Parity(29, (0, 1, 2)))]
+    found = engine(
+        "zigzag", [[a.sum(axis=0).tolist(), p.subset, "squared_hinge"] for a, p in given]
+    )
+    weights = np.stack([attention.sum(axis=0) for attention, _ in given])
+    own = population_risks(weights, [problem for _, problem in given])
+    assert {each["route"] for each in found} == {"series"}
+    assert own.kind == "exact"
+    values, errors = np.array([[each["value"], each["error"]] for each in found]).T
+    assert (np.abs(values - own.values) <= errors + own.errors).all()
+    assert np.median(errors) < 1e-3
 
 
 def test_the_cos_law_agrees_to_1e_9(engine):
@@ -182,8 +179,8 @@ def test_one_step_of_a_run_agrees_to_1e_9(engine, procedure):
 @pytest.mark.parametrize(
     ("procedure", "problem", "runs", "steps"),
     [
-        ("annealed", Parity(20, (2, 7, 12)), 40, 1500),
-        ("annealed", Parity(60, (2, 3, 30, 45)), 10, 1500),
+        ("annealed", Parity(20, (2, 7, 12)), 32, 1500),
+        ("annealed", Parity(60, (2, 3, 30, 45)), 8, 1500),
         ("code", Parity(8, (1, 5)), 12, 2000),
         ("paper", Parity(8, (1, 5)), 12, 1000),
     ],
@@ -223,14 +220,14 @@ def stepped(table, gain, eta, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_step_of_xor_agrees_to_1e_9(engine, kind):
-    gains = np.array([0.5, 2.0, 8.0, 14.0, 30.0])
+    gains = (0.5, 4.0, 14.0, 30.0)
     shapes = [["balanced" if i % 2 else "signs", i, N, WIDTH] for i in range(10)]
     tables = engine("positions", shapes)
     given = [(table, gain) for table in tables for gain in gains]
     cases = [[table, N, PAIR, gain, kind] for table, gain in given]
+    units = {gain: unit_step(N, attention=partial(KINDS[kind], gain=gain)) for gain in gains}
     for (table, gain), found in zip(given, engine("xor", cases), strict=True):
-        attention = partial(KINDS[kind], gain=gain)
-        eta = gain * unit_step(N, attention=attention)
+        eta = gain * units[gain]
         with float64():
             own = stepped(jnp.asarray(table).reshape(N, WIDTH), gain, eta, kind)
         direction, weights, error, risk = map(np.asarray, own)
@@ -241,9 +238,8 @@ def test_one_step_of_xor_agrees_to_1e_9(engine, kind):
         np.testing.assert_allclose(found[4], risk, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("samples", [3, 300])
-def test_the_worst_case_is_that_of_every_input(engine, samples):
-    generator = np.random.default_rng(samples)
+def test_the_worst_case_is_that_of_every_input(engine):
+    generator = np.random.default_rng(0)
     tables = generator.normal(size=(10, 8, 5))
     cases = [[t.ravel().tolist(), 8, (1, 4), g, "softmax"] for t in tables for g in (1, 3, 9)]
     bits = (np.arange(256)[:, None] >> np.arange(8)) & 1

@@ -117,8 +117,8 @@ export function digits(value) {
 /** "97 of 100 runs, 97 % [92, 99]". */
 export function share(successes, trials, [low, high]) {
   const percent = (value) => Number((100 * value).toPrecision(2));
-  const whole = `${successes} of ${trials}`;
-  return `${whole}: ${Math.round((100 * successes) / trials)} % [${percent(low)}, ${percent(high)}]`;
+  const middle = Math.round((100 * successes) / trials);
+  return `${successes} of ${trials}: ${middle} % [${percent(low)}, ${percent(high)}]`;
 }
 
 /** Offers an object as a JSON file. */

@@ -3,7 +3,9 @@
 import { PROCEDURES, temperature } from "../engine/heads.js";
 import { oneOf, positions, readAddress, wholeNumber, writeAddress } from "./address.js";
 
+/** Sizes that stay legible on the circle. */
 export const LARGEST_N = 200;
+/** As many colours as there are for heads. */
 export const MOST_HEADS = 6;
 
 const USUAL = {
