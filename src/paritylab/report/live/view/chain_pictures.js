@@ -43,7 +43,7 @@ export function scorePicture(tree, states, rounding) {
   const slot = (width - LEFT - 12) / tree.children.length;
   const title = rounding
     ? "scores before rounding (dashed: half-integers)"
-    : "scores of both children, and of the best other token (ring)";
+    : "scores: both children, best other token (ring)";
   const dots = pairs.flatMap((pair, node) => pairMarks(pair, LEFT + slot * (node + 0.5), up));
   const heading = svg("text", { class: "title", x: LEFT, y: 14 }, title);
   return picture(
@@ -91,7 +91,7 @@ export function judgement(tree, { judged, states, samples, method }) {
   const levels = method === "levels" ? `; levels solved after each step: ${solved}` : "";
   const needed = Math.round(samplesToFindChildren(tree.n, tree.k));
   return (
-    `From ${count(samples)} samples (theory: enough from about ${count(needed)}): ` +
+    `From ${count(samples)} samples (theory: children found from about ${count(needed)}): ` +
     `${found} of ${pairs.length} nodes found their children; ${share} ${count(rows)} inputs, ` +
     `½ mean (ŷ-y)² = ${digits(risk)}${levels}.`
   );

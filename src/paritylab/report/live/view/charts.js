@@ -66,18 +66,15 @@ export function lineChart({ width = 420, height = 130, title, x, y, lines, level
       svg("text", { class: "tick", y: at - 4, ...end }, name),
     );
   }
-  for (const { x: xs, y: ys, className, name } of lines) {
+  for (const { x: xs, y: ys, className } of lines) {
     const points = xs.map(
       (value, i) => `${across(value).toFixed(1)},${up(clip(ys[i])).toFixed(1)}`,
     );
     parts.push(svg("polyline", { class: `line ${className}`, points: points.join(" ") }));
-    const place = {
-      x: width - right - 5,
-      y: up(clip(ys[ys.length - 1])) - 6,
-      "text-anchor": "end",
-    };
-    if (name) parts.push(svg("text", { class: "tick", ...place }, name));
   }
+  const named = lines.filter((line) => line.name);
+  const ends = named.map(({ y: ys, name }) => ({ name, at: up(clip(ys[ys.length - 1])) - 6 }));
+  parts.push(...endLabels(ends, width - right - 5));
   const cursor = svg("line", { class: "cursor", y1: top, y2: height - bottom, x1: -9, x2: -9 });
   const node = picture(width, height, title, ...parts, cursor);
   node.mark = (value) => {
@@ -85,6 +82,17 @@ export function lineChart({ width = 420, height = 130, title, x, y, lines, level
     cursor.setAttribute("x2", across(value));
   };
   return node;
+}
+
+/** Names at the ends of lines, moved apart where they would overlap. */
+function endLabels(ends, x) {
+  let above = -Infinity;
+  return ends
+    .sort((a, b) => a.at - b.at)
+    .map(({ name, at }) => {
+      above = Math.max(at, above + 13);
+      return svg("text", { class: "tick", x, y: above, "text-anchor": "end" }, name);
+    });
 }
 
 /** One bar per position, from 0 up or down; flags: 1 where a bar belongs to the hidden set. */

@@ -65,6 +65,7 @@ export function treePicture({ tree, attention, onflip }) {
       group.classList.toggle("empty", !filled);
       group.classList.toggle("plus", filled && value > 0);
       group.classList.toggle("minus", filled && value <= 0);
+      group.classList.toggle("unsure", filled && Math.abs(value) < 0.6);
       group.classList.toggle("wrong", filled && !(value * truth[token] > 0));
       shape.setAttribute("fill-opacity", filled ? 0.15 + 0.85 * Math.min(1, Math.abs(value)) : 0);
       const sure = Math.abs(value) > 0.95;
