@@ -221,7 +221,7 @@ def stepped(table, gain, eta, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_step_of_xor_agrees_to_1e_9(engine, kind):
     gains = (0.5, 4.0, 14.0, 30.0)
-    shapes = [["balanced" if i % 2 else "signs", i, N, WIDTH] for i in range(10)]
+    shapes = [["balanced" if i % 2 else "signs", i, N, WIDTH] for i in range(6)]
     tables = engine("positions", shapes)
     given = [(table, gain) for table in tables for gain in gains]
     cases = [[table, N, PAIR, gain, kind] for table, gain in given]

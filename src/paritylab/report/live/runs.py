@@ -58,7 +58,8 @@ def _pictures(runs: Runs, run: int) -> dict[str, Any]:
         end = learner.tau_end / n**2
         tau = learner.tau_start * (end / learner.tau_start) ** (steps / learner.steps)
         return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
-    if "directions" in trace and isinstance(learner, Heads) and learner.positions == "circle":
+    on_circle = isinstance(learner, Heads) and isinstance(learner.positions, str)
+    if "directions" in trace and on_circle and learner.positions == "circle":
         pairs = np.asarray(trace["directions"][run])
         tau = [temperature(learner.tau, n)] * len(steps)
         return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau}

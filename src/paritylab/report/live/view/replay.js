@@ -120,7 +120,7 @@ function scoresPicture(run) {
     show: (index) => {
       const columns = run.scores[index];
       const rows = columns.map((_, node) => String(run.n + node));
-      const title = "scores: a row per node, a column per token it sees";
+      const title = "scores: a row per node, a column per token";
       box.replaceChildren(
         heatMap({ title, columns, tokens, rows, marked: () => false, label: title }),
       );
