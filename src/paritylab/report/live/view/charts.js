@@ -158,5 +158,10 @@ export function heatMap({ title, columns, tokens, rows, marked, label }) {
       if (marked(row, j)) parts.push(svg("rect", { class: "frame", ...box }));
     }
   });
-  return picture(Math.max(420, left + tokens * cell + 8), top + columns.length * cell + 6, label, ...parts);
+  return picture(
+    Math.max(420, left + tokens * cell + 8),
+    top + columns.length * cell + 6,
+    label,
+    ...parts,
+  );
 }
