@@ -1,0 +1,178 @@
+"""Builds the live page: one HTML file from small modules, styles and the verdicts on record."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from paritylab import __version__
+from paritylab.claims.recorded import recorded_status
+from paritylab.claims.registry import registry
+from paritylab.claims.verdict import Effort
+from paritylab.files import write_atomically
+
+FOLDER = Path(__file__).resolve().parent
+#: The claims whose verdicts each demo shows.
+SHOWN = {
+    "heads": ("hg1-thm5", "lab-code", "lab-heads-learn", "hg1-temperature", "hg1-adjacency"),
+    "xor": ("hg2-one-step", "hg2-softmax-needed", "lab-xor-balanced"),
+    "chain": ("ks-thm5", "lab-chain-samples", "ks-thm7"),
+}
+#: The string of the first picture.
+BITS = "01101000101011010010"
+
+_IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "(?P<path>[^"]+)";\n', re.M)
+_EXPORT = re.compile(r"^export (?P<kind>const|function|async function) (?P<name>\w+)", re.M)
+
+
+def write_live_page(out: str | Path, run: dict[str, Any] | None = None) -> Path:
+    """Write the page to a file and return its path. run: a run to replay, see `live.runs`.
+
+    Claims are linked to the report or the claim pages found near the file.
+    """
+    out = Path(out)
+    if out.is_symlink() or (out.exists() and not out.is_file()):
+        raise ValueError(f"--out needs a plain file or a free name, got {out}")
+    return write_atomically(out, live_page(run, link_base(out)))
+
+
+def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None) -> str:
+    """The whole page as text: no other file, no request.
+
+    >>> page = live_page()
+    >>> len(page.encode()) < 300_000, "import " in page.split("<script")[-1][:200]
+    (True, False)
+    """
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined
+    )
+    script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
+    return environment.get_template("page.html.j2").render(
+        policy=_policy(script, style),
+        style=Markup(style),
+        script=Markup(script),
+        run=None if run is None else Markup(_embedded(run)),
+        verdicts=lambda ids: _verdicts(ids, base),
+        bits=BITS,
+        counted=_number(FOLDER / "engine" / "risk.js", "COUNTED"),
+        version=__version__,
+        **SHOWN,
+    )
+
+
+def modules_of(main: Path) -> list[Path]:
+    """The module and all it imports, each after those it needs."""
+    found: list[Path] = []
+
+    def visit(path: Path) -> None:
+        for match in _IMPORT.finditer(path.read_text("utf-8")):
+            needed = (path.parent / match["path"]).resolve()
+            if needed not in found:
+                visit(needed)
+        if path not in found:
+            found.append(path)
+
+    visit(main.resolve())
+    return found
+
+
+def bundle(main: Path) -> str:
+    """All modules as one script: each is a function that returns what it exports."""
+    paths = modules_of(main)
+    engine = ", ".join(_name(path) for path in paths if path.parent.name == "engine")
+    script = "".join(map(_as_function, paths))
+    script += f"\n// The engine, for the console.\nglobalThis.paritylab = {{ {engine} }};\n"
+    if "</script" in script.lower():
+        raise ValueError("a module holds </script, which would end the page's script")
+    return script
+
+
+def _as_function(path: Path) -> str:
+    text = path.read_text("utf-8")
+
+    def bring(match: re.Match[str]) -> str:
+        return f"const {match['names']} = {_name((path.parent / match['path']).resolve())};\n"
+
+    offered = ", ".join(match["name"] for match in _EXPORT.finditer(text))
+    body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(bring, text)).strip()
+    opening = f"\n// ---- {path.relative_to(FOLDER).as_posix()}\nconst {_name(path)} = (() => {{\n"
+    return f"{opening}{body}\nreturn {{ {offered} }};\n}})();\n"
+
+
+def _name(path: Path) -> str:
+    """A module's name in the script: engine/heads.js is engine_heads."""
+    return "_".join(path.relative_to(FOLDER).with_suffix("").parts)
+
+
+def _policy(script: str, style: str) -> str:
+    """Nothing may load or run but this script and this style."""
+
+    def mark(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    return (
+        f"default-src 'none'; script-src {mark(script)}; style-src {mark(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _embedded(run: dict[str, Any]) -> str:
+    """JSON that cannot end the element that holds it."""
+    return json.dumps(run, allow_nan=False).replace("<", "\\u003c")
+
+
+def _number(path: Path, name: str) -> int:
+    match = re.search(rf"^export const {name} = (\d+);", path.read_text("utf-8"), re.M)
+    assert match is not None, f"{path.name} has no number {name}"
+    return int(match[1])
+
+
+class LinkBase(NamedTuple):
+    """How a claim's id becomes an address: before + id + after."""
+
+    before: str
+    after: str
+
+
+def link_base(out: Path) -> LinkBase | None:
+    """The report or the claim pages near the file, whichever is nearer; None if there is none."""
+    folder = out.absolute().parent
+    for place in (folder, *folder.parents[:3]):
+        for report in (place / "report" / "index.html", place / "index.html"):
+            if report != out.absolute() and _is_report(report):
+                return LinkBase(f"{_relative(report, folder)}#", "")
+        for pages in (place / "claims", place / "docs" / "claims"):
+            if (pages / f"{SHOWN['heads'][0]}.md").is_file():
+                return LinkBase(f"{_relative(pages, folder)}/", ".md")
+    return None
+
+
+def _is_report(path: Path) -> bool:
+    return path.is_file() and f'id="{SHOWN["heads"][0]}"' in path.read_text("utf-8", "replace")
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _verdicts(ids: tuple[str, ...], base: LinkBase | None) -> Markup:
+    """A list of claims with their recorded verdict, linked where there is something to link to."""
+    claims = registry()
+    rows = []
+    for id in ids:
+        status = recorded_status(id, Effort.DEFAULT) or "undecided"
+        name = Markup("<code>{}</code>").format(id)
+        if base is not None:
+            name = Markup('<a href="{}{}{}">{}</a>').format(base.before, id, base.after, name)
+        mark = Markup('<span class="status {0}">{0}</span>').format(str(status))
+        rows.append(Markup("<li>{} {} {}</li>").format(name, mark, escape(claims[id].title)))
+    how = "" if base is not None else " (paritylab check ID runs one)"
+    return Markup('<div class="verdicts">Verdicts on what you see{}:<ul>{}</ul></div>').format(
+        how, Markup("").join(rows)
+    )

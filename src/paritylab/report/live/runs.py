@@ -1,0 +1,172 @@
+"""Runs for the live page: from saved runs of any learner with a trace, or from a JSON file."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paritylab.files import write_atomically
+from paritylab.learning.heads.anneal import Annealed
+from paritylab.learning.heads.temperature import temperature
+from paritylab.learning.heads.train import Heads
+from paritylab.learning.runs import Runs
+from paritylab.models.chain import visible_tokens
+
+FORMAT = "paritylab-run/1"
+#: A file larger than this is refused, and so is a run with more moments or wider scores.
+LARGEST_FILE, MOST_MOMENTS, MOST_TOKENS = 5_000_000, 5000, 600
+
+
+def run_facts(runs: Runs, run: int = 0) -> dict[str, Any]:
+    """Run number `run` as plain facts that the live page replays; the runs need a trace.
+
+    >>> from paritylab import Annealed, Parity, Population, learn
+    >>> runs = learn(Annealed(), Population(Parity(12, (2, 7))), runs=1, trace=100)
+    >>> facts = run_facts(runs)
+    >>> facts["learner"], facts["hidden"], len(facts["directions"])
+    ('anneal', [2, 7], 15)
+    """
+    if not 0 <= run < len(runs):
+        raise ValueError(f"there are {len(runs)} runs, numbered from 0, got run {run}")
+    trace = runs.trace
+    target = None if runs.targets is None else runs.targets[run]
+    facts: dict[str, Any] = {
+        "format": FORMAT,
+        "learner": str(getattr(runs.learner, "name", type(runs.learner).__name__)),
+        "n": int(runs.data.n),
+        "run": runs.first + run,
+        "step": np.asarray(trace["step"]).tolist(),
+        "end": runs.result[run].value,
+    }
+    if target is not None:
+        facts["hidden"] = [int(j) for j in getattr(target, "leaves", getattr(target, "subset", ()))]
+    if "risk" in trace:
+        facts["risk"] = np.asarray(trace["risk"][run], dtype=float).tolist()
+    facts.update(_pictures(runs, run))
+    return checked_run(facts)
+
+
+def _pictures(runs: Runs, run: int) -> dict[str, Any]:
+    """Directions of heads on the circle, or scores of a chain, where the trace has them."""
+    trace, learner, n = runs.trace, runs.learner, runs.data.n
+    steps = np.asarray(trace["step"])
+    if "angles" in trace and isinstance(learner, Annealed):
+        angles = np.asarray(trace["angles"][run])
+        pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+        end = learner.tau_end / n**2
+        tau = learner.tau_start * (end / learner.tau_start) ** (steps / learner.steps)
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
+    on_circle = isinstance(learner, Heads) and isinstance(learner.positions, str)
+    if "directions" in trace and on_circle and learner.positions == "circle":
+        pairs = np.asarray(trace["directions"][run])
+        tau = [temperature(learner.tau, n)] * len(steps)
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau}
+    if "scores" in trace:
+        scores = np.asarray(trace["scores"][run], dtype=float)
+        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level")).sum(axis=0)
+        columns = [
+            [moment[:size, node].tolist() for node, size in enumerate(seen)] for moment in scores
+        ]
+        return {"scores": columns}
+    return {}
+
+
+def write_run(runs: Runs, path: str | Path, run: int = 0) -> Path:
+    """Write one run as JSON that `paritylab live --from` and the page itself open."""
+    return write_atomically(Path(path), json.dumps(run_facts(runs, run), allow_nan=False) + "\n")
+
+
+def read_run(path: str | Path, run: int = 0) -> dict[str, Any]:
+    """A run to replay from a JSON file, or run number `run` of saved runs (.npz)."""
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"--from needs a JSON file of a run or saved runs (.npz), got {path}")
+    if path.suffix == ".npz":
+        return run_facts(Runs.load(path), run)
+    if path.stat().st_size > LARGEST_FILE:
+        raise ValueError(f"{path} is larger than {LARGEST_FILE // 10**6} MB, too much for a page")
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ValueError(f"{path} is not readable JSON: {reason}") from None
+    try:
+        return checked_run(facts)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be replayed: {error}") from None
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number JSON knows")
+
+
+def checked_run(facts: Any) -> dict[str, Any]:
+    """The facts the page shows, nothing else; a ValueError names the first that does not fit."""
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ValueError(f'a run is an object with "format": "{FORMAT}"')
+    n: Any = facts.get("n")
+    step: Any = facts.get("step")
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 100_000:
+        raise ValueError(f"n must be a whole number from 1 to 100,000, got {_short(n)}")
+    if not _is_numbers(step) or not 1 <= len(step) <= MOST_MOMENTS:
+        raise ValueError(f"step must be a list of 1 to {MOST_MOMENTS} finite numbers")
+    kept: dict[str, Any] = {"format": FORMAT, "n": n, "step": step}
+    hidden = facts.get("hidden", [])
+    if not isinstance(hidden, list) or not all(type(j) is int and 0 <= j < n for j in hidden):
+        raise ValueError(f"hidden must be positions below n={n}, got {_short(hidden)}")
+    kept["hidden"] = hidden
+    for name in ("risk", "tau"):
+        if name in facts:
+            if not _is_numbers(facts[name]) or len(facts[name]) != len(step):
+                raise ValueError(f"{name} must hold a finite number per step")
+            kept[name] = facts[name]
+    for name in ("learner", "end", "made"):
+        if name in facts:
+            kept[name] = str(facts[name])[:200]
+    kept.update({name: facts[name] for name in ("run", "seed") if type(facts.get(name)) is int})
+    for name, check in (("directions", _check_directions), ("scores", _check_scores)):
+        if name in facts:
+            check(facts[name], len(step))
+            kept[name] = facts[name]
+    return kept
+
+
+def _check_directions(directions: Any, moments: int) -> None:
+    fine = isinstance(directions, list) and len(directions) == moments
+    fine = fine and all(map(_is_numbers, directions))
+    if not fine or len({len(each) for each in directions}) != 1 or len(directions[0]) % 2:
+        raise ValueError("directions must hold two finite numbers per head at every step")
+    if not 2 <= len(directions[0]) <= 200:
+        raise ValueError(f"the page shows 1 to 100 heads, got {len(directions[0]) // 2}")
+
+
+def _check_scores(scores: Any, moments: int) -> None:
+    fine = isinstance(scores, list) and len(scores) == moments
+    fine = fine and all(isinstance(each, list) and each for each in scores)
+    fine = fine and all(_is_numbers(column) for moment in scores for column in moment)
+    if not fine or len({len(moment) for moment in scores}) != 1:
+        raise ValueError("scores must hold columns of finite numbers at every step")
+    widest = max(len(scores[0]), *(len(column) for column in scores[0]))
+    if widest > MOST_TOKENS:
+        raise ValueError(f"the page shows up to {MOST_TOKENS} tokens, got {widest}")
+
+
+def _is_numbers(values: Any) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(each, int | float) and not isinstance(each, bool) and _is_finite(each)
+        for each in values
+    )
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        return False
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"

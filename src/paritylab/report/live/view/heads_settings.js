@@ -1,0 +1,70 @@
+/** The settings of the heads demo: from the address, for a run, and as a line of Python. */
+
+import { PROCEDURES, temperature } from "../engine/heads.js";
+import { oneOf, positions, readAddress, wholeNumber, writeAddress } from "./address.js";
+
+/** Sizes that stay legible on the circle. */
+export const LARGEST_N = 200;
+/** As many colours as there are for heads. */
+export const MOST_HEADS = 6;
+
+const USUAL = {
+  n: 20,
+  hidden: "2,7,12",
+  procedure: "annealed",
+  tau: "",
+  tauEnd: "",
+  start: "random",
+  seed: 0,
+  run: 0,
+  moment: -1,
+};
+
+/** The settings that the address asks for; what makes no sense there is the usual setting. */
+export function readSettings() {
+  const asked = readAddress("heads");
+  const n = wholeNumber(asked.n, 4, LARGEST_N, USUAL.n);
+  const most = Math.min(MOST_HEADS, n);
+  const usualSet = positions(USUAL.hidden, n, most) ?? [0, 2];
+  const heat = (text) => (text && temperature(text, n) ? text : "");
+  return {
+    n,
+    hidden: positions(asked.hidden ?? "", n, most) ?? usualSet,
+    procedure: oneOf(asked.procedure, Object.keys(PROCEDURES), USUAL.procedure),
+    tau: heat(asked.tau),
+    tauEnd: heat(asked.tauEnd),
+    start: oneOf(asked.start, ["random", "hidden"], USUAL.start),
+    seed: wholeNumber(asked.seed, 0, 2 ** 31, USUAL.seed),
+    run: wholeNumber(asked.run, 0, 2 ** 31, USUAL.run),
+    moment: wholeNumber(asked.moment, -1, 1e6, USUAL.moment),
+  };
+}
+
+/** The settings into the address. */
+export function keepSettings(settings) {
+  writeAddress("heads", { ...settings, hidden: settings.hidden.join(",") }, USUAL);
+}
+
+/** What startRun needs for run number `run` on a hidden set. */
+export function runSettings(settings, run = settings.run, subset = settings.hidden) {
+  const { n, procedure, start, seed } = settings;
+  const tau = settings.tau || undefined;
+  const tauEnd = settings.tauEnd || undefined;
+  return { n, subset, procedure, start, seed, run, tau, tauEnd };
+}
+
+/** The same run in Python, as one line. */
+export function pythonLine({ n, hidden, procedure, tau, tauEnd, start, seed, run }) {
+  const changes = [];
+  const annealed = procedure === "annealed";
+  if (annealed && tau) changes.push(`tau_start=${temperature(tau, n)}`);
+  if (annealed && tauEnd) changes.push(`tau_end=${temperature(tauEnd, n) * n * n}`);
+  if (!annealed && tau) changes.push(`tau="${tau}"`);
+  const set = `(${hidden.join(", ")}${hidden.length === 1 ? "," : ""})`;
+  if (start === "hidden") {
+    const angles = `2 * np.pi * np.array(${set}) / ${n}`;
+    changes.push(annealed ? `start=${angles}` : `start=Circle(${n}).vectors(${set})`);
+  }
+  const learner = `${annealed ? "Annealed" : `Heads.${procedure}`}(${changes.join(", ")})`;
+  return `learn(${learner}, Population(Parity(${n}, ${set})), runs=1, key=${seed}, first=${run})`;
+}

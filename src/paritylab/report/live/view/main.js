@@ -1,0 +1,33 @@
+/** Starts the page: three demos and the replay, each in its place. */
+
+import { chainDemo } from "./chain_demo.js";
+import { headsDemo } from "./heads_demo.js";
+import { replay } from "./replay.js";
+import { xorDemo } from "./xor_demo.js";
+
+/** Fills one place; what goes wrong there is said there and leaves the rest alone. */
+function fillPlace(id, build) {
+  const place = document.getElementById(id);
+  try {
+    build(place);
+  } catch (error) {
+    place.textContent = `This demo could not start: ${error.message}`;
+    throw error;
+  }
+}
+
+fillPlace("heads", headsDemo);
+fillPlace("xor", xorDemo);
+fillPlace("chain", chainDemo);
+fillPlace("replay", (place) => replay(place, document.getElementById("run")?.textContent));
+
+// Links inside the page scroll; the address belongs to the settings.
+for (const jump of document.querySelectorAll('nav a[href^="#"]')) {
+  jump.addEventListener("click", (event) => {
+    event.preventDefault();
+    document.querySelector(jump.getAttribute("href")).scrollIntoView();
+  });
+}
+
+// A link to another view of this page: start again with its settings.
+addEventListener("hashchange", () => location.reload());

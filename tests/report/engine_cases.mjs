@@ -1,0 +1,115 @@
+// Answers cases with the page's engine: in node, where this file is run with the engine's folder
+// and reads {name: [arguments, …]}, and in the browser, where a test calls answersOf.
+
+const NAMES = [
+  "random",
+  "problem",
+  "models",
+  "theory",
+  "risk",
+  "heads",
+  "xor",
+  "chain",
+  "statistics",
+];
+
+export function answersOf(modules) {
+  const [random, problem, , theory, risk, heads, xor, chain, statistics] = modules;
+  const plain = (array) => Array.from(array);
+
+  return {
+    draws: ([seed, run, count]) => {
+      const key = random.runKey(seed, run);
+      const list = [random.words, random.bytes, random.uniform, random.normal];
+      return [key, ...list.map((draw) => plain(draw(key, count)))];
+    },
+    subset: ([seed, run, n, k]) => problem.randomSubset(random.runKey(seed, run), n, k),
+    signs: ([seed, rows, n]) => plain(problem.drawSigns(random.keyOf(seed), rows, n)),
+    positions: ([kind, seed, n, width]) => plain(xor.drawPositions(kind, seed, n, width)),
+    interval: ([successes, trials]) => statistics.rateInterval(successes, trials),
+    temperature: ([text, n]) => heads.temperature(text, n),
+    laws: ([n, k, samples]) => [
+      theory.usualStep(n, k),
+      theory.levelStep(n, k, samples),
+      theory.samplesToFindChildren(n, k),
+      theory.defaultGain(n),
+      theory.usualWidth(n),
+      theory.medianWorstError(n, k, 20),
+    ],
+    zigzag: ([weights, subset, loss]) => {
+      const g = Float64Array.from(weights);
+      const flags = problem.indicator(g.length, subset);
+      const found = risk.zigzagRisk(g, flags, subset.length, loss);
+      return { ...found, gradient: plain(found.gradient) };
+    },
+    cosine: ([weights, subset]) => {
+      const flags = problem.indicator(weights.length, subset);
+      const found = risk.minusLogCorrelation(weights, flags);
+      return {
+        correlation: risk.correlation(weights, flags),
+        risk: risk.cosineRisk(weights, flags, subset.length),
+        value: found.value,
+        gradient: plain(found.gradient),
+      };
+    },
+    run: ([settings]) => {
+      const run = heads.finish(heads.startRun(settings));
+      const { directions, found, recovered, solved, risk: value, error } = heads.lookAt(run);
+      return {
+        directions,
+        angles: plain(run.angles ?? []),
+        found,
+        recovered,
+        solved,
+        value,
+        error,
+      };
+    },
+    xor: ([table, n, pair, gain, kind]) => {
+      const { scores, weights, direction } = xor.xorStep(
+        Float64Array.from(table),
+        n,
+        pair,
+        gain,
+        kind,
+      );
+      const parts = [scores, weights, direction].map(plain);
+      return [...parts, xor.worstCase(weights, pair), xor.xorRisk(weights, pair)];
+    },
+    teacher: ([n, leaves, seed, run, samples, mask]) => {
+      const tree = problem.parityTree(n, leaves);
+      const rows = chain.trainingRows(tree, seed, run, samples);
+      return chain.teacherGradient(tree, rows, mask).map(plain);
+    },
+    taught: ([n, leaves, seed, run, samples]) => {
+      const tree = problem.parityTree(n, leaves);
+      const rows = chain.trainingRows(tree, seed, run, samples);
+      const scores = chain.teacherStep(tree, rows, theory.usualStep(n, leaves.length));
+      return { ...chain.judgeChain(tree, scores, seed, run), scores: scores.map(plain) };
+    },
+    levels: ([n, leaves, seed, run, samples, eta]) => {
+      const tree = problem.parityTree(n, leaves);
+      const rows = chain.trainingRows(tree, seed, run, samples);
+      const hints = chain.hintRows(tree, seed, run);
+      const step = eta ?? theory.levelStep(n, leaves.length, samples);
+      const states = chain.learnLevels(tree, rows, hints, { eta: step });
+      const scores = states[states.length - 1].scores;
+      return {
+        levels: states.map((state) => state.levels),
+        scores: scores.map(plain),
+        solved: chain.judgeChain(tree, scores, seed, run).solved,
+      };
+    },
+  };
+}
+
+// ---- in node
+if (globalThis.process?.versions?.node) {
+  const { readFileSync } = await import("node:fs");
+  const { pathToFileURL } = await import("node:url");
+  const load = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.js`).href);
+  const answers = answersOf(await Promise.all(NAMES.map(load)));
+  const asked = JSON.parse(readFileSync(0, "utf8"));
+  const found = Object.entries(asked).map(([name, cases]) => [name, cases.map(answers[name])]);
+  process.stdout.write(JSON.stringify(Object.fromEntries(found)));
+}

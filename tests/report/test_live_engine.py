@@ -1,0 +1,305 @@
+"""One truth: the page's engine, in node and in a browser, against the lab on hundreds of cases."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.report import live_engine
+
+from paritylab import Annealed, Heads, Parity, ParityTree, Population, Sample, learn
+from paritylab.learning.chain.levels import Levels, level_step
+from paritylab.learning.chain.teacher import TeacherStep, batch_gradient, usual_step
+from paritylab.learning.heads.temperature import temperature
+from paritylab.learning.xor.exact import worst_case, xor_risk
+from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
+from paritylab.models import Bowl, Circle, HeadAttention, Table, TwoHeads, attend
+from paritylab.models.links import as_link
+from paritylab.precision import float64
+from paritylab.problem.sampling import draw_signs
+from paritylab.problem.tree import tree_tokens
+from paritylab.risk import population_gradient, population_risk, population_risks
+from paritylab.statistics import rate_interval
+from paritylab.theory.hg2 import median_worst_error
+from paritylab.theory.ks import samples_to_find_children
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """answers = engine(name, cases), from node and from the browser, which must agree."""
+    with live_engine.opened() as ask:
+        yield ask
+
+
+def run_key(seed, run):
+    return jax.random.fold_in(jax.random.key(seed), run)
+
+
+def test_draws_are_those_of_jax_bit_for_bit(engine):
+    cases = [[seed, run, 9] for seed in (0, 1, 7, 2**31) for run in range(30)]
+    for (seed, run, count), (key, words, octets, uniform, normal) in zip(
+        cases, engine("draws", cases), strict=True
+    ):
+        own = run_key(seed, run)
+        with float64():
+            assert key == np.asarray(jax.random.key_data(own)).tolist()
+            assert words == jax.random.bits(own, (count,), jnp.uint32).tolist()
+            assert octets == jax.random.bits(own, (count,), jnp.uint8).tolist()
+            assert uniform == jax.random.uniform(own, (count,), jnp.float64).tolist()
+            expected = np.asarray(jax.random.normal(own, (count,), jnp.float64))
+        # XLA's logarithm and ours differ in the last place.
+        np.testing.assert_allclose(normal, expected, rtol=4e-15, atol=4e-15)
+
+
+def test_sets_signs_and_positions_are_drawn_alike(engine):
+    cases = [[seed, run, n, k] for seed in (0, 3) for run in range(5) for n, k in ((8, 3), (50, 5))]
+    for (seed, run, n, k), subset in zip(cases, engine("subset", cases), strict=True):
+        words = np.asarray(jax.random.bits(jax.random.fold_in(run_key(seed, run), 0), (n,)))
+        assert subset == np.sort(np.argsort(words, kind="stable")[:k]).tolist()
+    signs = engine("signs", [[seed, 17, n] for seed in (0, 9) for n in (5, 8, 19)])
+    expected = [draw_signs(jax.random.key(seed), 17, n) for seed in (0, 9) for n in (5, 8, 19)]
+    for found, own in zip(signs, expected, strict=True):
+        assert found == np.asarray(own).ravel().tolist()
+    for seed in (0, 5):
+        plain, balanced = engine(
+            "positions", [[kind, seed, 12, 7] for kind in ("signs", "balanced")]
+        )
+        key = jax.random.fold_in(run_key(seed, 0), 0)
+        with float64():
+            bits = np.asarray(jax.random.bernoulli(key, 0.5, (12, 7)))
+        table = (1 - 2.0 * bits) / np.sqrt(7)
+        np.testing.assert_allclose(plain, (table - table.mean(axis=0)).ravel(), atol=1e-15)
+        words = [jax.random.bits(jax.random.fold_in(key, column), (12,)) for column in range(7)]
+        order = np.argsort(np.asarray(words), axis=1, kind="stable")
+        table = np.full((12, 7), 1 / np.sqrt(7))
+        for column in range(7):
+            table[order[column, :6], column] *= -1
+        assert balanced == table.ravel().tolist()
+
+
+def test_small_laws_agree(engine):
+    cases = [[0, 10], [10, 10], [3, 7], [96, 100], [0, 0]]
+    for (successes, trials), found in zip(cases[:-1], engine("interval", cases)[:-1], strict=True):
+        np.testing.assert_allclose(found, rate_interval(successes, trials), atol=1e-12)
+    texts = [["1/n", 20], ["0.5/n^2", 20], ["n/4", 12], ["0.3", 9], ["n", 5]]
+    assert engine("temperature", texts) == [temperature(text, n) for text, n in texts]
+    assert engine("temperature", [["x", 3], ["", 3], ["0", 3], ["n/0", 3]]) == [None] * 4
+    sizes = [[16, 4, 20_000], [16, 8, 4096], [32, 8, 2**17], [12, 2, 1000]]
+    for (n, k, samples), found in zip(sizes, engine("laws", sizes), strict=True):
+        expected = [
+            usual_step(n, k),
+            level_step(n, k, "cos", samples),
+            samples_to_find_children(n, k),
+            default_gain(n),
+            usual_width(n),
+            median_worst_error(n, k, 20.0),
+        ]
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def attentions(sizes, count):
+    """Random heads at random temperatures, some with norms far from 1, for sizes (n, k)."""
+    generator = np.random.default_rng(1)
+    for n, k in sizes:
+        for _ in range(count):
+            subset = np.sort(generator.choice(n, k, replace=False))
+            directions = generator.normal(size=(k, 2)) * np.exp(generator.normal(size=(k, 1)))
+            scores = directions @ Circle(n).table.T / n ** generator.uniform(-1.5, 1)
+            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+            attention = powers / powers.sum(axis=1, keepdims=True)
+            yield attention, Parity(n, tuple(subset.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "loss"), [(19, 3, "squared_hinge"), (11, 2, "mean_hinge_squared")]
+)
+def test_zigzag_over_every_input_agrees_to_1e_9(engine, n, k, loss):
+    # Odd sizes: on even ones alternating inputs sit exactly on a kink, where any slope is right.
+    given = list(attentions(((n, k),), 80))
+    found = engine("zigzag", [[a.sum(axis=0).tolist(), p.subset, loss] for a, p in given])
+    weights = np.stack([attention.sum(axis=0) for attention, _ in given])
+    own = population_risks(weights, [problem for _, problem in given], loss=loss)
+    assert {each["route"] for each in found} == {"half-sums"}
+    np.testing.assert_allclose([each["value"] for each in found], own.values, atol=1e-9)
+    for each, (attention, problem) in list(zip(found, given, strict=True))[::5]:
+        gradient = population_gradient(attention, problem, loss=loss).gradient[0]
+        # A constant moves nothing, because Σ g is fixed: at s = k a loss may have a kink.
+        assert np.ptp(np.array(each["gradient"]) - gradient) < 1e-9
+
+
+def test_the_series_keeps_within_its_stated_error(engine):
+    given = [*attentions(((29, 3),), 8), (np.full((3, 29), 1 / 29), Parity(29, (0, 1, 2)))]
+    found = engine(
+        "zigzag", [[a.sum(axis=0).tolist(), p.subset, "squared_hinge"] for a, p in given]
+    )
+    weights = np.stack([attention.sum(axis=0) for attention, _ in given])
+    own = population_risks(weights, [problem for _, problem in given])
+    assert {each["route"] for each in found} == {"series"}
+    assert own.kind == "exact"
+    values, errors = np.array([[each["value"], each["error"]] for each in found]).T
+    assert (np.abs(values - own.values) <= errors + own.errors).all()
+    assert np.median(errors) < 1e-3
+
+
+def test_the_cos_law_agrees_to_1e_9(engine):
+    given = list(attentions(((5, 2), (20, 3), (100, 4)), 12))
+    cases = [[a.sum(axis=0).tolist(), p.subset] for a, p in given]
+    for (attention, problem), found in zip(given, engine("cosine", cases), strict=True):
+        own = population_risk(attention, problem, readout="cos")
+        assert abs(found["risk"] - own.value) < 1e-9
+        product = population_risk(attention, problem, readout="cos", loss="correlation")
+        assert abs(found["correlation"] + product.value) < 1e-9
+        if abs(found["correlation"]) > 1e-6:
+            own = population_gradient(attention, problem, readout="cos", loss="log_correlation")
+            assert abs(found["value"] - own.risk.value) < 1e-9
+            np.testing.assert_allclose(found["gradient"], own.gradient[0], rtol=1e-9, atol=1e-9)
+
+
+LEARNERS = {"paper": Heads.paper, "code": Heads.code, "annealed": Annealed}
+PROBLEM = Parity(12, (2, 5, 9))
+
+
+def both(engine, procedure: str, problem: Parity, runs: int, steps: int):
+    """Runs of the lab and of the engine with the same seeds."""
+    own = learn(LEARNERS[procedure](steps=steps), Population(problem), runs=runs, key=4)
+    shared = {"n": problem.n, "subset": problem.subset, "procedure": procedure, "steps": steps}
+    cases = [[{**shared, "seed": 4, "run": run}] for run in range(runs)]
+    return own, engine("run", cases)
+
+
+@pytest.mark.parametrize("procedure", LEARNERS)
+def test_one_step_of_a_run_agrees_to_1e_9(engine, procedure):
+    own, found = both(engine, procedure, PROBLEM, 25, 1)
+    name = "angles" if procedure == "annealed" else "directions"
+    numbers = np.array([each[name] for each in found]).reshape(own.numbers.shape)
+    np.testing.assert_allclose(numbers, own.numbers, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("procedure", "problem", "runs", "steps"),
+    [
+        ("annealed", Parity(20, (2, 7, 12)), 32, 1500),
+        ("annealed", Parity(60, (2, 3, 30, 45)), 8, 1500),
+        ("code", Parity(8, (1, 5)), 12, 2000),
+        ("paper", Parity(8, (1, 5)), 12, 1000),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_whole_runs_end_in_the_same_decision(engine, procedure, problem, runs, steps):
+    own, found = both(engine, procedure, problem, runs, steps)
+    assert [tuple(each["found"]) for each in found] == own.subset
+    assert [each["recovered"] for each in found] == own.recovered.tolist()
+    assert [each["solved"] for each in found] == own.solved.tolist()
+
+
+N, WIDTH, PAIR = 16, 24, (3, 10)
+KINDS = {
+    "softmax": lambda scores, gain: attend(scores, "softmax"),
+    "linear": lambda scores, gain: attend(scores, "linear"),
+    "sigmoid": lambda scores, gain: attend(scores, "sigmoid"),
+    "biased": lambda scores, gain: jax.nn.sigmoid(scores - 0.7 * gain) / 2,
+}
+
+
+@partial(jax.jit, static_argnames="kind")
+def stepped(table, gain, eta, kind):
+    """One step by automatic differentiation of the closed risk, and what it is worth."""
+    on_pair = jnp.isin(jnp.arange(N), jnp.asarray(PAIR))
+
+    def model(directions):
+        return TwoHeads(directions, Table(table), lambda scores: KINDS[kind](scores, gain))
+
+    zero = jnp.zeros((2, WIDTH))
+    gradient = jax.grad(lambda w: xor_risk(model(w).weights(), on_pair))(zero)
+    after = model(zero - eta * gradient)
+    weights = after.weights()
+    worst = worst_case(weights, on_pair, Bowl())
+    return after.directions[0], weights, worst.error, xor_risk(weights, on_pair)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_step_of_xor_agrees_to_1e_9(engine, kind):
+    gains = (0.5, 4.0, 14.0, 30.0)
+    shapes = [["balanced" if i % 2 else "signs", i, N, WIDTH] for i in range(6)]
+    tables = engine("positions", shapes)
+    given = [(table, gain) for table in tables for gain in gains]
+    cases = [[table, N, PAIR, gain, kind] for table, gain in given]
+    units = {gain: unit_step(N, attention=partial(KINDS[kind], gain=gain)) for gain in gains}
+    for (table, gain), found in zip(given, engine("xor", cases), strict=True):
+        eta = gain * units[gain]
+        with float64():
+            own = stepped(jnp.asarray(table).reshape(N, WIDTH), gain, eta, kind)
+        direction, weights, error, risk = map(np.asarray, own)
+        scale = 1 + np.abs(direction).max()
+        np.testing.assert_allclose(found[2], direction, atol=1e-9 * scale)
+        np.testing.assert_allclose(found[1], weights, atol=1e-9 * scale)
+        np.testing.assert_allclose(found[3]["error"], error, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(found[4], risk, rtol=1e-7, atol=1e-9)
+
+
+def test_the_worst_case_is_that_of_every_input(engine):
+    generator = np.random.default_rng(0)
+    tables = generator.normal(size=(10, 8, 5))
+    cases = [[t.ravel().tolist(), 8, (1, 4), g, "softmax"] for t in tables for g in (1, 3, 9)]
+    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
+    signs = 1.0 - 2.0 * bits
+    for found in engine("xor", cases):
+        errors = np.abs(1 - 2 * (signs @ np.array(found[1])) ** 2 + signs[:, 1] * signs[:, 4])
+        if found[3]["exact"]:
+            assert abs(errors.max() - found[3]["error"]) < 1e-9
+        assert errors.max() <= found[3]["error"] + 1e-9
+
+
+@pytest.mark.parametrize("mask", ["token", "level"])
+def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
+    leaves = [(0, 2, 3, 7), (1, 2, 5, 6), (0, 1, 6, 7)]
+    cases = [[9, each, 2, run, 200, mask] for run, each in enumerate(leaves)]
+    for (n, each, seed, run, samples, _), found in zip(
+        cases, engine("teacher", cases), strict=True
+    ):
+        key = jax.random.fold_in(jax.random.fold_in(run_key(seed, run), 1), 0)
+        with float64():
+            # The lab draws whole batches of 256 rows and counts the first 200.
+            signs = draw_signs(key, 256, n, jnp.float64)[:samples]
+            tokens = tree_tokens(signs, np.asarray(each))
+            own = np.asarray(batch_gradient(tokens, n, 4, as_link("cos"), mask)) / samples
+        for node, column in enumerate(found):
+            np.testing.assert_allclose(column, own[: len(column), node], atol=1e-9)
+            assert not own[len(column) :, node].any()
+
+
+def test_taught_chains_end_in_the_same_decision(engine):
+    trees = [
+        ParityTree(12, (0, 2, 3, 7)),
+        ParityTree(12, (1, 4, 8, 11)),
+        ParityTree(12, (0, 1, 2, 3)),
+    ]
+    for samples in (150, 5000):
+        own = learn(TeacherStep(), Sample(trees, samples), key=1)
+        cases = [[12, tree.leaves, 1, run, samples] for run, tree in enumerate(trees)]
+        for run, found in enumerate(engine("taught", cases)):
+            assert all(found["pairs"]) == bool(own.recovered[run])
+            assert found["solved"] == bool(own.solved[run])
+            assert abs(found["right"] - own.stats["accuracy"][run]) < 1e-6
+            assert abs(found["risk"] - own.risk[run]) < 1e-4
+
+
+def test_levels_end_in_the_same_decision(engine):
+    trees = [ParityTree(16, (0, 2, 3, 7)), ParityTree(16, (1, 4, 8, 11))]
+    own = learn(Levels(), Sample(trees, 20_000), key=1)
+    cases = [[16, tree.leaves, 1, run, 20_000, None] for run, tree in enumerate(trees)]
+    for run, found in enumerate(engine("levels", cases)):
+        assert found["levels"] == own.stats["levels_per_step"][run].tolist()
+        assert found["solved"] == bool(own.solved[run])
+        for node, column in enumerate(found["scores"]):
+            np.testing.assert_array_equal(column, own.numbers[run][: len(column), node])
+
+
+def test_heads_on_the_hidden_bits_show_the_scale_of_the_temperature(engine):
+    settings = {"n": 20, "subset": (2, 7, 12), "procedure": "paper", "start": "hidden", "steps": 0}
+    cases = [[{**settings, "tau": tau}] for tau in ("1/n", "1/n^2")]
+    problem = Parity(20, (2, 7, 12))
+    for tau, found in zip((1 / 20, 1 / 400), engine("run", cases), strict=True):
+        own = population_risk(HeadAttention.on(problem, tau=tau), problem)
+        assert abs(found["value"] - own.value) <= found["error"] + own.error
