@@ -10,11 +10,12 @@ def rows(id, *statuses):
     return [{"id": id, "status": status} for status in statuses]
 
 
-def test_every_claim_is_recorded_at_every_effort_and_the_file_is_tidy():
+def test_every_claim_is_recorded_where_it_runs_often_and_the_file_is_tidy():
     entries = recorded()
     assert set(entries) == set(registry())
     for efforts in entries.values():
-        assert list(efforts) == [effort.value for effort in Effort]
+        assert list(efforts)[:2] == [Effort.QUICK, Effort.DEFAULT]
+        assert list(efforts)[2:] in ([], [Effort.FULL])
         assert set(efforts.values()) <= {status.value for status in Status} - {"failed"}
     assert FILE.read_text() == render(entries)
 

@@ -276,7 +276,7 @@ def test_taught_chains_end_in_the_same_decision(engine):
         ParityTree(12, (0, 1, 2, 3)),
     ]
     for samples in (150, 5000):
-        own = learn(TeacherStep(), Sample(trees, samples), key=1)
+        own = learn(TeacherStep(eta=usual_step(12, 4)), Sample(trees, samples), key=1)
         cases = [[12, tree.leaves, 1, run, samples] for run, tree in enumerate(trees)]
         for run, found in enumerate(engine("taught", cases)):
             assert all(found["pairs"]) == bool(own.recovered[run])

@@ -194,13 +194,15 @@ def test_numbers_that_matter_come_first_and_none_is_lost():
         chosen, rest = groups(each)
         assert len(chosen) <= 3
         values = [f.value for f in chosen] + [f.value for group in rest for f in group.facts]
-        inner = [
-            entry
-            for value in each["measured"].values()
-            for entry in (value.values() if isinstance(value, dict) else [value])
-        ]
-        for value in inner:
+        for value in _entries(each["measured"]):
             assert value in values, each["id"]
+
+
+def _entries(value):
+    """What stands in a table of any depth."""
+    if isinstance(value, dict):
+        return [entry for inner in value.values() for entry in _entries(inner)]
+    return [value]
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1e-17, 123456.789, -2, 3.1e9, 0.5, 99999.5])

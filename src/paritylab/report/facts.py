@@ -145,14 +145,23 @@ def _facts(row: Row) -> Iterator[Fact]:
             name, case = str(key), ""
         said = predicted.get(key, predicted.get(name))
         if isinstance(value, dict):
-            for inner, entry in value.items():
-                told = said.get(inner) if isinstance(said, dict) else said
-                yield Fact(words(key), words(inner), entry, told)
+            for case, entry in _cases(value):
+                told = said.get(case) if isinstance(said, dict) else said
+                yield Fact(words(key), words(case), entry, told)
         else:
             yield Fact(words(name), words(case), value, said)
     for key, value in predicted.items():
         if key not in measured and key not in bases:
             yield Fact(words(key), "", None, value)
+
+
+def _cases(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The numbers of a table of any depth, each with the names on its way."""
+    for name, entry in value.items():
+        if isinstance(entry, dict):
+            yield from ((f"{name}, {inner}", each) for inner, each in _cases(entry))
+        else:
+            yield str(name), entry
 
 
 def _split(key: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ def rows_to_rank(n: int, loss: str = "squared") -> float:
     the lower of the two above n - 2 standard normal scores with probability 1/2.
 
     >>> [round(rows_to_rank(256, loss)) for loss in ("squared", "correlation")]
-    [4000, 2898]
+    [4067, 2898]
     """
     if loss not in ("squared", "correlation"):
         raise ValueError(f"loss must be squared or correlation, got {loss!r}")
