@@ -62,6 +62,7 @@ from paritylab.learning import (
     register as register,
     streamed_step as streamed_step,
     teacher_gradient as teacher_gradient,
+    wide_step as wide_step,
 )
 from paritylab.models import (
     ChainModel as ChainModel,

@@ -3,6 +3,7 @@
 from paritylab.learning.chain.levels import Levels
 from paritylab.learning.chain.published import FullBatch
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
+from paritylab.learning.chain.wide import WideChain, wide_step
 from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
 from paritylab.learning.descent import Descent
 from paritylab.learning.hardness.frozen import FrozenAttention
@@ -38,6 +39,7 @@ __all__ = [
     "Sample",
     "StreamedStep",
     "TeacherStep",
+    "WideChain",
     "XorStep",
     "joined",
     "learn",
@@ -45,4 +47,5 @@ __all__ = [
     "streamed_step",
     "teacher_gradient",
     "temperature",
+    "wide_step",
 ]
