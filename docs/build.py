@@ -221,7 +221,7 @@ HEADLINES = (
     (
         "lab-chain-samples",
         Status.HOLDS,
-        "It needs rows of order n·log n, as a formula predicts, not n^(2+ε)",
+        "It needs about the rows that a formula of order n·log n predicts, far fewer than n^(2+ε)",
     ),
     ("ks-thm2", Status.CORRECTED, "Without the chain an oracle hides the target"),
 )

@@ -18,7 +18,6 @@ from paritylab.claims.figures import (
     as_series,
     in_tab,
 )
-from paritylab.claims.rates import rate_line
 from paritylab.claims.verdict import plain
 from paritylab.report.drawing import describe, draw
 from paritylab.report.drawing.canvas import Disc, Shape, Text
@@ -178,7 +177,7 @@ def test_colour_blind_readers_tell_lines_apart(name, cones):
 
 
 def test_rates_make_lines():
-    line = rate_line("runs", [8, 16], RATES.values())
+    line = Line.of_rates("runs", [8, 16], RATES.values()).series()
     assert line["y"] == [0.9, 0.3]
     assert line["low"][0] == RATES["clean"].low
 

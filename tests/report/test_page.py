@@ -143,7 +143,8 @@ def test_every_paper_has_its_sentence(tmp_path):
 
 def test_leading_claims_may_vanish(tmp_path):
     for rows in ([], kept_rows()[:1], [r for r in kept_rows() if r["id"] != "hg1-thm5"]):
-        page(rows, tmp_path)
+        shown = re.findall(r'<details class="claim[^>]*data-id="([^"]+)"', page(rows, tmp_path))
+        assert shown == [each["id"] for each in rows]
 
 
 def test_what_cannot_be_glanced_at_is_left_out():

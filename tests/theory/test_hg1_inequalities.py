@@ -52,4 +52,3 @@ def test_small_formulas():
     assert hg1.spread_of_one_head(0.5, 2, 1.0) == pytest.approx(0.125)
     assert hg1.complement_pair(1, 8, 1.0, 2.0) == pytest.approx(2.0)
     assert hg1.feedforward_upper_bound(10, 2) == 1280
-    assert hg1.bits_to_name_a_set(8, 1) == 3

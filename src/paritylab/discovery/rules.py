@@ -14,7 +14,7 @@ import numpy as np
 from paritylab.discovery.blocks import Block
 from paritylab.discovery.columns import Coding
 from paritylab.discovery.reading import Table, open_table
-from paritylab.discovery.words import is_plain, listed, shown
+from paritylab.discovery.words import listed, shown
 from paritylab.files import write_atomically
 
 VERSION = 1
@@ -182,8 +182,3 @@ def _coding(entry: Any) -> Coding:
     if not 0 <= values.get("bit", 0) < 64:
         raise ValueError(f'"bit" of {shown(entry["column"])!r} must be from 0 to 63')
     return Coding(entry["column"], **values)
-
-
-def plain_target(target: Coding) -> bool:
-    """Whether the target's levels are words for false and true."""
-    return is_plain(target.false, target.true)

@@ -1,6 +1,6 @@
 """Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
 
-from math import ceil, comb, log2, sqrt
+from math import ceil, log2, sqrt
 from typing import Any
 
 import numpy as np
@@ -269,11 +269,6 @@ def complement_pair(k: int, n: int, c2: float, loss_sum: float) -> float:
 def feedforward_upper_bound(n: int, k: int) -> float:
     """Remark 9: n·k⁷·log k, parameters of the best feed-forward result it cites (no constant)."""
     return n * k**7 * max(log2(k), 1.0)
-
-
-def bits_to_name_a_set(n: int, k: int) -> float:
-    """log2 of the number of k-sets: what any learner's numbers must carry."""
-    return log2(comb(n, k))
 
 
 def bits_per_direction(n: int) -> int:

@@ -8,7 +8,6 @@ import pytest
 from paritylab.learning import AllInputs, FeedForwardNet, Fresh, Rows, Sample, learn
 from paritylab.learning.hardness.networks import (
     linear_accuracy,
-    random_feature_accuracy,
     random_features,
     smallest_pair_loss,
     worst_shares,
@@ -97,11 +96,6 @@ def test_linear_classifiers_do_what_least_squares_can():
     rows = np.random.default_rng(1).normal(size=(400, 3))
     labels = np.sign(rows[:, 0])
     assert linear_accuracy(rows, labels, (rows, labels)) > 0.95
-
-
-def test_random_features_carry_one_bit_but_not_three():
-    assert random_feature_accuracy(Parity(6, (2,)), 64, samples=1000) > 0.99
-    assert random_feature_accuracy(Parity(16, (1, 4, 8)), 32, samples=1000) < 0.6
 
 
 def test_shares_of_all_parities_add_up_to_the_features():

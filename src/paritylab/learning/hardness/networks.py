@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
@@ -22,7 +22,7 @@ from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
-from paritylab.problem import Parity, as_loss, sample
+from paritylab.problem import Parity, as_loss
 
 
 @register("feedforward")
@@ -114,28 +114,6 @@ def linear_accuracy(features: Any, labels: Any, test: tuple, *, ridge: float = 1
     gram = features.T @ features + ridge * len(features) * np.eye(features.shape[1])
     weights = np.linalg.solve(gram, features.T @ labels)
     return float(np.mean((np.asarray(test[0], float) @ weights) * test[1] > 0))
-
-
-def random_feature_accuracy(
-    problem: Parity, features: int, *, samples: int = 8192, seed: int = 0
-) -> float:
-    """Test accuracy of a linear classifier on random ReLU features max(0, wᵀ(2x - 1) + b).
-
-    features: how many; w and b are Gaussian and never train. samples: rows to fit, and as many
-    fresh ones to be judged on.
-    """
-    generator = np.random.default_rng(seed)
-    weights, thresholds = (
-        generator.normal(size=size) for size in ((problem.n, features), features)
-    )
-    rows, test = (sample(problem, seed + i, samples) for i in (0, 1))
-
-    def lift(bits: Float[Array, "rows n"]) -> np.ndarray:
-        return np.maximum(0, (2.0 * np.asarray(bits) - 1) @ weights + thresholds[None, :])
-
-    return linear_accuracy(
-        lift(rows.bits), np.asarray(rows.labels), (lift(test.bits), np.asarray(test.labels))
-    )
 
 
 def worst_shares(

@@ -225,17 +225,3 @@ def _best_gain(
         share = k / (on.sum() + off)
         best = min(best, (deviation_of(share * on, share * off), float(gain)))
     return best
-
-
-def smallest_width(n: int, k: int, *, trials: int, goal: str, seed: int = 0) -> int:
-    """Smallest width on a grid of ratio √2 where every trial ranks B ("rank") or is right on every
-    input ("accuracy")."""
-    if goal not in ("rank", "accuracy"):
-        raise ValueError(f'goal must be "rank" or "accuracy", got {goal!r}')
-    width = 8.0
-    while width < 1e6:
-        done = (one_step(n, k, int(width), seed=seed + t) for t in range(trials))
-        if all(step.ranked if goal == "rank" else step.deviation < 0.5 for step in done):
-            return int(width)
-        width *= 2**0.5
-    raise ValueError(f"no width below 10^6 serves n={n}, k={k}")
