@@ -14,7 +14,7 @@ from paritylab.claims.hunt import hunts
 from paritylab.claims.registry import Efforts, claim
 from paritylab.claims.sources import HG1
 from paritylab.claims.verdict import Judged, holds, refuted, undecided
-from paritylab.learning.heads.motion import prediction_jet, random_heads_and_inputs
+from paritylab.learning.heads.motion import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
 from paritylab.theory import hg1
 
@@ -117,18 +117,9 @@ def _constants(k: int, tau: float, b: float) -> list[float]:
 def _shares(directions: Any, bits: Any, facts: Any, b: float, order: int | None = None) -> Any:
     """Sizes over their constants for one input; facts: tau and the constants.
 
-    With g and H of ŷ, the Hessians of ŷ²/2 and of the squared hinge ℓ(ŷ) are ggᵀ + ŷH and
-    ℓ″ggᵀ + ℓ′H. order: None for Frobenius, 2 for spectral norms.
+    order: None for Frobenius, 2 for spectral norms.
     """
-    value, slope, hessian = prediction_jet(directions, bits, tau=facts[0], b=b)
-    label = 1 - 2 * jnp.mod(jnp.sum(bits[: directions.shape[0]]), 2)
-    missing = jnp.maximum(0, 1 - label * value)
-    square = jnp.outer(slope, slope)
-    hessians = [
-        hessian,
-        square + value * hessian,
-        2 * (missing > 0) * square - 2 * label * missing * hessian,
-    ]
+    slope, hessians = example_hessians(directions, bits, tau=facts[0], b=b)
     sizes = [jnp.linalg.norm(each, ord=order) for each in hessians]
     return jnp.stack([jnp.linalg.norm(slope), *sizes]) / facts[1:]
 

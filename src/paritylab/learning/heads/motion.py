@@ -94,3 +94,18 @@ def prediction_jet(
     flat = jnp.ravel(directions)
     value, gradient = jax.value_and_grad(of)(flat)
     return value, gradient, jax.hessian(of)(flat)
+
+
+def example_hessians(
+    directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0
+) -> tuple[Float[Array, " m"], list[Float[Array, "m m"]]]:
+    """∇ŷ of one input, and the Hessians of ŷ, of ŷ²/2 and of the squared hinge ℓ(ŷ).
+
+    With g and H of ŷ the last two are ggᵀ + ŷH and ℓ″ggᵀ + ℓ′H.
+    """
+    value, slope, hessian = prediction_jet(directions, bits, tau=tau, b=b)
+    label = 1 - 2 * jnp.mod(jnp.sum(bits[: directions.shape[0]]), 2)
+    missing = jnp.maximum(0, 1 - label * value)
+    square = jnp.outer(slope, slope)
+    of_loss = 2 * (missing > 0) * square - 2 * label * missing * hessian
+    return slope, [hessian, square + value * hessian, of_loss]
