@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 
+from paritylab.learning.chain import wide
 from paritylab.learning.chain.teacher import batch_gradient, usual_step
 from paritylab.learning.chain.wide import (
     Wide,
@@ -31,7 +32,7 @@ def same_rows(samples, rows, key=1):
         draw_columns(jax.random.fold_in(jax.random.key(key), i), np.asarray(TREE.leaves), shape)
         for i in range(-(-samples // rows))
     ]
-    return np.concatenate([np.asarray(part).T for part in parts])[:samples].astype(float)
+    return np.concatenate([np.asarray(part)[:-1].T for part in parts])[:samples].astype(float)
 
 
 def test_the_tokens_are_those_of_the_tree():
@@ -48,11 +49,11 @@ def test_running_sums_leave_out_the_row_itself():
 @pytest.mark.parametrize("link", ["cos", "quadratic"])
 def test_scores_are_those_of_the_float_gradient(link):
     samples = 20_000
-    wide = wide_step(TREE, 1, samples, link=link, rows=4096)
+    step = wide_step(TREE, 1, samples, link=link, rows=4096)
     with float64():
         exact = np.asarray(batch_gradient(same_rows(samples, 4096), N, K, as_link(link), "token"))
     visible = np.arange(N + K - 1)[:, None] < N + np.arange(K - 1)[None, :]
-    ours, theirs = wide.scores(1.0), -exact / samples
+    ours, theirs = step.scores(1.0), -exact / samples
     gap = np.where(visible, ours - theirs, np.nan)
     gap -= np.nanmean(gap, axis=0)  # softmax does not see a constant per node
     size = np.nanstd(np.where(visible, theirs, np.nan))
@@ -64,6 +65,16 @@ def test_blocks_and_devices_change_no_bit():
     parts = wide_step(TREE, 1, 9_000, rows=1024, columns=7)
     np.testing.assert_array_equal(whole, parts.scores(1.0))
     assert parts.pairs_found() == wide_step(TREE, 1, 9_000, rows=1024).pairs_found()
+
+
+def test_sums_beyond_int32_move_to_two_numbers(monkeypatch, tmp_path):
+    plain = wide_step(TREE, 1, 9_000, rows=1024)
+    monkeypatch.setattr(wide, "_BETWEEN_CHECKS", 2048)
+    monkeypatch.setattr(wide, "_LARGEST", 2**18)
+    moved = wide_step(TREE, 1, 9_000, rows=1024, checkpoint=tmp_path)
+    assert moved.products[0].dtype == np.float32
+    assert list(tmp_path.glob("*-high.npy"))
+    np.testing.assert_array_equal(plain.products[0], moved.products[0])
 
 
 def test_eight_devices_give_the_bits_of_one():
@@ -84,9 +95,9 @@ def test_eight_devices_give_the_bits_of_one():
 
 def test_a_chain_is_learned_and_judged_block_by_block():
     tree = random_tree(0, 256, 128)
-    wide = wide_step(tree, 5, 256 * 400, rows=8192, columns=64)
-    assert wide.pairs_found() == 1
-    accuracy, largest = wide.accuracy(usual_step(256, 128), 6, rows=256)
+    step = wide_step(tree, 5, 256 * 400, rows=8192, columns=64)
+    assert step.pairs_found() == 1
+    accuracy, largest = step.accuracy(usual_step(256, 128), 6, rows=256)
     assert accuracy == 1
     assert largest < 0.1
 
@@ -116,8 +127,8 @@ def test_a_broken_off_step_goes_on_from_its_folder(tmp_path):
 
 
 def test_bad_sizes_are_one_line():
-    with pytest.raises(ValueError, match="multiple of 8"):
-        wide_step(TREE, 1, 100, rows=12)
+    with pytest.raises(ValueError, match="multiple of 32"):
+        wide_step(TREE, 1, 100, rows=40)
     with pytest.raises(ValueError, match="at least 1"):
         wide_step(TREE, 1, 0)
 

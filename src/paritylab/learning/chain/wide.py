@@ -3,7 +3,8 @@
 Tokens lie as (token, row) and are ±1; the residual of every node is rounded to int8 with a scale of
 its own. A product contracts the last axis of both, which accelerators do fastest, and its sums are
 whole numbers: the same bits in any order of batches and for any split of the nodes over devices.
-Nodes come in blocks of columns that see only the tokens before them.
+Nodes come in blocks of columns that see only the tokens before them. One empty node at the end
+makes their number k: odd sizes would leave the fast path of the product.
 """
 
 import json
@@ -28,13 +29,17 @@ from paritylab.problem.tree import ParityTree
 
 #: Nodes per block: every product stays below 2^31 entries up to n = 10^5.
 COLUMNS = 8192
-#: Rows per batch.
-ROWS = 16384
+#: Rows per batch: the sums are read and written once per batch.
+ROWS = 32768
 #: The residual's root mean square times this is 127; what lies beyond is cut off.
 REACH = 5.5
-#: Side of the triangular products that make running sums.
-_SIDE = 128
+#: Terms of one stage of a running sum: eight signs add up within a byte.
+_STAGE = 8
 _LARGEST = 2**31 - 1
+#: What the low part of a sum in two numbers holds.
+_LOW = 2**16
+#: Rows between two looks at how large the sums may be by now.
+_BETWEEN_CHECKS = 2**22
 
 
 class Wide(NamedTuple):
@@ -47,9 +52,9 @@ class Wide(NamedTuple):
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
-        """First and last (exclusive) node of every block."""
-        starts = range(0, self.k - 1, self.columns)
-        return [(start, min(start + self.columns, self.k - 1)) for start in starts]
+        """First and last (exclusive) node of every block; node k - 1 is empty."""
+        starts = range(0, self.k, self.columns)
+        return [(start, min(start + self.columns, self.k)) for start in starts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +77,22 @@ class WideChain:
         seen = np.arange(self.shape.n, self.shape.n + self.shape.k - 1)
         return (-eta * self.scale / (self.samples * seen)).astype(np.float32)
 
+    @property
+    def _parts(self) -> list[tuple[int, int, Array]]:
+        """First node, last node and products of every block, without the empty node."""
+        last = self.shape.k - 1
+        blocks = zip(self.shape.blocks, self.products, strict=True)
+        whole = [(start, min(end, last), block) for (start, end), block in blocks]
+        return [(start, end, block) for start, end, block in whole if start < end]
+
     def scores(self, eta: float) -> Float[np.ndarray, "tokens nodes"]:
         """W after a step of size η, up to a constant per node; zero where a node does not see."""
         tokens = self.shape.n + self.shape.k - 1
         whole = np.zeros((tokens, self.shape.k - 1), np.float32)
-        for (start, end), block in zip(self.shape.blocks, self.products, strict=True):
-            whole[: block.shape[0], start:end] = np.asarray(block)
+        for start, end, block in self._parts:
+            whole[: self.shape.n + end, start:end] = np.asarray(block)[
+                : self.shape.n + end, : end - start
+            ]
         visible = np.arange(tokens)[:, None] < self.shape.n + np.arange(self.shape.k - 1)[None, :]
         return np.where(visible, whole * self.per_unit(eta)[None, :], 0)
 
@@ -86,7 +101,7 @@ class WideChain:
         children = np.asarray(tree_children(np.asarray(self.tree.leaves), self.shape.n))
         found = [
             np.asarray(_found(block, children[start:end], self.shape.n + start))
-            for (start, end), block in zip(self.shape.blocks, self.products, strict=True)
+            for start, end, block in self._parts
         ]
         return float(np.mean(np.concatenate(found)))
 
@@ -97,9 +112,9 @@ class WideChain:
         truth = draw_columns(as_key(key), leaves, shape)
         tokens = jnp.where(jnp.arange(truth.shape[0])[:, None] < shape.n, truth, 0)
         tokens, units = tokens.astype(jnp.float32), self.per_unit(eta)
-        for (start, end), block in zip(shape.blocks, self.products, strict=True):
+        for start, end, block in self._parts:
             tokens = _generate(self.link, tokens, block, units[start:end], shape.n + start)
-        root, y = np.asarray(tokens[-1]), np.asarray(truth[-1], np.float32)
+        root, y = np.asarray(tokens[-2]), np.asarray(truth[-2], np.float32)
         return float(np.mean(root * y > 0)), float(np.abs(root - y).max())
 
 
@@ -127,33 +142,39 @@ def wide_step(
     """
     if samples < 1:
         raise ValueError(f"samples must be at least 1, got {samples}")
-    if rows % 8 or rows < 8 or columns < 1:
-        raise ValueError(f"rows must be a multiple of 8 and columns ≥ 1, got {rows} and {columns}")
+    if rows % 32 or rows < 32 or columns < 1:
+        raise ValueError(f"rows must be a multiple of 32 and columns ≥ 1, got {rows} and {columns}")
     rule, shape = as_link(link), Wide(tree.n, tree.k, columns, rows)
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
+    units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
     devices = jax.devices()[:1] if devices is None else devices
     places = [devices[i % len(devices)] for i in range(len(shape.blocks))]
     state, first = _start(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
         state, first = _resume(checkpoint, shape, samples)
     state = [jax.device_put(each, place) for each, place in zip(state, places, strict=True)]
-    batches = -(-samples // rows)
+    batches, interval = -(-samples // rows), max(1, _BETWEEN_CHECKS // rows)
     for batch in range(first, batches):
         kept = min(rows, samples - batch * rows)
         rows_key = jax.random.fold_in(as_key(key), batch)
-        state = _one_batch(rule, state, leaves, rows_key, kept, scale, shape, places)
+        state = _one_batch(rule, state, leaves, rows_key, kept, units, shape, places)
+        if (batch + 1) % interval == 0:
+            state = _with_room(state, 127 * rows * interval)
         progress(batch + 1, batches)
         if checkpoint is not None and (batch + 1) % max(1, batches // 10) == 0:
             _save(checkpoint, state, shape, samples, batch + 1)
-    _refuse_overflow(state)
-    return WideChain(tree, rule, shape, tuple(each.products for each in state), scale, samples)
+    return WideChain(tree, rule, shape, tuple(_total(each) for each in state), scale, samples)
 
 
 class _Sums(NamedTuple):
-    """products: of a block (tokens, nodes). sizes: Σ|R| per node, which bounds every product."""
+    """The sums of a block: products + 2^16·high, high only once int32 got too small.
+
+    sizes: Σ|R| per node since then, which bounds every product.
+    """
 
     products: Int[Array, "tokens nodes"]
     sizes: Float[Array, " nodes"]
+    high: Int[Array, "tokens nodes"] | None = None
 
 
 def _start(shape: Wide, checkpoint: Path | None) -> list[_Sums]:
@@ -218,14 +239,14 @@ def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes
 @partial(jax.jit, static_argnames="shape")
 def draw_columns(key: Any, leaves: Any, shape: Wide) -> Int[Array, "tokens rows"]:
     """Random input signs and the true tokens of their chain, one column per row, as int8."""
-    packed = jax.random.bits(key, (shape.n, -(-shape.rows // 8)), jnp.uint8)
-    bits = (packed[:, :, None] >> jnp.arange(8, dtype=jnp.uint8)[None, None, :]) & 1
+    packed = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
+    bits = (packed[:, None, :] >> jnp.arange(32, dtype=jnp.uint32)[None, :, None]) & 1
     signs = (1 - 2 * bits.astype(jnp.int8)).reshape(shape.n, -1)[:, : shape.rows]
     parts, below = [signs], signs[leaves]
     while below.shape[0] > 1:
         below = below[0::2] * below[1::2]
         parts.append(below)
-    return jnp.concatenate(parts)
+    return jnp.concatenate([*parts, jnp.zeros_like(below)])
 
 
 @partial(jax.jit, static_argnames="count")
@@ -261,18 +282,21 @@ def _add(given: _Given, sums: _Sums) -> _Sums:
     residual = jnp.where(jnp.arange(tokens.shape[1])[None, :] < kept, residual, 0)
     whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
     products = sums.products + whole_product(tokens[: block.n + block.end], whole)
-    return _Sums(products, sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32))
+    sizes = sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
+    return _Sums(products, sizes, sums.high)
 
 
 def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
-    """Sum of the rows above each row, as products with a triangle: a scan would cost more."""
+    """Sum of the rows above each row: eights first, then eights of their totals, and so on."""
     nodes, rows = own.shape
-    padded = jnp.pad(own, ((0, -nodes % _SIDE), (0, 0))).reshape(-1, _SIDE, rows)
-    triangle = jnp.asarray(np.tril(np.ones((_SIDE, _SIDE), np.int8), -1))
-    inner = jax.vmap(lambda part: whole_product(triangle, part.T))(padded)
-    totals = jnp.sum(padded, axis=1, dtype=jnp.int32)
-    above = jnp.cumsum(totals, axis=0) - totals
-    return (inner + above[:, None, :]).reshape(-1, rows)[:nodes]
+    padded = jnp.pad(own, ((0, -nodes % _STAGE), (0, 0))).reshape(-1, _STAGE, rows)
+    window, reach = (1, _STAGE, 1), ((0, 0), (_STAGE - 1, 0), (0, 0))
+    zero = np.zeros((), own.dtype)
+    upto = jax.lax.reduce_window(padded, zero, jax.lax.add, window, (1, 1, 1), reach)
+    inner = (upto - padded).astype(jnp.int32)
+    if nodes > _STAGE:
+        inner += running_sums(jnp.sum(padded, axis=1, dtype=jnp.int32))[:, None, :]
+    return inner.reshape(-1, rows)[:nodes]
 
 
 def whole_product(left: Any, right: Any) -> Int[Array, "a b"]:
@@ -292,18 +316,30 @@ def whole_product(left: Any, right: Any) -> Int[Array, "a b"]:
     return jax.lax.platform_dependent(left, right, cpu=in_floats, default=in_bytes)
 
 
-def _refuse_overflow(state: list[_Sums]) -> None:
+def _with_room(state: list[_Sums], coming: int) -> list[_Sums]:
+    """The same sums, moved to two numbers each where what is coming could overflow one."""
     largest = max(float(each.sizes.max()) for each in state)
-    if largest > 0.99 * _LARGEST:
-        raise ValueError(
-            f"the sums of a node may reach {largest:.3g}, beyond what int32 holds "
-            f"({_LARGEST:.3g}); use fewer samples"
-        )
+    return [_flushed(each) for each in state] if largest + coming > _LARGEST else state
+
+
+@eqx.filter_jit(donate="all")
+def _flushed(sums: _Sums) -> _Sums:
+    above = sums.products // _LOW
+    high = above if sums.high is None else sums.high + above
+    return _Sums(sums.products - above * _LOW, jnp.full_like(sums.sizes, _LOW), high)
+
+
+def _total(sums: _Sums) -> Array:
+    """Whole numbers, or float32 where they outgrew int32."""
+    if sums.high is None:
+        return sums.products
+    return sums.high.astype(jnp.float32) * _LOW + sums.products
 
 
 @eqx.filter_jit
 def _found(products: Any, children: Any, first: int) -> Any:
     """Per node of a block whether both children lie below every other product it sees."""
+    products = products[:, : children.shape[0]]
     nodes = jnp.arange(products.shape[1])
     visible = jnp.arange(products.shape[0])[:, None] < (first + nodes)[None, :]
     pair = products[children.T, nodes[None, :]]
@@ -322,13 +358,15 @@ def _generate(link: AbstractLink, tokens: Any, products: Any, units: Any, first:
         return tokens.at[first + node].set(value)
 
     with jax.default_matmul_precision("highest"):
-        return jax.lax.fori_loop(0, products.shape[1], write, tokens)
+        return jax.lax.fori_loop(0, units.shape[0], write, tokens)
 
 
 def _save(folder: Path, state: list[_Sums], shape: Wide, samples: int, batch: int) -> None:
     """The sums after so many batches; the old ones stay until the new ones are complete."""
     for number, sums in enumerate(state):
         for name, values in sums._asdict().items():
+            if values is None:
+                continue
             np.save(folder / f"{batch}-{number}-{name}.npy", np.asarray(values))
     facts = {"shape": list(shape), "samples": samples, "batch": batch}
     write_atomically(folder / "at.json", json.dumps(facts))
@@ -343,8 +381,15 @@ def _resume(folder: Path, shape: Wide, samples: int) -> tuple[list[_Sums], int]:
         batch = int(facts["batch"])
         if facts["shape"] != list(shape) or facts["samples"] != samples:
             raise ValueError(f"it is of another step: {facts}")
+        files = {each.name: each for each in folder.glob(f"{batch}-*.npy")}
         state = [
-            _Sums(*(np.load(folder / f"{batch}-{number}-{name}.npy") for name in _Sums._fields))
+            _Sums(
+                **{
+                    name: np.load(files[f"{batch}-{number}-{name}.npy"])
+                    for name in _Sums._fields
+                    if name != "high" or f"{batch}-{number}-high.npy" in files
+                }
+            )
             for number in range(len(shape.blocks))
         ]
     except (OSError, KeyError, TypeError, ValueError) as error:
