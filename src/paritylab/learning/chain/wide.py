@@ -148,16 +148,25 @@ def wide_step(
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
     devices = jax.devices()[:1] if devices is None else devices
-    places = [devices[i % len(devices)] for i in range(len(shape.blocks))]
     state, first = _start(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
         state, first = _resume(checkpoint, shape, samples)
-    state = [jax.device_put(each, place) for each, place in zip(state, places, strict=True)]
+    work = [
+        (place, _Task(shape, tuple(range(number, len(shape.blocks), len(devices)))))
+        for number, place in enumerate(devices[: len(shape.blocks)])
+    ]
+    for place, task in work:
+        for number in task.numbers:
+            state[number] = jax.device_put(state[number], place)
+    held = {place: jax.device_put((leaves, units, as_key(key)), place) for place, _ in work}
     batches, interval = -(-samples // rows), max(1, _BETWEEN_CHECKS // rows)
     for batch in range(first, batches):
-        kept = min(rows, samples - batch * rows)
-        rows_key = jax.random.fold_in(as_key(key), batch)
-        state = _one_batch(rule, state, leaves, rows_key, kept, units, shape, places)
+        when = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
+        for place, task in work:
+            given = (rule, task, *held[place], jax.device_put(when, place))
+            added = _one_batch(given, [state[number] for number in task.numbers])
+            for number, sums in zip(task.numbers, added, strict=True):
+                state[number] = sums
         if (batch + 1) % interval == 0:
             state = _with_room(state, 127 * rows * interval)
         progress(batch + 1, batches)
@@ -189,37 +198,42 @@ def _start(shape: Wide, checkpoint: Path | None) -> list[_Sums]:
     ]
 
 
-def _one_batch(
-    link: AbstractLink,
-    state: list[_Sums],
-    leaves: Any,
-    key: Any,
-    kept: int,
-    scale: np.ndarray,
-    shape: Wide,
-    places: list[Any],
-) -> list[_Sums]:
-    """Every device draws the rows once and adds them to its own blocks."""
-    drawn = {
-        place: draw_columns(*jax.device_put((key, leaves), place), shape)
-        for place in dict.fromkeys(places)
-    }
-    before = {place: _sum_of_first(tokens, shape.n) for place, tokens in drawn.items()}
-    added = []
-    for (start, end), sums, place in zip(shape.blocks, state, places, strict=True):
-        block = _Block(shape.n, start, end)
-        some = jax.device_put(scale[start:end], place)
-        given = _Given(link, drawn[place], before[place], some, np.int32(kept), block)
-        added.append(_add(given, sums))
-        # A device that skips a block still needs what its rows sum to.
-        before = {each: _step_over(before[each], drawn[each], block) for each in drawn}
+class _Task(NamedTuple):
+    """What one device does in every batch: which blocks of nodes are its own."""
+
+    shape: Wide
+    numbers: tuple[int, ...]
+
+
+@eqx.filter_jit(donate="all-except-first")
+def _one_batch(given: tuple[Any, ...], sums: list[_Sums]) -> list[_Sums]:
+    """The sums of a device's blocks with one batch more, in the memory of the old ones."""
+    link, task, leaves, scale, key, (batch, kept) = given
+    shape = task.shape
+    tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
+    before, added = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32), []
+    for number, (start, end) in enumerate(shape.blocks[: max(task.numbers) + 1]):
+        own = tokens[shape.n + start : shape.n + end]
+        if number in task.numbers:
+            whole = _residual(link, own, before, scale[start:end], shape.n + start, kept)
+            added.append(_add(sums[len(added)], tokens[: shape.n + end], whole))
+        before += jnp.sum(own, axis=0, dtype=jnp.int32)
     return added
 
 
-class _Block(NamedTuple):
-    n: int
-    start: int
-    end: int
+def _residual(link: Any, own: Any, before: Any, scale: Any, first: int, kept: Any) -> Any:
+    """R of a block in bytes; zero in the rows beyond those kept."""
+    seen = jnp.arange(first, first + own.shape[0], dtype=jnp.float32)
+    z = (before[None, :] + running_sums(own)).astype(jnp.float32) / seen[:, None]
+    residual = (link(z) - own) * link.slope(z) / scale[:, None]
+    residual = jnp.where(jnp.arange(own.shape[1])[None, :] < kept, residual, 0)
+    whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
+    return jax.lax.optimization_barrier(whole)  # read twice: compute it once
+
+
+def _add(sums: _Sums, tokens: Any, whole: Any) -> _Sums:
+    sizes = sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
+    return _Sums(sums.products + whole_product(tokens, whole), sizes, sums.high)
 
 
 def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes"]:
@@ -239,51 +253,14 @@ def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes
 @partial(jax.jit, static_argnames="shape")
 def draw_columns(key: Any, leaves: Any, shape: Wide) -> Int[Array, "tokens rows"]:
     """Random input signs and the true tokens of their chain, one column per row, as int8."""
-    packed = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
-    bits = (packed[:, None, :] >> jnp.arange(32, dtype=jnp.uint32)[None, :, None]) & 1
-    signs = (1 - 2 * bits.astype(jnp.int8)).reshape(shape.n, -1)[:, : shape.rows]
-    parts, below = [signs], signs[leaves]
+    words = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
+    parts, below = [words], words[leaves]
     while below.shape[0] > 1:
-        below = below[0::2] * below[1::2]
+        below = below[0::2] ^ below[1::2]  # a product of signs, 32 rows at a time
         parts.append(below)
-    return jnp.concatenate([*parts, jnp.zeros_like(below)])
-
-
-@partial(jax.jit, static_argnames="count")
-def _sum_of_first(tokens: Any, count: int) -> Int[Array, " rows"]:
-    return jnp.sum(tokens[:count], axis=0, dtype=jnp.int32)
-
-
-@partial(jax.jit, static_argnames="block")
-def _step_over(before: Any, tokens: Any, block: _Block) -> Int[Array, " rows"]:
-    own = tokens[block.n + block.start : block.n + block.end]
-    return before + jnp.sum(own, axis=0, dtype=jnp.int32)
-
-
-class _Given(NamedTuple):
-    """What a block adds: true tokens, the sum of those before it, scales, and how many rows."""
-
-    link: AbstractLink
-    tokens: Int[Array, "tokens rows"]
-    before: Int[Array, " rows"]
-    scale: Float[Array, " nodes"]
-    kept: Any
-    block: _Block
-
-
-@eqx.filter_jit(donate="all-except-first")
-def _add(given: _Given, sums: _Sums) -> _Sums:
-    """The sums with one batch more, in the memory of the old ones."""
-    link, tokens, before, scale, kept, block = given
-    own = tokens[block.n + block.start : block.n + block.end]
-    seen = jnp.arange(block.n + block.start, block.n + block.end, dtype=jnp.float32)
-    z = (before[None, :] + running_sums(own)).astype(jnp.float32) / seen[:, None]
-    residual = (link(z) - own) * link.slope(z) / scale[:, None]
-    residual = jnp.where(jnp.arange(tokens.shape[1])[None, :] < kept, residual, 0)
-    whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
-    products = sums.products + whole_product(tokens[: block.n + block.end], whole)
-    sizes = sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
-    return _Sums(products, sizes, sums.high)
+    packed = jnp.concatenate([*parts, jnp.zeros_like(below)])
+    bits = (packed[:, None, :] >> jnp.arange(32, dtype=jnp.uint32)[None, :, None]) & 1
+    return (1 - 2 * bits.astype(jnp.int8)).reshape(packed.shape[0], -1)[:, : shape.rows]
 
 
 def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
