@@ -21,10 +21,10 @@ lab: setup
 	@$(BIN)/paritylab check --report report
 
 test: setup lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: setup
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
 lint: setup
 	$(BIN)/ruff check .

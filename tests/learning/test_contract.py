@@ -27,11 +27,8 @@ from paritylab.risk import enumerated_risk
 
 X64_MODES = [False]  # learners choose their own precision
 
-# All tests of a case run in one worker (--dist loadgroup), which trains it once.
-every_case = pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, id=case.name, marks=pytest.mark.xdist_group(case.name)) for case in CASES],
-)
+# All tests of a file run in one worker (--dist loadfile), which trains every case once.
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 @pytest.fixture(scope="module")

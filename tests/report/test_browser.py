@@ -9,7 +9,6 @@ from tests.report.rows import hostile_rows, kept_rows, many_rows
 
 from paritylab.report import write_report
 
-pytestmark = pytest.mark.xdist_group("browser")
 SHOWN = "details.claim:visible"
 
 
