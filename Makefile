@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test test-slow lint rows docs lock clean
+.PHONY: setup lab test test-slow lint rows docs bench bench-gpu lock clean
 
 setup: $(READY)
 
@@ -37,6 +37,16 @@ rows: setup
 
 docs: setup
 	$(BIN)/python docs/build.py
+
+# Ours, a peer and a floor side by side; tables go to docs/benchmarks.md.
+bench: setup
+	$(BIN)/python benchmarks/cpu.py
+
+# On a machine with an accelerator.
+bench-gpu: setup
+	$(BIN)/python benchmarks/gpu.py
+	$(BIN)/python benchmarks/wide_chain.py --sizes 4096 16384 65536
+	$(BIN)/python benchmarks/solvers.py device
 
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock:

@@ -254,11 +254,13 @@ def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes
 def draw_columns(key: Any, leaves: Any, shape: Wide) -> Int[Array, "tokens rows"]:
     """Random input signs and the true tokens of their chain, one column per row, as int8."""
     words = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
+    words = jax.lax.optimization_barrier(words)
     parts, below = [words], words[leaves]
     while below.shape[0] > 1:
         below = below[0::2] ^ below[1::2]  # a product of signs, 32 rows at a time
         parts.append(below)
-    packed = jnp.concatenate([*parts, jnp.zeros_like(below)])
+    # Kept as words: fused with the unpacking, every sign would draw its word anew.
+    packed = jax.lax.optimization_barrier(jnp.concatenate([*parts, jnp.zeros_like(below)]))
     bits = (packed[:, None, :] >> jnp.arange(32, dtype=jnp.uint32)[None, :, None]) & 1
     return (1 - 2 * bits.astype(jnp.int8)).reshape(packed.shape[0], -1)[:, : shape.rows]
 

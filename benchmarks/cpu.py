@@ -1,0 +1,259 @@
+"""The laboratory on a processor, each part beside a peer and a floor: make bench.
+
+    python benchmarks/cpu.py [--only part-of-a-name] [--print]
+
+Every line is one function below; what it races and with what is in there.
+"""
+
+import argparse
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from harness import Race, machine, publish, run_all, table
+
+from paritylab import (
+    LOSSES,
+    Annealed,
+    HeadAttention,
+    Heads,
+    Parity,
+    Population,
+    learn,
+    population_gradient,
+    random_parities,
+    random_parity,
+    random_tree,
+    solve,
+    streamed_step,
+    teacher_gradient,
+)
+from paritylab.learning.chain.teacher import BATCH
+from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
+from paritylab.models.packed import PackedSigns
+from paritylab.precision import float64
+from paritylab.problem import random_junta, sample
+from paritylab.problem.tables import planted
+from paritylab.risk.enumerated import enumerated_gradient
+from paritylab.risk.routes.half_sums import half_sum_value_and_gradient
+from paritylab.risk.routes.kinked import kinked_gradient
+from paritylab.risk.routes.pieces import pieces_of
+from paritylab.risk.routes.plan import kinked_plan
+from paritylab.risk.routes.targets import target_of
+
+COMMAND = "make bench"
+K = 3
+
+
+def attention_of(n: int, k: int = K) -> np.ndarray:
+    with float64():
+        return np.asarray(HeadAttention.random(3, Parity(n, range(k)), tau=1 / n).attention())
+
+
+def beside_enumeration(n: int) -> Race:
+    """Value and gradient of the squared hinge, both exact to rounding."""
+    pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
+    problem, weights = random_parity(1, n, K), attention_of(n).sum(axis=0)
+    with float64():
+        model = WeightedReadout(weights, Zigzag(K))
+        given = jax.device_put((weights, target_of(problem), pieces))
+        gap = abs(enumerated_gradient(model, problem).risk.value - float(fast(given)[0]))
+    return Race(
+        f"population risk and gradient, n = {n}",
+        lambda: fast(given),
+        peer=("enumeration, compiled", lambda: enumerated_gradient(model, problem).gradient),
+        error=f"difference {gap:.0e}",
+    )
+
+
+def fast(given):
+    with float64():
+        return half_sum_value_and_gradient(*given)
+
+
+def population_20() -> Race:
+    return beside_enumeration(20)
+
+
+def population_24() -> Race:
+    return beside_enumeration(24)
+
+
+def million_positions() -> Race:
+    """The series inside, beside one pass over the attention it reads."""
+    n = 1_000_000
+    problem, attention = random_parity(1, n, K), attention_of(n)
+    weights, pieces = attention.sum(axis=0), pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
+    with float64():
+        plan, _ = kinked_plan(weights, problem, pieces, 1e-6)
+        given = jax.device_put((weights, target_of(problem), pieces, plan))
+        rows, total = jnp.asarray(attention), jax.jit(jnp.sum)
+        error = population_gradient(attention, problem).risk.error
+
+    def ours():
+        with float64():
+            return kinked_gradient(*given, fair=True)
+
+    floor = ("a pass over (3, n) doubles", lambda: total(rows))
+    return Race("population gradient, n = 10^6", ours, floor=floor, error=f"± {error:.0e}")
+
+
+def front_door() -> Race:
+    """What `population_gradient` adds to the compiled function it calls."""
+    pieces = pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
+    problem, attention = random_parity(1, 16, K), attention_of(16)
+    with float64():
+        given = jax.device_put((attention.sum(axis=0), target_of(problem), pieces))
+    return Race(
+        "front door, n = 16",
+        lambda: population_gradient(attention, problem).gradient,
+        floor=("the compiled function", lambda: fast(given)),
+    )
+
+
+def junta_beside_parity() -> Race:
+    """A table of 2^5 values at n = 10^6 beside a parity of five bits."""
+    n, k = 1_000_000, 5
+    attention = attention_of(n, k)
+    corners = tuple(np.where(np.arange(k + 1) % 2 == 0, 1.0, -1.0))
+    call = partial(
+        population_gradient, attention, readout=PiecewiseLinear(tuple(range(k + 1)), corners)
+    )
+    junta, parity = random_junta(1, n, k), random_parity(1, n, k)
+    return Race(
+        "any table of 5 bits, n = 10^6",
+        lambda: call(junta).gradient,
+        peer=("the parity of 5 bits", lambda: call(parity).gradient),
+        error=f"± {call(junta).risk.error:.0e}",
+    )
+
+
+def heads_of_the_public_code() -> Race:
+    """100 runs of k heads on the exact risk beside one run of the same heads on 0.8·2^n rows."""
+    n, runs, steps = 16, 100, 400
+    targets = random_parities(n, K, runs)
+    learner, data = Heads.code(steps=steps), Population(targets)
+    model = HeadAttention.random(0, targets[0], tau=n / 4)
+    bits, labels = (part.astype(jnp.float32) for part in sample(targets[0], key=0, size=52_428))
+    optimiser = optax.adam(0.1)
+
+    def risk(parameters):
+        predictions = jax.vmap(model.with_parameters(parameters))(bits)
+        return jnp.mean(jnp.maximum(0, 1 - labels * predictions)) ** 2
+
+    @jax.jit
+    def some_steps(parameters):
+        def one(_, carried):
+            parameters, state = carried
+            update, state = optimiser.update(jax.grad(risk)(parameters), state)
+            return optax.apply_updates(parameters, update), state
+
+        return jax.lax.fori_loop(0, 20, one, (parameters, optimiser.init(parameters)))[0]
+
+    parameters = jnp.asarray(model.parameters(), jnp.float32)
+    return Race(
+        f"heads of the public code, n = {n}, a run of {steps} steps",
+        lambda: learn(learner, data).risk,
+        peer=("reduced form on rows, compiled, 20 steps", lambda: some_steps(parameters)),
+        peer_times=runs * steps / 20,
+        error="exact; rows scatter",
+    )
+
+
+def annealed_runs() -> Race:
+    """1,024 runs of annealed heads at n = 20."""
+    data = Population(random_parities(20, K, 1024))
+    done = learn(Annealed(), data)
+    return Race(
+        "1,024 annealed runs, n = 20", lambda: learn(Annealed(), data).risk, error=str(done.rate())
+    )
+
+
+def chain_step() -> Race:
+    """One streamed step at n = 512 beside the product XᵀR alone on random signs."""
+    n, k, samples = 512, 256, 200_000
+    tree = random_tree(0, n, k)
+    generator = np.random.default_rng(0)
+    x = jnp.asarray(generator.choice([-1.0, 1.0], (BATCH, tree.size)).astype(np.float32))
+    r = jnp.asarray(generator.standard_normal((BATCH, k - 1)).astype(np.float32))
+    product = jax.jit(lambda x, r: x.T @ r)
+    return Race(
+        f"chain, one step, n = {n}, N = {samples:,}",
+        lambda: teacher_gradient(tree, 1, samples),
+        floor=("the product alone", lambda: product(x, r)),
+        floor_times=samples / BATCH,
+    )
+
+
+def xor_step() -> Race:
+    """One exact step on 50 pairs at n = 10^6, width 96, beside the product of its scores."""
+    n, width, pairs = 1_000_000, 96, 50
+    code = PackedSigns.draw(np.random.default_rng(0), 20_000, width, balanced=False)
+    block = next(iter(code.sign_blocks()))[1].astype(np.float32)
+    directions = np.random.default_rng(1).standard_normal((width, pairs)).astype(np.float32)
+    return Race(
+        f"XOR, one step, n = 10^6, width {width}, {pairs} pairs",
+        lambda: streamed_step(n, width, [24.0], pairs=pairs).ranked,
+        floor=("the product alone", lambda: block @ directions),
+        floor_times=n / len(block),
+    )
+
+
+def elimination() -> Race:
+    """A clean parity of half of 1,000 columns beside galois."""
+    import galois
+
+    table_ = planted(1000, 500, 1100)
+    system = galois.GF2(np.column_stack([table_.bits, table_.labels]).astype(np.uint8))
+    return Race(
+        "elimination, n = 1,000",
+        lambda: solve(table_.bits, table_.labels, method="elimination").subset,
+        peer=("galois row_reduce", lambda: np.asarray(system.row_reduce())),
+    )
+
+
+def correlation() -> Race:
+    """Every triple of 400 columns beside the product of signs it consists of."""
+    n, rows = 400, 300
+    table_ = planted(n, 3, rows, noise=0.2)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (rows, 2000)).astype(np.float32)
+    triples = n * (n - 1) * (n - 2) / 6
+    return Race(
+        f"every triple of {n} columns, {rows} rows",
+        lambda: solve(table_.bits, table_.labels, k=3, method="correlation").subset,
+        floor=("products of signs", lambda: signs.T @ signs),
+        floor_times=triples / 2000**2,
+    )
+
+
+RACES = [
+    population_20,
+    population_24,
+    million_positions,
+    front_door,
+    junta_beside_parity,
+    heads_of_the_public_code,
+    annealed_runs,
+    chain_step,
+    xor_step,
+    elimination,
+    correlation,
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="races whose name holds this")
+    parser.add_argument("--print", action="store_true", help="print, write nothing")
+    given = parser.parse_args()
+    rows = run_all(RACES, given.only)
+    if given.print or given.only:
+        print(table(rows, machine(), COMMAND))
+    else:
+        publish(rows, "cpu", COMMAND)
+
+
+if __name__ == "__main__":
+    main()
