@@ -13,8 +13,8 @@ class Answer:
     with its 95 % interval. p_value: of "labels do not depend on the rows", given the margins of
     column and label and corrected for every subset that could have been named. equivalents: other
     subsets that say the same on these rows. better_table: one sentence if another function of the
-    same columns fits significantly better. rows_needed: where nothing is supported, rows that would
-    support the best candidate if it were real. complete: False if the budget ended first.
+    same columns fits significantly better. rows_needed: where nothing is supported, about how many
+    rows would support the best candidate if it were real. complete: False if the budget ended first.
     """
 
     subset: tuple[int, ...] | None

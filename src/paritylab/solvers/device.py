@@ -30,6 +30,12 @@ def has_accelerator() -> bool:
     return jax.default_backend() != "cpu"
 
 
+def fits_device(n: int, rows: int, size: int) -> bool:
+    """Whether the list of products below the pivots, which is held whole, has room."""
+    below = (size - 1) // 2
+    return math.comb(n - (size - 1 - below) - 1, below) * (rows + 32) <= LARGEST_LIST
+
+
 class Tile(NamedTuple):
     """A block of subsets: sets number low … below and high … above of one pivot.
 

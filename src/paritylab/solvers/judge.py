@@ -13,7 +13,7 @@ from paritylab.solvers.answer import Answer
 from paritylab.solvers.evidence import Fit, fit, log_dependence, noise_interval
 from paritylab.solvers.form import beats, better_table
 from paritylab.solvers.gf2 import affine_of
-from paritylab.solvers.power import detectable_noise, rows_needed
+from paritylab.solvers.power import detectable_noise, rows_about
 from paritylab.solvers.table import Table
 
 #: Equivalent subsets are listed up to this number.
@@ -54,7 +54,8 @@ class Task:
 class Outcome(NamedTuple):
     """What a search found: candidates as column numbers, and what it did, in words.
 
-    evidence: rows to judge by where the search has seen only the others, else None.
+    evidence: rows to judge by where the search has seen only the others, else None. covered: noise
+    up to which a parity of any size would most likely have been found.
     """
 
     subsets: list[tuple[int, ...]]
@@ -63,6 +64,7 @@ class Outcome(NamedTuple):
     reason: str
     complete: bool = True
     evidence: np.ndarray | None = None
+    covered: float = 0.0
 
 
 def answer_for(task: Task, outcome: Outcome) -> Answer:
@@ -181,12 +183,12 @@ def _interchangeable(table: Table, column: int) -> tuple[int, ...]:
 
 
 def _needed(task: Task, best: Fit) -> int | None:
-    """Rows that would support the best candidate if it were real; None if no noise fits it."""
+    """About how many rows would support the best candidate if it were real; None if none would."""
     table, size = task.table, len(best.subset) or task.k or 1
     noise = 1 - best.fitting / table.rows if best.subset else 0.0
     if noise >= 0.49 or size > table.distinct:
         return None
-    needed = rows_needed(table.distinct, size, noise, task.alpha, known=task.k is not None)
+    needed = rows_about(table.distinct, size, noise, task.alpha, known=task.k is not None)
     return max(needed, table.rows + 1)
 
 
