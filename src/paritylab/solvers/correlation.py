@@ -30,8 +30,9 @@ class Found(NamedTuple):
 class Moments(NamedTuple):
     """Which products give a subset's score.
 
-    parts: one or two selections of rows with their weights. Centred labels alone rank subsets whose columns are
-    about balanced; otherwise the sums over rows with label +1 and -1 do, and cost no more.
+    parts: one or two selections of rows with their weights. Centred labels alone rank subsets
+    whose columns are about balanced; otherwise the sums over rows with label +1 and -1 do, and cost
+    no more.
     """
 
     parts: list[tuple[Any, np.ndarray]]

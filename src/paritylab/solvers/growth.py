@@ -37,7 +37,7 @@ def by_growing_size(
     examined = sum(count_subsets(table.distinct, size) for size in sizes if size <= begin)
     reached, ended = [size for size in sizes if size <= begin], True
     for size in sizes[len(reached) :]:
-        if 0 <= covered and visible_noise(task, size) <= covered:
+        if covered >= 0 and visible_noise(task, size) <= covered:
             break
         if size > 2 and split_seconds(task, size) > min(patience, task.left):
             ended = False

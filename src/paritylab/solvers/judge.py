@@ -11,7 +11,7 @@ import numpy as np
 
 from paritylab.solvers.answer import Answer
 from paritylab.solvers.evidence import Fit, fit, log_dependence, noise_interval
-from paritylab.solvers.form import beats, better_table
+from paritylab.solvers.form import Form, beats, form
 from paritylab.solvers.gf2 import affine_of
 from paritylab.solvers.power import detectable_noise, rows_about
 from paritylab.solvers.table import Table
@@ -81,6 +81,8 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
     best = fits[0] if fits else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
     supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
     misses = table.rows - best.fitting
+    others = [each.subset for each in fits[1:]]
+    shape = form(table, best, others, task.alpha) if supported else Form(None, None)
     return Answer(
         subset=best.subset if supported else None,
         sign=best.sign if supported else 1,
@@ -89,9 +91,8 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
         noise_interval=noise_interval(misses, table.rows),
         p_value=math.exp(min(0.0, best.log_p)),
         equivalents=_equivalents(table, best, fits, supported),
-        better_table=better_table(table, best, [each.subset for each in fits[1:]], task.alpha)
-        if supported
-        else None,
+        better_table=shape.better,
+        uneven=shape.uneven,
         rows=table.rows,
         rows_needed=None if supported else _needed(task, best),
         method=outcome.method,
