@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from solvers import Planted, planted
+from planted import Planted, planted
 
 from paritylab.solvers import rows_needed, solve
 from paritylab.statistics import Rate, rate_interval

@@ -19,27 +19,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from planted import planted
+from split_product import device
 
 from paritylab.solvers import detectable_noise, rows_needed, solve
-from paritylab.solvers.correlation import count_subsets
 from paritylab.solvers.gf2 import echelon
-from paritylab.solvers.table import Table, packed
+from paritylab.solvers.table import packed
 from paritylab.statistics import Rate, rate_interval
-
-
-class Planted(NamedTuple):
-    bits: np.ndarray
-    labels: np.ndarray
-    subset: tuple[int, ...]
-
-
-def planted(n: int, k: int, noise: float, rows: int, seed: int) -> Planted:
-    generator = np.random.default_rng([seed, n, k, rows])
-    bits = generator.integers(0, 2, (rows, n), dtype=np.uint8)
-    subset = tuple(sorted(generator.choice(n, k, replace=False).tolist()))
-    labels = 1 - 2 * (bits[:, subset].sum(axis=1) % 2).astype(np.int8)
-    return Planted(bits, np.where(generator.random(rows) < noise, -labels, labels), subset)
-
 
 # Recovery.
 
@@ -211,57 +197,6 @@ def unrelated(columns: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.rando
         bits[copied, column] = bits[copied, column - 1]
     plus = 0.5 if fair else (0.5, 0.8, 0.95)[seed % 3]
     return bits, np.where(generator.random(rows) < plus, 1, -1), generator
-
-
-# An accelerator.
-
-
-def device(seconds: float) -> None:
-    import jax
-
-    from paritylab.solvers.device import device_correlate
-
-    print(f"{jax.devices()[0].device_kind}; up to {seconds:.0f} s for each case")
-    peak = product_rate(8192, 8192, 8192)
-    print(f"int8 product 8192³: {peak:.3g} multiplications and additions a second")
-    for n, k, noise in [(1024, 4, 0.3), (256, 6, 0.25), (128, 8, 0.2)]:
-        rows = int(1.2 * rows_needed(n, k, noise))
-        case = planted(n, k, noise, rows, 0)
-        signs = Table(case.bits, case.labels).signs
-        room = -(-rows // 32) * 32
-        same = product_rate(4096, 65536, room)
-        for attempt in ("first", "warm"):
-            start = time.perf_counter()
-            found = device_correlate(signs, case.labels, k, deadline=start + seconds)
-            taken = time.perf_counter() - start
-            work = 2.0 * rows * found.examined / taken
-            print(
-                f"n={n} k={k} noise={noise} rows={rows} ({attempt}): {taken:.2f} s, "
-                f"{found.examined / count_subsets(n, k):.1%} of {count_subsets(n, k):.3g} subsets, "
-                f"{work:.3g} a second = {work / peak:.1%} of the int8 rate, {work / same:.1%} of "
-                f"a product of the same inner size; found: {found.subsets[0] == case.subset}",
-                flush=True,
-            )
-
-
-def product_rate(rows: int, columns: int, inner: int, seconds: float = 1.0) -> float:
-    """Multiplications and additions a second of one int8 product with int32 sums."""
-    import jax
-    import jax.numpy as jnp
-
-    @jax.jit
-    def multiply(a: Any, b: Any) -> Any:
-        return jax.lax.dot_general(a, b, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32)
-
-    a, b = jnp.ones((rows, inner), jnp.int8), jnp.ones((columns, inner), jnp.int8)
-    multiply(a, b).block_until_ready()
-    times, start = 0, time.perf_counter()
-    while time.perf_counter() - start < seconds:
-        for _ in range(5):
-            made = multiply(a, b)
-        made.block_until_ready()
-        times += 5
-    return 2.0 * rows * columns * inner * times / (time.perf_counter() - start)
 
 
 # Elimination beside libm4ri.
