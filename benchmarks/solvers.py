@@ -127,8 +127,8 @@ STUDIES = [
     Study("heads", 2),
     Study("restarts", None, noise=0.0),
     Study("meeting", 3, noise=0.0),
-    Study("correlation", None, share=0.2),
-    Study("elimination", None, share=0.1, budget=0.1),
+    Study("correlation", None, share=0.05),
+    Study("elimination", None, share=0.05, budget=0.1),
     Study("heads", 3, share=0.01),
 ]
 

@@ -132,8 +132,7 @@ def _on_device(n: int, rows: int, size: int) -> bool:
 
 def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
     """The best candidate if it reaches the level."""
-    fits = (task.fit(each) for each in candidates if each)
-    best = min(fits, key=lambda each: each.log_p, default=None)
+    best = min(task.evidence(candidates), key=lambda each: each.log_p, default=None)
     return best if best is not None and best.log_p <= math.log(task.alpha) else None
 
 
