@@ -146,9 +146,23 @@ def test_a_noisy_parity_is_rarely_called_something_else(noise):
 def test_a_larger_subset_has_to_be_worth_its_size():
     generator = np.random.default_rng(2)
     bits = (generator.random((300, 8)) < np.r_[0.5, 0.03, [0.5] * 6]).astype(np.uint8)
-    for subset, worth in (((0,), False), ((0, 1), False), ((0, 2), True)):
+    for subset, worth in (((0,), False), ((0, 1), True), ((0, 2), True)):
         odd = bits[:, subset].sum(axis=1) % 2
         labels = np.where(generator.random(300) < 0.2, -1, 1) * (1 - 2 * odd.astype(int))
         table = Table(bits, labels)
         larger = fit(table, (0, 1) if len(subset) == 1 else subset)
         assert beats(table, larger, fit(table, (0,)), 0.01) == worth
+
+
+def test_a_right_subset_is_rarely_beaten():
+    generator, beaten = np.random.default_rng(5), 0
+    for _ in range(60):
+        bits = (generator.random((120, 7)) < generator.uniform(0.1, 0.5, 7)).astype(np.uint8)
+        odd = bits[:, 0] ^ bits[:, 1]
+        flips = generator.random(120) < np.where(odd == 1, 0.3, 0.1)
+        table = Table(bits, np.where(flips, -1, 1) * (1 - 2 * odd.astype(int)))
+        right = fit(table, (0, 1))
+        larger = [(0, 1, each) for each in range(2, 7)]
+        larger += [(0, each, other) for each, other in itertools.combinations(range(2, 7), 2)]
+        beaten += any(beats(table, fit(table, each), right, 0.05) for each in larger)
+    assert stats.binom.sf(beaten - 1, 60, 0.05) > 1e-3

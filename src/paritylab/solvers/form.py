@@ -223,24 +223,17 @@ def p_text(log_p: float) -> str:
 def beats(table: Table, larger: Fit, smaller: Fit, alpha: float) -> bool:
     """Whether a larger subset fits so much better than a smaller one that it is worth its size.
 
-    On rows where the two differ the smaller one, if right, wins at least every second time; the
-    exact sign test is corrected for all ways to exchange that many columns.
+    If the smaller one is right, its errors are noise and do not depend on where the two differ,
+    on either of its sides; that test is corrected for all ways to exchange that many columns.
     """
     first, second = (
         table.parity(each.subset) ^ np.uint8(each.sign < 0) for each in (larger, smaller)
     )
-    differ = first != second
-    wins = int(np.count_nonzero(first[differ] == table.label_bits[differ]))
-    rows = int(np.count_nonzero(differ))
-    if 2 * wins <= rows:
+    differ = first ^ second
+    errors = second ^ table.label_bits
+    if 2 * np.count_nonzero(differ & errors) <= np.count_nonzero(differ):
         return False
+    sides = [np.flatnonzero(second == side) for side in (0, 1)]
     apart = min(len(set(larger.subset) ^ set(smaller.subset)), table.distinct)
     price = log_family(table.distinct, apart, False)
-    return _log_wins(wins, rows) + price <= math.log(alpha)
-
-
-def _log_wins(wins: int, rows: int) -> float:
-    """log P(at least so many heads in so many throws)."""
-    from scipy.stats import binom
-
-    return float(binom.logsf(wins - 1, rows, 0.5))
+    return _on_each_side(differ, errors, sides) + price <= math.log(alpha)
