@@ -49,7 +49,7 @@ def cells() -> Iterator[Cell]:
                     rows = {"1.5 × least": int(1.5 * least), "10 × least": 10 * least}
                     yield Cell(k, noise, rule, n, rows.get(rule, n + 64))
     for n in SIZES:
-        yield Cell(2, 0.2, "20 n", n, 20 * n)
+        yield Cell(2, 0.2, "100 n", n, 100 * n)
 
 
 def by_ours(method: str, budget: float | None = None) -> Callable[[Planted], Any]:
@@ -109,7 +109,7 @@ METHODS: list[tuple[str, Callable[[Planted], Any], Callable[[Cell], float]]] = [
     ("Correlation", by_ours("correlation"), lambda cell: cell.rows * cell.n**cell.k),
     ("Elimination", by_ours("elimination", DRAWS), lambda cell: cell.rows * cell.n),
     ("attention", by_ours("heads"), lambda cell: cell.rows * cell.n),
-    ("galois", by_galois, lambda cell: cell.rows * cell.n),
+    ("galois", by_galois, lambda cell: cell.rows * cell.n**2),
     ("ReliefF", by_relief, lambda cell: cell.rows**2 * cell.n),
     ("ExtraTrees", by_trees, lambda cell: cell.rows * cell.n**0.5),
     ("MLP by SGD", by_network, lambda cell: cell.rows * cell.n),
