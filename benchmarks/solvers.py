@@ -1,45 +1,31 @@
 """Solvers of hidden parities: recovery, false discoveries, speed, and others beside them.
 
     python benchmarks/solvers.py recovery [--tables 20]
-    python benchmarks/solvers.py null [--tables 1000]
+    python benchmarks/solvers.py null [--tables 1000] [--results null.json]
     python benchmarks/solvers.py device [--seconds 60]
     python benchmarks/solvers.py elimination [--library path]
-    python benchmarks/solvers.py others [--tables 5]
 
 Each part prints a table. Rows are 1.5 times the least with power 0.99 at level 0.01 unless said
-otherwise. What is not installed (libm4ri, galois, skrebate, scikit-learn) is left out with a line.
+otherwise. Without libm4ri its line is left out. Other tools: contest.py.
 """
 
 import argparse
 import ctypes
 import ctypes.util
+import json
 import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from planted import planted
+from split_product import device
 
 from paritylab.solvers import detectable_noise, rows_needed, solve
-from paritylab.solvers.correlation import count_subsets
 from paritylab.solvers.gf2 import echelon
-from paritylab.solvers.table import Table, packed
+from paritylab.solvers.table import packed
 from paritylab.statistics import Rate, rate_interval
-
-
-class Planted(NamedTuple):
-    bits: np.ndarray
-    labels: np.ndarray
-    subset: tuple[int, ...]
-
-
-def planted(n: int, k: int, noise: float, rows: int, seed: int) -> Planted:
-    generator = np.random.default_rng([seed, n, k, rows])
-    bits = generator.integers(0, 2, (rows, n), dtype=np.uint8)
-    subset = tuple(sorted(generator.choice(n, k, replace=False).tolist()))
-    labels = 1 - 2 * (bits[:, subset].sum(axis=1) % 2).astype(np.int8)
-    return Planted(bits, np.where(generator.random(rows) < noise, -labels, labels), subset)
-
 
 # Recovery.
 
@@ -120,80 +106,97 @@ def fewest(tables: int, n: int = 32, k: int = 5) -> None:
 # False discoveries.
 
 
-def null(tables: int) -> None:
-    print("columns | labels +1 | tables | false discoveries [95 % interval] at level 0.05")
-    for columns in ("fair", "biased", "chained"):
-        for plus in (0.5, 0.8, 0.95):
-            false = 0
-            for seed in range(tables):
-                bits, labels = unrelated(columns, plus, seed)
-                false += solve(bits, labels, alpha=0.05, budget=0.3).subset is not None
-            low, high = rate_interval(false, tables, method="exact")
-            print(f"{columns} | {plus} | {tables} | {false} [{low:.4f}, {high:.4f}]", flush=True)
+class Study(NamedTuple):
+    """A method on tables without a parity and with one.
+
+    share: of the tables asked for, by what it costs. noise: of the parity that it should find.
+    """
+
+    method: str
+    k: int | None
+    share: float = 1.0
+    noise: float = 0.1
+    budget: float = 5.0
 
 
-def unrelated(columns: str, plus: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """8 to 40 columns and 40 to 200 rows, labels drawn on their own."""
-    generator = np.random.default_rng([seed, int(100 * plus)])
-    n, rows = int(generator.integers(8, 41)), int(generator.integers(40, 201))
-    bias = generator.uniform(0.02, 0.4, n) if columns == "biased" else np.full(n, 0.5)
-    bits = (generator.random((rows, n)) < bias).astype(np.uint8)
-    if columns == "chained":
-        for column in range(1, n):
-            copied = generator.random(rows) < 0.85
-            bits[copied, column] = bits[copied, column - 1]
-    return bits, np.where(generator.random(rows) < plus, 1, -1)
+STUDIES = [
+    Study("auto", None),
+    Study("auto", 3),
+    Study("walsh", None),
+    Study("correlation", 3),
+    Study("heads", 2),
+    Study("restarts", None, noise=0.0),
+    Study("meeting", 3, noise=0.0),
+    Study("correlation", None, share=0.05),
+    Study("elimination", None, share=0.05, budget=0.1),
+    Study("heads", 3, share=0.01),
+]
 
 
-# An accelerator.
-
-
-def device(seconds: float) -> None:
-    import jax
-
-    from paritylab.solvers.device import device_correlate
-
-    print(f"{jax.devices()[0].device_kind}; up to {seconds:.0f} s for each case")
-    peak = product_rate(8192, 8192, 8192)
-    print(f"int8 product 8192³: {peak:.3g} multiplications and additions a second")
-    for n, k, noise in [(1024, 4, 0.3), (256, 6, 0.25), (128, 8, 0.2)]:
-        rows = int(1.2 * rows_needed(n, k, noise))
-        case = planted(n, k, noise, rows, 0)
-        signs = Table(case.bits, case.labels).signs
-        room = -(-rows // 32) * 32
-        same = product_rate(4096, 65536, room)
-        for attempt in ("first", "warm"):
-            start = time.perf_counter()
-            found = device_correlate(signs, case.labels, k, deadline=start + seconds)
-            taken = time.perf_counter() - start
-            work = 2.0 * rows * found.examined / taken
+def null(tables: int, path: str | None) -> None:
+    """False discoveries at level 0.05, and how often a parity is found in such tables."""
+    print(
+        "method | k told | columns | false of tables [95 %] | most allowed | "
+        "noise, parities found, another named | time per table without one"
+    )
+    lines = []
+    for study in STUDIES:
+        for columns in ("fair", "biased and chained"):
+            count, start = max(1, int(study.share * tables)), time.process_time()
+            false = sum(
+                asked(study, *unrelated(columns, seed)[:2]) is not None for seed in range(count)
+            )
+            taken = (time.process_time() - start) / count
+            right, another, of = found(study, columns, max(1, count // 10))
+            low, high = rate_interval(false, count, method="exact")
+            allowed = int(count * 0.05 + 3 * math.sqrt(count * 0.05 * 0.95))
+            lines.append([*study, columns, false, count, low, high, allowed, right, another, of])
             print(
-                f"n={n} k={k} noise={noise} rows={rows} ({attempt}): {taken:.2f} s, "
-                f"{found.examined / count_subsets(n, k):.1%} of {count_subsets(n, k):.3g} subsets, "
-                f"{work:.3g} a second = {work / peak:.1%} of the int8 rate, {work / same:.1%} of "
-                f"a product of the same inner size; found: {found.subsets[0] == case.subset}",
+                f"{study.method} | {study.k or '–'} | {columns} | {false} of {count:,} "
+                f"[{low:.2%}, {high:.2%}] | {allowed} | {study.noise}, {Rate(right, of)}, "
+                f"{another} | {1000 * taken:.0f} ms",
                 flush=True,
             )
+            if path:
+                with open(path, "w") as file:
+                    json.dump(lines, file)
 
 
-def product_rate(rows: int, columns: int, inner: int, seconds: float = 1.0) -> float:
-    """Multiplications and additions a second of one int8 product with int32 sums."""
-    import jax
-    import jax.numpy as jnp
+def asked(study: Study, bits: np.ndarray, labels: np.ndarray) -> tuple[int, ...] | None:
+    options = {"method": study.method, "k": study.k, "budget": study.budget}
+    return solve(bits, labels, alpha=0.05, **options).subset
 
-    @jax.jit
-    def multiply(a: Any, b: Any) -> Any:
-        return jax.lax.dot_general(a, b, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32)
 
-    a, b = jnp.ones((rows, inner), jnp.int8), jnp.ones((columns, inner), jnp.int8)
-    multiply(a, b).block_until_ready()
-    times, start = 0, time.perf_counter()
-    while time.perf_counter() - start < seconds:
-        for _ in range(5):
-            made = multiply(a, b)
-        made.block_until_ready()
-        times += 5
-    return 2.0 * rows * columns * inner * times / (time.perf_counter() - start)
+def found(study: Study, columns: str, tables: int) -> tuple[int, int, int]:
+    """How often a noisy parity of the size told (3 if none is) is recovered, or another named."""
+    right, another = 0, 0
+    for seed in range(tables):
+        bits, _, generator = unrelated(columns, seed)
+        subset = tuple(sorted(generator.choice(bits.shape[1], study.k or 3, replace=False)))
+        labels = 1 - 2 * (bits[:, subset].sum(axis=1) % 2).astype(int)
+        labels[generator.random(len(labels)) < study.noise] *= -1
+        named = asked(study, bits, labels)
+        right += named == subset
+        another += named not in (None, subset)
+    return right, another, tables
+
+
+def unrelated(columns: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """8, 12 or 16 columns, 64, 120 or 200 rows, labels drawn on their own.
+
+    Fair: fair bits and labels. Otherwise columns are 1 with their own chance of 2 to 40 %, half of
+    the rows copy the column to the left, and labels are +1 in 50, 80 or 95 % of the rows.
+    """
+    generator = np.random.default_rng([seed, len(columns)])
+    n, rows = int(generator.choice([8, 12, 16])), int(generator.choice([64, 120, 200]))
+    fair = columns == "fair"
+    bias = np.full(n, 0.5) if fair else generator.uniform(0.02, 0.4, n)
+    bits = (generator.random((rows, n)) < bias).astype(np.uint8)
+    for column in range(1, 0 if fair else n):
+        copied = generator.random(rows) < 0.5
+        bits[copied, column] = bits[copied, column - 1]
+    plus = 0.5 if fair else (0.5, 0.8, 0.95)[seed % 3]
+    return bits, np.where(generator.random(rows) < plus, 1, -1), generator
 
 
 # Elimination beside libm4ri.
@@ -245,112 +248,22 @@ def m4ri_seconds(n: int, path: str | None) -> float | None:
     return min(once() for _ in range(3))
 
 
-# Others.
-
-
-def others(tables: int) -> None:
-    print("task | method | found | median seconds")
-    for name, case, find in contests():
-        found, seconds = 0, []
-        try:
-            for seed in range(tables):
-                table = case(seed)
-                start = time.perf_counter()
-                found += find(table) == table.subset
-                seconds.append(time.perf_counter() - start)
-        except ImportError as missing:
-            print(f"{name} | left out: {missing.name} is not installed")
-            continue
-        print(f"{name} | {Rate(found, tables)} | {np.median(seconds):.3f}", flush=True)
-
-
-def contests() -> list[tuple[str, Callable[[int], Planted], Callable[[Planted], Any]]]:
-    """Tasks with one method each; every method is told k."""
-
-    def clean(seed: int) -> Planted:
-        return planted(500, 250, 0.0, 564, seed)
-
-    def noisy(seed: int) -> Planted:
-        return planted(40, 3, 0.1, 400, seed)
-
-    def pair(seed: int) -> Planted:
-        return planted(40, 2, 0.1, 400, seed)
-
-    def ours(case: Planted) -> Any:
-        return solve(case.bits, case.labels, k=len(case.subset)).subset
-
-    rows = [("500 columns, half of them, no noise | this library", clean, ours)]
-    rows.append(("500 columns, half of them, no noise | galois", clean, by_galois))
-    for text, case in (("pair of 40, noise 0.1, 400 rows", pair), ("three of 40", noisy)):
-        rows.append((f"{text} | this library", case, ours))
-        rows.append((f"{text} | ReliefF (skrebate)", case, by_relief))
-        rows.append((f"{text} | ExtraTrees importance", case, by_trees))
-        rows.append((f"{text} | MLP by SGD, gradient importance", case, by_network))
-    return rows
-
-
-def top(case: Planted, importance: Any) -> tuple[int, ...]:
-    order = np.argsort(-np.asarray(importance), kind="stable")[: len(case.subset)]
-    return tuple(sorted(order.tolist()))
-
-
-def by_galois(case: Planted) -> tuple[int, ...]:
-    import galois
-
-    field = galois.GF(2)
-    side = (case.labels < 0).astype(np.uint8)[:, None]
-    ones = np.ones((len(side), 1), np.uint8)
-    reduced = field(np.concatenate([case.bits, ones, side], axis=1)).row_reduce()
-    return tuple(np.flatnonzero(np.asarray(reduced)[: case.bits.shape[1], -1]).tolist())
-
-
-def by_relief(case: Planted) -> tuple[int, ...]:
-    from skrebate import ReliefF
-
-    model = ReliefF(n_neighbors=20)
-    model.fit(case.bits.astype(float), (case.labels < 0).astype(int))
-    return top(case, model.feature_importances_)
-
-
-def by_trees(case: Planted) -> tuple[int, ...]:
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    model = ExtraTreesClassifier(500, random_state=0).fit(case.bits, case.labels)
-    return top(case, model.feature_importances_)
-
-
-def by_network(case: Planted) -> tuple[int, ...]:
-    from sklearn.neural_network import MLPClassifier
-
-    model = MLPClassifier((128,), solver="sgd", learning_rate_init=0.1, max_iter=500)
-    model.set_params(random_state=0, n_iter_no_change=500)
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(1 - 2.0 * case.bits, case.labels)
-    return top(case, np.abs(model.coefs_[0]) @ np.abs(model.coefs_[1][:, 0]))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "part", choices=["recovery", "null", "device", "elimination", "others", "limits"]
-    )
+    parser.add_argument("part", choices=["recovery", "null", "device", "elimination", "limits"])
     parser.add_argument("--tables", type=int)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--results", help="file for the numbers of the null study")
     parser.add_argument("--library", help="path of libm4ri, where the system does not find it")
     given = parser.parse_args()
     if given.part == "recovery":
         recovery(given.tables or 20)
     elif given.part == "null":
-        null(given.tables or 1000)
+        null(given.tables or 1000, given.results)
     elif given.part == "device":
         device(given.seconds)
     elif given.part == "elimination":
         elimination(given.library)
-    elif given.part == "others":
-        others(given.tables or 5)
     else:
         for rows in (50, 100, 200, 500, 1000):
             noise = detectable_noise(200, 3, rows) or math.nan

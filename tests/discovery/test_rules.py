@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 
 from paritylab.discovery import Rule, discover
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.others import better_function
 from paritylab.discovery.words import chance, percent, shown, spreadsheet_safe
 from paritylab.problem import tables
 
@@ -136,15 +135,6 @@ def test_another_function_is_not_sold_as_a_noisy_parity(kind):
     assert not rule.found
     assert "another function of a few columns fits better" in str(rule)
     assert all(name in rule.evidence["better_table"] for name in table.truth.subset)
-
-
-def test_true_parities_are_rarely_called_another_function():
-    wrong = 0
-    for seed in range(200):
-        table = tables.planted(30, 3, 400, noise=0.35, seed=seed)
-        found = better_function(table.bits, table.columns["y"], table.positions, True, 0.05)
-        wrong += found is not None
-    assert wrong <= 18  # at most 5 % in truth: more than 18 of 200 has a chance of 0.4 %
 
 
 def test_a_duplicate_makes_it_ambiguous(people):

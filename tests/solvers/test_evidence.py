@@ -15,7 +15,8 @@ from paritylab.solvers.evidence import (
     log_overlap_tails,
     noise_interval,
 )
-from paritylab.solvers.form import beats, better_table
+from paritylab.solvers.form import beats, form
+from paritylab.solvers.power import rows_about
 from paritylab.solvers.table import Table
 
 
@@ -83,15 +84,20 @@ def test_detectable_noise_is_the_other_side_of_rows_needed():
     assert detectable_noise(100, 3, 20) is None
 
 
+def test_rows_about_is_close_to_rows_needed():
+    for case in ((10, 1, 0.0), (40, 3, 0.1), (200, 3, 0.3), (40, 1, 0.4)):
+        assert rows_about(*case) == pytest.approx(rows_needed(*case), rel=0.03, abs=3)
+
+
 @pytest.mark.parametrize("call", [(0, 1, 0.1), (5, 6, 0.1), (5, 2, 0.5), (5, 2, 0.1, 0.0)])
 def test_rows_needed_asks_for_sense(call):
     with pytest.raises(ValueError, match="need 1 ≤ k ≤ n"):
         rows_needed(*call)
 
 
-def _better(bits, labels, subset, others=()):
+def _form(bits, labels, subset, others=(), alpha=0.01):
     table = Table(bits, labels)
-    return better_table(table, fit(table, subset), list(others), 0.01)
+    return form(table, fit(table, subset), list(others), alpha)
 
 
 def test_functions_that_are_no_parity_are_named():
@@ -99,10 +105,13 @@ def test_functions_that_are_no_parity_are_named():
     bits = generator.integers(0, 2, (300, 5))
     noisy = np.where(generator.random(300) < 0.05, -1, 1)
     both = noisy * (1 - 2 * (bits[:, 1] & bits[:, 2]))
-    assert "the best function of columns 1, 2 fits 9" in _better(bits, both, (1, 2))
-    assert "where the column 2 is" in _better(bits, both, (1,))
+    for subset in ((1, 2), (1,)):
+        found = _form(bits, both, subset)
+        assert found.better.columns == (1, 2)
+        assert "combination of columns 1, 2 fits 9" in str(found.better)
+    assert "where the column 2 is" in found.uneven
     most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
-    assert "function of columns 1, 2, 3" in _better(bits, most, (1,), [(2,), (3,), (1, 2, 3)])
+    assert _form(bits, most, (1,), [(2,), (3,), (1, 2, 3)]).better.columns == (1, 2, 3)
 
 
 def test_labels_lost_on_one_side_are_uneven_noise():
@@ -110,21 +119,50 @@ def test_labels_lost_on_one_side_are_uneven_noise():
     bits = generator.integers(0, 2, (400, 5))
     odd = bits[:, 3] ^ bits[:, 1]
     lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
-    assert "uneven noise: it fails on 0.0%" in _better(bits, lost, (1, 3))
+    found = _form(bits, lost, (1, 3))
+    assert found.better is None
+    assert "uneven noise: it fails on 0.0%" in found.uneven
 
 
-def test_a_noisy_parity_is_rarely_called_something_else():
+def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
+    generator = np.random.default_rng(3)
+    bits = generator.integers(0, 2, (600, 6))
+    flipped = generator.random(600) < np.where(bits[:, 5] == 1, 0.3, 0.02)
+    found = _form(bits, (1 - 2 * (bits[:, 0] ^ bits[:, 1])) * np.where(flipped, -1, 1), (0, 1))
+    assert found.better is None
+    assert "not plain noise" in found.uneven
+    assert "column 5" in found.uneven
+
+
+@pytest.mark.parametrize("noise", [0.2, 0.35])
+def test_a_noisy_parity_is_rarely_called_something_else(noise):
     others = list(itertools.combinations(range(12), 2))[:40]
-    called = [_better(*planted(12, 3, 0.2, 200, seed), others) is not None for seed in range(150)]
-    assert stats.binom.sf(sum(called) - 1, 150, 0.01) > 1e-3
+    forms = [_form(*planted(12, 3, noise, 200, seed), others, 0.05) for seed in range(150)]
+    for share, called in ((0.025, "better"), (0.025, "uneven")):
+        count = sum(getattr(each, called) is not None for each in forms)
+        assert stats.binom.sf(count - 1, 150, share) > 1e-3
 
 
 def test_a_larger_subset_has_to_be_worth_its_size():
     generator = np.random.default_rng(2)
     bits = (generator.random((300, 8)) < np.r_[0.5, 0.03, [0.5] * 6]).astype(np.uint8)
-    for subset, worth in (((0,), False), ((0, 1), False), ((0, 2), True)):
+    for subset, worth in (((0,), False), ((0, 1), True), ((0, 2), True)):
         odd = bits[:, subset].sum(axis=1) % 2
         labels = np.where(generator.random(300) < 0.2, -1, 1) * (1 - 2 * odd.astype(int))
         table = Table(bits, labels)
         larger = fit(table, (0, 1) if len(subset) == 1 else subset)
         assert beats(table, larger, fit(table, (0,)), 0.01) == worth
+
+
+def test_a_right_subset_is_rarely_beaten():
+    generator, beaten = np.random.default_rng(5), 0
+    for _ in range(60):
+        bits = (generator.random((120, 7)) < generator.uniform(0.1, 0.5, 7)).astype(np.uint8)
+        odd = bits[:, 0] ^ bits[:, 1]
+        flips = generator.random(120) < np.where(odd == 1, 0.3, 0.1)
+        table = Table(bits, np.where(flips, -1, 1) * (1 - 2 * odd.astype(int)))
+        right = fit(table, (0, 1))
+        larger = [(0, 1, each) for each in range(2, 7)]
+        larger += [(0, each, other) for each, other in itertools.combinations(range(2, 7), 2)]
+        beaten += any(beats(table, fit(table, each), right, 0.05) for each in larger)
+    assert stats.binom.sf(beaten - 1, 60, 0.05) > 1e-3

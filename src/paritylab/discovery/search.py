@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.others import better_function
 from paritylab.discovery.prepare import Notes, Prepared, as_choices, prepare
 from paritylab.discovery.reading import open_table
 from paritylab.discovery.rules import Rule
+from paritylab.discovery.words import chance, percent
 
 if TYPE_CHECKING:
     from paritylab.solvers import Answer
+    from paritylab.solvers.form import Better
 
 Progress = Callable[[float, str], None]
 #: Alternatives listed, and rows up to which the power of the test is computed exactly.
@@ -111,13 +112,21 @@ def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, options: Any) 
     if answer.subset is None:
         return Rule(coding, (), True, evidence)
     subset, odd = tuple(answer.subset), answer.sign > 0
-    better = better_function(prepared.bits, target, subset, odd, options["alpha"])
-    if better is not None:
-        evidence["better_table"] = better.told([c.phrase for c in prepared.codings])
+    if answer.better_table is not None:
+        evidence["better_table"] = _better_told(answer.better_table, prepared)
         return Rule(coding, (), odd, evidence)
     evidence["profile"] = _profile(prepared.bits[:, list(subset)], target)
-    evidence["uneven_errors"] = answer.better_table is not None
+    evidence["uneven_errors"] = answer.uneven is not None
     return Rule(coding, tuple(prepared.codings[at] for at in subset), odd, evidence)
+
+
+def _better_told(better: "Better", prepared: Prepared) -> str:
+    columns = ", ".join(prepared.codings[at].phrase for at in better.columns)
+    return (
+        f"the more frequent answer to each combination of {{{columns}}} fits "
+        f"{percent(better.fits)} of rows, the best parity {percent(better.parity)} "
+        f"(chance of seeing this by luck {chance(better.p_value)})"
+    )
 
 
 def _evidence(answer: "Answer", prepared: Prepared, options: Any) -> dict[str, Any]:

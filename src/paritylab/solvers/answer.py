@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from paritylab.solvers.form import Better
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -12,9 +14,11 @@ class Answer:
     candidate where nothing is supported. noise_rate, noise_interval: share of rows that do not fit,
     with its 95 % interval. p_value: of "labels do not depend on the rows", given the margins of
     column and label and corrected for every subset that could have been named. equivalents: other
-    subsets that say the same on these rows. better_table: one sentence if another function of the
-    same columns fits significantly better. rows_needed: where nothing is supported, rows that would
-    support the best candidate if it were real. complete: False if the budget ended first.
+    subsets that say the same on these rows. better_table: another function
+    of the same columns, and perhaps of two more, if one fits significantly better. uneven: what the
+    rows that do not fit depend on, in one sentence, if on anything. rows_needed: where nothing is
+    supported, about how many rows would support the best candidate if it were real. complete: False
+    if the budget ended first.
     """
 
     subset: tuple[int, ...] | None
@@ -24,7 +28,8 @@ class Answer:
     noise_interval: tuple[float, float]
     p_value: float
     equivalents: tuple[tuple[int, ...], ...]
-    better_table: str | None
+    better_table: Better | None
+    uneven: str | None
     rows: int
     rows_needed: int | None
     method: str

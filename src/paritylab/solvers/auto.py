@@ -1,11 +1,13 @@
 """The choice of a method: cheap ones first, dearer ones while time is left, each with a reason."""
 
 import math
+from collections.abc import Iterator
 
 from paritylab.solvers.elimination import clean
 from paritylab.solvers.growth import (
     by_growing_size,
     grown,
+    largest,
     possible_sizes,
     sizes_text,
     split_seconds,
@@ -20,6 +22,8 @@ from paritylab.solvers.walsh import walsh
 PATIENCE = 1.0
 #: Columns up to which the Walsh transform is a matter of milliseconds, and at all.
 FEW_COLUMNS, SOME_COLUMNS = 20, 26
+#: Methods that have looked at every subset these rows could support, if they came to their end.
+EXHAUSTIVE = ("walsh", "correlation")
 #: Noise worth trying random rows for.
 SOME_NOISE = 0.005
 
@@ -28,22 +32,34 @@ def auto(task: Task) -> Outcome:
     """The first method that supports a subset, or all that was searched."""
     table, done = task.table, list[Outcome]()
     shape = f"{table.rows} rows of {table.distinct} distinct columns"
-    for step in (_clean_many_rows, _every_subset, _quick_sizes, _clean_few_rows, _little_noise):
+    for step in (_clean_many_rows, _every_subset, _quick_sizes, _clean_few_rows):
         outcome = step(task)
         if outcome is None:
             continue
         done.append(outcome)
         if supported(task, outcome.subsets) is not None:
             return outcome._replace(reason=f"{shape}: {outcome.reason}")
-        if outcome.method == "walsh":
-            break
-    last = next((each for each in done if each.method == "correlation"), None)
-    if last is not None and not last.complete and task.left > 0:
-        outcome, _ = by_growing_size(task, math.inf, last)
-        done[done.index(last)] = outcome
+        if outcome.method in EXHAUSTIVE and outcome.complete:
+            return _nothing(done, shape)
+    last = next(each for each in done if each.method == "correlation")
+    for outcome in _longer(task, last):
         if supported(task, outcome.subsets) is not None:
             return outcome._replace(reason=f"{shape}: {outcome.reason}")
+        done.append(outcome)
+        if outcome.method == "correlation":
+            done.remove(last)
     return _nothing(done, shape)
+
+
+def _longer(task: Task, last: Outcome) -> Iterator[Outcome]:
+    """What takes more than a moment: random rows, then the sizes that they could not rule out."""
+    drawn = _little_noise(task, last)
+    if drawn is not None:
+        yield drawn
+    if task.left > 0:
+        many = task.table.rows > task.table.distinct + 1
+        covered = (drawn.covered if drawn is not None else 0.0) if many else -1.0
+        yield by_growing_size(task, math.inf, last, covered)[0]
 
 
 def _nothing(done: list[Outcome], shape: str) -> Outcome:
@@ -105,6 +121,8 @@ def _clean_few_rows(task: Task) -> Outcome | None:
         reached.append(size)
         if supported(task, found) is not None:
             break
+    if not reached:
+        return drawn._replace(complete=False)
     text = sizes_text(reached)
     return Outcome(
         found,
@@ -115,11 +133,14 @@ def _clean_few_rows(task: Task) -> Outcome | None:
     )
 
 
-def _little_noise(task: Task) -> Outcome | None:
-    """More rows than columns: random rows, if they could be right at some noise worth a try."""
+def _little_noise(task: Task, last: Outcome) -> Outcome | None:
+    """More rows than columns: random rows, if they could be right at some noise worth a try.
+
+    last: the search of small sizes; what it has seen need not come out again.
+    """
     table, seconds = task.table, task.left / 4
     if table.rows < 1.1 * table.distinct + 20 or table.distinct > 1000:
         return None
     if affordable_noise(task, seconds) < SOME_NOISE:
         return None
-    return random_rows(task, seconds)
+    return random_rows(task, seconds, task.k or largest(last) + 1)

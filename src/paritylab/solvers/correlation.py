@@ -11,12 +11,12 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Products of one side held at a time, and numbers in one block of correlations.
-SIDE, BLOCK, WIDE = 1 << 26, 1 << 19, 1024
+#: Products of one side held at a time (64 MB), and numbers in one block of correlations.
+SIDE, BLOCK, WIDE = 1 << 24, 1 << 19, 1024
 
 
 class Found(NamedTuple):
@@ -30,11 +30,12 @@ class Found(NamedTuple):
 class Moments(NamedTuple):
     """Which products give a subset's score.
 
-    weights: one or two sets of row weights. Centred labels alone rank subsets whose columns are
-    about balanced; otherwise the sums over rows with label +1 and -1 do, and cost no more.
+    parts: one or two selections of rows with their weights. Centred labels alone rank subsets
+    whose columns are about balanced; otherwise the sums over rows with label +1 and -1 do, and cost
+    no more.
     """
 
-    parts: list[tuple[np.ndarray, np.ndarray]]
+    parts: list[tuple[Any, np.ndarray]]
     mean: float
     rows: int
 
@@ -53,7 +54,7 @@ def moments(signs: np.ndarray, labels: np.ndarray) -> Moments:
     """Row selections and weights for columns (n, N) and labels (N,)."""
     mean, rows = float(labels.mean()), len(labels)
     if abs(mean) <= 0.5 and np.abs(signs.mean(axis=1)).max(initial=0) <= 0.5:
-        return Moments([(np.arange(rows), (labels - mean).astype(np.float32))], mean, rows)
+        return Moments([(slice(None), (labels - mean).astype(np.float32))], mean, rows)
     plus, minus = np.flatnonzero(labels > 0), np.flatnonzero(labels < 0)
     parts = [(plus, np.ones(len(plus), np.float32)), (minus, np.ones(len(minus), np.float32))]
     return Moments(parts, mean, rows)
@@ -231,17 +232,15 @@ def _named(
 def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
     """Single columns and pairs: one product, each pair once by its triangle."""
     n = len(signs)
+    parts = [(signs[:, rows], weights) for rows, weights in which.parts]
     if size == 1:
-        sums = [(signs[:, rows] @ weights)[None] for rows, weights in which.parts]
+        sums = [(columns @ weights)[None] for columns, weights in parts]
         yield which.score(sums), lambda at: at[:, None], n
         return
     step = max(1, BLOCK // n)
     for start in range(0, n, step):
         stop = min(start + step, n)
-        sums = [
-            (signs[start:stop, rows] * weights) @ signs[start:, rows].T
-            for rows, weights in which.parts
-        ]
+        sums = [(columns[start:stop] * weights) @ columns[start:].T for columns, weights in parts]
         scores = which.score(sums)
         # Column c of the block is column start + c: keep those right of the diagonal.
         scores[np.tril_indices(stop - start, 0, n - start)] = -1.0

@@ -1,7 +1,10 @@
 """The split product on an accelerator: int8 products with exact int32 sums, in tiles of one shape.
 
-A first pass keeps only the best score of every tile; the best few tiles are then computed again to
-see which subset it was. Nothing but tiles and the two lists of products is held.
+In colexicographic order the sets of below + 1 columns that end in one pivot lie side by side, and
+the sets above the pivot are the first ones of their list, fewer the later the pivot. So all subsets
+are one product of two lists under a staircase. A first pass keeps only the best score of every
+tile; the best few tiles are then computed again to see which subset it was. Nothing but tiles and
+the two lists is held, and no tile where the kernel of `fused` keeps its sums on the chip.
 """
 
 import math
@@ -14,13 +17,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.solvers import fused
 from paritylab.solvers.correlation import Found, colex, count_subsets, moments
 
-#: Subsets per tile below and above the pivot, the second for pivots with few sets above.
-TALL, WIDE, NARROW = 4096, 65536, 8192
-#: Tiles in flight before the clock is read.
+#: Subsets per tile with the pivot and above it.
+TALL, WIDE = 8192, 16384
+#: Tiles computed before the clock is read.
 AHEAD = 64
-#: Bytes that one list of products may take; longer ones go in parts.
+#: Bytes that one list of products may take; the list above the pivots goes in parts.
 LARGEST_LIST = 16 << 30
 
 
@@ -30,23 +34,48 @@ def has_accelerator() -> bool:
     return jax.default_backend() != "cpu"
 
 
-class Tile(NamedTuple):
-    """A block of subsets: sets number low … below and high … above of one pivot.
+class Split(NamedTuple):
+    """How subsets of n columns are split: members below the pivot, and above it."""
 
-    lows, highs: how many sets there are below and above the pivot. tall, wide: shape.
-    """
-
-    pivot: int
-    low: int
-    high: int
-    lows: int
-    highs: int
-    tall: int
-    wide: int
+    n: int
+    below: int
+    above: int
 
     @property
-    def subsets(self) -> int:
-        return min(self.tall, self.lows - self.low) * min(self.wide, self.highs - self.high)
+    def lows(self) -> int:
+        """Sets of columns up to and with a pivot."""
+        return math.comb(self.n - self.above, self.below + 1)
+
+    @property
+    def highs(self) -> int:
+        """Sets of columns above the first pivot."""
+        return math.comb(self.n - self.below - 1, self.above)
+
+    def limits(self) -> np.ndarray:
+        """For each set with its pivot, how many sets lie above it; never growing."""
+        pivots = np.arange(self.below, self.n - self.above)
+        counts = [math.comb(each, self.below) for each in pivots.tolist()]
+        above = [math.comb(self.n - 1 - each, self.above) for each in pivots.tolist()]
+        return np.repeat(np.array(above, np.int64), counts)
+
+
+def split_of(n: int, size: int) -> Split:
+    """The split at the median."""
+    below = (size - 1) // 2
+    return Split(n, below, size - 1 - below)
+
+
+def fits_device(n: int, rows: int, size: int) -> bool:
+    """Whether the list that is held whole has room."""
+    return split_of(n, size).lows * (rows + fused.INNER) <= LARGEST_LIST
+
+
+class Tile(NamedTuple):
+    """Sets number low … with their pivots, high … above; subsets: how many of them there are."""
+
+    low: int
+    high: int
+    subsets: int
 
 
 def device_correlate(
@@ -57,22 +86,21 @@ def device_correlate(
     keep: int = 32,
     deadline: float = math.inf,
     progress: Callable[[float], None] | None = None,
+    on_chip: bool | None = None,
 ) -> Found:
-    """As `correlation.correlate` for sizes from 3 on; one subset per tile is kept."""
-    n, total = len(signs), count_subsets(len(signs), size)
-    below, above = (size - 1) // 2, size - 1 - (size - 1) // 2
-    sides = _Sides(signs, labels, below, above)
+    """As `correlation.correlate` for sizes from 3 on; one subset per tile is kept.
+
+    on_chip: whether tiles stay on the chip; None: wherever that works.
+    """
+    total = count_subsets(len(signs), size)
+    sides = _Sides(signs, labels, split_of(len(signs), size), on_chip)
     best: list[tuple[float, Tile]] = []
-    done, batch = 0, list[tuple[Tile, Any]]()
-    for tile in _tiles(n, below, above, sides.most_high):
-        batch.append((tile, sides.best(tile)))
-        done += tile.subsets
-        if len(batch) < AHEAD and done < total:
-            continue
-        scores = np.asarray(jnp.stack([score for _, score in batch]))
-        best += [(float(score), each) for score, (each, _) in zip(scores, batch, strict=True)]
+    done = 0
+    for batch in _batches(sides):
+        scores = sides.best(batch)
+        best += [(float(score), each) for score, each in zip(scores, batch, strict=True)]
         best = sorted(best, key=lambda pair: -pair[0])[:keep]
-        batch = []
+        done += sum(tile.subsets for tile in batch)
         if progress is not None:
             progress(done / total)
         if time.perf_counter() > deadline:
@@ -81,115 +109,170 @@ def device_correlate(
     return Found(subsets, done, done == total)
 
 
-def _tiles(n: int, below: int, above: int, most_high: int) -> Iterator[Tile]:
+def _batches(sides: "_Sides") -> Iterator[list[Tile]]:
+    """Tiles of one part of the upper list, AHEAD at a time."""
+    batch: list[Tile] = []
+    for tile in tiles(sides.split, sides.most_high):
+        if batch and (len(batch) == AHEAD or sides.part(tile) != sides.part(batch[0])):
+            yield batch
+            batch = []
+        batch.append(tile)
+    yield batch
+
+
+def tiles(split: Split, most_high: int) -> Iterator[Tile]:
     """Tiles that hold every subset once; parts of the upper list come one after the other."""
-    for start in range(0, math.comb(n - below - 1, above), most_high):
-        for pivot in range(below, n - above):
-            lows, highs = math.comb(pivot, below), math.comb(n - 1 - pivot, above)
-            stop = min(highs, start + most_high)
-            if stop <= start:
-                break
-            tall = min(TALL, max(32, 1 << (lows - 1).bit_length()))
-            wide = min(most_high, WIDE if stop - start > NARROW else NARROW)
-            for high in range(start, stop, wide):
-                for low in range(0, lows, tall):
-                    yield Tile(pivot, low, high, lows, stop, tall, wide)
+    limits = split.limits()
+    for start in range(0, split.highs, most_high):
+        for low in range(0, len(limits), TALL):
+            heights, counts = np.unique(limits[low : low + TALL], return_counts=True)
+            for high in range(start, min(int(heights[-1]), start + most_high), WIDE):
+                yield Tile(low, high, int(np.clip(heights - high, 0, WIDE) @ counts))
 
 
 class _Sides:
-    """Products below and above the pivots on the device, and the compiled tile."""
+    """Products with and above the pivots on the device, and the compiled tile."""
 
-    def __init__(self, signs: np.ndarray, labels: np.ndarray, below: int, above: int) -> None:
-        self.n, self.below, self.above = len(signs), below, above
+    def __init__(
+        self, signs: np.ndarray, labels: np.ndarray, split: Split, on_chip: bool | None
+    ) -> None:
+        self.split = split
         which = moments(signs, labels)
-        self.mean, self.rows = which.mean, which.rows
         # Raw labels rank as centred ones do where both margins are about even.
         even = len(which.parts) == 1
-        groups = [np.arange(self.rows)] if even else [rows for rows, _ in which.parts]
-        self.columns, self.weights = [], []
-        for rows in groups:
-            room = -(-len(rows) // 32) * 32
-            columns, weights = np.zeros((self.n, room), np.int8), np.zeros(room, np.int8)
-            columns[:, : len(rows)] = signs[:, rows]
-            weights[: len(rows)] = labels[rows] if even else 1
-            self.columns.append(jnp.asarray(columns))
-            self.weights.append(jnp.asarray(weights))
+        self.on_chip = even and (fused.works() if on_chip is None else on_chip)
+        self.margins = np.array([which.mean, which.rows], np.float32)
+        self.columns, self.lower = [], []
+        for rows, _ in which.parts:
+            chosen = signs[:, rows]
+            room = -(-chosen.shape[1] // fused.INNER) * fused.INNER
+            columns, weights = np.zeros((split.n, room), np.int8), np.zeros(room, np.int8)
+            columns[:, : chosen.shape[1]] = chosen
+            weights[: chosen.shape[1]] = labels if even else 1
+            self.columns.append(jnp.asarray(columns[::-1]))
+            self.lower.append(
+                listed(jnp.asarray(columns), split.below + 1, 0, split.lows, TALL, weights)
+            )
+        limits = np.zeros(-(-split.lows // TALL) * TALL, np.int64)
+        limits[: split.lows] = split.limits()
+        self.limits = limits
         widest = max(each.shape[1] for each in self.columns)
         self.most_high = max(WIDE, LARGEST_LIST // widest // WIDE * WIDE)
-        count = math.comb(self.n - above - 1, below)
-        self.lower = [_listed(c, below, 0, count, TALL) for c in self.columns]
-        self.start, self.upper = -1, list[Any]()
+        self.start, self.upper, self.here = -1, list[Any](), jnp.zeros(0)
 
-    def best(self, tile: Tile) -> Any:
-        return self._tile(tile, False)
+    def part(self, tile: Tile) -> int:
+        """Where the part of the upper list begins that a tile needs."""
+        return tile.high // self.most_high * self.most_high
+
+    def best(self, batch: list[Tile]) -> np.ndarray:
+        """The best score of each tile; all of one part."""
+        self._load(self.part(batch[0]))
+        corners = np.zeros((AHEAD, 2), np.int32)
+        corners[: len(batch)] = [(tile.low, tile.high - self.start) for tile in batch]
+        # Repeats of the first tile fill the batch up to its one compiled shape.
+        corners[len(batch) :] = corners[0]
+        made = _tile_scores(
+            self.lower, self.upper, self.here, corners, self.margins, self._shape, self.on_chip
+        )
+        return np.asarray(made)[: len(batch)]
 
     def named(self, tile: Tile) -> tuple[int, ...]:
         """The best subset of a tile, as numbers of columns."""
-        at = int(self._tile(tile, True))
-        low = colex(np.array([tile.low + at // tile.wide]), self.below)[0]
-        high = colex(np.array([tile.high + at % tile.wide]), self.above)[0]
-        return tuple(sorted([*low.tolist(), tile.pivot, *(self.n - 1 - high).tolist()]))
+        self._load(self.part(tile))
+        corner = np.array([tile.low, tile.high - self.start], np.int32)
+        at = int(_tile_best(self.lower, self.upper, self.here, corner, self.margins, self._shape))
+        n, below, above = self.split
+        low = colex(np.array([tile.low + at // WIDE]), below + 1)[0]
+        high = colex(np.array([tile.high + at % WIDE]), above)[0]
+        return tuple(sorted([*low.tolist(), *(n - 1 - high).tolist()]))
 
-    def _tile(self, tile: Tile, where: bool) -> Any:
-        start = tile.high // self.most_high * self.most_high
-        if start != self.start:
-            self.start = start
-            stop = min(start + self.most_high, math.comb(self.n - self.below - 1, self.above))
-            self.upper = []
-            self.upper = [_listed(c[::-1], self.above, start, stop, WIDE) for c in self.columns]
-        parts = [
-            (lower, upper, weights * columns[tile.pivot])
-            for lower, upper, weights, columns in zip(
-                self.lower, self.upper, self.weights, self.columns, strict=True
-            )
-        ]
-        corner = np.array([tile.low, tile.high - start, tile.lows, tile.highs - start], np.int32)
-        margins = np.array([self.mean, self.rows], np.float32)
-        return _tile_best(parts, corner, margins, tile.tall, tile.wide, where)
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return TALL, WIDE
+
+    def _load(self, start: int) -> None:
+        if start == self.start:
+            return
+        self.start, self.upper = start, []
+        stop = min(start + self.most_high, self.split.highs)
+        self.here = jnp.asarray(np.clip(self.limits - start, 0, stop - start).astype(np.int32))
+        self.upper = [listed(c, self.split.above, start, stop, WIDE) for c in self.columns]
 
 
-def _listed(columns: Any, size: int, start: int, stop: int, room: int) -> Any:
-    """Products of columns over sets number start … stop-1, and zeros to fill the last tile."""
-    made, step = [], 1 << 20
-    for at in range(start, stop, step):
-        sets = colex(np.arange(at, min(at + step, stop)), size).astype(np.int32)
-        made.append(_products(columns, jnp.asarray(sets)))
-    fill = -(stop - start) % room
-    made.append(jnp.zeros((fill, columns.shape[1]), jnp.int8))
-    return jnp.concatenate(made)
+def listed(columns: Any, size: int, start: int, stop: int, room: int, weights: Any = None) -> Any:
+    """Products of columns over sets number start … stop-1, and zeros to fill the last tile.
+
+    Each is the product over all members but the last, from the list of smaller sets, times that.
+    """
+    alive = np.zeros(-(-(stop - start) // room) * room, np.int8)
+    alive[: stop - start] = 1
+    before, last = np.zeros((2, len(alive)), np.int32)
+    firsts = np.array([math.comb(each, size) for each in range(len(columns) + 1)], np.int64)
+    member = np.repeat(np.arange(len(columns)), np.diff(firsts))[start:stop]
+    last[: stop - start] = member
+    before[: stop - start] = np.arange(start, stop) - firsts[member]
+    if size == 1:
+        smaller = jnp.ones((1, columns.shape[1]), jnp.int8)
+    else:
+        smaller = listed(columns, size - 1, 0, int(before.max(initial=0)) + 1, 1)
+    given = np.ones(columns.shape[1], np.int8) if weights is None else weights
+    return _extended(smaller, columns, before, last, alive, given)
 
 
 @jax.jit
-def _products(columns: Any, sets: Any) -> Any:
-    made = jnp.ones((sets.shape[0], columns.shape[1]), jnp.int8)
-    for member in range(sets.shape[1]):
-        made = made * columns[sets[:, member]]
-    return made
+def _extended(smaller: Any, columns: Any, before: Any, last: Any, alive: Any, weights: Any) -> Any:
+    return smaller[before] * columns[last] * alive[:, None] * weights[None, :]
 
 
-@partial(jax.jit, static_argnums=(3, 4, 5))
-def _tile_best(parts: Any, corner: Any, margins: Any, tall: int, wide: int, where: bool) -> Any:
-    """The largest score of a tile, or where it is."""
-    low, high, lows, highs = corner
-    sums = []
-    for lower, upper, weights in parts:
-        left = jax.lax.dynamic_slice_in_dim(lower, low, tall) * weights[None, :]
-        right = jax.lax.dynamic_slice_in_dim(upper, high, wide)
-        sums.append(
-            jax.lax.dot_general(
-                left, right, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32
-            )
-        )
-    inside = (low + jnp.arange(tall) < lows)[:, None] & (high + jnp.arange(wide) < highs)[None, :]
-    scores = jnp.where(inside, _score(sums, *margins), -1.0)
-    return jnp.argmax(scores.reshape(-1)) if where else jnp.max(scores)
+@partial(jax.jit, static_argnums=(5, 6))
+def _tile_scores(
+    lower: Any,
+    upper: Any,
+    limits: Any,
+    corners: Any,
+    margins: Any,
+    shape: tuple[int, int],
+    on_chip: bool,
+) -> Any:
+    """The largest score of each tile."""
+
+    def one(corner: Any) -> Any:
+        lefts, rights, inside = _tile(lower, upper, limits, corner, shape)
+        if on_chip:
+            return fused.largest_sum(lefts[0], rights[0], inside).astype(jnp.float32)
+        return jnp.max(_scores(lefts, rights, inside, margins))
+
+    return jax.lax.map(one, corners)
 
 
-def _score(sums: list[Any], mean: Any, rows: Any) -> Any:
-    """As `Moments.score`: size of the sum, or the squared correlation from two of them."""
+@partial(jax.jit, static_argnums=(5,))
+def _tile_best(
+    lower: Any, upper: Any, limits: Any, corner: Any, margins: Any, shape: tuple[int, int]
+) -> Any:
+    """Where the largest score of a tile is."""
+    return jnp.argmax(_scores(*_tile(lower, upper, limits, corner, shape), margins).reshape(-1))
+
+
+def _tile(lower: Any, upper: Any, limits: Any, corner: Any, shape: tuple[int, int]) -> Any:
+    """Products with and above the pivots in a tile, and how many of the latter each may take."""
+    (low, high), (tall, wide) = corner, shape
+    lefts = [jax.lax.dynamic_slice_in_dim(each, low, tall) for each in lower]
+    rights = [jax.lax.dynamic_slice_in_dim(each, high, wide) for each in upper]
+    return lefts, rights, jax.lax.dynamic_slice_in_dim(limits, low, tall) - high
+
+
+def _scores(lefts: Any, rights: Any, inside: Any, margins: Any) -> Any:
+    """As `Moments.score`, -1 outside: size of the sum, or the squared correlation from two."""
+    sums = [
+        jax.lax.dot_general(left, right, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32)
+        for left, right in zip(lefts, rights, strict=True)
+    ]
     if len(sums) == 1:
-        return jnp.abs(sums[0]).astype(jnp.float32)
-    plus, minus = (each.astype(jnp.float32) for each in sums)
-    total = plus + minus
-    covariance = plus - minus - mean * total
-    return covariance**2 / jnp.maximum(rows - total * total / rows, 0.5)
+        scores = jnp.abs(sums[0]).astype(jnp.float32)
+    else:
+        mean, rows = margins
+        plus, minus = (each.astype(jnp.float32) for each in sums)
+        total = plus + minus
+        covariance = plus - minus - mean * total
+        scores = covariance**2 / jnp.maximum(rows - total * total / rows, 0.5)
+    return jnp.where(jnp.arange(scores.shape[1])[None, :] < inside[:, None], scores, -1.0)

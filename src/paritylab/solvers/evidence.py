@@ -10,12 +10,15 @@ subsets and the two signs. A subset's p-value is therefore valid however it was 
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betainc, gammaln
 
 from paritylab.solvers.table import Table
+
+#: Subsets whose evidence is computed together.
+TOGETHER = 128
 
 
 def log_choose(n: float, k: float) -> float:
@@ -28,27 +31,31 @@ def log_family(n: int, size: int, known: bool) -> float:
     return log_choose(n, size) + (0.0 if known else math.log(size * (size + 1)))
 
 
-def log_overlap_tails(rows: int, first: int, second: int, overlap: int) -> tuple[float, float]:
+def log_overlap_tails(rows: int, first: Any, second: int, overlap: Any) -> tuple[Any, Any]:
     """log P(O ≥ overlap) and log P(O ≤ overlap) of two random sets of rows of given sizes.
 
-    >>> round(math.exp(log_overlap_tails(10, 5, 5, 5)[0]) * 252, 9)
+    first, overlap: numbers, or arrays of one shape (cases,).
+
+    >>> above, below = log_overlap_tails(10, 5, 5, 5)
+    >>> round(math.exp(above) * 252, 9)
     1.0
     """
     known = log_factorials(rows)
-    low, high = max(0, first + second - rows), min(first, second)
+    first, overlap = np.asarray(first)[..., None], np.asarray(overlap)[..., None]
+    low, high = max(0, int(first.min()) + second - rows), min(int(first.max()), second)
     at = np.arange(low, high + 1)
-    logs = -known[at] - known[first - at] - known[second - at]
-    logs -= known[rows - first - second + at]
-    constant = known[first] + known[rows - first] + known[second] + known[rows - second]
-    logs += constant - known[rows]
-    split = overlap - low
-    return _log_sum(logs[split:]), _log_sum(logs[: split + 1])
+    others, neither = first - at, rows - first - second + at
+    logs = -known[at] - known[second - at] - known[others] - known[neither]
+    logs += known[first] + known[rows - first] + known[second] + known[rows - second] - known[rows]
+    logs[(others < 0) | (neither < 0)] = -np.inf
+    return _log_sum(logs, at >= overlap), _log_sum(logs, at <= overlap)
 
 
-def _log_sum(logs: np.ndarray) -> float:
-    """log Σ exp of log-probabilities."""
-    top = float(logs.max())
-    return min(0.0, top + math.log(float(np.exp(logs - top).sum())))
+def _log_sum(logs: np.ndarray, chosen: np.ndarray) -> Any:
+    """log Σ exp of the log-probabilities chosen, along the last axis."""
+    logs = np.where(chosen, logs, -np.inf)
+    top = logs.max(axis=-1)
+    return np.minimum(0.0, top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
 
 
 @lru_cache(maxsize=8)
@@ -61,7 +68,9 @@ def log_dependence(column: np.ndarray, labels: np.ndarray) -> float:
     """Log of the two-sided p-value of "these two rows of bits are independent"."""
     first, second = int(column.sum(dtype=np.int64)), int(labels.sum(dtype=np.int64))
     overlap = int(np.count_nonzero(column & labels))
-    return min(0.0, math.log(2) + min(log_overlap_tails(len(labels), first, second, overlap)))
+    return min(
+        0.0, math.log(2) + float(min(log_overlap_tails(len(labels), first, second, overlap)))
+    )
 
 
 class Fit(NamedTuple):
@@ -76,19 +85,35 @@ class Fit(NamedTuple):
     log_p: float
 
 
+def fits(table: Table, subsets: Iterable[Iterable[int]], known: bool = False) -> list[Fit]:
+    """Signs, agreements and p-values of subsets; known: whether their size was given."""
+    chosen = [tuple(sorted(int(each) for each in subset)) for subset in subsets]
+    made: list[Fit] = []
+    for start in range(0, len(chosen), TOGETHER):
+        made += _fits(table, chosen[start : start + TOGETHER], known)
+    return made
+
+
 def fit(table: Table, subset: Iterable[int], known: bool = False) -> Fit:
     """A subset's sign, agreement and p-value; known: whether its size was given."""
-    members = tuple(sorted(int(each) for each in subset))
-    column, label = table.parity(members), table.label_bits
-    rows, ones, minus = table.rows, int(np.count_nonzero(column)), int(np.count_nonzero(label))
-    overlap = int(np.count_nonzero(column & label))
+    return fits(table, [subset], known)[0]
+
+
+def _fits(table: Table, subsets: list[tuple[int, ...]], known: bool) -> list[Fit]:
+    columns, label = np.stack([table.parity(each) for each in subsets]), table.label_bits
+    rows, minus = table.rows, int(np.count_nonzero(label))
+    ones, overlap = np.count_nonzero(columns, axis=1), np.count_nonzero(columns & label, axis=1)
     # The sign is that of the dependence, which differs from the majority's if labels are biased.
-    sign = 1 if overlap * rows >= ones * minus else -1
+    signs = np.where(overlap * rows >= ones * minus, 1, -1)
     equal = rows - ones - minus + 2 * overlap
-    log_p = min(0.0, math.log(2) + min(log_overlap_tails(rows, ones, minus, overlap)))
-    if members:
-        log_p += log_family(max(table.distinct, len(members)), len(members), known)
-    return Fit(members, sign, equal if sign == 1 else rows - equal, log_p)
+    tails = np.minimum(*log_overlap_tails(rows, ones, minus, overlap))
+    logs = np.minimum(0.0, math.log(2) + tails).tolist()
+    fitting = np.where(signs == 1, equal, rows - equal).tolist()
+    made = []
+    for at, each in enumerate(subsets):
+        price = log_family(max(table.distinct, len(each)), len(each), known) if each else 0.0
+        made.append(Fit(each, int(signs[at]), fitting[at], logs[at] + price))
+    return made
 
 
 def noise_interval(misses: int, rows: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -1,43 +1,160 @@
 """Is it a parity at all? What else the labels depend on, given the parity.
 
-If a label is a parity with noise, the rows where the two differ are, on each side of the parity, a
-random draw of rows. So on each side the errors of the parity are tested against other parities of
-columns, given both margins as everywhere: its own parts, single further columns, and what else the
-search found. Errors that depend on none of them but differ between the two sides are uneven noise.
+A parity with noise below one half is the more frequent answer to every combination of its columns
+and of any others. A combination in which most rows say otherwise, beyond luck among all that could
+have been looked at, shows that the parity is only a part of another function. Of an AND of two
+columns each alone fits 3 rows in 4 and looks like a noisy parity of one column; so does each
+column of a majority of three.
+
+Where the parity stays the best guess, its errors may still depend on something. If they are plain
+noise they are, on each side of the parity, a random draw of rows; so on each side they are tested
+against other parities of columns, given both margins as everywhere: its own parts, single further
+columns, and what else the search found. Errors that depend on none of them but differ between the
+two sides are uneven noise.
 """
 
 import math
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from paritylab.solvers.evidence import Fit, log_dependence, log_family
 from paritylab.solvers.table import Table
 
-#: Parts of a subset are all looked at up to this size, pairs and single columns beyond; cells of
-#: up to so many columns make a table.
-MOST_PARTS, MOST_COLUMNS = 10, 6
+#: Parts of a subset are all looked at up to this size, pairs and single columns beyond.
+MOST_PARTS = 10
 #: Other candidates of the search that are looked at.
 MOST_OTHERS = 40
+#: Columns of a parity whose combinations are tabulated at most, columns added to them at most, and
+#: columns tried for that.
+MOST_COLUMNS, MOST_MORE, CANDIDATES = 8, 2, 4
 
 
-def better_table(
-    table: Table, found: Fit, others: list[tuple[int, ...]], alpha: float
-) -> str | None:
-    """One sentence if another function of the columns fits significantly better, else None.
+class Better(NamedTuple):
+    """A function that fits better than a parity. columns: that it depends on. fits, parity: shares
+    of rows. p_value: of a contradiction this strong if the parity held more often than not."""
 
-    others: subsets that the search also found. Two tests, each at alpha/2.
+    columns: tuple[int, ...]
+    fits: float
+    parity: float
+    p_value: float
+
+    def __str__(self) -> str:
+        return (
+            f"not a parity: the more frequent answer to each combination of columns "
+            f"{_names(self.columns)} fits {self.fits:.1%} of the rows, the parity "
+            f"{self.parity:.1%} (p = {self.p_value:.1g})"
+        )
+
+
+class Form(NamedTuple):
+    """How a parity fails. better: another function that fits better. uneven: what its errors
+    depend on, in one sentence. None: nothing significant."""
+
+    better: Better | None
+    uneven: str | None
+
+
+def form(table: Table, found: Fit, others: list[tuple[int, ...]], alpha: float) -> Form:
+    """What speaks against a plain parity. others: subsets that the search also found.
+
+    Of noisy parities at most a share alpha is called anything else: one half for a better function,
+    one quarter for errors that depend on columns, one for noise that differs between the sides.
     """
     if not found.subset or found.fitting == table.rows:
-        return None
+        return Form(None, None)
     predicted = table.parity(found.subset) ^ np.uint8(found.sign < 0)
     errors = (predicted != table.label_bits).astype(np.uint8)
+    return Form(
+        _better(table, found, errors, alpha / 2),
+        _uneven(table, found, others, predicted, errors, math.log(alpha / 4)),
+    )
+
+
+def _better(table: Table, found: Fit, errors: np.ndarray, alpha: float) -> Better | None:
+    """A table of the parity's columns and up to two more that contradicts it significantly."""
+    own = list(found.subset)
+    if len(own) > MOST_COLUMNS:
+        return None
+    cells = table.bits[:, own].astype(np.int64) @ (1 << np.arange(len(own)))
+    leading = _dependent(table, errors, cells, own)
+    best: tuple[float, tuple[int, ...]] = (math.log(alpha), ())
+    tables = [more for size in range(MOST_MORE + 1) for more in combinations(leading, size)]
+    for more in tables:
+        count, missed = _counts(cells, errors, table.bits, more, len(own))
+        # Bonferroni over all tables of this size, their combinations, and the three sizes.
+        looked = math.comb(table.distinct, len(more)) * len(count) * (MOST_MORE + 1)
+        tail = _contradiction(count, missed) + math.log(looked)
+        if tail < best[0]:
+            best = (tail, (*own, *more))
+    if not best[1]:
+        return None
+    count, missed = _counts(cells, errors, table.bits, best[1][len(own) :], len(own))
+    fits = int(np.maximum(missed, count - missed).sum()) / table.rows
+    return Better(tuple(sorted(best[1])), fits, 1 - float(errors.mean()), math.exp(best[0]))
+
+
+def _dependent(table: Table, errors: np.ndarray, cells: np.ndarray, own: list[int]) -> list[int]:
+    """The columns on which it depends most, within the cells, whether a row fits the parity."""
+    bits, kept = table.distinct_bits, table.kept
+    score = np.zeros(len(kept))
+    for cell in np.unique(cells):
+        rows = cells == cell
+        wrong, here = errors[rows].astype(np.float32), bits[rows]
+        share, ones = float(wrong.mean()), here.mean(axis=0)
+        if not 0 < share < 1:
+            continue
+        covariance = (wrong - share) @ here.astype(np.float32)
+        spread = len(wrong) * share * (1 - share) * ones * (1 - ones)
+        score += np.divide(covariance**2, spread, out=np.zeros_like(score), where=spread > 0)
+    score[np.isin(kept, own)] = -1
+    return [int(kept[at]) for at in np.argsort(-score)[:CANDIDATES] if score[at] > 0]
+
+
+def _counts(
+    cells: np.ndarray, errors: np.ndarray, bits: np.ndarray, more: tuple[int, ...], size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, and rows that contradict the parity, in every combination of the columns."""
+    place = cells
+    for at, column in enumerate(more):
+        place = place + (bits[:, column].astype(np.int64) << (size + at))
+    count = np.bincount(place, minlength=1 << (size + len(more)))
+    missed = np.bincount(place, weights=errors, minlength=len(count)).astype(np.int64)
+    return count, missed
+
+
+def _contradiction(count: np.ndarray, missed: np.ndarray) -> float:
+    """Log chance of the strongest majority against the parity in one combination."""
+    from scipy.stats import binom
+
+    against = np.flatnonzero(2 * missed > count)
+    if not against.size:
+        return 0.0
+    return float(binom.logsf(missed[against] - 1, count[against], 0.5).min())
+
+
+def _uneven(
+    table: Table,
+    found: Fit,
+    others: list[tuple[int, ...]],
+    predicted: np.ndarray,
+    errors: np.ndarray,
+    level: float,
+) -> str | None:
+    """What the errors depend on. Two tests, each at the level."""
     sides = [np.flatnonzero(predicted == side) for side in (0, 1)]
-    more = _further(table, found, others, errors, sides, math.log(alpha / 2))
+    more = _further(table, found, others, errors, sides, level)
     if more:
-        return _sentence(table, found, errors, more)
+        log_p, first = more[0]
+        odd = table.parity(first).astype(bool)
+        what = f"column {first[0]}" if len(first) == 1 else f"xor of columns {_names(first)}"
+        return (
+            f"not plain noise: it fails on {errors[~odd].mean():.1%} of the rows where the {what} "
+            f"is 0 and on {errors[odd].mean():.1%} where it is 1 ({p_text(log_p)})"
+        )
     log_p = log_dependence(predicted, errors)
-    if log_p > math.log(alpha / 2):
+    if log_p > level:
         return None
     return (
         f"uneven noise: it fails on {errors[sides[0]].mean():.1%} of the rows it calls +1 and on "
@@ -94,33 +211,6 @@ def _strongest(
     return np.argsort(-scores, kind="stable")[:3].tolist()
 
 
-def _sentence(
-    table: Table, found: Fit, errors: np.ndarray, more: list[tuple[float, tuple[int, ...]]]
-) -> str:
-    log_p, first = more[0]
-    odd = table.parity(first).astype(bool)
-    what = f"column {first[0]}" if len(first) == 1 else f"xor of columns {_names(first)}"
-    text = (
-        f"not a plain parity: it fails on {errors[~odd].mean():.1%} of the rows where the {what} "
-        f"is 0 and on {errors[odd].mean():.1%} where it is 1 ({p_text(log_p)})"
-    )
-    columns = set(found.subset)
-    for _, each in more:
-        if len(columns | set(each)) <= MOST_COLUMNS:
-            columns |= set(each)
-    if len(columns) > MOST_COLUMNS or 5 << len(columns) > table.rows:
-        return text
-    chosen = sorted(columns)
-    cells = table.bits[:, chosen].astype(np.int64) @ (1 << np.arange(len(chosen)))
-    count = np.bincount(cells)
-    minus = np.bincount(cells, weights=table.label_bits).astype(np.int64)
-    fitting = int(np.maximum(minus, count - minus).sum())
-    return (
-        f"{text}; the best function of columns {_names(tuple(chosen))} fits "
-        f"{fitting / table.rows:.1%} of the rows, the parity {found.fitting / table.rows:.1%}"
-    )
-
-
 def _names(columns: tuple[int, ...]) -> str:
     return ", ".join(str(each) for each in columns)
 
@@ -133,24 +223,17 @@ def p_text(log_p: float) -> str:
 def beats(table: Table, larger: Fit, smaller: Fit, alpha: float) -> bool:
     """Whether a larger subset fits so much better than a smaller one that it is worth its size.
 
-    On rows where the two differ the smaller one, if right, wins at least every second time; the
-    exact sign test is corrected for all ways to exchange that many columns.
+    If the smaller one is right, its errors are noise and do not depend on where the two differ,
+    on either of its sides; that test is corrected for all ways to exchange that many columns.
     """
     first, second = (
         table.parity(each.subset) ^ np.uint8(each.sign < 0) for each in (larger, smaller)
     )
-    differ = first != second
-    wins = int(np.count_nonzero(first[differ] == table.label_bits[differ]))
-    rows = int(np.count_nonzero(differ))
-    if 2 * wins <= rows:
+    differ = first ^ second
+    errors = second ^ table.label_bits
+    if 2 * np.count_nonzero(differ & errors) <= np.count_nonzero(differ):
         return False
+    sides = [np.flatnonzero(second == side) for side in (0, 1)]
     apart = min(len(set(larger.subset) ^ set(smaller.subset)), table.distinct)
     price = log_family(table.distinct, apart, False)
-    return _log_wins(wins, rows) + price <= math.log(alpha)
-
-
-def _log_wins(wins: int, rows: int) -> float:
-    """log P(at least so many heads in so many throws)."""
-    from scipy.stats import binom
-
-    return float(binom.logsf(wins - 1, rows, 0.5))
+    return _on_each_side(differ, errors, sides) + price <= math.log(alpha)

@@ -5,10 +5,13 @@ import math
 import numpy as np
 
 from paritylab.solvers.correlation import Found, correlate, count_subsets
-from paritylab.solvers.device import device_correlate, has_accelerator
+from paritylab.solvers.device import device_correlate, fits_device, has_accelerator
 from paritylab.solvers.evidence import Fit, log_choose, log_family
 from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.power import detectable_noise
 
+#: A search that would not see this share of its subsets in the time left is not begun.
+LEAST_SHARE = 0.01
 #: Multiplications and additions per second assumed when a search is planned, here and on an
 #: accelerator.
 RATE, DEVICE_RATE = 4e10, 5e13
@@ -20,21 +23,26 @@ def correlation(task: Task) -> Outcome:
 
 
 def by_growing_size(
-    task: Task, patience: float, after: Outcome | None = None
+    task: Task, patience: float, after: Outcome | None = None, covered: float = -1.0
 ) -> tuple[Outcome, bool]:
     """Subsets of growing size; and whether the search came to its natural end.
 
-    patience: seconds that one size may take. after: what was found at smaller sizes.
+    patience: seconds that one size may take. after: what was found at smaller sizes. covered: noise
+    up to which parities of any size have been searched for; a size that needs less noise than that
+    to be seen, and with it all larger ones, is left out.
     """
     table, sizes = task.table, possible_sizes(task)
     candidates = [] if after is None else list(after.subsets)
-    begin = 0 if after is None else _largest(after)
+    begin = 0 if after is None else largest(after)
     examined = sum(count_subsets(table.distinct, size) for size in sizes if size <= begin)
     reached, ended = [size for size in sizes if size <= begin], True
     for size in sizes[len(reached) :]:
+        if covered >= 0 and visible_noise(task, size) <= covered:
+            break
         if size > 2 and split_seconds(task, size) > min(patience, task.left):
             ended = False
-            if task.k is None or patience < math.inf:
+            hopeless = LEAST_SHARE * split_seconds(task, size) > task.left
+            if hopeless or task.k is None or patience < math.inf:
                 break
         found = of_size(task, size)
         candidates += grown(task, found.subsets)
@@ -69,6 +77,20 @@ def possible_sizes(task: Task) -> list[int]:
     return sizes[: next((i for i, size in enumerate(sizes) if size != i + 1), len(sizes))] or [1]
 
 
+def visible_noise(task: Task, size: int) -> float:
+    """The noise at which these rows show a parity of so many columns every second time, or -1.
+
+    Columns and labels are taken for fair; others show less.
+    """
+    table = task.table
+    if not 1 <= size <= table.distinct:
+        return -1.0
+    seen = detectable_noise(
+        table.distinct, size, table.rows, task.alpha, power=0.5, known=task.k is not None
+    )
+    return -1.0 if seen is None else seen
+
+
 def of_size(task: Task, size: int) -> Found:
     """The best subsets of one size, as column numbers of the table."""
     table = task.table
@@ -94,19 +116,23 @@ def split_seconds(task: Task, size: int) -> float:
     """Seconds that all subsets of this size would take."""
     n, rows = task.table.distinct, task.table.rows
     rate = DEVICE_RATE if _on_device(n, rows, size) else RATE
-    return count_subsets(n, size) * 2.0 * (rows + 20) / rate
+    return _operations(n, rows + 20, size) / rate
+
+
+def _operations(n: int, rows: int, size: int) -> float:
+    """Multiplications and additions for all subsets of this size."""
+    return 2.0 * rows * math.exp(min(600.0, log_choose(n, size))) if size <= n else 0.0
 
 
 def _on_device(n: int, rows: int, size: int) -> bool:
     """Whether an accelerator is there and worth its start."""
-    seconds = count_subsets(n, size) * 2.0 * rows / RATE
-    return size > 2 and seconds > 5 and has_accelerator()
+    long = size > 2 and _operations(n, rows, size) > 5 * RATE
+    return long and has_accelerator() and fits_device(n, rows, size)
 
 
 def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
     """The best candidate if it reaches the level."""
-    fits = (task.fit(each) for each in candidates if each)
-    best = min(fits, key=lambda each: each.log_p, default=None)
+    best = min(task.evidence(candidates), key=lambda each: each.log_p, default=None)
     return best if best is not None and best.log_p <= math.log(task.alpha) else None
 
 
@@ -143,5 +169,6 @@ def sizes_text(sizes: list[int]) -> str:
     return f"size {sizes[0]}" if len(sizes) == 1 else f"sizes {sizes[0]} to {sizes[-1]}"
 
 
-def _largest(outcome: Outcome) -> int:
+def largest(outcome: Outcome) -> int:
+    """The largest size that a search by growing size has reached."""
     return max((len(each) for each in outcome.subsets), default=0)

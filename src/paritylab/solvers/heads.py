@@ -53,11 +53,13 @@ def _one_step(task: Task, train: np.ndarray) -> tuple[int, ...]:
     rows better is named.
     """
     table = task.table
-    signs, labels = table.signs[:, train].astype(np.float64), table.labels[train].astype(float)
-    middle = signs.mean(axis=0)
-    named = []
+    signs, middle = table.signs, table.signs.mean(axis=0)
+    # Rows that do not train have no weight, so that the columns need not be copied.
+    used = np.zeros(table.rows, np.float32)
+    used[train] = 1
+    labels, named = table.labels * used, []
     for sign in (1, -1):
-        force = signs @ ((1 - 2 * middle**2 - sign * labels) * middle)
+        force = signs @ ((used * (1 - 2 * middle**2) - sign * labels) * middle)
         named.append(np.argsort(-force, kind="stable")[:2])
     best = max(named, key=lambda pair: abs(labels @ signs[pair].prod(axis=0)))
     return tuple(sorted(table.kept[best].tolist()))

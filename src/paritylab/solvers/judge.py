@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from paritylab.solvers.answer import Answer
-from paritylab.solvers.evidence import Fit, fit, log_dependence, noise_interval
-from paritylab.solvers.form import beats, better_table
+from paritylab.solvers.evidence import Fit, fits, log_dependence, noise_interval
+from paritylab.solvers.form import Form, beats, form
 from paritylab.solvers.gf2 import affine_of
-from paritylab.solvers.power import detectable_noise, rows_needed
+from paritylab.solvers.power import detectable_noise, rows_about
 from paritylab.solvers.table import Table
 
 #: Equivalent subsets are listed up to this number.
@@ -40,11 +40,13 @@ class Task:
         """Seconds left."""
         return self.deadline - time.perf_counter()
 
-    def fit(self, subset: tuple[int, ...]) -> Fit:
-        """The evidence for a subset, computed once."""
-        if subset not in self.fits:
-            self.fits[subset] = fit(self.table, subset, self.k is not None)
-        return self.fits[subset]
+    def evidence(self, subsets: Iterable[tuple[int, ...]]) -> list[Fit]:
+        """The evidence for subsets that are not empty, each computed once."""
+        asked = [each for each in dict.fromkeys(subsets) if each]
+        new = [each for each in asked if each not in self.fits]
+        for made in fits(self.table, new, self.k is not None):
+            self.fits[made.subset] = made
+        return [self.fits[each] for each in asked]
 
     def tell(self, fraction: float, text: str) -> None:
         if self.progress is not None:
@@ -54,7 +56,8 @@ class Task:
 class Outcome(NamedTuple):
     """What a search found: candidates as column numbers, and what it did, in words.
 
-    evidence: rows to judge by where the search has seen only the others, else None.
+    evidence: rows to judge by where the search has seen only the others, else None. covered: noise
+    up to which a parity of any size would most likely have been found.
     """
 
     subsets: list[tuple[int, ...]]
@@ -63,22 +66,25 @@ class Outcome(NamedTuple):
     reason: str
     complete: bool = True
     evidence: np.ndarray | None = None
+    covered: float = 0.0
 
 
 def answer_for(task: Task, outcome: Outcome) -> Answer:
     """The best candidate with its evidence, or nothing if none reaches the level."""
     table = task.table
-    fits = sorted(
-        (task.fit(subset) for subset in set(outcome.subsets) if subset),
+    ranked = sorted(
+        task.evidence(outcome.subsets),
         key=lambda each: (each.log_p, len(each.subset), each.subset),
     )
-    if outcome.evidence is not None and fits:
-        fits = _held_out(table, fits, outcome.evidence)
+    if outcome.evidence is not None and ranked:
+        ranked = _held_out(table, ranked, outcome.evidence)
     elif task.k is None:
-        fits = _simplest_first(task, fits)
-    best = fits[0] if fits else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
+        ranked = _simplest_first(task, ranked)
+    best = ranked[0] if ranked else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
     supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
     misses = table.rows - best.fitting
+    others = [each.subset for each in ranked[1:]]
+    shape = form(table, best, others, task.alpha) if supported else Form(None, None)
     return Answer(
         subset=best.subset if supported else None,
         sign=best.sign if supported else 1,
@@ -86,10 +92,9 @@ def answer_for(task: Task, outcome: Outcome) -> Answer:
         noise_rate=misses / table.rows,
         noise_interval=noise_interval(misses, table.rows),
         p_value=math.exp(min(0.0, best.log_p)),
-        equivalents=_equivalents(table, best, fits, supported),
-        better_table=better_table(table, best, [each.subset for each in fits[1:]], task.alpha)
-        if supported
-        else None,
+        equivalents=_equivalents(table, best, ranked, supported),
+        better_table=shape.better,
+        uneven=shape.uneven,
         rows=table.rows,
         rows_needed=None if supported else _needed(task, best),
         method=outcome.method,
@@ -181,12 +186,12 @@ def _interchangeable(table: Table, column: int) -> tuple[int, ...]:
 
 
 def _needed(task: Task, best: Fit) -> int | None:
-    """Rows that would support the best candidate if it were real; None if no noise fits it."""
+    """About how many rows would support the best candidate if it were real; None if none would."""
     table, size = task.table, len(best.subset) or task.k or 1
     noise = 1 - best.fitting / table.rows if best.subset else 0.0
     if noise >= 0.49 or size > table.distinct:
         return None
-    needed = rows_needed(table.distinct, size, noise, task.alpha, known=task.k is not None)
+    needed = rows_about(table.distinct, size, noise, task.alpha, known=task.k is not None)
     return max(needed, table.rows + 1)
 
 

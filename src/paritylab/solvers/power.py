@@ -42,6 +42,19 @@ def rows_needed(
     return _least_rows(round(level, 9), float(noise), float(power))
 
 
+def rows_about(
+    n: int, k: int, noise: float, alpha: float = 0.01, power: float = 0.99, known: bool = True
+) -> int:
+    """`rows_needed` to a few percent and a few rows, at once: by the bell curve.
+
+    >>> rows_about(200, 3, 0.2), rows_needed(200, 3, 0.2)
+    (171, 168)
+    """
+    level = math.log(alpha) - log_family(n, k, known)
+    # Counts are coarser than the curve: about eight rows, at any level and noise.
+    return math.ceil(_bell_rows(level, noise, power)) + 8
+
+
 @lru_cache(maxsize=1024)
 def _least_rows(level: float, noise: float, power: float) -> int:
     bell = max(4, math.ceil(_bell_rows(level, noise, power)))
@@ -60,6 +73,7 @@ def _least_rows(level: float, noise: float, power: float) -> int:
     return high
 
 
+@lru_cache(maxsize=4096)
 def detectable_noise(
     n: int, k: int, rows: int, alpha: float = 0.01, power: float = 0.99, known: bool = True
 ) -> float | None:

@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from paritylab.solvers.gf2 import solve_many
-from paritylab.solvers.growth import named, supported
+from paritylab.solvers.growth import named, supported, visible_noise
 from paritylab.solvers.judge import Outcome, Task
 from paritylab.solvers.table import packed
 
@@ -46,10 +46,11 @@ def affordable_noise(task: Task, seconds: float) -> float:
     return 1 - tries ** (-1 / (columns + 1.0 + SPARE)) if tries > 1 else 0.0
 
 
-def random_rows(task: Task, seconds: float = math.inf) -> Outcome:
+def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) -> Outcome:
     """Elimination on random rows, all rows voting on what comes out: for little noise.
 
-    Each try draws a few rows more than columns; one without a wrong label gives the parity.
+    Each try draws a few rows more than columns; one without a wrong label gives the parity. size:
+    the smallest that is looked for; tries end where more noise would hide it anyway.
     """
     table = task.table
     columns, seconds = table.distinct, min(seconds, task.left)
@@ -57,7 +58,10 @@ def random_rows(task: Task, seconds: float = math.inf) -> Outcome:
         return Outcome(
             [], "elimination", "nothing", f"{table.rows} rows are too few for {columns} columns"
         )
-    noise = affordable_noise(task, seconds)
+    visible = visible_noise(task, size or task.k or 1)
+    if visible < 0:
+        return Outcome([], "elimination", "nothing", f"{table.rows} rows are too few to show any")
+    noise = min(affordable_noise(task, seconds), visible)
     expected = row_tries(columns, noise)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
     whole = packed(
@@ -93,6 +97,7 @@ def random_rows(task: Task, seconds: float = math.inf) -> Outcome:
         f"rows without a wrong label were drawn and solved; about {expected:,.0f} tries were "
         f"expected at {noise:.1%} noise, {tries:,} made",
         complete=tries >= most or bool(found),
+        covered=noise if tries >= most else 0.0,
     )
 
 
@@ -104,8 +109,8 @@ def restarts(task: Task, seconds: float = math.inf) -> Outcome:
     table = task.table
     columns, seconds = table.distinct, min(seconds, task.left)
     drawn = min(columns, table.rows - 1 - SLACK)
-    if drawn < 1:
-        return Outcome([], "restarts", "nothing", f"{table.rows} rows are too few to solve for any")
+    if drawn < (task.k or 1):
+        return Outcome([], "restarts", "nothing", f"{table.rows} rows solve for too few columns")
     cost = system_seconds(table.rows, drawn + 1)
     size = task.k if task.k is not None else _reach(columns, drawn, seconds / cost)
     expected = column_tries(columns, drawn, size)

@@ -101,11 +101,18 @@ class Table:
         """1 where the label is -1."""
         return (self.labels < 0).astype(np.uint8)
 
+    @cached_property
+    def _packed_rows(self) -> np.ndarray:
+        return packed(self.bits)
+
     def parity(self, subset: Any) -> np.ndarray:
         """The exclusive or of some columns, one bit per row."""
         chosen = list(subset)
         if len(chosen) > 64:
-            return (self.bits[:, chosen].sum(axis=1, dtype=np.int64) & 1).astype(np.uint8)
+            mask = np.zeros((1, self.n), np.uint8)
+            mask[0, chosen] = 1
+            odd = np.bitwise_xor.reduce(self._packed_rows & packed(mask), axis=1)
+            return np.bitwise_count(odd) & np.uint8(1)
         return np.bitwise_xor.reduce(self.bits[:, chosen], axis=1, initial=0)
 
 

@@ -1,6 +1,7 @@
 """Every subset at once: the Walsh–Hadamard transform of the label sums."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -62,10 +63,15 @@ def hadamard(values: np.ndarray) -> np.ndarray:
     for start in range(0, bits, _STEP):
         step = min(_STEP, bits - start)
         signs = _sylvester(step)
-        values = np.matmul(signs, values.reshape(-1, 1 << step, 1 << start)).ravel()
+        if start == 0:
+            # One product, not one per group: the matrix is its own transpose.
+            values = (values.reshape(-1, 1 << step) @ signs).ravel()
+        else:
+            values = np.matmul(signs, values.reshape(-1, 1 << step, 1 << start)).ravel()
     return values
 
 
+@lru_cache(maxsize=8)
 def _sylvester(bits: int) -> np.ndarray:
     at = np.arange(1 << bits)
     return (1 - 2.0 * (np.bitwise_count(at[:, None] & at[None]) & 1)).astype(np.float32)
