@@ -156,3 +156,26 @@ def chained_fours(n: int, k: int, below: int) -> int:
     """Ordered trivial products of four different tokens: 24 for each of two choices at every node
     of height 2 or more among the first `below` tokens."""
     return 48 * max(0, below - level_ends(n, k)[1]) if k > 2 else 0
+
+
+def scheduled_lead(
+    n: float, factor: float, epsilon: float, link: AbstractLink, share: float
+) -> float:
+    """How far a step η = factor·n^(2+ε/16) lifts the root's children above ln M, to leading order.
+
+    2c·factor·n^(ε/16)/(1+share)² - ln(n(1+share)) with k = share·n. Others get about half of
+    e^(-lead) of the attention. The power wins over the logarithm in the end, not on the way.
+
+    >>> from paritylab.models import LINKS
+    >>> leads = [scheduled_lead(n, 1.0, 1.0, LINKS["cos"], 0.5) for n in (32.0, 1e6, 1e20)]
+    >>> [round(lead, 1) for lead in leads]
+    [1.6, -3.8, 31.5]
+    """
+    score = 2 * link.curvature * factor * n ** (epsilon / 16) / (1 + share) ** 2
+    return float(score - np.log(n * (1 + share)))
+
+
+def least_lead(factor: float, epsilon: float, link: AbstractLink, share: float) -> float:
+    """The smallest `scheduled_lead` over all n ≥ 2."""
+    logs = np.linspace(np.log(2), 64 / epsilon, 4001)
+    return min(scheduled_lead(float(np.exp(x)), factor, epsilon, link, share) for x in logs)
