@@ -26,15 +26,15 @@ def test_every_kind_of_token_agrees_with_enumeration(level):
     tree, link = ParityTree(9, (0, 1, 2, 3, 4, 5, 6, 7)), LINKS["cos"]
     found = enumerated(tree, level, link)
     kinds = level_gradient(9, 8, level, link)
-    spread = np.concatenate([[kind.gradient] * kind.count for kind in kinds])
+    spread = np.concatenate([[kind.gradient] * kind.tokens for kind in kinds])
     assert np.sort(found) == pytest.approx(np.sort(spread), abs=1e-7)
     assert kinds[0].gradient == pytest.approx(-level_signal(9, 8, level, link), rel=1e-9)
-    assert sum(kind.count for kind in kinds) == tree.ends[level - 1]
+    assert sum(kind.tokens for kind in kinds) == tree.ends[level - 1]
 
 
 def test_the_kinds_sum_to_zero_and_a_wrong_level_is_refused():
     kinds = level_gradient(64, 16, 3, LINKS["quadratic"])
-    assert abs(sum(kind.count * kind.gradient for kind in kinds)) < 1e-15
+    assert abs(sum(kind.tokens * kind.gradient for kind in kinds)) < 1e-15
     with pytest.raises(ValueError, match="between 1 and 4"):
         level_gradient(64, 16, 5, LINKS["cos"])
 

@@ -235,8 +235,9 @@ ERRATA = (
     Erratum(
         "ks",
         "Section 3.2 and bound (5)",
-        "With the constants of the proofs the bound is below 1 only where the number of samples "
-        "it asks for is, up to about a hundred bits, larger than the number of inputs.",
+        "With the constants of the proofs bound (5) says something only from a number of samples "
+        "that, up to about a hundred bits, exceeds the number of inputs; the separation is one for "
+        "larger d.",
         ("ks-gap",),
         is_note=True,
     ),

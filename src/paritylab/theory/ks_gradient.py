@@ -16,10 +16,10 @@ _Marked = dict[tuple[int, int], np.ndarray]
 
 
 class TokenKind(NamedTuple):
-    """Tokens with the same expected gradient: their name, how many there are, ∂L/∂w."""
+    """Tokens with the same expected gradient: their name, how many tokens, ∂L/∂w."""
 
     name: str
-    count: int
+    tokens: int
     gradient: float
 
 
@@ -34,7 +34,7 @@ def level_gradient(n: int, k: int, level: int, link: AbstractLink) -> tuple[Toke
     >>> kinds = level_gradient(64, 32, 2, LINKS["cos"])
     >>> [kind.name for kind in kinds][:2]
     ['child', 'under a child, height 0']
-    >>> abs(sum(kind.count * kind.gradient for kind in kinds)) < 1e-15
+    >>> abs(sum(kind.tokens * kind.gradient for kind in kinds)) < 1e-15
     True
     """
     roots, free = k >> (level - 1), n - k

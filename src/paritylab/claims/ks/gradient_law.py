@@ -103,7 +103,7 @@ def _exact_node(n: int, level: int) -> ExactNode:
     kinds = level_gradient(n, n // 2, level, LINK)
     tokens, c = level_ends(n, n // 2)[level - 1], LINK.curvature
     child, others = kinds[0], [kind.gradient * tokens**3 / (4 * c) for kind in kinds[1:]]
-    total = abs(sum(kind.count * kind.gradient for kind in kinds)) / abs(2 * child.gradient)
+    total = abs(sum(kind.tokens * kind.gradient for kind in kinds)) / abs(2 * child.gradient)
     shared = -child.gradient * tokens**2 / (2 * c)
     return ExactNode(n, level, tokens, shared, min(others), max(others), total)
 

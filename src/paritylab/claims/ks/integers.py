@@ -43,12 +43,12 @@ class Exact(NamedTuple):
 
 class RoundedStep(NamedTuple):
     """Irrelevant weights of the first level after a step from SAMPLES rows: share that rounds to
-    -1 or beyond, measured and as a Gaussian around the exact value says; count of weights."""
+    -1 or beyond, measured and as a Gaussian around the exact value says; number of weights."""
 
     n: int
     share: float
     predicted: float
-    count: int
+    weights: int
 
 
 class Weights(NamedTuple):
@@ -165,7 +165,8 @@ def _weights(w: Weights) -> Judged:
     apart = max(abs(step.share - step.predicted) for step in w.sampled)
     first, last = w.exact[0], w.exact[-1]
     counted = "; ".join(
-        f"{s.share:.1%} of {s.count} at n = {s.n} ({s.predicted:.1%} by formula)" for s in w.sampled
+        f"{s.share:.1%} of {s.weights} at n = {s.n} ({s.predicted:.1%} by formula)"
+        for s in w.sampled
     )
     text = (
         f"Exactly, children get {', '.join(f'{c:.1f}' for c in last.children)} by level at "
@@ -179,7 +180,7 @@ def _weights(w: Weights) -> Judged:
     )
     shared: dict[str, Any] = {
         "evidence": "sampled",
-        "runs": len(w.exact) + sum(step.count for step in w.sampled),
+        "runs": len(w.exact) + sum(step.weights for step in w.sampled),
         "margin": min(0.5 - abs(last.others), abs(0.5 - w.moved), abs(w.slope + 0.5)),
         "predicted": {"irrelevant weights": 0, "slope": "< 0"},
     }

@@ -103,7 +103,7 @@ class Schedule(NamedTuple):
     seconds=(4, 9, 300),
 )
 def thm5_rate(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> Schedule:
-    made = [_scheduled(*cell, trial.seed) for cell in trial.track(cells)]
+    made = [_scheduled(n, k, runs, trial.seed) for n, k, runs in trial.track(cells)]
     steps = []
     for n in BEYOND:
         score = FACTOR * n ** (2 + EPSILON / 16) * child_signal(n + n // 8 - 2, LINK)

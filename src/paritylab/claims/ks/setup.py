@@ -53,7 +53,7 @@ def figures(trial: Trial, rows: int) -> Drawn:
 
 
 def _figure1(tree: ParityTree, signs: np.ndarray) -> dict[str, bool]:
-    tokens = np.asarray(tree.tokens(signs))
+    tokens = np.asarray(tree.tokens(jnp.asarray(signs)))
     return {
         "x_17 = x_1 x_4": tree.children[0].tolist() == [0, 3],
         "parent 21": int(tree.parents[16]) == 20,
