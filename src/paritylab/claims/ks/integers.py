@@ -82,7 +82,7 @@ class Weights(NamedTuple):
         full={"sizes": (32, 64, 128, 256, 512), "sampled": (32, 64, 128, 256)},
     ),
     settings={"link": "-cos(πt)", "k": K, "η": "level_step", "rows of a sampled step": SAMPLES},
-    seconds=(7, 10, 30),
+    seconds=(5, 7, 30),
 )
 def weights(trial: Trial, sizes: Sequence[int], sampled: Sequence[int]) -> Weights:
     exact = [_exact(n) for n in trial.track(sizes)]
@@ -181,7 +181,7 @@ def _weights(w: Weights) -> Judged:
     shared: dict[str, Any] = {
         "evidence": "sampled",
         "runs": len(w.exact) + sum(step.weights for step in w.sampled),
-        "margin": min(0.5 - abs(last.others), abs(0.5 - w.moved), abs(w.slope + 0.5)),
+        "margin": min(abs(0.5 - abs(last.others)), abs(0.5 - w.moved), abs(w.slope + 0.5)),
         "predicted": {"irrelevant weights": 0, "slope": "< 0"},
     }
     if apart > 0.1:

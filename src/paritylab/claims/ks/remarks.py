@@ -81,7 +81,7 @@ def _thm1_footnote(o: Oracles) -> Judged:
     )
     kind, hidden = min(columns["random"] + columns["exact"]), max(columns["hiding"])
     shared: dict[str, Any] = {
-        "evidence": "exact",
+        "evidence": "sampled",
         "runs": 4 * len(o.n),
         "margin": min(abs(kind - MOST), abs(FEW - hidden)),
         "measured": {f"identified, {name}": shares for name, shares in columns.items()},
@@ -172,7 +172,7 @@ def _thm2_remarks(r: Remarks) -> Judged:
         f"{r.factor:.2f}·N^(-1/2), exponent {r.correlation}."
     )
     shared: dict[str, Any] = {
-        "evidence": "exact",
+        "evidence": "sampled",
         "runs": len(r.answers) + len(r.n),
         "margin": min(abs(r.slope), abs(0.1 - abs(r.correlation.exponent + 0.5))),
         "measured": {
