@@ -237,8 +237,9 @@ ERRATA = (
         "Section 3.2 and bound (5)",
         "With the constants of the proofs bound (5) says something only from a number of samples "
         "that, up to about a hundred bits, exceeds the number of inputs; the separation is one for "
-        "larger d.",
-        ("ks-gap",),
+        "larger d. “Querying an approximate oracle” means some such oracle, as footnote 2 says of "
+        "Theorem 1.",
+        ("ks-gap", "ks-thm1-footnote"),
         is_note=True,
     ),
     Erratum(

@@ -24,8 +24,9 @@ from paritylab.theory.ks import row_law
 from paritylab.theory.ks_gradient import level_gradient
 
 LINK = CosineLink()
-#: Leaves, the size at which errors and trained weights are looked at, rows of a sampled step.
-K, AT, SAMPLES = 8, 64, 2**18
+#: Leaves, the size at which errors and trained weights are looked at, rows of a sampled step, and
+#: how many such steps there are.
+K, AT, SAMPLES, STEPS = 8, 64, 2**18, 3
 #: Weights of the children whose error is measured.
 WEIGHTS = (8, 10, 12, 14, 16)
 
@@ -42,8 +43,8 @@ class Exact(NamedTuple):
 
 
 class RoundedStep(NamedTuple):
-    """Irrelevant weights of the first level after a step from SAMPLES rows: share that rounds to
-    -1 or beyond, measured and as a Gaussian around the exact value says; number of weights."""
+    """Irrelevant weights of the first level after STEPS steps from SAMPLES rows: share that rounds
+    to -1 or beyond, measured and as a Gaussian around the exact value says; number of weights."""
 
     n: int
     share: float
@@ -105,10 +106,15 @@ def _exact(n: int) -> Exact:
 
 def _rounded(n: int, seed: int) -> RoundedStep:
     tree, eta = random_tree(seed, n, K), level_step(n, K, LINK)
-    gradient = np.asarray(teacher_gradient(tree, seed, SAMPLES, mask="level"), np.float64)
+    gradients = np.array(
+        [
+            teacher_gradient(tree, STEPS * seed + step, SAMPLES, mask="level")[:n, : K // 2]
+            for step in range(STEPS)
+        ]
+    )
     first = np.ones((n, K // 2), dtype=bool)
     first[tree.children[: K // 2].T, np.arange(K // 2)] = False
-    moved = np.round(-eta * gradient[:n, : K // 2][first])
+    moved = np.round(-eta * gradients[:, first])
     law, kinds = row_law(np.array([n, n + 1]), LINK), level_gradient(n, K, 1, LINK)
     noise = eta * law.noise[0] / np.sqrt(SAMPLES)
     return RoundedStep(

@@ -15,7 +15,7 @@ from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate
-from paritylab.theory.ks import child_signal, step_error
+from paritylab.theory.ks import child_signal, row_law, step_error
 from paritylab.theory.ks_gradient import least_lead, scheduled_lead
 
 LINK = CosineLink()
@@ -33,7 +33,7 @@ class Scheduled(NamedTuple):
     missed: runs with an error above n^(-ε/8), the rate with a constant of 1. allowed:
     exp(-n^(ε/2)). error: median of the largest |ŷ - y|. balance: median over runs of the largest
     |σ - ½| of a child. leak: median of the largest share of a node's attention off its children.
-    tilt: standard deviation of the difference of two children's scores, over its formula.
+    tilt: root mean square of the difference of two children's scores over its formula.
     """
 
     n: int
@@ -133,8 +133,7 @@ def _scheduled(n: int, k: int, runs: int, seed: int) -> Scheduled:
         np.array([a[tree.children.T, nodes] for a, tree in zip(each, trees, strict=True)])
         for each in (shares, scores)
     )
-    root = eta * child_signal(n + k - 2, LINK)
-    tilt = step_error(n, k, samples, LINK, score=root).tilt
+    tilt = eta * row_law(n + nodes, LINK).tilt / np.sqrt(samples)
     return Scheduled(
         n,
         k,
@@ -144,7 +143,7 @@ def _scheduled(n: int, k: int, runs: int, seed: int) -> Scheduled:
         float(np.median(errors)),
         float(np.median(np.abs(pairs - 0.5).max(axis=(1, 2)))),
         float(np.median((1 - pairs.sum(axis=1)).max(axis=1))),
-        float((lifted[:, 0] - lifted[:, 1]).std() / tilt),
+        float(np.sqrt(np.mean(((lifted[:, 0] - lifted[:, 1]) / tilt) ** 2))),
     )
 
 
