@@ -56,7 +56,7 @@ class Contrast(NamedTuple):
         full={"sizes": (32, 64, 128, 256), "runs": 60, "queries": 400},
     ),
     settings={"rows": f"n + {MORE}", "k": "n/2", "gradient steps": "η = 1, quadratic link"},
-    seconds=(4, 5, 120),
+    seconds=(9, 11, 120),
 )
 def elimination(trial: Trial, sizes: Sequence[int], runs: int, queries: int) -> Contrast:
     solved = [

@@ -89,7 +89,7 @@ class FirstGradient(NamedTuple):
         full={"sizes": (32, 64, 128, 256, 512, 1024), "sampled": (32, 64, 128, 256)},
     ),
     settings={"link": "-cos(πt)", "k": "n/2", "N": f"n^{2 + EPSILON:g}", "mask": "level"},
-    seconds=(4, 8, 60),
+    seconds=(4, 7, 60),
 )
 def gradient_law(trial: Trial, sizes: Sequence[int], sampled: Sequence[int]) -> FirstGradient:
     exact = []

@@ -83,7 +83,7 @@ class Weights(NamedTuple):
         full={"sizes": (32, 64, 128, 256, 512), "sampled": (32, 64, 128, 256)},
     ),
     settings={"link": "-cos(πt)", "k": K, "η": "level_step", "rows of a sampled step": SAMPLES},
-    seconds=(5, 7, 30),
+    seconds=(7, 10, 30),
 )
 def weights(trial: Trial, sizes: Sequence[int], sampled: Sequence[int]) -> Weights:
     exact = [_exact(n) for n in trial.track(sizes)]

@@ -100,7 +100,7 @@ class Schedule(NamedTuple):
         full={"cells": ((80, 8, 200), (128, 16, 200), (256, 32, 30))},
     ),
     settings={"link": "-cos(πt)", "ε": EPSILON, "η": f"{FACTOR:g}·n^(2+ε/16)", "constants": 1},
-    seconds=(6, 9, 300),
+    seconds=(10, 15, 300),
 )
 def thm5_rate(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> Schedule:
     made = [_scheduled(n, k, runs, trial.seed) for n, k, runs in trial.track(cells)]

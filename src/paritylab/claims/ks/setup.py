@@ -42,7 +42,7 @@ class Drawn(NamedTuple):
     "follows an uninformative level; Figure 3's masks open all earlier tokens or all lower levels.",
     efforts=Efforts(quick={"rows": 64}, default={"rows": 256}, full={"rows": 4096}),
     settings={"n": 16, "k": 8, "leaves (1-based)": tuple(leaf + 1 for leaf in LEAVES)},
-    seconds=(3, 3, 4),
+    seconds=(4, 4, 4),
 )
 def figures(trial: Trial, rows: int) -> Drawn:
     tree, generator = ParityTree(16, LEAVES), np.random.default_rng(trial.seed)
