@@ -1,4 +1,4 @@
-"""Write what is generated: a page per claim, errata, the public names, README. `make docs`.
+"""Write what is generated: a page per claim, errata, coverage, public names, README. `make docs`.
 
 Numbers come from rows.json, the rows of a default check (`make rows`).
 """
@@ -13,6 +13,7 @@ from typing import Any
 import paritylab
 import paritylab.solvers
 from paritylab.claims import PAPERS, Claim, Effort, Status, registry
+from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
 from paritylab.options import OPTIONS, PROBLEM, Option
@@ -105,6 +106,48 @@ def erratum_lines(erratum: Erratum, rows: dict[str, Row]) -> list[str]:
         row = rows[id]
         lines.append(f"- [{id}](claims/{id}.md), {row['status']}: {row['finding']}")
     return [*lines, ""]
+
+
+def coverage_page(claims: dict[str, Claim]) -> str:
+    """Every statement of the papers in order, with its claims and verdicts or why it has none."""
+    lists = {paper: statements(paper) for paper in covered_papers()}
+    lines = [
+        "# Coverage",
+        "",
+        "What the papers say, statement by statement in the order of their texts, in our words: "
+        "the claims that run it with their recorded verdicts at default effort, or why nothing is "
+        "run. Claims of the laboratory itself stand where they answer a question of the text.",
+        "",
+        "| paper | statements | with a claim | claims | verdicts |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [coverage_counts(paper.upper(), lists[paper], claims) for paper in lists]
+    lines.append(coverage_counts("all", tuple(s for each in lists.values() for s in each), claims))
+    for paper, listed in lists.items():
+        lines += ["", f"## {paper.upper()}: {PAPERS[paper]}", ""]
+        lines += ["| place | what it says | claims and verdicts |", "|---|---|---|"]
+        for each in listed:
+            ran = ", ".join(
+                f"[{id}](claims/{id}.md) {claims[id].expected_at(Effort.DEFAULT) or 'new'}"
+                for id in each.claims
+            )
+            told = "; ".join(part for part in (ran, each.none, each.note) if part)
+            lines.append(f"| {each.place} | {in_cell(each.says)} | {in_cell(told)} |")
+    return "\n".join([*lines, ""])
+
+
+def coverage_counts(name: str, listed: tuple[Statement, ...], claims: dict[str, Claim]) -> str:
+    named = claims_of(listed)
+    verdicts = [str(claims[id].expected_at(Effort.DEFAULT) or "new") for id in named]
+    kinds = [kind for kind in [*map(str, Status), "new"] if kind in verdicts]
+    told = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds)
+    covered = sum(bool(each.claims) for each in listed)
+    return f"| {name} | {len(listed)} | {covered} | {len(named)} | {told} |"
+
+
+def in_cell(text: str) -> str:
+    """Text whose bars do not end a cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def recorded_verdict(claim: Claim) -> str:
@@ -278,6 +321,7 @@ def pages() -> dict[Path, str]:
         for id, claim in claims.items()
     }
     made[HERE / "errata.md"] = errata_page(rows)
+    made[HERE / "coverage.md"] = coverage_page(claims)
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
     made[HERE / "settings.md"] = settings_page()

@@ -218,6 +218,65 @@ ERRATA = (
     ),
     Erratum(
         "ks",
+        "Section 2.2, chain of thought",
+        "The fixed point of the first mask is TF^(k-1), not TF^(v): a node may stand on the one "
+        "before it, and log2 k rounds suffice with the mask of Section 3.3 only.",
+        ("ks-level-mask",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Theorem 5, “sufficiently large” d",
+        "η = Θ(d^(2+ε/16)) has to lift the children above ln d, and d^(ε/16) outgrows the "
+        "logarithm late; a large enough factor in Θ does it at every size.",
+        ("ks-thm5-rate",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Section 3.2 and bound (5)",
+        "With the constants of the proofs bound (5) says something only from a number of samples "
+        "that, up to about a hundred bits, exceeds the number of inputs; the separation is one for "
+        "larger d. “Querying an approximate oracle” means some such oracle, as footnote 2 says of "
+        "Theorem 1.",
+        ("ks-gap", "ks-thm1-footnote"),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Section 3.3, after Lemma 6",
+        "A slope close to 2 makes the curvature c = s²/(2(s-2)) large and the quadratic piece "
+        "short, so the leading term 2c/(m-1)² asks for larger d.",
+        ("ks-link",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Section 3.3, quantisation",
+        "The equivalence needs halves to be rounded up (or not to occur): rounded to even, an "
+        "update that ends on a half may differ.",
+        ("ks-quantised",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Appendix B, equations (6) to (10)",
+        "The first sum of ⟨x_m, x_α, x_β⟩ runs over α and β, and ⟨x_m, x_α, x_j⟩ can be trivial "
+        "(not nontrivial) only if j is a child. Elsewhere the gradient is 4c/(m-1)³ plus sampling "
+        "noise, smaller than the printed bound.",
+        ("ks-gradient-law", "ks-trivial-tuples"),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
+        "Appendix C, C_ℓ and trained weights",
+        "C_ℓ = 2cη₀d²/d_(ℓ-1)², without the factor d^(ε/16) that (11) has already; and the states "
+        "of trained nodes are close to 0 as well as to ±1, where φ' vanishes too.",
+        ("ks-weights",),
+        is_note=True,
+    ),
+    Erratum(
+        "ks",
         "Lemma 6, last line",
         "κ² should read κ⁴; the lemma's order stands.",
         ("ks-lemma6",),

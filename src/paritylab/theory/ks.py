@@ -38,7 +38,7 @@ def level_signal(n: int, k: int, level: int, link: AbstractLink) -> float:
     """
     if not 1 <= level <= int(np.log2(k)):
         raise ValueError(f"level must be between 1 and {int(np.log2(k))}, got {level}")
-    subtree = _subtree_law(level - 1)
+    subtree = subtree_law(level - 1)
     either = subtree[1] + subtree[-1]
     free = binom.pmf(np.arange(n - k + 1), n - k, 0.5)
     others = free
@@ -57,7 +57,7 @@ def level_signal(n: int, k: int, level: int, link: AbstractLink) -> float:
     return -float(total) / tokens
 
 
-def _subtree_law(height: int) -> dict[int, np.ndarray]:
+def subtree_law(height: int) -> dict[int, np.ndarray]:
     """P(root = r, sum of all tokens = s) for both r; s runs from -size to size in steps of 2."""
     law = {1: np.array([0.0, 0.5]), -1: np.array([0.5, 0.0])}
     for _ in range(height):

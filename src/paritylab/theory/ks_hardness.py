@@ -27,7 +27,7 @@ def fixed_answer_share(gap: float, targets: int) -> float:
 
 
 def theorem2_bound(
-    n: int, *, targets: int, samples: int, queries: int, error: float, gradient: float
+    n: int, *, targets: int, samples: int, queries: int | float, error: float, gradient: float
 ) -> float:
     """Bound (5) on E(p - f)² without its exponential term; below 0 it says nothing.
 
@@ -37,7 +37,9 @@ def theorem2_bound(
     return 1 - 4 * queries / error**2 * correlation * gradient
 
 
-def theorem2_samples(n: int, *, targets: int, queries: int, error: float, gradient: float) -> float:
+def theorem2_samples(
+    n: int, *, targets: int, queries: int | float, error: float, gradient: float
+) -> float:
     """N from which bound (5) is at least ½; infinite if the targets are too few for that.
 
     >>> given = dict(targets=10**12, queries=3, error=0.1, gradient=0.5)

@@ -8,8 +8,11 @@ import pytest
 from paritylab.learning.hardness.queries import (
     Asked,
     ask,
+    best_for_some,
     decode_in_one_query,
     fixed_random_answer,
+    identify_in_one_query,
+    judge_fixed_answer,
     mean_descent,
     use_of_parseval,
 )
@@ -89,3 +92,26 @@ def test_a_random_answer_is_lucky_on_half_of_the_targets():
     lucky = fixed_random_answer(10, 5)
     assert lucky.better == pytest.approx(0.5, abs=0.15)
     assert 0.2 < lucky.advantage * 2**5 < 0.5
+
+
+def test_a_fixed_answer_against_brute_force():
+    answers = np.random.default_rng(0).uniform(-1, 1, 64)
+    values = np.array(
+        [
+            (-1.0) ** np.array([x.bit_count() for x in np.arange(64) & mask])
+            for mask in range(64)
+            if mask.bit_count() == 2
+        ]
+    )
+    losses = np.mean((values - answers) ** 2, axis=1)
+    found = judge_fixed_answer(answers, 6, 2)
+    assert found.mean == pytest.approx(losses.mean())
+    assert found.sup == pytest.approx(np.abs(values - answers).max(axis=1).mean())
+    assert judge_fixed_answer(best_for_some(6, 2, 4), 6, 2).low == pytest.approx(1)
+
+
+def test_an_exact_answer_identifies_and_a_hiding_one_does_not():
+    found = identify_in_one_query(8, 4, 4 * np.exp(-8 / 3), 256)
+    assert found.exact == found.random == 1
+    assert found.hiding == pytest.approx(1 / 70)
+    assert identify_in_one_query(8, 4, 1e-9, 64).hiding == 1

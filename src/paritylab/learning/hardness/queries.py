@@ -154,3 +154,80 @@ def _masks(n: int, k: int) -> Int[np.ndarray, " targets"]:
     """All k-sets as bit masks."""
     every = np.arange(1 << n)
     return every[np.bitwise_count(every) == k]
+
+
+class Identified(NamedTuple):
+    """Share of targets that one query identifies, by what the oracle of one error does.
+
+    exact: it makes no error. random: a random direction of that length. rounded: a grid of that
+    diagonal. hiding: the mean over targets where it is within the error.
+    """
+
+    exact: float
+    random: float
+    rounded: float
+    hiding: float
+
+
+def identify_in_one_query(n: int, k: int, error: float, features: int, seed: int = 0) -> Identified:
+    """One query at θ = 0 of f = Σ_j θ_j·g_j/√D with D random functions g_j = ±1 of all n bits.
+
+    ∂E(p - f)²/∂θ_j = -2·E[p·g_j]/√D, so the gradients of all targets are known beforehand, about
+    2^(1-n/2) long, and the nearest one to the answer is named. ‖∇f‖ = 1 at every input.
+
+    >>> identify_in_one_query(8, 4, 0.3, 256).exact
+    1.0
+    """
+    targets, generator = _masks(n, k), np.random.default_rng([seed, n, 2])
+    columns = [
+        walsh_transform(generator.choice([-1.0, 1.0], 1 << n))[targets] for _ in range(features)
+    ]
+    true = -2 * np.stack(columns, axis=1) / (1 << n) / np.sqrt(features)
+    mean, away = true.mean(axis=0), generator.normal(size=true.shape)
+    away *= error / np.linalg.norm(away, axis=1, keepdims=True)
+    step = 2 * error / np.sqrt(features)
+    hidden = np.linalg.norm(true - mean, axis=1, keepdims=True) <= error
+    answers = (true, true + away, step * np.round(true / step), np.where(hidden, mean, true))
+    squares = np.sum(true**2, axis=1) / 2
+    named = [np.argmax(answer @ true.T - squares, axis=1) for answer in answers]
+    return Identified(*(float(np.mean(found == np.arange(len(targets)))) for found in named))
+
+
+class FixedAnswer(NamedTuple):
+    """How one answer f, the same for every target, does against all of them.
+
+    low: share of targets with E(p - f)² ≤ 1 - g, over 1/(g|P|), largest over all g. sup: mean over
+    targets of sup_x |p(x) - f(x)|. mean: of E(p - f)².
+    """
+
+    low: float
+    sup: float
+    mean: float
+
+
+def judge_fixed_answer(answers: Float[np.ndarray, " inputs"], n: int, k: int) -> FixedAnswer:
+    """Over all inputs (in the order of their numbers) and all k-sets.
+
+    At most 1/g targets have E(p - f)² ≤ 1 - g: if m of them have E[p·f] ≥ (g + E f²)/2, Parseval
+    gives m(g + E f²)²/4 ≤ E f².
+
+    >>> judge_fixed_answer(np.zeros(16), 4, 2)
+    FixedAnswer(low=0.0, sup=1.0, mean=1.0)
+    """
+    masks, inputs = _masks(n, k), np.arange(1 << n)
+    losses = 1 - 2 * walsh_transform(answers)[masks] / (1 << n) + np.mean(answers**2)
+    gaps = np.sort(1 - losses)[::-1]
+    low = np.max(np.arange(1, gaps.size + 1) * np.maximum(gaps, 0))
+    sups = [
+        np.abs(1.0 - 2 * (np.bitwise_count(inputs & mask) % 2) - answers).max() for mask in masks
+    ]
+    return FixedAnswer(float(low), float(np.mean(sups)), float(losses.mean()))
+
+
+def best_for_some(n: int, k: int, count: int, seed: int = 0) -> Float[np.ndarray, " inputs"]:
+    """The answer (1/m)Σp over m random targets: E(p - f)² = 1 - 1/m on each of them."""
+    targets = _masks(n, k)
+    spectrum = np.zeros(1 << n)
+    chosen = np.random.default_rng([seed, n, 3]).choice(targets, count, replace=False)
+    spectrum[chosen] = 1 / count
+    return walsh_transform(spectrum)

@@ -1,0 +1,276 @@
+"""Theorem 7's integer weights: what (11) says of them, and rounding weights or updates."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.stats import norm
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Line, Lines, SideBySide
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import KS
+from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.learning.chain.levels import Stream, level_step, loss_and_gradient
+from paritylab.learning.chain.teacher import teacher_gradient
+from paritylab.models import CosineLink
+from paritylab.models.chain import ChainModel
+from paritylab.precision import float64
+from paritylab.problem import ParityTree, random_tree
+from paritylab.problem.sampling import as_key
+from paritylab.problem.tree import level_ends
+from paritylab.theory.ks import row_law
+from paritylab.theory.ks_gradient import level_gradient
+
+LINK = CosineLink()
+#: Leaves, the size at which errors and trained weights are looked at, rows of a sampled step, and
+#: how many such steps there are.
+K, AT, SAMPLES, STEPS = 8, 64, 2**18, 3
+#: Weights of the children whose error is measured.
+WEIGHTS = (8, 10, 12, 14, 16)
+
+
+class Exact(NamedTuple):
+    """Weights by level after one exact step, before rounding.
+
+    children: of the two children. others: the irrelevant weight farthest from 0, over all levels.
+    """
+
+    n: int
+    children: list[float]
+    others: float
+
+
+class RoundedStep(NamedTuple):
+    """Irrelevant weights of the first level after STEPS steps from SAMPLES rows: share that rounds
+    to -1 or beyond, measured and as a Gaussian around the exact value says; number of weights."""
+
+    n: int
+    share: float
+    predicted: float
+    weights: int
+
+
+class Weights(NamedTuple):
+    """exact, sampled: by size. errors: largest |ŷ - y| at n = AT for children's WEIGHTS, all
+    others 0. moved: largest η|∂L/∂w| once every level is trained. zero_from: by formula, the least
+    n (a power of two) from which less than one of the irrelevant weights misses 0 when N = n^2.5.
+    """
+
+    exact: list[Exact]
+    sampled: list[RoundedStep]
+    errors: np.ndarray
+    moved: float
+    zero_from: float
+
+    @property
+    def slope(self) -> float:
+        """d ln(error)/dw."""
+        return float(np.polyfit(WEIGHTS, np.log(np.maximum(self.errors, 1e-300)), 1)[0])
+
+
+@claim(
+    "ks-weights",
+    source=KS("Theorem 7; Appendix C, weights (11)"),
+    title="Integer weights: equal on children, 0 elsewhere, and an exponentially small error",
+    statement="After its step every node of Theorem 7 weighs its two children by the same integer "
+    "r[C·n^(ε/16)] and everything else by 0; trained weights stay, and the largest error at the "
+    "end is exponentially small in those weights, exp(-Ω(n^(ε/16))).",
+    efforts=Efforts(
+        quick={"sizes": (32, 128), "sampled": (32,)},
+        default={"sizes": (32, 64, 128, 256), "sampled": (32, 64)},
+        full={"sizes": (32, 64, 128, 256, 512), "sampled": (32, 64, 128, 256)},
+    ),
+    settings={"link": "-cos(πt)", "k": K, "η": "level_step", "rows of a sampled step": SAMPLES},
+    seconds=(7, 10, 30),
+)
+def weights(trial: Trial, sizes: Sequence[int], sampled: Sequence[int]) -> Weights:
+    exact = [_exact(n) for n in trial.track(sizes)]
+    tree = random_tree(trial.seed, AT, K)
+    return Weights(
+        exact,
+        [_rounded(n, trial.seed) for n in sampled],
+        np.array([_largest_error(_model(tree, [w] * 3), tree, trial.seed) for w in WEIGHTS]),
+        _moved(tree, trial.seed),
+        _zero_from(),
+    )
+
+
+def _exact(n: int) -> Exact:
+    eta = level_step(n, K, LINK)
+    kinds = [level_gradient(n, K, level, LINK) for level in range(1, K.bit_length())]
+    others = [-eta * kind.gradient for each in kinds for kind in each[1:]]
+    return Exact(n, [-eta * each[0].gradient for each in kinds], min(others, key=lambda w: -abs(w)))
+
+
+def _rounded(n: int, seed: int) -> RoundedStep:
+    tree, eta = random_tree(seed, n, K), level_step(n, K, LINK)
+    gradients = np.array(
+        [
+            teacher_gradient(tree, STEPS * seed + step, SAMPLES, mask="level")[:n, : K // 2]
+            for step in range(STEPS)
+        ]
+    )
+    first = np.ones((n, K // 2), dtype=bool)
+    first[tree.children[: K // 2].T, np.arange(K // 2)] = False
+    moved = np.round(-eta * gradients[:, first])
+    law, kinds = row_law(np.array([n, n + 1]), LINK), level_gradient(n, K, 1, LINK)
+    noise = eta * law.noise[0] / np.sqrt(SAMPLES)
+    return RoundedStep(
+        n,
+        float(np.mean(moved <= -1)),
+        float(norm.cdf((-0.5 + eta * kinds[1].gradient) / noise)),
+        moved.size,
+    )
+
+
+def _model(tree: ParityTree, by_level: Sequence[float]) -> ChainModel:
+    """Every node's children at the weight of its level, all other weights 0."""
+    scores = np.zeros((tree.size, tree.k - 1))
+    for node, (pair, level) in enumerate(zip(tree.children, tree.levels, strict=True)):
+        scores[pair, node] = by_level[level - 1]
+    return ChainModel(scores, tree.n, LINK, "level")
+
+
+def _largest_error(model: ChainModel, tree: ParityTree, seed: int) -> float:
+    signs = np.random.default_rng([seed, 5]).choice([-1.0, 1.0], (2048, tree.n))
+    with float64():
+        root = np.asarray(model.generate(jnp.asarray(signs)))[:, -1]
+    return float(np.abs(root - signs[:, list(tree.leaves)].prod(axis=1)).max())
+
+
+def _moved(tree: ParityTree, seed: int) -> float:
+    """Largest η|∂L/∂w| of the whole chain at weights (11), all levels trained."""
+    eta = level_step(tree.n, tree.k, LINK)
+    rounded = [round(each) for each in _exact(tree.n).children]
+    model = _model(tree, rounded)
+    model = model.with_parameters(model.scores.astype(np.float32))
+    rows = Stream(np.asarray(tree.leaves, np.int32), as_key(seed), np.int32(4096), 4096)
+    _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows, "full")
+    return float(eta * jnp.abs(gradient).max())
+
+
+def _zero_from() -> float:
+    """With k = n/2, root score ln M + 3 and N = n^2.5, to leading order: the irrelevant weights lie
+    around -2s/M with a standard deviation s√(2M/N)."""
+    for power in range(5, 40):
+        n = 2.0**power
+        ends = np.array(level_ends(int(n), int(n) // 2)[:-1], dtype=float)
+        scores = (np.log(1.5 * n) + 3) * (1.5 * n / ends) ** 2
+        spread = scores * np.sqrt(2 * ends / n**2.5)
+        nodes = n / 2 / 2.0 ** np.arange(1, len(ends) + 1)
+        missed = nodes * ends * 2 * norm.sf((0.5 - 2 * scores / ends) / spread)
+        if missed.sum() < 1:
+            return n
+    return float("inf")
+
+
+@weights.judge
+def _weights(w: Weights) -> Judged:
+    apart = max(abs(step.share - step.predicted) for step in w.sampled)
+    first, last = w.exact[0], w.exact[-1]
+    counted = "; ".join(
+        f"{s.share:.1%} of {s.weights} at n = {s.n} ({s.predicted:.1%} by formula)"
+        for s in w.sampled
+    )
+    text = (
+        f"Exactly, children get {', '.join(f'{c:.1f}' for c in last.children)} by level at "
+        f"n = {last.n}, and the irrelevant weight farthest from 0 is {first.others:.2f} at "
+        f"n = {first.n} and {last.others:.2f} at n = {last.n}: it rounds to 0 once n is large. "
+        f"From {SAMPLES:,} rows these round to -1 or beyond on the first level: {counted}. At "
+        f"weights (11), n = {AT}, trained weights move by at most {w.moved:.0e}, and the largest "
+        f"error falls like e^({w.slope:.2f}w) in the children's weight w, from {w.errors[0]:.1e} "
+        f"to {w.errors[-1]:.1e}. By formula less than one irrelevant weight misses 0 from "
+        f"n = {w.zero_from:.0f} on with N = n^2.5, k = n/2."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "runs": len(w.exact) + sum(step.weights for step in w.sampled),
+        "margin": min(abs(0.5 - abs(last.others)), abs(0.5 - w.moved), abs(w.slope + 0.5)),
+        "predicted": {"irrelevant weights": 0, "slope": "< 0"},
+    }
+    if apart > 0.1:
+        return undecided(f"Formula and samples differ by {apart:.0%}. {text}", **shared)
+    if abs(last.others) > 0.5 or abs(last.others) > abs(first.others):
+        instead = f"Irrelevant weights go to {round(last.others)}, not to 0."
+        return refuted(text, instead=instead, **shared)
+    if w.slope > -0.5:
+        return refuted(text, instead=f"The error falls like e^({w.slope:.2f}w) only.", **shared)
+    if w.moved > 0.5 or not np.isfinite(w.zero_from):
+        instead = "Trained weights move on, or irrelevant ones do not all reach 0, as measured."
+        return corrected(text, instead=instead, **shared)
+    return holds(text, **shared)
+
+
+@weights.figure
+def _weights_figure(w: Weights) -> SideBySide:
+    n = [each.n for each in w.exact]
+    return SideBySide(
+        [
+            Lines([Line("exact", n, [-each.others for each in w.exact])], "n", "-w, irrelevant"),
+            Lines([Line("n = 64", WEIGHTS, w.errors)], "w of the children", "|ŷ - y|", log="y"),
+        ],
+        caption="The irrelevant weight farthest from 0 before rounding; the largest error.",
+    )
+
+
+class Quantised(NamedTuple):
+    """Rounding the new weight against adding the rounded update, from integer weights.
+
+    apart: share of random updates for which the two differ. halves_even, halves_up: share of
+    updates that end on a half, with halves rounded to even, as arrays do, and upwards.
+    """
+
+    apart: float
+    halves_even: float
+    halves_up: float
+    updates: int
+
+
+@claim(
+    "ks-quantised",
+    source=KS("Section 3.3, quantisation"),
+    title="Rounding the weights is the same as rounding the updates",
+    statement="Rounding every weight to the nearest integer after an update is equivalent to "
+    "rounding the update itself.",
+    efforts=Efforts(
+        quick={"updates": 10_000}, default={"updates": 100_000}, full={"updates": 10_000_000}
+    ),
+    settings={"weights": "integers from -20 to 20", "updates": "uniform from -10 to 10"},
+    seconds=(1, 1, 1),
+)
+def quantised(trial: Trial, updates: int) -> Quantised:
+    generator = np.random.default_rng(trial.seed)
+    old, moves = generator.integers(-20, 21, updates), generator.uniform(-10, 10, updates)
+    halves = np.floor(moves) + 0.5
+
+    def differ(by: np.ndarray, up: bool = False) -> float:
+        def rounded(x: np.ndarray) -> np.ndarray:
+            return np.floor(x + 0.5) if up else np.round(x)
+
+        return float(np.mean(rounded(old + by) != old + rounded(by)))
+
+    return Quantised(differ(moves), differ(halves), differ(halves, up=True), updates)
+
+
+@quantised.judge
+def _quantised(q: Quantised) -> Judged:
+    text = (
+        f"From integer weights the two ways differ for {q.apart:.2%} of {q.updates:,} random "
+        f"updates. Where an update ends on a half they differ in {q.halves_even:.0%} of cases if "
+        f"halves are rounded to even, as arrays do, and in {q.halves_up:.0%} if they are rounded "
+        "up; the proof's choice of η leaves no such updates."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "exact",
+        "runs": q.updates,
+        "margin": q.apart if q.apart > 0 else 1.0,
+        "predicted": {"apart": 0},
+    }
+    if q.apart > 0.01:
+        return refuted(text, instead="The two ways of rounding are different.", **shared)
+    if q.apart > 0 or q.halves_up > 0:
+        instead = f"The same for all but {max(q.apart, q.halves_up):.1%} of updates."
+        return corrected(text, instead=instead, **shared)
+    return holds(text, **shared)

@@ -1,0 +1,219 @@
+"""Theorem 5's own schedule: how often it succeeds, how balanced the children, how small errors."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Line, Lines
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import KS
+from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.learning import Sample, TeacherStep, learn
+from paritylab.models import CosineLink
+from paritylab.models.chain import visible_tokens
+from paritylab.problem import random_trees
+from paritylab.statistics import Rate
+from paritylab.theory.ks import child_signal, row_law, step_error
+from paritylab.theory.ks_gradient import least_lead, scheduled_lead
+
+LINK = CosineLink()
+#: ε of N = n^(2+ε) and η = FACTOR·n^(2+ε/16).
+EPSILON, FACTOR = 0.5, 1.6
+#: Sizes at which the formula goes on, with k = n/8.
+BEYOND = (256, 512, 1024, 4096, 16_384)
+#: How far the children's measured difference may be from its formula, as a factor.
+AGREE = 1.25
+
+
+class Scheduled(NamedTuple):
+    """Runs of the theorem's schedule at one size.
+
+    missed: runs with an error above n^(-ε/8), the rate with a constant of 1. allowed:
+    exp(-n^(ε/2)). error: median of the largest |ŷ - y|. balance: median over runs of the largest
+    |σ - ½| of a child. leak: median of the largest share of a node's attention off its children.
+    tilt: root mean square of the difference of two children's scores over its formula.
+    """
+
+    n: int
+    k: int
+    samples: int
+    missed: Rate
+    allowed: float
+    error: float
+    balance: float
+    leak: float
+    tilt: float
+
+    def __str__(self) -> str:
+        return (
+            f"n = {self.n}, k = {self.k}, N = {self.samples:,}: {self.missed} of "
+            f"{self.missed.runs} runs fail (allowed {self.allowed:.1%}), largest error "
+            f"{self.error:.2g}, children ½ ± {self.balance:.2g}, others {self.leak:.1e} (medians); "
+            f"the children's scores differ {self.tilt:.2f} times as the formula says"
+        )
+
+
+class Schedule(NamedTuple):
+    """cells: runs. sizes: where the formula goes on, with the expected broken nodes, the standard
+    deviation of the children's difference in score, and the share that others get at the worst
+    node. least: the smallest lead of the children over ln M at any n. from_n: with a factor of 1
+    the lead is negative from the first to the second n.
+    """
+
+    cells: list[Scheduled]
+    sizes: np.ndarray
+    broken: np.ndarray
+    tilt: np.ndarray
+    leak: np.ndarray
+    least: float
+    from_n: tuple[float, float]
+
+    @property
+    def exponent(self) -> float:
+        """Of the children's difference in score, in n."""
+        return float(np.polyfit(np.log(self.sizes), np.log(self.tilt), 1)[0])
+
+    @property
+    def worst(self) -> float:
+        """Expected broken nodes over exp(-n^(ε/2)), largest beyond the cells."""
+        return float((self.broken * np.exp(self.sizes ** (EPSILON / 2))).max())
+
+    @property
+    def errors(self) -> np.ndarray:
+        """c(leak + 3·tilt/2)², over n^(-ε/8)."""
+        off = self.leak + 1.5 * self.tilt
+        return LINK.curvature * off**2 * self.sizes ** (EPSILON / 8)
+
+
+@claim(
+    "ks-thm5-rate",
+    source=KS("Theorem 5; Appendix B, concentration of softmax scores"),
+    title="The one step fails rarely, leaves the children balanced and a small error",
+    statement="With N = n^(2+ε) rows and η = Θ(n^(2+ε/16)) the step succeeds with probability "
+    "1 - exp(-n^(ε/2)); both children then hold ½ ± O(n^(-ε/16)) of the attention, the others "
+    "exp(-Ω(n^(ε/16))), and the largest error is O(n^(-ε/8)).",
+    efforts=Efforts(
+        quick={"cells": ((80, 8, 20),)},
+        default={"cells": ((80, 8, 80),)},
+        full={"cells": ((80, 8, 200), (128, 16, 200), (256, 32, 30))},
+    ),
+    settings={"link": "-cos(πt)", "ε": EPSILON, "η": f"{FACTOR:g}·n^(2+ε/16)", "constants": 1},
+    seconds=(10, 15, 300),
+)
+def thm5_rate(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> Schedule:
+    made = [_scheduled(n, k, runs, trial.seed) for n, k, runs in trial.track(cells)]
+    steps = []
+    for n in BEYOND:
+        score = FACTOR * n ** (2 + EPSILON / 16) * child_signal(n + n // 8 - 2, LINK)
+        steps.append(step_error(n, n // 8, n ** (2 + EPSILON), LINK, score=score))
+    return Schedule(
+        made,
+        np.array(BEYOND, dtype=float),
+        np.array([step.broken for step in steps]),
+        np.array([step.tilt for step in steps]),
+        np.array([step.worst_leak for step in steps]),
+        least_lead(FACTOR, EPSILON, LINK, 1 / 8),
+        _lost_with_factor_one(),
+    )
+
+
+def _scheduled(n: int, k: int, runs: int, seed: int) -> Scheduled:
+    samples = round(n ** (2 + EPSILON))
+    eta = FACTOR * n ** (2 + EPSILON / 16)
+    trees = random_trees(n, k, runs, key=seed)
+    done = learn(TeacherStep(eta=eta), Sample(trees, samples), key=seed)
+    errors = done.stats["largest_error"]
+    scores = np.array([model.scores for model in done.models], dtype=np.float64)
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True)) * visible_tokens(n, k, "token")
+    shares /= shares.sum(axis=1, keepdims=True)
+    nodes = np.arange(k - 1)
+    pairs, lifted = (
+        np.array([a[tree.children.T, nodes] for a, tree in zip(each, trees, strict=True)])
+        for each in (shares, scores)
+    )
+    tilt = eta * row_law(n + nodes, LINK).tilt / np.sqrt(samples)
+    return Scheduled(
+        n,
+        k,
+        samples,
+        Rate.of(errors > n ** (-EPSILON / 8)),
+        float(np.exp(-(n ** (EPSILON / 2)))),
+        float(np.median(errors)),
+        float(np.median(np.abs(pairs - 0.5).max(axis=(1, 2)))),
+        float(np.median((1 - pairs.sum(axis=1)).max(axis=1))),
+        float(np.sqrt(np.mean(((lifted[:, 0] - lifted[:, 1]) / tilt) ** 2))),
+    )
+
+
+def _lost_with_factor_one() -> tuple[float, float]:
+    """Where the children's lead over ln M is negative if η is n^(2+ε/16) itself."""
+    logs = np.linspace(np.log(2), 64 / EPSILON, 4001)
+    lost = [x for x in logs if scheduled_lead(float(np.exp(x)), 1.0, EPSILON, LINK, 1 / 8) < 0]
+    return (float(np.exp(lost[0])), float(np.exp(lost[-1]))) if lost else (np.inf, np.inf)
+
+
+@thm5_rate.judge
+def _thm5_rate(s: Schedule) -> Judged:
+    most = max(s.cells, key=lambda cell: cell.missed.runs)
+    off = [cell.tilt for cell in s.cells]
+    text = (
+        f"{'; '.join(map(str, s.cells))}. Beyond, up to n = {s.sizes[-1]:.0f}, that formula falls "
+        f"like n^{s.exponent:.2f}, where n^{-EPSILON / 16:g} is promised; failures stay below "
+        f"{s.worst:.0e} and errors below {s.errors.max():.1e} of what is allowed."
+    )
+    constant = (
+        f" The factor of η matters: with {FACTOR:g} the children's score leads ln M by at least "
+        f"{s.least:.1f} at every n, with 1 it falls short of it from n = {s.from_n[0]:.0e} to "
+        f"{s.from_n[1]:.0e} (leading order), which “sufficiently large” then has to exceed."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": most.missed.interval,
+        "runs": sum(cell.missed.runs for cell in s.cells),
+        "margin": abs(most.allowed - most.missed.high),
+        "measured": {
+            **{f"failed, n = {c.n}": str(c.missed) for c in s.cells},
+            **{f"median largest error, n = {c.n}": c.error for c in s.cells},
+            **{f"children ½ ±, n = {c.n}": c.balance for c in s.cells},
+            **{f"others' attention, n = {c.n}": c.leak for c in s.cells},
+            "exponent of the children's difference in score (formula)": s.exponent,
+            "errors over n^(-ε/8), n ≥ 256 (formula)": float(s.errors.max()),
+            "failures over those allowed, n ≥ 256 (formula)": s.worst,
+            "least lead of the children over ln M, any n (formula)": s.least,
+            "n without a lead at a factor of 1 (formula)": s.from_n,
+        },
+        "predicted": {
+            **{f"failed, n = {c.n}": f"≤ {c.allowed:.3f}" for c in s.cells},
+            **{f"median largest error, n = {c.n}": c.n ** (-EPSILON / 8) for c in s.cells},
+        },
+    }
+    if most.missed.low > most.allowed and s.worst > 1:
+        return refuted(text, instead=f"Failures: {most.missed} at n = {most.n}.", **shared)
+    if most.missed.high >= most.allowed or s.worst > 1:
+        return undecided(f"Too few runs or too small n. {text}", **shared)
+    if max(off) > AGREE or min(off) < 1 / AGREE:
+        return undecided(f"The formula is off. {text}", **shared)
+    if s.exponent > -EPSILON / 16 or s.errors.max() > 1:
+        instead = f"The children's difference falls like n^{s.exponent:.2f}."
+        return corrected(text, instead=instead, **shared)
+    return holds(text + constant, **shared)
+
+
+@thm5_rate.figure
+def _thm5_rate_figure(s: Schedule) -> Lines:
+    n = [cell.n for cell in s.cells]
+    return Lines(
+        [
+            Line("median largest error", n, [cell.error for cell in s.cells]),
+            Line("children: |σ - ½|", n, [cell.balance for cell in s.cells]),
+            Line("difference in score (formula)", s.sizes, s.tilt, style="--"),
+            Line("others' attention (formula)", s.sizes, s.leak, style="--"),
+            Line("n^(-ε/8)", s.sizes, s.sizes ** (-EPSILON / 8), style=":"),
+        ],
+        x="n",
+        y="after one step",
+        log="xy",
+        caption=f"N = n^{2 + EPSILON:g}, η = {FACTOR:g}·n^{2 + EPSILON / 16:g}.",
+    )

@@ -1,0 +1,181 @@
+"""KS, Appendix B: the first gradient on every kind of token, and how many products are trivial."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.stats import binom
+
+from paritylab.models.links import AbstractLink
+from paritylab.precision import float64
+from paritylab.problem.tree import ParityTree, level_ends
+from paritylab.theory.ks import subtree_law
+
+#: P(root = r, marked token = t, sum of all tokens) by (r, t).
+_Marked = dict[tuple[int, int], np.ndarray]
+
+
+class TokenKind(NamedTuple):
+    """Tokens with the same expected gradient: their name, how many tokens, ∂L/∂w."""
+
+    name: str
+    tokens: int
+    gradient: float
+
+
+def level_gradient(n: int, k: int, level: int, link: AbstractLink) -> tuple[TokenKind, ...]:
+    """∂L/∂w of a node on `level` at W = 0 for all tokens below, exact; the children come first.
+
+    The node averages the d_(level-1) tokens of lower levels, all of them true. Their kinds: its two
+    children, tokens under a child, roots of other subtrees and tokens under them, bits outside the
+    set. Softmax does not see a common shift, so the sum over all tokens is 0.
+
+    >>> from paritylab.models import LINKS
+    >>> kinds = level_gradient(64, 32, 2, LINKS["cos"])
+    >>> [kind.name for kind in kinds][:2]
+    ['child', 'under a child, height 0']
+    >>> abs(sum(kind.tokens * kind.gradient for kind in kinds)) < 1e-15
+    True
+    """
+    roots, free = k >> (level - 1), n - k
+    if not 1 <= level <= int(np.log2(k)):
+        raise ValueError(f"level must be between 1 and {int(np.log2(k))}, got {level}")
+    plain, tokens = subtree_law(level - 1), level_ends(n, k)[level - 1]
+    either, outside = plain[1] + plain[-1], binom.pmf(np.arange(free + 1), free, 0.5)
+    rest = _power(either, roots - 2)
+
+    def expected(first: _Marked, others: _Marked | np.ndarray) -> float:
+        return _mean_pull(first, plain, others, tokens, link)
+
+    whole = np.convolve(rest, outside)
+    kinds = [TokenKind("child", 2, expected(_marked_law(level - 1, level - 1), whole))]
+    for at in range(level - 2, -1, -1):
+        value = expected(_marked_law(level - 1, at), whole)
+        kinds.append(TokenKind(f"under a child, height {at}", 2 << (level - 1 - at), value))
+    unmarked: _Marked = {(root, 0): law for root, law in plain.items()}
+    fewer = np.convolve(_power(either, roots - 3), outside) if roots > 2 else whole
+    for at in range(level - 1, -1, -1) if roots > 2 else ():
+        marked = _marked_law(level - 1, at)
+        aside: _Marked = {
+            (0, mark): np.convolve(marked[1, mark] + marked[-1, mark], fewer) for mark in (1, -1)
+        }
+        count = (roots - 2) << (level - 1 - at)
+        kinds.append(TokenKind(f"elsewhere, height {at}", count, expected(unmarked, aside)))
+    if free:
+        less = binom.pmf(np.arange(free), free - 1, 0.5) / 2
+        bit: _Marked = {
+            (0, 1): np.convolve(rest, np.append(0.0, less)),
+            (0, -1): np.convolve(rest, np.append(less, 0.0)),
+        }
+        kinds.append(TokenKind("outside the set", free, expected(unmarked, bit)))
+    return tuple(kinds)
+
+
+def _mean_pull(
+    first: _Marked,
+    second: dict[int, np.ndarray],
+    others: _Marked | np.ndarray,
+    tokens: int,
+    link: AbstractLink,
+) -> float:
+    """E[(φ(ẑ) - x_m)φ'(ẑ)(x_j - ẑ)]/M; the marked token x_j is in `first` or in `others`."""
+    aside = others if isinstance(others, dict) else {(0, 0): others}
+    z = np.linspace(-1, 1, tokens + 1)
+    with float64():
+        value, slope = (
+            np.asarray(each) for each in (link(jnp.asarray(z)), link.slope(jnp.asarray(z)))
+        )
+    total = 0.0
+    for (left, mark), law in first.items():
+        for right, more in second.items():
+            for (_, other_mark), away in aside.items():
+                chance = np.convolve(np.convolve(law, more), away)
+                total += chance @ ((value - left * right) * slope * (mark + other_mark - z))
+    return float(total) / tokens
+
+
+def _marked_law(height: int, at: int) -> _Marked:
+    """The law of a subtree with its leftmost token on height `at` marked."""
+    base = subtree_law(at)
+    never = np.zeros_like(base[1])
+    law: _Marked = {(1, 1): base[1], (-1, -1): base[-1], (1, -1): never, (-1, 1): never}
+    for below in range(at, height):
+        sibling, size = subtree_law(below), (4 << below) - 1
+        grown = {(root, mark): np.zeros(size + 1) for root in (1, -1) for mark in (1, -1)}
+        for (root, mark), mine in law.items():
+            for other, theirs in sibling.items():
+                both = np.convolve(mine, theirs)
+                new = root * other
+                grown[new, mark] += np.append(0.0, both) if new > 0 else np.append(both, 0.0)
+        law = grown
+    return law
+
+
+def _power(law: np.ndarray, times: int) -> np.ndarray:
+    """The law of the sum of so many independent copies."""
+    total = np.ones(1)
+    while times:
+        if times & 1:
+            total = np.convolve(total, law)
+        law, times = np.convolve(law, law), times >> 1
+    return total
+
+
+class TrivialFours(NamedTuple):
+    """Ordered products of four tokens that are always 1.
+
+    total: of all tokens below m. paired: two equal pairs. chained: a node, a child, and the
+    children of its other child. most: the largest number with one token given.
+    """
+
+    total: int
+    paired: int
+    chained: int
+    most: int
+
+
+def trivial_fours(tree: ParityTree, below: int) -> TrivialFours:
+    """Counted one by one, among the first `below` tokens; n at most 63.
+
+    >>> trivial_fours(ParityTree(4, (0, 1, 2, 3)), 7)
+    TrivialFours(total=181, paired=133, chained=48, most=31)
+    """
+    masks = [np.uint64(1 << j) for j in range(tree.n)]
+    for left, right in tree.children:
+        masks.append(masks[left] ^ masks[right])
+    tokens = np.array(masks[:below])
+    pairs = (tokens[:, None] ^ tokens[None, :]).ravel()
+    values, counts = np.unique(pairs, return_counts=True)
+    places = np.minimum(np.searchsorted(values, pairs), values.size - 1)
+    ways = counts[places].reshape(below, below).sum(axis=0)
+    total, paired = int((counts**2).sum()), 3 * below**2 - 2 * below
+    return TrivialFours(total, paired, total - paired, int(ways.max()))
+
+
+def chained_fours(n: int, k: int, below: int) -> int:
+    """Ordered trivial products of four different tokens: 24 for each of two choices at every node
+    of height 2 or more among the first `below` tokens."""
+    return 48 * max(0, below - level_ends(n, k)[1]) if k > 2 else 0
+
+
+def scheduled_lead(
+    n: float, factor: float, epsilon: float, link: AbstractLink, share: float
+) -> float:
+    """How far a step η = factor·n^(2+ε/16) lifts the root's children above ln M, to leading order.
+
+    2c·factor·n^(ε/16)/(1+share)² - ln(n(1+share)) with k = share·n. Others get about half of
+    e^(-lead) of the attention. The power wins over the logarithm in the end, not on the way.
+
+    >>> from paritylab.models import LINKS
+    >>> leads = [scheduled_lead(n, 1.0, 1.0, LINKS["cos"], 0.5) for n in (32.0, 1e6, 1e20)]
+    >>> [round(lead, 1) for lead in leads]
+    [1.6, -3.8, 31.5]
+    """
+    score = 2 * link.curvature * factor * n ** (epsilon / 16) / (1 + share) ** 2
+    return float(score - np.log(n * (1 + share)))
+
+
+def least_lead(factor: float, epsilon: float, link: AbstractLink, share: float) -> float:
+    """The smallest `scheduled_lead` over all n ≥ 2."""
+    logs = np.linspace(np.log(2), 64 / epsilon, 4001)
+    return min(scheduled_lead(float(np.exp(x)), factor, epsilon, link, share) for x in logs)
