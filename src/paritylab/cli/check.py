@@ -108,7 +108,7 @@ def run_check(
         return _record(claims, work, json_file, report)
     verdicts = _run_all(claims, seed, work)
     rows = [verdict.row for verdict in verdicts]
-    _show(rows, json_file, report)
+    _show(rows, json_file, report, store)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
     differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]
     if failed:
@@ -118,8 +118,8 @@ def run_check(
     return FAILED if failed else int(bool(differing))
 
 
-def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
-    """Rows where they were asked for: JSON, table, page."""
+def _show(rows: list[Row], json_file: str | None, report: Path | None, store: Path) -> None:
+    """Rows where they were asked for: JSON, table, page (with the sweeps of the store)."""
     to_stdout = json_file == "-"
     if json_file:
         _write_json(rows, json_file)
@@ -133,9 +133,10 @@ def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
         elif report is None and not json_file:
             console.say("whole findings: --report DIR writes a page, --json FILE the rows")
     if report is not None:
+        from paritylab.cli.phases import stored_phases
         from paritylab.report import write_report
 
-        page = write_report(rows, report)
+        page = write_report(rows, report, stored_phases(store))
         print(f"report: {page}", file=sys.stderr if to_stdout else sys.stdout)
 
 
@@ -153,7 +154,7 @@ def _record(
     refused = record(rows, effort)
     expected = {claim.id: claim.expected_at(effort) for claim in claims}
     first = [{**row, "expected": expected[row["id"]]} for row in rows[: len(claims)]]
-    _show(first, json_file, report)
+    _show(first, json_file, report, work.store)
     for id, reason in refused.items():
         console.say(f"not recorded: {id}: {reason}")
     console.say(f"{len(claims) - len(refused)} of {len(claims)} verdicts recorded in {FILE}")
@@ -167,15 +168,23 @@ def make_report(
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for every figure as SVG and PDF.")
     ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="A store whose sweeps are to be on the page.")
+    ] = None,
 ) -> None:
-    """Build the HTML page, the figures as files, or both, from verdict rows."""
+    """Build the HTML page, the figures as files, or both, from verdict rows.
+
+    With --store the page has a phase diagram of every named sweep that is stored whole.
+    """
+    from paritylab.cli.phases import stored_phases
     from paritylab.report import read_rows, write_figures, write_report
 
     if out is None and figures is None:
         raise ValueError("give --out DIR for the page, --figures DIR for the figures, or both")
     rows = read_rows(source)
     if out is not None:
-        print(f"report: {write_report(rows, out)}")
+        phases = [] if store is None else stored_phases(store)
+        print(f"report: {write_report(rows, out, phases)}")
     if figures is not None:
         print(f"figures: {len(write_figures(rows, figures))} files in {figures}")
 

@@ -12,7 +12,8 @@ from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.files import check_target, write_atomically
 
 if TYPE_CHECKING:
-    from paritylab.sweep import Grid
+    from paritylab.report.phases import PhaseDiagram
+    from paritylab.sweep import Grid, Spec
     from paritylab.sweep.cells import Cell
     from paritylab.sweep.named import Layout
 
@@ -97,7 +98,7 @@ def chosen_cells(
     grids = [] if name is None else grids_of(name, effort)
     specs = [spec for grid in grids for spec in grid.specs()] if grids else None
     with open_store(store) as opened:
-        cells = stored_cells(opened, specs)
+        cells = stored_cells(opened.blocks(), specs)
     if not cells:
         raise ValueError(
             f"nothing of {name or 'any sweep'} is stored in {store}; run it first: "
@@ -106,15 +107,52 @@ def chosen_cells(
     known = NAMED.get(name or "")
     own = known is not None and not (x or y)
     layout = known.layout if own and known else usual_layout(cells, x, y)
+    shows = known.shows if known else ""
+    return Chosen(cells, layout, _caption(shows, cells, specs, grids))
+
+
+def _caption(
+    shows: str, cells: list["Cell"], specs: list["Spec"] | None, grids: list["Grid"]
+) -> str:
+    """What the picture shows, how many runs are behind it, and what is missing from it."""
     runs = sorted({cell.rate.runs for cell in cells})
     counted = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    parts = [known.shows if known else "", f"{len(cells)} cells of {counted} runs each."]
+    parts = [shows, f"{len(cells)} cells of {counted} runs each."]
     missing = 0 if specs is None else len({spec.cell for spec in specs}) - len(cells)
     parts += [f"{missing} cells are not stored yet."] if missing else []
     parts += [f"{line}."] if (line := skipped_line(grids)) else []
     if any(not cell.current for cell in cells):
         parts.append("Some were made by other code, versions or another device.")
-    return Chosen(cells, layout, " ".join(filter(None, parts)))
+    return " ".join(filter(None, parts))
+
+
+def stored_phases(store: Path) -> list["PhaseDiagram"]:
+    """A diagram for every named sweep that is stored whole, at its largest such effort, as made by
+    this code on this machine."""
+    from paritylab.report.phases import PhaseDiagram, phase_figure
+    from paritylab.sweep import open_store
+    from paritylab.sweep.cells import stored_cells
+    from paritylab.sweep.named import EFFORTS, NAMED
+
+    if not store.is_file():
+        return []
+    with open_store(store) as opened:
+        blocks = list(opened.blocks())
+    made = []
+    for name, sweep in NAMED.items():
+        for effort in reversed(EFFORTS):
+            grids = sweep.grids(effort)
+            specs = [spec for grid in grids for spec in grid.specs()]
+            cells = stored_cells(blocks, specs)
+            runs = sum(cell.rate.runs for cell in cells if cell.current)
+            if runs == sum(spec.block for spec in specs):
+                series = phase_figure(
+                    cells, sweep.layout, _caption(sweep.shows, cells, specs, grids)
+                )
+                command = f"paritylab sweep run {name} --effort {effort}"
+                made.append(PhaseDiagram(sweep.title, command, series))
+                break
+    return made
 
 
 def export(
@@ -161,7 +199,7 @@ def _cell_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[s
     if name is not None:
         specs = [spec for grid in grids_of(name, effort) for spec in grid.specs()]
     with open_store(store) as opened:
-        return tidy(stored_cells(opened, specs))
+        return tidy(stored_cells(opened.blocks(), specs))
 
 
 def _run_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[str, Any]]:

@@ -43,8 +43,8 @@ def run(
     """
     keep_compiled(store)
     from paritylab.sweep import learners_from_file, open_store, run_sweep
-    from paritylab.sweep.engines import processes, serial, usual_jobs
     from paritylab.sweep.blocks import largest_cost
+    from paritylab.sweep.engines import processes, serial, usual_jobs
     from paritylab.sweep.runner import block_key, check_specs
 
     if file is not None:

@@ -1,7 +1,7 @@
 """Phase diagrams: the cells of a sweep as heat maps with a 50 % contour, or as curves."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,14 @@ _WORDS = {
     "noise": "share of flipped labels",
     "width": "dimension of the position code",
 }
+
+
+class PhaseDiagram(NamedTuple):
+    """A sweep on the page: what it asks, the command that runs it, its figure."""
+
+    title: str
+    command: str
+    series: dict[str, Any]
 
 
 def phase_figure(cells: Sequence[Cell], layout: Layout, caption: str = "") -> dict[str, Any]:

@@ -7,7 +7,6 @@ from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
 from paritylab.sweep.provenance import fingerprint_of
 from paritylab.sweep.spec import Spec
-from paritylab.sweep.store import Store
 
 Values = dict[str, Any]
 
@@ -29,8 +28,8 @@ class Cell(NamedTuple):
         return " ".join([self.values["learner"], *rest])
 
 
-def stored_cells(store: Store, specs: Iterable[Spec] | None = None) -> list[Cell]:
-    """The cells of these specs, all stored ones if None, in the order of the specs.
+def stored_cells(blocks: Iterable[Values], specs: Iterable[Spec] | None = None) -> list[Cell]:
+    """The cells of stored blocks: those of these specs in their order, all of them if None.
 
     Runs of other code, versions or devices are never added to this one's; where only such are
     stored, those with the most runs stand in and are marked as not current.
@@ -39,7 +38,7 @@ def stored_cells(store: Store, specs: Iterable[Spec] | None = None) -> list[Cell
     counts: dict[Any, list[int]] = {}
     order: dict[Any, Values] = {}
     marks: dict[str, str] = {}
-    found = [block for block in store.blocks() if wanted is None or block["hash"] in wanted]
+    found = [block for block in blocks if wanted is None or block["hash"] in wanted]
     if wanted is not None:
         places = {hash: place for place, hash in enumerate(wanted)}
         found.sort(key=lambda block: places[block["hash"]])

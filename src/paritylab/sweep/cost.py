@@ -100,8 +100,8 @@ def _units(name: str, learner: Any, k: int) -> float:
 
 
 def _advice(spec: Spec) -> str:
-    sizes = [name for name in ("n", "samples") if name in dict(spec.problem)]
-    sizes += [name for name in ("heads", "width", "steps") if name in dict(spec.settings)]
+    given = {**dict(spec.problem), **dict(spec.settings)}
+    sizes = [name for name in ("n", "samples", "heads", "width", "steps") if name in given]
     return f"give a smaller {', '.join(sizes)} or fewer runs a block"
 
 

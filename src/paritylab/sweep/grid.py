@@ -11,7 +11,6 @@ from typing import Any
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import Spec
 
-
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
 
@@ -66,8 +65,8 @@ class Grid:
         """Block after block, cell by cell within each, so that early results cover all cells."""
         cells = [cell for cell in self._cells() if not why_impossible(cell[0])]
         if not cells:
-            cell, reason = next(iter(self.skipped().items()))
-            raise ValueError(f"no cell of this grid can exist: {cell} asks for {reason}")
+            name, reason = next(iter(self.skipped().items()))
+            raise ValueError(f"no cell of this grid can exist: {name} asks for {reason}")
         for number in range(self.runs // self.block):
             for cell in cells:
                 yield self._spec(cell, number * self.block)

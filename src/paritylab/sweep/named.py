@@ -51,7 +51,7 @@ def _pick(effort: str, **sizes: Any) -> Any:
 def _temperature(effort: str) -> list[Grid]:
     n, tau = _pick(
         effort,
-        quick=([8, 12, 16], [0.01, 0.1, 1.0, 4.0]),
+        quick=([8, 16], [0.01, 0.1, 1.0, 4.0]),
         default=([8, 12, 16, 20], [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
         full=([8, 12, 16, 20, 32, 64], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]),
     )
@@ -74,8 +74,8 @@ def _scaling(effort: str) -> list[Grid]:
     n, k = _pick(
         effort,
         quick=([2, 8, 12], [1, 2, 3]),
-        default=([4, 8, 12, 16, 20], [1, 2, 3, 4, 5]),
-        full=([4, 8, 12, 16, 20, 32, 64], [1, 2, 3, 4, 5, 6, 8]),
+        default=([3, 6, 10, 14, 18], [1, 2, 3, 4]),
+        full=([3, 6, 10, 14, 18, 24, 32], [1, 2, 3, 4, 5, 6]),
     )
     runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(100, 2000))
     problem, shape = {"n": n, "k": k}, {"runs": runs, "block": 20}
@@ -96,7 +96,7 @@ def _xor(effort: str) -> list[Grid]:
 def _xor_samples(effort: str) -> list[Grid]:
     n, powers = _pick(
         effort,
-        quick=([16, 32, 64], range(6, 13, 2)),
+        quick=([16, 32], range(6, 13, 2)),
         default=([16, 32, 64, 128], range(5, 15)),
         full=([16, 32, 64, 128, 256, 512], range(5, 18)),
     )
@@ -108,7 +108,7 @@ def _xor_samples(effort: str) -> list[Grid]:
 def _chain_samples(effort: str) -> list[Grid]:
     n, powers = _pick(
         effort,
-        quick=([8, 16, 32], range(6, 13, 2)),
+        quick=([8, 16], range(6, 11, 2)),
         default=([8, 16, 32, 64], range(6, 15)),
         full=([8, 16, 32, 64, 128, 256], range(6, 17)),
     )
@@ -121,17 +121,18 @@ def _chain_samples(effort: str) -> list[Grid]:
 def _noise(effort: str) -> list[Grid]:
     n, noise, powers = _pick(
         effort,
-        quick=(16, [0.0, 0.1, 0.3], range(4, 11, 3)),
-        default=(20, [0.0, 0.05, 0.1, 0.2, 0.3, 0.4], range(4, 13)),
-        full=(24, [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4], range(4, 15)),
+        quick=(24, [0.0, 0.1, 0.3], range(4, 13, 4)),
+        default=(32, [0.0, 0.05, 0.1, 0.2, 0.3, 0.4], range(3, 15)),
+        full=(48, [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4], range(3, 17)),
     )
-    runs, k = _pick(effort, quick=5, default=20, full=100), 3
-    problem = {"n": n, "k": k, "noise": noise, "samples": [2**power for power in powers]}
+    runs, budget = _pick(effort, quick=(10, 0.1), default=(20, 0.5), full=(100, 1.0))
+    rows = {"noise": noise, "samples": [2**power for power in powers]}
     shape = {"runs": runs, "block": min(runs, 20)}
     solvers = [
-        Grid(name, problem, {"budget": 1.0}, **shape) for name in ("elimination", "correlation")
+        Grid(name, {"n": n, "k": 2, **rows}, {"budget": budget}, **shape)
+        for name in ("elimination", "correlation")
     ]
-    return [*solvers, Grid("anneal", problem, {}, **shape)]
+    return [*solvers, Grid("xor", {"n": n, **rows}, {"positions": "onehot"}, **shape)]
 
 
 def _juntas(effort: str) -> list[Grid]:
@@ -151,7 +152,8 @@ def rows_by_information(values: Values) -> float:
     """
     p = values["noise"]
     entropy = 0.0 if p in (0, 1) else -p * math.log2(p) - (1 - p) * math.log2(1 - p)
-    return math.log2(math.comb(values["n"], values["k"])) / (1 - entropy)
+    sets = math.comb(values["n"], values.get("k", 2))
+    return math.log2(sets) / (1 - entropy)
 
 
 NAMED: dict[str, NamedSweep] = {
@@ -221,8 +223,9 @@ NAMED: dict[str, NamedSweep] = {
     ),
     "noise": NamedSweep(
         "Where elimination stops and where attention stops",
-        "Share of runs that name the set from so many noisy rows: elimination, the search over all "
-        "sets, annealed heads; no method can work below the line.",
+        "Share of runs that name a pair from so many noisy rows: elimination, the search over all "
+        "pairs (both within a set time a run), one step of two heads; no method can work much below "
+        "the line.",
         _noise,
         Layout(
             "noise",
