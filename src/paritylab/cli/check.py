@@ -12,7 +12,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.files import write_atomically
+from paritylab.files import check_folder, check_target, write_atomically
 
 if TYPE_CHECKING:
     from paritylab.claims import Claim, Verdict
@@ -49,6 +49,7 @@ def list_claims(json_file: JsonFile = None) -> None:
     """List every claim with its source and the verdict on record at default effort."""
     from paritylab.claims import Effort, registry
 
+    _check_targets(json_file, None)
     claims = registry().values()
     if json_file:
         rows = [
@@ -100,7 +101,7 @@ def run_check(
         raise ValueError(
             "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
         )
-    keep_compiled(store)
+    keep_compiled()
     claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
     work = _Work(effort, fresh, store, jobs)
@@ -181,6 +182,9 @@ def make_report(
 
     if out is None and figures is None:
         raise ValueError("give --out DIR for the page, --figures DIR for the figures, or both")
+    for folder, option in ((out, "--out"), (figures, "--figures")):
+        if folder is not None:
+            check_folder(folder, option)
     rows = read_rows(source)
     if out is not None:
         phases = [] if store is None else stored_phases(store)
@@ -244,6 +248,7 @@ class _Work(NamedTuple):
 def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
+    from paritylab.claims.rows import FOUND
     from paritylab.sweep.engines import usual_jobs
     from paritylab.sweep.store import open_store
 
@@ -272,25 +277,20 @@ def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
             count = f"[{len(done)}/{len(claims)}] " if len(claims) > 1 else ""
             console.say_plainly(f"{count}{row['id']}: {row['status']} ({row['seconds']} s)")
     reused = sum(verdict.reused for verdict in done.values())
+    found = sum(FOUND in verdict.row for verdict in done.values())
     if reused:
         console.say(f"{reused} of {len(done)} reused from {work.store} (--fresh runs them again)")
+    if found:
+        console.say(f"{found} of these came with the store and were not run here by you")
     return [done[claim.id] for claim in claims]
 
 
 def _check_targets(json_file: str | None, report: Path | None) -> None:
     """Refuse places that cannot be written before hours are spent on results for them."""
     if json_file and json_file != "-":
-        target = Path(json_file)
-        if target.is_dir() or not target.absolute().parent.is_dir():
-            raise ValueError(f"--json needs a file in an existing folder, got {target}")
-        if not os.access(target.absolute().parent, os.W_OK):
-            raise ValueError(f"--json: the folder {target.absolute().parent} is not writable")
+        check_target(Path(json_file), "--json")
     if report is not None:
-        if report.exists() and not report.is_dir():
-            raise ValueError(f"--report needs a folder, {report} is a file")
-        existing = next(path for path in [report, *report.absolute().parents] if path.exists())
-        if not os.access(existing, os.W_OK):
-            raise ValueError(f"--report: the folder {existing} is not writable")
+        check_folder(report, "--report")
 
 
 def _write_json(rows: list[Row], target: str) -> None:

@@ -10,6 +10,9 @@ from paritylab.cli import console, phases
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.cli.compiled import keep_compiled
 
+#: Seconds of a block from which on its cost is said before it starts.
+LONG = 60
+
 app = typer.Typer(
     help="Many runs: success rates over random starts and targets, kept in a store.",
     no_args_is_help=True,
@@ -41,7 +44,7 @@ def run(
     Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
     command again and it goes on where it stopped.
     """
-    keep_compiled(store)
+    keep_compiled()
     from paritylab.sweep import learners_from_file, open_store, run_sweep
     from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.engines import processes, serial, usual_jobs
@@ -65,6 +68,8 @@ def run(
         print(f"{len(cells)} cells, {len(specs)} blocks of {size} runs, {done} stored")
         print(f"the largest block: {largest_cost(specs)}")
         return
+    if (cost := largest_cost(specs)).seconds > LONG:
+        console.say(f"{cost} for the largest; rough figures, finished blocks are kept")
     jobs = usual_jobs(len(specs)) if engine == "processes" else 1
     with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
         start = time.perf_counter()

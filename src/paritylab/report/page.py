@@ -27,7 +27,7 @@ _NEEDED: dict[str, type] = {"id": str, "paper": str, "title": str, "statement": 
 #: What a row may lack, and what is shown instead.
 _OPTIONAL: dict[str, Any] = {
     **dict.fromkeys(("source", "expected", "instead", "evidence", "margin", "interval", "runs")),
-    **dict.fromkeys(("seed", "counterexample", "seconds", "effort", "device")),
+    **dict.fromkeys(("seed", "counterexample", "seconds", "effort", "device", "found")),
     "finding": "",
     "measured": {},
     "predicted": {},

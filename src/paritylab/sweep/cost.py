@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from paritylab.sweep.spec import Spec
 
-#: Rows are counted by 32-bit numbers inside compiled loops.
-MOST_ROWS = 2**31 - 1
 #: Seconds of one block beyond which it is refused: a week.
 MOST_SECONDS = 7 * 24 * 3600.0
 #: Numbers held per head and position while gradients are taken.
@@ -64,9 +62,6 @@ def cost_of(spec: Spec, learner: Any) -> Cost:
 
 def check_cost(spec: Spec, learner: Any) -> Cost:
     """The cost of a block; a ValueError where this machine cannot bear it."""
-    rows = dict(spec.problem).get("samples", 0)
-    if rows > MOST_ROWS:
-        raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {rows:,}")
     cost, there = cost_of(spec, learner), machine_memory()
     if cost.memory > there:
         raise ValueError(
@@ -95,7 +90,7 @@ def _units(name: str, learner: Any, k: int) -> float:
     if name in _NETWORKS:
         return getattr(learner, _NETWORKS[name], 1)
     if name in _STREAMING - {"xor"}:
-        return k / 8
+        return k / 16
     return 0.1 if name in _SOLVERS | {"xor"} else 0
 
 

@@ -224,8 +224,8 @@ NAMED: dict[str, NamedSweep] = {
     "noise": NamedSweep(
         "Where elimination stops and where attention stops",
         "Share of runs that name a pair from so many noisy rows: elimination, the search over all "
-        "pairs (both within a set time a run), one step of two heads; no method can work much below "
-        "the line.",
+        "pairs (both within a set time a run), one step of two heads; no method can work much "
+        "below the line.",
         _noise,
         Layout(
             "noise",
