@@ -3,8 +3,8 @@
 import csv
 import sys
 import types
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_a_map_has_its_contour_theorys_line_and_curves_with_intervals():
 
 def test_missing_cells_are_left_blank_and_described():
     found = [each for each in cells(lambda n, k: 0.5) if each.values["k"] < 4]
-    found += [each for each in cells(lambda n, k: 0.5, n=(8,), k=(4,))]
+    found += cells(lambda n, k: 0.5, n=(8,), k=(4,))
     series = phase_figure(found, Layout("n", "k"))
     values = np.asarray(series["parts"][0]["panels"][0]["values"])
     assert np.isnan(values[0, 1:]).all()

@@ -40,6 +40,10 @@ class Grid:
     until: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.learner, str):
+            raise ValueError(f"learner must be a name, got {self.learner!r}")
+        if not self._problems():
+            raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:
             if not isinstance(table, Mapping):
                 raise ValueError(f"problem and settings must be tables of values, got {table!r}")

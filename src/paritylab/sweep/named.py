@@ -52,20 +52,20 @@ def _temperature(effort: str) -> list[Grid]:
     n, tau = _pick(
         effort,
         quick=([8, 16], [0.01, 0.1, 1.0, 4.0]),
-        default=([8, 12, 16, 20], [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
-        full=([8, 12, 16, 20, 32, 64], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]),
+        default=([8, 12, 16], [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
+        full=([8, 12, 16, 20, 32], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
     )
-    runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(100, 2000))
+    runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(60, 1000))
     settings = {"preset": "code", "tau": tau, "steps": steps}
     return [Grid("heads", {"n": n, "k": 2}, settings, runs=runs, block=20)]
 
 
 def _heads(effort: str) -> list[Grid]:
     n, most, k = _pick(
-        effort, quick=(10, 4, [1, 2, 3]), default=(16, 8, [1, 2, 3, 4]), full=(20, 16, [1, 2, 3, 5])
+        effort, quick=(10, 4, [1, 2, 3]), default=(12, 8, [1, 2, 3]), full=(16, 16, [1, 2, 3, 4])
     )
     heads = [m for m in (1, 2, 3, 4, 6, 8, 12, 16) if m <= most]
-    runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(200, 2000))
+    runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(100, 1000))
     settings = {"preset": "code", "heads": heads, "steps": steps}
     return [Grid("heads", {"n": n, "k": k}, settings, runs=runs, block=20)]
 
@@ -74,10 +74,10 @@ def _scaling(effort: str) -> list[Grid]:
     n, k = _pick(
         effort,
         quick=([2, 8, 12], [1, 2, 3]),
-        default=([3, 6, 10, 14, 18], [1, 2, 3, 4]),
-        full=([3, 6, 10, 14, 18, 24, 32], [1, 2, 3, 4, 5, 6]),
+        default=([2, 6, 10, 14], [1, 2, 3]),
+        full=([3, 6, 10, 14, 18], [1, 2, 3, 4, 5]),
     )
-    runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(100, 2000))
+    runs, steps = _pick(effort, quick=(20, 300), default=(40, 1000), full=(60, 1000))
     problem, shape = {"n": n, "k": k}, {"runs": runs, "block": 20}
     heads = [
         Grid("heads", problem, {"preset": preset, "steps": steps}, **shape)
@@ -97,8 +97,8 @@ def _xor_samples(effort: str) -> list[Grid]:
     n, powers = _pick(
         effort,
         quick=([16, 32], range(6, 13, 2)),
-        default=([16, 32, 64, 128], range(5, 15)),
-        full=([16, 32, 64, 128, 256, 512], range(5, 18)),
+        default=([16, 32, 64, 128], range(5, 14, 2)),
+        full=([16, 32, 64, 128, 256], range(5, 17)),
     )
     runs = _pick(effort, quick=40, default=100, full=400)
     problem = {"n": n, "samples": [2**power for power in powers]}
@@ -110,7 +110,7 @@ def _chain_samples(effort: str) -> list[Grid]:
         effort,
         quick=([8, 16], range(6, 11, 2)),
         default=([8, 16, 32, 64], range(6, 15)),
-        full=([8, 16, 32, 64, 128, 256], range(6, 17)),
+        full=([8, 16, 32, 64, 128], range(6, 16)),
     )
     runs = _pick(effort, quick=20, default=50, full=200)
     samples = [2**power for power in powers]
@@ -122,10 +122,10 @@ def _noise(effort: str) -> list[Grid]:
     n, noise, powers = _pick(
         effort,
         quick=(24, [0.0, 0.1, 0.3], range(4, 13, 4)),
-        default=(32, [0.0, 0.05, 0.1, 0.2, 0.3, 0.4], range(3, 15)),
-        full=(48, [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4], range(3, 17)),
+        default=(32, [0.0, 0.05, 0.1, 0.2, 0.3, 0.4], range(4, 15, 2)),
+        full=(32, [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4], range(4, 16)),
     )
-    runs, budget = _pick(effort, quick=(10, 0.1), default=(20, 0.5), full=(100, 1.0))
+    runs, budget = _pick(effort, quick=(10, 0.1), default=(20, 0.5), full=(40, 0.5))
     rows = {"noise": noise, "samples": [2**power for power in powers]}
     shape = {"runs": runs, "block": min(runs, 20)}
     solvers = [
@@ -136,8 +136,8 @@ def _noise(effort: str) -> list[Grid]:
 
 
 def _juntas(effort: str) -> list[Grid]:
-    n = _pick(effort, quick=[8, 12], default=[8, 12, 16, 20], full=[8, 12, 16, 20, 32, 64])
-    runs = _pick(effort, quick=20, default=40, full=200)
+    n = _pick(effort, quick=[8, 12], default=[8, 12, 16], full=[8, 12, 16, 20, 24])
+    runs = _pick(effort, quick=20, default=40, full=60)
     targets = ["parity", "majority", "conjunction", "not-all-equal"]
     problem, shape = {"n": n, "k": 3, "target": targets}, {"runs": runs, "block": 20}
     heads = Grid("heads", problem, {"preset": "code", "steps": 600}, **shape)
