@@ -74,6 +74,8 @@ def largest_cost(specs: Iterable[Spec]) -> Cost:
 def _targets(spec: Spec, problem: dict[str, Any], of: str) -> Any:
     subset, name = problem.pop("subset", None), problem.pop("target", "parity")
     if subset is not None:
+        if not isinstance(subset, list | tuple):
+            raise ValueError(f"subset must be a list of positions, got {subset!r}")
         if "k" in problem and problem["k"] != len(subset):
             raise ValueError(f"subset has {len(subset)} positions, but k={problem['k']}")
         problem["k"] = len(subset)

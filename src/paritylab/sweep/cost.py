@@ -44,7 +44,7 @@ def cost_of(spec: Spec, learner: Any) -> Cost:
     about 0.1 MB and 2.4 s a block
     """
     problem = dict(spec.problem)
-    n, k = problem.get("n", 1), problem.get("k") or len(problem.get("subset", ())) or 2
+    n, k = problem.get("n", 1), problem.get("k") or 2
     rows, steps = problem.get("samples", 0), getattr(learner, "steps", None) or 1
     units = _units(spec.learner, learner, k)
     held = rows * n * (1 if spec.learner in _SOLVERS else 8)

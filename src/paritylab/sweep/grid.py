@@ -151,6 +151,8 @@ def grid_from_toml(path: str | Path) -> Grid:
 
 def _values(name: str, entry: Any) -> list:
     """The values to combine; a subset is one value unless it is a list of lists."""
+    if not isinstance(entry, list | tuple):
+        return [entry]
     if name == "subset" and entry and not isinstance(entry[0], list | tuple):
         return [entry]
-    return list(entry) if isinstance(entry, list | tuple) else [entry]
+    return list(entry)
