@@ -36,10 +36,10 @@ def phase_figure(cells: Sequence[Cell], layout: Layout, caption: str = "") -> di
     curves alone where the layout has no y."""
     if not cells:
         raise ValueError("nothing of this sweep is stored yet; run it first")
-    lacking = [name for name in (layout.x, layout.y) if name and name not in varied(cells)]
-    if lacking:
-        known = ", ".join(varied(cells)) or "nothing"
-        raise ValueError(f"{lacking[0]} does not vary in these cells; what varies: {known}")
+    for name in filter(None, (layout.x, layout.y)):
+        if any(name not in cell.values for cell in cells):
+            known = ", ".join(dict.fromkeys(each for cell in cells for each in cell.values))
+            raise ValueError(f"not every cell has an entry {name!r}; there are: {known}")
     parts: list[Figure] = []
     for title, mine in _panels(cells, layout.panel).items():
         parts += [_map(mine, layout, title)] if layout.y else []

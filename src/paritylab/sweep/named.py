@@ -86,6 +86,31 @@ def _scaling(effort: str) -> list[Grid]:
     return [*heads, Grid("anneal", problem, {}, **shape), Grid("one-step", problem, {}, **shape)]
 
 
+def _presets(effort: str) -> list[Grid]:
+    sizes = _pick(
+        effort,
+        quick=[(8, 2)],
+        default=[(12, 2), (16, 3)],
+        full=[(12, 2), (16, 3), (20, 3), (50, 5), (100, 3)],
+    )
+    problems, shape = [{"n": n, "k": k} for n, k in sizes], _pick_shape(effort)
+    return [Grid("heads", problems, {"preset": ["paper", "code"]}, **shape)]
+
+
+def _anneal(effort: str) -> list[Grid]:
+    sizes = _pick(
+        effort,
+        quick=[(12, 3)],
+        default=[(20, 3), (50, 5)],
+        full=[(12, 2), (16, 3), (20, 3), (50, 5), (100, 3), (100, 8)],
+    )
+    return [Grid("anneal", [{"n": n, "k": k} for n, k in sizes], {}, **_pick_shape(effort))]
+
+
+def _pick_shape(effort: str) -> dict[str, int]:
+    return {"runs": _pick(effort, quick=40, default=200, full=400), "block": 40}
+
+
 def _xor(effort: str) -> list[Grid]:
     n = _pick(effort, quick=[64], default=[64, 256], full=[64, 256, 1024, 4096])
     runs = _pick(effort, quick=100, default=200, full=1000)
@@ -185,6 +210,18 @@ NAMED: dict[str, NamedSweep] = {
         "code, annealed heads and one step on random positions.",
         _scaling,
         Layout("n", "k", panel=("learner", "preset")),
+    ),
+    "presets": NamedSweep(
+        "The paper's procedure and its public code from a single start",
+        "Share of runs that find the hidden set, by n.",
+        _presets,
+        Layout("n", panel=("preset",), curve="k"),
+    ),
+    "anneal": NamedSweep(
+        "Annealed heads from a single start",
+        "Share of runs that find the hidden set, by n.",
+        _anneal,
+        Layout("n", curve="k"),
     ),
     "xor": NamedSweep(
         "Width of random positions for one XOR step",
