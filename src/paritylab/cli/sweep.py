@@ -2,13 +2,16 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from paritylab.cli import console, phases
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.cli.compiled import keep_compiled
+
+if TYPE_CHECKING:
+    from paritylab.sweep import Spec
 
 #: Seconds of a block from which on its cost is said before it starts.
 LONG = 60
@@ -48,7 +51,7 @@ def run(
     from paritylab.sweep import learners_from_file, open_store, run_sweep
     from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.engines import processes, serial, usual_jobs
-    from paritylab.sweep.runner import block_key, check_specs
+    from paritylab.sweep.runner import check_specs
 
     if file is not None:
         learners_from_file(file)
@@ -59,14 +62,7 @@ def run(
         console.say(impossible)
     cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
-        done = 0
-        if store.exists():
-            with open_store(store) as opened:
-                stored = opened.finished_blocks()
-            done = sum(block_key(spec) in stored for spec in specs)
-        size = " or ".join(map(str, sorted({spec.block for spec in specs})))
-        print(f"{len(cells)} cells, {len(specs)} blocks of {size} runs, {done} stored")
-        print(f"the largest block: {largest_cost(specs)}")
+        _say_what_would_run(specs, store)
         return
     if (cost := largest_cost(specs)).seconds > LONG:
         console.say(f"{cost} for the largest; rough figures, finished blocks are kept")
@@ -87,6 +83,22 @@ def run(
     reason = "reused" if grids[0].until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
     _print_rates(store, cells)
+
+
+def _say_what_would_run(specs: list["Spec"], store: Path) -> None:
+    from paritylab.sweep import open_store
+    from paritylab.sweep.blocks import largest_cost
+    from paritylab.sweep.runner import block_key
+
+    done = 0
+    if store.exists():
+        with open_store(store) as opened:
+            stored = opened.finished_blocks()
+        done = sum(block_key(spec) in stored for spec in specs)
+    cells = len({spec.cell for spec in specs})
+    size = " or ".join(map(str, sorted({spec.block for spec in specs})))
+    print(f"{cells} cells, {len(specs)} blocks of {size} runs, {done} stored")
+    print(f"the largest block: {largest_cost(specs)}")
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")
