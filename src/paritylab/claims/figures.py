@@ -149,7 +149,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Over:
-    """A line over a heat map through (column, row) places. pen: "contour" or "theory"."""
+    """A line over a heat map through (column, row) places. pen: "contour", "theory", "theory2"."""
 
     label: str
     points: Sequence[tuple[float, float]]

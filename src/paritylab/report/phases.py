@@ -21,6 +21,14 @@ _WORDS = {
     "noise": "share of flipped labels",
     "width": "dimension of the position code",
 }
+#: Learners for people, as titles of panels.
+_LEARNERS = {
+    "xor": "one step of two heads",
+    "anneal": "annealed heads",
+    "one-step": "one step on random positions",
+    "correlation": "search over all sets",
+    "attention": "heads on rows",
+}
 
 
 class PhaseDiagram(NamedTuple):
@@ -99,9 +107,9 @@ def _map(cells: Sequence[Cell], layout: Layout, title: str) -> Heatmap:
         place = rows.index(cell.values[layout.y]), columns.index(cell.values[layout.x])
         values[place] = cell.rate.value
     lines = [Over("50 %", piece) for piece in contour(values, 0.5)]
-    for theory in layout.lines:
-        points = _theory_points(theory, cells, layout, columns, rows)
-        lines += [Over(theory.label, points, "theory")] if len(points) > 1 else []
+    for number, theory in enumerate(layout.lines):
+        points, pen = _theory_points(theory, cells, layout, columns, rows), ("theory", "theory2")
+        lines += [Over(theory.label, points, pen[number % 2])] if len(points) > 1 else []
     return Heatmap(
         values,
         x=_words(layout.x),
@@ -151,7 +159,9 @@ def _panels(cells: Sequence[Cell], names: Iterable[str]) -> dict[str, list[Cell]
     found: dict[str, list[Cell]] = {}
     for cell in cells:
         parts = [(name, cell.values[name]) for name in names if name in cell.values]
-        words = [str(v) if isinstance(v, str) else f"{name} = {v}" for name, v in parts]
+        words = [
+            _LEARNERS.get(v, v) if isinstance(v, str) else f"{name} = {v}" for name, v in parts
+        ]
         found.setdefault(", ".join(words), []).append(cell)
     return found
 

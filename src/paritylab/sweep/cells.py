@@ -83,6 +83,8 @@ def tidy(cells: Iterable[Cell]) -> list[dict[str, Any]]:
 
     An entry that has the name of a measured column gets "_setting" after it.
     """
+    cells = list(cells)
+    names = list(dict.fromkeys(name for cell in cells for name in cell.values))
     rows = []
     for cell in cells:
         measured = {
@@ -93,8 +95,11 @@ def tidy(cells: Iterable[Cell]) -> list[dict[str, Any]]:
             "high": cell.rate.high,
             "made_by": "this code and machine" if cell.current else "other code or machine",
         }
-        entries = {n if n not in measured else f"{n}_setting": v for n, v in cell.values.items()}
-        rows.append({**{name: _flat(value) for name, value in entries.items()}, **measured})
+        entries = {
+            f"{name}_setting" if name in measured else name: _flat(cell.values.get(name))
+            for name in names
+        }
+        rows.append({**entries, **measured})
     return rows
 
 

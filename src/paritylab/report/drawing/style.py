@@ -58,6 +58,7 @@ PENS = {
     "halo": Pen("back", width=4.0),
     "contour": Pen("c1", width=2.0),
     "theory": Pen("ink", width=1.8, dash="6 4"),
+    "theory2": Pen("ink", width=1.8, dash="2 3"),
     "cell": Pen(fill="own"),
 }
 #: Words: their size and colour.
