@@ -51,10 +51,9 @@ def skipped_line(grids: list["Grid"]) -> str:
     skipped = {cell: reason for grid in grids for cell, reason in grid.skipped().items()}
     if not skipped:
         return ""
-    noun = "cell asks" if len(skipped) == 1 else "cells ask"
-    return (
-        f"{len(skipped)} {noun} for what cannot be and left out: {next(iter(skipped.values()))}, …"
-    )
+    one = len(skipped) == 1
+    words = "cell asks for what cannot be and is" if one else "cells ask for what cannot be and are"
+    return f"{len(skipped)} {words} left out, such as {next(iter(skipped.values()))}"
 
 
 def plot(
