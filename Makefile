@@ -17,7 +17,10 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
+# Two small sweeps side by side, for the phase diagrams on the page, then every claim.
 lab: setup
+	@$(BIN)/paritylab sweep run temperature --effort quick & first=$$!; \
+	  $(BIN)/paritylab sweep run chain-samples --effort quick && wait $$first
 	@$(BIN)/paritylab check --report report
 
 test: setup lint

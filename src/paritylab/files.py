@@ -1,4 +1,4 @@
-"""Files that are written in full or not at all."""
+"""Files that are written in full or not at all, and the folder that is the user's own."""
 
 import os
 import stat
@@ -20,13 +20,19 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
 def written_beside(path: Path) -> Iterator[BinaryIO]:
     """A stream to a temporary file beside the path, renamed into place if nothing went wrong.
 
-    A pipe or terminal is written to as it is.
+    A pipe or terminal is written to as it is; a link is never followed.
     """
     try:
+        if (descriptor := _own_descriptor(path)) is not None:
+            with os.fdopen(os.dup(descriptor), "wb") as stream:
+                yield stream
+            return
         if _is_stream(path):
             with path.open("wb") as stream:
                 yield stream
             return
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise ValueError(f"cannot write {path}: it is a link or no ordinary file")
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -47,7 +53,7 @@ def written_beside(path: Path) -> Iterator[BinaryIO]:
 
 def check_target(path: Path, option: str) -> None:
     """Refuse a file that could not be written before hours are spent on what goes into it."""
-    if _is_stream(path):
+    if _own_descriptor(path) is not None or _is_stream(path):
         return
     folder = path.absolute().parent
     if path.is_dir() or not folder.is_dir():
@@ -60,8 +66,47 @@ def check_target(path: Path, option: str) -> None:
         raise ValueError(f"{option}: the folder {folder} is not writable")
 
 
+def check_folder(path: Path, option: str) -> None:
+    """Refuse a folder that could not be made or filled, or that is a link to another."""
+    if path.is_symlink():
+        raise ValueError(f"{option}: {path} is a symbolic link; name the folder itself")
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{option} needs a folder, {path} is a file")
+    existing = next(each for each in [path, *path.absolute().parents] if each.exists())
+    if not os.access(existing, os.W_OK):
+        raise ValueError(f"{option}: the folder {existing} is not writable")
+
+
+def user_folder() -> Path | None:
+    """The folder below the user's caches that nobody else can write to; None if there is none.
+
+    Compiled code and the key that marks one's own results are kept here, never in a working
+    folder, which may have come from somebody else.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or ""
+    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+    folder = base / "paritylab"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = folder.lstat()
+    except (OSError, RuntimeError):
+        return None
+    shared = hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022)
+    return None if shared or not stat.S_ISDIR(facts.st_mode) else folder
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """The number of this process's own output that a path such as /dev/stdout stands for."""
+    names = {"/dev/stdout": 1, "/dev/stderr": 2}
+    text = str(path)
+    for folder in ("/dev/fd/", "/proc/self/fd/"):
+        if text.startswith(folder) and text.removeprefix(folder).isdigit():
+            return int(text.removeprefix(folder))
+    return names.get(text)
+
+
 def _is_stream(path: Path) -> bool:
-    """Whether the path is a pipe or a terminal, such as /dev/stdout."""
+    """Whether the path is a pipe, a terminal or the null device."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -69,6 +114,8 @@ def _is_stream(path: Path) -> bool:
     if not stat.S_ISCHR(mode):
         return stat.S_ISFIFO(mode)
     try:
+        if path.samefile(os.devnull):
+            return True
         handle = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:
         return False

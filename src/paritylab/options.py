@@ -53,6 +53,11 @@ PROBLEM: dict[str, Option] = {
     "n": Option(int, "Number of bits.", least=1),
     "k": Option(int, "Size of the hidden set.", least=1),
     "subset": Option(str, "One hidden set for all runs, such as 7,10,17; random if absent."),
+    "target": Option(
+        str,
+        "What the hidden bits decide.",
+        ("parity", "majority", "conjunction", "not-all-equal", "staircase"),
+    ),
     "noise": Option(float, "Share of flipped labels.", least=0, below=0.5),
     "bias": Option(float, "P(bit = 1).", above=0, below=1),
     "neighbours": Option(bool, "Whether the set may hold circular neighbours."),

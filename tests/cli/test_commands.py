@@ -254,24 +254,27 @@ def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
     assert not (elsewhere / "fast-ran").exists()
 
 
-def test_compiled_code_is_kept_beside_the_store(elsewhere):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
-    command = [sys.executable, "-m", "paritylab", "check", "lab-xor-functions", "--effort", "quick"]
-    subprocess.run(
-        [*command, "--store", "mine/s.db"], env=environment, capture_output=True, check=True
-    )
-    assert (elsewhere / "mine" / "s.db").is_file()
-    kept = {"JAX_COMPILATION_CACHE_DIR": "here"}
-    seen = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import os, pathlib; from paritylab.cli.compiled import *; "
-            "keep_compiled(pathlib.Path('a/s.db')); print(os.environ['JAX_COMPILATION_CACHE_DIR'])",
-        ],
-        env=environment | kept,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert seen.stdout.strip() == "here"
+def test_compiled_code_is_kept_in_the_users_own_folder(elsewhere, monkeypatch):
+    """A cloned folder must not bring native code along."""
+    from paritylab.cli.compiled import keep_compiled
+
+    for name in ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "caches"))
+    keep_compiled()
+    kept = elsewhere / "caches" / "paritylab"
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(kept / "compiled")
+    assert kept.stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "here")
+    keep_compiled()
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "here"
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR")
+    kept.chmod(0o777)  # somebody else could put code there
+    keep_compiled()
+    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(elsewhere / "home"))
+    keep_compiled()
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"].startswith(str(elsewhere / "home"))
+    assert not (elsewhere / "relative").exists()

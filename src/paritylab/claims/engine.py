@@ -12,8 +12,9 @@ from typing import Any
 
 from paritylab.claims.places import reason_of
 from paritylab.claims.registry import Claim, registry
-from paritylab.claims.rows import Provenance, failed_row, make_row
+from paritylab.claims.rows import FOUND, Provenance, failed_row, make_row
 from paritylab.claims.verdict import Effort, Status, Verdict, plain
+from paritylab.sweep import origin
 from paritylab.sweep.engines import Done, Failure, processes, serial
 from paritylab.sweep.provenance import device, fingerprint_of, occasion, versions
 from paritylab.sweep.store import Store
@@ -67,8 +68,7 @@ def check(
         if stored is None:
             missing.append(claim)
         else:
-            expected = plain(claim.expected_at(effort))
-            yield Verdict({**stored, "expected": expected}, reused=True)
+            yield Verdict(_reused_row(claim, effort, keys[claim.id], stored), reused=True)
     if jobs > 1 and all(claim.is_built_in for claim in missing):
         done = _side_by_side(missing, effort, seed, jobs)
     else:
@@ -79,8 +79,15 @@ def check(
         if isinstance(value, Failure):
             row = failed_row(by_id[id], value.reason, _provenance(effort, seed, seconds))
         if store is not None and row["status"] != Status.FAILED:
-            store.save_verdict(keys[id], row)
+            store.save_verdict(keys[id], origin.marked(keys[id], row))
         yield Verdict(row)
+
+
+def _reused_row(claim: Claim, effort: Effort, key: str, stored: Row) -> Row:
+    """A stored row as it is shown: today's expectation, and a note if it was not run here."""
+    row = {name: value for name, value in stored.items() if name != origin.MARK}
+    row["expected"] = plain(claim.expected_at(effort))
+    return row if origin.is_own(key, stored) else {**row, FOUND: "not run here"}
 
 
 def _in_turn(

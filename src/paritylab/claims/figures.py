@@ -148,11 +148,24 @@ class Histogram:
 
 
 @dataclass(frozen=True)
+class Over:
+    """A line over a heat map through (column, row) places. pen: "contour", "theory", "theory2"."""
+
+    label: str
+    points: Sequence[tuple[float, float]]
+    pen: str = "contour"
+
+    def series(self) -> dict[str, Any]:
+        points = [[float(x), float(y)] for x, y in self.points]
+        return {"label": self.label, "points": points, "pen": self.pen}
+
+
+@dataclass(frozen=True)
 class Heatmap:
-    """A table of numbers between 0 and 1 as colours.
+    """A table of numbers between 0 and 1 as colours; no number is no colour.
 
     columns: columns to mark. points: (column, row) places to mark with a ring. x_names, y_names:
-    what columns and rows are called; their numbers if absent.
+    what columns and rows are called; their numbers if absent. lines: lines over the map.
     """
 
     values: np.ndarray | Sequence[Numbers]
@@ -165,11 +178,14 @@ class Heatmap:
     caption: str = ""
     x_names: Sequence[str] = ()
     y_names: Sequence[str] = ()
+    lines: Sequence[Over] = ()
 
     def series(self) -> dict[str, Any]:
         panel: dict[str, Any] = {"title": self.title, "values": self.values}
         names = {"x_names": list(self.x_names), "y_names": list(self.y_names)}
         panel |= {key: given for key, given in names.items() if given}
+        if self.lines:
+            panel["lines"] = [line.series() for line in self.lines]
         return {
             "kind": "heatmaps",
             **_axes(self.x, self.y, ""),

@@ -25,6 +25,9 @@ ROW_KEYS = (
     *("counterexample", "series", "seconds", "effort", "device", "versions"),
 )
 
+#: In a row that came with a store and was not run here by this user: what the page says of it.
+FOUND = "found"
+
 
 def make_row(claim: Claim, outcome: Outcome, provenance: Provenance) -> dict[str, Any]:
     """The JSON row of a verdict: plain Python values, exactly the keys of `ROW_KEYS`."""

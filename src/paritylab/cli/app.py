@@ -60,6 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
+    console.write_everywhere()
     try:
         with _one_interrupt():
             code = app(args=arguments, prog_name="paritylab", standalone_mode=False)
@@ -77,6 +78,8 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error, file=sys.stderr)
             sys.exit(BAD_INPUT)
+        if trouble := _device_trouble(error):
+            _fail(trouble, BAD_INPUT)
         _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else INTERNAL)
     if code == INTERRUPTED:
         _fail("interrupted; finished work is saved, run the same command again to go on", code)
@@ -115,6 +118,20 @@ def _take_flag(arguments: list[str], flag: str) -> bool:
 
 def _is_bad_input(error: Exception) -> bool:
     return isinstance(error, ValueError | OSError) or hasattr(error, "format_message")
+
+
+def _device_trouble(error: Exception) -> str:
+    """What is wrong with the device that was asked for, if that is what went wrong."""
+    asked = os.environ.get("JAX_PLATFORMS")
+    if not asked or _is_bad_input(error):
+        return ""
+    import jax
+
+    try:
+        jax.devices()
+    except Exception:
+        return f"JAX_PLATFORMS={asked} names no device that jax finds here; unset it or use cpu"
+    return ""
 
 
 def _one_line(error: Exception, arguments: list[str]) -> str:

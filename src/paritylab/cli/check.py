@@ -12,7 +12,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.files import write_atomically
+from paritylab.files import check_folder, check_target, write_atomically
 
 if TYPE_CHECKING:
     from paritylab.claims import Claim, Verdict
@@ -49,6 +49,7 @@ def list_claims(json_file: JsonFile = None) -> None:
     """List every claim with its source and the verdict on record at default effort."""
     from paritylab.claims import Effort, registry
 
+    _check_targets(json_file, None)
     claims = registry().values()
     if json_file:
         rows = [
@@ -100,7 +101,7 @@ def run_check(
         raise ValueError(
             "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
         )
-    keep_compiled(store)
+    keep_compiled()
     claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
     work = _Work(effort, fresh, store, jobs)
@@ -108,7 +109,7 @@ def run_check(
         return _record(claims, work, json_file, report)
     verdicts = _run_all(claims, seed, work)
     rows = [verdict.row for verdict in verdicts]
-    _show(rows, json_file, report)
+    _show(rows, json_file, report, store)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
     differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]
     if failed:
@@ -118,8 +119,8 @@ def run_check(
     return FAILED if failed else int(bool(differing))
 
 
-def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
-    """Rows where they were asked for: JSON, table, page."""
+def _show(rows: list[Row], json_file: str | None, report: Path | None, store: Path) -> None:
+    """Rows where they were asked for: JSON, table, page (with the sweeps of the store)."""
     to_stdout = json_file == "-"
     if json_file:
         _write_json(rows, json_file)
@@ -133,9 +134,10 @@ def _show(rows: list[Row], json_file: str | None, report: Path | None) -> None:
         elif report is None and not json_file:
             console.say("whole findings: --report DIR writes a page, --json FILE the rows")
     if report is not None:
+        from paritylab.cli.phases import stored_phases
         from paritylab.report import write_report
 
-        page = write_report(rows, report)
+        page = write_report(rows, report, stored_phases(store))
         print(f"report: {page}", file=sys.stderr if to_stdout else sys.stdout)
 
 
@@ -153,7 +155,7 @@ def _record(
     refused = record(rows, effort)
     expected = {claim.id: claim.expected_at(effort) for claim in claims}
     first = [{**row, "expected": expected[row["id"]]} for row in rows[: len(claims)]]
-    _show(first, json_file, report)
+    _show(first, json_file, report, work.store)
     for id, reason in refused.items():
         console.say(f"not recorded: {id}: {reason}")
     console.say(f"{len(claims) - len(refused)} of {len(claims)} verdicts recorded in {FILE}")
@@ -167,15 +169,26 @@ def make_report(
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for every figure as SVG and PDF.")
     ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="A store whose sweeps are to be on the page.")
+    ] = None,
 ) -> None:
-    """Build the HTML page, the figures as files, or both, from verdict rows."""
+    """Build the HTML page, the figures as files, or both, from verdict rows.
+
+    With --store the page has a phase diagram of every named sweep that is stored whole.
+    """
+    from paritylab.cli.phases import stored_phases
     from paritylab.report import read_rows, write_figures, write_report
 
     if out is None and figures is None:
         raise ValueError("give --out DIR for the page, --figures DIR for the figures, or both")
+    for folder, option in ((out, "--out"), (figures, "--figures")):
+        if folder is not None:
+            check_folder(folder, option)
     rows = read_rows(source)
     if out is not None:
-        print(f"report: {write_report(rows, out)}")
+        phases = [] if store is None else stored_phases(store)
+        print(f"report: {write_report(rows, out, phases)}")
     if figures is not None:
         print(f"figures: {len(write_figures(rows, figures))} files in {figures}")
 
@@ -235,6 +248,7 @@ class _Work(NamedTuple):
 def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
+    from paritylab.claims.rows import FOUND
     from paritylab.sweep.engines import usual_jobs
     from paritylab.sweep.store import open_store
 
@@ -263,25 +277,20 @@ def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
             count = f"[{len(done)}/{len(claims)}] " if len(claims) > 1 else ""
             console.say_plainly(f"{count}{row['id']}: {row['status']} ({row['seconds']} s)")
     reused = sum(verdict.reused for verdict in done.values())
+    found = sum(FOUND in verdict.row for verdict in done.values())
     if reused:
         console.say(f"{reused} of {len(done)} reused from {work.store} (--fresh runs them again)")
+    if found:
+        console.say(f"{found} of these came with the store and were not run here by you")
     return [done[claim.id] for claim in claims]
 
 
 def _check_targets(json_file: str | None, report: Path | None) -> None:
     """Refuse places that cannot be written before hours are spent on results for them."""
     if json_file and json_file != "-":
-        target = Path(json_file)
-        if target.is_dir() or not target.absolute().parent.is_dir():
-            raise ValueError(f"--json needs a file in an existing folder, got {target}")
-        if not os.access(target.absolute().parent, os.W_OK):
-            raise ValueError(f"--json: the folder {target.absolute().parent} is not writable")
+        check_target(Path(json_file), "--json")
     if report is not None:
-        if report.exists() and not report.is_dir():
-            raise ValueError(f"--report needs a folder, {report} is a file")
-        existing = next(path for path in [report, *report.absolute().parents] if path.exists())
-        if not os.access(existing, os.W_OK):
-            raise ValueError(f"--report: the folder {existing} is not writable")
+        check_folder(report, "--report")
 
 
 def _write_json(rows: list[Row], target: str) -> None:

@@ -1,14 +1,18 @@
-"""Compiled code kept between runs, beside the results."""
+"""Compiled code kept between runs, in the user's own folder."""
 
 import os
-from pathlib import Path
+
+from paritylab.files import user_folder
 
 
-def keep_compiled(store: Path) -> None:
-    """Let jax keep compiled code in `compiled/` beside the store; call before jax is imported.
+def keep_compiled() -> None:
+    """Let jax keep compiled code in the user's cache folder; call before jax is imported.
 
     Verdicts are recomputed after every change of the code, but most of their programs stay the
-    same and need no second compiling. The environment variables of jax take precedence.
+    same and need no second compiling. Compiled code is native code, so it is never read from a
+    working folder, which may have come from elsewhere. jax's own variables take precedence.
     """
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(store.absolute().parent / "compiled"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+    folder = user_folder()
+    if folder is not None:
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder / "compiled"))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")

@@ -1,8 +1,10 @@
 """What the terminal shows: colour and movement on a terminal, plain lines elsewhere."""
 
+import codecs
 import os
 import sys
 import time
+import unicodedata
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -19,6 +21,41 @@ _COLOURS = {
     "undecided": "dim",
     "failed": "bold red",
 }
+
+
+#: What stands for letters that an old terminal lacks; others lose their accents or become "?".
+_LETTERS = (
+    "–:- —:- −:- ⁻:- …:... ·:* ×:x ±:+- →:-> ←:<- ≥:>= ≤:<= ≠:!= ≈:~ √:sqrt Σ:sum Π:prod ∞:inf "
+    "‖:|| ∈:in ∉:notin ∂:d ∇:grad ½:1/2 °:deg ⌈:ceil( ⌉:) ⌊:floor( ⌋:) Ł:L ł:l “:' ”:' ’:' "
+    "α:alpha β:beta γ:gamma δ:delta ε:eps η:eta θ:theta κ:kappa λ:lambda μ:mu ν:nu ξ:xi π:pi "
+    "ρ:rho σ:sigma τ:tau φ:phi χ:chi ω:omega Δ:Delta Θ:Theta Φ:Phi Ω:Omega"
+)
+_PLAIN = dict(pair.split(":") for pair in _LETTERS.split())
+
+
+def write_everywhere() -> None:
+    """Let output that cannot hold a letter get the nearest plain one instead of an error."""
+    codecs.register_error("paritylab-plain", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if not str(getattr(stream, "encoding", "utf-8")).lower().startswith("utf"):
+            stream.reconfigure(errors="paritylab-plain")  # type: ignore[union-attr]
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(map(plain_letter, error.object[error.start : error.end])), error.end
+
+
+def plain_letter(letter: str) -> str:
+    """ASCII for a letter.
+
+    >>> "".join(map(plain_letter, "ŷ ≥ a₁²"))
+    'y >= a12'
+    """
+    if letter in _PLAIN:
+        return _PLAIN[letter]
+    bare = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return bare or ("" if unicodedata.combining(letter) else "?")
 
 
 def is_lively() -> bool:

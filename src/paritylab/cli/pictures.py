@@ -29,11 +29,17 @@ def _heads(runs: Runs) -> list[list[str]]:
     table = [
         ["heads on exactly the hidden set", str(runs.rate())],
         ["squared-hinge risk below 0.05", str(runs.rate("solved"))],
-        ["median risk", f"{np.nanmedian(runs.risk):.4g} ({runs.kind})"],
+        ["median risk", f"{_median(runs.risk):.4g} ({runs.kind})"],
     ]
     if "starts" in runs.stats:
         table.append(["starts per run, on average", f"{runs.stats['starts'].mean():.2f}"])
     return table
+
+
+def _median(values: np.ndarray) -> float:
+    """The median of what is finite; not a number if nothing is."""
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if finite.size else float("nan")
 
 
 def _xor(runs: Runs) -> list[list[str]]:
@@ -41,7 +47,7 @@ def _xor(runs: Runs) -> list[list[str]]:
     return [
         ["pair has the two largest weights", str(runs.rate())],
         ["right on every input", str(runs.rate("solved"))],
-        ["median of the worst |ŷ - y|", f"{np.median(worst):.3g}"],
+        ["median of the worst |ŷ - y|", f"{_median(worst):.3g}"],
         ["largest |ŷ - y| of all runs and inputs", f"{worst.max():.3g}"],
         ["trained numbers beside n", f"{numbers:,} beside {runs.data.n:,}"],
     ]

@@ -1,18 +1,20 @@
-"""`paritylab sweep run|status|export`."""
+"""`paritylab sweep run|status`; `plot` and `export` are in phases."""
 
-import csv
-import io
-import json
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from paritylab.cli import console
+from paritylab.cli import console, phases
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.cli.compiled import keep_compiled
-from paritylab.files import write_atomically
+
+if TYPE_CHECKING:
+    from paritylab.sweep import Spec
+
+#: Seconds of a block from which on its cost is said before it starts.
+LONG = 60
 
 app = typer.Typer(
     help="Many runs: success rates over random starts and targets, kept in a store.",
@@ -45,26 +47,25 @@ def run(
     Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
     command again and it goes on where it stopped.
     """
-    keep_compiled(store)
-    from paritylab.sweep import grid_from_toml, learners_from_file, open_store, run_sweep
+    keep_compiled()
+    from paritylab.sweep import learners_from_file, open_store, run_sweep
+    from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.engines import processes, serial, usual_jobs
-    from paritylab.sweep.named import named_grid
-    from paritylab.sweep.runner import block_key, check_specs
+    from paritylab.sweep.runner import check_specs
 
     if file is not None:
         learners_from_file(file)
-    grid = grid_from_toml(name) if name.endswith(".toml") else named_grid(name, effort)
-    specs = list(grid.specs())
+    grids = phases.grids_of(name, effort)
+    specs = [spec for grid in grids for spec in grid.specs()]
     check_specs(specs)
+    if impossible := phases.skipped_line(grids):
+        console.say(impossible)
     cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
-        done = 0
-        if store.exists():
-            with open_store(store) as opened:
-                stored = opened.finished_blocks()
-            done = sum(block_key(spec) in stored for spec in specs)
-        print(f"{len(cells)} cells, {len(specs)} blocks of {grid.block} runs, {done} stored")
+        _say_what_would_run(specs, store)
         return
+    if (cost := largest_cost(specs)).seconds > LONG:
+        console.say(f"{cost} for the largest; rough figures, finished blocks are kept")
     jobs = usual_jobs(len(specs)) if engine == "processes" else 1
     with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
         start = time.perf_counter()
@@ -72,47 +73,42 @@ def run(
             specs,
             opened,
             engine=serial() if engine == "serial" else processes(jobs),
-            until=grid.until,
+            until=grids[0].until,
             fresh=fresh,
             file=None if file is None else str(file),
             on_block=lambda spec, new: counter.advance(),
         )
         seconds = time.perf_counter() - start
     skipped = len(specs) - computed
-    reason = "reused" if grid.until is None else "reused or decided early"
+    reason = "reused" if grids[0].until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
     _print_rates(store, cells)
+
+
+def _say_what_would_run(specs: list["Spec"], store: Path) -> None:
+    from paritylab.sweep import open_store
+    from paritylab.sweep.blocks import largest_cost
+    from paritylab.sweep.runner import block_key
+
+    done = 0
+    if store.exists():
+        with open_store(store) as opened:
+            stored = opened.finished_blocks()
+        done = sum(block_key(spec) in stored for spec in specs)
+    cells = len({spec.cell for spec in specs})
+    size = " or ".join(map(str, sorted({spec.block for spec in specs})))
+    print(f"{cells} cells, {len(specs)} blocks of {size} runs, {done} stored")
+    print(f"the largest block: {largest_cost(specs)}")
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")
 def status(store: StoreFile = DEFAULT_STORE) -> None:
     """Success rate of every stored cell with its 95 % interval (Wilson)."""
-    _existing(store)
+    phases.existing(store)
     _print_rates(store)
 
 
-@app.command("export", epilog="Example: paritylab sweep export --store results.db --csv rows.csv")
-def export(
-    store: StoreFile = DEFAULT_STORE,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write rows as CSV.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Write rows as Parquet.")] = None,
-) -> None:
-    """Write every stored run as one row: cell, seed, run number, results and provenance."""
-    if csv_file is None and parquet is None:
-        raise ValueError("say where to: --csv FILE or --parquet FILE")
-    _existing(store)
-    rows = _flat_rows(store)
-    if csv_file is not None:
-        _write_csv(rows, csv_file)
-        print(f"{len(rows)} rows: {csv_file}")
-    if parquet is not None:
-        _write_parquet(rows, parquet)
-        print(f"{len(rows)} rows: {parquet}")
-
-
-def _existing(store: Path) -> None:
-    if not store.is_file():
-        raise ValueError(f"no store {store}; make one with: paritylab sweep run FILE.toml")
+phases.add_to(app)
 
 
 def _print_rates(store: Path, cells: list[str] | None = None) -> None:
@@ -138,52 +134,3 @@ def _print_rates(store: Path, cells: list[str] | None = None) -> None:
     if all(each.current for each in found):
         columns, table = columns[:-1], [row[:-1] for row in table]
     console.print_table(columns, table)
-
-
-def _flat_rows(store: Path) -> list[dict[str, Any]]:
-    from paritylab.sweep import open_store
-
-    flat = []
-    with open_store(store) as opened:
-        for block in opened.blocks():
-            spec = block["spec"]
-            shared = {
-                "learner": spec["learner"],
-                **spec["problem"],
-                **spec["settings"],
-                "seed": spec["seed"],
-                "block": spec["block"],
-                "spec_hash": block["hash"],
-                "fingerprint": block["fingerprint"],
-                "device": block["device"],
-                "block_seconds": block["seconds"],
-                "versions": json.dumps(block["versions"]),
-            }
-            for index, row in enumerate(block["rows"]):
-                # A measured number keeps its name unless a setting has it already.
-                named = {f"{k}_measured" if k in shared else k: v for k, v in row.items()}
-                flat.append({**shared, "run": spec["first"] + index, **named})
-    return flat
-
-
-def _write_csv(rows: list[dict], path: Path) -> None:
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names, restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_atomically(path, text.getvalue())
-
-
-def _write_parquet(rows: list[dict], path: Path) -> None:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[data]'") from None
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = pyarrow.table({name: [row.get(name) for row in rows] for name in names})
-    try:
-        parquet.write_table(table, path)
-    except OSError as error:
-        raise ValueError(f"cannot write {path}: {error}") from None

@@ -21,6 +21,8 @@ app = typer.Typer(
 
 #: Entries of a trace, at most.
 RECORDS = 60
+#: Seconds of a block from which on its cost is said before it starts.
+LONG = 60
 
 _COMMON = [
     parameter("runs", int, 100, "Random targets and starts."),
@@ -126,7 +128,7 @@ def _options(family: Family) -> list[Any]:
 
 def _runner(family: Family) -> Any:
     def run(values: dict[str, Any]) -> None:
-        keep_compiled(values["store"])
+        keep_compiled()
         from paritylab.cli import pictures
         from paritylab.report.figures import figure_format
 
@@ -162,11 +164,15 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
 def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import joined
+    from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.kept import kept_runs
 
     if values["runs"] < 1:
         raise ValueError(f"--runs must be at least 1, got {values['runs']}")
     specs, trace = _specs(family, values)
+    if (cost := largest_cost(specs)).seconds > LONG:
+        noun = "block" if len(specs) == 1 else "blocks"
+        console.say(f"{len(specs)} {noun}, {cost}; rough figures, finished blocks are kept")
     folder = values["store"].absolute().parent / "runs"
     parts, reused, start = [], 0, time.perf_counter()
     with console.Counter(f"blocks of up to {family.block} runs", len(specs)) as counter:
@@ -194,7 +200,7 @@ def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
         problem["subset"] = _positions(problem["subset"])
         if problem["k"] == family.defaults["k"]:
             problem["k"] = None
-    problem = {name: value for name, value in problem.items() if value not in (None, False)}
+    problem = {n: value for n, value in problem.items() if value is not None and value is not False}
     if family is CHAIN:
         usual = {"teacher": 1000 * problem["n"], "levels": 2**18}.get(choice, 100_000)
         problem.setdefault("samples", usual)

@@ -10,6 +10,8 @@ from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.bits import as_bits
 
 Target = Parity | Junta | ParityTree
+#: Rows are counted by 32-bit numbers inside compiled loops.
+MOST_ROWS = 2**31 - 1
 
 
 class Unknown(NamedTuple):
@@ -84,6 +86,8 @@ class _Drawn(_OfTargets):
     def _check(self) -> None:
         if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
             raise ValueError(f"samples must be a whole number ≥ 1, got {self.samples!r}")
+        if self.samples > MOST_ROWS:
+            raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {self.samples:,}")
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ The builders of claims.figures make series; this is what they make. A series is 
 "bars" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale"}, "marks":
 [{"axis", "at", "label"}], "caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high",
 "style"}]; for bars, "bars": {"names", "values", "low", "high"}; for a histogram, "values"; for
-heatmaps, "panels": [{"title", "values", "marks", "points", "x_names", "y_names"}], rows of numbers
-between 0 and 1 with marked columns and places. The kind "side by side" holds whole series in
-"parts". Looks are in report.drawing.
+heatmaps, "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines"}], rows of
+numbers between 0 and 1 with marked columns and places and lines over them. The kind "side by side"
+holds whole series in "parts". Looks are in report.drawing.
 """
 
 from pathlib import Path

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from paritylab.report import facts, view
 from paritylab.report.drawing.style import pens_css, variables
 from paritylab.report.figures import has_figure, save_figure
 from paritylab.report.glance import glance
+from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -25,7 +27,7 @@ _NEEDED: dict[str, type] = {"id": str, "paper": str, "title": str, "statement": 
 #: What a row may lack, and what is shown instead.
 _OPTIONAL: dict[str, Any] = {
     **dict.fromkeys(("source", "expected", "instead", "evidence", "margin", "interval", "runs")),
-    **dict.fromkeys(("seed", "counterexample", "seconds", "effort", "device")),
+    **dict.fromkeys(("seed", "counterexample", "seconds", "effort", "device", "found")),
     "finding": "",
     "measured": {},
     "predicted": {},
@@ -77,11 +79,14 @@ def _complete(row: Any, name: str) -> Row:
     return full
 
 
-def write_report(rows: list[Row], folder: str | Path) -> Path:
-    """Write `index.html` into the folder and return its path; an older page is replaced."""
+def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiagram] = ()) -> Path:
+    """Write `index.html` into the folder and return its path; an older page is replaced.
+
+    phases: diagrams of sweeps, for a tab of their own.
+    """
     folder = Path(folder)
     rows = [_complete(row, f"row {index}") for index, row in enumerate(rows)]
-    text = _render(rows, folder)
+    text = _render(rows, folder, phases)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -89,7 +94,7 @@ def write_report(rows: list[Row], folder: str | Path) -> Path:
     return write_atomically(folder / "index.html", text)
 
 
-def _render(rows: list[Row], folder: Path) -> str:
+def _render(rows: list[Row], folder: Path, phases: Sequence[PhaseDiagram]) -> str:
     environment = Environment(
         loader=PackageLoader("paritylab.report"),
         autoescape=True,
@@ -117,7 +122,7 @@ def _render(rows: list[Row], folder: Path) -> str:
         cards=cards,
         headlines=view.headlines(rows),
         errata=view.corrections(rows),
-        tabs=view.tabs(cards),
+        tabs=view.tabs(cards, phases),
         choices=view.choices(rows),
         provenance=view.provenance(rows),
         overview=view.pictures({"id": "overview", "series": overview}) if overview else [],

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from paritylab.claims.verdict import Evidence, Status
 from paritylab.report import links
 from paritylab.report.facts import Fact, Group, groups, prose
 from paritylab.report.figures import panels
+from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 
@@ -56,6 +58,22 @@ class Card(NamedTuple):
     others: list[Group]
     command: str
     places: dict[str, Any]
+
+
+class Swept(NamedTuple):
+    """A sweep's diagram with its pictures."""
+
+    phase: PhaseDiagram
+    pictures: list[Markup]
+
+
+class Tab(NamedTuple):
+    """A part of the page beside the claims."""
+
+    key: str
+    title: str
+    cards: list[Card]
+    swept: list[Swept]
 
 
 class Correction(NamedTuple):
@@ -151,13 +169,15 @@ def corrections(rows: list[Row]) -> list[tuple[str, str, list[Correction]]]:
     return made
 
 
-def tabs(made: list[Card]) -> list[tuple[str, str, list[Card]]]:
-    """Further tabs with their cards; only those that have some."""
+def tabs(made: list[Card], phases: Sequence[PhaseDiagram] = ()) -> list[Tab]:
+    """Further tabs with their cards and diagrams; only those that have some."""
+    drawn = [Swept(each, pictures({"id": each.title, "series": each.series})) for each in phases]
     found = []
     for key, title in TABS.items():
         mine = [card for card in made if card.row["series"].get("tab") == key]
-        if mine:
-            found.append((key, title, mine))
+        swept = drawn if key == "phases" else []
+        if mine or swept:
+            found.append(Tab(key, title, mine, swept))
     return found
 
 

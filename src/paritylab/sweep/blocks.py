@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,14 +12,19 @@ import numpy as np
 import paritylab.solvers  # noqa: F401  registers its learners
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
 from paritylab.options import PROBLEM, check_known, check_value
-from paritylab.problem import Parity, random_parities, random_trees
+from paritylab.problem import Junta, Parity, random_parities, random_trees
+from paritylab.sweep.cost import Cost, check_cost, cost_of
 from paritylab.sweep.spec import Spec
 
 Row = dict[str, Any]
 
 #: What a learner is given as a target, by its class attribute `of`.
 _SIZES = {"parity": {"n", "k"}, "pair": {"n"}, "tree": {"n", "k"}}
-_EXTRAS = {"parity": {"subset", "noise", "bias", "neighbours"}, "pair": {"noise"}, "tree": set()}
+_EXTRAS = {
+    "parity": {"subset", "target", "noise", "bias", "neighbours"},
+    "pair": {"noise"},
+    "tree": set(),
+}
 
 
 def learner_of(spec: Spec) -> Any:
@@ -47,6 +52,7 @@ def data_of(spec: Spec, learner: Any) -> Any:
     for name, value in problem.items():
         if name != "subset" and not (name == "bias" and isinstance(value, tuple)):
             check_value(name, value, PROBLEM[name])
+    check_cost(spec, learner)
     samples, fresh = problem.pop("samples", None), problem.pop("fresh", False)
     if fresh and samples is None:
         raise ValueError("fresh rows need a number: give samples as well")
@@ -59,9 +65,17 @@ def data_of(spec: Spec, learner: Any) -> Any:
     return kind(targets)
 
 
+def largest_cost(specs: Iterable[Spec]) -> Cost:
+    """The estimate of the block that takes longest."""
+    one_each = {spec.cell: spec for spec in specs}.values()
+    return max((cost_of(s, learner_of(s)) for s in one_each), key=lambda cost: cost.seconds)
+
+
 def _targets(spec: Spec, problem: dict[str, Any], of: str) -> Any:
-    subset = problem.pop("subset", None)
+    subset, name = problem.pop("subset", None), problem.pop("target", "parity")
     if subset is not None:
+        if not isinstance(subset, list | tuple):
+            raise ValueError(f"subset must be a list of positions, got {subset!r}")
         if "k" in problem and problem["k"] != len(subset):
             raise ValueError(f"subset has {len(subset)} positions, but k={problem['k']}")
         problem["k"] = len(subset)
@@ -72,12 +86,21 @@ def _targets(spec: Spec, problem: dict[str, Any], of: str) -> Any:
         problem.pop("k")
         if problem.pop("neighbours", None) is not None:
             raise ValueError("neighbours is for random sets; leave it out beside subset")
-        return (Parity(problem.pop("n"), subset, **problem),) * spec.block
+        return (_as_target(Parity(problem.pop("n"), subset, **problem), name),) * spec.block
     n, k = problem.pop("n"), problem.pop("k", 2)
     if of == "tree":
         return random_trees(n, k, spec.block, key=spec.seed, first=spec.first)
     sign = -1 if of == "pair" else 1
-    return random_parities(n, k, spec.block, key=spec.seed, first=spec.first, sign=sign, **problem)
+    drawn = random_parities(n, k, spec.block, key=spec.seed, first=spec.first, sign=sign, **problem)
+    return tuple(_as_target(each, name) for each in drawn)
+
+
+def _as_target(parity: Parity, name: str) -> Parity | Junta:
+    """The function of this name on the parity's set, with its noise and bias."""
+    if name == "parity":
+        return parity
+    made = getattr(Junta, name.replace("-", "_"))
+    return made(parity.n, parity.subset, noise=parity.noise, bias=parity.bias)
 
 
 def run_spec(spec: Spec, trace: int | None = None) -> Runs:

@@ -1,6 +1,7 @@
 """Grids of specs, from Python or from a small TOML file."""
 
 import itertools
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -10,6 +11,9 @@ from typing import Any
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import Spec
 
+#: Beyond this the list of blocks alone would be a burden.
+MOST_BLOCKS = 1_000_000
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -17,11 +21,14 @@ class Grid:
 
     problem and settings: tables whose entries are a value, or a list of values to combine; problem
     may also be a list of tables, for sizes that go together. until: stop a cell early once the
-    95 % interval of its success rate lies on one side of this rate.
+    95 % interval of its success rate lies on one side of this rate. Cells that cannot exist, such
+    as k > n, are left out; `skipped` says which.
 
     >>> grid = Grid("heads", {"n": [8, 12], "k": 2}, {"preset": "code"}, runs=200, block=100)
     >>> len(list(grid.specs()))
     4
+    >>> Grid("heads", {"n": [2, 8], "k": [2, 3]}).skipped()
+    {'heads k=3 n=2': 'k=3 positions among n=2'}
     """
 
     learner: str
@@ -33,6 +40,10 @@ class Grid:
     until: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.learner, str):
+            raise ValueError(f"learner must be a name, got {self.learner!r}")
+        if not self._problems():
+            raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:
             if not isinstance(table, Mapping):
                 raise ValueError(f"problem and settings must be tables of values, got {table!r}")
@@ -47,20 +58,38 @@ class Grid:
                 # A problem's subset is one value; elsewhere a list is a grid.
                 if isinstance(entry, list | tuple) and not entry:
                     raise ValueError(f"{name} is an empty list: nothing to run")
+        blocks = self._size() * (self.runs // self.block)
+        if blocks > MOST_BLOCKS:
+            raise ValueError(
+                f"a sweep has at most {MOST_BLOCKS:,} blocks, this grid has {blocks:,}: give "
+                "fewer values, fewer runs or larger blocks"
+            )
 
     def specs(self) -> Iterator[Spec]:
         """Block after block, cell by cell within each, so that early results cover all cells."""
-        cells = list(self._cells())
+        cells = [cell for cell in self._cells() if not why_impossible(cell[0])]
+        if not cells:
+            name, reason = next(iter(self.skipped().items()))
+            raise ValueError(f"no cell of this grid can exist: {name} asks for {reason}")
         for number in range(self.runs // self.block):
-            for problem, settings in cells:
-                yield Spec.make(
-                    self.learner,
-                    problem,
-                    settings,
-                    seed=self.seed,
-                    block=self.block,
-                    first=number * self.block,
-                )
+            for cell in cells:
+                yield self._spec(cell, number * self.block)
+
+    def skipped(self) -> dict[str, str]:
+        """Cells that cannot exist, each with the reason."""
+        reasons = ((cell, why_impossible(cell[0])) for cell in self._cells())
+        return {self._spec(cell, 0).cell: reason for cell, reason in reasons if reason}
+
+    def _spec(self, cell: tuple[dict, dict], first: int) -> Spec:
+        return Spec.make(self.learner, *cell, seed=self.seed, block=self.block, first=first)
+
+    def _size(self) -> int:
+        """Number of cells, without making them."""
+        settings = math.prod(len(_values(*entry)) for entry in self.settings.items())
+        problems = (
+            math.prod(len(_values(*entry)) for entry in each.items()) for each in self._problems()
+        )
+        return settings * sum(problems)
 
     def _problems(self) -> list:
         single = isinstance(self.problem, Mapping | str) or not isinstance(self.problem, Sequence)
@@ -71,6 +100,18 @@ class Grid:
             for problem in _combinations(table):
                 for settings in _combinations(self.settings):
                     yield problem, settings
+
+
+def why_impossible(problem: Mapping[str, Any]) -> str:
+    """Why no such problem exists, "" if it may; wrong values are somebody else's to refuse."""
+    n, k = problem.get("n"), problem.get("k")
+    if not (isinstance(n, int) and isinstance(k, int)):
+        return ""
+    if k > n:
+        return f"k={k} positions among n={n}"
+    if problem.get("target") == "majority" and k % 2 == 0:
+        return f"the majority of an even number of bits, k={k}"
+    return ""
 
 
 def _combinations(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -93,7 +134,7 @@ def grid_from_toml(path: str | Path) -> Grid:
     """
     path = Path(path)
     try:
-        table = tomllib.loads(path.read_text())
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"no sweep file {path}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -110,6 +151,8 @@ def grid_from_toml(path: str | Path) -> Grid:
 
 def _values(name: str, entry: Any) -> list:
     """The values to combine; a subset is one value unless it is a list of lists."""
+    if not isinstance(entry, list | tuple):
+        return [entry]
     if name == "subset" and entry and not isinstance(entry[0], list | tuple):
         return [entry]
-    return list(entry) if isinstance(entry, list | tuple) else [entry]
+    return list(entry)

@@ -96,10 +96,11 @@ def _heading(canvas: Canvas, series: Series, legend: Sequence[Entry]) -> float:
     for words in wrapped(series.get("y", {}).get("label", ""), WIDTH):
         end += ROW
         canvas.text(0, end - 4, words, "label")
-    return _draw_legend(canvas, legend, end) + 12
+    return draw_legend(canvas, legend, end) + 12
 
 
-def _draw_legend(canvas: Canvas, legend: Sequence[Entry], top: float) -> float:
+def draw_legend(canvas: Canvas, legend: Sequence[Entry], top: float) -> float:
+    """The entries from `top` on, as many in a row as fit; returns where they end."""
     x, y = 0.0, top + ROW
     for entry in legend:
         for number, words in enumerate(wrapped(entry.words, WIDTH - 34)):

@@ -1,11 +1,20 @@
-"""Heat maps: rows of numbers between 0 and 1 in twelve steps of one ramp."""
+"""Heat maps: rows of numbers between 0 and 1 in twelve steps of one ramp, with lines over them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from paritylab.report.drawing.canvas import Canvas
-from paritylab.report.drawing.frame import ROW, WIDTH, Frame, Series, draw_across, wrapped
+from paritylab.report.drawing.frame import (
+    ROW,
+    WIDTH,
+    Entry,
+    Frame,
+    Series,
+    draw_across,
+    draw_legend,
+    wrapped,
+)
 from paritylab.report.drawing.scales import LETTER, Axis, numbers, short
 from paritylab.report.drawing.style import HEATS
 
@@ -25,6 +34,7 @@ def _panel(series: Series, panel: Series) -> Canvas:
     for words in wrapped(series.get("y", {}).get("label", ""), WIDTH):
         top += ROW
         canvas.text(0, top - 4, words, "label")
+    top = draw_legend(canvas, _entries(panel), top)
     names = [str(name) for name in panel.get("y_names", ())] or [str(row) for row in range(rows)]
     left = 12 + min(max(map(len, names)), 24) * 11 * LETTER
     cell = min(26.0, max(4.0, 230 / rows))
@@ -40,6 +50,7 @@ def _panel(series: Series, panel: Series) -> Canvas:
             x, y = frame.x(start - 0.5), frame.y(row - 0.5)
             canvas.box(x, y, frame.x(end - 0.5) - x + 0.3, cell + 0.3, f"cell h{level}")
     _mark_places(frame, panel, rows)
+    _draw_lines(frame, panel)
     for row, name in _some(names, cell, 13.0):
         canvas.text(left - 6, frame.y(row) + 4, name[:24], "tick", "end")
     frame = frame._replace(across=frame.across._replace(ticks=_ticks(frame.across, panel, columns)))
@@ -70,6 +81,28 @@ def _mark_places(frame: Frame, panel: Series, rows: int) -> None:
         x, y = frame.x(float(column)), frame.y(float(row))
         canvas.disc(x, y, 3.4, "ring")
         canvas.disc(x, y, 3.4, "core")
+
+
+def _entries(panel: Series) -> list[Entry]:
+    """Legend of the lines; pieces of one line have one label."""
+
+    def sample(pen: str) -> Callable[[Canvas, float, float], None]:
+        return lambda canvas, x, y: canvas.line([(x, y), (x + 22, y)], pen)
+
+    pens = {line["label"]: line.get("pen", "contour") for line in panel.get("lines", ())}
+    return [Entry(label, sample(pen)) for label, pen in pens.items()]
+
+
+def _draw_lines(frame: Frame, panel: Series) -> None:
+    """Lines over the map, each with a rim in the colour of the page so that it stands out."""
+    lines = [
+        ([(frame.x(float(x)), frame.y(float(y))) for x, y in line["points"]], line)
+        for line in panel.get("lines", ())
+    ]
+    for points, _ in lines:
+        frame.canvas.line(points, "halo")
+    for points, line in lines:
+        frame.canvas.line(points, line.get("pen", "contour"))
 
 
 def _some(names: Sequence[str], step: float, need: float) -> list[tuple[int, str]]:

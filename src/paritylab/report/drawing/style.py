@@ -55,6 +55,10 @@ PENS = {
     "span": Pen("ink", width=1.5),
     "ring": Pen("back", width=2.6),
     "core": Pen("c1", width=1.4),
+    "halo": Pen("back", width=4.0),
+    "contour": Pen("c1", width=2.0),
+    "theory": Pen("ink", width=1.8, dash="6 4"),
+    "theory2": Pen("ink", width=1.8, dash="2 3"),
     "cell": Pen(fill="own"),
 }
 #: Words: their size and colour.

@@ -90,8 +90,14 @@ def _heatmaps(series: Series) -> str:
     for panel in series["panels"]:
         values = np.stack([numbers(row) for row in panel["values"]])
         known = np.where(np.isfinite(values), values, -np.inf)
-        peaks = [f"{row.max():.2g} at {row.argmax()}" for row in known[:MANY]]
+        places = panel.get("x_names") or range(values.shape[1])
+        peaks = [
+            f"{row.max():.2g} at {places[row.argmax()]}" if row.max() >= 0 else "none"
+            for row in known[:MANY]
+        ]
         title = f"{panel['title']}: " if panel.get("title") else ""
         more = f" and {len(values) - MANY} more rows" if len(values) > MANY else ""
+        over = dict.fromkeys(str(line["label"]) for line in panel.get("lines", ()))
+        more += f"; lines: {', '.join(over)}" if over else ""
         parts.append(f"{title}largest {colour} in each row {', '.join(peaks)}{more}")
     return f"{_label(series, 'y')} against {_label(series, 'x')}. {'; '.join(parts)}."

@@ -1,0 +1,344 @@
+"""Phase diagrams from stored rows: maps, contours, theory's lines, impossible cells, tables."""
+
+import csv
+import sys
+import types
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from paritylab.learning import LEARNERS
+from paritylab.problem import Junta
+from paritylab.report import write_report
+from paritylab.report.figures import svg
+from paritylab.report.phases import contour, phase_figure, usual_layout
+from paritylab.statistics import Rate
+from paritylab.sweep import Grid, Spec
+from paritylab.sweep.blocks import data_of, learner_of, learners_from_file
+from paritylab.sweep.cells import Cell, stored_cells, tidy, varied
+from paritylab.sweep.cost import check_cost, cost_of
+from paritylab.sweep.named import EFFORTS, NAMED, Layout, TheoryLine, rows_by_information
+
+COIN = Path(__file__).parent / "coin.py"
+GRID = """learner = "coin"
+runs = 4
+block = 2
+[problem]
+n = [1, 2, 3]
+k = [1, 2]
+[settings]
+rate = 0.5
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def coin():
+    if "coin" not in LEARNERS:
+        learners_from_file(COIN)
+    yield
+    LEARNERS.pop("coin", None)
+
+
+def run(capsys, *arguments):
+    from paritylab.cli import main
+
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    return stopped.value.code, *capsys.readouterr()
+
+
+def cells(rate, n=(8, 16, 32), k=(1, 2, 3, 4), **more):
+    return [
+        Cell({"learner": "heads", "n": a, "k": b, **more}, Rate(round(100 * rate(a, b)), 100), True)
+        for a in n
+        for b in k
+    ]
+
+
+def test_a_contour_lies_where_the_rate_is_one_half():
+    values = np.array([[0.0, 0.25, 1.0], [0.0, 0.75, 1.0]])
+    places = np.array([point for piece in contour(values, 0.5) for point in piece])
+    top, bottom = places[places[:, 1] == 0], places[places[:, 1] == 1]
+    assert np.allclose(top[:, 0], 1 + 1 / 3)
+    assert np.allclose(bottom[:, 0], 2 / 3)
+    assert contour(np.array([[0.0, np.nan], [1.0, 1.0]]), 0.5) == []
+    assert contour(np.zeros((3, 3)), 0.5) == []
+
+
+def test_a_map_has_its_contour_theorys_line_and_curves_with_intervals():
+    found = cells(lambda n, k: 1.0 if k <= np.log2(n) - 1.5 else 0.0)
+    theory = TheoryLine("k = log2(n) - 1.5", lambda values: np.log2(values["n"]) - 1.5)
+    series = phase_figure(found, Layout("n", "k", lines=(theory,)), "caption")
+    heat, curves = series["parts"]
+    (panel,) = heat["panels"]
+    assert panel["x_names"] == ["8", "16", "32"]
+    assert panel["y_names"] == ["4", "3", "2", "1"]
+    assert np.asarray(panel["values"])[:, 0].tolist() == [0.0, 0.0, 0.0, 1.0]
+    labels = {line["label"] for line in panel["lines"]}
+    assert labels == {"50 %", "k = log2(n) - 1.5"}
+    (line,) = [each for each in panel["lines"] if each["pen"] == "theory"]
+    assert line["points"][1] == pytest.approx([1, 4 - 1 - np.log(2.5 / 2) / np.log(1.5) - 1])
+    assert len(curves["lines"]) == 3
+    assert all(len(each["low"]) == 4 for each in curves["lines"])
+    picture = svg(series)
+    ElementTree.fromstring(picture)
+    assert 'class="contour"' in picture
+    assert 'class="theory"' in picture
+
+
+def test_missing_cells_are_left_blank_and_described():
+    found = [each for each in cells(lambda n, k: 0.5) if each.values["k"] < 4]
+    found += cells(lambda n, k: 0.5, n=(8,), k=(4,))
+    series = phase_figure(found, Layout("n", "k"))
+    values = np.asarray(series["parts"][0]["panels"][0]["values"])
+    assert np.isnan(values[0, 1:]).all()
+    assert np.isfinite(values[1:]).all()
+    assert "success" in svg(series)
+
+
+def test_a_layout_for_any_grid():
+    assert usual_layout(cells(lambda n, k: 0.5)) == Layout("n", "k", ())
+    one = [c for c in cells(lambda n, k: 0.5) if c.values["k"] == 2]
+    assert usual_layout(one) == Layout("n", panel=(), curve="")
+    two = [c._replace(values={**c.values, "mask": m}) for c in one for m in ("token", "level")]
+    assert usual_layout(two) == Layout("n", panel=(), curve="mask")
+    wide = cells(lambda n, k: 0.5, n=(8, 1024))
+    assert usual_layout(wide, x="k", y="n") == Layout("k", "n", (), log="y")
+    with pytest.raises(ValueError, match="no number varies"):
+        usual_layout(one[:1])
+    with pytest.raises(ValueError, match="an entry 'width'; there are: learner, n, k"):
+        phase_figure(one, Layout("n", "width"))
+    with pytest.raises(ValueError, match="nothing of this sweep"):
+        phase_figure([], Layout("n"))
+
+
+def test_tidy_rows_keep_settings_that_share_a_name_with_a_result():
+    (row,) = tidy([Cell({"learner": "coin", "rate": 0.9, "set": (1, 2)}, Rate(3, 4), False)])
+    assert (row["rate_setting"], row["rate"], row["runs"]) == (0.9, 0.75, 4)
+    assert (row["set"], row["made_by"]) == ("1 2", "other code or machine")
+    assert row["low"] < 0.75 < row["high"]
+
+
+def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
+    (elsewhere / "grid.toml").write_text(GRID)
+    shared = ("--store", "c.db")
+    code, out, err = run(
+        capsys, "sweep", "run", "grid.toml", "--file", str(COIN), "--dry-run", *shared
+    )
+    assert code == 0
+    assert "5 cells, 10 blocks of 2 runs" in out
+    assert "1 cell asks for what cannot be" in err
+    assert "k=2 positions among n=1" in err
+    code, out, err = run(capsys, "sweep", "run", "grid.toml", "--file", str(COIN), *shared)
+    assert code == 0
+    assert "10 blocks computed" in err
+    code, out, _ = run(capsys, "sweep", "plot", "grid.toml", "--out", "p.svg", *shared)
+    assert code == 0
+    assert "5 cells of 4 runs each" in out
+    assert "k=2 positions among n=1" in out
+    ElementTree.fromstring((elsewhere / "p.svg").read_text())
+    assert run(capsys, "sweep", "plot", "--x", "k", "--y", "n", "--out", "q.svg", *shared)[0] == 0
+    assert run(capsys, "sweep", "export", "--csv", "rates.csv", *shared)[0] == 0
+    with (elsewhere / "rates.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 5
+    assert {"learner", "n", "k", "successes", "runs", "rate", "low", "high"} <= set(rows[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["plot", "nothing"], "unknown sweep"),
+        (["plot", "scaling"], "nothing of scaling is stored"),
+        (["plot", "--out", "x.bmp"], "ends in .svg, .pdf or .png"),
+        (["plot", "--out", "no/such/x.svg"], "existing folder"),
+        (["plot", "--x", "depth", "--out", "y.svg"], "an entry 'depth'"),
+        (["export", "--parquet", "x.parquet"], "Parquet needs pyarrow"),
+        (["export"], "say where to"),
+    ],
+)
+def test_what_cannot_be_drawn_or_written_is_one_line(
+    elsewhere, capsys, command, message, monkeypatch
+):
+    from paritylab.sweep import open_store, run_sweep
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with open_store("c.db") as store:
+        run_sweep(Grid("coin", {"n": [1, 2], "k": 1}, {}, runs=1, block=1).specs(), store)
+    code, out, err = run(capsys, "sweep", *command, "--store", "c.db")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_parquet_columns_have_one_type(elsewhere, capsys, monkeypatch):
+    """tau = 0.1 beside tau = "1/n" once made pyarrow refuse the whole table."""
+    from paritylab.cli.phases import _column, _parquet_writer
+
+    assert _column([0.1, "1/n", None]) == ["0.1", "1/n", None]
+    assert _column([1, 0.5, None]) == [1, 0.5, None]
+    written = {}
+
+    class Sink:
+        def getvalue(self):
+            return types.SimpleNamespace(to_pybytes=lambda: b"PAR1")
+
+    fake = types.ModuleType("pyarrow")
+    fake.table, fake.BufferOutputStream = lambda columns: columns, Sink
+    fake.parquet = types.ModuleType("pyarrow.parquet")
+    fake.parquet.write_table = lambda table, sink: written.update(table)
+    monkeypatch.setitem(sys.modules, "pyarrow", fake)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", fake.parquet)
+    _parquet_writer()([{"tau": 0.1, "n": 1}, {"tau": "1/n", "n": 2}], elsewhere / "x.parquet")
+    assert written == {"tau": ["0.1", "1/n"], "n": [1, 2]}
+    assert (elsewhere / "x.parquet").read_bytes() == b"PAR1"
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_named_sweeps_are_sound_and_fit_their_layout(name, effort):
+    sweep = NAMED[name]
+    specs = [spec for grid in sweep.grids(effort) for spec in grid.specs()]
+    one_each = list({spec.cell: spec for spec in specs}.values())
+    for spec in one_each:
+        learner = learner_of(spec)
+        check_cost(spec, learner)
+    smallest = min(one_each, key=lambda spec: dict(spec.problem)["n"])
+    data_of(smallest, learner_of(smallest))
+    drawn = [
+        Cell({"learner": s.learner, **dict(s.problem), **dict(s.settings)}, Rate(1, 2), True)
+        for s in one_each
+    ]
+    series = phase_figure(drawn, sweep.layout)
+    assert svg(series)
+    lines = {
+        line["label"]
+        for part in series["parts"]
+        for panel in part.get("panels", ())
+        for line in panel.get("lines", ())
+    }
+    if effort != "quick":
+        names = {n for n in (sweep.layout.x, sweep.layout.y, sweep.layout.curve) if n}
+        assert names <= set(varied(drawn))
+        assert {line.label for line in sweep.layout.lines} <= lines
+
+
+def test_no_method_can_do_without_information():
+    exact = rows_by_information({"n": 32, "noise": 0.0})
+    assert exact == pytest.approx(np.log2(32 * 31 / 2))
+    assert rows_by_information({"n": 32, "noise": 0.4}) > 20 * exact
+
+
+def test_other_codes_runs_stand_in_but_are_never_added():
+    def block(mark, first):
+        spec = Spec.make("coin", {"n": 1, "k": 1}, {}, block=2, first=first)
+        rows = [{"success": True}] * 2
+        return {
+            "hash": spec.hash,
+            "cell": spec.cell,
+            "spec": spec.plain(),
+            "fingerprint": mark,
+            "rows": rows,
+        }
+
+    from paritylab.sweep.runner import fingerprint
+
+    mine = fingerprint(Spec.make("coin", {"n": 1, "k": 1}, {}))
+    (cell,) = stored_cells([block("other", 0), block("other", 2), block(mine, 0)])
+    assert (cell.rate.runs, cell.current) == (2, True)
+    (cell,) = stored_cells([block("other", 0), block("other", 2), block("third", 0)])
+    assert (cell.rate.runs, cell.current) == (4, False)
+
+
+@pytest.mark.parametrize("name", ["majority", "conjunction", "not-all-equal", "staircase"])
+def test_a_spec_can_name_a_junta(name):
+    spec = Spec.make("anneal", {"n": 8, "k": 3, "target": name}, {}, block=2)
+    plain = Spec.make("anneal", {"n": 8, "k": 3}, {}, block=2)
+    juntas, parities = (data_of(each, learner_of(each)).targets for each in (spec, plain))
+    assert all(isinstance(each, Junta) for each in juntas)
+    assert [each.subset for each in juntas] == [each.subset for each in parities]
+    made = getattr(Junta, name.replace("-", "_"))
+    assert juntas[0] == made(8, parities[0].subset)
+
+
+def test_an_unknown_target_is_named():
+    spec = Spec.make("anneal", {"n": 8, "k": 3, "target": "majorty"}, {}, block=2)
+    with pytest.raises(ValueError, match="did you mean 'majority'"):
+        data_of(spec, learner_of(spec))
+    even = Grid("anneal", {"n": 8, "k": [2, 3], "target": ["majority", "parity"]})
+    assert list(even.skipped().values()) == ["the majority of an even number of bits, k=2"]
+
+
+@pytest.mark.parametrize(
+    ("learner", "problem", "settings"),
+    [
+        ("heads", {"n": 10**9, "k": 2}, {}),
+        ("heads", {"n": 12, "k": 2, "samples": 10**10}, {}),
+        ("heads", {"n": 100_000, "k": 2}, {"heads": 100_000}),
+        ("anneal", {"n": 20, "k": 3, "samples": 10**11}, {}),
+        ("xor", {"n": 64, "samples": 10**13}, {}),
+        ("teacher", {"n": 2**21, "k": 2**20, "samples": 1000}, {}),
+        ("elimination", {"n": 1000, "k": 2, "samples": 10**10}, {}),
+        ("feedforward", {"n": 20, "k": 2}, {"width": 10**9}),
+    ],
+)
+def test_what_no_machine_here_can_do_is_refused_before_it_starts(
+    learner, problem, settings, monkeypatch
+):
+    monkeypatch.setattr("paritylab.sweep.cost.machine_memory", lambda: 2.0**34)
+    spec = Spec.make(learner, problem, settings, block=20)
+    with pytest.raises(ValueError, match=r"a block of 20 runs (needs|would take) about .*smaller"):
+        data_of(spec, learner_of(spec))
+
+
+def test_estimates_grow_with_every_size():
+    def cost(**changes):
+        given = {"n": 30, "k": 2, "heads": 2, "samples": 100, "block": 20, "steps": 10} | changes
+        spec = Spec.make(
+            "heads",
+            {name: given[name] for name in ("n", "k", "samples")},
+            {name: given[name] for name in ("heads", "steps")},
+            block=given["block"],
+        )
+        return cost_of(spec, learner_of(spec))
+
+    for name in ("n", "samples", "block"):
+        more = cost(**{name: 1000})
+        assert more.memory > cost().memory
+        assert more.seconds > cost().seconds
+    assert cost(heads=1000).memory > cost().memory
+    assert cost(steps=1000).seconds == pytest.approx(100 * cost().seconds)
+
+
+def test_a_grid_of_too_many_blocks_is_refused():
+    with pytest.raises(ValueError, match="at most 1,000,000 blocks, this grid has 2,000,000"):
+        Grid("coin", {"n": [1, 2], "k": 1}, runs=10**6, block=1)
+    with pytest.raises(ValueError, match="no cell of this grid can exist: coin k=3 n=2"):
+        list(Grid("coin", {"n": 2, "k": [3, 4]}).specs())
+
+
+def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch):
+    from paritylab.cli.phases import stored_phases
+    from paritylab.sweep import open_store, run_sweep
+    from paritylab.sweep.named import NamedSweep
+
+    def grids(effort):
+        size = {"quick": 2, "default": 4, "full": 8}[effort]
+        problem = {"n": [2, 3], "k": [1, 2]}
+        return [Grid("coin", problem, {}, runs=size, block=2)]
+
+    coins = NamedSweep("Coins", "How coins fall.", grids, Layout("n", "k"))
+    monkeypatch.setattr("paritylab.sweep.named.NAMED", {"coins": coins})
+    assert stored_phases(Path("s.db")) == []
+    with open_store("s.db") as store:
+        run_sweep(grids("default")[0].specs(), store)
+        run_sweep(list(grids("full")[0].specs())[:12], store)
+    (phase,) = stored_phases(Path("s.db"))
+    assert phase.command == "paritylab sweep run coins --effort default"
+    text = write_report([], elsewhere / "page", [phase]).read_text()
+    assert "Phase diagrams" in text
+    assert phase.command in text
+    assert "How coins fall. 4 cells of 4 runs each." in text
+    assert text.count("<svg") == 2
