@@ -187,18 +187,21 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             at = names.index(row["method"]), SIZES.index(row["n"])
             if row["tables"]:
                 shares[at] = row["found"] / row["tables"]
-            text = f"{row['seconds']:.2g} s" if row["tables"] else "–"
+            text = f"{row['seconds']:.2g}" if row["tables"] else "–"
             dark = row["tables"] and shares[at] > 0.6
             panel.text(
                 at[1], at[0], text, ha="center", va="center", color="white" if dark else "black"
             )
+        panel.set_facecolor("lightgrey")
         panel.imshow(shares, vmin=0, vmax=1, cmap="Blues", aspect="auto")
         panel.set_xticks(range(len(SIZES)), SIZES)
         panel.set_yticks(range(len(names)), names)
         panel.set_title(f"k = {kind[0]}, noise {kind[1]:g}, rows {kind[2]}", fontsize=9)
     for panel in axes[-1]:
         panel.set_xlabel("columns n")
-    figure.suptitle("share of tables recovered, white none to dark all; seconds per table")
+    figure.suptitle(
+        "share of tables recovered: white none, dark all, grey not run; processor seconds per table"
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
 

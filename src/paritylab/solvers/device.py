@@ -250,7 +250,8 @@ def _tile_best(
     lower: Any, upper: Any, limits: Any, corner: Any, margins: Any, shape: tuple[int, int]
 ) -> Any:
     """Where the largest score of a tile is."""
-    return jnp.argmax(_scores(*_tile(lower, upper, limits, corner, shape), margins).reshape(-1))
+    lefts, rights, inside = _tile(lower, upper, limits, corner, shape)
+    return jnp.argmax(_scores(lefts, rights, inside, margins).reshape(-1))
 
 
 def _tile(lower: Any, upper: Any, limits: Any, corner: Any, shape: tuple[int, int]) -> Any:

@@ -47,21 +47,19 @@ def heads(task: Task) -> Outcome:
 def _one_step(task: Task, train: np.ndarray) -> tuple[int, ...]:
     """The two columns whose attention one gradient step from equal weights raises most.
 
-    With z the mean of the signs, the prediction 1 - 2z² and the squared loss, the gradient in the
-    weight of column l is mean((ŷ - y)·(-4 z s_l)). The label of a pair is minus its sign
+    With z the mean of the signs s, the prediction ŷ = 1 - 2z² and the loss -yŷ, the step raises the
+    weight of column l by a multiple of -mean(y z s_l); the squared loss would add the pull of ŷ on
+    itself, which is alike for all columns but for its noise. The label of a pair is minus its sign
     product, so the step is made for labels and for their opposites, and the pair that fits its own
     rows better is named.
     """
     table = task.table
-    signs, middle = table.signs, table.signs.mean(axis=0)
     # Rows that do not train have no weight, so that the columns need not be copied.
-    used = np.zeros(table.rows, np.float32)
-    used[train] = 1
-    labels, named = table.labels * used, []
-    for sign in (1, -1):
-        force = signs @ ((used * (1 - 2 * middle**2) - sign * labels) * middle)
-        named.append(np.argsort(-force, kind="stable")[:2])
-    best = max(named, key=lambda pair: abs(labels @ signs[pair].prod(axis=0)))
+    labels = np.zeros(table.rows, np.float32)
+    labels[train] = table.labels[train]
+    order = np.argsort(table.signs @ (labels * table.signs.mean(axis=0)), kind="stable")
+    pairs = (order[:2], order[-2:])
+    best = max(pairs, key=lambda pair: abs(labels @ table.signs[pair].prod(axis=0)))
     return tuple(sorted(table.kept[best].tolist()))
 
 

@@ -89,7 +89,11 @@ class Table:
     @cached_property
     def signs(self) -> np.ndarray:
         """Kept columns as ±1 in float32, (columns, N)."""
-        return np.ascontiguousarray(1 - 2 * self.distinct_bits.T.astype(np.float32))
+        # Turned as bytes, which is a quarter of the work.
+        made = np.ascontiguousarray(self.distinct_bits.T).astype(np.float32)
+        made *= -2
+        made += 1
+        return made
 
     @cached_property
     def packed_columns(self) -> np.ndarray:
