@@ -64,8 +64,8 @@ class ShallowNet(eqx.Module):
         draws = _draws(key, (width // 2, n + 1))
         hidden = np.where(draws[:, :n] > 0, 1.0, -1.0) / np.sqrt(n)
         output = np.repeat([1.0, -1.0], width // 2)
-        twice = (np.concatenate([part, part]) for part in (hidden, draws[:, n]))
-        return cls(*twice, output, np.zeros(()), "clipped")
+        thresholds = np.tile(draws[:, n], 2)
+        return cls(np.tile(hidden, (2, 1)), thresholds, output, np.zeros(()), "clipped")
 
     @classmethod
     def signs(cls, key: Any, n: int, width: int, power: int) -> "ShallowNet":
@@ -73,6 +73,21 @@ class ShallowNet(eqx.Module):
         draws = np.where(_draws(key, (width, n + 1)) > 0, 1.0, -1.0)
         zero = np.zeros(())
         return cls(draws[:, :n], np.zeros(width), draws[:, n], zero, "power", power)
+
+
+@final
+class DisjointPolyNet(eqx.Module):
+    """ŷ = Π_i w_iᵀx_{P_i}: one linear unit per block of n/k neighbouring signs, multiplied.
+
+    weights: w (k, n/k); row i reads the i-th block.
+    """
+
+    weights: Float[AnyArray, "k block"] = eqx.field(converter=keep_float64)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        x = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
+        weights = jnp.asarray(self.weights)
+        return jnp.prod(jnp.sum(weights * x.reshape(weights.shape), axis=1))
 
 
 def _draws(key: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -80,7 +80,13 @@ class HingeNet:
     @classmethod
     def daniely_malach(cls, **changes: Any) -> "HingeNet":
         """Daniely and Malach: clipped ReLU, antisymmetric start, D_A; sizes and rate are ours."""
-        ours = {"width": 128, "start": 0.1, "eta": 0.5, "decay": 1e-3, "steps": 1000}
+        ours: dict[str, Any] = {
+            "width": 128,
+            "start": 0.1,
+            "eta": 0.5,
+            "decay": 1e-3,
+            "steps": 1000,
+        }
         return replace(cls(activation="clipped", mixture=0.5, **ours), **changes)
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
@@ -165,7 +171,7 @@ def _predict(weights: dict[str, Any], x: jax.Array, activation: str) -> jax.Arra
     return net.activate(z) @ weights["output"] + weights["offset"]
 
 
-def _hinge(weights: Any, x: jax.Array, y: jax.Array, activation: str) -> jax.Array:
+def _hinge(weights: Any, x: jax.Array, y: Any, activation: str) -> jax.Array:
     return jnp.mean(jnp.maximum(0, 1 - y * _predict(weights, x, activation)))
 
 

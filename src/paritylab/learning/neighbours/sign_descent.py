@@ -17,8 +17,8 @@ from paritylab.models.shallow import ShallowNet
 from paritylab.problem import Parity
 from paritylab.theory.neighbours import power_signal
 
-#: Rows whose gradient is taken at once; more are summed in pieces.
-PIECE = 8192
+#: Rows whose gradient is taken at once; the last piece is filled up with rows of label 0.
+PIECE = 1024
 
 _judge = partial(judge_models, most_bits=14, samples=8192)
 
@@ -61,7 +61,7 @@ class SignDescent:
         first = data.targets[0]
         if not isinstance(first, Parity) or first.k < 2 or not first.is_uniform:
             raise ValueError("sign descent with z^k learns a Parity of k ≥ 2 fair bits")
-        starts = [self._start(key, target) for key, target in zip(keys, data.targets, strict=True)]
+        starts = [self.start(key, target) for key, target in zip(keys, data.targets, strict=True)]
         weights = np.stack([start.hidden for start in starts]).astype(np.float32)
         outputs = np.stack([start.output for start in starts]).astype(np.float32)
         records = []
@@ -101,11 +101,13 @@ class SignDescent:
         )
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ShallowNet:
-        thresholds = np.zeros(len(numbers["output"]))
-        return ShallowNet(**numbers, thresholds=thresholds, offset=0, activation="power",
-                          power=target.k)
+        thresholds, offset = np.zeros(len(numbers["output"])), np.zeros(())
+        return ShallowNet(
+            **numbers, thresholds=thresholds, offset=offset, activation="power", power=target.k or 1
+        )
 
-    def _start(self, key: jax.Array, target: Parity) -> ShallowNet:
+    def start(self, key: jax.Array, target: Parity) -> ShallowNet:
+        """The net of one run before training."""
         width = 16 * 2**target.k if self.width is None else self.width
         return ShallowNet.signs(jax.random.split(key)[1], target.n, width, target.k)
 
@@ -123,10 +125,10 @@ class SignDescent:
         totals: Any = (0.0, 0.0)
         generators = [generator_of(key, 2 + step) for key in keys]
         for begin in range(0, data.samples, PIECE):
-            size = min(PIECE, data.samples - begin)
             pairs = zip(generators, data.targets, strict=True)
-            rows = [draw_strings(generator, target, (size,)) for generator, target in pairs]
+            rows = [draw_strings(generator, target, (PIECE,)) for generator, target in pairs]
             packed, labels = (np.stack(part) for part in zip(*rows, strict=True))
+            labels[:, data.samples - begin :] = 0
             with jax.enable_x64(False), jax.default_matmul_precision("highest"):
                 sums = _sums(weights, outputs, packed, labels, data.targets[0].k)
             totals = tuple(a + np.asarray(b) for a, b in zip(totals, sums, strict=True))
