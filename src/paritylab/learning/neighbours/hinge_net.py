@@ -80,14 +80,9 @@ class HingeNet:
     @classmethod
     def daniely_malach(cls, **changes: Any) -> "HingeNet":
         """Daniely and Malach: clipped ReLU, antisymmetric start, D_A; sizes and rate are ours."""
-        ours: dict[str, Any] = {
-            "width": 128,
-            "start": 0.1,
-            "eta": 0.5,
-            "decay": 1e-3,
-            "steps": 1000,
-        }
-        return replace(cls(activation="clipped", mixture=0.5, **ours), **changes)
+        theirs = cls(activation="clipped", mixture=0.5)
+        ours = replace(theirs, width=128, start=0.1, eta=0.5, decay=1e-3, steps=1000)
+        return replace(ours, **changes)
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         if isinstance(data.targets[0], ParityTree):
