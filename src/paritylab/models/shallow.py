@@ -39,6 +39,11 @@ class ShallowNet(eqx.Module):
         z = jnp.asarray(self.hidden) @ x + self.thresholds
         return jnp.asarray(self.output) @ self.activate(z) + self.offset
 
+    def at_signs(self, x: Float[Array, "N n"]) -> Float[Array, " N"]:
+        """ŷ of many strings given as ±1."""
+        z = x @ jnp.asarray(self.hidden).T + jnp.asarray(self.thresholds)[None, :]
+        return self.activate(z) @ jnp.asarray(self.output) + self.offset
+
     def activate(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
         """σ of pre-activations of any shape."""
         if self.activation == "power":

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from paritylab.claims.engine import Trial
@@ -14,6 +16,7 @@ from paritylab.claims.sources import BARAK
 from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import AllInputs, Descent, learn
 from paritylab.learning.neighbours.first_gradient import names_the_set
+from paritylab.learning.neighbours.strings import generator_of
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import DisjointPolyNet
 from paritylab.problem import Parity, random_parities
@@ -54,7 +57,7 @@ class Gaps(NamedTuple):
     "n^(k-1)·ln n rows puts the hidden set on top of a ReLU neuron's first gradient.",
     efforts=Efforts(
         quick={"most": 101, "cells": ((33, 2), (129, 2)), "runs": 12},
-        default={"most": 301, "cells": ((33, 2), (129, 2), (513, 2), (13, 4), (21, 4)), "runs": 16},
+        default={"most": 301, "cells": ((33, 2), (129, 2), (13, 4), (17, 4)), "runs": 14},
         full={"most": 2001, "cells": ((513, 2), (21, 4), (33, 4), (49, 4)), "runs": 60},
     ),
     settings={"weights": "random signs", "rows": "4 times those derived for half of the batches"},
@@ -155,42 +158,51 @@ class Flow(NamedTuple):
         default={"block": 3, "k": 3, "runs": 12, "steps": 200},
         full={"block": 3, "k": 4, "runs": 40, "steps": 2000},
     ),
-    settings={"start": "uniform in ±(0.3, 0.9), Πv > 0", "time": "0.7 of the flow's end"},
+    settings={"start": "uniform in ±(0.3, 0.9), Πv > 0", "time": "0.7 of the first end of a flow"},
     seconds=(2, 3, 30),
 )
 def polynet(trial: Trial, block: int, k: int, runs: int, steps: int) -> Flow:
-    generator = np.random.default_rng(trial.seed)
-    target, size = Parity(k * block, tuple(range(0, k * block, block))), (k * block, k)
-    rows = [_one_flow(generator, target, size, steps) for _ in trial.track(range(runs))]
-    apart = tuple(max(row[0][i] for row in rows) for i in (0, 1))
-    equal = [(v, k) for v in (0.1, 0.3, 1.0) for k in (3, 4, 6)]
-    ends = [polynet_end(np.full(k, v)) * (k - 2) * v ** (k - 2) for v, k in equal]
-    still, path = max(row[1] for row in rows), rows[0][2]
-    return Flow(apart, still, max(abs(e - 1) for e in ends), size, runs, *path)  # type: ignore[arg-type]
-
-
-def _one_flow(
-    generator: np.random.Generator, target: Parity, size: tuple[int, int], steps: int
-) -> tuple[tuple[float, float], float, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """One start: distance from the flow at two rates, movement off B, and the path."""
-    n, k = size
-    start = generator.uniform(0.3, 0.9, (k, n // k)) * generator.choice([-1, 1], (k, n // k))
-    start[0, 0] *= np.sign(np.prod(start[:, 0]))
-    time = 0.7 * polynet_end(start[:, 0])
-    there, apart, still = polynet_flow(start[:, 0], time), [], []
+    n = k * block
+    target = Parity(n, tuple(range(0, n, block)))
+    starts = np.stack([
+        np.asarray(_start(jax.random.split(key)[1], k, block).weights)
+        for key in run_keys(trial.seed, 0, runs)
+    ])  # fmt: skip
+    time = 0.7 * min(polynet_end(start[:, 0]) for start in starts)
+    there = np.stack([polynet_flow(start[:, 0], time) for start in starts])
+    found = []
     for factor in (1, 2):
-        learner = Descent(
-            DisjointPolyNet(start), "correlation", "sgd", time / (factor * steps), factor * steps
+        rate = time / (factor * steps)
+        draw = partial(_start, k=k, block=block)
+        learner = Descent(draw, "correlation", "sgd", rate, factor * steps)
+        found.append(
+            learn(learner, AllInputs(target), runs=runs, key=trial.seed, trace=factor * steps // 10)
         )
-        runs = learn(learner, AllInputs(target), trace=steps // 10)
-        (weights,) = (leaf[0] for leaf in runs.numbers)
-        apart.append(float(np.max(np.abs(weights[:, 0] / there - 1))))
-        still.append(float(np.max(np.abs(weights - start)[:, 1:])))
-    way = runs.trace["weights"][0]
-    times = runs.trace["step"] * time / (2 * steps)
-    least = int(np.argmin(np.abs(start[:, 0])))
-    flow = np.array([polynet_flow(start[:, 0], float(t))[least] for t in times])
-    return (apart[0], apart[1]), max(still), (times, flow, way[:, least, 0])
+    ends = [np.asarray(each.numbers[0]) for each in found]
+    apart = [float(np.max(np.abs(end[:, :, 0] / there - 1))) for end in ends]
+    equal = [(v, size) for v in (0.1, 0.3, 1.0) for size in (3, 4, 6)]
+    last = [polynet_end(np.full(size, v)) * (size - 2) * v ** (size - 2) for v, size in equal]
+    times = found[1].trace["step"] * time / (2 * steps)
+    first = int(np.argmin([polynet_end(start[:, 0]) for start in starts]))
+    least = int(np.argmin(np.abs(starts[first, :, 0])))
+    return Flow(
+        apart=(apart[0], apart[1]),
+        still=float(max(np.max(np.abs(end - starts)[:, :, 1:]) for end in ends)),
+        end=max(abs(each - 1) for each in last),
+        size=(n, k),
+        runs=runs,
+        times=times,
+        flow=np.array([polynet_flow(starts[first, :, 0], float(t))[least] for t in times]),
+        descended=found[1].trace["weights"][first, :, least, 0],
+    )
+
+
+def _start(key: Any, k: int, block: int) -> DisjointPolyNet:
+    """Weights uniform in ±(0.3, 0.9), those on the hidden bits with a positive product."""
+    generator = generator_of(key, 0)
+    weights = generator.uniform(0.3, 0.9, (k, block)) * generator.choice([-1.0, 1.0], (k, block))
+    weights[0, 0] *= np.sign(np.prod(weights[:, 0]))
+    return DisjointPolyNet(weights)
 
 
 @polynet.judge

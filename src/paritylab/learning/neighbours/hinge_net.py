@@ -11,7 +11,7 @@ import numpy as np
 
 from paritylab.learning.data import Fresh, Target, Unknown
 from paritylab.learning.descent import judged_networks
-from paritylab.learning.judging import judge_models
+from paritylab.learning.neighbours.judging import judge_nets
 from paritylab.learning.neighbours.strings import (
     Strings,
     draw_strings,
@@ -24,8 +24,6 @@ from paritylab.problem import ParityTree
 
 #: Fresh strings on which a trace counts accuracy, and a run its accuracy on its own mixture.
 TEST_STRINGS = 1024
-
-_judge = partial(judge_models, most_bits=14, samples=8192)
 
 
 @register("hinge-net")
@@ -110,8 +108,15 @@ class HingeNet:
                 "step": np.arange(0, self.steps, every),
                 **{name: np.stack([r[name] for r in records], axis=1) for name in records[0]},
             }
+        nets = ShallowNet(**numbers, activation=self.activation)
         return judged_networks(
-            self, numbers, data, keys, judge=_judge, stats={"mixed": mixed}, trace=path
+            self,
+            numbers,
+            data,
+            keys,
+            judge=lambda models, *given: judge_nets(nets, *given),
+            stats={"mixed": mixed},
+            trace=path,
         )
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ShallowNet:
@@ -148,7 +153,7 @@ class _Rule(NamedTuple):
 
 def _test_rows(target: Any, key: jax.Array, mixture: float = 0.0) -> Strings:
     clean = replace(target, noise=0.0)
-    return draw_strings(generator_of(key, 1), clean, (TEST_STRINGS,), mixture)
+    return draw_strings(generator_of(key, 2), clean, (TEST_STRINGS,), mixture)
 
 
 def _numbers(net: ShallowNet) -> dict[str, np.ndarray]:
@@ -161,9 +166,7 @@ def _stacked(trees: list[Any]) -> Any:
 
 
 def _predict(weights: dict[str, Any], x: jax.Array, activation: str) -> jax.Array:
-    z = x @ weights["hidden"].T + weights["thresholds"][None, :]
-    net = ShallowNet(**weights, activation=activation)
-    return net.activate(z) @ weights["output"] + weights["offset"]
+    return ShallowNet(**weights, activation=activation).at_signs(x)
 
 
 def _hinge(weights: Any, x: jax.Array, y: Any, activation: str) -> jax.Array:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.data import Fresh, Population, Target, Unknown
-from paritylab.learning.judging import judge_models
+from paritylab.learning.neighbours.judging import judge_nets
 from paritylab.learning.neighbours.strings import draw_strings, generator_of, signs_of
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models.shallow import ShallowNet
@@ -19,8 +19,6 @@ from paritylab.theory.neighbours import power_signal
 
 #: Rows whose gradient is taken at once; the last piece is filled up with rows of label 0.
 PIECE = 1024
-
-_judge = partial(judge_models, most_bits=14, samples=8192)
 
 
 @register("sign-descent")
@@ -77,11 +75,7 @@ class SignDescent:
     def _judged(
         self, data: Any, keys: jax.Array, numbers: Any, records: list[Any], trace: int | None
     ) -> Trained:
-        models = [
-            self.rebuild({name: leaf[run] for name, leaf in numbers.items()}, target, keys[run])
-            for run, target in enumerate(data.targets)
-        ]
-        found = _judge(models, data, keys)
+        found = judge_nets(self._net(numbers, data.targets[0].k), data, keys)
         k = data.targets[0].k
         order = np.argsort(-np.abs(numbers["hidden"]).mean(axis=1), axis=1, kind="stable")[:, :k]
         path = None
@@ -101,10 +95,12 @@ class SignDescent:
         )
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ShallowNet:
-        thresholds, offset = np.zeros(len(numbers["output"])), np.zeros(())
-        return ShallowNet(
-            **numbers, thresholds=thresholds, offset=offset, activation="power", power=target.k or 1
-        )
+        return self._net(numbers, target.k or 1)
+
+    def _net(self, numbers: Any, k: int) -> ShallowNet:
+        output = numbers["output"]
+        zeros = {"thresholds": np.zeros(output.shape), "offset": np.zeros(output.shape[:-1])}
+        return ShallowNet(**numbers, **zeros, activation="power", power=k)
 
     def start(self, key: jax.Array, target: Parity) -> ShallowNet:
         """The net of one run before training."""
@@ -123,7 +119,7 @@ class SignDescent:
             means, slopes = zip(*signals, strict=True)
             return np.array(means), np.stack(slopes)
         totals: Any = (0.0, 0.0)
-        generators = [generator_of(key, 2 + step) for key in keys]
+        generators = [generator_of(key, 3 + step) for key in keys]
         for begin in range(0, data.samples, PIECE):
             pairs = zip(generators, data.targets, strict=True)
             rows = [draw_strings(generator, target, (PIECE,)) for generator, target in pairs]
