@@ -56,8 +56,8 @@ class Motion(NamedTuple):
     "is (1-ηλ)^t; summed over all sign patterns the good neurons are 2^k·k! times the parity. On "
     "enough rows the path is the same.",
     efforts=Efforts(
-        quick={"n": 14, "runs": 6, "rows": 4096},
-        default={"n": 14, "runs": 12, "rows": 8192},
+        quick={"n": 14, "runs": 6, "rows": 2048},
+        default={"n": 14, "runs": 12, "rows": 4096},
         full={"n": 40, "runs": 40, "rows": 262_144},
     ),
     settings={**SETTINGS, "k": 3, "gradient checked at": "n = 8, k = 2, 3, 4"},
@@ -191,7 +191,7 @@ class Needed(NamedTuple):
         },
     ),
     settings={**SETTINGS, "width": "8·2^k"},
-    seconds=(4, 12, 900),
+    seconds=(4, 11, 900),
 )
 def samples(
     trial: Trial,
