@@ -53,7 +53,7 @@ FROZEN, FROZEN_LARGE = "frozen features", "frozen features, start ten times larg
     "classifiers on fixed features do not. Control (ours): on uniform inputs the same net is still "
     "at chance after the same steps.",
     efforts=Efforts(
-        quick={"n": 50, "k": 7, "runs": 6, "steps": 600},
+        quick={"n": 50, "k": 7, "runs": 6, "steps": 800},
         default={"n": 50, "k": 7, "runs": 12, "steps": 800},
         full={"n": 100, "k": 7, "runs": 40, "steps": 4000},
     ),
