@@ -90,8 +90,8 @@ def by_rows(system: System, make, data_of, flag: str, steps, grid, n, k, runs) -
         rate = Rate.of(getattr(found, flag))
         if rate.value >= 0.9:
             break
-    fresh = steps if data_of is Fresh else 1
-    return _row(system, n, k, rate, fresh * rows, steps or np.nan, seconds, runs)
+    seen = rows * (steps if data_of is Fresh else 1) if rate.value >= 0.9 else np.inf
+    return _row(system, n, k, rate, seen, steps or np.nan, seconds, runs)
 
 
 def exact(system: System, n: int, k: int, runs: int) -> dict:
@@ -126,7 +126,7 @@ def measure(sizes, runs: int):
         heads = System("annealed heads (ours)", "–", "`Annealed()` on exact gradients")
         yield exact(heads, n, k, runs)
         grid = [64, 256, 1024, 4096]
-        on_rows = heads._replace(preset="`Annealed()` on rows drawn once")
+        on_rows = heads._replace(preset="`Annealed()`, up to 4,096 rows drawn once")
         yield by_rows(on_rows, lambda n: Annealed(), Sample, "recovered", 1500, grid, n, k, runs)
         grid = [round(8 * 2 ** (power / 2)) for power in range(14)]
         auto = System("best classical solver (ours)", "–", "`Auto()`")

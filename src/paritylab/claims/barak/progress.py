@@ -51,7 +51,7 @@ class Progress(NamedTuple):
     statement="Online SGD makes continual progress that loss and accuracy do not show: the "
     "movement ‖w_t - w_0‖_∞ of the first layer reveals it long before the loss moves.",
     efforts=Efforts(
-        quick={"n": 40, "width": 128, "runs": 8, "steps": 2000},
+        quick={"n": 40, "width": 128, "runs": 3, "steps": 1200},
         default={"n": 40, "width": 128, "runs": 20, "steps": 2000},
         full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
     ),
@@ -61,7 +61,7 @@ class Progress(NamedTuple):
         "the loss has moved": f"accuracy above {MOVED}",
         "control": "the same runs on labels without a rule",
     },
-    seconds=(5, 11, 900),
+    seconds=(3, 9, 900),
 )
 def progress(trial: Trial, n: int, width: int, runs: int, steps: int) -> Progress:
     targets = random_parities(n, 3, runs, key=trial.seed)

@@ -178,9 +178,9 @@ class Needed(NamedTuple):
     "Here: with a fixed multiple of n^(k-1) rows a step, and a fixed number of steps, most runs "
     "are right at every n, and the rows that half of them need grow no faster than n^(k-1)·ln n.",
     efforts=Efforts(
-        quick={"sizes": {2: (14, 40)}, "factors": {2: (4, 11, 32)}, "runs": 12},
+        quick={"sizes": {2: (28, 84)}, "factors": {2: (4, 11, 32)}, "runs": 12},
         default={
-            "sizes": {2: (14, 28, 56), 3: (10, 20)},
+            "sizes": {2: (28, 112), 3: (10, 20)},
             "factors": {2: (4, 11, 32), 3: (2, 6, 16)},
             "runs": 12,
         },
