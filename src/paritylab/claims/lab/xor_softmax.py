@@ -146,7 +146,9 @@ def temperature_band(trial: Trial, sizes: Sequence[int], draws: int) -> Band:
         low.append(float(inside.min()) if inside.size else np.nan)
         high.append(float(inside.max()) if inside.size else np.nan)
         balanced.append(Rate.of(shares[1][-1]))
-    ratio = power_law(sizes, np.array(high) / np.array(low))
+    wide = np.array(high) / np.array(low)
+    known = bool(np.isfinite(wide).all())
+    ratio = power_law(sizes, wide) if known else PowerLaw(np.nan, np.nan, np.nan, np.nan)
     return Band(list(sizes), low, high, ratio, balanced, float(gains[-1]))
 
 
@@ -163,7 +165,7 @@ def _temperature_band(b: Band) -> Judged:
     )
     shared: dict[str, Any] = {
         "evidence": "sampled",
-        "interval": (b.ratio.low, b.ratio.high),
+        "interval": None if np.isnan(b.ratio.low) else (b.ratio.low, b.ratio.high),
         "runs": sum(rate.runs for rate in b.balanced),
         "measured": {
             "lower end": dict(zip(b.n, b.low, strict=True)),

@@ -211,7 +211,8 @@ def _one_batch(given: tuple[Any, ...], sums: list[_Sums]) -> list[_Sums]:
     link, task, leaves, scale, key, (batch, kept) = given
     shape = task.shape
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
-    before, added = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32), []
+    before: Any = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
+    added: list[_Sums] = []
     for number, (start, end) in enumerate(shape.blocks[: max(task.numbers) + 1]):
         own = tokens[shape.n + start : shape.n + end]
         if number in task.numbers:
