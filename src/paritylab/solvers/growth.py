@@ -14,7 +14,7 @@ from paritylab.solvers.power import detectable_noise
 LEAST_SHARE = 0.01
 #: Multiplications and additions per second assumed when a search is planned, here and on an
 #: accelerator.
-RATE, DEVICE_RATE = 4e10, 5e13
+RATE, DEVICE_RATE = 4e10, 2e14
 
 
 def correlation(task: Task) -> Outcome:

@@ -71,7 +71,8 @@ def solved_with(name: str, n: int, width: int, gains: Any, *, runs: int, seed: i
             g = stand_in_weights(name, table, gain * direction, features)
             pair_sums[:, at, run] = g[0] + g[1], abs(g[0] - g[1]), g[2:].sum()
     with float64():
-        worst = worst_of(*(jnp.asarray(part) for part in pair_sums), Bowl()).error
+        total, apart, outside = (jnp.asarray(part) for part in pair_sums)
+        worst = worst_of(total, apart, outside, Bowl()).error
     return np.asarray(worst) <= SOLVED_ERROR
 
 
