@@ -225,13 +225,20 @@ def test_without_wal_the_store_works_too(tmp_path):
     assert len(contents(tmp_path / "s.db")) == 80
 
 
+def _as_before(connection, version):
+    """Marks of a store from before there were checksums."""
+    connection.execute("ALTER TABLE verdicts DROP COLUMN checksum")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute("PRAGMA application_id = 0")
+
+
 def test_an_older_store_is_brought_up_to_date_and_keeps_its_verdicts(tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.save_verdict("key", {"id": "x"})
     connection = sqlite3.connect(path)
     connection.execute("DROP TABLE blocks")
-    connection.execute("PRAGMA user_version = 1")
+    _as_before(connection, 1)
     connection.close()
     with Store(path) as store:
         assert store.verdict("key") == {"id": "x"}
@@ -249,7 +256,8 @@ def test_blocks_of_an_older_store_keep_their_place(tmp_path):
         "json_remove(json_set(spec, '$.width', 5, '$.block', 2), '$.first')"
     )
     connection.execute("ALTER TABLE blocks DROP COLUMN fingerprint")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("ALTER TABLE blocks DROP COLUMN checksum")
+    _as_before(connection, 2)
     connection.commit()
     connection.close()
     with Store(path) as store:

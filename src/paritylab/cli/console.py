@@ -32,6 +32,11 @@ def say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
+def complain(message: str) -> None:
+    """What went wrong, on standard error even with --quiet."""
+    print(f"paritylab: {message}", file=sys.stderr, flush=True)
+
+
 def say_plainly(message: str) -> None:
     """A remark for logs and pipes, where no progress display moves."""
     if not is_lively():

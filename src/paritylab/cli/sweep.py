@@ -5,13 +5,14 @@ import io
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from paritylab.cli import console
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.cli.compiled import keep_compiled
+from paritylab.cli.engines import EngineName, chosen_engine, report_failures, rescue
 from paritylab.files import write_atomically
 
 app = typer.Typer(
@@ -32,24 +33,27 @@ def run(
     effort: Annotated[EffortName, typer.Option(help="Size of a named sweep.")] = "default",
     store: StoreFile = DEFAULT_STORE,
     engine: Annotated[
-        Literal["serial", "processes"], typer.Option(help="Blocks one by one, or side by side.")
+        EngineName, typer.Option(help="Blocks one by one, side by side, or on a dask cluster.")
     ] = "serial",
+    cluster: Annotated[
+        str, typer.Option(metavar="local|ADDRESS", help="With --engine dask: whose workers.")
+    ] = "local",
     file: Annotated[
         Path | None, typer.Option(help="Your own learners, a Python file; it is run as code.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is stored.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
-) -> None:
+) -> int:
     """Run every cell of a grid that is not stored yet.
 
     Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
     command again and it goes on where it stopped.
     """
     keep_compiled(store)
+    workers = chosen_engine(engine, cluster)
     from paritylab.sweep import grid_from_toml, learners_from_file, open_store, run_sweep
-    from paritylab.sweep.engines import processes, serial, usual_jobs
     from paritylab.sweep.named import named_grid
-    from paritylab.sweep.runner import block_key, check_specs
+    from paritylab.sweep.runner import BlockError, block_key, check_specs
 
     if file is not None:
         learners_from_file(file)
@@ -64,24 +68,31 @@ def run(
                 stored = opened.finished_blocks()
             done = sum(block_key(spec) in stored for spec in specs)
         print(f"{len(cells)} cells, {len(specs)} blocks of {grid.block} runs, {done} stored")
-        return
-    jobs = usual_jobs(len(specs)) if engine == "processes" else 1
+        return 0
+    failed = None
     with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
         start = time.perf_counter()
-        computed = run_sweep(
-            specs,
-            opened,
-            engine=serial() if engine == "serial" else processes(jobs),
-            until=grid.until,
-            fresh=fresh,
-            file=None if file is None else str(file),
-            on_block=lambda spec, new: counter.advance(),
-        )
+        try:
+            computed = run_sweep(
+                specs,
+                opened,
+                engine=workers(len(specs)),
+                until=grid.until,
+                fresh=fresh,
+                file=None if file is None else str(file),
+                on_block=lambda spec, new: counter.advance(),
+            )
+        except BlockError as error:
+            failed, computed = error, error.computed
         seconds = time.perf_counter() - start
-    skipped = len(specs) - computed
+    skipped = len(specs) - computed - (len(failed.failures) if failed else 0)
     reason = "reused" if grid.until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
     _print_rates(store, cells)
+    return report_failures(failed)
+
+
+app.command("rescue", epilog="Example: paritylab sweep rescue results.db --to whole.db")(rescue)
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")

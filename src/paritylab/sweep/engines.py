@@ -71,10 +71,11 @@ def usual_jobs(tasks: int) -> int:
 
 def _serial(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
     for task in tasks:
-        yield Done(task, *_timed(function, task))
+        yield Done(task, *timed(function, task))
 
 
-def _timed(function: Callable[[Any], Any], task: Any) -> tuple[Any, float]:
+def timed(function: Callable[[Any], Any], task: Any) -> tuple[Any, float]:
+    """The function's value, or its `Failure`, and the seconds it took."""
     start = time.perf_counter()
     try:
         value = function(task)
@@ -192,7 +193,7 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
             task = pipe.recv()
         except EOFError:
             return
-        value, seconds = _timed(function, task)
+        value, seconds = timed(function, task)
         try:
             pipe.send((value, seconds))
         except ConnectionError:
