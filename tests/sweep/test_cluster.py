@@ -53,27 +53,44 @@ def test_nothing_to_do_starts_nothing():
     assert list(cluster("local")(eval, [])) == []
 
 
-def test_deaths_failures_and_all_the_rest_on_a_local_cluster(light, tmp_path):
-    """One block kills its worker every time, one the first time, one the first two times."""
-    shy = [
+def _shy(path, times):
+    """A task that kills its worker so many times, then returns the number."""
+    return (
         f"(lambda file: __import__('os').kill(__import__('os').getpid(), 9) "
         f"if file.write('x') and file.flush() is None and file.tell() <= {times} else {times})"
-        f"(open({str(tmp_path / str(times))!r}, 'a'))"
-        for times in (1, 2)
-    ]
-    deadly, wrong = "__import__('os')._exit(3)", "1 / 0"
-    tasks = [*shy, deadly, wrong, *map(str, range(20))]
+        f"(open({str(path)!r}, 'a'))"
+    )
+
+
+def test_a_local_cluster_forgives_a_death_and_listens_on_loopback_only(light, tmp_path):
+    shy, heard = _shy(tmp_path / "tried", 1), set()
+    done = {}
+    for each in cluster("local", 2)(eval, [shy, "1 / 0", *map(str, range(20))]):
+        done[each.task] = each.value
+        heard |= {address for pid in (os.getpid(), *workers_of("self")) for address in ports(pid)}
+    assert done[shy] == 1
+    assert (tmp_path / "tried").read_text().startswith("xx")
+    assert [done[str(number)] for number in range(20)] == list(range(20))
+    assert done["1 / 0"].reason == "ZeroDivisionError: division by zero"
+    assert heard == {"0100007F"}, "127.0.0.1 only, as the kernel writes it"
+
+
+@pytest.mark.slow
+def test_a_deadly_task_is_reported_and_the_rest_is_done(light, tmp_path):
+    shy, deadly = (
+        [_shy(tmp_path / str(times), times) for times in (1, 2)],
+        "__import__('os')._exit(3)",
+    )
+    tasks = [*shy, deadly, *map(str, range(20))]
     done = {each.task: each.value for each in cluster("local", 2)(eval, tasks)}
     assert [done[task] for task in shy] == [1, 2]
-    assert [(tmp_path / str(times)).read_text() for times in (1, 2)] == ["xx", "xxx"]
     assert [done[str(number)] for number in range(20)] == list(range(20))
     assert done[deadly] == Failure("its worker died every time")
-    assert done[wrong].reason == "ZeroDivisionError: division by zero"
 
 
-def test_a_local_cluster_listens_on_loopback_only(light):
-    def listening(pid):
-        """Addresses on which a process accepts connections, from the kernel's table."""
+def ports(pid):
+    """Addresses on which a process accepts connections, from the kernel's tables."""
+    with contextlib.suppress(FileNotFoundError):  # a worker that has just been killed
         links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.exists()]
         mine = {link[8:-1] for link in links if link.startswith("socket:")}
         for table in ("tcp", "tcp6"):
@@ -81,18 +98,6 @@ def test_a_local_cluster_listens_on_loopback_only(light):
                 fields = line.split()
                 if fields[3] == "0A" and fields[9] in mine:
                     yield fields[1].split(":")[0]
-
-    if not Path("/proc/self/net/tcp").exists():
-        pytest.skip("needs the kernel's table of sockets")
-    (done,) = cluster("local", 1)(_family, [0])
-    assert {address for pid in done.value for address in listening(os.getpid())} <= {"0100007F"}
-    before = set(listening(os.getpid()))
-    assert before <= {"0100007F"}
-    assert done.value[1] == {"0100007F"}
-
-
-def _family(task):
-    return task, {"0100007F"}
 
 
 def test_tasks_are_taken_as_workers_become_free(light):
@@ -135,7 +140,7 @@ def test_workers_with_many_threads_are_refused(light):
 
 def test_a_lost_scheduler_is_one_line(light):
     with somebody_elses() as other:
-        results = cluster(other.scheduler_address)(time.sleep, [0, 0, 20, 20, 20])
+        results = cluster(other.scheduler_address)(time.sleep, [0, 0, 3, 3])
         next(results)
         threading.Timer(0.2, other.close).start()
         with pytest.raises(ClusterError, match="run the same command again"):
@@ -192,7 +197,9 @@ def test_an_unreachable_scheduler_is_one_line_and_exit_2(elsewhere, capsys):
     assert capsys.readouterr().err == f"paritylab: no scheduler at {address}: Connection refused\n"
 
 
-GRID = 'learner = "coin"\nruns = 80\nblock = 2\nproblem = {n = 8, k = 2}\nsettings = {pause = 0.1}\n'
+GRID = (
+    'learner = "coin"\nruns = 80\nblock = 2\nproblem = {n = 8, k = 2}\nsettings = {pause = 0.1}\n'
+)
 
 
 def contents(path):
@@ -200,19 +207,14 @@ def contents(path):
         return [(block["key"], block["rows"]) for block in store.blocks()]
 
 
-def children(pid):
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in path.read_text().split()] if path.exists() else []
-
-
 def workers_of(pid):
     """Worker processes of a driver; multiprocessing keeps a helper of its own beside them."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (task / "children").read_text().split()):
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-            if b"spawn_main" in command:
-                found.append(child)
+            with contextlib.suppress(FileNotFoundError):
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    found.append(child)
     return found
 
 

@@ -6,6 +6,7 @@ run once more by itself, and fails only if it takes its worker along then, too. 
 only if its code and versions are the driver's.
 """
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -105,7 +106,7 @@ class _Cluster:
         from distributed import Client, LocalCluster
 
         if self.where != "local":
-            with _connected(Client, self.where) as client:
+            with _connected(self.where) as client:
                 yield client
             return
         limits = {"distributed.scheduler.allowed-failures": _FORGIVEN}
@@ -237,9 +238,13 @@ class _Flow:
 
     def _check_alike(self, address: str, found: dict[str, str]) -> None:
         expected = self.guarded.expected
-        other = [name for name in sorted({*expected, *found}) if expected.get(name) != found.get(name)]
+        other = [
+            name for name in sorted({*expected, *found}) if expected.get(name) != found.get(name)
+        ]
         if other:
-            told = ", ".join(f"{name} {found.get(name)} (here {expected.get(name)})" for name in other)
+            told = ", ".join(
+                f"{name} {found.get(name)} (here {expected.get(name)})" for name in other
+            )
             raise ClusterError(f"the worker {address} is not like this process: {told}")
 
     def _lost(self) -> ClusterError:
@@ -255,16 +260,29 @@ def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _connected(Client: Any, where: str) -> Iterator[Any]:
+def _connected(where: str) -> Iterator[Any]:
+    from distributed import Client
+
     try:
+        asyncio.run(_greeting(where))
         client = Client(where, timeout=PATIENCE, set_as_default=False)
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ClusterError(f"no dask scheduler answers at {where} ({reason})") from None
+        reason = " ".join(str(error).split()) or "no answer"
+        raise ClusterError(f"no dask scheduler answers at {where}: {reason}") from None
     try:
         yield client
     finally:
         client.close(timeout=PATIENCE)
+
+
+async def _greeting(where: str) -> None:
+    """Exchange greetings once; a dask client would wait for an answer without end."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    options = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(where, timeout=PATIENCE, **options), PATIENCE)
+    comm.abort()
 
 
 @contextlib.contextmanager

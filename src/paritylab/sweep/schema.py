@@ -64,7 +64,9 @@ def refusal(connection: sqlite3.Connection) -> str | None:
         )
     if application == 0:
         named = {"verdicts"} if version == 1 else {"verdicts", "blocks"}
-        return None if set(tables) == named and version < VERSION else "its tables are not a store's"
+        return (
+            None if set(tables) == named and version < VERSION else "its tables are not a store's"
+        )
     if version < VERSION or tables != _expected():
         return "its tables are damaged or not a store's"
     return None
