@@ -179,7 +179,7 @@ def test_what_is_no_scheduler_is_refused_in_time(light, answer):
 
 @pytest.mark.parametrize("address", ["nowhere", "tcp://x", "ftp://h:1", "tcp://h:x", "a b:1"])
 def test_bad_addresses_are_named(address):
-    with pytest.raises(ClusterError, match="scheduler|address"):
+    with pytest.raises(ClusterError, match=r"scheduler|address"):
         cluster(address)
 
 
@@ -231,10 +231,10 @@ def test_a_worker_killed_twice_changes_nothing(elsewhere):
     deadline = time.monotonic() + 240
     while killed < 2 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.3)
-        if (elsewhere / "b.db").exists() and len(contents("b.db")) > 5 * killed:
-            if workers := workers_of(process.pid):
-                os.kill(workers[-1], signal.SIGKILL)
-                killed += 1
+        started = (elsewhere / "b.db").exists() and len(contents("b.db")) > 5 * killed
+        if started and (workers := workers_of(process.pid)):
+            os.kill(workers[-1], signal.SIGKILL)
+            killed += 1
     _, err = process.communicate(timeout=240)
     assert (killed, process.returncode) == (2, 0), err
     assert "Traceback" not in err

@@ -109,10 +109,8 @@ class _Cluster:
             with _connected(self.where) as client:
                 yield client
             return
-        limits = {"distributed.scheduler.allowed-failures": _FORGIVEN}
-        limits |= {"distributed.scheduler.worker-saturation": 1.0}
         with (
-            dask.config.set(limits),
+            dask.config.set({"distributed.scheduler.allowed-failures": _FORGIVEN}),
             LocalCluster(
                 n_workers=self.jobs,
                 threads_per_worker=1,
@@ -196,7 +194,7 @@ class _Flow:
                     yield done
         finally:
             with contextlib.suppress(Exception):
-                self.client.cancel([future for future in ended.futures])
+                self.client.cancel(list(ended.futures))
 
     def _send(self, task: Any, ended: Any, alone: bool = False) -> None:
         try:
@@ -288,13 +286,17 @@ async def _greeting(where: str) -> None:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """dask's own remarks on dead workers and lost connections are the engine's to tell."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
+    import distributed  # noqa: F401  sets the levels of its loggers
+
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _check_installed() -> None:

@@ -49,8 +49,8 @@ def rescue(path: str | Path, new: str | Path) -> Rescued:
     if not whole:
         raise StoreError(f"{path} holds no row that is whole and has a checksum; nothing written")
     _write(whole, new)
-    counts = [sum(table == name for table, _ in whole) for name in ("blocks", "verdicts")]
-    return Rescued(*counts, len(broken - set(whole)))
+    blocks = sum(table == "blocks" for table, _ in whole)
+    return Rescued(blocks, len(whole) - blocks, len(broken - set(whole)))
 
 
 def _write(rows: dict[tuple[str, str], tuple[Any, ...]], new: Path) -> None:
@@ -85,7 +85,7 @@ def _candidates(path: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 
 def _page_sizes(content: bytes, frames: bytes) -> list[int]:
-    """The size of pages as the file and its log have it, and the usual one in case they are wrong."""
+    """The size of pages as the file and its log have it, and the usual one in case both lie."""
     sizes = {_USUAL_SIZE}
     if len(content) >= 18:
         sizes.add(int.from_bytes(content[16:18], "big"))

@@ -30,13 +30,6 @@ class BlockError(ValueError):
         self.failures, self.computed = failures, computed
 
 
-class MadeRows(NamedTuple):
-    """The rows of a block, with the fingerprint of the worker that computed them, if it was one."""
-
-    rows: list[Row]
-    fingerprint: str | None
-
-
 class CellRate(NamedTuple):
     """Success rate of a cell. current: computed by this code, these versions and this device."""
 
@@ -56,10 +49,13 @@ def block_key(spec: Spec, mark: str | None = None) -> str:
     return hashlib.sha256(f"{spec.hash}|{mark}".encode()).hexdigest()
 
 
-def made_rows(task: Task, driver: str) -> MadeRows:
-    """What an engine maps over the blocks. driver: the process that asks."""
+def made_rows(task: Task, driver: str) -> tuple[list[Row], str | None]:
+    """What an engine maps over the blocks: rows, and the fingerprint of the worker if it was one.
+
+    driver: the process that asks.
+    """
     rows = rows_of(task)
-    return MadeRows(rows, None if driver == _process() else _worker_mark(task.spec.learner))
+    return rows, None if driver == _process() else _worker_mark(task.spec.learner)
 
 
 def _process() -> str:
@@ -114,9 +110,10 @@ def run_sweep(
 
     computed, failures = 0, []
     for done in (engine or serial())(partial(made_rows, driver=_process()), waiting()):
-        spec, value = done.task.spec, _checked(done.value, marks[done.task.spec.learner])
-        if isinstance(value, Failure):
-            failures.append((spec, value))
+        spec = done.task.spec
+        rows = _checked(done.value, marks[spec.learner])
+        if isinstance(rows, Failure):
+            failures.append((spec, rows))
             continue
         facts = {
             "status": "done",
@@ -125,8 +122,8 @@ def run_sweep(
             "versions": versions(),
             "fingerprint": marks[spec.learner],
         }
-        computed += store.save_block(keys[spec], spec, value.rows, facts, replace=fresh)
-        _count(counts[spec.cell], value.rows)
+        computed += store.save_block(keys[spec], spec, rows, facts, replace=fresh)
+        _count(counts[spec.cell], rows)
         on_block(spec, True)
     if failures:
         raise BlockError(failures, computed)
@@ -137,14 +134,17 @@ def _mark(learner: str) -> str:
     return fingerprint_of(LEARNERS.get(learner))
 
 
-def _checked(value: Any, mark: str) -> MadeRows | Failure:
+def _checked(value: Any, mark: str) -> list[Row] | Failure:
     """Rows computed by other code than the driver's must not be stored under its name."""
-    if isinstance(value, MadeRows) and value.fingerprint not in (None, mark):
-        return Failure(
-            "its worker has another version of the learner's file than this process; "
-            "give all machines the same one, and leave it alone while the sweep runs"
-        )
-    return value
+    if isinstance(value, Failure):
+        return value
+    rows, made_by = value
+    if made_by in (None, mark):
+        return rows
+    return Failure(
+        "its worker has another version of the learner's file than this process; "
+        "give all machines the same one, and leave it alone while the sweep runs"
+    )
 
 
 def check_specs(specs: Iterable[Spec]) -> None:

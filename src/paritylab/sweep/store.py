@@ -219,8 +219,9 @@ class Store:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
+        except (sqlite3.Error, OSError, UnicodeDecodeError, MemoryError) as error:
+            # Damage shows as bad letters or absurd sizes, too.
+            reason = (error.strerror if isinstance(error, OSError) else str(error)) or "damaged"
             raise StoreError(
                 f"cannot use the store {self.path}: {reason}; {self._advice(str(error))}"
             ) from None
