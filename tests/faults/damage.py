@@ -5,11 +5,12 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.faults import work
+from tests.faults.drivers import MARK, Plan, Tally, new_folder
+
 from paritylab.sweep.rescue import rescue
 from paritylab.sweep.runner import block_key
 from paritylab.sweep.store import Store, StoreError
-from tests.faults import work
-from tests.faults.drivers import MARK, Plan, Tally, new_folder
 
 VERDICTS = {f"verdict {i}": {"id": "x", "series": "y" * 2500 * i} for i in range(4)}
 
@@ -83,8 +84,10 @@ def _is_untouched(key: str, broken: bytes, content: bytes) -> bool:
     """Whether the pages that hold a row's key are as they were; conservative for long rows."""
     sizes = 4096
     places = [i for i in range(0, len(content), sizes) if key.encode() in content[i : i + sizes]]
-    return key in _SHORT and bool(places) and all(
-        broken[i : i + sizes] == content[i : i + sizes] for i in places
+    return (
+        key in _SHORT
+        and bool(places)
+        and all(broken[i : i + sizes] == content[i : i + sizes] for i in places)
     )
 
 

@@ -1,4 +1,4 @@
-"""Sweeps in processes of their own that are there to be killed, and what must be true afterwards."""
+"""Sweeps in processes of their own, there to be killed, and what must be true afterwards."""
 
 import os
 import random
@@ -7,15 +7,19 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from tests.faults import work
 
 from paritylab.sweep import cluster, engines, runner
 from paritylab.sweep.grid import Grid
 from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import Store
-from tests.faults import work
 
 FAILED = 4
 MARK = "the suite's own"
@@ -70,15 +74,27 @@ class Plan:
         return list(grid.specs())
 
 
-def prepare() -> None:
-    """Once in the suite's own process: sweeps here compute the blocks of `work`, without jax."""
+def _stand_ins() -> list[tuple[Any, str, Any]]:
+    return [
+        (runner, "Task", work.Task),
+        (runner, "made_rows", work.made_rows),
+        (runner, "check_specs", lambda specs: None),
+        (runner, "_mark", lambda learner: MARK),
+        (runner, "device", lambda: "cpu"),
+        (runner, "versions", lambda: {"python": "3"}),
+        (cluster, "here", work.facts),
+    ]
+
+
+@contextmanager
+def stand_ins() -> Iterator[None]:
+    """Sweeps of this process and its forks compute the blocks of `work`, without jax."""
     import distributed  # noqa: F401  so that every fork has it
 
-    runner.Task, runner.made_rows = work.Task, work.made_rows
-    runner.check_specs = lambda specs: None
-    runner._mark = lambda learner: MARK
-    runner.device, runner.versions = lambda: "cpu", lambda: {"python": "3"}
-    cluster.here = work.facts
+    with ExitStack() as stack:
+        for place, name, value in _stand_ins():
+            stack.enter_context(mock.patch.object(place, name, value))
+        yield
 
 
 def start(plan: Plan) -> int:

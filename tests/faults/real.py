@@ -9,8 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from paritylab.sweep.store import Store
 from tests.faults.drivers import Tally, new_folder
+
+from paritylab.sweep.store import Store
 
 GRID = """learner = "xor"
 runs = 400

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from paritylab.sweep.engines import Done, Engine, Failure, timed
+from paritylab.sweep.engines import Done, Engine, Failure, quiet_starts, timed
 
 #: Tasks in flight for each worker: one at work and one waiting.
 AHEAD = 2
@@ -110,6 +110,7 @@ class _Cluster:
                 yield client
             return
         with (
+            quiet_starts(),
             dask.config.set({"distributed.scheduler.allowed-failures": _FORGIVEN}),
             LocalCluster(
                 n_workers=self.jobs,

@@ -170,7 +170,7 @@ class Store:
             return connection
         except sqlite3.OperationalError as error:
             connection.close()
-            if not any(words in str(error) for words in ("readonly", "unable to open", "attempt")):
+            if "locked" in str(error):
                 raise
         return self._open_copy()
 
