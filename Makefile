@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test test-slow lint rows docs lock clean
+.PHONY: setup lab test test-slow faults lint rows docs lock clean
 
 setup: $(READY)
 
@@ -25,6 +25,10 @@ test: setup lint
 
 test-slow: setup
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+
+# What is lost, doubled or wrong when things break: kills, full disks, damage, bad input.
+faults: setup
+	$(BIN)/python -m tests.faults
 
 lint: setup
 	$(BIN)/ruff check .

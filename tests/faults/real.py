@@ -1,4 +1,4 @@
-"""The command line with a real learner, killed; and sweeps whose clock jumps by years."""
+"""The command line with a real learner, killed; and sweeps whose clock jumps by days."""
 
 import os
 import random
@@ -22,13 +22,13 @@ n = 16
 width = [20, 30]
 """
 
-#: The wall clock as a process sees it: every call is decades before or after the last.
+#: The wall clock as a process sees it: a day ahead, then a day behind, every so many readings.
 CLOCK = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>
-static long jump(void) { static long calls; return (calls++ / 50 % 2 ? 1 : -1) * 400000000L; }
+static long jump(void) { static long calls; return (calls++ / JUMP % 2 ? 86400 : -86400); }
 int clock_gettime(clockid_t id, struct timespec *t) {
     static int (*real)(clockid_t, struct timespec *);
     if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
@@ -83,7 +83,7 @@ def kills(count: int, parent: Path) -> Tally:
 
 
 def clock_jumps(parent: Path) -> Tally:
-    """Each engine under a wall clock that jumps by decades: the rows of a calm sweep."""
+    """Each engine under a wall clock that jumps by two days: the rows of a calm sweep."""
     tally, folder = Tally("clock jumps"), new_folder(parent, "clock")
     (folder / "grid.toml").write_text(GRID.replace("400", "20"))
     compiler = shutil.which("cc") or shutil.which("gcc")
@@ -92,7 +92,16 @@ def clock_jumps(parent: Path) -> Tally:
         return tally
     (folder / "clock.c").write_text(CLOCK)
     shim = folder / "clock.so"
-    build = [compiler, "-shared", "-fPIC", "-o", str(shim), str(folder / "clock.c"), "-ldl"]
+    build = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        "-DJUMP=2000",
+        "-o",
+        str(shim),
+        str(folder / "clock.c"),
+        "-ldl",
+    ]
     subprocess.run(build, check=True)
     truth = _calm(folder, tally)
     for engine in ("serial", "processes", "dask"):

@@ -1,13 +1,15 @@
 """A dask cluster as an engine: workers on this machine, or those of a scheduler elsewhere.
 
-The driver hands out a few tasks per worker at a time and alone keeps what comes back. dask gives
-the tasks of a dead worker to another one; a task in whose company workers die again and again is
-run once more by itself, and fails only if it takes its worker along then, too. A worker answers
+The driver hands out a few tasks per worker at a time, quick ones in bundles, and alone keeps what
+comes back. dask gives the tasks of a dead worker to another one; tasks in whose company workers die
+again and again are run once more by themselves, and fail only if they take their worker along then,
+too. A worker answers
 only if its code and versions are the driver's.
 """
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import os
 import signal
@@ -21,8 +23,11 @@ from urllib.parse import urlsplit
 
 from paritylab.sweep.engines import Done, Engine, Failure, quiet_starts, timed
 
-#: Tasks in flight for each worker: one at work and one waiting.
+#: Bundles of tasks in flight for each worker: one at work and one waiting.
 AHEAD = 2
+#: Seconds that a bundle of quick tasks takes, about, and how many it has at most: sending one
+#: costs milliseconds, whatever is in it.
+_BUNDLE, _MOST = 0.25, 64
 #: Seconds to reach a scheduler, twice: its port, then its greeting.
 PATIENCE = 4
 #: Deaths of a worker that a task is forgiven, on a cluster of our own.
@@ -77,9 +82,11 @@ class _Guarded(NamedTuple):
     facts: Callable[[], dict[str, str]]
     expected: dict[str, str]
 
-    def __call__(self, task: Any) -> Any:
+    def __call__(self, tasks: list[Any]) -> list[tuple[Any, float]] | _Other:
         found = self.facts()
-        return timed(self.function, task) if found == self.expected else _Other(found)
+        if found != self.expected:
+            return _Other(found)
+        return [timed(self.function, task) for task in tasks]
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,7 @@ class _Flow:
     where: str
     running: dict[Any, Any] = field(default_factory=dict)
     suspects: deque[Any] = field(default_factory=deque)
+    bundle: int = 1
     workers: int = 0
     looked: float = float("-inf")
 
@@ -175,56 +183,57 @@ class _Flow:
     def run(self, first: Any, waiting: Iterator[Any]) -> Iterator[Done]:
         from distributed import as_completed
 
-        ended = as_completed(loop=self.client.loop)
-        more: Iterator[Any] = _chained(first, waiting)
+        ended = as_completed(loop=self.client.loop, with_results=True, raise_errors=False)
+        more: Iterator[Any] = itertools.chain([first], waiting)
         try:
             while True:
                 while len(self.running) < self._room():
-                    try:
-                        self._send(next(more), ended)
-                    except StopIteration:
+                    tasks = list(itertools.islice(more, self.bundle))
+                    if not tasks:
                         break
+                    self._send(tasks, ended)
                 if not self.running and not self.suspects:
                     return
                 if not self.running:  # the rest is done: each suspect is tried by itself
-                    self._send(self.suspects.popleft(), ended, alone=True)
-                future = next(ended)
-                task, alone = self.running.pop(future.key)
-                done = self._received(future, task, alone)
-                if done is not None:
-                    yield done
+                    self._send([self.suspects.popleft()], ended, alone=True)
+                future, answer = next(ended)
+                yield from self._received(future, answer)
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(ended.futures))
 
-    def _send(self, task: Any, ended: Any, alone: bool = False) -> None:
+    def _send(self, tasks: list[Any], ended: Any, alone: bool = False) -> None:
         try:
-            future = self.client.submit(self.guarded, task, pure=False)
+            future = self.client.submit(self.guarded, tasks, pure=False)
         except Exception as error:
             raise self._lost() from error
-        self.running[future.key] = task, alone
+        self.running[future.key] = tasks, alone
         ended.add(future)
 
-    def _received(self, future: Any, task: Any, alone: bool) -> Done | None:
-        """What became of a task; None if it is to be tried again."""
+    def _received(self, future: Any, answer: Any) -> Iterator[Done]:
+        """What became of a bundle; after an accident its tasks are tried again by themselves."""
         from distributed import KilledWorker
 
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, KilledWorker):
+        tasks, alone = self.running.pop(future.key)
+        if future.status == "error":
+            error = answer[1]
             if not alone:
-                self.suspects.append(task)
-                return None
-            return Done(task, Failure("its worker died every time"), 0.0)
-        if error is not None:  # the task or its value does not pickle
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            return Done(task, Failure(reason), 0.0)
-        try:
-            answer = future.result(timeout=PATIENCE * 15)
-        except Exception as failed:
-            raise self._lost() from failed
+                self.suspects.extend(tasks)
+                return
+            if isinstance(error, KilledWorker):
+                reason = "its worker died every time"
+            else:  # the task or its value does not pickle
+                reason = " ".join(f"{type(error).__name__}: {error}".split())
+            yield Done(tasks[0], Failure(reason), 0.0)
+            return
+        if future.status != "finished" or isinstance(answer, BaseException):
+            raise self._lost()
         if isinstance(answer, _Other):
-            self._check_alike("one", answer.facts)
-        return Done(task, *answer)
+            self._check_alike("that answered", answer.facts)
+        spent = sum(seconds for _, seconds in answer)
+        self.bundle = max(1, min(_MOST, int(_BUNDLE * len(tasks) / max(spent, 1e-9))))
+        for task, (value, seconds) in zip(tasks, answer, strict=True):
+            yield Done(task, value, seconds)
 
     def _room(self) -> int:
         if time.monotonic() - self.looked > _LOOK:
@@ -251,11 +260,6 @@ class _Flow:
             f"the scheduler at {self.where} was lost; finished work is saved, run the same command "
             "again to go on"
         )
-
-
-def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
 
 
 @contextlib.contextmanager
