@@ -32,29 +32,34 @@ class Store:
     def __init__(self, path: str | Path, *, wal: bool = True, reading: bool = False) -> None:
         self.path = Path(path)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._connection: Any = None
         if self.path.exists() and not self.path.is_file():
             raise StoreError(f"{self.path} is not an ordinary file; choose another --store")
         if not reading:
             self._make_folder()
+        elif not self.path.exists():
+            raise StoreError(f"no store {self.path}")
         with self._translated():
-            if self.path.exists():
-                self._check_schema()
-            if reading:
-                self._connection = self._open_for_reading()
-            else:
-                self._connection = sqlite3.connect(self.path, timeout=60)
             try:
-                if not reading:
-                    self.journal = self._set_journal(wal)
-                    schema.prepare(self._connection)
-                elif schema.is_older(self._connection):
-                    self._connection.close()
-                    self._connection = self._open_copy()
-                    schema.prepare(self._connection)
+                self._open(wal, reading)
                 self._check_integrity()
             except BaseException:
                 self.close()
                 raise
+
+    def _open(self, wal: bool, reading: bool) -> None:
+        if self.path.exists():
+            self._check_schema()
+        if reading:
+            self._connection = self._open_for_reading()
+            if schema.is_older(self._connection):
+                self._connection.close()
+                self._connection = self._open_copy()
+                schema.prepare(self._connection)
+            return
+        self._connection = sqlite3.connect(self.path, timeout=60)
+        self.journal = self._set_journal(wal)
+        schema.prepare(self._connection)
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
@@ -115,7 +120,8 @@ class Store:
                 self._connection.execute(schema.insertion(table, "IGNORE"), row)
 
     def close(self) -> None:
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
         if self._copy is not None:
             self._copy.cleanup()
 
@@ -162,14 +168,16 @@ class Store:
 
     def _open_for_reading(self) -> sqlite3.Connection:
         """Read-only where sqlite can; else of a copy, since a log may need to be merged first."""
-        connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=60
-        )
+        address = f"{self.path.absolute().as_uri()}?mode=ro"
         try:
-            connection.execute("SELECT name FROM sqlite_master").fetchall()
-            return connection
+            connection = sqlite3.connect(address, uri=True, timeout=60)
+            try:
+                connection.execute("SELECT name FROM sqlite_master").fetchall()
+                return connection
+            except BaseException:
+                connection.close()
+                raise
         except sqlite3.OperationalError as error:
-            connection.close()
             if "locked" in str(error):
                 raise
         return self._open_copy()
