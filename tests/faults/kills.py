@@ -45,18 +45,22 @@ def drivers(engine: str, kills: int, parent: Path) -> Tally:
 def workers(engine: str, kills: int, parent: Path) -> Tally:
     """Kill workers of a running sweep; blocks that died too often are run again at the end."""
     tally, draw = Tally(f"worker killed, {engine}"), random.Random(f"w{engine}{kills}")
-    between = {"processes": 0.15, "dask": 0.6}[engine]
+    between, sweeps = {"processes": 0.15, "dask": 0.6}[engine], 0
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks=150, pause=0.02)
-        pid, code = start(plan), None
+        pid, code, sweeps = start(plan), None, sweeps + 1
+        # Every third sweep its workers are killed while they start as well; then it may give up.
+        early = sweeps % 3 == 0
         while tally.attempts < kills and (code := ended(pid)) is None:
             time.sleep(draw.uniform(0, 2 * between))
-            if running := workers_of(pid):
+            if (early or (plan.log.exists() and plan.log.stat().st_size)) and (
+                running := workers_of(pid)
+            ):
                 tally.attempts += kill(one_of(running, draw))
         if code is None:
             _, status = os.waitpid(pid, 0)
             code = os.waitstatus_to_exitcode(status)
-        if code not in (0, FAILED):
+        if code not in ((0, 2, FAILED) if early else (0, FAILED)):
             tally.wrong += 1
             tally.notes[f"exit code {code}"] += 1
         tally.notes["sweeps with a block reported as deadly"] += code == FAILED

@@ -32,6 +32,8 @@ _BUNDLE, _MOST = 0.25, 64
 PATIENCE = 4
 #: Deaths of a worker that a task is forgiven, on a cluster of our own.
 _FORGIVEN = 1
+#: How often local workers are started before the cluster is given up.
+_STARTS = 3
 #: Seconds between two looks at how many workers there are.
 _LOOK = 2.0
 
@@ -110,7 +112,7 @@ class _Cluster:
     @contextlib.contextmanager
     def _client(self) -> Iterator[Any]:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
         if self.where != "local":
             with _connected(self.where) as client:
@@ -119,8 +121,23 @@ class _Cluster:
         with (
             quiet_starts(),
             dask.config.set({"distributed.scheduler.allowed-failures": _FORGIVEN}),
-            LocalCluster(
-                n_workers=self.jobs,
+            _started(self.jobs) as local,
+            Client(local, set_as_default=False) as client,
+        ):
+            try:
+                yield client
+            finally:
+                _end_workers(local)
+
+
+def _started(jobs: int) -> Any:
+    """Workers on this machine; tried again if one dies on the way up."""
+    from distributed import LocalCluster
+
+    for _ in range(_STARTS):
+        try:
+            return LocalCluster(
+                n_workers=jobs,
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address=None,
@@ -128,13 +145,13 @@ class _Cluster:
                 silence_logs=logging.CRITICAL,
                 preload=[__name__],
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no fixed port either
-            ) as local,
-            Client(local, set_as_default=False) as client,
-        ):
-            try:
-                yield client
-            finally:
-                _end_workers(local)
+            )
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())
+    raise ClusterError(
+        f"the local workers died {_STARTS} times while starting ({reason}); "
+        "finished work is saved, run the same command again to go on"
+    )
 
 
 def _end_workers(local: Any) -> None:
