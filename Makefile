@@ -28,7 +28,9 @@ test-slow: setup
 
 # What is lost, doubled or wrong when things break: kills, full disks, damage, bad input.
 faults: setup
-	$(BIN)/python -m tests.faults
+	@$(BIN)/python -m tests.faults fuzz & fuzz=$$!; \
+	  $(BIN)/python -m tests.faults kills dask rivals disk damage clock real; code=$$?; \
+	  wait $$fuzz && exit $$code
 
 lint: setup
 	$(BIN)/ruff check .

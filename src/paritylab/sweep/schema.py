@@ -51,8 +51,11 @@ def refusal(connection: sqlite3.Connection) -> str | None:
 
     Changes nothing.
     """
-    version, application = _marks(connection)
-    tables = _tables(connection)
+    connection.execute("BEGIN")  # marks and tables of one moment: the store may be new right now
+    try:
+        (version, application), tables = _marks(connection), _tables(connection)
+    finally:
+        connection.rollback()
     if not tables and version == application == 0:
         return None  # new, or its writer was killed before its first table
     if application not in (0, APPLICATION) or version == 0:
