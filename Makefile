@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test test-slow lint rows docs bench bench-gpu lock clean
+.PHONY: setup lab test test-slow faults lint rows docs bench bench-gpu lock clean
 
 setup: $(READY)
 
@@ -28,6 +28,12 @@ test: setup lint
 
 test-slow: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+
+# What is lost, doubled or wrong when things break: kills, full disks, damage, bad input.
+faults: setup
+	@$(BIN)/python -m tests.faults fuzz & fuzz=$$!; \
+	  $(BIN)/python -m tests.faults kills dask rivals disk damage clock real; code=$$?; \
+	  wait $$fuzz && exit $$code
 
 lint: setup
 	$(BIN)/ruff check .

@@ -16,7 +16,7 @@ import pytest
 from paritylab.learning import LEARNERS
 from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
 from paritylab.sweep.blocks import learners_from_file, plain_rows, run_spec
-from paritylab.sweep.engines import processes
+from paritylab.sweep.engines import Done, processes
 from paritylab.sweep.runner import BlockError, block_key
 
 COIN = Path(__file__).parent / "coin.py"
@@ -94,6 +94,71 @@ def test_a_half_done_block_leaves_no_trace(tmp_path):
         with pytest.raises(BlockError, match=r"coin k=1 n=1 breaks=0.2, .*half way"):
             run_sweep(grid.specs(), store)
         assert all(len(block["rows"]) == 3 for block in store.blocks())
+
+
+def test_failed_blocks_do_not_keep_the_rest_from_being_run(elsewhere, capsys):
+    """The first failure once ended the sweep."""
+    from paritylab.cli import main
+
+    (elsewhere / "grid.toml").write_text(
+        'learner = "coin"\nruns = 24\nblock = 2\nproblem = {n = 1, k = 1}\n'
+        "settings = {breaks = 0.2}\n"
+    )
+    with pytest.raises(SystemExit) as stopped:
+        main(["sweep", "run", "grid.toml", "--store", "s.db", "--file", str(COIN)])
+    out, err = capsys.readouterr()
+    done = len(contents("s.db"))
+    assert stopped.value.code == 4
+    assert 0 < done < 12
+    assert f"{done} blocks computed" in err
+    assert "failed: coin k=1 n=1 breaks=0.2, runs from" in err
+    assert "coin k=1 n=1 breaks=0.2  " in out
+
+
+def test_rows_of_other_code_are_not_stored(tmp_path):
+    """A worker elsewhere may have another version of the user's file."""
+
+    def elsewhere(function, tasks):
+        for task in tasks:
+            yield Done(task, ([{"success": True}], "another fingerprint"), 0.0)
+
+    with Store(tmp_path / "s.db") as store:
+        with pytest.raises(BlockError, match="another version of the learner's file"):
+            run_sweep([Spec.make("coin", {"n": 1, "k": 1}, {})], store, engine=elsewhere)
+        assert not store.finished_blocks()
+
+
+def test_blocks_saved_by_another_process_meanwhile_are_left_alone(tmp_path):
+    specs = list(Grid("coin", {"n": 1, "k": 1}, {}, runs=8, block=2).specs())
+    with Store(tmp_path / "s.db") as store, Store(tmp_path / "s.db") as rival:
+        seen = []
+
+        def note(spec, computed):
+            seen.append(computed)
+            if len(seen) == 1:
+                run_sweep(specs[2:], rival)
+
+        assert run_sweep(specs, store, on_block=note) == 2
+    assert seen == [True, True, False, False]
+
+
+def test_rescue_command(elsewhere, capsys):
+    from paritylab.cli import main
+
+    with Store("s.db") as store:
+        run_sweep(COINS.specs(), store)
+    Path("s.db").write_bytes(Path("s.db").read_bytes()[:-9000])
+    for command, code in (
+        (["status", "--store", "s.db"], 2),
+        (["rescue", "s.db", "--to", "n.db"], 0),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main(["sweep", *command])
+        assert stopped.value.code == code
+    out, err = capsys.readouterr()
+    assert "paritylab sweep rescue s.db --to NEW.db" in err
+    assert "blocks and 0 verdicts rescued to n.db" in out
+    assert 40 < len(contents("n.db")) < 80
 
 
 def test_learners_must_exist_and_their_settings_too(tmp_path):
@@ -225,13 +290,20 @@ def test_without_wal_the_store_works_too(tmp_path):
     assert len(contents(tmp_path / "s.db")) == 80
 
 
+def _as_before(connection, version):
+    """Marks of a store from before there were checksums."""
+    connection.execute("ALTER TABLE verdicts DROP COLUMN checksum")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute("PRAGMA application_id = 0")
+
+
 def test_an_older_store_is_brought_up_to_date_and_keeps_its_verdicts(tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.save_verdict("key", {"id": "x"})
     connection = sqlite3.connect(path)
     connection.execute("DROP TABLE blocks")
-    connection.execute("PRAGMA user_version = 1")
+    _as_before(connection, 1)
     connection.close()
     with Store(path) as store:
         assert store.verdict("key") == {"id": "x"}
@@ -249,7 +321,8 @@ def test_blocks_of_an_older_store_keep_their_place(tmp_path):
         "json_remove(json_set(spec, '$.width', 5, '$.block', 2), '$.first')"
     )
     connection.execute("ALTER TABLE blocks DROP COLUMN fingerprint")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("ALTER TABLE blocks DROP COLUMN checksum")
+    _as_before(connection, 2)
     connection.commit()
     connection.close()
     with Store(path) as store:

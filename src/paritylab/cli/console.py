@@ -25,7 +25,7 @@ _COLOURS = {
 
 #: What stands for letters that an old terminal lacks; others lose their accents or become "?".
 _LETTERS = (
-    "–:- —:- −:- ⁻:- …:... ·:* ×:x ±:+- →:-> ←:<- ≥:>= ≤:<= ≠:!= ≈:~ √:sqrt Σ:sum Π:prod ∞:inf "
+    "–:- —:- −:- ⁻:- …:... ·:* ×:x ±:+- →:-> ←:<- ≥:>= ≤:<= ≠:!= ≡:== ≈:~ √:sqrt Σ:sum Π:prod ∞:inf "
     "‖:|| ∈:in ∉:notin ∂:d ∇:grad ½:1/2 °:deg ⌈:ceil( ⌉:) ⌊:floor( ⌋:) Ł:L ł:l “:' ”:' ’:' "
     "α:alpha β:beta γ:gamma δ:delta ε:eps η:eta θ:theta κ:kappa λ:lambda μ:mu ν:nu ξ:xi π:pi "
     "ρ:rho σ:sigma τ:tau φ:phi χ:chi ω:omega Δ:Delta Θ:Theta Φ:Phi Ω:Omega"
@@ -67,6 +67,11 @@ def say(message: str) -> None:
     """A remark on standard error, unless --quiet."""
     if not quiet:
         print(message, file=sys.stderr, flush=True)
+
+
+def complain(message: str) -> None:
+    """What went wrong, on standard error even with --quiet."""
+    print(f"paritylab: {message}", file=sys.stderr, flush=True)
 
 
 def say_plainly(message: str) -> None:

@@ -96,7 +96,7 @@ def chosen_cells(
     existing(store)
     grids = [] if name is None else grids_of(name, effort)
     specs = [spec for grid in grids for spec in grid.specs()] if grids else None
-    with open_store(store) as opened:
+    with open_store(store, reading=True) as opened:
         cells = stored_cells(opened.blocks(), specs)
     if not cells:
         raise ValueError(
@@ -135,7 +135,7 @@ def stored_phases(store: Path) -> list["PhaseDiagram"]:
 
     if not store.is_file():
         return []
-    with open_store(store) as opened:
+    with open_store(store, reading=True) as opened:
         blocks = list(opened.blocks())
     made = []
     for name, sweep in NAMED.items():
@@ -197,7 +197,7 @@ def _cell_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[s
     specs = None
     if name is not None:
         specs = [spec for grid in grids_of(name, effort) for spec in grid.specs()]
-    with open_store(store) as opened:
+    with open_store(store, reading=True) as opened:
         return tidy(stored_cells(opened.blocks(), specs))
 
 
@@ -208,7 +208,7 @@ def _run_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[st
     if name is not None:
         wanted = {spec.hash for grid in grids_of(name, effort) for spec in grid.specs()}
     flat = []
-    with open_store(store) as opened:
+    with open_store(store, reading=True) as opened:
         for block in opened.blocks():
             if wanted is not None and block["hash"] not in wanted:
                 continue

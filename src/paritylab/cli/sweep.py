@@ -2,13 +2,14 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paritylab.cli import console, phases
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.cli.compiled import keep_compiled
+from paritylab.cli.engines import EngineName, chosen_engine, report_failures, rescue
 
 if TYPE_CHECKING:
     from paritylab.sweep import Spec
@@ -34,24 +35,27 @@ def run(
     effort: Annotated[EffortName, typer.Option(help="Size of a named sweep.")] = "default",
     store: StoreFile = DEFAULT_STORE,
     engine: Annotated[
-        Literal["serial", "processes"], typer.Option(help="Blocks one by one, or side by side.")
+        EngineName, typer.Option(help="Blocks one by one, side by side, or on a dask cluster.")
     ] = "serial",
+    cluster: Annotated[
+        str, typer.Option(metavar="local|ADDRESS", help="With --engine dask: whose workers.")
+    ] = "local",
     file: Annotated[
         Path | None, typer.Option(help="Your own learners, a Python file; it is run as code.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is stored.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
-) -> None:
+) -> int:
     """Run every cell of a grid that is not stored yet.
 
     Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
     command again and it goes on where it stopped.
     """
     keep_compiled()
+    workers = chosen_engine(engine, cluster)
     from paritylab.sweep import learners_from_file, open_store, run_sweep
     from paritylab.sweep.blocks import largest_cost
-    from paritylab.sweep.engines import processes, serial, usual_jobs
-    from paritylab.sweep.runner import check_specs
+    from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
         learners_from_file(file)
@@ -63,26 +67,33 @@ def run(
     cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
         _say_what_would_run(specs, store)
-        return
+        return 0
     if (cost := largest_cost(specs)).seconds > LONG:
         console.say(f"{cost} for the largest; rough figures, finished blocks are kept")
-    jobs = usual_jobs(len(specs)) if engine == "processes" else 1
+    failed = None
     with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
         start = time.perf_counter()
-        computed = run_sweep(
-            specs,
-            opened,
-            engine=serial() if engine == "serial" else processes(jobs),
-            until=grids[0].until,
-            fresh=fresh,
-            file=None if file is None else str(file),
-            on_block=lambda spec, new: counter.advance(),
-        )
+        try:
+            computed = run_sweep(
+                specs,
+                opened,
+                engine=workers(len(specs)),
+                until=grids[0].until,
+                fresh=fresh,
+                file=None if file is None else str(file),
+                on_block=lambda spec, new: counter.advance(),
+            )
+        except BlockError as error:
+            failed, computed = error, error.computed
         seconds = time.perf_counter() - start
-    skipped = len(specs) - computed
+    skipped = len(specs) - computed - (len(failed.failures) if failed else 0)
     reason = "reused" if grids[0].until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
     _print_rates(store, cells)
+    return report_failures(failed)
+
+
+app.command("rescue", epilog="Example: paritylab sweep rescue results.db --to whole.db")(rescue)
 
 
 def _say_what_would_run(specs: list["Spec"], store: Path) -> None:
@@ -92,7 +103,7 @@ def _say_what_would_run(specs: list["Spec"], store: Path) -> None:
 
     done = 0
     if store.exists():
-        with open_store(store) as opened:
+        with open_store(store, reading=True) as opened:
             stored = opened.finished_blocks()
         done = sum(block_key(spec) in stored for spec in specs)
     cells = len({spec.cell for spec in specs})
@@ -115,7 +126,7 @@ def _print_rates(store: Path, cells: list[str] | None = None) -> None:
     """Rates of this code and machine; those of others only where nothing newer is stored."""
     from paritylab.sweep import open_store, rates
 
-    with open_store(store) as opened:
+    with open_store(store, reading=True) as opened:
         found = rates(opened)
     if cells is not None:
         found = [each for each in found if each.cell in cells and each.current]

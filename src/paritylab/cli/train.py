@@ -200,7 +200,8 @@ def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
         problem["subset"] = _positions(problem["subset"])
         if problem["k"] == family.defaults["k"]:
             problem["k"] = None
-    problem = {n: value for n, value in problem.items() if value is not None and value is not False}
+    # Not "in (None, False)": 0 equals False, and a 0 has to be refused, not forgotten.
+    problem = {k: v for k, v in problem.items() if v is not None and v is not False}
     if family is CHAIN:
         usual = {"teacher": 1000 * problem["n"], "levels": 2**18}.get(choice, 100_000)
         problem.setdefault("samples", usual)

@@ -12,6 +12,7 @@ or Ctrl-C, ends the workers.
 
 import contextlib
 import multiprocessing
+import multiprocessing.spawn
 import os
 import signal
 import threading
@@ -71,10 +72,11 @@ def usual_jobs(tasks: int) -> int:
 
 def _serial(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
     for task in tasks:
-        yield Done(task, *_timed(function, task))
+        yield Done(task, *timed(function, task))
 
 
-def _timed(function: Callable[[Any], Any], task: Any) -> tuple[Any, float]:
+def timed(function: Callable[[Any], Any], task: Any) -> tuple[Any, float]:
+    """The function's value, or its `Failure`, and the seconds it took."""
     start = time.perf_counter()
     try:
         value = function(task)
@@ -178,9 +180,31 @@ def _start(function: Callable[[Any], Any]) -> _Worker:
     here, there = context.Pipe()
     # A daemon ends with its parent even if the parent has no time to say so.
     process = context.Process(target=_work, args=(function, there), daemon=True)
-    process.start()
+    with quiet_starts():
+        process.start()
     there.close()  # so that the death of the process closes the pipe
     return _Worker(process, here)
+
+
+@contextlib.contextmanager
+def quiet_starts() -> Iterator[None]:
+    """Processes started meanwhile end in silence if their parent dies before telling them what to
+    do; Python would print the traceback of an EOFError, perhaps into a shell long since used for
+    something else."""
+    usual = multiprocessing.spawn.get_command_line
+
+    def command_line(**options: Any) -> list[str]:
+        line = usual(**options)
+        if "-c" in line:
+            place = line.index("-c") + 1
+            line[place] = f"try:\n {line[place]}\nexcept EOFError:\n raise SystemExit(1) from None"
+        return line
+
+    multiprocessing.spawn.get_command_line = command_line
+    try:
+        yield
+    finally:
+        multiprocessing.spawn.get_command_line = usual
 
 
 def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
@@ -192,7 +216,7 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
             task = pipe.recv()
         except EOFError:
             return
-        value, seconds = _timed(function, task)
+        value, seconds = timed(function, task)
         try:
             pipe.send((value, seconds))
         except ConnectionError:

@@ -98,6 +98,11 @@ def fingerprint_of(*things: Any) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
+def facts() -> dict[str, str]:
+    """What every result of this process depends on, by name."""
+    return {**versions(), "code": code_fingerprint()[:12], "device": device(), **precision()}
+
+
 def helper_files(path: Path) -> list[Path]:
     """The files of a user's own that a file imports, directly or through others of them.
 

@@ -1,13 +1,16 @@
 """Runs specs block by block, keeps every finished block, and turns rows into rates."""
 
 import hashlib
+import os
+import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
-from paritylab.sweep.blocks import Task, data_of, learner_of, rows_of
+from paritylab.sweep.blocks import Row, Task, data_of, learner_of, rows_of
 from paritylab.sweep.engines import Engine, Failure, serial
 from paritylab.sweep.provenance import device, fingerprint_of, versions
 from paritylab.sweep.spec import Spec
@@ -15,7 +18,16 @@ from paritylab.sweep.store import Store
 
 
 class BlockError(ValueError):
-    """A block's own code failed; the message names its cell."""
+    """Blocks without rows, all others being saved; the message names the first one's cell.
+
+    computed: how many blocks of this run were computed and saved.
+    """
+
+    def __init__(self, failures: list[tuple[Spec, Failure]], computed: int) -> None:
+        spec, failure = failures[0]
+        more = f" (and {len(failures) - 1} more failed)" if len(failures) > 1 else ""
+        super().__init__(f"{spec.cell}, runs from {spec.first}: {failure.reason}{more}")
+        self.failures, self.computed = failures, computed
 
 
 class CellRate(NamedTuple):
@@ -28,12 +40,32 @@ class CellRate(NamedTuple):
 
 def fingerprint(spec: Spec) -> str:
     """Hash of the code, versions, precision and device behind a block."""
-    return fingerprint_of(LEARNERS.get(spec.learner))
+    return _mark(spec.learner)
 
 
-def block_key(spec: Spec) -> str:
-    """Names a block together with everything that computed it."""
-    return hashlib.sha256(f"{spec.hash}|{fingerprint(spec)}".encode()).hexdigest()
+def block_key(spec: Spec, mark: str | None = None) -> str:
+    """Names a block together with everything that computed it. mark: its fingerprint, if known."""
+    mark = fingerprint(spec) if mark is None else mark
+    return hashlib.sha256(f"{spec.hash}|{mark}".encode()).hexdigest()
+
+
+def made_rows(task: Task, driver: str) -> tuple[list[Row], str | None]:
+    """What an engine maps over the blocks: rows, and the fingerprint of the worker if it was one.
+
+    driver: the process that asks.
+    """
+    rows = rows_of(task)
+    return rows, None if driver == _process() else _worker_mark(task.spec.learner)
+
+
+def _process() -> str:
+    return f"{platform.node()} {os.getpid()}"
+
+
+@cache
+def _worker_mark(learner: str) -> str:
+    """Once per worker, when the learner has been loaded: its file may be edited later."""
+    return _mark(learner)
 
 
 def run_sweep(
@@ -48,45 +80,71 @@ def run_sweep(
 ) -> int:
     """Run what is not stored yet; returns how many blocks were computed.
 
-    Finished blocks are saved one transaction each and never computed again, unless `fresh`. until:
-    leave a cell alone once the 95 % interval of its success rate lies on one side of this rate.
-    (Looking after every block makes the interval cover a little less often than a single look
-    would.) file: the user's file that registers the learner, for engines with other processes.
+    Finished blocks are saved one transaction each and never computed again, unless `fresh`; those
+    that another process saves meanwhile are left to it. until: leave a cell alone once the 95 %
+    interval of its success rate lies on one side of this rate. (Looking after every block makes
+    the interval cover a little less often than a single look would.) file: the user's file that
+    registers the learner, for engines with other processes. Blocks that fail do not keep the rest
+    from being run; they are reported at the end by a `BlockError`.
     """
     specs = list(specs)
     check_specs(specs)
-    keys = {spec: block_key(spec) for spec in specs}
+    marks = {learner: _mark(learner) for learner in {spec.learner for spec in specs}}
+    keys = {spec: block_key(spec, marks[spec.learner]) for spec in specs}
     finished = set() if fresh else store.finished_blocks()
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     if until is not None and not fresh:
+        wanted = set(keys.values())
         for block in store.blocks():
-            if block["key"] in set(keys.values()):
+            if block["key"] in wanted:
                 _count(counts[block["cell"]], block["rows"])
 
     def waiting() -> Iterator[Task]:
         for spec in specs:
             decided = until is not None and Rate(*counts[spec.cell]).decides(until)
-            if keys[spec] in finished or decided:
+            stored = keys[spec] in finished or (not fresh and store.is_finished(keys[spec]))
+            if stored or decided:
                 on_block(spec, False)
             else:
                 yield Task(spec, file)
 
-    computed = 0
-    for done in (engine or serial())(rows_of, waiting()):
+    computed, failures = 0, []
+    for done in (engine or serial())(partial(made_rows, driver=_process()), waiting()):
         spec = done.task.spec
-        if isinstance(done.value, Failure):
-            raise BlockError(f"{spec.cell}, runs from {spec.first}: {done.value.reason}")
+        rows = _checked(done.value, marks[spec.learner])
+        if isinstance(rows, Failure):
+            failures.append((spec, rows))
+            continue
         facts = {
             "status": "done",
             "seconds": round(done.seconds, 6),
             "device": device(),
             "versions": versions(),
-            "fingerprint": fingerprint(spec),
+            "fingerprint": marks[spec.learner],
         }
-        computed += store.save_block(keys[spec], spec, done.value, facts, replace=fresh)
-        _count(counts[spec.cell], done.value)
+        computed += store.save_block(keys[spec], spec, rows, facts, replace=fresh)
+        _count(counts[spec.cell], rows)
         on_block(spec, True)
+    if failures:
+        raise BlockError(failures, computed)
     return computed
+
+
+def _mark(learner: str) -> str:
+    return fingerprint_of(LEARNERS.get(learner))
+
+
+def _checked(value: Any, mark: str) -> list[Row] | Failure:
+    """Rows computed by other code than the driver's must not be stored under its name."""
+    if isinstance(value, Failure):
+        return value
+    rows, made_by = value
+    if made_by in (None, mark):
+        return rows
+    return Failure(
+        "its worker has another version of the learner's file than this process; "
+        "give all machines the same one, and leave it alone while the sweep runs"
+    )
 
 
 def check_specs(specs: Iterable[Spec]) -> None:

@@ -39,6 +39,8 @@ class Spec:
         return cls(learner, _pairs(problem), _pairs(settings), **rest)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.learner, str):
+            raise ValueError(f"learner must be a name, got {self.learner!r}")
         for name, least in (("seed", 0), ("block", 1), ("first", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:

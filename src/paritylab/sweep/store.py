@@ -1,37 +1,20 @@
-"""The results store: one sqlite file that survives crashes and refuses what it cannot read."""
+"""The results store: one sqlite file that survives crashes and refuses what it cannot trust."""
 
 import json
+import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from paritylab.sweep import schema
 from paritylab.sweep.spec import Spec
 
-#: 1 kept verdicts only; 2 added blocks; 3 their fingerprint. Older stores are brought up to date
-#: when opened.
-SCHEMA_VERSION = 3
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS verdicts (
-    key TEXT PRIMARY KEY, id TEXT NOT NULL, saved TEXT NOT NULL DEFAULT (datetime('now')),
-    row TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS blocks (
-    key TEXT PRIMARY KEY, hash TEXT NOT NULL, cell TEXT NOT NULL, spec TEXT NOT NULL,
-    status TEXT NOT NULL, seconds REAL NOT NULL, device TEXT NOT NULL, versions TEXT NOT NULL,
-    saved TEXT NOT NULL DEFAULT (datetime('now')), rows TEXT NOT NULL,
-    fingerprint TEXT NOT NULL DEFAULT ''
-);
-"""
-
-#: Version 2 called the runs per block width, and block was the number of the block.
-_RENAMED = """
-UPDATE blocks SET spec = json_remove(json_set(spec,
-    '$.first', json_extract(spec, '$.block') * json_extract(spec, '$.width'),
-    '$.block', json_extract(spec, '$.width')), '$.width')
-"""
+SCHEMA_VERSION = schema.VERSION
 
 
 class StoreError(ValueError):
@@ -39,48 +22,66 @@ class StoreError(ValueError):
 
 
 class Store:
-    """Results in one sqlite file; every write is one transaction.
+    """Results in one sqlite file; every write is one transaction, every row carries a checksum.
 
     Write-ahead logging lets several processes read and write at once. Where the file system does
     not support it (some network disks), sqlite's rollback journal is used instead: slower, as safe.
+    reading: only read; works on files and folders without write permission.
     """
 
-    def __init__(self, path: str | Path, *, wal: bool = True) -> None:
+    def __init__(self, path: str | Path, *, wal: bool = True, reading: bool = False) -> None:
         self.path = Path(path)
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"cannot create the folder {self.path.parent}: {error.strerror}; "
-                "choose another with --store"
-            ) from None
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._connection: Any = None
+        if self.path.exists() and not self.path.is_file():
+            raise StoreError(f"{self.path} is not an ordinary file; choose another --store")
+        if not reading:
+            self._make_folder()
+        elif not self.path.exists():
+            raise StoreError(f"no store {self.path}")
         with self._translated():
-            self._connection = sqlite3.connect(self.path, timeout=60)
             try:
-                self.journal = self._set_journal(wal)
-                self._prepare()
+                self._open(wal, reading)
+                self._check_integrity()
             except BaseException:
-                self._connection.close()
+                self.close()
                 raise
+
+    def _open(self, wal: bool, reading: bool) -> None:
+        if self.path.exists():
+            self._check_schema()
+        if reading:
+            self._connection = self._open_for_reading()
+            if schema.is_older(self._connection):
+                self._connection.close()
+                self._connection = self._open_copy()
+                schema.prepare(self._connection)
+            return
+        self._connection = sqlite3.connect(self.path, timeout=60)
+        self.journal = self._set_journal(wal)
+        schema.prepare(self._connection)
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
-        found = self._one("SELECT row FROM verdicts WHERE key = ?", key)
-        return None if found is None else json.loads(found[0])
+        for row in self._rows("verdicts", "WHERE key = ?", key):
+            return json.loads(row["row"])
+        return None
 
     def save_verdict(self, key: str, row: dict[str, Any]) -> None:
         """Keep a verdict's row under its key, replacing an older one."""
         text = json.dumps(row, allow_nan=False)
-        with self._translated(), self._connection:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO verdicts (key, id, row) VALUES (?, ?, ?)",
-                (key, row["id"], text),
-            )
+        facts = {"key": key, "id": row["id"], "saved": _now(), "row": text}
+        self._save("verdicts", facts, "REPLACE")
 
     def finished_blocks(self) -> set[str]:
-        """Keys of all finished blocks."""
+        """Keys of all finished blocks, whose rows are whole."""
+        return {row["key"] for row in self._rows("blocks")}
+
+    def is_finished(self, key: str) -> bool:
+        """Whether a block is there, perhaps saved by another process meanwhile."""
         with self._translated():
-            return {row[0] for row in self._connection.execute("SELECT key FROM blocks")}
+            found = self._connection.execute("SELECT 1 FROM blocks WHERE key = ?", (key,))
+            return found.fetchone() is not None
 
     def save_block(
         self,
@@ -98,33 +99,31 @@ class Store:
             "cell": spec.cell,
             "spec": json.dumps(spec.plain(), allow_nan=False),
             **facts,
+            "seconds": float(facts["seconds"]),
             "versions": json.dumps(facts["versions"]),
+            "saved": _now(),
             "rows": json.dumps(rows, allow_nan=False),
         }
-        clash = "REPLACE" if replace else "IGNORE"
-        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-        with self._translated(), self._connection:
-            done = self._connection.execute(
-                f"INSERT OR {clash} INTO blocks ({names}) VALUES ({marks})",
-                tuple(columns.values()),
-            )
-        return done.rowcount == 1
+        return self._save("blocks", columns, "REPLACE" if replace else "IGNORE")
 
     def blocks(self) -> Iterator[dict[str, Any]]:
         """Every finished block with its rows, in the order of cells and blocks."""
-        plain = ("cell", "status", "seconds", "device", "hash", "key", "fingerprint")
-        names = (*plain, "spec", "versions", "rows")
-        query = (
-            f"SELECT {', '.join(names)} FROM blocks "
-            "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
-        )
-        with self._translated():
-            for row in self._connection.execute(query):
-                block = dict(zip(names, row, strict=True))
-                yield block | {name: json.loads(block[name]) for name in names[len(plain) :]}
+        order = "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
+        for row in self._rows("blocks", order):
+            parsed = {name: json.loads(row[name]) for name in ("spec", "versions", "rows")}
+            yield row | parsed
+
+    def enter(self, rows: Iterable[tuple[str, tuple[Any, ...]]]) -> None:
+        """Rows of another store as they are, with their tables and checksums, all or none."""
+        with self._translated(), self._connection:
+            for table, row in rows:
+                self._connection.execute(schema.insertion(table, "IGNORE"), row)
 
     def close(self) -> None:
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -132,72 +131,133 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _one(self, query: str, *arguments: str) -> Any:
+    def _save(self, table: str, facts: dict[str, Any], clash: str) -> bool:
+        values = tuple(facts[name] for name in schema.COLUMNS[table])
+        with self._translated(), self._connection:
+            done = self._connection.execute(
+                schema.insertion(table, clash), (*values, schema.checksum(values))
+            )
+        return done.rowcount == 1
+
+    def _rows(self, table: str, rest: str = "", *arguments: str) -> Iterator[dict[str, Any]]:
+        """Rows whose checksums are right; a wrong one or a key seen twice ends the reading."""
+        names, seen = schema.COLUMNS[table], set()
+        query = f"SELECT {', '.join(names)}, checksum FROM {table} {rest}"
         with self._translated():
-            return self._connection.execute(query, arguments).fetchone()
+            for *values, mark in self._connection.execute(query, arguments):
+                if mark != schema.checksum(values) or values[0] in seen:
+                    raise sqlite3.DatabaseError("a row is damaged")
+                seen.add(values[0])
+                yield dict(zip(names, values, strict=True))
+
+    def _make_folder(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"cannot create the folder {self.path.parent}: {error.strerror}; "
+                "choose another with --store"
+            ) from None
+
+    def _check_schema(self) -> None:
+        """Refuse files of other programs before a byte of them is changed."""
+        with closing(self._open_for_reading()) as connection:
+            reason = schema.refusal(connection)
+        if reason is not None:
+            raise StoreError(f"cannot use the store {self.path}: {reason}; choose another --store")
+
+    def _open_for_reading(self) -> sqlite3.Connection:
+        """Read-only where sqlite can; else of a copy, since a log may need to be merged first."""
+        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        try:
+            connection = sqlite3.connect(address, uri=True, timeout=60)
+            try:
+                connection.execute("SELECT name FROM sqlite_master").fetchall()
+                return connection
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise
+        return self._open_copy()
+
+    def _open_copy(self) -> sqlite3.Connection:
+        if self._copy is None:
+            self._copy = tempfile.TemporaryDirectory(prefix="paritylab-")
+        there = Path(self._copy.name) / "store.db"
+        for ending in ("", "-wal"):
+            beside = Path(f"{self.path}{ending}")
+            if ending == "" or beside.exists():
+                shutil.copyfile(beside, f"{there}{ending}")
+        return sqlite3.connect(there)
 
     def _set_journal(self, wal: bool) -> str:
         mode = "delete"
         if wal:
             try:
-                mode = self._connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+                mode = self._in_turn("PRAGMA journal_mode=WAL")
             except sqlite3.OperationalError as error:
-                if "readonly" in str(error) or "unable to open" in str(error):
+                if any(words in str(error) for words in ("readonly", "unable to open", "full")):
                     raise
-                mode = "delete"
         if mode != "wal":
-            mode = self._connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+            mode = self._in_turn("PRAGMA journal_mode=DELETE")
         # WAL keeps the file consistent under kill -9 with the cheaper setting; the rollback
         # journal needs the stricter one.
         self._connection.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
         return mode
 
-    def _prepare(self) -> None:
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer paritylab (store version {version}, this one "
-                f"reads {SCHEMA_VERSION}); upgrade paritylab or choose another --store"
-            )
-        damage = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    def _in_turn(self, pragma: str) -> str:
+        """The journal's mode needs the file for itself, and sqlite does not wait for that."""
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return self._connection.execute(pragma).fetchone()[0]
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+
+    def _check_integrity(self) -> None:
+        damage = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if damage != "ok":
-            raise sqlite3.DatabaseError(f"damaged ({damage})")
-        if version < SCHEMA_VERSION:
-            with self._connection:
-                for statement in filter(str.strip, _SCHEMA.split(";")):
-                    self._connection.execute(statement)
-                if version == 2:
-                    self._connection.execute(
-                        "ALTER TABLE blocks ADD COLUMN fingerprint TEXT NOT NULL DEFAULT ''"
-                    )
-                    self._connection.execute(_RENAMED)
-                self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            raise sqlite3.DatabaseError(f"damaged ({' '.join(damage.split())})")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError, MemoryError) as error:
+            # Damage shows as bad letters or absurd sizes, too.
+            reason = (error.strerror if isinstance(error, OSError) else str(error)) or "damaged"
             raise StoreError(
-                f"cannot use the store {self.path}: {error}; {_advice(str(error))}"
+                f"cannot use the store {self.path}: {reason}; {self._advice(str(error))}"
             ) from None
 
+    def _advice(self, problem: str) -> str:
+        if "full" in problem or "No space" in problem:
+            return "free some disk space and run again; what is stored is kept"
+        if "readonly" in problem or "unable to open" in problem or "Permission" in problem:
+            return "make the file and its folder writable or choose another --store"
+        if "locked" in problem:
+            return "another process holds it; run again when that one is done"
+        if "disk I/O" in problem:
+            return "see to the disk and run again; what is stored is kept"
+        return (
+            f"save what is whole with paritylab sweep rescue {self.path} --to NEW.db, "
+            "then move the file away, or choose another --store"
+        )
 
-def _advice(problem: str) -> str:
-    if "full" in problem:
-        return "free some disk space and run again; what is stored is kept"
-    if "readonly" in problem or "unable to open" in problem:
-        return "make the file and its folder writable or choose another --store"
-    if "locked" in problem:
-        return "another process holds it; run again when that one is done"
-    return "move the file away or choose another --store"
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def open_store(path: str | Path) -> Store:
+def open_store(path: str | Path, *, reading: bool = False) -> Store:
     """The store at the path; a new folder for it is kept out of version control."""
     path = Path(path)
     new_folder = not path.parent.exists()
-    store = Store(path)
+    store = Store(path, reading=reading)
     if new_folder:
         (path.parent / ".gitignore").write_text("*\n")
     return store

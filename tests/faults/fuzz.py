@@ -1,0 +1,393 @@
+"""Random and nearly right input: one line and an exit code for each, no traceback, nothing
+accepted that is known to be wrong."""
+
+import contextlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from tests.faults.drivers import Tally, new_folder
+
+CODES = {0, 1, 2, 3, 130}
+SECONDS = 60
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Try(NamedTuple):
+    """A command line, and whether it has to be refused with exit code 2."""
+
+    arguments: list[str]
+    is_bad: bool
+
+
+class Accepted(BaseException):
+    """Raised in place of long work: the input was taken."""
+
+
+_COMMANDS = {
+    "train heads": ["--n", "--k", "--noise", "--samples", "--steps", "--eta", "--tau", "--heads"],
+    "train xor": ["--n", "--width", "--eta", "--samples", "--gain", "--positions"],
+    "train chain": ["--n", "--k", "--samples", "--mode"],
+    "sweep run": ["--store", "--effort", "--engine", "--cluster", "--file"],
+    "sweep status": ["--store"],
+    "sweep export": ["--store", "--csv", "--parquet"],
+    "sweep rescue": ["--to"],
+    "check": ["--paper", "--effort", "--seed", "--jobs", "--store", "--json", "--file"],
+    "report": ["--from", "--out", "--figures"],
+    "claims": ["--json"],
+    "discover": ["--target", "--k", "--alpha", "--budget", "--threshold"],
+    "apply": ["--out"],
+}
+_VALUES = ["0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "x", "", "1/n", "n/0", "no.db"]
+_VALUES += [
+    "rows.json",
+    "grid.toml",
+    "local",
+    "dask",
+    "quick",
+    "hg1",
+    "tcp://",
+    "é\u2028",
+    "-",
+    ".",
+]
+#: Command lines that must be refused whatever stands beside them.
+_BAD = [
+    ["train", "heads", "--n", "0"],
+    ["train", "heads", "--n", "-3"],
+    ["train", "heads", "--k", "99"],
+    ["train", "heads", "--n", "8.5"],
+    ["train", "heads", "--tau", "-1"],
+    ["train", "heads", "--tau", "n/0"],
+    ["train", "heads", "--runs", "0"],
+    ["train", "heads", "--seed", "-1"],
+    ["train", "heads", "--noise", "2"],
+    ["train", "heads", "--bogus", "1"],
+    ["train", "xor", "--width", "0"],
+    ["train", "xor", "--eta", "nan"],
+    ["train", "heads", "--samples", "0"],
+    ["train", "chain", "--n", "0"],
+    ["train", "chain", "--samples", "0"],
+    ["train", "nothing"],
+    ["sweep", "run", "nothing-named"],
+    ["sweep", "run", "missing.toml"],
+    ["sweep", "run", "xor", "--engine", "threads"],
+    ["sweep", "run", "xor", "--cluster", "tcp://127.0.0.1:1"],
+    ["sweep", "run", "xor", "--engine", "dask", "--cluster", "tcp://127.0.0.1:1"],
+    ["sweep", "run", "xor", "--engine", "dask", "--cluster", "somewhere"],
+    ["sweep", "status", "--store", "missing.db"],
+    ["sweep", "status", "--store", "grid.toml"],
+    ["sweep", "export"],
+    ["sweep", "rescue", "missing.db", "--to", "new.db"],
+    ["sweep", "rescue", "grid.toml", "--to", "new.db"],
+    ["check", "no-such-claim"],
+    ["check", "--seed", "-1"],
+    ["check", "--jobs", "0"],
+    ["check", "--file", "missing.py"],
+    ["report", "--from", "missing.json", "--out", "page"],
+    ["report", "--from", "rows.json"],
+    ["discover", "missing.csv", "--target", "y"],
+    ["apply", "missing.json", "missing.csv"],
+    ["nothing"],
+]
+
+
+@st.composite
+def _lines(draw: st.DrawFn) -> Try:
+    if draw(st.booleans()):
+        bad = draw(st.sampled_from(_BAD))
+        extra = draw(st.lists(st.sampled_from(["--quiet", "--debug"]), max_size=1))
+        return Try([*bad, *extra], True)
+    command = draw(st.sampled_from(sorted(_COMMANDS)))
+    words = command.split()
+    value = st.one_of(st.sampled_from(_VALUES), st.text(max_size=8).filter(lambda t: "\0" not in t))
+    for option in draw(st.lists(st.sampled_from(_COMMANDS[command]), max_size=3, unique=True)):
+        words += [option, draw(value)]
+    words += draw(st.lists(value, max_size=2))
+    if command == "sweep run":
+        words.append("--dry-run")
+    return Try(words, False)
+
+
+GRID: dict[str, Any] = {
+    "learner": "xor",
+    "runs": 4,
+    "block": 2,
+    "problem": {"n": [16]},
+    "settings": {"width": [20]},
+}
+#: Changes to the grid after which it must be refused.
+_BAD_GRIDS: list[Callable[[dict[str, Any]], object]] = [
+    lambda grid: grid.pop("learner"),
+    lambda grid: grid.pop("problem"),
+    lambda grid: grid.update(learner="nobody"),
+    lambda grid: grid.update(learner=3),
+    lambda grid: grid.update(runs=5),
+    lambda grid: grid.update(runs=4.0),
+    lambda grid: grid.update(runs=-2),
+    lambda grid: grid.update(block=0),
+    lambda grid: grid.update(seed=-1),
+    lambda grid: grid.update(until=2.0),
+    lambda grid: grid.update(until="half"),
+    lambda grid: grid.update(extra=1),
+    lambda grid: grid.update(problem=3),
+    lambda grid: grid["problem"].update(n=[]),
+    lambda grid: grid["problem"].update(n=[8.7]),
+    lambda grid: grid["problem"].update(n=["x"]),
+    lambda grid: grid["problem"].update(n=True),
+    lambda grid: grid["problem"].update(m=3),
+    lambda grid: grid["settings"].update(width=[0]),
+    lambda grid: grid["settings"].update(width=-3),
+    lambda grid: grid["settings"].update(width=[[1]]),
+    lambda grid: grid["settings"].update(widht=3),
+    lambda grid: grid["settings"].update(positions="nowhere"),
+]
+
+
+def _toml(table: dict[str, Any]) -> str:
+    plain = {name: value for name, value in table.items() if not isinstance(value, dict)}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+    for name, value in table.items():
+        if isinstance(value, dict):
+            lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in value.items())]
+    return "\n".join(lines) + "\n"
+
+
+@st.composite
+def _grids(draw: st.DrawFn) -> tuple[str, bool]:
+    grid = json.loads(json.dumps(GRID))
+    kind = draw(st.integers(0, 2))
+    if kind == 0:
+        draw(st.sampled_from(_BAD_GRIDS))(grid)
+        return _toml(grid), True
+    return _scrambled(draw, _toml(grid)), False
+
+
+def _scrambled(draw: st.DrawFn, text: str) -> str:
+    """A few letters cut, doubled or replaced."""
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 6)))
+        middle = draw(st.one_of(st.just(""), st.just(text[start:end] * 2), st.text(max_size=3)))
+        text = text[:start] + middle + text[end:]
+    return text
+
+
+@st.composite
+def _rows(draw: st.DrawFn, whole: str) -> str:
+    (row,) = json.loads(whole)
+    if draw(st.booleans()):
+        return _scrambled(draw, whole)
+    junk = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.just([]))
+    row[draw(st.sampled_from(sorted(row)))] = draw(st.one_of(junk, st.just({"x": [1, "y"]})))
+    return json.dumps([row])
+
+
+CLAIMS = """
+from paritylab import claim, holds
+
+@claim("fuzzed", title="t", statement="s")
+def fuzzed(trial):
+    return {"value": 1}
+
+@fuzzed.judge
+def judge(record):
+    return holds("value {record[value]}")
+"""
+
+
+def command_lines(count: int, parent: Path) -> Tally:
+    """Whole command lines in this process; long work is taken for done."""
+    tally = Tally("fuzzed command lines")
+    with _place(parent), _no_long_work():
+        _each(count, _lines(), lambda line: _judge(line, tally))
+    return tally
+
+
+def sweep_files(count: int, parent: Path) -> Tally:
+    """TOML files of sweeps."""
+    tally = Tally("fuzzed sweep files")
+
+    def one(case: tuple[str, bool]) -> None:
+        Path("grid.toml").write_bytes(case[0].encode("utf-8", "surrogatepass"))
+        _judge(Try(["sweep", "run", "grid.toml", "--dry-run"], case[1]), tally, case[0])
+
+    with _place(parent):
+        _each(count, _grids(), one)
+    return tally
+
+
+def row_files(count: int, parent: Path) -> Tally:
+    """JSON files of verdict rows; every fiftieth is made into a page as well."""
+    from paritylab.report import read_rows
+
+    tally, whole = Tally("fuzzed row files"), _one_row()
+
+    def one(text: str) -> None:
+        Path("rows.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+        if tally.attempts % 50 == 0:
+            _judge(Try(["report", "--from", "rows.json", "--out", "page"], False), tally, text)
+            return
+        tally.attempts += 1
+        try:
+            read_rows("rows.json")
+        except ValueError:
+            pass
+        except Exception as error:
+            _found(tally, text, f"{type(error).__name__}: {error}")
+
+    with _place(parent):
+        _each(count, _rows(whole), one)
+    return tally
+
+
+def claims_files(count: int, parent: Path) -> Tally:
+    """Python files of claims; one that does not judge as it should is a row or one line."""
+    tally = Tally("fuzzed claims files")
+    texts = st.composite(lambda draw: _scrambled(draw, CLAIMS))()
+
+    def one(text: str) -> None:
+        Path("mine.py").write_bytes(text.encode("utf-8", "surrogatepass"))
+        line = ["check", "--file", "mine.py", "--effort", "quick", "--fresh", "--jobs", "1"]
+        _judge(Try(line, False), tally, text, codes=CODES | {4})
+
+    with _place(parent):
+        _each(count, texts, one)
+    return tally
+
+
+def real_processes(count: int, parent: Path) -> Tally:
+    """Known bad command lines and sweep files as real processes, two at a time."""
+    tally, draw, folder = Tally("the same as real processes"), random.Random(0), parent
+    folder = new_folder(parent, "real")
+    waiting: list[tuple[list[str], subprocess.Popen[str]]] = []
+    for number in range(count):
+        line = [*draw.choice(_BAD)]
+        if number % 4 == 0:
+            grid = json.loads(json.dumps(GRID))
+            draw.choice(_BAD_GRIDS)(grid)
+            (folder / f"{number}.toml").write_text(_toml(grid))
+            line = ["sweep", "run", f"{number}.toml", "--dry-run"]
+        command = [sys.executable, "-m", "paritylab", *line]
+        waiting.append(
+            (line, subprocess.Popen(command, cwd=folder, stdout=-3, stderr=-1, text=True))
+        )
+        if len(waiting) == 2 or number == count - 1:
+            for tried, process in waiting:
+                tally.attempts += 1
+                _, err = process.communicate(timeout=300)
+                tally.wrong += process.returncode != 2
+                if "Traceback" in err or err.count("\n") != 1:
+                    _found(tally, " ".join(tried), err)
+            waiting = []
+    return tally
+
+
+def _each(count: int, cases: st.SearchStrategy[Any], one: Callable[[Any], None]) -> None:
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases)
+    def run(case: Any) -> None:
+        one(case)
+
+    run()
+
+
+def _judge(line: Try, tally: Tally, text: str = "", codes: set[int] = CODES) -> None:
+    """Run a command line here; count it if it is ugly, hangs, or took what it had to refuse."""
+    tally.attempts += 1
+    code, err = _run(line.arguments)
+    shown = f"{' '.join(line.arguments)!r} {text!r}"
+    allowed = "--debug" in line.arguments
+    if code not in codes or ("Traceback" in err and not allowed):
+        _found(tally, shown, f"exit code {code}: {err}")
+    elif line.is_bad and code != 2:
+        tally.wrong += 1
+        tally.notes[f"accepted with {code}: {shown[:150]}"] += 1
+
+
+def _found(tally: Tally, shown: str, error: str) -> None:
+    tally.tracebacks += 1
+    last = " ".join(error.strip().splitlines()[-1:])
+    if sum(1 for note in tally.notes if note.startswith("found")) < 6:
+        tally.notes[f"found {shown[:160]} → {last[:160]}"] += 1
+
+
+def _run(arguments: list[str]) -> tuple[int | str, str]:
+    from paritylab.cli import main
+
+    out, err = io.StringIO(), io.StringIO()
+    signal.signal(signal.SIGALRM, _late)
+    signal.alarm(SECONDS)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main(arguments)
+    except SystemExit as stopped:
+        return (stopped.code if isinstance(stopped.code, int) else 0), err.getvalue()
+    except Accepted:
+        return 0, err.getvalue()
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}", err.getvalue()
+    finally:
+        signal.alarm(0)
+    return 0, err.getvalue()
+
+
+def _late(number: int, frame: object) -> None:
+    raise TimeoutError(f"no end after {SECONDS} s")
+
+
+@contextlib.contextmanager
+def _place(parent: Path) -> Iterator[Path]:
+    """A working folder of its own with a few files that command lines may name."""
+    folder, before = new_folder(parent, "fuzz"), Path.cwd()
+    (folder / "rows.json").write_text(_one_row())
+    (folder / "grid.toml").write_text(_toml(GRID))
+    os.chdir(folder)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield folder
+    finally:
+        os.chdir(before)
+
+
+def _one_row() -> str:
+    rows = json.loads((ROOT / "docs" / "rows.json").read_text())
+    return json.dumps([min(rows, key=lambda row: len(json.dumps(row)))])
+
+
+@contextlib.contextmanager
+def _no_long_work() -> Iterator[None]:
+    """Training, checking, searching and drawing count as done once they would begin."""
+    from unittest import mock
+
+    def accept(*arguments: Any, **options: Any) -> Any:
+        raise Accepted
+
+    places = [
+        "paritylab.sweep.kept.kept_runs",
+        "paritylab.sweep.runner.run_sweep",
+        "paritylab.claims.check",
+        "paritylab.report.write_report",
+        "paritylab.report.write_figures",
+    ]
+    with contextlib.ExitStack() as stack:
+        for place in places:
+            stack.enter_context(mock.patch(place, accept))
+        yield

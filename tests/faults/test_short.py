@@ -1,0 +1,14 @@
+"""A short version of the fault suite; make faults runs all of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_nothing_is_lost_doubled_or_wrong_when_things_break():
+    run = [sys.executable, "-m", "tests.faults", "kills", "rivals", "damage", "--share", "0.02"]
+    done = subprocess.run(
+        run, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "driver killed, serial" in done.stdout
