@@ -96,8 +96,16 @@ def million_positions() -> Race:
         with float64():
             return kinked_gradient(*given, fair=True)
 
-    floor = ("a pass over (3, n) doubles", lambda: total(rows))
-    return Race("population gradient, n = 10^6", ours, floor=floor, error=f"± {error:.0e}")
+    def floor():
+        with float64():
+            return total(rows)
+
+    return Race(
+        "population gradient, n = 10^6",
+        ours,
+        floor=("a pass over (3, n) doubles", floor),
+        error=f"± {error:.0e}",
+    )
 
 
 def front_door() -> Race:

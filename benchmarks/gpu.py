@@ -46,8 +46,13 @@ def series_beside_bandwidth(n: int) -> Race:
         with float64():
             return kinked_gradient(*given, fair=True)
 
-    floor = ("a pass over (3, n) doubles", lambda: total(rows))
-    return Race(f"population gradient, n = {n:,}", ours, floor=floor)
+    def floor() -> jax.Array:
+        with float64():
+            return total(rows)
+
+    return Race(
+        f"population gradient, n = {n:,}", ours, floor=("a pass over (3, n) doubles", floor)
+    )
 
 
 def million_positions() -> Race:
