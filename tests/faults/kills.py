@@ -49,7 +49,7 @@ def workers(engine: str, kills: int, parent: Path) -> Tally:
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks=150, pause=0.02)
         pid, code, sweeps = start(plan), None, sweeps + 1
-        # Every third sweep its workers are killed while they start as well; then it may give up.
+        # In every third sweep workers are killed while they start as well.
         early = sweeps % 3 == 0
         while tally.attempts < kills and (code := ended(pid)) is None:
             time.sleep(draw.uniform(0, 2 * between))
@@ -60,7 +60,9 @@ def workers(engine: str, kills: int, parent: Path) -> Tally:
         if code is None:
             _, status = os.waitpid(pid, 0)
             code = os.waitstatus_to_exitcode(status)
-        if code not in ((0, 2, FAILED) if early else (0, FAILED)):
+        if code == 2:  # workers that died again and again while starting: one line, goes on later
+            tally.notes["sweeps given up in one line"] += 1
+        elif code not in (0, FAILED):
             tally.wrong += 1
             tally.notes[f"exit code {code}"] += 1
         tally.notes["sweeps with a block reported as deadly"] += code == FAILED

@@ -94,7 +94,7 @@ def clock_jumps(parent: Path) -> Tally:
     (folder / "clock.c").write_text(CLOCK)
     truth = _calm(folder, tally)
     for engine in ("serial", "processes", "dask"):
-        shim = folder / f"{engine}.so"
+        shim = folder / f"clock-{engine}.so"  # not dask.so: Python would import it
         # dask reads the clock all the time and takes a jump for a lost connection.
         often = "-DJUMP=30000" if engine == "dask" else "-DJUMP=2000"
         build = [compiler, "-shared", "-fPIC", often, "-o", str(shim), str(folder / "clock.c")]

@@ -211,8 +211,8 @@ def workers_of(pid):
     """Worker processes of a driver; multiprocessing keeps a helper of its own beside them."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # a thread or process that has just ended
+            for child in map(int, (task / "children").read_text().split()):
                 if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                     found.append(child)
     return found

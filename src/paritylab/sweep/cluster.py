@@ -34,6 +34,8 @@ PATIENCE = 4
 _FORGIVEN = 1
 #: How often local workers are started before the cluster is given up.
 _STARTS = 3
+#: Seconds without any local worker after which they are started anew.
+_ALONE = 20.0
 #: Seconds between two looks at how many workers there are.
 _LOOK = 2.0
 
@@ -71,6 +73,10 @@ def dask_setup(worker: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+class _NoWorkersError(Exception):
+    """All local workers are gone, and dask does not replace them."""
+
+
 class _Other(NamedTuple):
     """The answer of a worker that is not like the driver."""
 
@@ -103,11 +109,17 @@ class _Cluster:
             first = next(waiting)
         except StopIteration:
             return  # nothing to do needs no cluster
-        with _quiet(), self._client() as client:
-            guarded = _Guarded(function, here, here())
-            flow = _Flow(client, guarded, self.where)
-            flow.greet(self.say)
-            yield from flow.run(first, waiting)
+        more = itertools.chain([first], waiting)
+        for _ in range(_STARTS):
+            with _quiet(), self._client() as client:
+                flow = _Flow(client, _Guarded(function, here, here()), self.where)
+                try:
+                    flow.greet(self.say)
+                    yield from flow.run(more)
+                    return
+                except _NoWorkersError:
+                    more = itertools.chain(flow.unfinished(), more)
+        raise _given_up("all of them were gone")
 
     @contextlib.contextmanager
     def _client(self) -> Iterator[Any]:
@@ -148,8 +160,12 @@ def _started(jobs: int) -> Any:
             )
         except RuntimeError as error:
             reason = " ".join(str(error).split())
-    raise ClusterError(
-        f"the local workers died {_STARTS} times while starting ({reason}); "
+    raise _given_up(reason)
+
+
+def _given_up(reason: str) -> ClusterError:
+    return ClusterError(
+        f"the local workers died {_STARTS} times ({reason}); "
         "finished work is saved, run the same command again to go on"
     )
 
@@ -174,13 +190,17 @@ class _Flow:
     bundle: int = 1
     workers: int = 0
     looked: float = float("-inf")
+    seen: float = field(default_factory=time.monotonic)
 
     def greet(self, say: Callable[[str], None]) -> None:
         """Wait for a worker, then refuse workers that cannot give the driver's rows."""
         if not self.client.nthreads():
             if self.where != "local":
                 say(f"{self.where} has no workers yet; waiting for one (Ctrl-C ends this)")
-            self.client.wait_for_workers(1)
+            try:
+                self.client.wait_for_workers(1, _ALONE if self.where == "local" else None)
+            except TimeoutError:
+                raise _NoWorkersError from None
         for address, threads in self.client.nthreads().items():
             if threads != 1:
                 raise ClusterError(
@@ -197,14 +217,13 @@ class _Flow:
                 )
             self._check_alike(address, found)
 
-    def run(self, first: Any, waiting: Iterator[Any]) -> Iterator[Done]:
+    def run(self, more: Iterator[Any]) -> Iterator[Done]:
         from distributed import as_completed
 
         ended = as_completed(loop=self.client.loop, with_results=True, raise_errors=False)
-        more: Iterator[Any] = itertools.chain([first], waiting)
         try:
             while True:
-                while len(self.running) < self._room():
+                while len(self.running) < AHEAD * max(1, self._workers()):
                     tasks = list(itertools.islice(more, self.bundle))
                     if not tasks:
                         break
@@ -213,8 +232,11 @@ class _Flow:
                     return
                 if not self.running:  # the rest is done: each suspect is tried by itself
                     self._send([self.suspects.popleft()], ended, alone=True)
-                future, answer = next(ended)
-                yield from self._received(future, answer)
+                while not ended.has_ready():
+                    with ended.thread_condition:
+                        ended.thread_condition.wait(0.05)
+                    self._workers()
+                yield from self._received(*next(ended))
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(ended.futures))
@@ -252,14 +274,24 @@ class _Flow:
         for task, (value, seconds) in zip(tasks, answer, strict=True):
             yield Done(task, value, seconds)
 
-    def _room(self) -> int:
-        if time.monotonic() - self.looked > _LOOK:
+    def unfinished(self) -> list[Any]:
+        """Tasks whose values have not come back."""
+        return [*self.suspects, *(task for tasks, _ in self.running.values() for task in tasks)]
+
+    def _workers(self) -> int:
+        """How many there are, looked up now and then; none for long is an accident of our own."""
+        now = time.monotonic()
+        if now - self.looked > _LOOK:
             try:
                 self.workers = len(self.client.nthreads())
             except Exception as error:
                 raise self._lost() from error
-            self.looked = time.monotonic()
-        return AHEAD * max(1, self.workers)
+            self.looked = now
+            if self.workers:
+                self.seen = now
+        if self.where == "local" and now - self.seen > _ALONE:
+            raise _NoWorkersError
+        return self.workers
 
     def _check_alike(self, address: str, found: dict[str, str]) -> None:
         expected = self.guarded.expected
