@@ -30,7 +30,8 @@ HOUSE = (
         "learning.xor",
         "learning.chain",
     ),
-    *("learning.hardness", "learning", "solvers", "sweep", "claims", "report"),
+    *("learning.hardness", "learning.neighbours", "learning", "solvers", "sweep"),
+    *("claims", "report"),
     *("discovery", "estimator", "cli"),
 )
 

@@ -16,12 +16,14 @@ from paritylab.learning import (
     FullBatch,
     Heads,
     Hidden,
+    HingeNet,
     Levels,
     OneStep,
     Population,
     RecurrentNet,
     Rows,
     Sample,
+    SignDescent,
     TeacherStep,
     XorStep,
 )
@@ -105,6 +107,18 @@ CASES = [
         RecurrentNet(labels=False, width=8, steps=20),
         on(Fresh, parities(noise=0.1), 8),
     ),
+    Case(
+        "hinge-net",
+        HingeNet.barak(width=16, steps=30),
+        on(Fresh, parities(noise=0.1, bias=0.3), 8),
+    ),
+    Case(
+        "hinge-net-mixed",
+        HingeNet.daniely_malach(width=16, steps=30, shared_first=0.3),
+        on(Fresh, parities(k=3), 8),
+    ),
+    Case("sign-descent", SignDescent(steps=20), on(Population, parities(k=3))),
+    Case("sign-descent-fresh", SignDescent(steps=20), on(Fresh, parities(sign=-1), 60)),
     Case("xor", XorStep(width=12), on(Population, parities(n=10, sign=-1))),
     Case(
         "xor-fresh",

@@ -14,6 +14,8 @@ from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.one_step import OneStep
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
+from paritylab.learning.neighbours.hinge_net import HingeNet
+from paritylab.learning.neighbours.sign_descent import SignDescent
 from paritylab.learning.runs import LEARNERS, Result, Runs, joined, learn, register
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep
@@ -29,6 +31,7 @@ __all__ = [
     "FullBatch",
     "Heads",
     "Hidden",
+    "HingeNet",
     "Levels",
     "OneStep",
     "Population",
@@ -37,6 +40,7 @@ __all__ = [
     "Rows",
     "Runs",
     "Sample",
+    "SignDescent",
     "StreamedStep",
     "TeacherStep",
     "WideChain",

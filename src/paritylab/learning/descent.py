@@ -347,7 +347,7 @@ class Descent:
                 f"{name}(key) must return a model, an equinox.Module that maps one bit string to "
                 f"one number, got {type(made).__name__}"
             )
-        if jax.tree.leaves(made) == [made]:
+        if any(leaf is made for leaf in jax.tree.leaves(made)):
             raise ValueError(f"models drawn by {name}(key) must be equinox.Modules, one per run")
         return made
 

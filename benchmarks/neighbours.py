@@ -1,0 +1,179 @@
+"""Neighbours on equal terms: the same targets and seeds, rows and steps until success.
+
+python benchmarks/neighbours.py [--runs 10] [--sizes 20,3 50,3] [--json FILE] [--page FILE]
+
+With --page docs/neighbours.md the table between the two marks of that page is replaced.
+"""
+
+import argparse
+import json
+import re
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from paritylab import (
+    Annealed,
+    Auto,
+    Fresh,
+    HingeNet,
+    Population,
+    Rate,
+    Sample,
+    SignDescent,
+    learn,
+    random_parities,
+)
+
+#: Accuracy on 1,024 strings from which on a net counts as right.
+RIGHT = 0.95
+MARKS = ("<!-- table: begin -->", "<!-- table: end -->")
+
+
+class System(NamedTuple):
+    """name, what its authors say, and the preset that runs."""
+
+    name: str
+    says: str
+    preset: str
+
+
+ONLINE = {
+    System("Barak et al., online SGD", "n^O(k) steps (read)", "`HingeNet.barak()`"): (
+        lambda n: HingeNet.barak(steps=60 * n + 1500),
+        32,
+    ),
+    System(
+        "Daniely & Malach, half biased inputs",
+        "poly(n, k) steps; k odd (second-hand)",
+        "`HingeNet.daniely_malach()`; sizes ours",
+    ): (lambda n: HingeNet.daniely_malach(steps=4000), 64),
+    System("the same net, uniform inputs", "–", "`mixture=0`"): (
+        lambda n: HingeNet.daniely_malach(steps=4000, mixture=0.0),
+        64,
+    ),
+    System(
+        "the same net, biased rows first", "easier than uniform (read)", "`shared_first=0.02`"
+    ): (
+        lambda n: HingeNet.daniely_malach(steps=4000, mixture=0.0, shared_first=0.02),
+        64,
+    ),
+    System("the same net, frozen features", "fails (second-hand)", "`frozen=True, start=1`"): (
+        lambda n: HingeNet.daniely_malach(steps=4000, frozen=True, start=1.0),
+        64,
+    ),
+}
+
+
+def online(system: System, make, batch: int, n: int, k: int, runs: int) -> dict:
+    """Nets that see new rows at every step: when their accuracy first is right."""
+    learner, every = make(n), 50
+    data = Fresh(random_parities(n, k, runs), batch)
+    start = time.process_time()
+    accuracy = learn(learner, data, trace=every).trace["accuracy"]
+    seconds = time.process_time() - start
+    right = accuracy >= RIGHT
+    when = np.where(right.any(axis=1), right.argmax(axis=1) * every, np.inf)
+    steps = float(np.median(when))
+    return _row(system, n, k, Rate.of(right.any(axis=1)), batch * steps, steps, seconds, runs)
+
+
+def by_rows(system: System, make, data_of, flag: str, steps, grid, n, k, runs) -> dict:
+    """Learners of a fixed number of rows: the fewest tried with which nine of ten runs succeed."""
+    targets = random_parities(n, k, runs)
+    for rows in grid:
+        start = time.process_time()
+        found = learn(make(n), data_of(targets, rows))
+        seconds = time.process_time() - start
+        rate = Rate.of(getattr(found, flag))
+        if rate.value >= 0.9:
+            break
+    fresh = steps if data_of is Fresh else 1
+    return _row(system, n, k, rate, fresh * rows, steps or np.nan, seconds, runs)
+
+
+def exact(system: System, n: int, k: int, runs: int) -> dict:
+    start = time.process_time()
+    found = learn(Annealed(), Population(random_parities(n, k, runs)))
+    seconds = time.process_time() - start
+    return _row(system, n, k, Rate.of(found.recovered), np.nan, 1500, seconds, runs)
+
+
+def _row(system, n, k, rate, rows, steps, seconds, runs) -> dict:
+    return {
+        **system._asdict(),
+        "n": n,
+        "k": k,
+        "rate": str(rate),
+        "rows": float(rows),
+        "steps": float(steps),
+        "seconds": seconds / runs,
+        "runs": runs,
+    }
+
+
+def measure(sizes, runs: int):
+    """Every system at every size, as soon as it is finished."""
+    for n, k in sizes:
+        for system, (make, batch) in ONLINE.items():
+            yield online(system, make, batch, n, k, runs)
+        kou = System("Kou et al., sign descent", "Õ(n^(k-1)) rows (read)", "`SignDescent.kou()`")
+        grid = [round(n ** (k - 1) * 2.0**power) for power in range(-3, 7)]
+        call = lambda n: SignDescent.kou()  # noqa: E731
+        yield by_rows(kou, call, Fresh, "solved", 40, grid, n, k, runs)
+        heads = System("annealed heads (ours)", "–", "`Annealed()` on exact gradients")
+        yield exact(heads, n, k, runs)
+        grid = [64, 256, 1024, 4096]
+        on_rows = heads._replace(preset="`Annealed()` on rows drawn once")
+        yield by_rows(on_rows, lambda n: Annealed(), Sample, "recovered", 1500, grid, n, k, runs)
+        grid = [round(8 * 2 ** (power / 2)) for power in range(14)]
+        auto = System("best classical solver (ours)", "–", "`Auto()`")
+        yield by_rows(auto, lambda n: Auto(), Sample, "recovered", 0, grid, n, k, runs)
+
+
+def table(rows) -> str:
+    """The rows as markdown, sizes side by side."""
+    head = (
+        "| system | its authors say | preset | n, k | runs right | rows | steps | s per run |\n"
+        "|---|---|---|---|---|---|---|---|"
+    )
+    lines = [
+        f"| {r['name']} | {r['says']} | {r['preset']} | {r['n']}, {r['k']} | {r['rate']} "
+        f"| {_number(r['rows'])} | {_number(r['steps'])} | {r['seconds']:.2g} |"
+        for r in sorted(rows, key=lambda r: r["n"])
+    ]
+    return "\n".join([head, *lines])
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:,.0f}" if np.isfinite(value) else "not reached"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--sizes", nargs="+", default=["20,3", "50,3"])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    sizes = [tuple(map(int, each.split(","))) for each in options.sizes]
+    rows = []
+    for row in measure(sizes, options.runs):
+        rows.append(row)
+        if options.json:
+            options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+        print(f"{row['name']}, n = {row['n']}: {row['rate']}, {row['seconds']:.2g} s", flush=True)
+    made = table(rows)
+    print(made)
+    if options.page:
+        between = re.compile(f"{MARKS[0]}.*?{MARKS[1]}", re.DOTALL)
+        text = between.sub(f"{MARKS[0]}\n{made}\n{MARKS[1]}", options.page.read_text())
+        options.page.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

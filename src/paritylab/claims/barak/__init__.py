@@ -1,0 +1,1 @@
+"""Claims of Barak et al.: online SGD, Fourier gap, PolyNet."""

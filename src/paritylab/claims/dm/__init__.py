@@ -1,0 +1,1 @@
+"""Claims of Daniely & Malach: nets learn parity from biased inputs."""

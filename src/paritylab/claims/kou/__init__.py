@@ -1,0 +1,1 @@
+"""Claims of Kou, Chen, Gu & Kakade: sign descent with z^k."""

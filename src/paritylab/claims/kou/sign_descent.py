@@ -1,0 +1,271 @@
+"""Sign descent with z^k: the population's path in closed form, and rows that suffice."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.claims.engine import Trial
+from paritylab.claims.figures import Line, Lines
+from paritylab.claims.registry import Efforts, claim
+from paritylab.claims.sources import KOU
+from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.learning import Fresh, Population, SignDescent, learn
+from paritylab.learning.runs import run_keys
+from paritylab.models.shallow import ShallowNet
+from paritylab.problem import Parity, random_parities
+from paritylab.risk import enumerated_gradient
+from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
+from paritylab.theory.neighbours import power_signal, readout_gap, sign_path
+
+SETTINGS = {
+    "net": "Σ a_r (w_r·x)^k, a_r and w_r(0) fair signs, a_r fixed; loss 1 - yŷ",
+    "decay, dead zone": "1, 0.1·k! (recalled; full text not at hand)",
+    "rate, steps, width": "0.1, 40, 16·2^k unless named (ours)",
+}
+
+
+class Motion(NamedTuple):
+    """Closed forms beside what runs.
+
+    gradient: largest |closed form - gradient over all inputs|, at random weights. path: largest
+    |closed form - w| over runs, neurons and positions of sign descent on the population. sampled:
+    the same for the mean |w| on and off B of descent on `rows` rows a step. readout: the largest
+    error of Σ(Πw)(w·x)^k = 2^k·k!·Πx. solved: runs on rows that are right. on, off: mean |w| of
+    the sampled runs by step, on_path, off_path: closed forms.
+    """
+
+    gradient: float
+    path: float
+    sampled: float
+    readout: int
+    rows: int
+    solved: Rate
+    on: np.ndarray
+    off: np.ndarray
+    on_path: np.ndarray
+    off_path: np.ndarray
+
+
+@claim(
+    "kou-dynamics",
+    source=KOU("proof idea: good neurons keep the hidden bits (second-hand; closed forms ours)"),
+    title="Sign descent keeps the hidden weights of good neurons and forgets all else",
+    statement="On the population the gradient of a neuron is a·k!·Π_{i∈B, i≠j} w_i on the hidden "
+    "set and 0 off it. So neurons with a = Πw keep |w| = 1 on B, the others lose it, and off B |w| "
+    "is (1-ηλ)^t; summed over all sign patterns the good neurons are 2^k·k! times the parity. On "
+    "enough rows the path is the same.",
+    efforts=Efforts(
+        quick={"n": 14, "runs": 6, "rows": 2048},
+        default={"n": 14, "runs": 12, "rows": 4096},
+        full={"n": 40, "runs": 40, "rows": 262_144},
+    ),
+    settings={**SETTINGS, "k": 3, "gradient checked at": "n = 8, k = 2, 3, 4"},
+    seconds=(3, 5, 120),
+)
+def dynamics(trial: Trial, n: int, runs: int, rows: int) -> Motion:
+    learner, targets = SignDescent(), random_parities(n, 3, runs, key=trial.seed)
+    path = sign_path(3, learner.eta, learner.decay, learner.threshold, learner.steps)
+    exact = learn(learner, Population(targets), key=trial.seed)
+    trial.report(0.3)
+    sampled = learn(learner, Fresh(targets, rows), key=trial.seed, trace=1)
+    keys = run_keys(trial.seed, 0, runs)
+    starts = [learner.start(key, target) for key, target in zip(keys, targets, strict=True)]
+    good = np.stack([_is_good(*pair) for pair in zip(starts, targets, strict=True)])
+    inside = np.stack([target.indicator > 0 for target in targets])[:, None, :]
+    on_b = np.where(good, path.kept[-1], path.lost[-1])[:, :, None]
+    first = np.stack([np.asarray(start.hidden) for start in starts])
+    ends = np.where(inside, on_b, path.off[-1]) * first
+    weights, share = sampled.trace["weights"], float(good.mean())
+    on, off = (np.mean(weights, axis=2, where=part).mean(axis=0) for part in (inside, ~inside))
+    on_path = share * path.kept[:-1] + (1 - share) * np.abs(path.lost[:-1])
+    apart = max(np.abs(on - on_path).max(), np.abs(off - path.off[:-1]).max())
+    return Motion(
+        gradient=_gradient_error(trial.seed),
+        path=float(np.abs(exact.numbers["hidden"] - ends).max()),
+        sampled=float(apart),
+        readout=max(readout_gap(k) for k in range(1, 7)),
+        rows=rows,
+        solved=Rate.of(sampled.solved),
+        on=on,
+        off=off,
+        on_path=on_path,
+        off_path=path.off[:-1],
+    )
+
+
+def _is_good(start: ShallowNet, target: Parity) -> np.ndarray:
+    """Neurons whose output has the sign of the product of their hidden weights."""
+    product = np.prod(np.asarray(start.hidden)[:, list(target.subset)], axis=1)
+    return np.asarray(start.output) * target.sign == product
+
+
+def _gradient_error(seed: int) -> float:
+    """Largest gap between the closed form and the gradient summed over all inputs."""
+    generator, gaps = np.random.default_rng(seed), []
+    for k in (2, 3, 4):
+        problem = random_parities(8, k, 1, key=seed)[0]
+        weights, outputs = generator.normal(size=(6, 8)), generator.choice([-1.0, 1.0], 6)
+        net = ShallowNet(weights, np.zeros(6), outputs, np.zeros(()), "power", k)
+        summed = enumerated_gradient(net, problem, "correlation").gradient
+        gaps.append(np.abs(-summed.hidden - power_signal(weights, outputs, problem)[1]).max())
+    return float(max(gaps))
+
+
+@dynamics.judge
+def _dynamics(m: Motion) -> Judged:
+    text = (
+        f"The gradient over all inputs agrees with the closed form to {m.gradient:.0e}, the path "
+        f"of every neuron to {m.path:.0e}; the readout is off by {m.readout}. With {m.rows:,} rows "
+        f"a step the mean weights on and off B stay within {m.sampled:.3f} of it and {m.solved} of "
+        "runs are right."
+    )
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "interval": m.solved.interval,
+        "runs": m.solved.runs,
+        "measured": {
+            "largest error of the gradient": m.gradient,
+            "largest error of the path": m.path,
+            "largest error of the readout": m.readout,
+            "mean weights from rows, distance to the path": m.sampled,
+            "runs on rows that are right": str(m.solved),
+        },
+    }
+    if m.gradient > 1e-9 or m.path > 1e-4 or m.readout > 0:
+        instead = "The closed form does not describe sign descent on the population."
+        return refuted(text, instead=instead, **shared)
+    if m.sampled > 0.1 or m.solved.low < 0.5:
+        return undecided(f"{text} The rows are too few for the path.", **shared)
+    return holds(text, margin=min(0.1 - m.sampled, m.solved.low - 0.5), **shared)
+
+
+@dynamics.figure
+def _dynamics_figure(m: Motion) -> Lines:
+    steps = np.arange(len(m.on))
+    return Lines(
+        [
+            Line("on B, from rows", steps, m.on),
+            Line("on B, closed form", steps, m.on_path, style="--"),
+            Line("off B, from rows", steps, m.off),
+            Line("off B, closed form", steps, m.off_path, style="--"),
+        ],
+        x="step",
+        y="mean |w|",
+        caption="Sign descent: neurons whose sign is wrong lose B, everyone loses the rest.",
+    )
+
+
+class Needed(NamedTuple):
+    """Rows a step with which sign descent is right, by k.
+
+    sizes: n. most: runs that are right with the most rows tried, factor·n^(k-1), per n. half: rows
+    with which half are. law: how that, divided by ln n, grows with n.
+    """
+
+    sizes: Mapping[int, Sequence[int]]
+    factor: Mapping[int, int]
+    most: Mapping[int, Sequence[Rate]]
+    half: Mapping[int, Sequence[float]]
+    law: Mapping[int, PowerLaw]
+
+
+@claim(
+    "kou-samples",
+    source=KOU("Abstract"),
+    title="Rows of order n^(k-1) suffice for sign descent",
+    statement="Sign descent on a net of 2^Θ(k) neurons learns k-parity from Õ(n^(k-1)) samples. "
+    "Here: with a fixed multiple of n^(k-1) rows a step, and a fixed number of steps, most runs "
+    "are right at every n, and the rows that half of them need grow no faster than n^(k-1)·ln n.",
+    efforts=Efforts(
+        quick={"sizes": {2: (14, 40)}, "factors": {2: (4, 11, 32)}, "runs": 12},
+        default={
+            "sizes": {2: (14, 28, 56), 3: (10, 20)},
+            "factors": {2: (4, 11, 32), 3: (2, 6, 16)},
+            "runs": 12,
+        },
+        full={
+            "sizes": {2: (16, 32, 64, 128, 256), 3: (12, 17, 24, 34, 48), 4: (12, 16, 20)},
+            "factors": dict.fromkeys((2, 3, 4), (1, 2, 4, 8, 16, 32)),
+            "runs": 40,
+        },
+    ),
+    settings={**SETTINGS, "width": "8·2^k"},
+    seconds=(4, 11, 900),
+)
+def samples(
+    trial: Trial,
+    sizes: Mapping[int, Sequence[int]],
+    factors: Mapping[int, Sequence[int]],
+    runs: int,
+) -> Needed:
+    most, half, law = {}, {}, {}
+    for k, each in sizes.items():
+        grids, flags = [], []
+        for n in trial.track(each):
+            targets = random_parities(n, k, runs, key=trial.seed)
+            grids.append([factor * n ** (k - 1) for factor in factors[k]])
+            flags.append([
+                learn(SignDescent(8 * 2**k), Fresh(targets, rows), key=trial.seed).solved
+                for rows in grids[-1]
+            ])  # fmt: skip
+        most[k] = [Rate.of(table[-1]) for table in flags]
+        half[k] = [half_point(*pair) for pair in zip(grids, flags, strict=True)]
+        logs = np.log(np.array(each, dtype=float))
+        law[k] = threshold_law(each, np.array(grids) / logs[:, None], flags)
+    return Needed(sizes, {k: many[-1] for k, many in factors.items()}, most, half, law)
+
+
+@samples.judge
+def _samples(s: Needed) -> Judged:
+    text = ". ".join(
+        f"k = {k}: with {s.factor[k]}·n^{k - 1} rows a step "
+        f"{', '.join(map(str, s.most[k]))} of runs are right (n = {', '.join(map(str, sizes))}), "
+        f"half with {', '.join(_count(rows) for rows in s.half[k])}, ln n times n^{s.law[k]}"
+        for k, sizes in s.sizes.items()
+    )
+    rates = [rate for each in s.most.values() for rate in each]
+    lowest, worst = min(rate.low for rate in rates), min(rates, key=lambda rate: rate.high)
+    above = max(law.low - (k - 1) for k, law in s.law.items())
+    shared: dict[str, Any] = {
+        "evidence": "sampled",
+        "runs": sum(rate.runs for rate in rates),
+        "measured": {
+            f"exponent of rows / ln n at k = {k}": [law.exponent, law.low, law.high]
+            for k, law in s.law.items()
+        }
+        | {f"rows a step for half of the runs at k = {k}": dict(zip(s.sizes[k], half, strict=True))
+           for k, half in s.half.items()},
+        "predicted": {f"exponent of rows / ln n at k = {k}": k - 1 for k in s.law},
+    }  # fmt: skip
+    if worst.high < 0.5:
+        instead = f"With the most rows tried only {worst} of runs are right at some n."
+        return refuted(f"{text}.", instead=instead, margin=0.5 - worst.high, **shared)
+    if above > 0:
+        instead = "The rows needed grow faster than n^(k-1)·ln n over these sizes."
+        return refuted(f"{text}.", instead=instead, margin=above, **shared)
+    faster = max(law.high - k for k, law in s.law.items())
+    if lowest > 0.5 and faster < 0:
+        return holds(f"{text}.", margin=min(lowest - 0.5, -faster), **shared)
+    return undecided(f"{text}. Too few runs or sizes.", **shared)
+
+
+def _count(rows: float) -> str:
+    return f"{rows:,.0f}" if np.isfinite(rows) else "fewer or more than tried"
+
+
+@samples.figure
+def _samples_figure(s: Needed) -> Lines:
+    lines = []
+    for k, half in s.half.items():
+        sizes = np.array(s.sizes[k], dtype=float)
+        lines.append(Line(f"k = {k}", sizes, list(half)))
+        scale = np.nan_to_num(half[-1]) / sizes[-1] ** (k - 1)
+        lines.append(Line(f"of order n^{k - 1}", sizes, scale * sizes ** (k - 1), style="--"))
+    return Lines(
+        lines,
+        x="n",
+        y="rows a step with which half of the runs are right",
+        log="xy",
+        caption="Sign descent with z^k, 40 steps, 8·2^k neurons.",
+    )

@@ -1,0 +1,101 @@
+"""The two-layer nets of the neighbours: ReLU, clipped ReLU, or a power, on ±1 inputs."""
+
+from collections.abc import Callable
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem.sampling import as_key
+
+#: Activations by name; "power" is z^k, k given to the net.
+ACTIVATIONS: dict[str, Callable[[Any], Array]] = {
+    "relu": lambda z: jnp.maximum(z, 0),
+    "clipped": lambda z: jnp.clip(z, 0, 1),
+}
+
+
+@final
+class ShallowNet(eqx.Module):
+    """ŷ = Σ_i a_i σ(w_iᵀx + b_i) + c, x = 1 - 2·bits.
+
+    hidden: w (q, n). thresholds: b (q,). output: a (q,). offset: c. activation: a name in
+    ACTIVATIONS, or "power". power: k of z^k.
+    """
+
+    hidden: Float[AnyArray, "q n"] = eqx.field(converter=keep_float64)
+    thresholds: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
+    output: Float[AnyArray, " q"] = eqx.field(converter=keep_float64)
+    offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
+    activation: str = eqx.field(static=True, default="relu")
+    power: int = eqx.field(static=True, default=1)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        x = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
+        z = jnp.asarray(self.hidden) @ x + self.thresholds
+        return jnp.asarray(self.output) @ self.activate(z) + self.offset
+
+    def at_signs(self, x: Float[Array, "N n"]) -> Float[Array, " N"]:
+        """ŷ of many strings given as ±1."""
+        z = x @ jnp.asarray(self.hidden).T + jnp.asarray(self.thresholds)[None, :]
+        return self.activate(z) @ jnp.asarray(self.output) + self.offset
+
+    def activate(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
+        """σ of pre-activations of any shape."""
+        if self.activation == "power":
+            return z**self.power
+        return ACTIVATIONS[self.activation](z)
+
+    @classmethod
+    def uniform(cls, key: Any, n: int, width: int) -> "ShallowNet":
+        """ReLU; weights and thresholds uniform in ±1/√n, output and offset in ±1/√width."""
+        draws = _draws(key, (width, n + 2))
+        offset = _draws(jax.random.fold_in(as_key(key), 1), ())
+        near, far = 1 / np.sqrt(n), 1 / np.sqrt(width)
+        return cls(near * draws[:, :n], near * draws[:, n], far * draws[:, n + 1], far * offset)
+
+    @classmethod
+    def antisymmetric(cls, key: Any, n: int, width: int) -> "ShallowNet":
+        """Clipped ReLU; pairs of equal neurons with outputs ±1, so that ŷ = 0 at the start.
+
+        Weights are fair signs over √n, thresholds uniform in ±1. width: even.
+        """
+        if width % 2:
+            raise ValueError(f"an antisymmetric start pairs neurons; width is even, got {width}")
+        draws = _draws(key, (width // 2, n + 1))
+        hidden = np.where(draws[:, :n] > 0, 1.0, -1.0) / np.sqrt(n)
+        output = np.repeat([1.0, -1.0], width // 2)
+        thresholds = np.tile(draws[:, n], 2)
+        return cls(np.tile(hidden, (2, 1)), thresholds, output, np.zeros(()), "clipped")
+
+    @classmethod
+    def signs(cls, key: Any, n: int, width: int, power: int) -> "ShallowNet":
+        """z^power without thresholds; weights and outputs fair signs."""
+        draws = np.where(_draws(key, (width, n + 1)) > 0, 1.0, -1.0)
+        zero = np.zeros(())
+        return cls(draws[:, :n], np.zeros(width), draws[:, n], zero, "power", power)
+
+
+@final
+class DisjointPolyNet(eqx.Module):
+    """ŷ = Π_i w_iᵀx_{P_i}: one linear unit per block of n/k neighbouring signs, multiplied.
+
+    weights: w (k, n/k); row i reads the i-th block.
+    """
+
+    weights: Float[AnyArray, "k block"] = eqx.field(converter=keep_float64)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        x = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
+        weights = jnp.asarray(self.weights)
+        return jnp.prod(jnp.sum(weights * x.reshape(weights.shape), axis=1))
+
+
+def _draws(key: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Uniform in ±1; float32 in every mode, so that a key gives the same net with x64 on or off."""
+    drawn = jax.random.uniform(as_key(key), shape, jnp.float32, -1.0, 1.0)
+    return np.asarray(drawn, dtype=np.float64)
