@@ -33,7 +33,7 @@ def _influences(model: Any, bits: Any) -> Float[Array, " n"]:
     made = jax.vmap(model)(bits)
 
     def of_bit(mask: Any) -> Float[Array, ""]:
-        return jnp.mean((jax.vmap(model)(jnp.abs(bits - mask)) - made) ** 2)
+        return jnp.mean((jax.vmap(model)(jnp.abs(bits - mask[None])) - made) ** 2)
 
     return jax.lax.map(of_bit, jnp.eye(bits.shape[1], dtype=bits.dtype))
 
