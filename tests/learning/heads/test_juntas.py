@@ -9,7 +9,6 @@ from paritylab import (
     Descent,
     Heads,
     Junta,
-    OneStep,
     PiecewiseLinear,
     Population,
     RecurrentNet,

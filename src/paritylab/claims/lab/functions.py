@@ -195,8 +195,8 @@ RIGHT = 0.95
     "lab-functions",
     source=OURS,
     title="What one attention step finds is told by the sets it sees, not by degree or leap",
-    statement="Heads read out by cos(πs) see only Fourier sets of size k, k - 2, … of a function of "
-    "k hidden bits. One normalised step names the bits where the visible sets of lowest degree "
+    statement="Heads read out by cos(πs) see only Fourier sets of size k, k - 2, … of a function "
+    "of k hidden bits. One normalised step names the bits where the visible sets of lowest degree "
     "pull every one of them, and not otherwise. Leap does not order what it finds: some function "
     "is found less often than another of higher leap. A ReLU net trained by SGD is ordered by "
     "leap: the lower of two functions of equally many bits is learnt in fewer steps.",
@@ -280,8 +280,8 @@ def _functions(t: Table) -> Judged:
         "runs": t.runs * len(t.names),
         "measured": _numbers(t, rates),
         "predicted": {
-            "named after one step": [t.names[i] for i in np.flatnonzero(t.pulled)],
-            "not named": [t.names[i] for i in np.flatnonzero(~t.pulled)],
+            "named after one step": [n for n, p in zip(t.names, t.pulled, strict=True) if p],
+            "not named": [n for n, p in zip(t.names, t.pulled, strict=True) if not p],
         },
     }
     if wrong:

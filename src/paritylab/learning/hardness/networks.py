@@ -29,14 +29,16 @@ from paritylab.problem import Parity, as_loss
 @register("feedforward")
 @dataclass(frozen=True, eq=False)
 class FeedForwardNet:
-    """FFNN-1 of `width` neurons from random starts, trained on the squared hinge (½(ŷ-y)² for juntas
-    of real values).
+    """FFNN-1 of `width` neurons from random starts, trained on the squared hinge.
+
+    Juntas of real values are trained on ½(ŷ-y)².
 
     missing: input positions without any edge. inputs: the net reads "bits" x or "signs" 1 - 2x;
     the trained model is a function of bits either way. batch: rows per step, drawn at random; all
     of them if None.
 
-    A run is solved if that risk is below 0.05. Stats: accuracy; norms, ‖α‖·‖β‖ at the end; numbers, how many are trained.
+    A run is solved if its risk is below 0.05. Stats: accuracy; norms, ‖α‖·‖β‖ at the end; numbers,
+    how many are trained.
 
     >>> from paritylab.learning import AllInputs, learn
     >>> runs = learn(FeedForwardNet(16, steps=600), AllInputs(Parity(6, (1, 4))), runs=4)

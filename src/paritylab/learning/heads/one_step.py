@@ -43,8 +43,8 @@ class OneStep:
     one's own.
 
     A run names the k positions with the largest scores; it is solved if its squared-hinge risk
-    (½(ŷ-y)² for real values) is below 0.05. stats: "deviation", how far the attended sum may be off over every input (below
-    1/2 the sign is right on all 2^n), and "gain".
+    (½(ŷ-y)² for real values) is below 0.05. stats: "deviation", how far the attended sum may be off
+    over every input (below 1/2 the sign of a parity is right on all 2^n), and "gain".
     """
 
     width: int | None = None
