@@ -9,7 +9,6 @@ from paritylab import (
     Descent,
     Heads,
     Junta,
-    OneStep,
     PiecewiseLinear,
     Population,
     RecurrentNet,
@@ -72,7 +71,6 @@ JUNTA = Junta.conjunction(8, (0, 3))
 @pytest.mark.parametrize(
     ("learner", "data", "message"),
     [
-        (OneStep(), Population(JUNTA), "parities of at least one bit as targets, got a Junta"),
         (XorStep(), Population(JUNTA), "sign=-1.; got a Junta"),
         (RecurrentNet(), Sample(JUNTA, 8), "got a Junta|does not learn from Sample"),
         (Heads(), Population(Junta.of(8, (0, 3), lambda x: 1 - 2 * x[0])), "give readout="),

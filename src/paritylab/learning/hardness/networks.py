@@ -18,6 +18,7 @@ from paritylab.learning.descent import (
     traced,
 )
 from paritylab.learning.hardness.frozen import every_input, parity_of
+from paritylab.learning.judging import judging_loss
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
@@ -30,12 +31,14 @@ from paritylab.problem import Parity, as_loss
 class FeedForwardNet:
     """FFNN-1 of `width` neurons from random starts, trained on the squared hinge.
 
+    Juntas of real values are trained on ½(ŷ-y)².
+
     missing: input positions without any edge. inputs: the net reads "bits" x or "signs" 1 - 2x;
     the trained model is a function of bits either way. batch: rows per step, drawn at random; all
     of them if None.
 
-    A run is solved if its squared-hinge risk is below 0.05. Stats: accuracy; norms, ‖α‖·‖β‖ at the
-    end; numbers, how many are trained.
+    A run is solved if its risk is below 0.05. Stats: accuracy; norms, ‖α‖·‖β‖ at the end; numbers,
+    how many are trained.
 
     >>> from paritylab.learning import AllInputs, learn
     >>> runs = learn(FeedForwardNet(16, steps=600), AllInputs(Parity(6, (1, 4))), runs=4)
@@ -74,7 +77,7 @@ class FeedForwardNet:
             for key in keys
         ]
         path = descend_from(
-            starts, data, keys, loss=as_loss("squared_hinge"), schedule=schedule, eta=self.eta
+            starts, data, keys, loss=as_loss(judging_loss(data)), schedule=schedule, eta=self.eta
         )
         numbers = path.parameters
         beta = numbers["hidden"] * starts[0].edges[None]

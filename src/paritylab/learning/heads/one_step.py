@@ -2,7 +2,8 @@
 
 At w = 0 attention is uniform, and for fair bits the gradient of -log E[y cos πs] in a head's w is
 proportional to -(Σ_{j∈B} p_j - k·p̄), with p̄ the mean position. One step of gain β therefore gives
-every head the scores β·<Σ_{j∈B} p_j - k·p̄, p_l>.
+every head the scores β·<Σ_{j∈B} p_j - k·p̄, p_l>. For a junta the gradient differs from bit to bit
+of B, and its largest entries may lie elsewhere.
 """
 
 from dataclasses import dataclass
@@ -13,19 +14,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.learning.data import Population, Target, Unknown
-from paritylab.learning.judging import judge_heads
+from paritylab.learning.judging import judge_heads, judging_loss
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import Cosine, HeadAttention, as_code, is_drawn
 from paritylab.precision import float64
-from paritylab.problem import Parity
+from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.risk import population_risks
-from paritylab.risk.objective import target_of
-from paritylab.risk.routes.cosine import log_correlation
+from paritylab.risk.objective import labelled, target_of
+from paritylab.risk.routes.cosine import correlation_wave, log_correlation
+from paritylab.risk.routes.targets import SIGNS, Target as PlainTarget
 
 #: Gains a step may choose from.
 GAINS = np.geomspace(1, 200, 60)
 #: Numbers in a table of positions, 400 MB, above which a run is refused.
 LARGEST_TABLE = 50_000_000
+#: A share of a sum below this is rounding.
+_ZERO = 1e-12
 
 
 @register("one-step")
@@ -38,9 +42,9 @@ class OneStep:
     closest to the number of ones in B over every input. positions: a name, or a code or table of
     one's own.
 
-    A run names the k positions with the largest scores; it is solved if its squared-hinge risk is
-    below 0.05. stats: "deviation", how far the attended sum may be off over every input (below
-    1/2 the sign is right on all 2^n), and "gain".
+    A run names the k positions with the largest scores; it is solved if its squared-hinge risk
+    (½(ŷ-y)² for real values) is below 0.05. stats: "deviation", how far the attended sum may be off
+    over every input (below 1/2 the sign of a parity is right on all 2^n), and "gain".
     """
 
     width: int | None = None
@@ -53,10 +57,10 @@ class OneStep:
         check_fields(self)
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        if any(not isinstance(target, Parity) or target.k < 1 for target in data.targets):
+        if any(isinstance(target, ParityTree) or target.k < 1 for target in data.targets):
             kind = type(data.targets[0]).__name__
             raise ValueError(
-                f"one step needs parities of at least one bit as targets, got a {kind}"
+                f"one step needs a Parity or Junta of at least one bit as target, got a {kind}"
             )
         outcomes = [
             self._run(target, keys[run : run + 1]) for run, target in enumerate(data.targets)
@@ -74,7 +78,7 @@ class OneStep:
             risk=columns["risk"],
             error=columns["error"],
             kind=sampled[0] if sampled else "exact",
-            loss="squared_hinge",
+            loss=judging_loss(data),
             solved=columns["risk"] + columns["error"] < SOLVED_RISK,
             trace=None if trace is None else path,
             stats={"deviation": columns["deviation"], "gain": columns["gain"]},
@@ -85,7 +89,7 @@ class OneStep:
         assert k is not None
         return HeadAttention(numbers, self._code(target.n, k, key), k, Cosine(), 1.0)
 
-    def _run(self, target: Parity, keys: jax.Array) -> "_Outcome":
+    def _run(self, target: Parity | Junta, keys: jax.Array) -> "_Outcome":
         """One run; its table of positions is dropped at the end."""
         n, k = target.n, target.k
         with float64():
@@ -143,20 +147,33 @@ class _Outcome(NamedTuple):
     gain: float
 
 
-def set_forces(target: Parity) -> np.ndarray:
-    """-∂(-log|E[y cos πs]|)/∂g at equal weights k/n, centred, and 1 on average higher on B.
+def set_forces(target: Parity | Junta) -> np.ndarray:
+    """-∂(-log|E[y cos πs]|)/∂g at equal weights k/n, centred, with means 1 apart on B and off it.
 
-    For fair bits it is 1_B - k/n.
+    For a parity of fair bits it is 1_B - k/n. Where the means are equal the largest entry is 1; a
+    target with E[y cos πs] = 0 there moves nothing.
     """
     inside = target.indicator > 0
     if inside.all():
         return np.zeros(target.n)
     with float64():
-        problem = target_of(target).arrays()
         equal = jnp.full(target.n, target.k / target.n)
-        force = np.asarray(jax.grad(lambda g: log_correlation(g, problem)[0])(equal))
+        force = np.asarray(_slopes(equal, target_of(target)))
     centred = force - force.mean()
-    return centred / (centred[inside].mean() - centred[~inside].mean())
+    apart = abs(centred[inside].mean() - centred[~inside].mean())
+    scale = apart if apart > _ZERO * np.abs(force).max() else np.abs(centred).max()
+    return centred / scale if scale > 0 else centred
+
+
+@jax.jit
+@jax.grad
+def _slopes(weights: jax.Array, target: Any) -> jax.Array:
+    """Of log|E[y cos πs]| in the weights; none where a junta's correlation is mere rounding."""
+    if isinstance(target, PlainTarget):
+        return log_correlation(weights, target)[0]
+    modulus, factor, share = correlation_wave(weights, labelled(target, SIGNS), SIGNS)
+    known = jnp.abs(share) > _ZERO
+    return jnp.where(known, modulus + jnp.log(jnp.where(known, jnp.abs(factor), 1.0)), 0.0)
 
 
 def deviation_of(inside: np.ndarray, outside: float) -> float:
@@ -173,6 +190,18 @@ def _largest(scores: np.ndarray, k: int) -> tuple[int, ...] | None:
     if k < len(scores) and not scores[order[k - 1]] > scores[order[k]]:
         return None
     return tuple(sorted(order[:k].tolist()))
+
+
+def named_after_step(
+    forces: np.ndarray, k: int, width: int, generator: np.random.Generator
+) -> tuple[int, ...] | None:
+    """The k positions that one step names, with random ±1/√width positions.
+
+    forces: what pulls at each attention weight, centred, such as `set_forces`. None where there is
+    no pull, or the k-th and the next score are equal.
+    """
+    positions = generator.choice(np.array([-1.0, 1.0]), (len(forces), width)) / np.sqrt(width)
+    return _largest(positions @ (positions.T @ forces), k)
 
 
 class StepOutcome(NamedTuple):

@@ -1,0 +1,64 @@
+"""What heads with the cos readout see of a junta, against enumeration and the learner's step."""
+
+import numpy as np
+import pytest
+
+from paritylab import Junta, random_junta
+from paritylab.learning.heads.one_step import named_after_step, set_forces
+from paritylab.learning.influence import influences, most_influential
+from paritylab.models import FeedForward
+from paritylab.problem.junta import bit_patterns
+from paritylab.theory.juntas import cosine_correlation, pulls, visible
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_correlation_is_the_mean_over_all_inputs(seed):
+    junta = random_junta(seed, 8, 2 + seed % 4)
+    weights = np.random.default_rng(seed).dirichlet(np.ones(8)) * junta.k
+    bits = bit_patterns(8).astype(float)
+    hidden = bits[:, list(junta.subset)].astype(int)
+    labels = junta.values[hidden @ (1 << np.arange(junta.k))]
+    mean = np.mean(labels * np.cos(np.pi * bits @ weights))
+    assert cosine_correlation(junta, weights) == pytest.approx(mean, abs=1e-12)
+
+
+def test_weights_of_another_sum_are_refused():
+    with pytest.raises(ValueError, match="sum k=2"):
+        cosine_correlation(Junta.conjunction(4, (0, 2)), np.full(4, 0.25))
+
+
+def test_sets_of_the_other_kind_of_size_are_not_seen():
+    assert visible(Junta.not_all_equal(6, (0, 2, 5))) == {}
+    assert pulls(Junta.not_all_equal(6, (0, 2, 5))) == {0: 0.0, 2: 0.0, 5: 0.0}
+
+
+@pytest.mark.parametrize(
+    "junta",
+    [
+        Junta.majority(40, (3, 9, 20)),
+        Junta.multiplexer(40, (3,), (9, 20)),
+        Junta.staircase(40, (9, 3, 20)),
+    ],
+)
+def test_pulls_are_the_forces_of_the_learner_to_leading_order(junta):
+    forces = set_forces(junta)
+    off = forces[0]
+    found = np.array([forces[j] - off for j in junta.subset])
+    told = np.array([pulls(junta)[j] for j in junta.subset])
+    cosine = found @ told / np.linalg.norm(found) / np.linalg.norm(told)
+    assert cosine > 0.95
+
+
+def test_a_wide_step_names_what_is_pulled_most():
+    generator = np.random.default_rng(0)
+    forces = set_forces(Junta.conjunction(12, (1, 4, 7)))
+    assert named_after_step(forces, 3, 4000, generator) == (1, 4, 7)
+    assert named_after_step(np.zeros(12), 3, 40, generator) is None
+
+
+def test_influence_is_the_change_under_one_flip():
+    hidden = np.zeros((1, 5))
+    hidden[0, [1, 3]] = 2.0, 0.5
+    net = FeedForward(hidden, np.zeros(1), np.ones(1), np.zeros(()), np.ones((1, 5)))
+    assert influences(net, 5) == pytest.approx([0, 4, 0, 0.25, 0], abs=1e-6)
+    assert most_influential([net], 5, 2) == [(1, 3)]
