@@ -87,3 +87,12 @@ def test_flipping_a_neglected_bit_moves_a_head_by_no_more_than_the_repair_allows
     """g²(2(1-cg)² + 4c²) ≤ 4 on the unit square, the step that makes 2 serve as the diameter."""
     g, c = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
     assert np.max(g**2 * (2 * (1 - c * g) ** 2 + 4 * c**2)) <= 4
+
+
+@pytest.mark.parametrize(("n", "m"), [(7, 1), (10, 2), (12, 3)])
+def test_the_missed_share_of_one_head_is_counted_over_all_inputs(n, m):
+    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
+    first = int(np.ceil((n - 1) / m)) - 1
+    missed = bits[:, :first].sum(axis=1) < n / (5 * m)
+    assert float(hg1.missed_inputs(n, m)) == missed.mean()
+    assert hg1.missed_inputs(n, m) <= hg1.missed_inputs_printed(n, m)[-1]

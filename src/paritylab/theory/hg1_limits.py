@@ -1,0 +1,90 @@
+"""What noise, other inputs and smoothing leave of the risk in HG1; exact, with closed forms."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import binom
+
+
+def least_pair_risk(minority: Any) -> Any:
+    """4q(1-q): least squared hinge when the label is the rarer one with probability q.
+
+    (1-q)(1-ŷ)₊² + q(1+ŷ)₊² is least at ŷ = 1-2q.
+
+    >>> round(least_pair_risk(0.9), 2)
+    0.36
+    """
+    return 4 * minority * (1 - minority)
+
+
+def flipped(share: Any, noise: float) -> Any:
+    """Probability of a label that is -1 with probability `share` and then flipped by noise."""
+    return share * (1 - noise) + (1 - share) * noise
+
+
+def risk_without_bit(
+    probability: Float[np.ndarray, " inputs"], bit: int, noise: float = 0.0
+) -> float:
+    """Least squared-hinge risk of any function that cannot see one bit of B.
+
+    probability: of every input, numbered by its binary digits. With q the probability of the bit
+    given the others this is E 4q'(1-q'), q' = q(1-ν) + (1-q)ν: 1 for uniform inputs, 0 where the
+    others determine the bit and nothing is flipped.
+
+    >>> risk_without_bit(np.full(8, 1 / 8), 1)
+    1.0
+    """
+    inputs = np.arange(len(probability))
+    without = inputs[inputs >> bit & 1 == 0]
+    pair = np.stack([probability[without], probability[without | 1 << bit]])
+    mass = pair.sum(axis=0)
+    share = pair[1] / np.maximum(mass, 1e-300)
+    return float(mass @ least_pair_risk(flipped(share, noise)))
+
+
+def smoothed_zigzag(s: Any, k: int, b: float) -> Any:
+    """Readout (2) with smoothing b, in double precision.
+
+    >>> smoothed_zigzag(np.arange(3), 2, 0.0).tolist()
+    [1.0, -1.0, 1.0]
+    """
+    i = np.arange(1, k + 1)
+    z = np.asarray(s, dtype=float)[..., None] + 0.5 - i
+    return 1 + (z + np.sqrt(z**2 + b)) / 2 @ ((-1.0) ** i * (8 * i - 4))
+
+
+def smoothing_floor(k: int, b: float) -> float:
+    """Risk of hard heads exactly on B, which smoothing b alone leaves."""
+    s = np.arange(k + 1)
+    missing = np.maximum(0, 1 - (-1.0) ** s * smoothed_zigzag(s, k, b))
+    return float(binom.pmf(s, k, 0.5) @ missing**2)
+
+
+def smoothing_constant(k: int) -> float:
+    """C with floor ≈ C·b² for small b.
+
+    σ(z) - z₊ ≈ b/(4|z|), so h(s) ≈ (-1)^s + b·c(s) with c(s) = Σ_i (-1)^i (2i-1)/|s + 1/2 - i|, and
+    C is the mean over s ~ Bin(k, 1/2) of (-(-1)^s c(s))₊².
+
+    >>> round(smoothing_constant(2), 12)
+    8.0
+    """
+    s, i = np.arange(k + 1), np.arange(1, k + 1)
+    bend = (1 / np.abs(s[:, None] + 0.5 - i)) @ ((-1.0) ** i * (2 * i - 1))
+    return float(binom.pmf(s, k, 0.5) @ np.maximum(0, -((-1.0) ** s) * bend) ** 2)
+
+
+def least_smoothed_risk(n: int, k: int, b: float) -> float:
+    """A lower bound on the risk of any k heads at smoothing b, positive for b > 0.
+
+    k heads have Σ_j g_j = k, so some bit of B has weight g ≤ 1; the input with only that bit set
+    has label -1 and probability 2^-n and loses at least (1 + min_{g ≤ 1} h(g))₊², where h is least
+    at g = 1. All zeros lose (1 - h(0))₊², whatever the heads.
+
+    >>> least_smoothed_risk(4, 2, 0.0)
+    0.0
+    """
+    single = 1 + smoothed_zigzag(np.linspace(0, 1, 1001), k, b).min()
+    zeros = 1 - smoothed_zigzag(0.0, k, b)
+    return float(max(single, zeros, 0.0)) ** 2 / 2**n
