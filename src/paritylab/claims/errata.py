@@ -19,6 +19,22 @@ class Erratum(NamedTuple):
 ERRATA = (
     Erratum(
         "hg1",
+        "Figure 1, caption",
+        "The embedding is written position before token; with w_0, A and the network of (2) and "
+        "(3) it has to be token before position, as in the text.",
+        ("hg1-fig1",),
+    ),
+    Erratum(
+        "hg1",
+        "Section 3, other marginals and noisy labels",
+        "Risk 0 in Proposition 3 holds for every marginal but not under noise, where 4ν(1-ν) is "
+        "the least risk of any function and the net, unscaled, has 4ν. Without an edge to a bit "
+        "the least risk is 4p(1-p), and 0 if other bits determine it; Ω(n) needs bits that the "
+        "others do not determine.",
+        ("hg1-marginals",),
+    ),
+    Erratum(
+        "hg1",
         "Proposition 3",
         "The count of numbers is of distinct values; edge by edge, as Proposition 4 counts, the "
         "same net has more. Saying which is meant would make the two comparable.",
@@ -31,6 +47,13 @@ ERRATA = (
         "Risk zero is reached by hard attention with b = 0. Under softmax the risk is only close "
         "to zero, and for that tau has to be of order 1/n² rather than 1/n.",
         ("hg1-prop3-transformer",),
+    ),
+    Erratum(
+        "hg1",
+        "Proposition 3 and Theorem 5, activation with b > 0",
+        "Risk 0 needs b = 0. For b > 0 hard heads on B leave a risk of order b², and no k heads "
+        "reach 0.",
+        ("hg1-floor",),
     ),
     Erratum(
         "hg1",
@@ -90,6 +113,22 @@ ERRATA = (
     ),
     Erratum(
         "hg1",
+        "Appendix A, before Lemma 17",
+        "At tau = c₁/n positions beside the peak have nearly its attention, √(2π/τ)/n, which "
+        "exceeds c₁τ by a factor of order √n, and those at π/4 have exponentially little, so no "
+        "constant c₂ serves.",
+        ("hg1-attention-bounds",),
+    ),
+    Erratum(
+        "hg1",
+        "Lemmas 8, 14, 17, 18 and 19, displayed lines",
+        "Lemma 8: (E ∂ℓ)² for E[(∂ℓ)²]. Lemmas 14, 17 and 18: minus before the sum over j ≠ p; "
+        "Lemma 18: a plus between the two squares. Lemma 17: k·v* for v* in ŷ. Lemma 19: ŷ = 1 at "
+        "s = 0 and (-1)^k at s = k, where v* = 1, and losses of 8 in sum where ŷy = -1.",
+        ("hg1-misprints",),
+    ),
+    Erratum(
+        "hg1",
         "Lemma 17",
         "Inner products of gradients of two inputs are nonnegative on average over pairs, not for "
         "every pair, so the proof of Lemma 8 cannot leave them out.",
@@ -129,6 +168,15 @@ ERRATA = (
         "The second factor needs its positive part, (1 - 5m‖α‖‖β‖/n)₊²: as printed the square "
         "grows again beyond its zero.",
         ("hg1-thm11",),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 11, count of inputs",
+        "The first factor stands. In its proof the sum should start at i = 0, and the last "
+        "rounding, 4⌈n/5m⌉ against ⌈(n-1)/m⌉, does not give it for most n and m; the exact "
+        "binomial sum does.",
+        ("hg1-thm11-factor",),
+        is_note=True,
     ),
     Erratum(
         "hg1",
