@@ -76,10 +76,11 @@ class Budget(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """named: runs that name B. solved: runs whose risk is below 0.05. why: why there are none."""
+    """named: runs that name B. solved: runs whose risk is below 0.05, None if not measured. why:
+    why there are none."""
 
     named: int = 0
-    solved: int = 0
+    solved: int | None = None
     why: str = ""
 
 
