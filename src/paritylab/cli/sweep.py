@@ -46,8 +46,7 @@ def run(
 ) -> int:
     """Run every cell of a grid that is not stored yet.
 
-    Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
-    command again and it goes on where it stopped.
+    Finished blocks are kept: interrupt with Ctrl-C or lose power, then run the same command again.
     """
     keep_compiled(store)
     workers = chosen_engine(engine, cluster)
@@ -62,11 +61,11 @@ def run(
     check_specs(specs)
     cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
-        done = 0
+        stored = set()
         if store.exists():
-            with open_store(store) as opened:
+            with open_store(store, reading=True) as opened:
                 stored = opened.finished_blocks()
-            done = sum(block_key(spec) in stored for spec in specs)
+        done = sum(block_key(spec) in stored for spec in specs)
         print(f"{len(cells)} cells, {len(specs)} blocks of {grid.block} runs, {done} stored")
         return 0
     failed = None
@@ -85,9 +84,10 @@ def run(
         except BlockError as error:
             failed, computed = error, error.computed
         seconds = time.perf_counter() - start
-    skipped = len(specs) - computed - (len(failed.failures) if failed else 0)
+    failures = len(failed.failures) if failed else 0
     reason = "reused" if grid.until is None else "reused or decided early"
-    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
+    left = f"{len(specs) - computed - failures} {reason}"
+    console.say(f"{computed} blocks computed in {seconds:.1f} s, {left}")
     _print_rates(store, cells)
     return report_failures(failed)
 
