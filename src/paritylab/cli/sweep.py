@@ -61,14 +61,10 @@ def run(
     check_specs(specs)
     cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
-        stored = set()
-        if store.exists():
-            with open_store(store, reading=True) as opened:
-                stored = opened.finished_blocks()
+        stored = _stored(store)
         done = sum(block_key(spec) in stored for spec in specs)
         print(f"{len(cells)} cells, {len(specs)} blocks of {grid.block} runs, {done} stored")
         return 0
-    failed = None
     with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
         start = time.perf_counter()
         try:
@@ -81,13 +77,13 @@ def run(
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
             )
+            failed = None
         except BlockError as error:
             failed, computed = error, error.computed
         seconds = time.perf_counter() - start
-    failures = len(failed.failures) if failed else 0
+    others = len(specs) - computed - (len(failed.failures) if failed else 0)
     reason = "reused" if grid.until is None else "reused or decided early"
-    left = f"{len(specs) - computed - failures} {reason}"
-    console.say(f"{computed} blocks computed in {seconds:.1f} s, {left}")
+    console.say(f"{computed} blocks computed in {seconds:.1f} s, {others} {reason}")
     _print_rates(store, cells)
     return report_failures(failed)
 
@@ -119,6 +115,15 @@ def export(
     if parquet is not None:
         _write_parquet(rows, parquet)
         print(f"{len(rows)} rows: {parquet}")
+
+
+def _stored(store: Path) -> set[str]:
+    from paritylab.sweep import open_store
+
+    if not store.exists():
+        return set()
+    with open_store(store, reading=True) as opened:
+        return opened.finished_blocks()
 
 
 def _existing(store: Path) -> None:
