@@ -48,8 +48,7 @@ def run(
 ) -> int:
     """Run every cell of a grid that is not stored yet.
 
-    Finished blocks are kept as they come: interrupt with Ctrl-C or lose power, then run the same
-    command again and it goes on where it stopped.
+    Finished blocks are kept: interrupt with Ctrl-C or lose power, then run the same command again.
     """
     keep_compiled()
     workers = chosen_engine(engine, cluster)
@@ -83,6 +82,7 @@ def run(
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
             )
+            failed = None
         except BlockError as error:
             failed, computed = error, error.computed
         seconds = time.perf_counter() - start
