@@ -63,10 +63,8 @@ def run(
     check_specs(specs)
     if impossible := phases.skipped_line(grids):
         console.say(impossible)
-    cells = list(dict.fromkeys(spec.cell for spec in specs))
     if dry_run:
-        _say_what_would_run(specs, store)
-        return 0
+        return _say_what_would_run(specs, store)
     if (cost := largest_cost(specs)).seconds > LONG:
         console.say(f"{cost} for the largest; rough figures, finished blocks are kept")
     failed = None
@@ -89,14 +87,14 @@ def run(
     skipped = len(specs) - computed - (len(failed.failures) if failed else 0)
     reason = "reused" if grids[0].until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
-    _print_rates(store, cells)
+    _print_rates(store, list(dict.fromkeys(spec.cell for spec in specs)))
     return report_failures(failed)
 
 
 app.command("rescue", epilog="Example: paritylab sweep rescue results.db --to whole.db")(rescue)
 
 
-def _say_what_would_run(specs: list["Spec"], store: Path) -> None:
+def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     from paritylab.sweep import open_store
     from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.runner import block_key
@@ -110,6 +108,7 @@ def _say_what_would_run(specs: list["Spec"], store: Path) -> None:
     size = " or ".join(map(str, sorted({spec.block for spec in specs})))
     print(f"{cells} cells, {len(specs)} blocks of {size} runs, {done} stored")
     print(f"the largest block: {largest_cost(specs)}")
+    return 0
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")

@@ -58,7 +58,7 @@ def thm11_factor(trial: Trial, largest_n: int, largest_m: int, rankings: int) ->
     lines = [hg1.missed_inputs_printed(n, m) for n, m in cells]
     steps = np.array(
         [
-            [a <= b * (1 + ROUNDING) for a, b in zip((share, *line[:3]), line, strict=True)]
+            np.array([share, *line[:3]]) <= np.array(line) * (1 + ROUNDING)
             for share, line in zip(true, lines, strict=True)
         ]
     ).T
@@ -183,7 +183,8 @@ def fig1(trial: Trial, sizes: Sequence[int]) -> Workflow:
             back = _through(bits, subset, temperature, order=(2, 3, 0, 1), first=2)
             right[:, row, column] = np.mean(np.sign([text, caption]) == labels, axis=1)
             moved = max(moved, float(np.abs(back - text).max()))
-    return Workflow(tau, *right.min(axis=-1), len(sets), moved)
+    text_order, caption_order = right.min(axis=-1)
+    return Workflow(tau, text_order, caption_order, len(sets), moved)
 
 
 def _through(
