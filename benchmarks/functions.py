@@ -69,7 +69,7 @@ def picture(rows: list):
             for row in rows
         ]
     )
-    names = [f"{row['name']} (leap {row['leap']})" for row in rows]
+    names = [f"{row['name']} · {row['leap']}" for row in rows]
     return heat(values, learners, names, "named: the k positions it looks at or listens to most")
 
 

@@ -127,7 +127,7 @@ def measure(tables: int, n: int):
         "annealed heads": (Annealed(k=k), k),
         "FFNN, 1 neuron": (FeedForwardNet(1, batch=64), n + 3),
         "FFNN, 64 neurons": (FeedForwardNet(64, batch=64), 64 * n + 129),
-        "classical solver": (Auto(k=k), 0),
+        "classical solver": (Auto(budget=2.0), 0),
     }
     for name, (learner, numbers) in learners.items():
         yield (

@@ -332,7 +332,7 @@ def _functions_figure(t: Table) -> dict[str, Any]:
     columns["ReLU net"] = np.where(
         np.isnan(t.steps).any(axis=1), np.nan, np.isfinite(t.steps).mean(axis=1)
     )
-    names = [f"{name} (leap {each.leap})" for name, each in zip(t.names, t.facts, strict=True)]
+    names = [f"{name} · {each.leap}" for name, each in zip(t.names, t.facts, strict=True)]
     values = np.stack(list(columns.values()), axis=1)
     return in_tab(
         heat(values, list(columns), names, "heads: names B; net: right within its steps"),
@@ -341,13 +341,15 @@ def _functions_figure(t: Table) -> dict[str, Any]:
 
 
 def heat(values: np.ndarray, learners: Sequence[str], names: Sequence[str], what: str) -> Heatmap:
-    """Functions × learners as colours."""
+    """Functions × learners as colours; learners are numbered, for their names are long."""
+    numbered = [f"{number} {name}" for number, name in enumerate(learners, start=1)]
     return Heatmap(
         values,
-        x="learner",
-        y="function",
+        x="learner, see below",
+        y="function · leap",
         colour="share of runs",
-        x_names=learners,
+        x_names=[str(number) for number in range(1, len(learners) + 1)],
         y_names=names,
-        caption=f"Share of runs that find a function of n bits ({what}). No colour: not defined.",
+        caption=f"Share of runs that find a function ({what}). Learners: {', '.join(numbered)}. "
+        "White: not defined.",
     )
