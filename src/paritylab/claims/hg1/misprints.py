@@ -69,7 +69,8 @@ def _gradient_lines(
     """Lemma 8's second line, and Lemmas 17 and 18's derivatives of s."""
     n = bits.shape[1]
     loss = jax.vmap(lambda a, x: example_loss(a, x, tau=tau), (None, 0))
-    each = jax.jit(jax.vmap(lambda a: jax.jacobian(loss)(a, inputs)))(heads)
+    one = jax.grad(lambda a, x: example_loss(a, x, tau=tau))
+    each = jax.jit(jax.vmap(lambda a: jax.vmap(one, (None, 0))(a, inputs)))(heads)
     whole = jax.jit(jax.vmap(jax.grad(lambda a: loss(a, inputs).mean())))(heads)
     norm = np.sum(np.asarray(whole) ** 2, axis=(1, 2))
     squares = np.mean(np.asarray(each) ** 2, axis=1).sum(axis=(1, 2))

@@ -56,12 +56,9 @@ def thm11_factor(trial: Trial, largest_n: int, largest_m: int, rankings: int) ->
     cells = [(n, m) for m in range(1, largest_m + 1) for n in range(max(2, m), largest_n + 1)]
     true = [hg1.missed_inputs(n, m) for n, m in cells]
     lines = [hg1.missed_inputs_printed(n, m) for n, m in cells]
-    steps = np.array(
-        [
-            np.array([share, *line[:3]]) <= np.array(line) * (1 + ROUNDING)
-            for share, line in zip(true, lines, strict=True)
-        ]
-    ).T
+    chains = [[float(each) for each in (a, *b)] for a, b in zip(true, lines, strict=True)]
+    shares = np.array(chains).T
+    steps = shares[:-1] <= shares[1:] * (1 + ROUNDING)
     generator = np.random.default_rng(trial.seed)
     drawn = min(_spare_share(generator) for _ in trial.track(range(rankings)))
     largest = cells.index((largest_n, 1))
@@ -183,8 +180,8 @@ def fig1(trial: Trial, sizes: Sequence[int]) -> Workflow:
             back = _through(bits, subset, temperature, order=(2, 3, 0, 1), first=2)
             right[:, row, column] = np.mean(np.sign([text, caption]) == labels, axis=1)
             moved = max(moved, float(np.abs(back - text).max()))
-    text_order, caption_order = right.min(axis=-1)
-    return Workflow(tau, text_order, caption_order, len(sets), moved)
+    text_right, caption_right = right.min(axis=-1)
+    return Workflow(tau, text_right, caption_right, len(sets), moved)
 
 
 def _through(
