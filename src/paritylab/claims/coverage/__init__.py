@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from paritylab.claims.sources import OURS, PAPERS
+from paritylab.claims.sources import PAPERS
 
 HERE = Path(__file__).parent
 
@@ -45,8 +45,8 @@ def statements(paper: str) -> tuple[Statement, ...]:
 
 
 def covered_papers() -> tuple[str, ...]:
-    """The papers that have a list: all but this laboratory's own statements."""
-    return tuple(paper for paper in PAPERS if paper != OURS.paper)
+    """The papers that have a list: those whose text the laboratory follows."""
+    return tuple(paper for paper in PAPERS if (HERE / f"{paper}.toml").is_file())
 
 
 def claims_of(listed: Iterable[Statement]) -> tuple[str, ...]:
