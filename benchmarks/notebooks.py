@@ -105,7 +105,7 @@ def digits_case(kind: str, n: int, k: int, seed: int, shuffled: bool) -> Outcome
         favourites = np.argmax(np.asarray(Circle(n).scores(found)), axis=1)
         named = sorted(set(favourites.tolist())) == truth
     else:
-        width = int(kind.split()[-1])
+        width = int(kind.rsplit(maxsplit=1)[-1])
         start = {
             "hidden": generator.normal(size=(n, width)) / np.sqrt(n),
             "thresholds": np.zeros(width),
