@@ -344,4 +344,11 @@ ERRATA = (
         ("ks-lemma10",),
         is_note=True,
     ),
+    Erratum(
+        "barak",
+        "Progress measure ‖w_t - w_0‖_∞ (second-hand)",
+        "The largest movement of a weight grows long before the loss falls, but as much on labels "
+        "without a rule; as a measure of progress it needs that control beside it.",
+        ("barak-progress",),
+    ),
 )

@@ -188,6 +188,13 @@ def _weights(w: Weights) -> Judged:
         "evidence": "sampled",
         "runs": len(w.exact) + sum(step.weights for step in w.sampled),
         "margin": min(abs(0.5 - abs(last.others)), abs(0.5 - w.moved), abs(w.slope + 0.5)),
+        "measured": {
+            "irrelevant weight before rounding": {e.n: e.others for e in w.exact},
+            f"share rounding to -1 from {SAMPLES:,} rows": {s.n: s.share for s in w.sampled},
+            "largest error by weight of the children": list(w.errors),
+            "trained weights move by": w.moved,
+            "irrelevant weights all 0 from n": w.zero_from,
+        },
         "predicted": {"irrelevant weights": 0, "slope": "< 0"},
     }
     if apart > 0.1:
