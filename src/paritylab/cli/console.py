@@ -26,7 +26,8 @@ _COLOURS = {
 #: What stands for letters that an old terminal lacks; others lose their accents or become "?".
 _LETTERS = (
     "–:- —:- −:- ⁻:- …:... ·:* ×:x ±:+- →:-> ←:<- ≥:>= ≤:<= ≠:!= ≈:~ √:sqrt Σ:sum Π:prod ∞:inf "
-    "≡:== ‖:|| ∈:in ∉:notin ∂:d ∇:grad ½:1/2 °:deg ⌈:ceil( ⌉:) ⌊:floor( ⌋:) Ł:L ł:l “:' ”:' ’:' "
+    "‖:|| ∈:in ∉:notin ∂:d ∇:grad ½:1/2 °:deg ⌈:ceil( ⌉:) ⌊:floor( ⌋:) Ł:L ł:l “:' ”:' ’:' "
+    "≡:== ∘:o "
     "α:alpha β:beta γ:gamma δ:delta ε:eps η:eta θ:theta κ:kappa λ:lambda μ:mu ν:nu ξ:xi π:pi "
     "ρ:rho σ:sigma τ:tau φ:phi χ:chi ω:omega Δ:Delta Θ:Theta Φ:Phi Ω:Omega"
 )

@@ -41,7 +41,7 @@ def cost_of(spec: Spec, learner: Any) -> Cost:
     >>> from paritylab.sweep.blocks import learner_of
     >>> spec = Spec.make("heads", {"n": 12, "k": 2}, {"preset": "code"}, block=20)
     >>> print(cost_of(spec, learner_of(spec)))
-    about 0.1 MB and 2.4 s a block
+    about 0.1 MB and 1.2 s a block
     """
     problem = dict(spec.problem)
     n, k = problem.get("n", 1), problem.get("k") or 2

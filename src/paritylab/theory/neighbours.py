@@ -49,7 +49,7 @@ def sign_path(k: int, eta: float, decay: float, threshold: float, steps: int) ->
 
     >>> path = sign_path(3, 0.1, 1.0, 0.1, 40)
     >>> [round(float(part[-1]), 3) for part in path]
-    [1.0, 0.009, 0.015]
+    [1.0, 0.007, 0.015]
     """
     kept, lost = [1.0], [1.0]
     for _ in range(steps):
@@ -133,7 +133,7 @@ def rows_to_rank_by_majority(n: int, k: int) -> float:
     standard deviation 1/√N; independent entries.
 
     >>> round(rows_to_rank_by_majority(65, 2))
-    741
+    995
     """
     gap, grid = fourier_gap(n, k), np.linspace(0, 16, 1601)
 

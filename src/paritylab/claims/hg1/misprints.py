@@ -163,6 +163,22 @@ def _misprints(m: Misprints) -> Judged:
             f"With these replacements all {len(m.lines)} lines agree with automatic "
             f"differentiation and with the values of the model to {mended:.0e}."
         )
-        return corrected(seen, instead=instead, margin=ROUNDING - mended, **shared)
+        return corrected(
+            seen,
+            instead=instead,
+            margin=ROUNDING - mended,
+            counterexample=_START_OF_THE_ZIGZAG,
+            **shared,
+        )
     instead = f"The replacements tried still leave a gap of {mended:.1e}."
     return refuted(seen, instead=instead, margin=mended - ROUNDING, **shared)
+
+
+_START_OF_THE_ZIGZAG = """\
+from paritylab.models import Zigzag
+
+for k in range(1, 7):
+    start, end = float(Zigzag(k)(0.0)), float(Zigzag(k)(float(k)))
+    print("k", k, "at s = 0", start, "at s = k", end)
+    assert start == 1.0 != 0.0 and end == (-1.0) ** k
+"""

@@ -58,7 +58,7 @@ def attention_bounds(trial: Trial, constants: Sequence[float], sizes: Sequence[i
 def _spread(c1: float, n: int) -> tuple[float, ...]:
     """One entry of each array of `Spread`, the worst over offsets."""
     tau = c1 / n
-    logs = np.array([hg1.log_attention(n, tau, offset) for offset in (0, 0.25, 0.49)])
+    logs = np.array([hg1.log_attention(n, tau, offset) for offset in (0.0, 0.25, 0.49)])
     away = np.minimum(np.arange(n), n - np.arange(n))
     near, far = (away <= n / 8) & (away > 0), away > n / 8
     law = np.abs(np.exp(logs[:, 0]) / hg1.peak_attention(n, tau) - 1).max()

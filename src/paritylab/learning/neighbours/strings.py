@@ -35,8 +35,8 @@ def draw_strings(
 
     >>> rows = draw_strings(np.random.default_rng(0), Parity(6, (0, 3, 4)), (100,), mixture=1.0)
     >>> bits = np.unpackbits(rows.packed, axis=-1, count=6)
-    >>> set(map(tuple, bits[:, [0, 3, 4]].tolist()))
-    {(1, 1, 1), (0, 0, 0)}
+    >>> sorted(set(map(tuple, bits[:, [0, 3, 4]].tolist())))
+    [(0, 0, 0), (1, 1, 1)]
     """
     n = target.n
     if target.is_uniform:
