@@ -87,7 +87,17 @@ WITH_BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize("page", WITH_BLOCKS, ids=lambda page: page.stem)
+# The longest two take a minute of the default run; the others show how in seconds.
+LONG_PAGES = {"README", "learners"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in LONG_PAGES))
+        for page in WITH_BLOCKS
+    ],
+)
 def test_python_blocks_run_and_print_what_is_shown(page, capsys):
     text = page.read_text()
     for code, shown in re.findall(

@@ -126,6 +126,7 @@ def test_record_writes_what_three_seeds_agree_on(capsys, record_elsewhere):
     assert run(capsys, *QUICK)[0] == 0
 
 
+@pytest.mark.slow
 def test_record_refuses_verdicts_that_depend_on_the_seed(capsys, record_elsewhere, monkeypatch):
     from paritylab.claims import holds, registry, undecided
 

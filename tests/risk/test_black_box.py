@@ -100,6 +100,7 @@ def within(found, exact, gap=1e-12):
     return np.all(np.abs(found.gradient[0] - exact.gradient) <= error)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25, derandomize=True)
 @given(case=CASES)
 def test_the_front_door_is_right_and_exact_by_enumeration(case):
@@ -110,6 +111,7 @@ def test_the_front_door_is_right_and_exact_by_enumeration(case):
     assert within(found, reference(attention, problem, readout, case["loss"]))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15, derandomize=True)
 @given(case=CASES)
 def test_the_series_is_right_within_its_error_or_refuses(case):

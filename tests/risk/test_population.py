@@ -136,6 +136,7 @@ def test_closed_form_of_the_cos_readout(loss):
             assert np.allclose(found.gradient, exact.gradient, atol=1e-8 * scale + 1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("loss", ["squared", "correlation", "log_correlation"])
 def test_smooth_losses_to_ten_digits(loss):

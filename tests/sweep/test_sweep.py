@@ -211,6 +211,7 @@ def kill_and_resume(folder, cells, kills, pause):
     return contents(path), log.read_text().split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cells", "kills"), [(40, 2), pytest.param(1000, 50, marks=pytest.mark.slow)]
 )

@@ -77,6 +77,7 @@ def test_sums_beyond_int32_move_to_two_numbers(monkeypatch, tmp_path):
     np.testing.assert_array_equal(plain.products[0], moved.products[0])
 
 
+@pytest.mark.slow
 def test_eight_devices_give_the_bits_of_one():
     code = (
         "import jax, numpy as np\n"

@@ -75,6 +75,7 @@ def test_selfcheck_opens_levels_from_the_bottom():
     assert float(opened[0][2]) == 2
 
 
+@pytest.mark.slow
 def test_teacher_forcing_learns_where_direct_training_does_not():
     data = Sample(random_tree(0, 32, 8), 3000)
     done = {mode: learn(FullBatch(mode, steps=150), data, trace=149) for mode in MODES}

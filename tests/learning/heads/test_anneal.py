@@ -88,6 +88,7 @@ def test_given_starts_and_the_path_of_a_run():
     assert placed.trace["step"].tolist() == [0, 10, 20, 30, 40]
 
 
+@pytest.mark.slow
 def test_samples_noise_and_bias():
     targets = random_parities(10, 2, 8, noise=0.05, bias=0.45)
     patient = Annealed(restarts=3, **QUICK)

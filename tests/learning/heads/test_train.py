@@ -47,6 +47,7 @@ def test_a_readout_of_ones_own_has_an_objective_too():
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "k", "norm"),
     [

@@ -190,6 +190,7 @@ def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
     assert np.ptp(seen[Fresh], axis=1).min() > 1e-3
 
 
+@pytest.mark.slow
 def test_many_rows_find_the_pair_with_noise_and_bias():
     learner = XorStep(width=24, loss="correlation", positions="balanced")
     runs = learn(learner, Sample(pairs(16, 10, noise=0.1), 20_000))
@@ -199,6 +200,7 @@ def test_many_rows_find_the_pair_with_noise_and_bias():
     assert biased.risk[0] == pytest.approx(exact, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_beyond_20_bits_other_readouts_are_sampled_with_their_error():
     runs = learn(XorStep(readout="abs", positions="balanced"), Population(pairs(22, 2)))
     exact = enumerated_risk(runs.model(0), runs.targets[0], "squared").value
