@@ -5,14 +5,13 @@
 Every line is one function below; what it races and with what is in there.
 """
 
-import argparse
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from harness import Race, machine, publish, run_all, table
+from harness import Race, main
 
 from paritylab import (
     LOSSES,
@@ -81,9 +80,8 @@ def population_24() -> Race:
     return beside_enumeration(24)
 
 
-def million_positions() -> Race:
-    """The series inside, beside one pass over the attention it reads."""
-    n = 1_000_000
+def series_beside_a_pass(n: int) -> Race:
+    """Value and gradient by the series, beside one pass over the attention it reads."""
     problem, attention = random_parity(1, n, K), attention_of(n)
     weights, pieces = attention.sum(axis=0), pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
     with float64():
@@ -101,11 +99,15 @@ def million_positions() -> Race:
             return total(rows)
 
     return Race(
-        "population gradient, n = 10^6",
+        f"population gradient, n = {n:,}",
         ours,
         floor=("a pass over (3, n) doubles", floor),
         error=f"± {error:.0e}",
     )
+
+
+def million_positions() -> Race:
+    return series_beside_a_pass(1_000_000)
 
 
 def front_door() -> Race:
@@ -251,17 +253,5 @@ RACES = [
 ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="races whose name holds this")
-    parser.add_argument("--print", action="store_true", help="print, write nothing")
-    given = parser.parse_args()
-    rows = run_all(RACES, given.only)
-    if given.print or given.only:
-        print(table(rows, machine(), COMMAND))
-    else:
-        publish(rows, "cpu", COMMAND)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, RACES, "cpu", COMMAND)

@@ -4,6 +4,7 @@ A floor is the same amount of arithmetic or traffic at the rate this machine sho
 Times are medians with their quartiles; what a table says first are ratios.
 """
 
+import argparse
 import datetime
 import json
 import platform
@@ -159,3 +160,16 @@ def publish(rows: list[dict[str, Any]], name: str, command: str) -> None:
         made = f"{first}\n\n{table(rows, facts, command)}\n\n{last}"
         page.write_text(before + made + rest.split(last)[1])
     print(table(rows, facts, command))
+
+
+def main(text: str | None, races: Iterable[Callable[[], Race]], name: str, command: str) -> None:
+    """The command line of a list of races."""
+    parser = argparse.ArgumentParser(description=text)
+    parser.add_argument("--only", default="", help="races whose name holds this")
+    parser.add_argument("--print", action="store_true", help="print, write nothing")
+    given = parser.parse_args()
+    rows = run_all(races, given.only)
+    if given.print or given.only:
+        print(table(rows, machine(), command))
+    else:
+        publish(rows, name, command)
