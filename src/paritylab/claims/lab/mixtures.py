@@ -43,8 +43,8 @@ class Mixtures(NamedTuple):
     source=OURS,
     title="The XOR step works on Gaussian mixtures; the frozen readout is what costs accuracy",
     statement="HG1 asks what lies beyond bits. Ours: with signs under normal noise one step of "
-    "the two heads still finds the pair, and its accuracy comes within 12 points of the closed form "
-    "of 1 - 2z² at equal weights, itself below what reading both signs off would reach.",
+    "the two heads still finds the pair, and its accuracy comes within 12 points of the closed "
+    "form of 1 - 2z² at equal weights, itself below what reading both signs off would reach.",
     efforts=Efforts(
         quick={"n": 16, "rows": 40_000, "spreads": (0.25, 1.0), "runs": 16},
         default={"n": 32, "rows": 100_000, "spreads": (0.1, 0.25, 0.5, 1.0), "runs": 16},
