@@ -107,11 +107,6 @@ def run_all(races: Iterable[Callable[[], Race]], only: str = "") -> list[dict[st
     return rows
 
 
-def growth(sizes: Iterable[int], seconds: Iterable[float]) -> float:
-    """The power of n in the time."""
-    return float(np.polyfit(np.log(list(sizes)), np.log(list(seconds)), 1)[0])
-
-
 def machine() -> dict[str, str]:
     """Where and with what."""
     names = ("jax", "jaxlib", "numpy", "equinox", "paritylab")

@@ -13,7 +13,7 @@ def motion(gradient=1e-13, path=1e-8, sampled=0.03, readout=0, right=12):
     return Motion(gradient, path, sampled, readout, 8192, solved, PATH, PATH, PATH, PATH)
 
 
-def needed(low=0.8, high=1.3, right=12):
+def needed(low=0.2, high=0.8, right=12):
     most = {2: [Rate(12, 12), Rate(right, 12)]}
     law = {2: PowerLaw((low + high) / 2, low, high, 1.0, 0)}
     return Needed({2: (16, 32)}, {2: 32}, most, {2: [100.0, 300.0]}, law)
@@ -33,6 +33,6 @@ TABLES = {
         (needed(right=0), "refuted"),
         (needed(low=1.4, high=1.8), "refuted"),
         (needed(right=7), "undecided"),
-        (needed(high=2.5), "undecided"),
+        (needed(high=1.3), "undecided"),
     ],
 }

@@ -3,13 +3,13 @@
 import numpy as np
 
 from paritylab.claims.lab.mixtures import Mixtures
-from paritylab.learning.xor.mixtures import heads_accuracy
 from paritylab.statistics import Rate
+from paritylab.theory.hg2 import mixture_accuracy
 
 
 def mixtures(found=16, runs=16, below=0.02, error=0.005):
     spread = [0.25, 0.5]
-    accuracy = np.array([heads_accuracy(each) for each in spread]) - below
+    accuracy = np.array([mixture_accuracy(each) for each in spread]) - below
     rates = [Rate(found, runs), Rate(runs, runs)]
     return Mixtures(32, 1000, spread, rates, accuracy, np.full(2, error))
 

@@ -248,9 +248,9 @@ def _samples(s: Needed) -> Judged:
     if above > 0:
         instead = "The rows needed grow faster than n^(k-1)·ln n over these sizes."
         return refuted(f"{text}.", instead=instead, margin=above, **shared)
-    faster = max(law.high - k for k, law in s.law.items())
-    if lowest > 0.5 and faster < 0:
-        return holds(f"{text}.", margin=min(lowest - 0.5, -faster), **shared)
+    room = min(k - 1 - law.high for k, law in s.law.items())
+    if lowest > 0.5 and room > 0:
+        return holds(f"{text}.", margin=min(lowest - 0.5, room), **shared)
     return undecided(f"{text}. Too few runs or sizes.", **shared)
 
 

@@ -10,9 +10,10 @@ from paritylab.claims.figures import Line, Lines
 from paritylab.claims.registry import Efforts, claim
 from paritylab.claims.sources import OURS
 from paritylab.claims.verdict import Judged, holds, refuted, undecided
-from paritylab.learning.xor.mixtures import best_accuracy, heads_accuracy, mixture_step
+from paritylab.learning.xor.mixtures import mixture_step
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.statistics import Rate
+from paritylab.theory.hg2 import best_mixture_accuracy, mixture_accuracy
 
 #: Points of accuracy that a finite sample may cost.
 SHORT = 0.12
@@ -31,11 +32,11 @@ class Mixtures(NamedTuple):
 
     @property
     def limit(self) -> np.ndarray:
-        return np.array([heads_accuracy(each) for each in self.spread])
+        return np.array([mixture_accuracy(each) for each in self.spread])
 
     @property
     def best(self) -> np.ndarray:
-        return np.array([best_accuracy(each) for each in self.spread])
+        return np.array([best_mixture_accuracy(each) for each in self.spread])
 
 
 @claim(

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
-from scipy.stats import norm
 
 from paritylab.models.packed import PackedSigns
 
@@ -37,24 +36,3 @@ def mixture_step(n: int, width: int, gain: float, spread: float, rows: int, key:
     fresh, truth = draw(4000)
     right = np.mean(np.sign(1 - 2 * (fresh @ weights) ** 2) == truth)
     return MixtureRun(set(np.argsort(-weights)[:2]) == set(pair), float(right))
-
-
-def heads_accuracy(spread: float) -> float:
-    """Of 1 - 2z² at weights ½ and ½: z is normal with variance spread²/2 around ±1 or 0.
-
-    >>> round(heads_accuracy(0.5), 3)
-    0.875
-    """
-    scale, edge = spread / np.sqrt(2), np.sqrt(0.5)
-    equal = norm.sf((edge - 1) / scale) + norm.cdf((-edge - 1) / scale)
-    return float((equal + 1 - 2 * norm.sf(edge / scale)) / 2)
-
-
-def best_accuracy(spread: float) -> float:
-    """Of any rule: both signs are read off one by one.
-
-    >>> round(best_accuracy(0.5), 3)
-    0.956
-    """
-    wrong = norm.sf(1 / spread)
-    return float(1 - 2 * wrong * (1 - wrong))
