@@ -22,6 +22,7 @@ from paritylab.models.protocol import (
 )
 from paritylab.precision import float64
 from paritylab.problem import Loss, ParityTree, as_loss
+from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, target_of
 from paritylab.risk.rows import Rows as Table, draw_rows, empirical_risk, every_row
 
@@ -264,7 +265,7 @@ def _some_rows(rows: Table, key: jax.Array, batch: int, source: Source) -> Table
 
 def training_rows(data: Rows, keys: jax.Array) -> Table:
     """The rows each run trains on, (runs, N, n); the others are held out for judging."""
-    chosen = np.stack([data.split(key)[0] for key in keys])
+    chosen = np.stack([data.split(key)[0] for key in each_key(keys)])
     bits = data.bits[chosen].astype(np.float64)
     shares: Any = np.full(chosen.shape, 1 / chosen.shape[1])
     return Table(bits, data.labels[chosen].astype(np.float64), shares)
@@ -312,7 +313,7 @@ class Descent:
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
         with float64():
-            starts = [self._start(key) for key in keys]
+            starts = [self._start(key) for key in each_key(keys)]
             check_model(starts[0], data.n)
         path = descend_from(
             starts, data, keys, loss=as_loss(self.loss), schedule=schedule, eta=self.eta

@@ -13,6 +13,7 @@ from paritylab.models import HeadAttention
 from paritylab.models.protocol import parameters_of
 from paritylab.precision import float64
 from paritylab.problem import Junta, Loss, Parity, as_loss
+from paritylab.problem.sampling import each_key
 from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk
 
 #: Up to here every input is visited; beyond, fresh samples stand for them.
@@ -55,7 +56,7 @@ def judge_models(
         return _on_held_out_rows(models, data, keys)
     drawn = None if data.n <= most_bits else samples
     columns = []
-    for model, target, key in zip(models, data.targets, keys, strict=True):
+    for model, target, key in zip(models, data.targets, each_key(keys), strict=True):
         if not is_finite(model):
             columns.append((np.nan, np.nan, np.nan))
             continue
@@ -97,6 +98,18 @@ def judge_heads(
     return Judged(risk, error, kind, np.full(len(models), np.nan))
 
 
+def judge_weights(weights: np.ndarray, data: Any, readout: Any) -> Judged:
+    """The same for models of one readout known by the weights (runs, n) of their bits."""
+    risk, error = np.full((2, len(weights)), np.nan)
+    sound = np.flatnonzero(np.isfinite(weights).all(axis=1))
+    kind = "exact"
+    if len(sound):
+        problems = [data.targets[i] for i in sound]
+        found = population_risks(weights[sound], problems, readout=readout, loss=judging_loss(data))
+        risk[sound], error[sound], kind = found
+    return Judged(risk, error, kind, np.full(len(weights), np.nan))
+
+
 def is_finite(model: Any) -> bool:
     """Whether all numbers of a model are; a run that diverged has no risk."""
     return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
@@ -105,7 +118,7 @@ def is_finite(model: Any) -> bool:
 def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Judged:
     loss, columns = as_loss("squared_hinge"), []
     with float64():
-        for model, key in zip(models, keys, strict=True):
+        for model, key in zip(models, each_key(keys), strict=True):
             held = data.split(key)[1]
             labels = data.labels[held].astype(np.float64)
             made = np.asarray(_predict(model, data.bits[held].astype(np.float64)))

@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from typing import Any, final
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import smooth_relu
 from paritylab.precision import AnyArray, keep_float64
-from paritylab.problem.sampling import as_key
+from paritylab.problem.sampling import normals
 
 
 @final
@@ -47,7 +46,7 @@ class FeedForward(eqx.Module):
         missing: positions without any outgoing edge.
         """
         # float32 draws in every mode: the same key gives the same net with x64 on or off.
-        draws = jax.random.normal(as_key(key), (width, n + 2), jnp.float32)
+        draws = normals(key, (width, n + 2), np.float32)
         numbers = np.asarray(draws, dtype=np.float64)
         edges = input_edges(width, n, missing)
         hidden, output = numbers[:, :n] / np.sqrt(n), numbers[:, n + 1] / np.sqrt(width)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -14,7 +13,7 @@ from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.readouts import Readout, as_readout, default_readout
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Junta, Parity
-from paritylab.problem.sampling import as_key
+from paritylab.problem.sampling import normals
 
 
 class ParameterCount(NamedTuple):
@@ -111,7 +110,7 @@ class HeadAttention(eqx.Module):
         if heads < 1:
             raise ValueError(f"heads must be at least 1, got {heads}")
         code = Circle(problem.n) if code is None else code
-        draws = np.asarray(jax.random.normal(as_key(key), (heads, code.width)), dtype=np.float64)
+        draws = normals(key, (heads, code.width)).astype(np.float64)
         directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
         return cls(directions, code, problem.k, _readout(readout, problem), tau, kind)
 

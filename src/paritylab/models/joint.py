@@ -14,7 +14,7 @@ from paritylab.models.heads import HeadAttention
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
 from paritylab.precision import AnyArray
-from paritylab.problem.sampling import as_key
+from paritylab.problem.sampling import as_key, normals
 
 
 @final
@@ -73,7 +73,7 @@ class FrozenHeads(eqx.Module):
         token: the scores depend on the bits as well as on the positions.
         """
         first, second = jax.random.split(as_key(key))
-        entries = np.array(jax.random.normal(first, (heads, 4), jnp.float32), dtype=np.float64)
+        entries = normals(first, (heads, 4), np.float32).astype(np.float64)
         if not token:
             entries[:, :2] = 0.0
         return cls.of(entries, FeedForward.random(second, 4, width), n, tau)

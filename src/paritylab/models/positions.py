@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
-from paritylab.problem.sampling import as_key
+from paritylab.problem.sampling import as_key, normals
 
 
 class AbstractPositionCode(eqx.Module):
@@ -128,7 +128,7 @@ class Sphere(AbstractTable):
         """A fresh code from a jax key or an integer seed."""
         if width < 1:
             raise ValueError(f"width must be at least 1, got {width}")
-        draws = np.asarray(jax.random.normal(as_key(key), (n, width)), dtype=np.float64)
+        draws = normals(key, (n, width)).astype(np.float64)
         return cls(draws / np.linalg.norm(draws, axis=1, keepdims=True))
 
 

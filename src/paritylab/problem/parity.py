@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from paritylab.problem.bits import as_bits
+from paritylab.shapes import bucket
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ def random_parities(
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
     base = jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
-    words = _target_words(base, first + np.arange(runs))
-    return tuple(random_parity(each, n, k, **options) for each in np.asarray(words))
+    words = np.asarray(_target_words(base, first + np.arange(bucket(runs))))[:runs]
+    return tuple(random_parity(each, n, k, **options) for each in words)
 
 
 @jax.jit

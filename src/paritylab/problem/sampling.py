@@ -12,6 +12,7 @@ from jaxtyping import Array, Num, UInt8, UInt32
 
 from paritylab.problem.junta import Junta
 from paritylab.problem.parity import Parity
+from paritylab.shapes import bucket
 
 
 class Batch(NamedTuple):
@@ -26,10 +27,35 @@ def as_key(key: Any) -> Any:
     return jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
 
 
-@jax.jit
 def fold_keys(key: Any, numbers: Any) -> Any:
     """One key per number, fold_in(key, number), in one compiled call."""
-    return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)
+    padded = np.resize(numbers, bucket(len(numbers)))
+    words: Any = np.asarray(_fold(key, padded))[: len(numbers)]
+    return jax.random.wrap_key_data(words)
+
+
+@jax.jit
+def _fold(key: Any, numbers: Any) -> Any:
+    return jax.random.key_data(jax.vmap(partial(jax.random.fold_in, key))(numbers))
+
+
+def each_key(keys: Any) -> list[Any]:
+    """The keys of an array one by one, without compiling for its length."""
+    words: Any = np.asarray(jax.random.key_data(keys))
+    return [jax.random.wrap_key_data(each) for each in words]
+
+
+def normals(key: Any, shape: tuple[int, ...], dtype: Any = None) -> np.ndarray:
+    """What jax.random.normal draws; every number depends on its place alone, so a few sizes are
+    compiled for all shapes.
+
+    >>> bool((normals(3, (2, 5)) == jax.random.normal(jax.random.key(3), (2, 5))).all())
+    True
+    """
+    size = int(np.prod(shape))
+    kind = jax.dtypes.canonicalize_dtype(float if dtype is None else dtype)
+    drawn = jax.random.normal(as_key(key), (bucket(size),), kind)
+    return np.asarray(drawn)[:size].reshape(shape)
 
 
 def sample(problem: Parity | Junta, key: Any, size: int) -> Batch:

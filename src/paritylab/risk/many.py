@@ -19,6 +19,7 @@ from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.case import Statistic
 from paritylab.risk.routes.targets import target_of
 from paritylab.risk.table import ROUTES
+from paritylab.shapes import bucket
 
 #: Floats that one compiled call may hold at a time.
 _BUDGET = 1 << 25
@@ -59,7 +60,7 @@ def population_risks(
     own = [
         default_readout(t) if link is None else link for link, t in zip(own, targets, strict=True)
     ]
-    if len({(problem.k, type(problem)) for problem in targets}) == 1 and eqx.tree_equal(*own):
+    if len({(problem.k, type(problem)) for problem in targets}) == 1 and _all_equal(own):
         statistic = checked_statistic(own[0], loss, targets)
         fitting = (
             row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
@@ -76,21 +77,43 @@ def population_risks(
     return Risks(values, errors, "exact" if exact else "numerical")
 
 
+def _all_equal(readouts: list[Any]) -> bool:
+    different = {id(each): each for each in readouts}
+    return len(different) == 1 or bool(eqx.tree_equal(*different.values()))
+
+
 def _weights_and_readouts(
     models: Any, readout: str | Readout | None
 ) -> tuple[Float[np.ndarray, "runs n"], list[str | Readout | None]]:
     """Weights of every run in float64, and the readout of every run."""
     if isinstance(models, Sequence) and all(isinstance(model, HeadAttention) for model in models):
-        with float64():
-            rows = [np.asarray(model.weights(), dtype=np.float64) for model in models]
-        if len({len(row) for row in rows}) != 1:
+        if len({model.code.n for model in models}) != 1:
             raise ValueError("the models of one call need equal n, and there must be at least one")
         own = [model.readout if readout is None else readout for model in models]
-        return np.stack(rows), own
+        return _weights_of_all(models), own
     weights = np.asarray(models, dtype=np.float64)
     if weights.ndim != 2 or not len(weights):
         raise ValueError(f"weights must have shape (runs, n), got {weights.shape}")
     return weights, [readout] * len(weights)
+
+
+def _weights_of_all(models: Sequence[HeadAttention]) -> Float[np.ndarray, "runs n"]:
+    """In one compiled call for models of one shape, filled up so that few lengths compile."""
+    alike = {
+        (jax.tree.structure(model), tuple(map(np.shape, jax.tree.leaves(model))))
+        for model in models
+    }
+    with float64():
+        if len(alike) > 1:
+            return np.stack([np.asarray(model.weights(), np.float64) for model in models])
+        chosen = np.resize(np.arange(len(models)), bucket(len(models)))
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves)[chosen], *models)
+        return np.asarray(_weights_of_stacked(stacked), np.float64)[: len(models)]
+
+
+@eqx.filter_jit
+def _weights_of_stacked(models: HeadAttention) -> Float[jax.Array, "runs n"]:
+    return eqx.filter_vmap(lambda model: model.weights())(models)
 
 
 def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from paritylab.learning.data import Rows, Sample, Target, Unknown
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.problem import Parity
-from paritylab.problem.sampling import draw_bits
+from paritylab.problem.sampling import draw_bits, each_key
 from paritylab.solvers.answer import Answer
 from paritylab.solvers.solving import solve
 
@@ -56,7 +56,7 @@ class _Solver:
         targets = (None,) * data.runs if data.targets is None else data.targets
         if any(not isinstance(each, Parity | None) for each in targets):
             raise ValueError("solvers look for one parity; trees of parities are not for them")
-        answers = [self._run(data, t, key) for t, key in zip(targets, keys, strict=True)]
+        answers = [self._run(data, t, key) for t, key in zip(targets, each_key(keys), strict=True)]
         numbers = {
             "indicator": np.stack([_indicator(each, data.n) for each in answers]),
             "sign": np.array([0.0 if a.subset is None else float(a.sign) for a in answers]),

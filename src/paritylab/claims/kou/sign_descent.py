@@ -14,6 +14,7 @@ from paritylab.learning import Fresh, Population, SignDescent, learn
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import Parity, random_parities
+from paritylab.problem.sampling import each_key
 from paritylab.risk import enumerated_gradient
 from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
 from paritylab.theory.neighbours import power_signal, readout_gap, sign_path
@@ -70,7 +71,9 @@ def dynamics(trial: Trial, n: int, runs: int, rows: int) -> Motion:
     trial.report(0.3)
     sampled = learn(learner, Fresh(targets, rows), key=trial.seed, trace=1)
     keys = run_keys(trial.seed, 0, runs)
-    starts = [learner.start(key, target) for key, target in zip(keys, targets, strict=True)]
+    starts = [
+        learner.start(key, target) for key, target in zip(each_key(keys), targets, strict=True)
+    ]
     good = np.stack([_is_good(*pair) for pair in zip(starts, targets, strict=True)])
     inside = np.stack([target.indicator > 0 for target in targets])[:, None, :]
     on_b = np.where(good, path.kept[-1], path.lost[-1])[:, :, None]

@@ -13,7 +13,7 @@ from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.problem import ParityTree
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.sampling import as_key, each_key, fold_keys
 
 #: Where the error sits, in the order of `survived`.
 ADVERSARIES = ("one pair", "every pair", "every entry at random")
@@ -57,7 +57,7 @@ def survived(
     rule, n = as_link(link), trees[0].n
     gradients = [
         teacher_gradient(tree, jax.random.fold_in(each, 1), samples, link=rule, batch=BATCH)
-        for tree, each in zip(trees, keys, strict=True)
+        for tree, each in zip(trees, each_key(keys), strict=True)
     ]
     leaves = np.array([tree.leaves for tree in trees], dtype=np.int32)
     sizes = np.asarray(errors, np.float32)

@@ -30,6 +30,7 @@ from paritylab.models import (
 from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits, as_loss
+from paritylab.problem.sampling import each_key
 from paritylab.theory import hg1
 
 
@@ -63,7 +64,10 @@ class FrozenAttention:
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
         schedule = Schedule(self.optimiser, self.steps, trace)
         options = {name: getattr(self, name) for name in ("heads", "width", "token", "tau")}
-        starts = [FrozenHeads.random(jax.random.split(key)[1], data.n, **options) for key in keys]
+        starts = [
+            FrozenHeads.random(jax.random.split(key)[1], data.n, **options)
+            for key in each_key(keys)
+        ]
         path = descend_from(
             starts, data, keys, loss=as_loss("squared_hinge"), schedule=schedule, eta=self.eta
         )

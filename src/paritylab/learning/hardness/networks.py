@@ -24,6 +24,7 @@ from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
 from paritylab.precision import float64
 from paritylab.problem import Parity, as_loss
+from paritylab.problem.sampling import each_key
 
 
 @register("feedforward")
@@ -74,7 +75,7 @@ class FeedForwardNet:
             FeedForward.random(
                 jax.random.split(key)[1], data.n, self.width, missing=self.missing, signs=signs
             )
-            for key in keys
+            for key in each_key(keys)
         ]
         path = descend_from(
             starts, data, keys, loss=as_loss(judging_loss(data)), schedule=schedule, eta=self.eta

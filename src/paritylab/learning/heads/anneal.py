@@ -17,7 +17,7 @@ import optax
 
 from paritylab.learning.data import Population, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import training_rows
-from paritylab.learning.judging import judge_heads, judging_loss
+from paritylab.learning.judging import judge_heads, judge_weights, judging_loss
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models import Circle, Cosine, HeadAttention, softmax_attention
 from paritylab.precision import float64
@@ -25,6 +25,7 @@ from paritylab.risk.objective import JuntaTarget, labelled, target_of
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
 from paritylab.risk.routes.targets import SIGNS
 from paritylab.risk.rows import Rows as Table, draw_rows
+from paritylab.shapes import bucket
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
 FOUND = 0.9
@@ -79,7 +80,9 @@ class Annealed:
         return self._judged(data, keys, done, counts, trace)
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> HeadAttention:
-        angles = np.asarray(numbers)
+        return self._model(np.asarray(numbers), target)
+
+    def _model(self, angles: np.ndarray, target: Target | Unknown) -> HeadAttention:
         directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
         tau = self.tau_end / target.n**2
         return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
@@ -89,11 +92,14 @@ class Annealed:
     ) -> Trained:
         targets = data.targets or (Unknown(data.n),) * len(keys)
         numbers, n = done["angles"], data.n
-        models = [
-            self.rebuild(each, target, key)
-            for each, target, key in zip(numbers, targets, keys, strict=True)
-        ]
-        found = judge_heads(models, data, keys)
+        if isinstance(data, Rows):
+            models = [self._model(*pair) for pair in zip(numbers, targets, strict=True)]
+            found = judge_heads(models, data, keys)
+        else:
+            padded = np.resize(numbers, (bucket(len(numbers)), *numbers.shape[1:]))
+            with float64():
+                weights = np.asarray(_weights_at(padded, self.tau_end / n**2, n))
+            found = judge_weights(weights[: len(numbers)], data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = None
@@ -226,12 +232,22 @@ def _anneal_block(
     return jax.vmap(one)(jnp.asarray(starts), per_run, keys, sample_keys)
 
 
+def _weights(angles: Any, tau: Any, n: int) -> jax.Array:
+    """What every bit weighs in the attended sum of heads at the given angles."""
+    directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
+    return jnp.sum(softmax_attention(Circle(n).scores(directions) / tau), axis=0)
+
+
+@partial(jax.jit, static_argnames="n")
+def _weights_at(angles: Any, tau: Any, n: int) -> jax.Array:
+    return jax.vmap(partial(_weights, tau=tau, n=n))(angles)
+
+
 def _minus_log(
     angles: Any, tau: Any, *, target: Any, rows: Table | None, fair: bool, n: int
 ) -> jax.Array:
     """-log|E[y cos πs]| of heads at the given angles, exactly or from rows."""
-    directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
-    weights = jnp.sum(softmax_attention(Circle(n).scores(directions) / tau), axis=0)
+    weights = _weights(angles, tau, n)
     if rows is not None:
         mean = rows.shares @ (rows.labels * jnp.cos(jnp.pi * (rows.bits @ weights)))
         return -jnp.log(jnp.abs(mean) + 1e-300)

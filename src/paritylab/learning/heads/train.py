@@ -29,6 +29,7 @@ from paritylab.models import (
 )
 from paritylab.precision import float64
 from paritylab.problem import Junta, as_loss
+from paritylab.problem.sampling import each_key, normals
 from paritylab.risk.objective import WeightRisk, labels_of, weight_risk
 
 
@@ -192,7 +193,7 @@ class Heads:
             if isinstance(heads, FullFormAttention)
             else heads.directions.shape
         )
-        pairs = [jax.random.split(key) for key in keys]
+        pairs = [jax.random.split(key) for key in each_key(keys)]
         if self.start is None:
             starts = np.stack([_unit_directions(pair[1], *shape) for pair in pairs])
         else:
@@ -236,7 +237,7 @@ def _sums_to_one(attention: Any, n: int) -> bool:
 
 def _unit_directions(key: jax.Array, heads: int, width: int) -> np.ndarray:
     """The paper's start: unit directions, uniformly random."""
-    draws = np.asarray(jax.random.normal(key, (heads, width)), dtype=np.float64)
+    draws = normals(key, (heads, width)).astype(np.float64)
     return draws / np.linalg.norm(draws, axis=1, keepdims=True)
 
 

@@ -21,6 +21,7 @@ from paritylab.learning.neighbours.strings import (
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import ParityTree
+from paritylab.problem.sampling import each_key
 
 #: Fresh strings on which a trace counts accuracy, and a run its accuracy on its own mixture.
 TEST_STRINGS = 1024
@@ -86,14 +87,19 @@ class HingeNet:
         if isinstance(data.targets[0], ParityTree):
             raise ValueError("a hinge net learns a Parity or Junta, got a ParityTree")
         n, every = data.n, self.steps if trace is None else trace
-        starts = [self._start(key, n) for key in keys]
+        starts = [self._start(key, n) for key in each_key(keys)]
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             rule = _Rule(np.float32(self.eta), np.float32(self.decay), np.float32(not self.frozen))
             weights = first = _stacked([_numbers(each) for each in starts])
             rows = _stacked(
-                [self._rows(*pair, data.samples) for pair in zip(data.targets, keys, strict=True)]
+                [
+                    self._rows(*pair, data.samples)
+                    for pair in zip(data.targets, each_key(keys), strict=True)
+                ]
             )
-            test = _stacked([_test_rows(*pair) for pair in zip(data.targets, keys, strict=True)])
+            test = _stacked(
+                [_test_rows(*pair) for pair in zip(data.targets, each_key(keys), strict=True)]
+            )
             records = []
             for begin in range(0, self.steps, every):
                 if trace is not None:
@@ -138,7 +144,7 @@ class HingeNet:
         return Strings(*(np.concatenate(part) for part in zip(*drawn, strict=True)))
 
     def _mixed(self, weights: Any, data: Any, keys: jax.Array) -> np.ndarray:
-        pairs = zip(data.targets, keys, strict=True)
+        pairs = zip(data.targets, each_key(keys), strict=True)
         rows = _stacked([_test_rows(*pair, self.mixture) for pair in pairs])
         return np.asarray(_probe(weights, weights["hidden"], rows, self.activation)["accuracy"])
 

@@ -11,6 +11,7 @@ from paritylab.learning.judging import Judged, judging_loss
 from paritylab.learning.neighbours.strings import Strings, draw_strings, generator_of, signs_of
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import as_loss
+from paritylab.problem.sampling import each_key
 
 #: Strings per run.
 STRINGS = 8192
@@ -20,7 +21,7 @@ def judge_nets(nets: ShallowNet, data: Any, keys: jax.Array) -> Judged:
     """Risk and accuracy of every run. nets: one net whose arrays have a leading axis of runs."""
     drawn = [
         draw_strings(generator_of(key, 1), target, (STRINGS,))
-        for key, target in zip(keys, data.targets, strict=True)
+        for key, target in zip(each_key(keys), data.targets, strict=True)
     ]
     rows = Strings(*(np.stack(part) for part in zip(*drawn, strict=True)))
     with jax.enable_x64(False), jax.default_matmul_precision("highest"):

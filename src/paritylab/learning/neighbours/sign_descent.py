@@ -15,6 +15,7 @@ from paritylab.learning.neighbours.strings import draw_strings, generator_of, si
 from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import Parity
+from paritylab.problem.sampling import each_key
 from paritylab.theory.neighbours import power_signal
 
 #: Rows whose gradient is taken at once; the last piece is filled up with rows of label 0.
@@ -59,7 +60,10 @@ class SignDescent:
         first = data.targets[0]
         if not isinstance(first, Parity) or first.k < 2 or not first.is_uniform:
             raise ValueError("sign descent with z^k learns a Parity of k ≥ 2 fair bits")
-        starts = [self.start(key, target) for key, target in zip(keys, data.targets, strict=True)]
+        starts = [
+            self.start(key, target)
+            for key, target in zip(each_key(keys), data.targets, strict=True)
+        ]
         weights = np.stack([start.hidden for start in starts]).astype(np.float32)
         outputs = np.stack([start.output for start in starts]).astype(np.float32)
         records = []
@@ -119,7 +123,7 @@ class SignDescent:
             means, slopes = zip(*signals, strict=True)
             return np.array(means), np.stack(slopes)
         totals: Any = (0.0, 0.0)
-        generators = [generator_of(key, 3 + step) for key in keys]
+        generators = [generator_of(key, 3 + step) for key in each_key(keys)]
         for begin in range(0, data.samples, PIECE):
             pairs = zip(generators, data.targets, strict=True)
             rows = [draw_strings(generator, target, (PIECE,)) for generator, target in pairs]

@@ -10,6 +10,7 @@ from paritylab.learning.judging import MOST_BITS, SAMPLES
 from paritylab.models import TwoHeads
 from paritylab.precision import float64
 from paritylab.problem import Parity
+from paritylab.problem.sampling import each_key
 from paritylab.risk import Risk, enumerated_risk, sampled_risk
 
 
@@ -23,7 +24,7 @@ class Judged(NamedTuple):
 
 def judge_models(models: Iterable[TwoHeads], targets: Sequence[Parity], keys: jax.Array) -> Judged:
     """The squared risk of each model on its target, one model in memory at a time."""
-    found = [_risk(*each) for each in zip(models, targets, keys, strict=True)]
+    found = [_risk(*each) for each in zip(models, targets, each_key(keys), strict=True)]
     kind = "exact" if targets[0].n <= MOST_BITS else "sampled"
     return Judged(
         np.array([each.value for each in found]), np.array([each.error for each in found]), kind
