@@ -8,7 +8,7 @@ from pathlib import Path
 # Before jax is imported: compiled code is kept between runs and shared by the worker processes.
 COMPILED = Path(__file__).resolve().parents[1] / ".paritylab" / "compiled"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
 # Most of a test is compiling: a fifth is saved by compiling less well.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 

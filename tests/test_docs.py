@@ -88,7 +88,7 @@ WITH_BLOCKS = [
 
 
 # The longest two take a minute of the default run; the others show how in seconds.
-LONG_PAGES = {"README", "learners"}
+LONG_PAGES = {"README", "learners", "own-link", "xor_one_step", "chain_one_step"}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,13 @@ def _without_rates(text: str) -> str:
     return re.sub(r"\d+ % \[\d+, \d+\]", "RATE", text)
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(script, id=script.stem, marks=[pytest.mark.slow] * (script.stem in LONG_PAGES))
+        for script in EXAMPLES
+    ],
+)
 def test_examples_are_short_and_run(script, capsys):
     assert len(script.read_text().splitlines()) < 100
     names = runpy.run_path(str(script))
@@ -138,6 +144,7 @@ def test_the_example_claim_holds():
     assert verdict.row["status"] == "holds"
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(capsys):
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text())
     names: dict = {}

@@ -10,6 +10,7 @@ from paritylab.learning.heads.motion import example_loss, prediction
 from paritylab.precision import float64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_sizes_are_those_of_automatic_differentiation(seed):
     generator = np.random.default_rng(seed)

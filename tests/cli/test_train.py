@@ -74,6 +74,7 @@ def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert Runs.load(elsewhere / "xor.npz").numbers.shape == (20, 2, 90)
 
 
+@pytest.mark.slow
 def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     command = ["train", "chain", "--n", "32", "--k", "8", "--runs", "2"]
     code, out, _ = run(capsys, *command, "--link", "quadratic", "--save", "chain.npz")

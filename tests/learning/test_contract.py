@@ -66,6 +66,7 @@ def assert_same_runs(some, others):
     np.testing.assert_array_equal(some.solved[:2], others.solved[2:])
 
 
+@pytest.mark.grid(8)
 @every_case
 def test_a_run_does_not_depend_on_its_neighbours(case, trained):
     late = learn(case.learner, case.data_from(2, 4), runs=4, key=0, first=2, trace=10)
@@ -79,6 +80,7 @@ def test_a_run_does_not_depend_on_the_width_of_its_block(case, trained):
     assert_same_runs(late, trained(case))
 
 
+@pytest.mark.grid(8)
 @every_case
 def test_the_model_reproduces_the_risk(case, trained):
     runs = trained(case)

@@ -19,6 +19,7 @@ from paritylab.problem import Parity, all_bits
 from paritylab.theory import hg1
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_constructions_compute_the_parity_of_every_input(k):
     bits = next(all_bits(6)).astype(float)

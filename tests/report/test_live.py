@@ -147,6 +147,7 @@ def test_the_temperature_has_the_scale_one_over_n_squared(visit):
     assert "risk 0, largest attention 1." in said(page, "heads")
 
 
+@pytest.mark.slow
 def test_run_100_fills_a_counter_with_its_interval(visit):
     page = visit("#heads.n=12&heads.hidden=2,7")
     page.get_by_role("button", name="Run 100").click()

@@ -176,6 +176,7 @@ def test_one_step_of_a_run_agrees_to_1e_9(engine, procedure):
     np.testing.assert_allclose(numbers, own.numbers, atol=1e-9)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("procedure", "problem", "runs", "steps"),
     [
@@ -285,6 +286,7 @@ def test_taught_chains_end_in_the_same_decision(engine):
             assert abs(found["risk"] - own.risk[run]) < 1e-4
 
 
+@pytest.mark.slow
 def test_levels_end_in_the_same_decision(engine):
     trees = [ParityTree(16, (0, 2, 3, 7)), ParityTree(16, (1, 4, 8, 11))]
     own = learn(Levels(), Sample(trees, 20_000), key=1)

@@ -158,6 +158,7 @@ def test_missing_and_special_files_are_refused(elsewhere, capsys):
         assert "--from needs a JSON file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_runs_of_learners_with_a_trace_become_files(tmp_path):
     problem = Parity(8, (1, 4))
     heads = learn(Heads.paper(steps=20), Population(problem), runs=2, trace=5)

@@ -67,6 +67,7 @@ def check_case(seed, n, k):
     return gap
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_front_door_is_enumeration_on_random_juntas(seed):
     check_case(seed, (9, 12)[seed % 2], (3, 4)[seed % 2])
@@ -78,6 +79,7 @@ def test_the_front_door_is_enumeration_on_many_juntas(seed):
     check_case(1000 + seed, *SHAPES[seed % len(SHAPES)])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("route", "seed", "kind"),
     [
@@ -112,6 +114,7 @@ def test_equal_weights_are_a_lattice(real):
     assert population_risk(np.full((1, 100_000), 1e-5), large).route == "lattice"
 
 
+@pytest.mark.slow
 def test_a_parity_written_as_a_table_has_its_risk_at_any_size():
     weights = np.random.default_rng(2).dirichlet(np.full(200, 3.0))[None]
     parity = Parity(200, (4, 17, 22), noise=0.1)

@@ -19,6 +19,7 @@ def runs(n, k, count, seed=0):
     return generator.dirichlet(np.full(n, 0.5), count) * k, problems
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(
     ("readout", "loss", "n", "kind"),
     [

@@ -111,7 +111,7 @@ def test_enumeration_is_the_definition(name, problem, loss):
     assert risk.error < 1e-6 or (loss == "log_correlation" and risk.value > 20)
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("name", "loss"), CASES)
 def test_sampling_agrees_within_its_error(name, loss):
     problem = PROBLEMS["biased"]

@@ -528,6 +528,7 @@ def test_sweep_commands(elsewhere, capsys):
         assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_swept_width_is_exported_as_it_was(elsewhere, capsys):
     """The runs per block once stood in its column."""
     from paritylab.cli import main

@@ -94,6 +94,7 @@ def test_half_of_the_streams_rank_the_pair_with_the_derived_rows(loss):
     assert half_point(curve.samples, curve.onehot) == pytest.approx(rows, rel=0.2)
 
 
+@pytest.mark.slow
 def test_half_of_the_streams_are_right_with_the_derived_rows():
     n, width = 24, usual_width(24)
     rows = rows_to_be_right(n, width, default_gain(n), SOLVED_ERROR)

@@ -127,6 +127,7 @@ def test_one_step_learns_the_chain():
     assert runs.stats["largest_error"].max() < 0.2
 
 
+@pytest.mark.slow
 def test_too_few_samples_or_too_small_a_step_fail():
     trees = random_trees(64, 32, 1)
     few = learn(TeacherStep(), Sample(trees, 1000))

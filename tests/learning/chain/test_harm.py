@@ -55,6 +55,7 @@ def test_the_gradient_of_shifted_rows_is_the_closed_form(inside):
     assert float(pull[:32, 6][joined].mean()) == pytest.approx(part.member, rel=0.03)
 
 
+@pytest.mark.slow
 def test_a_large_shift_breaks_what_a_small_one_leaves_alone():
     trees = random_trees(32, 8, 3)
     joined = np.stack([joined_bits(tree, 8, False) for tree in trees])

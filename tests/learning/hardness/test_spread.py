@@ -133,6 +133,7 @@ def test_the_spread_is_that_of_all_gradients_one_by_one():
     assert spread.variance <= spread.mean_gradient / 15
 
 
+@pytest.mark.slow
 def test_a_hidden_target_is_never_learned():
     data = Sample(random_trees(32, 16, 2), 20_000)
     hidden = learn(Hidden(0.01, steps=5), data)

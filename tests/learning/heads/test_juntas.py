@@ -37,6 +37,7 @@ def test_heads_learn_a_conjunction_from_the_population_and_are_kept(tmp_path):
     assert again.model(best).readout == runs.model(best).readout
 
 
+@pytest.mark.slow
 def test_heads_learn_a_real_staircase_with_a_readout_of_their_own():
     junta = Junta.from_parities(9, {(1,): 0.5, (1, 6): 0.5})
     readout = PiecewiseLinear((0, 1, 2), (1, -0.5, 0))
@@ -48,6 +49,7 @@ def test_heads_learn_a_real_staircase_with_a_readout_of_their_own():
     assert np.isfinite(rows.risk).all()
 
 
+@pytest.mark.slow
 def test_annealed_heads_descend_the_correlation_with_a_junta():
     junta = Junta.majority(9, (1, 4, 6))
     runs = learn(Annealed(steps=50), Population(junta), runs=2)

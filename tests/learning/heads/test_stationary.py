@@ -35,6 +35,7 @@ def test_heads_on_the_set_are_not_a_minimum_of_positive_risk():
     assert settle(start, problem, steps=500).risk < 0.01
 
 
+@pytest.mark.slow
 def test_the_ratio_near_the_set_is_what_one_step_of_descent_gains():
     problem = Parity(8, (1, 4))
     on = HeadAttention.on(problem, tau=1 / 8)

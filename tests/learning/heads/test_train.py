@@ -69,6 +69,7 @@ def test_the_moving_series_stays_close_to_the_front_door(n, k, norm):
     assert np.linalg.norm(np.asarray(gradient) - slopes) < 0.05 * np.linalg.norm(slopes) + 1e-6
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("n", "name"), [(10, "paper"), (10, "code"), (30, "paper")])
 def test_one_step_is_the_step_of_the_exact_gradient(n, name):
     data = Population(random_parities(n, 2, 3))
@@ -92,6 +93,7 @@ def test_all_rows_train_like_the_population():
     np.testing.assert_allclose(rows.risk, exact.risk, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_many_samples_come_close_to_the_population():
     targets = random_parities(8, 2, 2)
     learner = Heads.code(steps=20, optimiser="sgd", eta=0.5)
@@ -199,6 +201,7 @@ def own_positions(n):
     return np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "part",

@@ -46,6 +46,7 @@ def after_one_step(kind, arm, setting, run):
     return weights(-gain / (4 * start * slope) * gradient)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", kinds.KINDS)
 @pytest.mark.parametrize("arm", kinds.PLAIN + kinds.BIASED, ids=str)
 def test_the_closed_form_is_the_step(kind, arm):

@@ -208,6 +208,7 @@ def test_beyond_20_bits_other_readouts_are_sampled_with_their_error():
     assert abs(runs.risk[0] - exact) < 6 * runs.error[0] + 1e-9
 
 
+@pytest.mark.slow
 def test_streamed_and_tabled_steps_agree_in_distribution():
     table = learn(XorStep(width=80, gain=20.0), Population(pairs(512, 60)))
     stream = [streamed_step(512, 80, [20.0], pairs=20, seed=seed) for seed in range(3)]
@@ -294,6 +295,7 @@ def test_runs_can_be_saved_and_diverged_runs_are_never_solved(tmp_path):
         assert not (lost.diverged & lost.recovered).any()
 
 
+@pytest.mark.slow
 def test_parts_of_ones_own():
     data, rows = Population(pairs(16, 3)), Fresh(pairs(16, 3), 500)
     table = np.random.default_rng(0).normal(size=(16, 9))

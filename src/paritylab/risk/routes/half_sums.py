@@ -118,32 +118,12 @@ def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
 
 def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Array, "..."]:
     """Index of the first of 2^m ascending sums above x, by m+1 halvings without branches."""
-    size = sums.shape[0]
-
-    def halve(round: Any, index: Any) -> Any:
-        step = (size // 2) >> round
-        return jnp.where(sums[index + step - 1] <= x, index + step, index)
-
-    index = jax.lax.fori_loop(0, size.bit_length() - 1, halve, jnp.zeros(x.shape, jnp.int32))
+    index = jnp.zeros(x.shape, jnp.int32)
+    step = sums.shape[0] // 2
+    while step:
+        index = jnp.where(sums[index + step - 1] <= x, index + step, index)
+        step //= 2
     return jnp.where(sums[index] <= x, index + 1, index)
-
-
-def _running(
-    terms: Float[Array, "size ..."], *, from_end: bool = False
-) -> Float[Array, "size ..."]:
-    """Sums of the terms up to each one (from each one on): within blocks, then of the blocks.
-
-    Products with triangles of ones compile and run several times faster than a scan.
-    """
-    size = terms.shape[0]
-    block = 1 << (size.bit_length() // 2)
-    rows = -(-size // block)
-    flat = jnp.pad(terms.reshape(size, -1), ((0, rows * block - size), (0, 0)))
-    triangle = jnp.triu if from_end else jnp.tril
-    inside, beyond = triangle(jnp.ones((block, block))), triangle(jnp.ones((rows, rows)))
-    inner = jnp.einsum("ij,rjc->ric", inside, flat.reshape(rows, block, -1))
-    others = jnp.einsum("rq,qc->rc", beyond - jnp.eye(rows), inner[:, 0 if from_end else -1])
-    return (inner + others[:, None, :]).reshape(rows * block, -1)[:size].reshape(terms.shape)
 
 
 def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Array, Array]:
@@ -181,7 +161,7 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
     else:
         totals, _ = add(totals, table)
     value, change, marks = totals
-    level, tilt = jnp.moveaxis(_running(marks)[:-1], 0, -1)
+    level, tilt = jnp.moveaxis(jax.lax.associative_scan(jnp.add, marks, axis=0)[:-1], 0, -1)
     slopes_right = jnp.sum(right.chances * (level + tilt * right.sums[None, :]), axis=0)
     return jnp.sum(left.chances * value), jnp.sum(left.chances * change, axis=0), slopes_right
 
@@ -190,7 +170,7 @@ def _moments_above(half: Half) -> Float[Array, "above 3 rows"]:
     """Mass, first and second moment of the entries from each index on, per row of chances."""
     powers = jnp.stack([jnp.ones_like(half.sums), half.sums, half.sums**2], axis=1)
     terms = powers[:, :, None] * half.chances.T[:, None, :]
-    totals = _running(terms, from_end=True)
+    totals = jax.lax.associative_scan(jnp.add, terms, reverse=True, axis=0)
     return jnp.concatenate([totals, jnp.zeros_like(totals[:1])])
 
 
