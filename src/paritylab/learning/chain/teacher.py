@@ -21,12 +21,12 @@ from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.sampling import as_key, fold_keys, packed_signs
 from paritylab.problem.tree import ParityTree, level_ends, random_trees
 from paritylab.theory.ks import child_signal, step_error
 
-#: Rows of samples held at a time.
-BATCH = 8192
+#: Rows of samples drawn at a time, and those worked on at a time: as many as a cache holds.
+BATCH, PART = 8192, 2048
 
 
 @register("teacher")
@@ -149,8 +149,15 @@ def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: 
     """Mean over rows of what add(columns, kept) sums over a batch; kept: rows that count."""
 
     def batch(index: Any, total: Any) -> Any:
-        columns = draw_columns(jax.random.fold_in(key, index), leaves, stream.n, stream.size)
-        return total + add(columns, index * stream.size + jnp.arange(stream.size) < samples)
+        packed = packed_signs(jax.random.fold_in(key, index), stream.size, stream.n)
+        parts = packed.reshape(-1, min(PART, stream.size), packed.shape[1])
+        return jax.lax.scan(part, (total, index * stream.size), parts)[0][0]
+
+    def part(carried: Any, packed: Any) -> Any:
+        (total, first), rows = carried, packed.shape[0]
+        columns = as_columns(packed, leaves, stream.n)
+        kept = first + jnp.arange(rows) < samples
+        return (total + add(columns, kept), first + rows), None
 
     batches = (samples + stream.size - 1) // stream.size
     return jax.lax.fori_loop(0, batches, batch, zero) / samples
@@ -186,16 +193,14 @@ class Columns(NamedTuple):
     inner: Float[Array, "nodes rows"]
 
 
-def draw_columns(key: Any, leaves: Any, n: int, rows: int) -> Columns:
-    """The rows of `draw_tokens`, transposed."""
-    packed = jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
+def as_columns(packed: Any, leaves: Any, n: int) -> Columns:
+    """The tokens of rows whose input signs are packed bits."""
 
     def signs(byte: Any) -> Any:
         bits = (byte[None, :] >> jnp.arange(7, -1, -1, dtype=jnp.uint8)[:, None]) & 1
         return 1 - 2 * bits.astype(jnp.float32)
 
-    # A loop over bytes: one fused pass would read the random words across memory for every sign.
-    inputs = jax.lax.map(signs, packed.T).reshape(-1, rows)[:n]
+    inputs = jax.lax.map(signs, packed.T).reshape(-1, packed.shape[0])[:n]
     parts, below = [], inputs[leaves]
     while below.shape[0] > 1:
         below = below[0::2] * below[1::2]
