@@ -50,7 +50,8 @@ def many(
     statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
-    means = np.asarray(_half_sum_values(weights, targets, _lean(statistic.pieces), statistic.labels))
+    pieces = _lean(statistic.pieces)
+    means = np.asarray(_half_sum_values(weights, targets, pieces, statistic.labels))
     error = _rounding(statistic, weights.shape[1])
     carried = through_outer(statistic.loss, means, np.full(len(means), error))
     return carried.value, carried.error

@@ -120,11 +120,12 @@ def _running(terms: Float[np.ndarray, "... size"]) -> Float[np.ndarray, "... siz
     """Sums of the terms up to each, in two stages: rounding grows with the root of their number."""
     size = terms.shape[-1]
     stage = 1 << size.bit_length() // 2
-    padded = np.zeros((*terms.shape[:-1], -(-size // stage), stage))
-    padded.reshape(*terms.shape[:-1], -1)[..., :size] = terms
-    parts = padded.cumsum(axis=-1)
-    parts[..., 1:, :] += parts[..., :-1, -1:].cumsum(axis=-2)
-    return parts.reshape(*terms.shape[:-1], -1)[..., :size]
+    lines = np.zeros((*terms.shape[:-1], -(-size // stage), stage))
+    whole = lines.reshape(*terms.shape[:-1], -1)[..., :size]
+    whole[...] = terms
+    lines.cumsum(axis=-1, out=lines)
+    lines[..., 1:, :] += lines[..., :-1, -1:].cumsum(axis=-2)
+    return whole
 
 
 def _mark(marks: np.ndarray, index: np.ndarray, terms: list[np.ndarray]) -> None:

@@ -8,7 +8,6 @@ from jaxtyping import Array, Bool, Float, Int
 from paritylab.precision import AnyArray
 from paritylab.risk.routes.targets import Labelled, Target
 
-
 #: Bits whose 2^bits choices are taken one by one; more are split in two parts.
 _AT_ONCE = 5
 
