@@ -36,7 +36,7 @@ from paritylab.precision import float64
 from paritylab.problem import random_junta, sample
 from paritylab.problem.tables import planted
 from paritylab.risk.enumerated import enumerated_gradient
-from paritylab.risk.routes.half_sums import half_sum_value_and_gradient
+from paritylab.risk.routes.half_sums import half_sum_mean
 from paritylab.risk.routes.kinked import kinked_gradient
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import kinked_plan
@@ -67,9 +67,12 @@ def beside_enumeration(n: int) -> Race:
     )
 
 
+compiled = jax.jit(jax.value_and_grad(half_sum_mean))
+
+
 def fast(given):
     with float64():
-        return half_sum_value_and_gradient(*given)
+        return compiled(*given)
 
 
 def population_20() -> Race:

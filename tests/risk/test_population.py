@@ -9,7 +9,7 @@ import pytest
 
 from paritylab.models import HeadAttention, WeightedReadout, Zigzag
 from paritylab.precision import float64
-from paritylab.problem import Parity, all_bits, random_parity
+from paritylab.problem import Parity, all_bits, random_junta, random_parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import (
     enumerated_gradient,
@@ -21,9 +21,10 @@ from paritylab.risk import (
 )
 from paritylab.risk.routes.characteristic import characteristic, layout_of
 from paritylab.risk.routes.half_sums import half_sum_mean
+from paritylab.risk.routes.once import mean_and_slopes
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import largest
-from paritylab.risk.routes.targets import Target, target_of
+from paritylab.risk.routes.targets import Target, labelled, labels_of, target_of
 
 #: The engine opens its own float64 context; test_routes covers both modes.
 X64_MODES = [False]
@@ -241,6 +242,28 @@ def test_hand_written_gradients_equal_autodiff_of_the_definition():
     exact = enumerated_gradient(WeightedReadout(weights, Zigzag(3)), problem).gradient
     difference = np.asarray(slopes) - exact
     assert np.allclose(difference - difference.mean(), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_single_case_in_numpy_equals_the_compiled_half_sums(loss):
+    generator = np.random.default_rng(2)
+    weights = generator.dirichlet(np.ones(9)) * 3
+    parity = Parity(9, (0, 4, 7), noise=0.1, bias=np.linspace(0.2, 0.8, 9))
+    junta = random_junta(5, 9, 3)
+    for problem in (parity, junta):
+        labels = labels_of(problem, LOSSES[loss])
+        pieces = pieces_of(Zigzag(3), LOSSES[loss], 3, labels)
+        target = labelled(target_of(problem), labels) if labels else target_of(problem)
+        with float64():
+            compiled = jax.jit(jax.value_and_grad(half_sum_mean))
+            mean, slopes = compiled(weights, target, pieces)
+        once = mean_and_slopes(weights, target, pieces)
+        assert abs(once[0] - float(mean)) < 1e-13
+        assert np.allclose(once[1], slopes, atol=1e-13, rtol=0)
+        if not pieces.curve.any():
+            lean = mean_and_slopes(weights, target, pieces._replace(curve=None))
+            assert np.allclose(lean[1], once[1], atol=1e-13, rtol=0)
+        assert mean_and_slopes(weights, target, pieces, slopes=False) == (once[0], None)
 
 
 @pytest.mark.slow

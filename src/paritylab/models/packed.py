@@ -14,6 +14,8 @@ from paritylab.precision import AnyArray
 
 #: Positions unpacked at a time.
 BLOCK = 1 << 15
+#: The eight signs of every byte, highest bit first.
+_SIGNS = 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) - 1
 
 
 @final
@@ -72,11 +74,21 @@ class PackedSigns(AbstractPositionCode):
         rows = np.asarray(self.packed)[np.asarray(positions)]
         return (np.unpackbits(rows, axis=1, count=self.size) * 2.0 - 1) / np.sqrt(self.size)
 
-    def sign_blocks(self) -> Iterator[tuple[int, np.ndarray]]:
-        """(first position, signs in float32) of one block of positions after the other."""
+    def sign_blocks(self, rows: int = BLOCK) -> Iterator[tuple[int, np.ndarray]]:
+        """(first position, signs in float32) of one block of positions after the other.
+
+        A block lies where the one before it lay.
+        """
+        signs = np.empty((min(rows, self.n), self.packed.shape[1], 8), np.float32)
+        for at in range(0, self.n, rows):
+            part = np.asarray(self.packed[at : at + rows])
+            found = np.take(_SIGNS, part, axis=0, out=signs[: len(part)], mode="clip")
+            yield at, found.reshape(len(part), -1)[:, : self.size]
+
+    def totals(self) -> Float[np.ndarray, " width"]:
+        """Sum of the signs of all positions in every column, by counting bytes."""
+        counts = np.zeros((self.packed.shape[1], 256), np.int64)
         for at in range(0, self.n, BLOCK):
-            bits = np.unpackbits(self.packed[at : at + BLOCK], axis=1, count=self.size)
-            signs = bits.astype(np.float32)
-            signs *= 2
-            signs -= 1
-            yield at, signs
+            columns = np.asarray(self.packed[at : at + BLOCK]).T
+            counts += [np.bincount(column, minlength=256) for column in columns]
+        return (counts @ _SIGNS.astype(np.float64)).ravel()[: self.size]

@@ -184,6 +184,9 @@ def as_readout(readout: Any, k: int) -> Readout:
     return readout
 
 
+_zigzag = lru_cache(maxsize=64)(Zigzag)
+
+
 def default_readout(problem: Parity | Junta) -> Readout:
     """The readout that is right on every input once a head sits on each hidden bit.
 
@@ -194,7 +197,7 @@ def default_readout(problem: Parity | Junta) -> Readout:
     (1.0, 1.0, -1.0)
     """
     if isinstance(problem, Parity):
-        return Zigzag(problem.k)
+        return _zigzag(problem.k)
     values = problem.by_count
     if values is None:
         raise ValueError(

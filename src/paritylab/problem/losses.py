@@ -34,6 +34,11 @@ class Loss:
     outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
     quadratic_pieces: bool = False
 
+    @property
+    def is_mean(self) -> bool:
+        """Whether the risk is the mean itself."""
+        return self.outer is _same
+
     def noisy(self, y: Any, prediction: Any, noise: Any) -> Any:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
         return (1 - noise) * self.pointwise(y, prediction) + noise * self.pointwise(-y, prediction)

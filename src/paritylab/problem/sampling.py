@@ -111,8 +111,13 @@ def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, 
 
 def draw_signs(key: Any, rows: int, n: int, dtype: Any = jnp.float32) -> Any:
     """`rows` strings of n fair signs, from packed random bits."""
-    packed = jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
+    packed = packed_signs(key, rows, n)
     return 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(dtype)
+
+
+def packed_signs(key: Any, rows: int, n: int) -> UInt8[Array, "rows bytes"]:
+    """The bits behind `draw_signs`, eight to a byte, highest first; 1 stands for the sign -1."""
+    return jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
 
 
 @partial(jax.jit, static_argnums=(3, 4))

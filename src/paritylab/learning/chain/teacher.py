@@ -21,12 +21,12 @@ from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.runs import Trained, check_fields, register
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link, check_link
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.sampling import as_key, fold_keys, packed_signs
 from paritylab.problem.tree import ParityTree, level_ends, random_trees
 from paritylab.theory.ks import child_signal, step_error
 
-#: Rows of samples held at a time.
-BATCH = 8192
+#: Rows of samples drawn at a time, and those worked on at a time: as many as a cache holds.
+BATCH, PART = 8192, 2048
 
 
 @register("teacher")
@@ -146,11 +146,18 @@ def _steps(
 
 
 def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
-    """Mean over rows of what add(tokens, kept) sums over a batch; kept: rows that count."""
+    """Mean over rows of what add(columns, kept) sums over a batch; kept: rows that count."""
 
     def batch(index: Any, total: Any) -> Any:
-        tokens = draw_tokens(jax.random.fold_in(key, index), leaves, stream.n, stream.size)
-        return total + add(tokens, index * stream.size + jnp.arange(stream.size) < samples)
+        packed = packed_signs(jax.random.fold_in(key, index), stream.size, stream.n)
+        parts = packed.reshape(-1, min(PART, stream.size), packed.shape[1])
+        return jax.lax.scan(part, (total, index * stream.size), parts)[0][0]
+
+    def part(carried: Any, packed: Any) -> Any:
+        (total, first), rows = carried, packed.shape[0]
+        columns = as_columns(packed, leaves, stream.n)
+        kept = first + jnp.arange(rows) < samples
+        return (total + add(columns, kept), first + rows), None
 
     batches = (samples + stream.size - 1) // stream.size
     return jax.lax.fori_loop(0, batches, batch, zero) / samples
@@ -159,8 +166,8 @@ def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: 
 def _streamed_gradient(
     link: AbstractLink, samples: Any, leaves: Any, key: Any, stream: _Stream
 ) -> Any:
-    def add(tokens: Any, kept: Any) -> Any:
-        return batch_gradient(tokens, stream.n, stream.k, link, stream.mask, kept)
+    def add(columns: Columns, kept: Any) -> Any:
+        return _column_gradient(columns, link, stream.mask, kept)
 
     zero = jnp.zeros((stream.n + stream.k - 1, stream.k - 1), jnp.float32)
     return _streamed(add, zero, samples, leaves, key, stream)
@@ -168,52 +175,82 @@ def _streamed_gradient(
 
 def _forced_loss(model: ChainModel, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
     """(1/2N) Σ_m ‖φ(ẑ_m) - x_m‖² on the rows of the stream, true tokens as input."""
-    attention = model.attention()
+    attention = model.attention().T
 
-    def add(tokens: Any, kept: Any) -> Any:
-        errors = model.link(tokens @ attention) - tokens[:, stream.n :]
-        return jnp.sum(jnp.where(kept[:, None], errors**2, 0)) / 2
+    def add(columns: Columns, kept: Any) -> Any:
+        inputs, inner = columns
+        means = attention[:, : stream.n] @ inputs + attention[:, stream.n :] @ inner
+        errors = model.link(means) - inner
+        return jnp.sum(jnp.where(kept[None, :], errors**2, 0)) / 2
 
     return _streamed(add, jnp.zeros((), jnp.float32), samples, leaves, key, stream)
 
 
+class Columns(NamedTuple):
+    """Tokens of many rows, one column per row: running sums over tokens then add whole lines."""
+
+    inputs: Float[Array, "n rows"]
+    inner: Float[Array, "nodes rows"]
+
+
+def as_columns(packed: Any, leaves: Any, n: int) -> Columns:
+    """The tokens of rows whose input signs are packed bits."""
+
+    def signs(byte: Any) -> Any:
+        bits = (byte[None, :] >> jnp.arange(7, -1, -1, dtype=jnp.uint8)[:, None]) & 1
+        return 1 - 2 * bits.astype(jnp.float32)
+
+    inputs = jax.lax.map(signs, packed.T).reshape(-1, packed.shape[0])[:n]
+    parts, below = [], inputs[leaves]
+    while below.shape[0] > 1:
+        below = below[0::2] * below[1::2]
+        parts.append(below)
+    return Columns(inputs, jnp.concatenate(parts))
+
+
 def batch_gradient(
-    tokens: Float[Array, "rows tokens"],
-    n: int,
-    k: int,
-    link: AbstractLink,
-    mask: str,
-    kept: Any = None,
+    tokens: Float[Array, "rows tokens"], n: int, k: int, link: AbstractLink, mask: str
 ) -> Float[Array, "tokens nodes"]:
-    """Sum over rows of the gradient of ½Σ_m(φ(ẑ_m) - x_m)² at W = 0; kept: rows that count."""
-    seen = visible_tokens(n, k, mask).sum(axis=0).astype(np.float32)
-    z = uniform_means(tokens, n, k, mask)
-    residual = (link(z) - tokens[:, n:]) * link.slope(z) / seen[None, :]
+    """Sum over rows of the gradient of ½Σ_m(φ(ẑ_m) - x_m)² at W = 0."""
+    columns = Columns(tokens.T[:n], tokens.T[n : n + k - 1])
+    return _column_gradient(columns, link, mask)
+
+
+def _column_gradient(columns: Columns, link: AbstractLink, mask: str, kept: Any = None) -> Any:
+    """`batch_gradient` of transposed rows; kept: rows that count."""
+    inputs, inner = columns
+    visible = visible_tokens(len(inputs), len(inner) + 1, mask)
+    seen = visible.sum(axis=0).astype(np.float32)[:, None]
+    z = _seen_sums(columns, mask) / seen
+    residual = (link(z) - inner) * link.slope(z) / seen
     if kept is not None:
-        residual = jnp.where(kept[:, None], residual, 0)
-    product = jnp.matmul(tokens.T, residual, precision=jax.lax.Precision.HIGHEST)
-    shift = jnp.sum(residual * z, axis=0)
-    return jnp.where(visible_tokens(n, k, mask), product - shift[None, :], 0)
+        residual = jnp.where(kept[None, :], residual, 0)
+
+    def product(tokens: Any) -> Any:
+        over_rows = (((1,), (1,)), ((), ()))
+        highest = jax.lax.Precision.HIGHEST
+        return jax.lax.dot_general(tokens, residual, over_rows, precision=highest)
+
+    whole = jnp.concatenate([product(inputs), product(inner)])
+    return jnp.where(visible, whole - jnp.sum(residual * z, axis=1)[None, :], 0)
 
 
-def uniform_means(
-    tokens: Float[Array, "rows tokens"], n: int, k: int, mask: str
-) -> Float[Array, "rows nodes"]:
-    """ẑ_m at W = 0: the mean of all tokens that node m sees."""
-    first = jnp.sum(tokens[:, :n], axis=1, keepdims=True)
-    inner = jnp.cumsum(tokens[:, n:], axis=1)
+def _seen_sums(columns: Columns, mask: str) -> Float[Array, "nodes rows"]:
+    """Sum of all tokens that every node sees."""
+    inputs, inner = columns
+
+    def one_by_one(start: Any, inner: Any) -> Any:
+        return jax.lax.scan(lambda total, own: (total + own, total), start, inner)[1]
+
+    def at_once(start: Any, inner: Any) -> Any:
+        return start[None, :] + jnp.cumsum(inner, axis=0) - inner
+
+    start = jnp.sum(inputs, axis=0)
+    before = jax.lax.platform_dependent(start, inner, cpu=one_by_one, default=at_once)
     if mask == "token":
-        seen = np.arange(n, n + k - 1, dtype=np.float32)
-        return (first + inner - tokens[:, n:]) / seen[None, :]
-    ends = level_ends(n, k)
-    means = [
-        (first if start == n else first + inner[:, start - n - 1 : start - n]) / start
-        for start in ends[:-1]
-    ]
-    widths = np.diff(ends)
-    return jnp.concatenate(
-        [jnp.repeat(mean, width, axis=1) for mean, width in zip(means, widths, strict=True)], axis=1
-    )
+        return before
+    ends = np.asarray(level_ends(0, len(inner) + 1))
+    return before[np.repeat(ends[:-1], np.diff(ends))]
 
 
 def usual_step(

@@ -1,14 +1,22 @@
 """One exact XOR step at any n: positions kept as packed bits, scores streamed block by block."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, squared_risk, worst_of
-from paritylab.models.packed import BLOCK, PackedSigns
+from paritylab.models.packed import PackedSigns
 from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
+
+#: Positions scored at a time, as many as a cache holds; positions of a segment, at least.
+ROWS, SEGMENT = 8192, 1 << 17
 
 
 class StreamedStep(NamedTuple):
@@ -71,8 +79,7 @@ def smallest_xor_width(
 
 def first_directions(code: PackedSigns, pairs: np.ndarray) -> np.ndarray:
     """p_i + p_j - 2p̄ for every pair, (pairs, width): where the first step goes, at gain 1."""
-    total = sum(signs.sum(axis=0, dtype=np.float64) for _, signs in code.sign_blocks())
-    mean = total / (code.n * np.sqrt(code.width))
+    mean = code.totals() / (code.n * np.sqrt(code.width))
     return code.vectors(pairs[:, 0]) + code.vectors(pairs[:, 1]) - 2 * mean
 
 
@@ -135,7 +142,7 @@ class StepSums(NamedTuple):
         slack = 2 * np.expm1(self.gains * self.rounding)
         error = slack * (outside + np.abs(mean) * self.first / mass)
         # Squares and fourth powers of a block add up in float32.
-        error += min(self.n, BLOCK) * np.finfo(np.float32).eps * outside
+        error += min(self.n, ROWS) * np.finfo(np.float32).eps * outside
         error += risk_rounding(self.n, second)
         return squared_risk(second, fourth, agreement), error
 
@@ -151,48 +158,86 @@ def step_sums(
     """One pass over all positions. directions: w at gain 1, (pairs, width)."""
     sides = (code.vectors(pairs[:, side]) for side in (0, 1))
     on_pair = np.stack([(side * directions).sum(axis=1) for side in sides])
-    top = on_pair.max(axis=0).astype(np.float32)
-    factors = (directions.T / np.sqrt(code.width)).astype(np.float32)
-    sums = np.zeros((3, *gains.shape))
-    rivals = np.full((2, len(pairs)), -np.inf)
-    places = np.full((2, len(pairs)), -1)
-    work = np.empty((min(BLOCK, code.n), len(pairs)), np.float32)
-    for at, signs in code.sign_blocks():
-        scores = signs @ factors
-        inside = (pairs >= at) & (pairs < at + len(scores))
-        scores[(pairs[inside] - at), np.nonzero(inside)[0]] = -np.inf
-        _keep_largest(scores, at, rivals, places)
-        scores -= top
-        for index, gain in enumerate(gains.astype(np.float32)):
-            terms = np.multiply(scores, gain, out=work[: len(scores)])
-            np.exp(terms, out=terms)
-            sums[0, index] += terms.sum(axis=0, dtype=np.float64)
-            sums[1, index] += np.einsum("lp,lp->p", terms, terms)
-            terms *= terms
-            sums[2, index] += np.einsum("lp,lp->p", terms, terms)
+    top = on_pair.max(axis=0).astype(np.float32)[:, None]
+    factors = (directions / np.sqrt(code.width)).astype(np.float32)
+    bounds = np.linspace(0, code.n, max(1, code.n // SEGMENT) + 1).astype(int).tolist()
+
+    def segment(ends: tuple[int, int]) -> _Segment:
+        part = PackedSigns(code.packed[slice(*ends)], code.width)
+        found = _segment_sums(part, pairs - ends[0], factors, top, gains.astype(np.float32))
+        return found._replace(places=found.places + ends[0])
+
+    # A thread per segment: products that each wake all threads wait for a busy core every time.
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = list(pool.map(segment, pairwise(bounds)))
+    sums = np.sum([part.sums for part in parts], axis=0)
+    rivals = np.concatenate([part.rivals for part in parts])
+    order = np.argsort(-rivals, axis=0, kind="stable")[:2]
+    places = np.concatenate([part.places for part in parts])
+    rivals, places = (np.take_along_axis(of, order, axis=0) for of in (rivals, places))
     unit = (code.width + 4) * np.finfo(np.float32).eps / 2
-    rounding = unit * np.abs(factors).sum(axis=0, dtype=np.float64)
+    rounding = unit * np.abs(factors).sum(axis=1, dtype=np.float64)
     first, second, fourth = sums
     return StepSums(code.n, pairs, gains, on_pair, rivals, places, first, second, fourth, rounding)
 
 
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _Segment(NamedTuple):
+    """What some positions add: Σ exp to the powers 1, 2 and 4 (3, gains, pairs); the two largest
+    scores and their positions (2, pairs)."""
+
+    sums: np.ndarray
+    rivals: np.ndarray
+    places: np.ndarray
+
+
+def _segment_sums(
+    code: PackedSigns, pairs: np.ndarray, factors: np.ndarray, top: np.ndarray, gains: np.ndarray
+) -> _Segment:
+    found = _Segment(
+        np.zeros((3, *gains.shape)),
+        np.full((2, len(pairs)), -np.inf),
+        np.full((2, len(pairs)), -1),
+    )
+    work = np.empty((2, len(pairs), min(ROWS, code.n)), np.float32)
+    for at, signs in code.sign_blocks(ROWS):
+        scores, terms = work[..., : len(signs)]
+        np.matmul(factors, signs.T, out=scores)
+        inside = (pairs >= at) & (pairs < at + len(signs))
+        scores[np.nonzero(inside)[0], pairs[inside] - at] = -np.inf
+        _keep_largest(scores, at, found.rivals, found.places)
+        scores -= top
+        for index, gain in enumerate(gains):
+            np.multiply(scores, gain[:, None], out=terms)
+            np.exp(terms, out=terms)
+            found.sums[0, index] += terms.sum(axis=1, dtype=np.float64)
+            found.sums[1, index] += np.vecdot(terms, terms)
+            terms *= terms
+            found.sums[2, index] += np.vecdot(terms, terms)
+    return found
+
+
 def _keep_largest(scores: np.ndarray, at: int, best: np.ndarray, places: np.ndarray) -> None:
-    """Update the two largest scores of every column (2, pairs) and their positions in place."""
+    """Update the two largest scores of every pair (2, pairs) and their positions in place."""
     seen = 0
     if at == 0:
-        # The first rows set a bar that few later scores clear.
-        seen = min(1024, len(scores))
-        order = np.argpartition(-scores[:seen], 2, axis=0)[:2]
-        values = np.take_along_axis(scores, order, axis=0)
-        swapped = np.argsort(-values, axis=0, kind="stable")
-        best[:] = np.take_along_axis(values, swapped, axis=0)
-        places[:] = np.take_along_axis(order, swapped, axis=0)
-    later = scores[seen:]
-    for index in np.flatnonzero(later > best[1].astype(np.float32)):
-        row, column = divmod(int(index), scores.shape[1])
-        score, place = later[row, column], at + seen + row
-        if score > best[0, column]:
-            best[1, column], places[1, column] = best[0, column], places[0, column]
-            best[0, column], places[0, column] = score, place
-        elif score > best[1, column]:
-            best[1, column], places[1, column] = score, place
+        # The first positions set a bar that few later scores clear.
+        seen = min(1024, scores.shape[1])
+        order = np.argpartition(-scores[:, :seen], 2, axis=1)[:, :2]
+        values = np.take_along_axis(scores, order, axis=1)
+        swapped = np.argsort(-values, axis=1, kind="stable")
+        best[:] = np.take_along_axis(values, swapped, axis=1).T
+        places[:] = np.take_along_axis(order, swapped, axis=1).T
+    later = scores[:, seen:]
+    for pair in np.flatnonzero(later.max(axis=1, initial=-np.inf) > best[1]):
+        for place in np.flatnonzero(later[pair] > best[1, pair]):
+            score, where = later[pair, place], at + seen + place
+            if score > best[0, pair]:
+                best[1, pair], places[1, pair] = best[0, pair], places[0, pair]
+                best[0, pair], places[0, pair] = score, where
+            elif score > best[1, pair]:
+                best[1, pair], places[1, pair] = score, where

@@ -112,6 +112,8 @@ class Carried(NamedTuple):
 def through_outer(loss: Loss, mean: Any, error: Any) -> Carried:
     """Carry means (runs,) and their errors through the loss's outer function."""
     mean, error = np.atleast_1d(mean).astype(np.float64), np.atleast_1d(error)
+    if loss.is_mean:
+        return Carried(mean, error + 4 * EPS * np.abs(mean), np.ones_like(mean))
     low, high = mean - error, mean + error
     points = np.stack([mean, low, high, mean - error / 2, mean + error / 2, np.clip(0, low, high)])
     with float64():

@@ -2,7 +2,8 @@
 
 The positions are split in two halves with 2^(n/2) partial sums u and v each. For a knot t the
 terms (u+v-t)₊ and (u+v-t)₊² need, for every u, the mass and the first two moments of the v above
-t-u: a binary search in the sorted v and a look-up in their running moments.
+t-u: a binary search in the sorted v and a look-up in their running moments. Here for compiled loops
+and many runs; `once` does the same for a single case.
 """
 
 from functools import partial
@@ -23,9 +24,13 @@ from paritylab.risk.routes.case import (
     found_through_outer,
     through_outer,
 )
+from paritylab.risk.routes.once import mean_and_slopes
 from paritylab.risk.routes.pieces import Pieces, scale_of
 from paritylab.risk.routes.sums import Half, halves
 from paritylab.risk.routes.targets import Labelled, Labels, Target, labelled
+
+#: Terms of one stage of a running sum.
+_STAGE = 32
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -35,20 +40,18 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
 
 def risk(case: Case) -> Found:
     """Value and slopes to rounding."""
-    arguments = (case.weights, case.target, case.statistic.pieces)
-    if case.slopes:
-        mean, slopes = half_sum_value_and_gradient(*arguments)
-    else:
-        mean, slopes = half_sum_value(*arguments), None
+    pieces = _lean(case.statistic.pieces)
+    mean, slopes = mean_and_slopes(case.weights, case.target, pieces, slopes=case.slopes)
     error = _rounding(case.statistic, case.problem.n)
-    return found_through_outer(case.statistic.loss, float(mean), error, exact=True, slopes=slopes)
+    return found_through_outer(case.statistic.loss, mean, error, exact=True, slopes=slopes)
 
 
 def many(
     statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
-    means = np.asarray(_half_sum_values(weights, targets, statistic.pieces, statistic.labels))
+    pieces = _lean(statistic.pieces)
+    means = np.asarray(_half_sum_values(weights, targets, pieces, statistic.labels))
     error = _rounding(statistic, weights.shape[1])
     carried = through_outer(statistic.loss, means, np.full(len(means), error))
     return carried.value, carried.error
@@ -56,8 +59,7 @@ def many(
 
 def looped(statistic: Statistic, n: int) -> Looped:
     """The risk for compiled loops; as exact as `risk`."""
-    pieces, outer = statistic.pieces, statistic.loss.outer
-    assert pieces is not None
+    pieces, outer = _lean(statistic.pieces), statistic.loss.outer
 
     def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
         return outer(half_sum_mean(weights, labelled(target, statistic.labels), pieces))
@@ -117,18 +119,35 @@ def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
 
 
 def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Array, "..."]:
-    """Index of the first of 2^m ascending sums above x, by m+1 halvings without branches."""
-    index = jnp.zeros(x.shape, jnp.int32)
-    step = sums.shape[0] // 2
-    while step:
-        index = jnp.where(sums[index + step - 1] <= x, index + step, index)
-        step //= 2
+    """Index of the first of 2^m ascending sums above x, by m+1 halvings without branches.
+
+    A loop, so that what reads the index does not search anew.
+    """
+
+    def halve(number: Any, index: Any) -> Any:
+        step = sums.shape[0] >> (number + 1)
+        return jnp.where(sums[index + step - 1] <= x, index + step, index)
+
+    halvings = sums.shape[0].bit_length() - 1
+    index = jax.lax.fori_loop(0, halvings, halve, jnp.zeros(x.shape, jnp.int32))
     return jnp.where(sums[index] <= x, index + 1, index)
+
+
+def _running_sums(terms: Float[Array, "rows size"]) -> Float[Array, "rows size"]:
+    """Sums of the terms up to each: products with a small triangle, then sums of their totals."""
+    rows, size = terms.shape
+    lines = jnp.pad(terms, ((0, 0), (0, -size % _STAGE))).reshape(rows, -1, _STAGE)
+    sums = lines @ jnp.triu(jnp.ones((_STAGE, _STAGE)))
+    if size > _STAGE:
+        totals = sums[:, :, -1]
+        sums += (_running_sums(totals) - totals)[:, :, None]
+    return sums.reshape(rows, -1)[:, :size]
 
 
 def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Array, Array]:
     """The mean and its derivative with respect to every partial sum; `right` is ascending."""
-    moments = _moments_above(right)
+    curved = pieces.curve is not None
+    moments = _moments_above(right, 3 if curved else 2)
     knots, (rows, size) = jnp.asarray(pieces.knots), right.chances.shape
     # All knots at once while that fits a cache, one by one beyond.
     one_by_one = left.sums.shape[0] > 2**14
@@ -137,48 +156,55 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
         knot, slope, curve = some
         x = knot[:, None] - left.sums[None, :]
         index = _first_above(right.sums, x)
-        mass, first, second = jnp.moveaxis(moments[index], (-2, -1), (0, 1))
-        x = x[None]
-        linear = first - x * mass
-        square = second - 2 * x * first + x**2 * mass
-        jump, bend = slope.T[:, :, None], curve.T[:, :, None]
-        value, change, marks = totals
-        value = value + jnp.sum(jump * linear + bend / 2 * square, axis=1)
-        change = change + jnp.sum(jump * mass + bend * linear, axis=1)
-        terms = [left.chances[:, None, :] * (jump - bend * x), left.chances[:, None, :] * bend]
+        mass, first, *second = moments[:, index].reshape(-1, rows, *x.shape)
+        x, chances = x[None], left.chances[:, None, :]
+        linear, jump = first - x * mass, slope.T[:, :, None]
+        values, changes, terms = jump * linear, jump * mass, [chances * jump]
+        if curved:
+            bend = curve.T[:, :, None]
+            values += bend / 2 * (second[0] - x * (first + linear))
+            changes += bend * linear
+            terms = [chances * (jump - bend * x), chances * bend]
         if rows == 1:
             terms = [jnp.sum(term, axis=0, keepdims=True) for term in terms]
+        value, change, marks = totals
         update = jnp.moveaxis(jnp.stack(terms), (0, 1), (-2, -1))
-        return (value, change, marks.at[index].add(update)), None
+        totals = value + jnp.sum(values, axis=1), change + jnp.sum(changes, axis=1)
+        return (*totals, marks.at[index].add(update)), None
 
-    start = jnp.asarray(pieces.start)[:, None] * moments[0, 0][:, None]
+    start = jnp.asarray(pieces.start)[:, None] * moments[:rows, :1]
     start = jnp.broadcast_to(start, left.chances.shape)
-    marks = jnp.zeros((size + 1, 2, rows), left.sums.dtype)
-    table = (knots, jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
+    marks = jnp.zeros((size + 1, 1 + curved, rows), left.sums.dtype)
+    jumps = (jnp.asarray(each).T for each in (pieces.slope, pieces.curve) if each is not None)
+    table = (knots, *jumps) if curved else (knots, *jumps, None)
     totals = (start, jnp.zeros_like(start), marks)
     if one_by_one:
         totals, _ = jax.lax.scan(add, totals, jax.tree.map(lambda a: a[:, None], table))
     else:
         totals, _ = add(totals, table)
     value, change, marks = totals
-    level, tilt = jnp.moveaxis(jax.lax.associative_scan(jnp.add, marks, axis=0)[:-1], 0, -1)
-    slopes_right = jnp.sum(right.chances * (level + tilt * right.sums[None, :]), axis=0)
+    level, *tilt = _running_sums(marks[:-1].reshape(size, -1).T).reshape(-1, rows, size)
+    steep = level + tilt[0] * right.sums[None, :] if curved else level
+    slopes_right = jnp.sum(right.chances * steep, axis=0)
     return jnp.sum(left.chances * value), jnp.sum(left.chances * change, axis=0), slopes_right
 
 
-def _moments_above(half: Half) -> Float[Array, "above 3 rows"]:
-    """Mass, first and second moment of the entries from each index on, per row of chances."""
-    powers = jnp.stack([jnp.ones_like(half.sums), half.sums, half.sums**2], axis=1)
-    terms = powers[:, :, None] * half.chances.T[:, None, :]
-    totals = jax.lax.associative_scan(jnp.add, terms, reverse=True, axis=0)
-    return jnp.concatenate([totals, jnp.zeros_like(totals[:1])])
+def _moments_above(half: Half, count: int) -> Float[Array, "moments above"]:
+    """Mass, first moment and so on of the entries from each index on, per row of chances."""
+    terms = [half.chances]
+    while len(terms) < count:
+        terms.append(terms[-1] * half.sums[None, :])
+    totals = _running_sums(jnp.concatenate(terms)[:, ::-1])[:, ::-1]
+    return jnp.pad(totals, ((0, 0), (0, 1)))
+
+
+def _lean(pieces: Pieces | None) -> Pieces:
+    """The pieces, without curves where all are straight: a third of the work less."""
+    assert pieces is not None
+    return pieces if np.any(pieces.curve) else pieces._replace(curve=None)
 
 
 @partial(jax.jit, static_argnums=3)
 def _half_sum_values(weights: Any, targets: Any, pieces: Pieces, labels: Labels) -> Array:
     one = lambda row, target: half_sum_mean(row, labelled(target, labels), pieces)  # noqa: E731
     return jax.vmap(one)(weights, targets)
-
-
-half_sum_value = jax.jit(half_sum_mean)
-half_sum_value_and_gradient = jax.jit(jax.value_and_grad(half_sum_mean))

@@ -24,13 +24,13 @@ class Pieces(NamedTuple):
 
     With f± the statistic at label ±1, the even part is (f₊+f₋)/2 and the odd part (f₊-f₋)/2, so
     the statistic is even + y·odd. Each is start + Σ_p [slope_p (s-t_p)₊ + curve_p (s-t_p)₊²/2];
-    a knot at 0 carries the polynomial that holds near 0.
+    a knot at 0 carries the polynomial that holds near 0. curve: None where a route drops zeros.
     """
 
     knots: Float[AnyArray, " P"]
     start: Float[AnyArray, " rows"]
     slope: Float[AnyArray, "rows P"]
-    curve: Float[AnyArray, "rows P"]
+    curve: Any
 
 
 def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pieces | None:

@@ -8,6 +8,9 @@ from jaxtyping import Array, Bool, Float, Int
 from paritylab.precision import AnyArray
 from paritylab.risk.routes.targets import Labelled, Target
 
+#: Bits whose 2^bits choices are taken one by one; more are split in two parts.
+_AT_ONCE = 5
+
 
 class Half(NamedTuple):
     """Partial sums with their chances.
@@ -27,28 +30,44 @@ def _bit_table(size: int) -> Bool[Array, "size bits"]:
     return ((index >> jnp.arange(bits, dtype=jnp.int32)[None, :]) & 1) == 1
 
 
+def _choices(
+    present: Float[AnyArray, " m"], absent: Float[AnyArray, " m"], join: Any
+) -> Float[Array, " size"]:
+    """Entry number i joins present_j where bit j of i is set and absent_j elsewhere.
+
+    join: jnp.add or jnp.multiply.
+    """
+    bits = present.shape[0]
+    if bits <= _AT_ONCE:
+        picked = jnp.where(_bit_table(1 << bits), present[None, :], absent[None, :])
+        return (jnp.sum if join is jnp.add else jnp.prod)(picked, axis=1)
+    some = slice(bits // 2), slice(bits // 2, None)
+    low, high = (_choices(present[part], absent[part], join) for part in some)
+    return join(high[:, None], low[None, :]).reshape(-1)
+
+
 def partial_sums(
     weights: Float[AnyArray, " m"], indicator: Float[AnyArray, " m"], probabilities: Any
 ) -> Half:
     """All 2^m partial sums, plain and times χ; entry number i has bit j equal to (i >> j) & 1."""
     plain = plain_sums(weights, probabilities)
-    signs = 1 - 2 * indicator[None, :]
-    bits = _bit_table(1 << weights.shape[0])
-    signed = plain.chances * jnp.prod(jnp.where(bits, signs, 1.0), axis=1)[None, :]
-    return Half(plain.sums, jnp.concatenate([plain.chances, signed]))
+    signed = _choices(probabilities * (1 - 2 * indicator), 1 - probabilities, jnp.multiply)
+    return Half(plain.sums, jnp.concatenate([plain.chances, signed[None, :]]))
 
 
 def plain_sums(weights: Float[AnyArray, " m"], probabilities: Any) -> Half:
     """All 2^m partial sums with their probabilities."""
-    bits = _bit_table(1 << weights.shape[0])
-    sums = jnp.sum(jnp.where(bits, weights[None, :], 0.0), axis=1)
-    p = probabilities[None, :]
-    return Half(sums, jnp.prod(jnp.where(bits, p, 1 - p), axis=1)[None, :])
+    chances = _choices(probabilities, 1 - probabilities, jnp.multiply)
+    return Half(_choices(weights, jnp.zeros_like(weights), jnp.add), chances[None, :])
 
 
 def gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
     """Σ over entries with bit j set, for every j: the transpose of the partial sums."""
-    return jnp.sum(jnp.where(_bit_table(slopes.shape[0]), slopes[:, None], 0.0), axis=0)
+    bits = slopes.shape[0].bit_length() - 1
+    if bits <= _AT_ONCE:
+        return jnp.sum(jnp.where(_bit_table(1 << bits), slopes[:, None], 0.0), axis=0)
+    table = slopes.reshape(-1, 1 << bits // 2)
+    return jnp.concatenate([gather(jnp.sum(table, axis=axis)) for axis in (0, 1)])
 
 
 def head_sums(weights: Float[AnyArray, " n"], target: Any, positions: Any) -> Half:

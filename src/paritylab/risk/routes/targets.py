@@ -108,21 +108,23 @@ def labelled(target: Any, labels: Labels) -> Any:
     if isinstance(target, Target):
         return target.arrays()
     assert labels is not None
-    values, nodes = jnp.asarray(target.table), jnp.asarray(labels)
+    # A problem's own arrays stay in numpy: nothing to compile for a single case.
+    array: Any = np if isinstance(target.table, np.ndarray) else jnp
+    values, nodes = array.asarray(target.table), array.asarray(labels)
     if len(labels) > 3:
-        shares = jnp.where(values[None, :] == nodes[:, None], 1.0, 0.0)
+        shares = array.where(values[None, :] == nodes[:, None], 1.0, 0.0)
     else:
-        mean = jnp.asarray(target.contrast) * values
-        shares = jnp.stack(
+        mean = array.asarray(target.contrast) * values
+        shares = array.stack(
             [
                 math.prod(
                     ((mean - other) / (label - other) for other in labels if other != label),
-                    start=jnp.ones_like(mean),
+                    start=array.ones_like(mean),
                 )
                 for label in labels
             ]
         )
-    return Labelled(jnp.asarray(target.subset), jnp.asarray(target.probabilities), shares)
+    return Labelled(array.asarray(target.subset), array.asarray(target.probabilities), shares)
 
 
 def labels_at(bits: Float[Array, "N n"], target: Any) -> Float[Array, " N"]:
