@@ -50,6 +50,7 @@ docs: setup
 # Ours, a peer and a floor side by side; tables go to docs/benchmarks.md.
 bench: setup
 	$(BIN)/python benchmarks/cpu.py
+	$(BIN)/python benchmarks/growth.py
 
 # On a machine with an accelerator.
 bench-gpu: setup

@@ -19,6 +19,8 @@ from typing import Any
 import jax
 import numpy as np
 
+import paritylab
+
 Call = Callable[[], Any]
 
 
@@ -109,13 +111,14 @@ def run_all(races: Iterable[Callable[[], Race]], only: str = "") -> list[dict[st
 
 def machine() -> dict[str, str]:
     """Where and with what."""
-    names = ("jax", "jaxlib", "numpy", "equinox", "paritylab")
+    names = ("jax", "jaxlib", "numpy", "equinox")
     return {
         "date": datetime.date.today().isoformat(),
         "device": jax.devices()[0].device_kind,
         "machine": f"{platform.machine()}, {platform.system()}",
         "python": platform.python_version(),
         **{name: version(name) for name in names},
+        "paritylab": paritylab.__version__,
     }
 
 
@@ -147,14 +150,18 @@ def publish(rows: list[dict[str, Any]], name: str, command: str) -> None:
     here = Path(__file__).resolve().parent
     facts = machine()
     (here / f"{name}.json").write_text(json.dumps({"facts": facts, "rows": rows}, indent=1) + "\n")
-    page = here.parent / "docs" / "benchmarks.md"
-    first, last = f"<!-- {name}: made by {command} -->", f"<!-- end of {name} -->"
-    text = page.read_text()
-    if first in text:
-        before, rest = text.split(first)
-        made = f"{first}\n\n{table(rows, facts, command)}\n\n{last}"
-        page.write_text(before + made + rest.split(last)[1])
+    write_between(name, command, table(rows, facts, command))
     print(table(rows, facts, command))
+
+
+def write_between(name: str, command: str, text: str) -> None:
+    """Put a table into docs/benchmarks.md between its marks."""
+    page = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+    first, last = f"<!-- {name}: made by {command} -->", f"<!-- end of {name} -->"
+    whole = page.read_text()
+    if first in whole:
+        before, rest = whole.split(first)
+        page.write_text(f"{before}{first}\n\n{text}\n\n{last}{rest.split(last)[1]}")
 
 
 def main(text: str | None, races: Iterable[Callable[[], Race]], name: str, command: str) -> None:
