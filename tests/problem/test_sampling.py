@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from paritylab.problem import Parity, all_bits, batches, sample
+from paritylab.problem.sampling import each_key, fold_keys, normals
 
 
 def test_enumeration_visits_every_string_once_whatever_the_chunk():
@@ -64,3 +65,19 @@ def test_empty_samples_are_refused(size):
 def test_enumeration_of_too_many_bits_is_refused():
     with pytest.raises(ValueError, match="60"):
         next(all_bits(60))
+
+
+def test_keys_of_many_runs_are_those_folded_one_by_one():
+    key = jax.random.key(3)
+    for runs in (1, 7, 16, 20):
+        many = each_key(fold_keys(key, 5 + np.arange(runs)))
+        alone = [jax.random.fold_in(key, 5 + run) for run in range(runs)]
+        words = ([jax.random.key_data(each) for each in some] for some in (many, alone))
+        assert np.array_equal(*words)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (3, 7), (17, 2)])
+def test_normals_are_those_of_jax_whatever_the_shape(shape):
+    drawn, plain = normals(4, shape), jax.random.normal(jax.random.key(4), shape)
+    assert drawn.dtype == plain.dtype
+    assert np.array_equal(drawn, plain)
