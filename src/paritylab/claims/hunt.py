@@ -75,7 +75,7 @@ def hunts(
     """
     with float64():
         keys = jax.random.split(as_key(seed), starts)
-        moving, fixed = jax.vmap(draw)(keys)
+        moving, fixed = jax.jit(jax.vmap(draw))(keys)
 
         def one(
             case: Any, moving: Any, fixed: Any, key: jax.Array

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float
 Kind = Callable[[Array], Array]
 
 
+@jax.jit
 def softmax_attention(scores: Float[Array, "... n"]) -> Float[Array, "... n"]:
     """γ_j = exp(score_j) / Σ_p exp(score_p) over the last axis; divide by tau beforehand."""
     return jax.nn.softmax(scores, axis=-1)

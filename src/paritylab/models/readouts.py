@@ -138,12 +138,17 @@ class Cosine(AbstractReadout):
         return jnp.cos(jnp.pi * s)
 
 
+@jax.jit
+def _bowl(z: Any) -> Any:
+    return 1 - 2 * jnp.asarray(z) ** 2
+
+
 @final
 class Bowl(AbstractReadout):
     """1 - 2z², which is -x_i·x_j at z = (x_i + x_j)/2 for signs x."""
 
     def __call__(self, z: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
-        return 1 - 2 * jnp.asarray(z) ** 2
+        return _bowl(z)
 
 
 @final

@@ -78,8 +78,13 @@ class Parity:
 
     def labels_unchecked(self, bits: Array) -> Int[Array, "..."]:
         """`label` for arrays known to hold bits of the right length."""
-        odd = jnp.sum(bits[..., np.asarray(self.subset, dtype=int)].astype(jnp.int32), axis=-1) % 2
-        return (self.sign * (1 - 2 * odd)).astype(jnp.int8)
+        return _labels(bits, np.asarray(self.subset, dtype=np.int32), np.int32(self.sign))
+
+
+@jax.jit
+def _labels(bits: Array, subset: Any, sign: Any) -> Int[Array, "..."]:
+    odd = jnp.sum(bits[..., subset].astype(jnp.int32), axis=-1) % 2
+    return (sign * (1 - 2 * odd)).astype(jnp.int8)
 
 
 def random_parity(

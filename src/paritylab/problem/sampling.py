@@ -103,6 +103,7 @@ def all_bits(n: int, chunk: int = 65536) -> Iterator[UInt8[Array, "size n"]]:
         yield jnp.concatenate([low, jnp.broadcast_to(high[None, :], (size, n - low_bits))], axis=1)
 
 
+@partial(jax.jit, static_argnums=1)
 def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, "size digits"]:
     """The lowest `digits` binary digits of each index, lowest first."""
     shifts = jnp.arange(digits, dtype=indices.dtype)

@@ -54,8 +54,10 @@ def lemma14_sign(trial: Trial, heads: int) -> Derivatives:
     z = np.linspace(-2, 2, 81)
     with float64():
         attention = np.asarray(model.attention())
-        exact = np.asarray(jax.vmap(jax.jacobian(_one_head(model)))(model.directions)[:, :, 0])
-        curvature = np.asarray(jax.vmap(jax.grad(jax.grad(lambda t: smooth_relu(t, b))))(z))
+        slopes = jax.jit(jax.vmap(jax.jacobian(_one_head(model))))(model.directions)
+        exact = np.asarray(slopes)[:, :, 0]
+        curved = jax.grad(jax.grad(lambda t: smooth_relu(t, b)))
+        curvature = np.asarray(jax.jit(jax.vmap(curved))(z))
     sine = model.code.vectors(range(n))[:, 0]
 
     def gaps(as_printed: bool) -> np.ndarray:
@@ -282,6 +284,6 @@ def _token_formula_gap(model: FullFormAttention, seed: int) -> float:
 
     with float64():
         matrices = jnp.asarray(model.matrices)
-        exact = jnp.diagonal(jax.jacobian(attended)(matrices)[:, :, 0, 0])
-        formula = hg1.token_entry_derivative(attended(matrices), model.tau)
-        return float(jnp.max(jnp.abs(exact - formula)))
+        exact = np.diagonal(np.asarray(jax.jit(jax.jacobian(attended))(matrices))[:, :, 0, 0])
+        formula = hg1.token_entry_derivative(np.asarray(attended(matrices)), model.tau)
+        return float(np.max(np.abs(exact - formula)))

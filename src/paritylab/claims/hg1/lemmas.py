@@ -257,6 +257,11 @@ def lemma19(trial: Trial, sizes: Sequence[int], smoothings: Sequence[float]) -> 
     return Pairs(np.array(sizes), np.array(smoothings), *zeros, *far)
 
 
+@partial(jax.jit, static_argnums=3)
+def _loss_and_slope(directions: Any, bits: Any, tau: Any, b: float) -> tuple[Any, Any]:
+    return jax.value_and_grad(example_loss)(directions, bits, tau=tau, b=b)
+
+
 def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> tuple[float, float, float]:
     """Squared gradients, losses and claimed bound of an input and its complement at tau = 1/n."""
     k, n = directions.shape[0], bits.shape[0]
@@ -264,10 +269,8 @@ def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> tuple[flo
     with float64():
         attention = np.asarray(heads_of(jnp.asarray(directions), n, tau=1 / n).attention())
         for x in (bits, 1 - bits):
-            value, gradient = jax.value_and_grad(example_loss)(
-                jnp.asarray(directions), jnp.asarray(x), tau=1 / n, b=b
-            )
-            left, loss = left + float(jnp.sum(gradient**2)), loss + float(value)
+            value, gradient = _loss_and_slope(directions, x, 1 / n, b)
+            left, loss = left + float(np.sum(np.asarray(gradient) ** 2)), loss + float(value)
     c2 = hg1.smallest_near_attention(attention, 1 / n)
     return left, loss, hg1.complement_pair(k, n, c2, loss)
 

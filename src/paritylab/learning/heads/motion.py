@@ -72,7 +72,7 @@ def every_gradient(
 
     with float64():
         directions = jnp.asarray(model.directions)
-        return bits, np.asarray(jax.vmap(lambda x: jax.grad(loss)(directions, x))(bits))
+        return bits, np.asarray(jax.jit(jax.vmap(lambda x: jax.grad(loss)(directions, x)))(bits))
 
 
 def random_heads_and_inputs(key: jax.Array, k: int, n: int, inputs: int) -> tuple[Array, Array]:

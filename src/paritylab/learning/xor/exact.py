@@ -6,6 +6,7 @@ z = Σ_l g_l x_l with signs x and weights g; y = -x_i·x_j.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -89,6 +90,7 @@ def worst_case(
     return worst_of(jnp.abs(pair_sum), imbalance, outside, readout)
 
 
+@eqx.filter_jit
 def worst_of(
     pair_sum: Float[Array, "..."],
     imbalance: Float[Array, "..."],

@@ -7,6 +7,7 @@ and many runs; `once` does the same for a single case.
 """
 
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import jax
@@ -31,6 +32,8 @@ from paritylab.risk.routes.targets import Labelled, Labels, Target, labelled
 
 #: Terms of one stage of a running sum.
 _STAGE = 32
+#: So many partial sums are soon done one run after the other, sooner than code is compiled.
+_SOON = 2**19
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -50,11 +53,19 @@ def many(
     statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
-    pieces = _lean(statistic.pieces)
-    means = np.asarray(_half_sum_values(weights, targets, pieces, statistic.labels))
+    pieces, (runs, n) = _lean(statistic.pieces), weights.shape
+    if runs * (2 ** (n // 2 + 1) + 1024) <= _SOON:
+        pairs = [(weights[run], jax.tree.map(itemgetter(run), targets)) for run in range(runs)]
+        means = np.array([_once(*pair, pieces, statistic.labels) for pair in pairs])
+    else:
+        means = np.asarray(_half_sum_values(weights, targets, pieces, statistic.labels))
     error = _rounding(statistic, weights.shape[1])
     carried = through_outer(statistic.loss, means, np.full(len(means), error))
     return carried.value, carried.error
+
+
+def _once(weights: Any, target: Any, pieces: Pieces, labels: Labels) -> float:
+    return mean_and_slopes(weights, labelled(target, labels), pieces, slopes=False)[0]
 
 
 def looped(statistic: Statistic, n: int) -> Looped:
