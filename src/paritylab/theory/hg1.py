@@ -165,7 +165,8 @@ def descent_factor(n: int, k: int, c2: float) -> float:
     >>> descent_factor(8, 2, 1.0) * 2**9
     0.5
     """
-    return min(128 / k**2, 64 * k**2) * c2**2 / n**2 / 2 ** (n + 1)
+    one_input = spread_of_one_head(1.0, n, c2) / k**2
+    return min(64 * one_input, complement_pair(k, n, c2, 1.0)) / 2 ** (n + 1)
 
 
 def stopping_time(risk: float, target: float, step: float, mu: float) -> float:

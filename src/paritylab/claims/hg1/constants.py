@@ -217,9 +217,7 @@ def _room(cells: Sequence[Cell]) -> str:
 
 def _numbers(cells: Sequence[Cell]) -> dict[str, Any]:
     """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {
-        "least decrease ÷ (η/2)‖∇L‖²": min(float(c.descent[0]) for c in cells)
-    }
+    named: dict[str, Any] = {"least decrease ÷ (η/2)‖∇L‖²": min(float(c.descent[0]) for c in cells)}
     for c in cells:
         named[f"starts below ε for every B at the stopping time, {c}"] = str(c.in_time)
         named[f"the same at {PATIENCE:.0e} times it, {c}"] = str(c.ever)

@@ -152,7 +152,7 @@ def flow(
 
 
 class _Tried(NamedTuple):
-    """A step that may be taken: heads after it, its length, how far off they may be, what is there."""
+    """A step: heads after it, its length, how far off they may be, and what is there."""
 
     heads: np.ndarray
     step: np.ndarray
