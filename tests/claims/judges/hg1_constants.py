@@ -19,6 +19,7 @@ def cell(k=2, descent=2.0, in_time=16, ever=16, tau=0.1):
         descent=decrease,
         in_time=Rate(in_time, 16),
         ever=Rate(ever, 16),
+        needed=1e-3,
         served=(ever / 16, 1.0),
         risk=2.0,
         ratio=1e-20,

@@ -15,27 +15,34 @@ from paritylab.learning.heads.flow import ExactRisks, flow, least_decrease
 from paritylab.statistics import Rate
 from paritylab.theory import hg1
 
-#: n, k, tau, b.
+#: n, k, tau, b. Softer attention and a smoother readout serve more starts; tau ≤ 1 by assumption,
+#: and b = 0.1 leaves hard heads on B a risk just below ε.
 Setting = tuple[int, int, float, float]
-QUICK: list[Setting] = [(6, 1, 1 / 6, 0.01), (6, 2, 1 / 6, 0.01), (6, 2, 1.0, 0.01)]
+QUICK: list[Setting] = [
+    (6, 1, 1.0, 0.1),
+    (6, 2, 1 / 6, 0.01),
+    (6, 2, 1.0, 0.1),
+    (6, 3, 1.0, 0.1),
+]
 DEFAULT: list[Setting] = [
     *QUICK,
-    (6, 2, 0.3, 0.01),
-    (6, 3, 1.0, 0.01),
-    (8, 1, 1 / 8, 0.01),
-    (8, 2, 1 / 8, 0.01),
+    (8, 1, 1.0, 0.1),
     (8, 2, 1.0, 0.01),
+    (8, 2, 1.0, 0.1),
+    (8, 3, 1.0, 0.1),
 ]
 FULL: list[Setting] = [
     *DEFAULT,
     (6, 3, 1 / 6, 0.01),
-    (8, 2, 0.3, 0.01),
-    (8, 2, 1 / 8, 1e-4),
-    (8, 2, 1.0, 1e-4),
-    (10, 2, 1.0, 0.01),
+    (8, 1, 1 / 8, 0.01),
+    (8, 2, 1 / 8, 0.01),
+    (8, 2, 0.3, 0.1),
+    (8, 3, 1.0, 0.01),
+    (8, 3, 1 / 8, 0.1),
+    (10, 2, 1.0, 0.1),
 ]
 #: ε, and how many times the stopping time a run is followed.
-TARGET, PATIENCE = 0.05, 1e6
+TARGET, PATIENCE = 0.1, 1e3
 #: Steps that are tried, over the proof's.
 LONGER = 10.0 ** np.arange(9)
 #: Most and hardly any of the starts.
@@ -49,7 +56,8 @@ class Cell(NamedTuple):
     start. steps: the stopping time for the largest risk at a start, one for all starts and B.
     descent: least decrease in one step over (η/2)‖∇L‖², at η and at 10, 100, … times as much.
     in_time, ever: starts from which the risk is below ε for every B at the stopping time, and at
-    PATIENCE times it. served: share of the B below ε then, mean and most over starts. risk: largest
+    PATIENCE times it. needed: the longest time to ε of a run that gets there, over the stopping
+    time. served: share of the B below ε then, mean and most over starts. risk: largest
     risk then. ratio: least ½‖∇L‖²/(μL) then where the risk is not below ε; 1 if it is everywhere.
     """
 
@@ -63,6 +71,7 @@ class Cell(NamedTuple):
     descent: np.ndarray
     in_time: Rate
     ever: Rate
+    needed: float
     served: tuple[float, float]
     risk: float
     ratio: float
@@ -85,9 +94,9 @@ class Cell(NamedTuple):
     "μ = min{64μ₁, μ₂}/2^(n+1), so that after t = ln(L₀/ε)/-ln(1 - ημ) steps the risk is below ε, "
     "with one t for every B of size k.",
     efforts=Efforts(
-        quick={"settings": QUICK, "starts": 16},
-        default={"settings": DEFAULT, "starts": 16},
-        full={"settings": FULL, "starts": 60},
+        quick={"settings": QUICK, "starts": 14},
+        default={"settings": DEFAULT, "starts": 14},
+        full={"settings": FULL, "starts": 40},
     ),
     settings={
         "ε": TARGET,
@@ -95,7 +104,7 @@ class Cell(NamedTuple):
         "B": "all of size k",
         "loss": "squared_hinge",
     },
-    seconds=(2, 6, 90),
+    seconds=(1, 9, 150),
 )
 def constants(trial: Trial, settings: Sequence[Setting], starts: int) -> list[Cell]:
     return [
@@ -128,6 +137,7 @@ def _cell(generator: np.random.Generator, setting: Setting, starts: int) -> Cell
         descent=least_decrease(risks, heads, step * LONGER),
         in_time=Rate.of(last <= step * steps),
         ever=Rate.of(np.isfinite(last)),
+        needed=float(np.max(ends.time[~above], initial=0.0)) / (step * steps),
         served=(float(shares.mean()), float(shares.max())),
         risk=float(ends.risk.max()),
         ratio=float(ratios.min(initial=1.0)),
@@ -156,7 +166,7 @@ def _constants(cells: list[Cell]) -> Judged:
             margin=1 - descent,
             **shared,
         )
-    lowers = f"one step of η lowers the risk by at least {descent:.2f} times (η/2)‖∇L‖²"
+    lowers = f"a step of η lowers the risk by at least {descent:.2f} times (η/2)‖∇L‖²"
     if failing:
         worst = max(failing, key=lambda c: (c.ever.high, c.served))
         return refuted(
@@ -212,7 +222,7 @@ def _served(cells: Sequence[Cell]) -> str:
 
 def _room(cells: Sequence[Cell]) -> str:
     least = min(c.longest / c.step for c in cells)
-    return f" (and so do steps {least:.0e} times as long)" if least > 1 else ""
+    return f" (one {least:.0e} times as long still by its (η/2)‖∇L‖²)" if least > 1 else ""
 
 
 def _numbers(cells: Sequence[Cell]) -> dict[str, Any]:
@@ -224,6 +234,7 @@ def _numbers(cells: Sequence[Cell]) -> dict[str, Any]:
         named[f"share of the sets served then, mean and most, {c}"] = list(c.served)
         named[f"stopping time, {c}"] = c.steps
         named[f"1 - c = ημ, {c}"] = c.step * c.mu
+        named[f"longest time to ε ÷ stopping time, {c}"] = c.needed
         named[f"longest step with that decrease ÷ η, {c}"] = c.longest / c.step
         named[f"least ½‖∇L‖²/(μL) then above ε, {c}"] = c.ratio
     return named
@@ -245,13 +256,13 @@ from paritylab import Circle
 from paritylab.learning.heads.flow import ExactRisks, flow
 from paritylab.theory import hg1
 
-n, k, tau, b, target = 8, 2, 1 / 8, 0.01, 0.05
-risks = ExactRisks(n, np.array([[0, 3]]), tau, b)
-start = np.asarray(Circle(n).vectors([[1, 6]]))  # unit heads on two positions off B
+n, k, tau, b, target = 8, 3, 1.0, 0.1, 0.1
+risks = ExactRisks(n, np.array([[0, 2, 5]]), tau, b)
+start = np.asarray(Circle(n).vectors([[1, 4, 6]]))  # unit heads on positions off B
 first, step = risks(start).risk[0], hg1.step_size(k, tau, b)
 c2 = hg1.smallest_near_attention(risks.attention(start)[0], tau)
 t = hg1.stopping_time(first, target, step, hg1.descent_factor(n, k, c2))
-end = flow(risks, start, step * t, target=target)
+end = flow(risks, start, 1e3 * step * t, target=target)
 print(f"t = {t:.1e} steps of {step:.1e}: risk {first:.2f} becomes {end.risk[0]:.2f}, not {target}")
-assert end.risk[0] > 1.7
+assert end.risk[0] > 1
 """

@@ -76,7 +76,7 @@ class Match(NamedTuple):
     "heads under the frozen readout, with 2k trained numbers, learn k-parity more often than a "
     "feed-forward net of k neurons, with k(n + 2) + 1.",
     efforts=Efforts(
-        quick={"cells": ((10, 3, 100),), "runs": 40, "steps": 400},
+        quick={"cells": ((10, 3, 100),), "runs": 30, "steps": 300},
         default={"cells": ((10, 3, 100), (10, 2, 400), (12, 3, 240)), "runs": 40, "steps": 400},
         full={
             "cells": tuple((n, k, rows * n) for n in (10, 12) for k in (2, 3) for rows in (10, 40)),
