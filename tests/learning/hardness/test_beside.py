@@ -22,6 +22,7 @@ LOSSES = {
 MODELS = {
     Net(3): squared_hinge,
     Pointers(2, 1.5): mean_hinge_squared,
+    Pointers(2, 1.5, b=0.1): mean_hinge_squared,
     Pointers(2, 1.5, correlated=True): minus_log_correlation,
 }
 
@@ -52,7 +53,7 @@ def test_the_net_is_the_feed_forward_model():
 
 @pytest.mark.parametrize("correlated", [False, True])
 def test_the_pointers_are_the_heads(correlated):
-    pointers = Pointers(2, 0.7, correlated)
+    pointers = Pointers(2, 0.7, correlated=correlated)
     numbers = pointers.start(np.random.default_rng(0), 1, 6)
     readout = as_readout("cos" if correlated else "zigzag", 2)
     model = HeadAttention(numbers.reshape(2, 2), Circle(6), 2, readout, tau=0.7)

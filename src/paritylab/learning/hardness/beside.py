@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from paritylab.learning.hardness.frozen import every_input, parity_of
+from paritylab.learning.heads.flow import zigzag_and_slope
 from paritylab.models import Circle
-from paritylab.models.readouts import Zigzag
 from paritylab.problem import Parity
 
 Numbers = Float[np.ndarray, "runs numbers"]
@@ -116,12 +116,13 @@ class Net:
 class Pointers:
     """k heads on the circle at one temperature, two numbers each, under a frozen readout.
 
-    correlated: the readout cos(πs) and minus_log_correlation; otherwise the paper's zigzag, b = 0,
-    and mean_hinge_squared, as in HG1's public code. Starts are unit vectors.
+    The readout is the paper's zigzag with smoothing b and the loss mean_hinge_squared, as in HG1's
+    public code, or, if correlated, cos(πs) and minus_log_correlation. Starts are unit vectors.
     """
 
     k: int
     tau: float
+    b: float = 0.0
     correlated: bool = False
 
     def inputs(self, bits: np.ndarray) -> np.ndarray:
@@ -155,11 +156,7 @@ class Pointers:
         """ŷ and dŷ/ds."""
         if self.correlated:
             return np.cos(np.pi * s), -np.pi * np.sin(np.pi * s)
-        zigzag, value, change = Zigzag(self.k), np.ones_like(s), np.zeros_like(s)
-        for weight, threshold in zip(zigzag.output_weights, zigzag.thresholds, strict=True):
-            value += weight * np.maximum(0, s - threshold)
-            change += weight * (s > threshold)
-        return value, change
+        return zigzag_and_slope(s, self.k, self.b)
 
 
 def adam(

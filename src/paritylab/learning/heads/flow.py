@@ -51,11 +51,12 @@ class ExactRisks:
     def __call__(self, directions: Heads) -> Local:
         bits, (runs, k) = _all_bits(self.n), self.sets.shape
         attention = self.attention(directions)
-        value, slope, curvature = _zigzag(attention.sum(axis=1) @ bits.T, k, self.b)
+        s = attention.sum(axis=1) @ bits.T
+        value, slope = zigzag_and_slope(s, k, self.b)
         labels = np.prod(1.0 - 2.0 * bits.T[self.sets], axis=1)
         missing = np.maximum(0.0, 1 - labels * value)
         first = -2 * labels * missing
-        twice = 2 * (missing > 0) * slope**2 + first * curvature
+        twice = 2 * (missing > 0) * slope**2 + first * _zigzag_curvature(s, k, self.b)
         once = first * slope / len(bits)
         moved, bent = self._in_heads(attention, once @ bits)
         motion = bits @ np.moveaxis(moved, 2, 1).reshape(runs, self.n, 2 * k)  # ∂s/∂a by input
@@ -86,18 +87,24 @@ class ExactRisks:
         return moved, np.swapaxes(moved, 2, 3) @ (excess * away) / self.tau
 
 
-def _zigzag(s: np.ndarray, k: int, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Readout (2) with its two derivatives."""
-    readout = Zigzag(k)
-    value, slope, curvature = np.ones_like(s), np.zeros_like(s), np.zeros_like(s)
+def zigzag_and_slope(s: np.ndarray, k: int, b: float) -> tuple[np.ndarray, np.ndarray]:
+    """Readout (2) with smoothing b at s, and its derivative."""
+    readout, value, slope = Zigzag(k), np.ones_like(s), np.zeros_like(s)
     for weight, threshold in zip(readout.output_weights, readout.thresholds, strict=True):
         z = s - threshold
-        root = np.sqrt(z**2 + b)
+        root = np.sqrt(z**2 + b) if b else np.abs(z)
         value += weight * (z + root) / 2
         slope += weight * (1 + (z / root if b else np.sign(z))) / 2
-        if b:
-            curvature += weight * b / (2 * root**3)
-    return value, slope, curvature
+    return value, slope
+
+
+def _zigzag_curvature(s: np.ndarray, k: int, b: float) -> np.ndarray:
+    """Its second derivative; at b = 0 that between the corners."""
+    readout, curvature = Zigzag(k), np.zeros_like(s)
+    if b:
+        for weight, threshold in zip(readout.output_weights, readout.thresholds, strict=True):
+            curvature += weight * b / 2 / ((s - threshold) ** 2 + b) ** 1.5
+    return curvature
 
 
 @lru_cache
