@@ -27,7 +27,6 @@ QUICK: list[Setting] = [
 DEFAULT: list[Setting] = [
     *QUICK,
     (8, 1, 1.0, 0.1),
-    (8, 2, 1.0, 0.01),
     (8, 2, 1.0, 0.1),
     (8, 3, 1.0, 0.1),
 ]
@@ -36,9 +35,10 @@ FULL: list[Setting] = [
     (6, 3, 1 / 6, 0.01),
     (8, 1, 1 / 8, 0.01),
     (8, 2, 1 / 8, 0.01),
+    (8, 2, 1.0, 0.01),
     (8, 2, 0.3, 0.1),
     (8, 3, 1.0, 0.01),
-    (8, 3, 1 / 8, 0.1),
+    (8, 3, 0.6, 0.1),
     (10, 2, 1.0, 0.1),
 ]
 #: ε, and how many times the stopping time a run is followed.
@@ -104,7 +104,7 @@ class Cell(NamedTuple):
         "B": "all of size k",
         "loss": "squared_hinge",
     },
-    seconds=(1, 9, 150),
+    seconds=(1, 10, 200),
 )
 def constants(trial: Trial, settings: Sequence[Setting], starts: int) -> list[Cell]:
     return [

@@ -99,7 +99,7 @@ class Match(NamedTuple):
     statement="Ours, after HG1's comparison: from the same rows and by as many steps of Adam k "
     "heads with the readout cos(πs), 2k trained numbers, learn k-parity more often than a "
     "feed-forward net of k neurons, with k(n + 2) + 1. With the readout and loss of HG1's public "
-    "code they do not.",
+    "code they are not ahead.",
     efforts=Efforts(
         quick={"cells": ((10, 3, 100),), "runs": 30, "steps": 300},
         default={"cells": ((10, 2, 300), (12, 3, 120)), "runs": 60, "steps": 400},
@@ -165,7 +165,7 @@ def _width_k(m: Match) -> Judged:
         "evidence": "sampled",
         "runs": sum(race.net.rate.runs for race in m.races),
         "measured": _numbers(m),
-        "predicted": {HEADS["correlated"]: "more often than the net", HEADS["public"]: "not"},
+        "predicted": {HEADS["correlated"]: "more often than the net", HEADS["public"]: "not so"},
     }
     if m.linear.low < MOST:
         text = f"A single bit is learnt by {m.linear} of the nets of k neurons: no fair opponent."
