@@ -175,19 +175,30 @@ def adam(
 
 
 def shares_wrong(
-    model: Model, rows: LabelledRows, targets: Sequence[Parity], etas: Sequence[float], **how: Any
+    model: Model,
+    rows: LabelledRows,
+    targets: Sequence[Parity],
+    etas: Sequence[float],
+    *,
+    steps: int,
+    seed: Any,
 ) -> Float[np.ndarray, "etas runs"]:
-    """Share of all 2^n inputs a trained model gets wrong, by step size and run.
+    """Share of all 2^n inputs that a trained model gets wrong, by step size and run.
 
-    Every step size starts from the same numbers. how: steps, seed.
+    Every step size starts from the same numbers, drawn by the seed.
     """
     runs, n = len(targets), targets[0].n
-    start = model.start(np.random.default_rng(how["seed"]), runs, n)
-    each = np.repeat(etas, runs)
-    repeated = rows.repeated(len(etas))
-    numbers = adam(model, np.tile(start, (len(etas), 1)), repeated, each, how["steps"])
+    start = model.start(np.random.default_rng(seed), runs, n)
+    numbers = adam(
+        model,
+        np.tile(start, (len(etas), 1)),
+        rows.repeated(len(etas)),
+        np.repeat(etas, runs),
+        steps,
+    )
     bits = every_input(n)
+    x = model.inputs(bits)[None]
+    made = np.concatenate([model.predict(one[None], x) for one in numbers])
     right = np.stack([parity_of(bits, target.subset) for target in targets])
-    made = np.concatenate([model.predict(one[None], model.inputs(bits)[None]) for one in numbers])
-    wrong = np.mean(~(np.tile(right, (len(etas), 1)) * made > 0), axis=1)
-    return wrong.reshape(len(etas), runs)
+    wrong = ~(np.tile(right, (len(etas), 1)) * made > 0)
+    return wrong.mean(axis=1).reshape(len(etas), runs)
