@@ -114,7 +114,7 @@ class Match(NamedTuple):
         "tau of heads": "n/4, and 1 with b = 0.1",
         "learnt": f"wrong on less than {LEARNT:.0%} of all inputs",
     },
-    seconds=(3, 10, 300),
+    seconds=(3, 10, 350),
 )
 def width_k(trial: Trial, cells: Sequence[tuple[int, int, int]], runs: int, steps: int) -> Match:
     races = [_race(trial.seed, *cell, runs=runs, steps=steps) for cell in trial.track(cells)]
