@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from paritylab.statistics import (
     Rate,
@@ -12,6 +13,7 @@ from paritylab.statistics import (
     half_point,
     mean_interval,
     power_law,
+    rate_difference,
     rate_interval,
     threshold_law,
 )
@@ -26,6 +28,17 @@ def test_wilson_solves_its_own_equation(successes, runs):
         if 0 < end < 1:
             distance = abs(successes / runs - end) / math.sqrt(end * (1 - end) / runs)
             assert distance == pytest.approx(1.959964, abs=1e-5)
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5), (0.9, 0.6), (0.5, 0.1)])
+def test_the_interval_of_a_difference_covers_it(rates):
+    runs = 24
+    each = [Rate(count, runs) for count in range(runs + 1)]
+    first, second = (binom.pmf(np.arange(runs + 1), runs, rate) for rate in rates)
+    ends = np.array([[rate_difference(a, b) for b in each] for a in each])
+    gap = rates[0] - rates[1]
+    inside = (ends[..., 0] <= gap) & (gap <= ends[..., 1])
+    assert 0.93 < first @ inside @ second < 0.985
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.9, 0.99])

@@ -96,3 +96,23 @@ def test_the_missed_share_of_one_head_is_counted_over_all_inputs(n, m):
     missed = bits[:, :first].sum(axis=1) < n / (5 * m)
     assert float(hg1.missed_inputs(n, m)) == missed.mean()
     assert hg1.missed_inputs(n, m) <= hg1.missed_inputs_printed(n, m)[-1]
+
+
+def test_the_stopping_time_is_when_the_bound_falls_below_the_target():
+    risk, steps = 2.0, 0
+    while risk > 0.05:
+        risk, steps = risk * (1 - 0.03 * 0.2), steps + 1
+    assert steps - 1 < hg1.stopping_time(2.0, 0.05, 0.03, 0.2) <= steps
+    assert hg1.stopping_time(0.04, 0.05, 0.03, 0.2) == 0
+    tiny = hg1.stopping_time(2.0, 0.05, 1e-8, 1e-6)
+    assert tiny == pytest.approx(np.log(40) / 1e-14)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_descent_factor_follows_from_the_three_bounds(k):
+    """With every bound of the proof met by equality and orthogonal slopes, ½‖∇L‖² = μL."""
+    n, c2, losses = 3, 0.7, np.linspace(0.1, 2.0, 8)
+    moved = 64 * losses * 2 * c2**2 / (k * n) ** 2
+    paired = 64 * k**2 * c2**2 / n**2 * losses
+    half = np.minimum(moved, paired).sum() / 4**n / 2
+    assert hg1.descent_factor(n, k, c2) * losses.mean() == pytest.approx(half)

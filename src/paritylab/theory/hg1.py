@@ -1,7 +1,7 @@
 """Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
 
 from fractions import Fraction
-from math import ceil, comb, e, log2, sqrt
+from math import ceil, comb, e, log, log1p, log2, sqrt
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,27 @@ def step_size(k: int, tau: float, b: float) -> float:
     '1.6e-09'
     """
     return 1 / risk_smoothness(k, tau, b)
+
+
+def descent_factor(n: int, k: int, c2: float) -> float:
+    """μ of Lemma 8's proof, min{64μ₁, μ₂}/2^(n+1), with μ₁ = 2c₂²/(kn)² and μ₂ = 64k²c₂²/n².
+
+    μ₁ is Lemma 18's 2c₂²τ²/n² over the (kτ)² between its sum and ∂v*/∂a; μ₂ is Lemma 19's.
+
+    >>> descent_factor(8, 2, 1.0) * 2**9
+    0.5
+    """
+    one_input = spread_of_one_head(1.0, n, c2) / k**2
+    return min(64 * one_input, complement_pair(k, n, c2, 1.0)) / 2 ** (n + 1)
+
+
+def stopping_time(risk: float, target: float, step: float, mu: float) -> float:
+    """Theorem 5: steps after which (1 - ημ)^t times the first risk is below the target.
+
+    >>> stopping_time(1.0, 0.25, 0.5, 1.0)
+    2.0
+    """
+    return max(0.0, log(risk / target) / -log1p(-step * mu))
 
 
 def log_attention(n: int, tau: float, offset: float) -> Float[np.ndarray, " n"]:

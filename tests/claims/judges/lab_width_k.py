@@ -1,0 +1,28 @@
+"""Invented records for the claims of claims/lab/width_k.py."""
+
+from paritylab.claims.lab.width_k import Match, Outcome, Race
+from paritylab.statistics import Rate
+
+
+def race(net, public, correlated, k=2, smoothed=0):
+    counts = (net, public, smoothed, correlated)
+    return Race(10, k, 400, *(Outcome(Rate(count, 40), 0.2) for count in counts))
+
+
+def match(*races, linear=14):
+    return Match(list(races), Rate(linear, 14), Rate(14, 14), 400)
+
+
+TABLES = {
+    "lab-width-k": [
+        (match(race(12, 2, 36)), "holds"),
+        (match(race(12, 2, 36), race(3, 0, 20, k=3)), "holds"),
+        (match(race(12, 36, 36), race(3, 0, 20, k=3)), "holds"),  # not at every k
+        (match(race(12, 36, 36)), "corrected"),
+        (match(race(36, 2, 12)), "refuted"),
+        (match(race(12, 2, 36), race(36, 2, 12, k=3)), "refuted"),
+        (match(race(20, 12, 24)), "undecided"),
+        (match(race(12, 2, 36), race(20, 12, 24, k=3)), "undecided"),
+        (match(race(12, 2, 36), linear=9), "undecided"),  # the net cannot learn at all
+    ]
+}
