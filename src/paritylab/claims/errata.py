@@ -72,10 +72,20 @@ ERRATA = (
     Erratum(
         "hg1",
         "Theorem 5",
-        "Convergence from random angles would have to be restricted to k = 1 or to starts near B, "
-        "and the rate c^t replaced by one of order 1/t: near B half the squared gradient is a "
-        "multiple of the squared risk.",
+        "Convergence from random angles would have to be restricted to k = 1, to k = 2 with soft "
+        "attention and a smooth readout, or to starts near B, and the rate c^t replaced by one of "
+        "order 1/t: near B half the squared gradient is a multiple of the squared risk.",
         ("hg1-thm5", "hg1-lemma8-pl"),
+    ),
+    Erratum(
+        "hg1",
+        "Theorem 5, proof: μ and the stopping time; Definition 2",
+        "The step η and L(t+1) ≤ L(t) - (η/2)‖∇L‖² stand. The second inequality, a fall of ημL at "
+        "least, does not follow: for k = 3 runs come to rest at risk above 1, so no stopping time "
+        "serves every B from random angles. In the sizes tried a common time serves k = 1, and "
+        "k = 2 at n = 8, with soft attention (tau = 1) and a smooth readout (b about 0.1), down to "
+        "the risk that b leaves.",
+        ("hg1-constants",),
     ),
     Erratum(
         "hg1",

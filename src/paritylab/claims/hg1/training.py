@@ -21,11 +21,11 @@ from paritylab.theory import hg1
 SETTINGS = (
     (0.0, "1/n", 0.1),
     (0.01, "1/n", 0.1),
-    (0.01, "1/n", 0.01),
     (0.01, "1/n", None),
     (0.01, "0.3", 0.3),
     (0.0, "1", 1.0),
     (0.01, "1", 1.0),
+    (0.08, "1", 2.0),
 )
 #: "Converges" is more than this share of runs; a rate that decides is at most WIDE wide.
 CONVERGES, WIDE = 0.9, 0.25
@@ -87,7 +87,7 @@ class Descents(NamedTuple):
     statement="Training the k attention heads from random angles converges to the optimal risk 0: "
     "with some 0 < c < 1 the risk after t steps is at most c^t times the risk at the start.",
     efforts=Efforts(
-        quick={"sizes": ((8, 2),), "runs": 60, "steps": 500, "heads": (2,), "path": 4000},
+        quick={"sizes": ((8, 3),), "runs": 60, "steps": 500, "heads": (2,), "path": 4000},
         default={
             "sizes": ((8, 1), (8, 2), (8, 3)),
             "runs": 60,
