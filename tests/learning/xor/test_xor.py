@@ -9,7 +9,7 @@ import optax
 import pytest
 
 from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
-from paritylab.learning.xor import train
+from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import first_gradient, worst_case, worst_of, xor_risk
 from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
 from paritylab.learning.xor.precision import steps_in_precision
@@ -257,6 +257,19 @@ def test_the_stream_keeps_the_two_largest_scores_off_the_pair():
         where = sums.rival_positions[:, pair]
         np.testing.assert_allclose(scores[where, pair], largest, atol=1e-5)
         assert where[0] != where[1]
+
+
+def test_counted_bytes_and_segments_change_nothing(monkeypatch):
+    code = PackedSigns.draw(np.random.default_rng(0), 5000, 20)
+    signs = code.vectors(np.arange(5000)) * np.sqrt(20)
+    np.testing.assert_array_equal(code.totals(), signs.round().sum(axis=0))
+    chosen = np.array([[7, 4900], [3300, 12]])
+    given = (code, chosen, first_directions(code, chosen), np.full((1, 2), 5.0))
+    whole = step_sums(*given)
+    monkeypatch.setattr(stream, "SEGMENT", 700)
+    monkeypatch.setattr(stream, "ROWS", 128)
+    for one, other in zip(whole[3:], step_sums(*given)[3:], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
 def test_balanced_positions_share_exactly():
