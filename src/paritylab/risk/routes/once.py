@@ -79,10 +79,10 @@ def _halves(weights: Any, target: Any) -> tuple[_Half, _Half, np.ndarray]:
         order = np.argsort(~np.isin(order, target.subset), kind="stable")
     else:
         signs = np.stack([np.ones(n), 1 - 2 * target.indicator])
-    p = target.probabilities[order]
-    chances = (p * signs, np.broadcast_to(1 - p, signs.shape))
+    absent, weights = 1 - target.probabilities[order], weights[order]
+    odds = signs * (target.probabilities[order] / absent)
     left, right = (
-        _partial_sums(weights[order][part], *(each[:, part] for each in chances))
+        _partial_sums(weights[part], odds[:, part], absent[part].prod())
         for part in (slice(size), slice(size, n))
     )
     if isinstance(target, Labelled):
@@ -93,16 +93,17 @@ def _halves(weights: Any, target: Any) -> tuple[_Half, _Half, np.ndarray]:
     return left, right, order
 
 
-def _partial_sums(weights: np.ndarray, present: np.ndarray, absent: np.ndarray) -> _Half:
-    """All 2^m partial sums, made by doubling; chances multiply `present` or `absent` factors."""
+def _partial_sums(weights: np.ndarray, odds: np.ndarray, empty: float) -> _Half:
+    """All 2^m partial sums, made by doubling. odds: what a position present multiplies the chances
+    by. empty: the chance of none."""
     bits = len(weights)
-    sums, chances = np.zeros(1 << bits), np.ones((len(present), 1 << bits))
-    for bit in range(bits):
-        lower, upper = slice(1 << bit), slice(1 << bit, 2 << bit)
-        np.add(sums[lower], weights[bit], out=sums[upper])
-        np.multiply(chances[:, lower], present[:, bit, None], out=chances[:, upper])
-        chances[:, lower] *= absent[:, bit, None]
-    order = np.argsort(sums)
+    sums, chances = np.empty(1 << bits), np.empty((len(odds), 1 << bits))
+    sums[0], chances[:, 0] = 0, empty
+    for bit, factors in enumerate(odds.T[:, :, None]):
+        half = 1 << bit
+        np.add(sums[:half], weights[bit], out=sums[half : 2 * half])
+        np.multiply(chances[:, :half], factors, out=chances[:, half : 2 * half])
+    order = sums.argsort()
     return _Half(sums[order], chances[:, order], order)
 
 
