@@ -231,7 +231,7 @@ HEADLINES = (
     (
         "hg1-thm5",
         Status.REFUTED,
-        "Gradient descent from random angles does not find the hidden bits for k ≥ 2",
+        "Gradient descent from random angles does not find three hidden bits",
     ),
     (
         "hg1-temperature",

@@ -99,16 +99,19 @@ def _weights_and_readouts(
 
 def _weights_of_all(models: Sequence[HeadAttention]) -> Float[np.ndarray, "runs n"]:
     """In one compiled call for models of one shape, filled up so that few lengths compile."""
-    alike = {
-        (jax.tree.structure(model), tuple(map(np.shape, jax.tree.leaves(model))))
-        for model in models
-    }
+    parts = [eqx.filter(model, _is_array) for model in models]
+    alike = {(jax.tree.structure(p), tuple(map(np.shape, jax.tree.leaves(p)))) for p in parts}
     with float64():
         if len(alike) > 1:
             return np.stack([np.asarray(model.weights(), np.float64) for model in models])
         chosen = np.resize(np.arange(len(models)), bucket(len(models)))
-        stacked = jax.tree.map(lambda *leaves: np.stack(leaves)[chosen], *models)
-        return np.asarray(_weights_of_stacked(stacked), np.float64)[: len(models)]
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves)[chosen], *parts)
+        every = eqx.combine(stacked, models[0])
+        return np.asarray(_weights_of_stacked(every), np.float64)[: len(models)]
+
+
+def _is_array(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array | np.ndarray)
 
 
 @eqx.filter_jit
