@@ -1,6 +1,7 @@
 """Engines: the same results from each, and nothing lost or left behind when something breaks."""
 
 import math
+import multiprocessing
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paritylab.sweep.engines import Failure, processes, serial
+from paritylab.sweep.engines import Failure, _work, processes, serial
 
 ENGINES = {"serial": serial(), "processes": processes(2)}
 
@@ -117,3 +118,14 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_a_worker_ends_in_silence_if_its_parent_dies_with_an_answer_unread():
+    parent, worker = multiprocessing.Pipe()
+    worker.send("an answer that nobody reads")
+    parent.close()
+    usual = signal.getsignal(signal.SIGINT)
+    try:
+        _work(abs, worker)  # its pipe is reset
+    finally:
+        signal.signal(signal.SIGINT, usual)

@@ -197,7 +197,11 @@ def quiet_starts() -> Iterator[None]:
         line = usual(**options)
         if "-c" in line:
             place = line.index("-c") + 1
-            line[place] = f"try:\n {line[place]}\nexcept EOFError:\n raise SystemExit(1) from None"
+            cut_off = "(EOFError, ConnectionError, pickle.UnpicklingError)"
+            line[place] = (
+                f"import pickle\ntry:\n {line[place]}\n"
+                f"except {cut_off}:\n raise SystemExit(1) from None"
+            )
         return line
 
     multiprocessing.spawn.get_command_line = command_line
@@ -214,7 +218,7 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
     while True:
         try:
             task = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):  # reset if the parent died with an answer unread
             return
         value, seconds = timed(function, task)
         try:
@@ -222,7 +226,8 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
         except ConnectionError:
             return
         except Exception as error:  # The value does not pickle.
-            pipe.send((_failure(error), seconds))
+            with contextlib.suppress(ConnectionError):
+                pipe.send((_failure(error), seconds))
 
 
 def _end_with_parent() -> None:
