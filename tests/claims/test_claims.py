@@ -8,7 +8,7 @@ from paritylab.claims import check, registry
 from paritylab.claims.engine import run_counterexample
 
 #: Claims that take longer than this at quick effort are checked by make test-slow.
-LONG = 4
+LONG = 3
 
 
 @pytest.mark.parametrize(

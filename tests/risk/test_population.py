@@ -121,7 +121,7 @@ def test_gradients_agree_with_enumeration(count, largest_n):
     assert compared >= count / 3
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_closed_form_of_the_cos_readout(loss):
     for attention, problem, _ in cases(6, largest_n=10):
