@@ -4,11 +4,12 @@ python benchmarks/growth.py [--only part-of-a-name] [--print]
 """
 
 import argparse
-import resource
+import gc
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -29,45 +30,74 @@ COMMAND = "make bench"
 
 
 class Growth(NamedTuple):
-    """size: what grows, from one entry of sizes to the next. time, memory: theory's powers."""
+    """size: what grows. sizes: for time. large: two for memory, beyond what compiling takes.
+
+    make: from a size to the call. time, memory: theory's powers.
+    """
 
     size: str
     sizes: tuple[int, ...]
-    call: Callable[[int], Any]
+    large: tuple[int, int]
+    make: Callable[[int], Callable[[], Any]]
     time: float
     memory: float
     why: str
 
 
-def _series(n: int) -> Any:
-    return population_gradient(attention_of(n), random_parity(1, n, K)).gradient
+def _series(n: int) -> Callable[[], Any]:
+    attention, problem = attention_of(n), random_parity(1, n, K)
+    return lambda: population_gradient(attention, problem).gradient
 
 
-def _half_sums(inputs: int) -> Any:
-    n = inputs.bit_length() - 1
-    return population_gradient(attention_of(n), random_parity(1, n, K)).gradient
+def _half_sums(inputs: int) -> Callable[[], Any]:
+    return _series(inputs.bit_length() - 1)
 
 
-def _chain(n: int) -> Any:
-    return teacher_gradient(random_tree(0, n, n // 2), 1, 65_536)
+def _chain(n: int) -> Callable[[], Any]:
+    tree = random_tree(0, n, n // 2)
+    return lambda: teacher_gradient(tree, 1, 16_384)
 
 
-def _xor(n: int) -> Any:
-    return streamed_step(n, 96, [24.0], pairs=20).ranked
+def _xor(n: int) -> Callable[[], Any]:
+    return lambda: streamed_step(n, 96, [24.0], pairs=20).ranked
 
 
 GROWTHS = {
     "population gradient by the series": Growth(
-        "n", (10_000, 100_000, 1_000_000), _series, 1, 1, "one pass per term of the series"
+        "n",
+        (100_000, 1_000_000, 10_000_000),
+        (5_000_000, 20_000_000),
+        _series,
+        1,
+        1,
+        "passes over the weights, as many as the series has terms",
     ),
     "population gradient by half-sums": Growth(
-        "2^n", (1 << 20, 1 << 24, 1 << 28), _half_sums, 0.5, 0.5, "two halves of 2^(n/2) sums"
+        "2^n",
+        (1 << 24, 1 << 28, 1 << 32),
+        (1 << 32, 1 << 36),
+        _half_sums,
+        0.5,
+        0.5,
+        "two halves of about 2^(n/2) sums",
     ),
     "chain, one step, k = n/2": Growth(
-        "n", (256, 512, 1024), _chain, 2, 2, "a product of n + k tokens with k nodes"
+        "n",
+        (512, 1024, 2048),
+        (2048, 4096),
+        _chain,
+        2,
+        2,
+        "a product of n + k tokens with k nodes, the same rows",
     ),
     "XOR, one step": Growth(
-        "n", (100_000, 300_000, 1_000_000), _xor, 1, 1, "a product of n signs with the width"
+        "n",
+        (300_000, 1_000_000, 3_000_000),
+        (4_000_000, 16_000_000),
+        _xor,
+        1,
+        1,
+        "a product of n signs with the width",
     ),
 }
 
@@ -83,35 +113,42 @@ def seconds_of(call: Callable[[], Any], repeats: int = 3) -> float:
 
 
 def peak(name: str, size: int) -> float:
-    """Bytes that a process of its own held at most beyond one that did the least size."""
-    code = f"import growth; growth.measured_peak({name!r}, {size})"
+    """Bytes that a call in a process of its own adds to the most held before."""
+    code = f"import growth; growth.print_peak({name!r}, {size})"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=sys.path[0]
     )
     return float(done.stdout.split()[-1])
 
 
-def measured_peak(name: str, size: int) -> None:
+def print_peak(name: str, size: int) -> None:
     growth = GROWTHS[name]
-    jax.block_until_ready(growth.call(max(8, growth.sizes[0] // 64)))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    jax.block_until_ready(growth.call(size))
-    print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+    jax.block_until_ready(growth.make(growth.large[0] // 4)())
+    gc.collect()
+    before = _status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # Linux starts the peak anew
+    jax.block_until_ready(growth.make(size)())
+    print(_status("VmHWM") - before)
+
+
+def _status(name: str) -> int:
+    """Bytes that Linux says this process holds, or held at most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
 
 
 def row_of(name: str) -> str:
     growth = GROWTHS[name]
-    seconds = [seconds_of(lambda size=size: growth.call(size)) for size in growth.sizes]
-    held = [max(peak(name, size), 1.0) for size in growth.sizes[1:]]
+    seconds = [seconds_of(growth.make(size)) for size in growth.sizes]
+    held = [peak(name, size) for size in growth.large]
     fit = power_law(growth.sizes, seconds)
-    memory = np.log(held[-1] / held[0]) / np.log(growth.sizes[-1] / growth.sizes[1])
     cells = [
-        name,
-        ", ".join(f"{size:,}" for size in growth.sizes),
+        f"{name}, {growth.size} = " + ", ".join(f"{size:,}" for size in growth.sizes),
         ", ".join(f"{each:.3g} s" for each in seconds),
         f"{fit.exponent:.2f}",
         f"{growth.time:g}",
-        f"{memory:.2f} ({held[-1] / 1e6:.0f} MB)",
+        ", ".join(f"{each / 1e6:.0f} MB" for each in held),
+        f"{np.log(held[1] / held[0]) / np.log(growth.large[1] / growth.large[0]):.2f}",
         f"{growth.memory:g}",
         growth.why,
     ]
@@ -123,7 +160,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="growths whose name holds this")
     parser.add_argument("--print", action="store_true", help="print, write nothing")
     given = parser.parse_args()
-    heads = ("", "sizes", "median", "power", "theory", "memory's power (most)", "theory", "why")
+    heads = ("", "median", "power", "theory", "memory at larger sizes", "power", "theory", "why")
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for name in GROWTHS:
         if given.only in name:

@@ -63,6 +63,12 @@ def test_the_stream_is_the_mean_over_its_batches():
     np.testing.assert_allclose(whole, by_hand, atol=1e-6)
 
 
+def test_a_batch_that_is_no_power_of_two_is_taken_whole():
+    found = teacher_gradient(TREE, 3, 6000, batch=3000)
+    assert found.shape == (TREE.size, TREE.k - 1)
+    assert np.isfinite(found).all()
+
+
 def test_signals_are_those_of_a_large_sample():
     tree = random_tree(0, 32, 8)
     gradient = -np.asarray(teacher_gradient(tree, 7, 2**18, mask="level"))

@@ -150,7 +150,7 @@ def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: 
 
     def batch(index: Any, total: Any) -> Any:
         packed = packed_signs(jax.random.fold_in(key, index), stream.size, stream.n)
-        parts = packed.reshape(-1, min(PART, stream.size), packed.shape[1])
+        parts = packed.reshape(-1, _part(stream.size), packed.shape[1])
         return jax.lax.scan(part, (total, index * stream.size), parts)[0][0]
 
     def part(carried: Any, packed: Any) -> Any:
@@ -161,6 +161,12 @@ def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: 
 
     batches = (samples + stream.size - 1) // stream.size
     return jax.lax.fori_loop(0, batches, batch, zero) / samples
+
+
+def _part(size: int) -> int:
+    """Rows worked on at a time: a cache's worth on a processor, the whole batch elsewhere."""
+    fits = jax.default_backend() == "cpu" and size % PART == 0
+    return PART if fits else size
 
 
 def _streamed_gradient(
