@@ -121,11 +121,16 @@ def _runs(pid: int) -> bool:
 
 
 def test_a_worker_ends_in_silence_if_its_parent_dies_with_an_answer_unread():
-    parent, worker = multiprocessing.Pipe()
-    worker.send("an answer that nobody reads")
-    parent.close()
+    def end_of_a_dead_parent():
+        parent, worker = multiprocessing.Pipe()
+        worker.send("an answer that nobody reads")
+        parent.close()
+        return worker
+
+    with pytest.raises(ConnectionResetError):
+        end_of_a_dead_parent().recv()
     usual = signal.getsignal(signal.SIGINT)
     try:
-        _work(abs, worker)  # its pipe is reset
+        assert _work(abs, end_of_a_dead_parent()) is None
     finally:
         signal.signal(signal.SIGINT, usual)

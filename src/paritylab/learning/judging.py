@@ -87,27 +87,29 @@ def judge_heads(
     """k-head models: the population risk of each, at any n; of `judging_loss` if none is named."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
-    risk, error = np.full((2, len(models)), np.nan)
     sound = [i for i, model in enumerate(models) if is_finite(model)]
-    kind = "exact"
-    if sound:
-        problems = [data.targets[i] for i in sound]
-        loss = judging_loss(data) if loss is None else loss
-        found = population_risks([models[i] for i in sound], problems, loss=loss)
-        risk[sound], error[sound], kind = found
-    return Judged(risk, error, kind, np.full(len(models), np.nan))
+    loss = judging_loss(data) if loss is None else loss
+    return _on_population([models[i] for i in sound], sound, data, loss)
 
 
 def judge_weights(weights: np.ndarray, data: Any, readout: Any) -> Judged:
     """The same for models of one readout known by the weights (runs, n) of their bits."""
-    risk, error = np.full((2, len(weights)), np.nan)
-    sound = np.flatnonzero(np.isfinite(weights).all(axis=1))
+    sound = np.flatnonzero(np.isfinite(weights).all(axis=1)).tolist()
+    return _on_population(weights[sound], sound, data, judging_loss(data), readout)
+
+
+def _on_population(
+    given: Any, sound: list[int], data: Any, loss: Any, readout: Any = None
+) -> Judged:
+    """Risks of what is given for the sound runs; not a number for the others."""
+    risk, error, unknown = np.full((3, data.runs), np.nan)
     kind = "exact"
-    if len(sound):
+    if sound:
         problems = [data.targets[i] for i in sound]
-        found = population_risks(weights[sound], problems, readout=readout, loss=judging_loss(data))
-        risk[sound], error[sound], kind = found
-    return Judged(risk, error, kind, np.full(len(weights), np.nan))
+        risk[sound], error[sound], kind = population_risks(
+            given, problems, readout=readout, loss=loss
+        )
+    return Judged(risk, error, kind, unknown)
 
 
 def is_finite(model: Any) -> bool:

@@ -9,8 +9,8 @@ def race(net, public, correlated, k=2, smoothed=0):
     return Race(10, k, 400, *(Outcome(Rate(count, 40), 0.2) for count in counts))
 
 
-def match(*races, linear=14):
-    return Match(list(races), Rate(linear, 14), Rate(14, 14), 400)
+def match(*races, linear=14, wide=14):
+    return Match(list(races), Rate(linear, 14), Rate(wide, 14), 400)
 
 
 TABLES = {
@@ -24,5 +24,6 @@ TABLES = {
         (match(race(20, 12, 24)), "undecided"),
         (match(race(12, 2, 36), race(20, 12, 24, k=3)), "undecided"),
         (match(race(12, 2, 36), linear=9), "undecided"),  # the net cannot learn at all
+        (match(race(12, 2, 36), wide=9), "undecided"),  # nor can a wide one
     ]
 }

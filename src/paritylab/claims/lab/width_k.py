@@ -167,8 +167,11 @@ def _width_k(m: Match) -> Judged:
         "measured": _numbers(m),
         "predicted": {HEADS["correlated"]: "more often than the net", HEADS["public"]: "not so"},
     }
-    if m.linear.low < MOST:
-        text = f"A single bit is learnt by {m.linear} of the nets of k neurons: no fair opponent."
+    if min(m.linear.low, m.wide.low) < MOST:
+        text = (
+            f"A single bit is learnt by {m.linear} of the nets of k neurons, the parity by "
+            f"{m.wide} of those of 32: no fair opponent."
+        )
         return undecided(text, **shared)
     models = "; ".join(_listed(m, model) for model in ("correlated", "net", "public", "smoothed"))
     text = f"Learnt: {models}."
