@@ -36,8 +36,8 @@ from paritylab.precision import float64
 from paritylab.problem import random_junta, sample
 from paritylab.problem.tables import planted
 from paritylab.risk.enumerated import enumerated_gradient
+from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
 from paritylab.risk.routes.kinked import kinked_gradient
-from paritylab.risk.routes.once import mean_and_slopes
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import kinked_plan
 from paritylab.risk.routes.targets import target_of

@@ -31,7 +31,7 @@ HOUSE = (
         "learning.chain",
     ),
     *("learning.hardness", "learning.neighbours", "learning", "solvers", "sweep"),
-    *("claims", "report"),
+    *("claims.engine", "claims", "report"),
     *("discovery", "estimator", "cli"),
 )
 

@@ -28,4 +28,4 @@ def test_wheel_installs_and_checks(tmp_path):
     subprocess.run([*check, "--report", "page"], env=environment, cwd=work, check=True)
     assert (work / "page" / "index.html").exists()
     assert (site / "paritylab" / "py.typed").exists()
-    assert (site / "paritylab" / "claims" / "recorded.json").exists()
+    assert (site / "paritylab" / "claims" / "engine" / "recorded.json").exists()

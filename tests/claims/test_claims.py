@@ -5,7 +5,7 @@ import json
 import pytest
 
 from paritylab.claims import check, registry
-from paritylab.claims.engine import run_counterexample
+from paritylab.claims.engine.running import run_counterexample
 
 #: Claims that take longer than this at quick effort are checked by make test-slow.
 LONG = 3

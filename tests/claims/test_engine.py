@@ -25,7 +25,7 @@ from paritylab.claims import (
     refuted,
     registry,
 )
-from paritylab.claims.rows import ROW_KEYS
+from paritylab.claims.engine.rows import ROW_KEYS
 from paritylab.sweep.engines import usual_jobs
 from paritylab.sweep.store import Store, open_store
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.claims.hunt import hunt
+from paritylab.claims.engine.hunt import hunt
 
 
 def test_the_hunt_finds_a_violation_and_where_it_is():

@@ -3,7 +3,7 @@
 import json
 
 from paritylab.claims import Effort, Status, registry
-from paritylab.claims.recorded import FILE, record, recorded, render
+from paritylab.claims.engine.recorded import FILE, record, recorded, render
 
 
 def rows(id, *statuses):

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab.claims.hg1.example_gradients import example_loss, prediction
 from paritylab.claims.hg1.smoothness import _shares
-from paritylab.learning.heads.motion import example_loss, prediction
 from paritylab.precision import float64
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab.claims import Evidence, Finding, Judged, Status, corrected, holds, refuted, undecided
-from paritylab.claims.verdict import Verdict, plain
+from paritylab.claims.engine.verdict import Verdict, plain
 from paritylab.statistics import PowerLaw, Rate
 
 

@@ -105,7 +105,7 @@ def test_a_failed_claim_is_a_row_and_exit_code_4(capsys, elsewhere):
 def record_elsewhere(elsewhere, monkeypatch):
     """The recorded verdicts in a file of the test's own."""
     file = elsewhere / "recorded.json"
-    monkeypatch.setattr("paritylab.claims.recorded.FILE", file)
+    monkeypatch.setattr("paritylab.claims.engine.recorded.FILE", file)
     return file
 
 

@@ -57,7 +57,7 @@ def test_a_long_wait_is_announced(capsys, elsewhere, monkeypatch):
     def stop(*_, **__):
         raise ValueError("enough")
 
-    monkeypatch.setattr("paritylab.sweep.kept.kept_runs", stop)
+    monkeypatch.setattr("paritylab.sweep.run_cache.kept_runs", stop)
     code, _, err = run(capsys, "train", "heads", "--heads", "100000", "--runs", "2")
     assert code == 2
     assert "1 block, about 439.5 MB and 100 min a block; rough figures" in err
@@ -161,7 +161,7 @@ def test_letters_that_a_terminal_lacks_are_written_plainly(elsewhere, monkeypatc
 
 
 def test_every_letter_of_the_claims_has_a_plain_one():
-    from paritylab.claims import registry
+    from paritylab.claims.engine import registry
 
     words = "".join(c.title + c.statement for c in registry().values())
     lost = {each for each in words if ord(each) > 127 and console.plain_letter(each) == "?"}

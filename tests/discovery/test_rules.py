@@ -147,7 +147,7 @@ def test_a_duplicate_makes_it_ambiguous(people):
 
 
 def test_names_cannot_reach_terminal_files_or_figures_raw(tmp_path):
-    from paritylab.discovery.telling import series
+    from paritylab.discovery.rule_text import series
     from paritylab.report.figures import save_figure
 
     nasty = "=cmd()\x1b[31m$x_{$\u202e\n"

@@ -381,7 +381,7 @@ def _no_long_work() -> Iterator[None]:
         raise Accepted
 
     places = [
-        "paritylab.sweep.kept.kept_runs",
+        "paritylab.sweep.run_cache.kept_runs",
         "paritylab.sweep.runner.run_sweep",
         "paritylab.claims.check",
         "paritylab.report.write_report",

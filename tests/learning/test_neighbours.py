@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from paritylab.claims.barak.first_gradient import first_gradient, names_the_set
 from paritylab.learning import Fresh, HingeNet, Population, SignDescent, learn
-from paritylab.learning.neighbours.first_gradient import first_gradient, names_the_set
 from paritylab.learning.neighbours.strings import draw_strings
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet

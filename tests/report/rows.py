@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from paritylab.claims import Line, Lines
-from paritylab.claims.figures import Bars, Heatmap, SideBySide
+from paritylab.claims.engine.figures import Bars, Heatmap, SideBySide
 
 KEPT = Path(__file__).parents[2] / "docs" / "rows.json"
 HOSTILE = (

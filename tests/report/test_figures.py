@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from paritylab.claims.figures import (
+from paritylab.claims.engine.figures import (
     Bars,
     Heatmap,
     Histogram,
@@ -18,7 +18,7 @@ from paritylab.claims.figures import (
     as_series,
     in_tab,
 )
-from paritylab.claims.verdict import plain
+from paritylab.claims.engine.verdict import plain
 from paritylab.report.drawing import describe, draw
 from paritylab.report.drawing.canvas import Disc, Shape, Text
 from paritylab.report.drawing.scales import Wish, make_axis

@@ -7,7 +7,7 @@ import pytest
 from tests.report.rows import HOSTILE, hostile_rows, kept_rows, many_rows, row
 
 from paritylab.claims import Bars, Line, Lines, Status
-from paritylab.claims.figures import in_tab
+from paritylab.claims.engine.figures import in_tab
 from paritylab.report import read_rows, write_figures, write_report
 from paritylab.report.facts import groups, number
 from paritylab.report.glance import glance

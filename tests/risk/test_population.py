@@ -21,7 +21,7 @@ from paritylab.risk import (
 )
 from paritylab.risk.routes.characteristic import characteristic, layout_of
 from paritylab.risk.routes.half_sums import half_sum_mean
-from paritylab.risk.routes.once import mean_and_slopes
+from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import largest
 from paritylab.risk.routes.targets import Target, labelled, labels_of, target_of

@@ -11,7 +11,7 @@ from tests.solvers.tables import planted, unrelated
 from paritylab.problem.walsh import walsh_transform
 from paritylab.solvers import correlation as split
 from paritylab.solvers.judge import Task
-from paritylab.solvers.meeting import fitting_subsets
+from paritylab.solvers.meet_in_the_middle import fitting_subsets
 from paritylab.solvers.random_parts import column_tries, random_rows, restarts, row_tries
 from paritylab.solvers.table import Table
 from paritylab.solvers.walsh import hadamard, walsh

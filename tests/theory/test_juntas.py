@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from paritylab import Junta, random_junta
+from paritylab.claims.lab.influence import influences, most_influential
 from paritylab.learning.heads.one_step import named_after_step, set_forces
-from paritylab.learning.influence import influences, most_influential
 from paritylab.models import FeedForward
 from paritylab.problem.junta import bit_patterns
 from paritylab.theory.juntas import cosine_correlation, pulls, visible

@@ -1,10 +1,10 @@
 """Theory against learning: a claim is a measurement and a judge of what was measured."""
 
-from paritylab.claims.engine import Trial, check
-from paritylab.claims.figures import Bars, Heatmap, Histogram, Line, Lines, Mark, SideBySide
-from paritylab.claims.registry import Claim, Efforts, claim, claims_from_file, registry
-from paritylab.claims.sources import HG1, HG2, KS, OURS, PAPERS, Source
-from paritylab.claims.verdict import (
+from paritylab.claims.engine.figures import Bars, Heatmap, Histogram, Line, Lines, Mark, SideBySide
+from paritylab.claims.engine.registry import Claim, Efforts, claim, claims_from_file, registry
+from paritylab.claims.engine.running import Trial, check
+from paritylab.claims.engine.sources import HG1, HG2, KS, OURS, PAPERS, Source
+from paritylab.claims.engine.verdict import (
     Effort,
     Evidence,
     Finding,

@@ -146,7 +146,7 @@ def _record(
 ) -> int:
     """Run every seed, show the first, record what agrees; exit code 1 if something does not."""
     from paritylab.claims import Effort
-    from paritylab.claims.recorded import FILE, SEEDS, record
+    from paritylab.claims.engine.recorded import FILE, SEEDS, record
 
     if not os.access(FILE.parent, os.W_OK):
         raise ValueError(f"--record: the folder {FILE.parent} is not writable")
@@ -248,7 +248,7 @@ class _Work(NamedTuple):
 def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
-    from paritylab.claims.rows import FOUND
+    from paritylab.claims.engine.rows import FOUND
     from paritylab.sweep.engines import usual_jobs
     from paritylab.sweep.store import open_store
 

@@ -154,7 +154,7 @@ def _write(
         console.say(f"rule: {save}" if found else f"nothing found, so {save} was not written")
     if figure is not None:
         if found:
-            from paritylab.discovery.telling import series
+            from paritylab.discovery.rule_text import series
             from paritylab.report.figures import save_figure
 
             save_figure(series(found), figure)
@@ -182,7 +182,7 @@ def _as_json(rules: list["Rule"], notes: "Notes", file: str) -> dict[str, Any]:
 
 
 def _tell(rules: list["Rule"], notes: "Notes") -> None:
-    from paritylab.discovery.telling import lines_of, picture
+    from paritylab.discovery.rule_text import lines_of, picture
 
     for rule in rules:
         _print("\n".join([*lines_of(rule), *picture(rule, _can_show("█"))]))

@@ -165,7 +165,7 @@ def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import joined
     from paritylab.sweep.blocks import largest_cost
-    from paritylab.sweep.kept import kept_runs
+    from paritylab.sweep.run_cache import kept_runs
 
     if values["runs"] < 1:
         raise ValueError(f"--runs must be at least 1, got {values['runs']}")

@@ -66,7 +66,7 @@ class Rule:
         return f"{goal} exactly when {number} number of {{{columns}}} are true"
 
     def __str__(self) -> str:
-        from paritylab.discovery.telling import lines_of
+        from paritylab.discovery.rule_text import lines_of
 
         return "\n".join(lines_of(self))
 

@@ -6,7 +6,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import NamedTuple
 
-from paritylab.claims.sources import PAPERS
+from paritylab.claims.engine.sources import PAPERS
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: The source tree, if the package is used from one.

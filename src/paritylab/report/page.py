@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from paritylab.claims.verdict import Status
+from paritylab.claims.engine.verdict import Status
 from paritylab.files import write_atomically
 from paritylab.report import facts, view
 from paritylab.report.drawing.style import pens_css, variables

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.figures import Figure, Heatmap, Line, Lines, Over, SideBySide
+from paritylab.claims.engine.figures import Figure, Heatmap, Line, Lines, Over, SideBySide
 from paritylab.sweep.cells import Cell, varied
 from paritylab.sweep.named import Layout, TheoryLine
 

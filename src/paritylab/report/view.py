@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from paritylab.claims.engine.figures import TABS
+from paritylab.claims.engine.sources import PAPERS
+from paritylab.claims.engine.verdict import Evidence, Status
 from paritylab.claims.errata import ERRATA, Erratum
-from paritylab.claims.figures import TABS
-from paritylab.claims.sources import PAPERS
-from paritylab.claims.verdict import Evidence, Status
 from paritylab.report import links
 from paritylab.report.facts import Fact, Group, groups, prose
 from paritylab.report.figures import panels

@@ -14,7 +14,7 @@ from paritylab.solvers.growth import (
     supported,
 )
 from paritylab.solvers.judge import Outcome, Task
-from paritylab.solvers.meeting import affordable, fitting_subsets
+from paritylab.solvers.meet_in_the_middle import affordable, fitting_subsets
 from paritylab.solvers.random_parts import affordable_noise, random_rows, restarts
 from paritylab.solvers.walsh import walsh
 

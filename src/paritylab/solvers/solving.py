@@ -12,7 +12,7 @@ from paritylab.solvers.elimination import elimination
 from paritylab.solvers.growth import correlation
 from paritylab.solvers.heads import heads
 from paritylab.solvers.judge import Outcome, Task, answer_for
-from paritylab.solvers.meeting import meeting
+from paritylab.solvers.meet_in_the_middle import meeting
 from paritylab.solvers.random_parts import restarts
 from paritylab.solvers.table import Table
 from paritylab.solvers.walsh import walsh

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from paritylab.claims.hg1.hard_limits import SoftSolutions
 from paritylab.claims.hg1.hardening import Hardening
-from paritylab.learning.heads.limits import SoftSolutions
 
 
 def hardening(soft=1e-9, hard=2.0, error=1e-10, solutions=10, failures=0, slack=0.0, off=0.0):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from paritylab.claims.hg1.stationary import Rest
 from paritylab.claims.hg1.training import Cell, Descents, Fall
-from paritylab.learning.heads.stationary import Rest
 from paritylab.statistics import Rate
 
 TIMES = np.array([1000.0, 10_000.0])

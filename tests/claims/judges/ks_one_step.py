@@ -1,7 +1,7 @@
 """Invented records for the claims of claims/ks/one_step.py."""
 
 from paritylab.claims.ks.one_step import OneStep, OracleCell
-from paritylab.learning.chain.tipping import ADVERSARIES
+from paritylab.claims.ks.tipped_pairs import ADVERSARIES
 from paritylab.statistics import Rate
 
 

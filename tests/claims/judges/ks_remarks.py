@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from paritylab.claims.ks.queries import FixedAnswer, Identified
 from paritylab.claims.ks.remarks import Gap, Oracles, Remarks
-from paritylab.learning.hardness.queries import FixedAnswer, Identified
 from paritylab.statistics import PowerLaw
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab.learning import FullBatch, Hidden, Levels, Runs, Sample, TeacherStep, learn
-from paritylab.learning.chain.judge import (
+from paritylab.learning.chain.chain_accuracy import (
     Named,
     draw_tokens,
     judge_chain,

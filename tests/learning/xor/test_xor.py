@@ -8,13 +8,13 @@ import numpy as np
 import optax
 import pytest
 
+from paritylab.claims.hg2.sampled_steps import sample_curve
+from paritylab.claims.hg2.single_precision import steps_in_precision
 from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
 from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import first_gradient, worst_case, worst_of, xor_risk
 from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
-from paritylab.learning.xor.precision import steps_in_precision
 from paritylab.learning.xor.rows import rows_risk
-from paritylab.learning.xor.samples import sample_curve
 from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
 from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, PackedSigns, TwoHeads, as_code
 from paritylab.precision import float64

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import BARAK
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.barak.first_gradient import names_the_set
+from paritylab.claims.engine.figures import Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import BARAK
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import AllInputs, Descent, learn
-from paritylab.learning.neighbours.first_gradient import names_the_set
 from paritylab.learning.neighbours.strings import generator_of
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import DisjointPolyNet

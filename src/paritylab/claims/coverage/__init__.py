@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from paritylab.claims.sources import PAPERS
+from paritylab.claims.engine.sources import PAPERS
 
 HERE = Path(__file__).parent
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.heads.flow import ExactRisks, flow, least_decrease
+from paritylab.claims.engine.figures import Bars
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.hg1.gradient_flow import ExactRisks, flow, least_decrease
 from paritylab.statistics import Rate
 from paritylab.theory import hg1
 
@@ -253,7 +253,7 @@ def _constants_figure(cells: list[Cell]) -> Bars:
 _COUNTEREXAMPLE = """\
 import numpy as np
 from paritylab import Circle
-from paritylab.learning.heads.flow import ExactRisks, flow
+from paritylab.claims.hg1.gradient_flow import ExactRisks, flow
 from paritylab.theory import hg1
 
 n, k, tau, b, target = 8, 3, 1.0, 0.1, 0.1

@@ -9,11 +9,11 @@ import numpy as np
 import optax
 from scipy.optimize import brentq
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import AllInputs, Descent, learn
 from paritylab.learning.hardness.networks import smallest_pair_loss
 from paritylab.models import FeedForward, FullFormAttention, parity_network, parity_transformer

@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Histogram, Line, Lines
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Histogram, Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.models import FullFormAttention, HeadAttention, smooth_relu
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity

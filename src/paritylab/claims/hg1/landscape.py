@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity

@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, Mark
-from paritylab.claims.hunt import hunt
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.heads.motion import (
+from paritylab.claims.engine.figures import Line, Lines, Mark
+from paritylab.claims.engine.hunt import hunt
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.hg1.example_gradients import (
     attended_sum,
     example_loss,
     heads_of,

@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted
-from paritylab.learning.heads.motion import attended_sum, example_loss, heads_of
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
+from paritylab.claims.hg1.example_gradients import attended_sum, example_loss, heads_of
 from paritylab.models import Circle, Zigzag, smooth_relu
 from paritylab.precision import float64
 from paritylab.theory import hg1

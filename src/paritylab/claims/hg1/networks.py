@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.hardness.networks import random_features, worst_shares

@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Mark
-from paritylab.claims.hunt import hunts
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
-from paritylab.learning.heads.motion import example_hessians, random_heads_and_inputs
+from paritylab.claims.engine.figures import Bars, Mark
+from paritylab.claims.engine.hunt import hunts
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
 from paritylab.theory import hg1
 

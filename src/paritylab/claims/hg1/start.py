@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
 from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import mean_interval

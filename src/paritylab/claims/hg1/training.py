@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG1
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG1
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.hg1.stationary import Rest, gradient_ratio, settle
 from paritylab.learning import Heads, Population, learn, temperature
-from paritylab.learning.heads.stationary import Rest, gradient_ratio, settle
 from paritylab.models import HeadAttention, Zigzag
 from paritylab.problem import Parity, sets_up_to_symmetry
 from paritylab.statistics import Rate

@@ -6,15 +6,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, Mark
-from paritylab.claims.hg2.one_step import RECONSTRUCTION
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import HG2
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning import Population, XorStep, learn
-from paritylab.learning.xor.exact import SOLVED_ERROR
-from paritylab.learning.xor.kinds import (
+from paritylab.claims.engine.figures import Line, Lines, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import HG2
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.hg2.attention_comparison import (
     BIASED,
     KINDS,
     LEARNT,
@@ -23,6 +20,9 @@ from paritylab.learning.xor.kinds import (
     Overlaps,
     best_choice,
 )
+from paritylab.claims.hg2.one_step import RECONSTRUCTION
+from paritylab.learning import Population, XorStep, learn
+from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import usual_width
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate

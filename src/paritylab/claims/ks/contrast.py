@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Bars
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import FullBatch, Sample, learn
 from paritylab.problem import random_parities, random_trees
 from paritylab.solvers import Elimination

@@ -5,22 +5,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Line, Lines
-from paritylab.claims.ks.hardness import direct_model
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning import FullBatch, Hidden, Sample, TeacherStep, learn
-from paritylab.learning.hardness.hidden import step_under_error
-from paritylab.learning.hardness.oracles import mean_label_square
-from paritylab.learning.hardness.spread import (
+from paritylab.claims.engine.figures import Bars, Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.ks.gradient_spread import (
     every_subset,
     gradient_spread,
     hidden_shares,
     random_signs,
     variance_shares,
 )
+from paritylab.claims.ks.hardness import direct_model
+from paritylab.learning import FullBatch, Hidden, Sample, TeacherStep, learn
+from paritylab.learning.hardness.hidden import step_under_error
+from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate
 from paritylab.theory.ks_hardness import theorem2_bound, theorem2_samples

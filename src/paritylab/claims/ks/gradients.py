@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.hunt import hunt
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted
+from paritylab.claims.engine.hunt import hunt
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree
 from paritylab.theory.ks import lemma4_bound, lemma6_squares

@@ -6,24 +6,24 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted
-from paritylab.learning.hardness.queries import (
-    ask,
-    decode_in_one_query,
-    fixed_random_answer,
-    mean_descent,
-    use_of_parseval,
-)
-from paritylab.learning.hardness.spread import (
+from paritylab.claims.engine.figures import Line, Lines, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
+from paritylab.claims.ks.gradient_spread import (
     all_signs,
     every_subset,
     gradient_spread,
     linear_variance,
     target_values,
+)
+from paritylab.claims.ks.queries import (
+    ask,
+    decode_in_one_query,
+    fixed_random_answer,
+    mean_descent,
+    use_of_parseval,
 )
 from paritylab.models import LINKS, ChainModel
 
@@ -345,7 +345,7 @@ def _thm1_figure(o: Oracle) -> SideBySide:
 
 _THM1 = """\
 import numpy as np
-from paritylab.learning.hardness.queries import decode_in_one_query, fixed_random_answer
+from paritylab.claims.ks.queries import decode_in_one_query, fixed_random_answer
 
 for n in (8, 12, 16):
     found = decode_in_one_query(n, n // 2, error=8 * np.exp(-n / 3))

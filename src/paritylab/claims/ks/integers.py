@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import norm
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning.chain.levels import Stream, level_step, loss_and_gradient
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Histogram, Line, Lines, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.chain.judge import prefix_means
+from paritylab.claims.engine.figures import Histogram, Line, Lines, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.learning.chain.chain_accuracy import prefix_means
 from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
 from paritylab.problem import random_tree
 from paritylab.problem.sampling import as_key, fold_keys

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Heatmap, Line, Lines, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Heatmap, Line, Lines, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.ks.tipped_pairs import ADVERSARIES, survived
 from paritylab.learning import Sample, TeacherStep, learn
-from paritylab.learning.chain.tipping import ADVERSARIES, survived
 from paritylab.models import CosineLink
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate, half_point

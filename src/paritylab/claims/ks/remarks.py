@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.hardness.oracles import mean_label_square
-from paritylab.learning.hardness.queries import (
+from paritylab.claims.engine.figures import Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.ks.gradient_spread import random_signs, target_values
+from paritylab.claims.ks.queries import (
     FixedAnswer,
     Identified,
     best_for_some,
     identify_in_one_query,
     judge_fixed_answer,
 )
-from paritylab.learning.hardness.spread import random_signs, target_values
+from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.models import CosineLink
 from paritylab.statistics import PowerLaw, power_law
 from paritylab.theory.ks import lemma4_bound, samples_for_every_pair

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Heatmap, Line, Lines, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import KS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted
+from paritylab.claims.engine.figures import Heatmap, Line, Lines, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import KS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
 from paritylab.learning.chain.levels import filter_levels
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens

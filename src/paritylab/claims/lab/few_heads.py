@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.heads.limits import least_risk_of_heads
+from paritylab.claims.engine.figures import Bars, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.hg1.hard_limits import least_risk_of_heads
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity
 from paritylab.risk import population_risk

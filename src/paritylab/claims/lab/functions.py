@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Heatmap, in_tab
+from paritylab.claims.engine.figures import Heatmap, in_tab
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.lab.influence import most_influential
 from paritylab.claims.lab.juntas import inversions
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
 from paritylab.learning import (
     Annealed,
     FeedForwardNet,
@@ -22,7 +23,6 @@ from paritylab.learning import (
     learn,
 )
 from paritylab.learning.heads.one_step import named_after_step, set_forces
-from paritylab.learning.influence import most_influential
 from paritylab.learning.xor.exact import first_gradient
 from paritylab.models import Bowl
 from paritylab.problem import Junta, random_junta

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Heatmap, Line, Lines, Mark, SideBySide
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.engine.figures import Bars, Heatmap, Line, Lines, Mark, SideBySide
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
 from paritylab.learning import Annealed, Heads, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
 from paritylab.problem import Parity, random_parities

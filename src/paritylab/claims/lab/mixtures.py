@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
-from paritylab.learning.xor.mixtures import mixture_step
+from paritylab.claims.engine.figures import Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.lab.gaussian_clusters import mixture_step
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.statistics import Rate
 from paritylab.theory.hg2 import best_mixture_accuracy, mixture_accuracy

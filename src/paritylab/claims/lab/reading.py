@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.engine.figures import Bars, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.lab.read_from_attention import favourites, read_attention, rows_to_single_out
 from paritylab.learning import Heads, Population, learn
-from paritylab.learning.heads.reading import favourites, read_attention, rows_to_single_out
 from paritylab.problem import random_parities, sample
 from paritylab.statistics import Rate, mean_interval
 

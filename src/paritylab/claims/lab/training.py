@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Line, Lines, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.engine.figures import Bars, Line, Lines, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
 from paritylab.learning import Fresh, Heads, Population, learn, temperature
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate

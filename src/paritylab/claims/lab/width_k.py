@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.hardness.beside import Net, Pointers, labelled_rows, shares_wrong
+from paritylab.claims.engine.figures import Bars
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims.lab.numpy_race import Net, Pointers, labelled_rows, shares_wrong
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, rate_difference
 

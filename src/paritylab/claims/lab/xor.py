@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Bars, Line, Lines, Mark
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
-from paritylab.learning.xor.functions import step_on
+from paritylab.claims.engine.figures import Bars, Line, Lines, Mark
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.lab.one_step_functions import step_on
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.statistics import Rate
 from paritylab.theory.hg2 import pair_signal

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine import Trial
-from paritylab.claims.figures import Line, Lines
-from paritylab.claims.registry import Efforts, claim
-from paritylab.claims.sources import OURS
-from paritylab.claims.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.engine.figures import Line, Lines
+from paritylab.claims.engine.registry import Efforts, claim
+from paritylab.claims.engine.running import Trial
+from paritylab.claims.engine.sources import OURS
+from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims.lab.random_starts import solved_from_starts
 from paritylab.learning.xor.parts import default_gain, usual_width
-from paritylab.learning.xor.starts import solved_from_starts
 from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
 
 #: An exponent within this distance of the stated one counts as equal to it.

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.learning.chain.judge import (
+from paritylab.learning.chain.chain_accuracy import (
     SOLVED_LOSS,
     draw_tokens,
     judged_chains,

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.learning.chain.judge import (
+from paritylab.learning.chain.chain_accuracy import (
     answers,
     draw_tokens,
     judged_chains,

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from paritylab.files import write_atomically
-from paritylab.learning.chain.judge import tree_children
+from paritylab.learning.chain.chain_accuracy import tree_children
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import float64
 from paritylab.problem.sampling import as_key

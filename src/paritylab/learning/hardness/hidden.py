@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.chain.judge import (
+from paritylab.learning.chain.chain_accuracy import (
     ENUMERATED,
     draw_tokens,
     judge_chain,

@@ -12,9 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from paritylab import __version__
-from paritylab.claims.recorded import recorded_status
-from paritylab.claims.registry import registry
-from paritylab.claims.verdict import Effort
+from paritylab.claims.engine.recorded import recorded_status
+from paritylab.claims.engine.registry import registry
+from paritylab.claims.engine.verdict import Effort
 from paritylab.files import write_atomically
 
 FOLDER = Path(__file__).resolve().parent

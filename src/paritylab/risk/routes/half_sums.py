@@ -25,7 +25,7 @@ from paritylab.risk.routes.case import (
     found_through_outer,
     through_outer,
 )
-from paritylab.risk.routes.once import mean_and_slopes
+from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
 from paritylab.risk.routes.pieces import Pieces, scale_of
 from paritylab.risk.routes.sums import Half, halves
 from paritylab.risk.routes.targets import Labelled, Labels, Target, labelled

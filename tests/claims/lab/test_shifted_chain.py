@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.chain.shift import (
+from paritylab.claims.ks.tipped_pairs import error_patterns, survived
+from paritylab.claims.lab.shifted_chain import (
     Harm,
     harmed_gradient,
     harmed_rows,
@@ -13,7 +14,6 @@ from paritylab.learning.chain.shift import (
     joined_bits,
 )
 from paritylab.learning.chain.teacher import chain_curve, usual_step
-from paritylab.learning.chain.tipping import error_patterns, survived
 from paritylab.problem import random_tree, random_trees
 from paritylab.theory.ks import COSINE, tolerated_error
 from paritylab.theory.shift import shifted_part

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from paritylab.learning.heads.reading import (
+from paritylab.claims.lab.read_from_attention import (
     calibrated,
     favourites,
     read_attention,

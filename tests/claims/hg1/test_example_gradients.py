@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.heads.motion import (
+from paritylab.claims.hg1.example_gradients import (
     attended_sum,
     every_gradient,
     example_loss,

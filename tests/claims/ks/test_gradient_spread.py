@@ -8,8 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paritylab.claims.ks.gradient_spread import (
+    every_subset,
+    gradient_spread,
+    hidden_shares,
+    variance_shares,
+)
 from paritylab.learning import FullBatch, Hidden, Sample, learn
-from paritylab.learning.chain.judge import draw_tokens
+from paritylab.learning.chain.chain_accuracy import draw_tokens
 from paritylab.learning.chain.published import MODES, _cot, _direct, _selfcheck, teacher_step
 from paritylab.learning.hardness.hidden import step_under_error
 from paritylab.learning.hardness.oracles import (
@@ -21,12 +27,6 @@ from paritylab.learning.hardness.oracles import (
     mean_labels,
     opposing,
     tipping,
-)
-from paritylab.learning.hardness.spread import (
-    every_subset,
-    gradient_spread,
-    hidden_shares,
-    variance_shares,
 )
 from paritylab.models import LINKS, ChainModel
 from paritylab.problem import random_tree, random_trees

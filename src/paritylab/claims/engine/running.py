@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from paritylab.claims.places import reason_of
-from paritylab.claims.registry import Claim, registry
-from paritylab.claims.rows import FOUND, Provenance, failed_row, make_row
-from paritylab.claims.verdict import Effort, Status, Verdict, plain
+from paritylab.claims.engine.places import reason_of
+from paritylab.claims.engine.registry import Claim, registry
+from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
+from paritylab.claims.engine.verdict import Effort, Status, Verdict, plain
 from paritylab.sweep import origin
 from paritylab.sweep.engines import Done, Failure, processes, serial
 from paritylab.sweep.provenance import device, fingerprint_of, occasion, versions

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Float
 
+from paritylab.claims.hg1.gradient_flow import zigzag_and_slope
 from paritylab.learning.hardness.frozen import every_input, parity_of
-from paritylab.learning.heads.flow import zigzag_and_slope
 from paritylab.models import Circle
 from paritylab.problem import Parity
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from paritylab.claims.verdict import Effort, Status
+from paritylab.claims.engine.verdict import Effort, Status
 from paritylab.files import write_atomically
 
 #: claim id → effort → status. Beside the code, so that an installed package has it too.

@@ -4,7 +4,7 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 
 
 class Place(NamedTuple):

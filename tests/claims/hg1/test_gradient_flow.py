@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from paritylab.learning.heads.flow import ExactRisks, flow, least_decrease
+from paritylab.claims.hg1.gradient_flow import ExactRisks, flow, least_decrease
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity
 from paritylab.risk import enumerated_risk

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paritylab.claims.registry import Claim, Outcome
-from paritylab.claims.verdict import Effort, Status, plain
+from paritylab.claims.engine.registry import Claim, Outcome
+from paritylab.claims.engine.verdict import Effort, Status, plain
 
 
 @dataclass(frozen=True)

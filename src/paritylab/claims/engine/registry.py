@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paritylab.claims.figures import as_series
-from paritylab.claims.places import place_of
-from paritylab.claims.recorded import recorded_status
-from paritylab.claims.sources import OURS, PAPERS, Source
-from paritylab.claims.verdict import Effort, Finding, Judged, Status, plain
+from paritylab.claims.engine.figures import as_series
+from paritylab.claims.engine.places import place_of
+from paritylab.claims.engine.recorded import recorded_status
+from paritylab.claims.engine.sources import OURS, PAPERS, Source
+from paritylab.claims.engine.verdict import Effort, Finding, Judged, Status, plain
 from paritylab.sweep.provenance import helper_files
 
 Seconds = tuple[float, float, float]
+#: The package that holds one package of claims per paper.
+CLAIMS = "paritylab.claims"
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class Claim:
     @property
     def is_built_in(self) -> bool:
         """Whether the claim is the lab's own rather than from a user's file."""
-        return (self.measure.__module__ or "").startswith(f"{__package__}.")
+        return (self.measure.__module__ or "").startswith(f"{CLAIMS}.")
 
     def budget(self, effort: Effort) -> float:
         """Seconds this claim is expected to take."""
@@ -193,7 +195,7 @@ def _source_from(paper: str, statement: str) -> Source:
 def registry() -> dict[str, Claim]:
     """Every claim of the lab by id, in the order of the papers; users' files are not in it."""
     for paper in PAPERS:
-        name = f"{__package__}.{paper}"
+        name = f"{CLAIMS}.{paper}"
         if importlib.util.find_spec(name) is None:
             continue
         package = importlib.import_module(name)

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread, target_values
 from paritylab.learning.hardness.oracles import mean_labels
-from paritylab.learning.hardness.spread import Subsets, gradient_spread, target_values
 from paritylab.models.chain import ChainModel
 from paritylab.problem.walsh import walsh_transform
 from paritylab.theory.ks_hardness import fixed_answer_share, hidden_share_bound

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from paritylab.learning.hardness.beside import (
+from paritylab.claims.lab.numpy_race import (
     Net,
     Pointers,
     labelled_rows,

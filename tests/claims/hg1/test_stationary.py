@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from paritylab.claims.hg1.stationary import gradient_ratio, settle
 from paritylab.learning import Heads, Population, learn
-from paritylab.learning.heads.stationary import gradient_ratio, settle
 from paritylab.models import HeadAttention, Zigzag
 from paritylab.problem import Parity
 from paritylab.risk import enumerated_gradient, enumerated_risk

@@ -5,7 +5,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from paritylab.learning.hardness.queries import (
+from paritylab.claims.ks.gradient_spread import (
+    all_signs,
+    every_subset,
+    gradient_spread,
+    target_values,
+)
+from paritylab.claims.ks.queries import (
     Asked,
     ask,
     best_for_some,
@@ -15,12 +21,6 @@ from paritylab.learning.hardness.queries import (
     judge_fixed_answer,
     mean_descent,
     use_of_parseval,
-)
-from paritylab.learning.hardness.spread import (
-    all_signs,
-    every_subset,
-    gradient_spread,
-    target_values,
 )
 from paritylab.models import LINKS, ChainModel
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.xor import kinds
+from paritylab.claims.hg2 import attention_comparison as kinds
+from paritylab.claims.lab.one_step_functions import step_on
+from paritylab.claims.lab.random_starts import solved_from_starts, step_from
 from paritylab.learning.xor.exact import xor_risk
-from paritylab.learning.xor.functions import step_on
-from paritylab.learning.xor.starts import solved_from_starts, step_from
 from paritylab.models import PackedSigns, Table, TwoHeads
 from paritylab.precision import float64
 

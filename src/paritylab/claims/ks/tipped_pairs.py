@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.learning.chain.judge import answers, draw_tokens, over_runs, tree_children
+from paritylab.learning.chain.chain_accuracy import answers, draw_tokens, over_runs, tree_children
 from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link

@@ -1,0 +1,1 @@
+"""What every claim shares: records, judges, verdicts, figures, the registry and its runner."""
