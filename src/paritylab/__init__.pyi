@@ -8,9 +8,7 @@ from paritylab.claims import (
     Bars as Bars,
     Claim as Claim,
     Effort as Effort,
-    Efforts as Efforts,
     Evidence as Evidence,
-    Finding as Finding,
     Heatmap as Heatmap,
     Histogram as Histogram,
     Judged as Judged,
@@ -25,9 +23,13 @@ from paritylab.claims import (
     claim as claim,
     claims_from_file as claims_from_file,
     corrected as corrected,
+    derived as derived,
+    drawn as drawn,
     holds as holds,
+    record as record,
     refuted as refuted,
     registry as registry,
+    shown as shown,
     undecided as undecided,
 )
 from paritylab.discovery import (

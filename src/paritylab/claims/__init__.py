@@ -1,13 +1,32 @@
 """Theory against learning: a claim is a measurement and a judge of what was measured."""
 
-from paritylab.claims.engine.figures import Bars, Heatmap, Histogram, Line, Lines, Mark, SideBySide
-from paritylab.claims.engine.registry import Claim, Efforts, claim, claims_from_file, registry
+from paritylab.claims.engine.figures import (
+    Bars,
+    Heatmap,
+    Histogram,
+    Line,
+    Lines,
+    Mark,
+    SideBySide,
+    in_tab,
+)
+from paritylab.claims.engine.record import derived, drawn, record, shown
+from paritylab.claims.engine.registry import Claim, claim, claims_from_file, registry
 from paritylab.claims.engine.running import Trial, check
-from paritylab.claims.engine.sources import HG1, HG2, KS, OURS, PAPERS, Source
+from paritylab.claims.engine.sources import (
+    BARAK,
+    DM,
+    HG1,
+    HG2,
+    KOU,
+    KS,
+    OURS,
+    PAPERS,
+    Source,
+)
 from paritylab.claims.engine.verdict import (
     Effort,
     Evidence,
-    Finding,
     Judged,
     Status,
     Verdict,
@@ -18,17 +37,18 @@ from paritylab.claims.engine.verdict import (
 )
 
 __all__ = [
+    "BARAK",
+    "DM",
     "HG1",
     "HG2",
+    "KOU",
     "KS",
     "OURS",
     "PAPERS",
     "Bars",
     "Claim",
     "Effort",
-    "Efforts",
     "Evidence",
-    "Finding",
     "Heatmap",
     "Histogram",
     "Judged",
@@ -44,8 +64,13 @@ __all__ = [
     "claim",
     "claims_from_file",
     "corrected",
+    "derived",
+    "drawn",
     "holds",
+    "in_tab",
+    "record",
     "refuted",
     "registry",
+    "shown",
     "undecided",
 ]

@@ -9,12 +9,19 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from paritylab.claims import (
+    BARAK,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.claims.barak.first_gradient import names_the_set
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import BARAK
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import AllInputs, Descent, learn
 from paritylab.learning.neighbours.strings import generator_of
 from paritylab.learning.runs import run_keys
@@ -59,11 +66,8 @@ class Gaps(NamedTuple):
     statement="For k even and n odd, n ≥ 2k, majority's coefficients obey |ξ_{k-1}| = ((n-k)/(k-1))"
     "·|ξ_{k+1}|, and their gap is at least 0.03·(n-1)^(-(k-1)/2); so one batch of order "
     "n^(k-1)·ln n rows puts the hidden set on top of a ReLU neuron's first gradient.",
-    efforts=Efforts(
-        quick={"most": 101, "cells": ((33, 2), (129, 2)), "runs": 12},
-        default={"most": 301, "cells": ((33, 2), (129, 2), (13, 4), (17, 4)), "runs": 14},
-        full={"most": 2001, "cells": ((513, 2), (21, 4), (33, 4), (49, 4)), "runs": 60},
-    ),
+    quick={"most": 101, "cells": ((33, 2), (129, 2)), "runs": 12},
+    full={"most": 2001, "cells": ((513, 2), (21, 4), (33, 4), (49, 4)), "runs": 60},
     settings={
         "weights": "random signs",
         "rows": f"{PLENTY} times those derived for half of the batches of a ReLU neuron",
@@ -71,7 +75,12 @@ class Gaps(NamedTuple):
     },
     seconds=(1, 3, 200),
 )
-def gap(trial: Trial, most: int, cells: Sequence[tuple[int, int]], runs: int) -> Gaps:
+def gap(
+    trial: Trial,
+    most: int = 301,
+    cells: Sequence[tuple[int, int]] = ((33, 2), (129, 2), (13, 4), (17, 4)),
+    runs: int = 14,
+) -> Gaps:
     pairs = [(n, k) for n in range(5, most + 1, 2) for k in range(2, n // 2 + 1, 2)]
     gaps = [fourier_gap(n, k) for n, k in pairs]
     errors = [
@@ -164,15 +173,12 @@ class Flow(NamedTuple):
     title="A disjoint PolyNet moves on the hidden bits only, by one quadrature",
     statement="The gradient flow of ŷ = Π_i w_iᵀx_{P_i} on the correlation loss, one hidden bit in "
     "each block, is v̇_i = Π_{j≠i} v_j on the hidden bits and 0 elsewhere.",
-    efforts=Efforts(
-        quick={"block": 3, "k": 3, "runs": 4, "steps": 100},
-        default={"block": 3, "k": 3, "runs": 12, "steps": 200},
-        full={"block": 3, "k": 4, "runs": 40, "steps": 2000},
-    ),
+    quick={"runs": 4, "steps": 100},
+    full={"k": 4, "runs": 40, "steps": 2000},
     settings={"start": "uniform in ±(0.3, 0.9), Πv > 0", "time": "0.7 of the first end of a flow"},
     seconds=(2, 3, 30),
 )
-def polynet(trial: Trial, block: int, k: int, runs: int, steps: int) -> Flow:
+def polynet(trial: Trial, block: int = 3, k: int = 3, runs: int = 12, steps: int = 200) -> Flow:
     n = k * block
     target = Parity(n, tuple(range(0, n, block)))
     starts = np.stack([

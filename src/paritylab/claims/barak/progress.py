@@ -6,11 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import BARAK
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    BARAK,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning import Fresh, HingeNet, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, mean_interval
@@ -50,11 +57,8 @@ class Progress(NamedTuple):
     title="The weights move before the loss does, on labels without a rule as well",
     statement="Online SGD makes continual progress that loss and accuracy do not show: the "
     "movement ‖w_t - w_0‖_∞ of the first layer reveals it long before the loss moves.",
-    efforts=Efforts(
-        quick={"n": 40, "width": 128, "runs": 3, "steps": 1200},
-        default={"n": 40, "width": 128, "runs": 20, "steps": 2000},
-        full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
-    ),
+    quick={"runs": 3, "steps": 1200},
+    full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
     settings={
         "k": 3,
         "batch, rate, decay": "32, 0.1, 0.01 (second-hand)",
@@ -63,7 +67,9 @@ class Progress(NamedTuple):
     },
     seconds=(3, 9, 900),
 )
-def progress(trial: Trial, n: int, width: int, runs: int, steps: int) -> Progress:
+def progress(
+    trial: Trial, n: int = 40, width: int = 128, runs: int = 20, steps: int = 2000
+) -> Progress:
     targets = random_parities(n, 3, runs, key=trial.seed)
     without = [replace(target, noise=NO_RULE) for target in targets]
     learner, every = HingeNet.barak(width=width, steps=steps), max(steps // 40, 10)

@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import DM
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import DM, Bars, Judged, Trial, claim, corrected, holds, refuted, undecided
 from paritylab.learning import Fresh, HingeNet, Runs, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
@@ -52,15 +48,12 @@ FROZEN, FROZEN_LARGE = "frozen features", "frozen features, start ten times larg
     "share one sign, gradient descent on one hidden layer learns the parity (k odd), and linear "
     "classifiers on fixed features do not. Control (ours): on uniform inputs the same net is still "
     "at chance after the same steps.",
-    efforts=Efforts(
-        quick={"n": 50, "k": 7, "runs": 6, "steps": 800},
-        default={"n": 50, "k": 7, "runs": 12, "steps": 800},
-        full={"n": 100, "k": 7, "runs": 40, "steps": 4000},
-    ),
+    quick={"runs": 6},
+    full={"n": 100, "runs": 40, "steps": 4000},
     settings=SETTINGS,
     seconds=(4, 7, 120),
 )
-def mixture(trial: Trial, n: int, k: int, runs: int, steps: int) -> Arms:
+def mixture(trial: Trial, n: int = 50, k: int = 7, runs: int = 12, steps: int = 800) -> Arms:
     arms: dict[str, dict[str, Any]] = {
         MIXED: {},
         UNIFORM: {"mixture": 0.0},
@@ -145,15 +138,19 @@ FIRST = "biased rows first, then uniform"
     statement="With any share α > 0 of inputs whose hidden bits share a sign the net learns the "
     "parity, with α = 0 it does not within the same steps; a curriculum of biased rows first and "
     "uniform ones after serves as well.",
-    efforts=Efforts(
-        quick={"n": 50, "k": 7, "runs": 6, "steps": 1000, "shares": (0.0, 0.2)},
-        default={"n": 50, "k": 7, "runs": 12, "steps": 1000, "shares": (0.0, 0.1, 0.3)},
-        full={"n": 128, "k": 7, "runs": 24, "steps": 12_000, "shares": (0.0, 0.02, 0.1, 0.5)},
-    ),
+    quick={"runs": 6, "shares": (0.0, 0.2)},
+    full={"n": 128, "runs": 24, "steps": 12_000, "shares": (0.0, 0.02, 0.1, 0.5)},
     settings={**SETTINGS, "biased rows first": "2 % of the steps, then uniform rows only"},
     seconds=(4, 8, 300),
 )
-def weight(trial: Trial, n: int, k: int, runs: int, steps: int, shares: Sequence[float]) -> Arms:
+def weight(
+    trial: Trial,
+    n: int = 50,
+    k: int = 7,
+    runs: int = 12,
+    steps: int = 1000,
+    shares: Sequence[float] = (0.0, 0.1, 0.3),
+) -> Arms:
     arms: dict[str, dict[str, Any]] = {f"α = {share:g}": {"mixture": share} for share in shares}
     arms[FIRST] = {"mixture": 0.0, "shared_first": 0.02}
     return _arms(trial, n, k, runs, steps, arms)

@@ -23,7 +23,10 @@ ROW_KEYS = (
     *("id", "paper", "source", "title", "statement", "status", "expected", "finding", "instead"),
     *("evidence", "measured", "predicted", "margin", "interval", "runs", "seed", "settings"),
     *("counterexample", "series", "seconds", "effort", "device", "versions"),
+    *("schema", "reading", "counted", "certificate", "file"),
 )
+#: The version of the row's form: 3 has rates as counts with intervals, `reading` and `counted`.
+SCHEMA = 3
 
 #: In a row that came with a store and was not run here by this user: what the page says of it.
 FOUND = "found"
@@ -51,6 +54,11 @@ def _row(claim: Claim, found: dict[str, Any], provenance: Provenance) -> dict[st
         "paper": claim.paper,
         "source": claim.source.place,
         "title": claim.title,
+        "schema": SCHEMA,
+        "reading": claim.source.reading,
+        "counted": claim.counted,
+        "certificate": claim.certificate,
+        "file": None if claim.is_built_in else claim.file.name,
         "statement": claim.statement,
         "expected": claim.expected_at(provenance.effort),
         **found,

@@ -124,8 +124,9 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
 
     try:
         outcome = claim.run(trial)
-        if trial.effort is not Effort.QUICK and outcome.judged.counterexample:
-            run_counterexample(outcome.judged.counterexample)
+        code = outcome.judged.counterexample
+        if trial.effort is not Effort.QUICK and isinstance(code, str):
+            run_counterexample(code)
         return make_row(claim, outcome, provenance())
     except (Exception, SystemExit) as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
@@ -150,7 +151,7 @@ def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
 def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:
     """Names everything a verdict depends on."""
     words = [claim.id, claim.title, claim.statement, claim.source.paper, claim.source.place]
-    settings = [claim.efforts.at(effort), claim.settings]
+    settings = [claim.settings_at(effort), claim.settings]
     code = fingerprint_of(claim.measure, claim.judged_by, claim.drawn_by)
     parts = [*words, effort.value, seed, repr(settings), code]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

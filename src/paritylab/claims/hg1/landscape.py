@@ -6,11 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from paritylab.claims.engine.figures import Line, Lines, SideBySide
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    SideBySide,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
@@ -46,15 +54,16 @@ class Peaks(NamedTuple):
     title="A temperature of order 1/n makes softmax nearly hard",
     statement="With tau = c/n for a constant c softmax attention approximates hardmax: a head "
     "that points at its position gives it nearly all its attention, however large n is.",
-    efforts=Efforts(
-        quick={"sizes": (1000, 10_000), "constants": (1, 0.1, 0.01)},
-        default={"sizes": (20, 100, 1000, 10_000), "constants": (1, 0.1, 0.01)},
-        full={"sizes": (20, 100, 1000, 10_000, 100_000), "constants": (1, 0.1, 0.01, 0.001)},
-    ),
+    quick={"sizes": (1000, 10_000)},
+    full={"sizes": (20, 100, 1000, 10_000, 100_000), "constants": (1, 0.1, 0.01, 0.001)},
     settings={"k": 3, "norm of a head": 1, "loss": "squared_hinge"},
     seconds=(7, 7, 40),
 )
-def temperature(trial: Trial, sizes: Sequence[int], constants: Sequence[float]) -> Peaks:
+def temperature(
+    trial: Trial,
+    sizes: Sequence[int] = (20, 100, 1000, 10_000),
+    constants: Sequence[float] = (1, 0.1, 0.01),
+) -> Peaks:
     shape = (2, len(constants), len(sizes))
     peaks, risks, others = np.empty(shape), np.empty(shape), np.empty(shape)
     error, kinds = 0.0, set()
@@ -200,15 +209,12 @@ class Slopes(NamedTuple):
     statement="The squared 2-norm of the gradient of the expected risk is lower bounded by the "
     "expected risk times a factor: ½‖∇L‖² ≥ μ·L for some μ > 0 at every setting of the heads, so "
     "gradient descent cannot stall above risk 0.",
-    efforts=Efforts(
-        quick={"starts": 3, "points": 6},
-        default={"starts": 8, "points": 12},
-        full={"starts": 60, "points": 30},
-    ),
+    quick={"starts": 3, "points": 6},
+    full={"starts": 60, "points": 30},
     settings={"n": 10, "n at heads zero": 20, "tau": "1/n", "b": 0, "loss": "squared_hinge"},
     seconds=(9, 9, 60),
 )
-def lemma8_pl(trial: Trial, starts: int, points: int) -> Slopes:
+def lemma8_pl(trial: Trial, starts: int = 8, points: int = 12) -> Slopes:
     n, targets = 10, ((1, 4), (0, 3, 6))
     zero = HeadAttention(np.zeros((2, 2)), Circle(20), 2, Zigzag(2), tau=1 / 20)
     flat = _risk_and_slope(zero, Parity(20, (3, 13)))

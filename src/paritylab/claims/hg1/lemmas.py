@@ -8,12 +8,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines, Mark
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.claims.engine.hunt import hunt
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.claims.hg1.example_gradients import (
     attended_sum,
     example_loss,
@@ -57,15 +65,12 @@ class Motion(NamedTuple):
     statement="If s > 0, Σ_i [Σ_p x_p(γ_p(1-γ_p) sin(2πp/n) + Σ_{j≠p} γ_pγ_j sin(2πj/n))]² + [the "
     "same with cos]² ≥ 2c₂²τ²/n², where c₂τ is the least attention within π/4 of a head; and "
     "(∂ŷ/∂v*)² ≥ 16 wherever ŷy ≤ 1.",
-    efforts=Efforts(
-        quick={"sizes": (8, 12), "starts": 10},
-        default={"sizes": (8, 12, 16), "starts": 30},
-        full={"sizes": (8, 10, 12, 14, 16, 18), "starts": 100},
-    ),
+    quick={"sizes": (8, 12), "starts": 10},
+    full={"sizes": (8, 10, 12, 14, 16, 18), "starts": 100},
     settings={"k": 3, "tau": "1/n", "inputs": "all 2^n - 1"},
     seconds=(5, 4, 60),
 )
-def lemma18(trial: Trial, sizes: Sequence[int], starts: int) -> Motion:
+def lemma18(trial: Trial, sizes: Sequence[int] = (8, 12, 16), starts: int = 30) -> Motion:
     rows = [
         [_least_motion(trial.seed + start, n) for start in range(starts)]
         for n in trial.track(sizes)
@@ -233,15 +238,16 @@ class Pairs(NamedTuple):
     title="An input with s = 0 and its complement have gradient in proportion to their loss",
     statement="If s = 0, the squared gradients of the input and of its complement sum to at least "
     "(64k²c₂²/n²)(ℓ + ℓ̄), where c₂τ is the least attention within π/4 of a head.",
-    efforts=Efforts(
-        quick={"sizes": (2, 3), "smoothings": (0.0, 1e-2, 1.0)},
-        default={"sizes": (2, 3, 4, 5), "smoothings": (0.0, 1e-4, 1e-2, 1.0)},
-        full={"sizes": (1, 2, 3, 4, 5, 6, 7), "smoothings": (0.0, 1e-4, 1e-2, 1.0)},
-    ),
+    quick={"sizes": (2, 3), "smoothings": (0.0, 1e-2, 1.0)},
+    full={"sizes": (1, 2, 3, 4, 5, 6, 7)},
     settings={"n": 16, "tau": "1/n"},
     seconds=(7, 9, 20),
 )
-def lemma19(trial: Trial, sizes: Sequence[int], smoothings: Sequence[float]) -> Pairs:
+def lemma19(
+    trial: Trial,
+    sizes: Sequence[int] = (2, 3, 4, 5),
+    smoothings: Sequence[float] = (0.0, 1e-4, 1e-2, 1.0),
+) -> Pairs:
     n = 16
     zeros = np.empty((3, len(sizes), len(smoothings)))
     far = np.empty((4, len(sizes)))

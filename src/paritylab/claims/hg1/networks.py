@@ -8,11 +8,18 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.hardness.networks import random_features, worst_shares
@@ -54,18 +61,15 @@ class Counts(NamedTuple):
     title="k heads need O(k) parameters, feed-forward nets Ω(n)",
     statement="Transformers learn k-parity with O(k) parameters, significantly fewer than the "
     "lower bound Ω(n) for feed-forward nets (best known upper bound O(nk⁷ log k)).",
-    efforts=Efforts(
-        quick={"n": 12, "k": 2, "runs": 40, "draws": 20},
-        default={"n": 20, "k": 3, "runs": 60, "draws": 20},
-        full={"n": 20, "k": 3, "runs": 400, "draws": 100},
-    ),
+    quick={"n": 12, "k": 2, "runs": 40},
+    full={"runs": 400, "draws": 100},
     settings={
         "learner": "heads with falling temperature, cos readout, 600 steps; then zigzag",
         "compared at": "n = 10",
     },
     seconds=(10, 3, 60),
 )
-def remark9(trial: Trial, n: int, k: int, runs: int, draws: int) -> Counts:
+def remark9(trial: Trial, n: int = 20, k: int = 3, runs: int = 60, draws: int = 20) -> Counts:
     data = Population(random_parities(n, k, runs, key=trial.seed))
     trained = learn(Annealed(steps=600), data, key=trial.seed)
     risks = [
@@ -142,24 +146,9 @@ def _remark9(c: Counts) -> Judged:
         f"are has {c.edges} edges tied to {c.numbers} numbers, and learns when they do: "
         f"the ties are what saves. Each number needs bits after the point: "
         f"{bits}.",
-        counterexample=_REMARK9_COUNTEREXAMPLE,
+        counterexample=True,
         **shared,
     )
-
-
-_REMARK9_COUNTEREXAMPLE = """\
-import jax
-import numpy as np
-from paritylab import HeadAttention, Parity
-from paritylab.models import tied_network
-
-heads = HeadAttention.random(0, Parity(10, (1, 4, 8)), tau=0.3)
-net = tied_network(heads)  # FFNN-1: k neurons, an edge from every bit
-bits = np.array([[(i >> j) & 1 for j in range(10)] for i in range(1024)], dtype=float)
-gap = np.abs(jax.vmap(heads)(bits) - jax.vmap(net)(bits)).max()
-print(heads.count().trainable, "numbers,", int(net.edges.sum()), "edges, difference", gap)
-assert gap < 1e-3 and heads.count().trainable < 10 < net.edges.sum()
-"""
 
 
 class Edges(NamedTuple):
@@ -194,15 +183,14 @@ class Edges(NamedTuple):
     statement="A net without an edge to one bit of B stays at chance however it is trained; linear "
     "classifiers on q fixed features keep a non-trivial risk for some B unless q or the weights "
     "grow exponentially with n.",
-    efforts=Efforts(
-        quick={"sizes": (6, 8), "runs": 12, "steps": 600},
-        default={"sizes": (6, 8, 10), "runs": 16, "steps": 1000},
-        full={"sizes": (6, 8, 10, 12), "runs": 64, "steps": 5000},
-    ),
+    quick={"sizes": (6, 8), "runs": 12, "steps": 600},
+    full={"sizes": (6, 8, 10, 12), "runs": 64, "steps": 5000},
     settings={"net": "n = 10, B = {1, 4, 8}, width 64, signs, adam 0.01", "features": "k = 2, n/2"},
     seconds=(8, 10, 300),
 )
-def ffnn_edge(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Edges:
+def ffnn_edge(
+    trial: Trial, sizes: Sequence[int] = (6, 8, 10), runs: int = 16, steps: int = 1000
+) -> Edges:
     problem = Parity(10, (1, 4, 8))
     whole, cut = (
         learn(
@@ -276,24 +264,9 @@ def _ffnn_edge(e: Edges) -> Judged:
         "k), exponential in n for k of order n. Random ReLU features that bring it to ½ for every "
         f"B: {cells}; at least {np.min(e.half / e.floor):.1f} times ½·C(n, k), and "
         f"{e.per_bit():.2f} times as many per bit at k = n/2.",
-        counterexample=_FEATURES_COUNTEREXAMPLE,
+        counterexample=True,
         **shared,
     )
-
-
-_FEATURES_COUNTEREXAMPLE = """\
-from itertools import combinations
-import numpy as np
-
-n = 10
-bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)])
-pairs = list(combinations(range(n), 2))
-features = np.stack([(-1.0) ** (bits[:, i] + bits[:, j]) for i, j in pairs], axis=1)
-for b, (i, j) in enumerate(pairs):  # weight 1 on one of 45 features, for every B of size 2
-    assert np.all(features @ np.eye(len(pairs))[b] == (-1.0) ** (bits[:, i] + bits[:, j]))
-print(len(pairs), "fixed features, risk 0 for every pair at n =", n)
-assert len(pairs) < 2**n / 20
-"""
 
 
 @ffnn_edge.figure

@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
+from paritylab.claims import HG1, Judged, Line, Lines, Mark, Trial, claim, corrected, holds, refuted
 from paritylab.statistics import power_law
 from paritylab.theory import hg1, hg1_limits
 
@@ -50,13 +46,12 @@ class Marginals(NamedTuple):
     statement="“The results in this section also hold for other marginal distributions and noisy "
     "labels”: the net of Proposition 3 has risk 0, and without an edge to a bit of B the risk is "
     "1 (Proposition 4).",
-    efforts=Efforts(
-        quick={"n": 5, "draws": 20}, default={"n": 6, "draws": 100}, full={"n": 8, "draws": 400}
-    ),
+    quick={"n": 5, "draws": 20},
+    full={"n": 8, "draws": 400},
     settings={"k": 3, "loss": "squared_hinge", "predictions searched": "all"},
     seconds=(1, 1, 4),
 )
-def marginals(trial: Trial, n: int, draws: int) -> Marginals:
+def marginals(trial: Trial, n: int = 6, draws: int = 100) -> Marginals:
     generator, k = np.random.default_rng(trial.seed), 3
     share, noise = np.array([0.5, 0.7, 0.9, 0.99]), np.array([0.05, 0.1, 0.2])
     bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
@@ -229,15 +224,12 @@ class Floor(NamedTuple):
     title="Risk 0 with a smooth activation",
     statement="With the activation (x + √(x² + b))/2, b > 0, heads on B have risk 0, the optimal "
     "risk to which training converges.",
-    efforts=Efforts(
-        quick={"sizes": (1, 2, 3, 4)},
-        default={"sizes": (1, 2, 3, 4, 5, 6, 7, 8)},
-        full={"sizes": (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)},
-    ),
+    quick={"sizes": (1, 2, 3, 4)},
+    full={"sizes": (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)},
     settings={"b": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1), "attention": "hard, on B", "n": "k + 4"},
     seconds=(1, 1, 1),
 )
-def floor(trial: Trial, sizes: Sequence[int]) -> Floor:
+def floor(trial: Trial, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8)) -> Floor:
     b = np.array([1e-5, 1e-4, 1e-3, 1e-2, 1e-1])
     risk = np.array([[hg1_limits.smoothing_floor(k, each) for each in b] for k in sizes])
     return Floor(

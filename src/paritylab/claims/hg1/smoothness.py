@@ -8,12 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Mark
+from paritylab.claims import HG1, Bars, Judged, Mark, Trial, claim, holds, refuted, undecided
 from paritylab.claims.engine.hunt import hunts
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
 from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
 from paritylab.theory import hg1
@@ -60,15 +56,14 @@ class Constants(NamedTuple):
     title="Smoothness constants of the prediction and the risk",
     statement="In the heads ŷ is 8k²√(2k)/τ-Lipschitz, its gradient 2k(20/τ² + 32k²/(τ²√b))-"
     "Lipschitz, and ŷ·∇ŷ and the risk's gradient have the constants l₂ and max{2l₁C, 2(l₂+B)}.",
-    efforts=Efforts(
-        quick={"cells": QUICK, "starts": 24, "steps": 30},
-        default={"cells": DEFAULT, "starts": 48, "steps": 60},
-        full={"cells": FULL, "starts": 256, "steps": 200},
-    ),
+    quick={"cells": QUICK, "starts": 24, "steps": 30},
+    full={"cells": FULL, "starts": 256, "steps": 200},
     settings={"search": "Adam from random heads and inputs"},
     seconds=(10, 20, 300),
 )
-def lemma6_smooth(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Constants:
+def lemma6_smooth(
+    trial: Trial, cells: Sequence[Cell] = DEFAULT, starts: int = 48, steps: int = 60
+) -> Constants:
     shape = (len(cells), len(LEMMAS))
     frobenius, spectral = np.zeros(shape), np.zeros(shape)
     for n, k, b in trial.track(sorted({(n, k, b) for n, k, _, b in cells})):

@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import HG1, Judged, Line, Lines, Mark, Trial, claim, holds, refuted, undecided
 from paritylab.theory import hg1
 
 
@@ -39,15 +35,16 @@ class Spread(NamedTuple):
     statement="For a head between p and p + 1, nearer to p, and tau = c₁/n: 1/n ≤ γ_p ≤ 1 - c₁τ, "
     "positions more than π/4 away have attention close to 0, and all others c₂τ ≤ γ_j ≤ c₁τ for "
     "some 0 < c₂ < c₁.",
-    efforts=Efforts(
-        quick={"constants": (1, 3, 10), "sizes": (256, 1024, 4096)},
-        default={"constants": (0.3, 1, 3, 10), "sizes": (256, 1024, 4096, 16_384)},
-        full={"constants": (0.1, 0.3, 1, 3, 10), "sizes": (256, 1024, 4096, 16_384, 65_536)},
-    ),
+    quick={"constants": (1, 3, 10), "sizes": (256, 1024, 4096)},
+    full={"constants": (0.1, 0.3, 1, 3, 10), "sizes": (256, 1024, 4096, 16_384, 65_536)},
     settings={"norm of a head": 1, "offsets": (0, 0.25, 0.49)},
     seconds=(1, 1, 1),
 )
-def attention_bounds(trial: Trial, constants: Sequence[float], sizes: Sequence[int]) -> Spread:
+def attention_bounds(
+    trial: Trial,
+    constants: Sequence[float] = (0.3, 1, 3, 10),
+    sizes: Sequence[int] = (256, 1024, 4096, 16_384),
+) -> Spread:
     rows = np.array([[_spread(c, n) for n in sizes] for c in trial.track(constants)])
     peak, top, near, log_c2, far, law = np.moveaxis(rows, -1, 0)
     return Spread(

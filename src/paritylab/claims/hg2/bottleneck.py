@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG2
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import HG2, Judged, Line, Lines, Mark, Trial, claim, holds, refuted, undecided
 from paritylab.learning import FeedForwardNet, Fresh, learn
 from paritylab.learning.xor.parts import usual_width
 from paritylab.problem import Parity
@@ -50,15 +46,14 @@ class Blind(NamedTuple):
     statement="Feed-forward networks need Ω(n) parameters to learn sparse XOR, which transformers "
     "avoid. Tested through its reason: without an edge to one bit of the pair a trained network "
     "stays at chance, so one that serves every pair has an edge to at least n - 1 positions.",
-    efforts=Efforts(
-        quick={"sizes": (16,), "runs": 12, "steps": 1000},
-        default={"sizes": (16, 64), "runs": 12, "steps": 1500},
-        full={"sizes": (16, 64, 256), "runs": 40, "steps": 4000},
-    ),
+    quick={"sizes": (16,), "steps": 1000},
+    full={"sizes": (16, 64, 256), "runs": 40, "steps": 4000},
     settings={"network": "FFNN-1 of width 8, Adam 0.01", "rows per step": 128},
     seconds=(5, 15, 120),
 )
-def ffnn_claim(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Blind:
+def ffnn_claim(
+    trial: Trial, sizes: Sequence[int] = (16, 64), runs: int = 12, steps: int = 1500
+) -> Blind:
     blind: list[np.ndarray] = []
     whole: list[np.ndarray] = []
     network = partial(FeedForwardNet, 8, inputs="signs", steps=steps)

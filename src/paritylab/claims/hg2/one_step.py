@@ -6,11 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines, SideBySide
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG2
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import (
+    HG2,
+    Judged,
+    Line,
+    Lines,
+    SideBySide,
+    Trial,
+    claim,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
@@ -61,11 +68,8 @@ FALLS = -0.5
     title="One gradient step drives the loss of every input to nearly 0",
     statement="Two softmax heads on fixed positions learn y = -x_i·x_j in one gradient step, with "
     "a loss near 0 on every input, as n grows.",
-    efforts=Efforts(
-        quick={"sizes": (64, 256, 1024, 4096, 16_384), "draws": 8},
-        default={"sizes": (64, 256, 1024, 4096, 16_384, 65_536, 1_000_000), "draws": 10},
-        full={"sizes": tuple(2**power for power in range(6, 21)), "draws": 40},
-    ),
+    quick={"sizes": (64, 256, 1024, 4096, 16_384), "draws": 8},
+    full={"sizes": tuple(2**power for power in range(6, 21)), "draws": 40},
     settings={
         "m": "12 ln n",
         "gain": "2 ln n + 6",
@@ -76,7 +80,11 @@ FALLS = -0.5
     },
     seconds=(1, 4, 120),
 )
-def one_step_claim(trial: Trial, sizes: Sequence[int], draws: int) -> FirstStep:
+def one_step_claim(
+    trial: Trial,
+    sizes: Sequence[int] = (64, 256, 1024, 4096, 16_384, 65_536, 1_000_000),
+    draws: int = 10,
+) -> FirstStep:
     gains, found, mapped = np.geomspace(4, 400, 13), [], []
     for n in trial.track(sizes):
         few = 4 if n > 100_000 else draws
@@ -182,11 +190,8 @@ SMALLEST_POWER = 0.25
     title="polylog(n) trainable numbers are enough",
     statement="O(polylog n) trainable parameters suffice; here 2m numbers, with m the width of the "
     "positions.",
-    efforts=Efforts(
-        quick={"sizes": (64, 256, 1024, 4096, 16_384), "draws": 10},
-        default={"sizes": (64, 256, 1024, 4096, 16_384, 65_536), "draws": 10},
-        full={"sizes": tuple(4**power for power in range(3, 11)), "draws": 20},
-    ),
+    quick={"sizes": (64, 256, 1024, 4096, 16_384)},
+    full={"sizes": tuple(4**power for power in range(3, 11)), "draws": 20},
     settings={
         "pairs per draw": 10,
         "grid of m": "ratio 2^(1/4)",
@@ -196,7 +201,9 @@ SMALLEST_POWER = 0.25
     },
     seconds=(4, 6, 200),
 )
-def params_claim(trial: Trial, sizes: Sequence[int], draws: int) -> Widths:
+def params_claim(
+    trial: Trial, sizes: Sequence[int] = (64, 256, 1024, 4096, 16_384, 65_536), draws: int = 10
+) -> Widths:
     rank, every = [], []
     for n in trial.track(sizes):
         width = partial(smallest_xor_width, n, gain=2 * default_gain(n), seed=trial.seed)

@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG2
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import HG2, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.hg2.single_precision import steps_in_precision
 from paritylab.learning.xor.exact import SOLVED_ERROR
@@ -54,11 +50,8 @@ class Arithmetics(NamedTuple):
     title="The step survives single precision",
     statement="Gradient, step and softmax in float32 decide about every input as float64 does, at "
     "gains from 1 to 4000 and at 2 ln n + 6, in at least 95 % of cases.",
-    efforts=Efforts(
-        quick={"sizes": (1024,), "draws": 12},
-        default={"sizes": (1024, 4096), "draws": 12},
-        full={"sizes": (1024, 16_384, 65_536), "draws": 40},
-    ),
+    quick={"sizes": (1024,)},
+    full={"sizes": (1024, 16_384, 65_536), "draws": 40},
     settings={
         "m": "12 ln n",
         "positions": "random signs",
@@ -68,7 +61,9 @@ class Arithmetics(NamedTuple):
     },
     seconds=(3, 4, 120),
 )
-def float32_claim(trial: Trial, sizes: Sequence[int], draws: int) -> Arithmetics:
+def float32_claim(
+    trial: Trial, sizes: Sequence[int] = (1024, 4096), draws: int = 12
+) -> Arithmetics:
     gains = np.array([[default_gain(n), *GAINS] for n in sizes])
     errors: dict[str, list] = {"float64": [], "float32": [], "naive": [], "bfloat16": []}
     for n, each in trial.track(list(zip(sizes, gains, strict=True))):

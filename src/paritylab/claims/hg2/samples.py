@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG2
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import HG2, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.hg2.sampled_steps import sample_curve
 from paritylab.learning.xor.exact import SOLVED_ERROR
@@ -50,11 +46,8 @@ class Rows(NamedTuple):
     statement="The step learns from finite data, with a bound on the samples. Here: with 80n² rows "
     "more than half of the first steps find the pair and are right on every input, at every n "
     "tried.",
-    efforts=Efforts(
-        quick={"sizes": (16, 32), "runs": 48},
-        default={"sizes": (16, 32, 64), "runs": 48},
-        full={"sizes": (16, 32, 64, 128), "runs": 200},
-    ),
+    quick={"sizes": (16, 32)},
+    full={"sizes": (16, 32, 64, 128), "runs": 200},
     settings={
         "m": "12 ln n",
         "gain": "2 ln n + 6",
@@ -64,7 +57,7 @@ class Rows(NamedTuple):
     },
     seconds=(7, 15, 600),
 )
-def samples_claim(trial: Trial, sizes: Sequence[int], runs: int) -> Rows:
+def samples_claim(trial: Trial, sizes: Sequence[int] = (16, 32, 64), runs: int = 48) -> Rows:
     curves = []
     for n in trial.track(sizes):
         grid = np.geomspace(64, MOST * n * n, 14)

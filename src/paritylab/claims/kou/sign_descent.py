@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KOU
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import KOU, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.learning import Fresh, Population, SignDescent, learn
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet
@@ -56,15 +52,12 @@ class Motion(NamedTuple):
     "set and 0 off it. So neurons with a = Πw keep |w| = 1 on B, the others lose it, and off B |w| "
     "is (1-ηλ)^t; summed over all sign patterns the good neurons are 2^k·k! times the parity. On "
     "enough rows the path is the same.",
-    efforts=Efforts(
-        quick={"n": 14, "runs": 6, "rows": 2048},
-        default={"n": 14, "runs": 12, "rows": 4096},
-        full={"n": 40, "runs": 40, "rows": 262_144},
-    ),
+    quick={"runs": 6, "rows": 2048},
+    full={"n": 40, "runs": 40, "rows": 262_144},
     settings={**SETTINGS, "k": 3, "gradient checked at": "n = 8, k = 2, 3, 4"},
     seconds=(3, 5, 120),
 )
-def dynamics(trial: Trial, n: int, runs: int, rows: int) -> Motion:
+def dynamics(trial: Trial, n: int = 14, runs: int = 12, rows: int = 4096) -> Motion:
     learner, targets = SignDescent(), random_parities(n, 3, runs, key=trial.seed)
     path = sign_path(3, learner.eta, learner.decay, learner.threshold, learner.steps)
     exact = learn(learner, Population(targets), key=trial.seed)
@@ -180,19 +173,12 @@ class Needed(NamedTuple):
     statement="Sign descent on a net of 2^Θ(k) neurons learns k-parity from Õ(n^(k-1)) samples. "
     "Here: with a fixed multiple of n^(k-1) rows a step, and a fixed number of steps, most runs "
     "are right at every n, and the rows that half of them need grow no faster than n^(k-1)·ln n.",
-    efforts=Efforts(
-        quick={"sizes": {2: (28, 84)}, "factors": {2: (4, 11, 32)}, "runs": 12},
-        default={
-            "sizes": {2: (28, 112), 3: (10, 20)},
-            "factors": {2: (4, 11, 32), 3: (2, 6, 16)},
-            "runs": 12,
-        },
-        full={
-            "sizes": {2: (16, 32, 64, 128, 256), 3: (12, 17, 24, 34, 48), 4: (12, 16, 20)},
-            "factors": dict.fromkeys((2, 3, 4), (1, 2, 4, 8, 16, 32)),
-            "runs": 40,
-        },
-    ),
+    quick={"sizes": {2: (28, 84)}, "factors": {2: (4, 11, 32)}},
+    full={
+        "sizes": {2: (16, 32, 64, 128, 256), 3: (12, 17, 24, 34, 48), 4: (12, 16, 20)},
+        "factors": dict.fromkeys((2, 3, 4), (1, 2, 4, 8, 16, 32)),
+        "runs": 40,
+    },
     settings={
         **SETTINGS,
         "width": "8·2^k",
@@ -202,9 +188,9 @@ class Needed(NamedTuple):
 )
 def samples(
     trial: Trial,
-    sizes: Mapping[int, Sequence[int]],
-    factors: Mapping[int, Sequence[int]],
-    runs: int,
+    sizes: Mapping[int, Sequence[int]] = {2: (28, 112), 3: (10, 20)},
+    factors: Mapping[int, Sequence[int]] = {2: (4, 11, 32), 3: (2, 6, 16)},
+    runs: int = 12,
 ) -> Needed:
     most, half, law = {}, {}, {}
     for k, each in sizes.items():

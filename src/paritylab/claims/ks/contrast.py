@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import KS, Bars, Judged, Trial, claim, corrected, holds, refuted, undecided
 from paritylab.learning import FullBatch, Sample, learn
 from paritylab.problem import random_parities, random_trees
 from paritylab.solvers import Elimination
@@ -50,15 +46,14 @@ class Contrast(NamedTuple):
     title="Elimination solves parity from O(n) samples, which averaged gradients do not use",
     statement="Gaussian elimination solves parity from O(n) samples in O(n³) operations, because "
     "it combines rows; a model that sees averaged gradients on the same rows does not.",
-    efforts=Efforts(
-        quick={"sizes": (32,), "runs": 12, "queries": 5},
-        default={"sizes": (32, 128), "runs": 16, "queries": 20},
-        full={"sizes": (32, 64, 128, 256), "runs": 60, "queries": 400},
-    ),
+    quick={"sizes": (32,), "runs": 12, "queries": 5},
+    full={"sizes": (32, 64, 128, 256), "runs": 60, "queries": 400},
     settings={"rows": f"n + {MORE}", "k": "n/2", "gradient steps": "η = 1, quadratic link"},
     seconds=(9, 11, 120),
 )
-def elimination(trial: Trial, sizes: Sequence[int], runs: int, queries: int) -> Contrast:
+def elimination(
+    trial: Trial, sizes: Sequence[int] = (32, 128), runs: int = 16, queries: int = 20
+) -> Contrast:
     solved = [
         learn(
             Elimination(),

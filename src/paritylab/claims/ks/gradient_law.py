@@ -5,11 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
@@ -83,15 +90,14 @@ class FirstGradient(NamedTuple):
     title="The first gradient is -2c/(m-1)² on children and of smaller order elsewhere",
     statement="At W = 0 with teacher forcing ∂L/∂w_jm = -2c/(m-1)²·1{j is a child of m} + "
     "O(n^(-2-ε/8)) from N = Ω(n^(2+ε)) samples.",
-    efforts=Efforts(
-        quick={"sizes": (32, 128), "sampled": (32, 64)},
-        default={"sizes": (32, 64, 128, 256), "sampled": (32, 64, 128)},
-        full={"sizes": (32, 64, 128, 256, 512, 1024), "sampled": (32, 64, 128, 256)},
-    ),
+    quick={"sizes": (32, 128), "sampled": (32, 64)},
+    full={"sizes": (32, 64, 128, 256, 512, 1024), "sampled": (32, 64, 128, 256)},
     settings={"link": "-cos(πt)", "k": "n/2", "N": f"n^{2 + EPSILON:g}", "mask": "level"},
     seconds=(4, 7, 60),
 )
-def gradient_law(trial: Trial, sizes: Sequence[int], sampled: Sequence[int]) -> FirstGradient:
+def gradient_law(
+    trial: Trial, sizes: Sequence[int] = (32, 64, 128, 256), sampled: Sequence[int] = (32, 64, 128)
+) -> FirstGradient:
     exact = []
     for n in trial.track(sizes):
         depth = (n // 2).bit_length() - 1
@@ -220,15 +226,11 @@ class Fours(NamedTuple):
     statement="Among the ordered products of four tokens below m that always equal 1, O(n) are a "
     "node with a child and the children of the other child, O(n²) consist of two equal pairs, and "
     "there are no others; with one token given O(n) are left.",
-    efforts=Efforts(
-        quick={"sizes": (16, 32, 62)},
-        default={"sizes": (16, 32, 62)},
-        full={"sizes": (8, 16, 32, 62)},
-    ),
+    full={"sizes": (8, 16, 32, 62)},
     settings={"tokens": "all below the root", "k": "the largest power of two up to n/2"},
     seconds=(1, 1, 1),
 )
-def trivial_tuples(trial: Trial, sizes: Sequence[int]) -> Fours:
+def trivial_tuples(trial: Trial, sizes: Sequence[int] = (16, 32, 62)) -> Fours:
     rows = []
     for n in trial.track(sizes):
         k = 1 << ((n // 2).bit_length() - 1)

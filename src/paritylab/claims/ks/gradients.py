@@ -7,28 +7,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.claims import KS, Judged, Trial, claim, corrected, holds, refuted
 from paritylab.claims.engine.hunt import hunt
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree
 from paritylab.theory.ks import lemma4_bound, lemma6_squares
 
 #: What a number may be off by rounding.
 ROUNDING = 1e-9
-#: Starts and steps of an ascent, by effort.
-ASCENTS = Efforts(
-    quick={"cells": ((6, 4),), "links": ("gentle",), "starts": 16, "steps": 100},
-    default={
-        "cells": ((6, 4), (10, 8)),
-        "links": ("quadratic", "gentle"),
-        "starts": 24,
-        "steps": 150,
-    },
-    full={"cells": ((6, 4), (10, 8), (20, 16)), "links": tuple(LINKS), "starts": 64, "steps": 500},
-)
+Cells = Sequence[tuple[int, int]]
+CELLS, SOME_LINKS = ((6, 4), (10, 8)), ("quadratic", "gentle")
+#: What changes of an ascent at other efforts.
+QUICK = {"cells": ((6, 4),), "links": ("gentle",), "starts": 16, "steps": 100}
+FULL = {"cells": (*CELLS, (20, 16)), "links": tuple(LINKS), "starts": 64, "steps": 500}
 
 
 class Ascents(NamedTuple):
@@ -141,12 +132,17 @@ def _of_ascents(a: Ascents) -> dict[str, Any]:
     source=KS("Lemma 4"),
     title="Gradients under teacher forcing are of order √n",
     statement="‖∇_W f°(x; W)‖ = O(√n) for all x and W.",
-    efforts=ASCENTS,
+    quick=QUICK,
+    full=FULL,
     settings={"search": "Adam over W from random W and x"},
     seconds=(3, 6, 60),
 )
 def lemma4(
-    trial: Trial, cells: Sequence[tuple[int, int]], links: Sequence[str], starts: int, steps: int
+    trial: Trial,
+    cells: Cells = CELLS,
+    links: Sequence[str] = SOME_LINKS,
+    starts: int = 24,
+    steps: int = 150,
 ) -> Ascents:
     return _ascend(trial, cells, links, forced=True, starts=starts, steps=steps)
 
@@ -168,12 +164,17 @@ def _lemma4(a: Ascents) -> Judged:
     source=KS("Lemma 6"),
     title="Gradients of the self-generated chain are of order n^g",
     statement="‖∇_W f×‖ = O(n^g) for all x and W, g = log2‖φ'‖∞ + 1/2.",
-    efforts=ASCENTS,
+    quick=QUICK,
+    full=FULL,
     settings={"search": "Adam over W from random W and x"},
     seconds=(3, 8, 60),
 )
 def lemma6(
-    trial: Trial, cells: Sequence[tuple[int, int]], links: Sequence[str], starts: int, steps: int
+    trial: Trial,
+    cells: Cells = CELLS,
+    links: Sequence[str] = SOME_LINKS,
+    starts: int = 24,
+    steps: int = 150,
 ) -> Ascents:
     return _ascend(trial, cells, links, forced=False, starts=starts, steps=steps)
 

@@ -7,11 +7,19 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import norm
 
-from paritylab.claims.engine.figures import Line, Lines, SideBySide
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Judged,
+    Line,
+    Lines,
+    SideBySide,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning.chain.levels import Stream, level_step, loss_and_gradient
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
@@ -77,15 +85,14 @@ class Weights(NamedTuple):
     statement="After its step every node of Theorem 7 weighs its two children by the same integer "
     "r[C·n^(ε/16)] and everything else by 0; trained weights stay, and the largest error at the "
     "end is exponentially small in those weights, exp(-Ω(n^(ε/16))).",
-    efforts=Efforts(
-        quick={"sizes": (32, 128), "sampled": (32,)},
-        default={"sizes": (32, 64, 128, 256), "sampled": (32, 64)},
-        full={"sizes": (32, 64, 128, 256, 512), "sampled": (32, 64, 128, 256)},
-    ),
+    quick={"sizes": (32, 128), "sampled": (32,)},
+    full={"sizes": (32, 64, 128, 256, 512), "sampled": (32, 64, 128, 256)},
     settings={"link": "-cos(πt)", "k": K, "η": "level_step", "rows of a sampled step": SAMPLES},
     seconds=(7, 10, 30),
 )
-def weights(trial: Trial, sizes: Sequence[int], sampled: Sequence[int]) -> Weights:
+def weights(
+    trial: Trial, sizes: Sequence[int] = (32, 64, 128, 256), sampled: Sequence[int] = (32, 64)
+) -> Weights:
     exact = [_exact(n) for n in trial.track(sizes)]
     tree = random_tree(trial.seed, AT, K)
     return Weights(
@@ -241,13 +248,12 @@ class Quantised(NamedTuple):
     title="Rounding the weights is the same as rounding the updates",
     statement="Rounding every weight to the nearest integer after an update is equivalent to "
     "rounding the update itself.",
-    efforts=Efforts(
-        quick={"updates": 10_000}, default={"updates": 100_000}, full={"updates": 10_000_000}
-    ),
+    quick={"updates": 10_000},
+    full={"updates": 10_000_000},
     settings={"weights": "integers from -20 to 20", "updates": "uniform from -10 to 10"},
     seconds=(1, 1, 1),
 )
-def quantised(trial: Trial, updates: int) -> Quantised:
+def quantised(trial: Trial, updates: int = 100_000) -> Quantised:
     generator = np.random.default_rng(trial.seed)
     old, moves = generator.integers(-20, 21, updates), generator.uniform(-10, 10, updates)
     halves = np.floor(moves) + 0.5

@@ -6,11 +6,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from paritylab.claims.engine.figures import Heatmap, Line, Lines, SideBySide
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Heatmap,
+    Judged,
+    Line,
+    Lines,
+    SideBySide,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.claims.ks.tipped_pairs import ADVERSARIES, survived
 from paritylab.learning import Sample, TeacherStep, learn
 from paritylab.models import CosineLink
@@ -71,14 +80,8 @@ class OneStep(NamedTuple):
     statement="From W = 0, one gradient step of size of order n^(2+ε/16) on teacher-forced chains, "
     "seen through any oracle with an error O(n^(-2-ε/8)), makes the generated answer right on "
     "fresh inputs, with an error that falls with n.",
-    efforts=Efforts(
-        quick={"cells": ((64, 12),), "oracle_runs": 4},
-        default={"cells": ((64, 12), (128, 12), (256, 12)), "oracle_runs": 6},
-        full={
-            "cells": ((64, 20), (128, 20), (256, 20), (512, 20), (1024, 12)),
-            "oracle_runs": 20,
-        },
-    ),
+    quick={"cells": ((64, 12),), "oracle_runs": 4},
+    full={"cells": ((64, 20), (128, 20), (256, 20), (512, 20), (1024, 12)), "oracle_runs": 20},
     settings={
         "link": "-cos(πt)",
         "k": "n/2",
@@ -87,7 +90,11 @@ class OneStep(NamedTuple):
     },
     seconds=(15, 30, 300),
 )
-def thm5(trial: Trial, cells: Sequence[tuple[int, int]], oracle_runs: int) -> OneStep:
+def thm5(
+    trial: Trial,
+    cells: Sequence[tuple[int, int]] = ((64, 12), (128, 12), (256, 12)),
+    oracle_runs: int = 6,
+) -> OneStep:
     solved, errors, oracle = [], [], []
     for n, runs in trial.track(cells):
         data = Sample(random_trees(n, n // 2, runs, key=trial.seed), _samples(n))

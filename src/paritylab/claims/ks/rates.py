@@ -5,11 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning import Sample, TeacherStep, learn
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
@@ -94,15 +101,12 @@ class Schedule(NamedTuple):
     statement="With N = n^(2+ε) rows and η = Θ(n^(2+ε/16)) the step succeeds with probability "
     "1 - exp(-n^(ε/2)); both children then hold ½ ± O(n^(-ε/16)) of the attention, the others "
     "exp(-Ω(n^(ε/16))), and the largest error is O(n^(-ε/8)).",
-    efforts=Efforts(
-        quick={"cells": ((80, 8, 20),)},
-        default={"cells": ((80, 8, 80),)},
-        full={"cells": ((80, 8, 200), (128, 16, 200), (256, 32, 30))},
-    ),
+    quick={"cells": ((80, 8, 20),)},
+    full={"cells": ((80, 8, 200), (128, 16, 200), (256, 32, 30))},
     settings={"link": "-cos(πt)", "ε": EPSILON, "η": f"{FACTOR:g}·n^(2+ε/16)", "constants": 1},
     seconds=(10, 15, 300),
 )
-def thm5_rate(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> Schedule:
+def thm5_rate(trial: Trial, cells: Sequence[tuple[int, int, int]] = ((80, 8, 80),)) -> Schedule:
     made = [_scheduled(n, k, runs, trial.seed) for n, k, runs in trial.track(cells)]
     steps = []
     for n in BEYOND:

@@ -6,11 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.claims.ks.gradient_spread import random_signs, target_values
 from paritylab.claims.ks.queries import (
     FixedAnswer,
@@ -47,11 +54,7 @@ class Oracles(NamedTuple):
     title="Theorem 1 is about particular oracles, not about every error of that size",
     statement="That approximate gradients hide the target holds for certain adversarial errors of "
     "size O(e^(-n/3)) only, not for every approximation.",
-    efforts=Efforts(
-        quick={"sizes": (8, 10, 12)},
-        default={"sizes": (8, 10, 12)},
-        full={"sizes": (8, 10, 12, 14)},
-    ),
+    full={"sizes": (8, 10, 12, 14)},
     settings={
         "error": f"{CONSTANT:g}e^(-n/3)",
         "k": "n/2",
@@ -60,7 +63,7 @@ class Oracles(NamedTuple):
     },
     seconds=(1, 1, 10),
 )
-def thm1_footnote(trial: Trial, sizes: Sequence[int]) -> Oracles:
+def thm1_footnote(trial: Trial, sizes: Sequence[int] = (8, 10, 12)) -> Oracles:
     shares = [
         identify_in_one_query(n, n // 2, CONSTANT * np.exp(-n / 3), FEATURES * n, trial.seed)
         for n in trial.track(sizes)
@@ -125,15 +128,12 @@ class Remarks(NamedTuple):
     statement="A learner that learns nothing about the target does not beat f ≡ 0 by more than "
     "e^(-Ω(n)): in E(p - f)² on average and for most targets, and in E_p sup|p - f|, which is at "
     "least 1; two random parities have an empirical correlation of order N^(-1/2).",
-    efforts=Efforts(
-        quick={"sizes": (6, 8, 10), "pairs": 200},
-        default={"sizes": (6, 8, 10, 12), "pairs": 500},
-        full={"sizes": (6, 8, 10, 12, 14), "pairs": 2000},
-    ),
+    quick={"sizes": (6, 8, 10), "pairs": 200},
+    full={"sizes": (6, 8, 10, 12, 14), "pairs": 2000},
     settings={"k": "n/2", "inputs and targets": "all", "N": "100 to 10,000 (n = 32)"},
     seconds=(1, 1, 10),
 )
-def thm2_remarks(trial: Trial, sizes: Sequence[int], pairs: int) -> Remarks:
+def thm2_remarks(trial: Trial, sizes: Sequence[int] = (6, 8, 10, 12), pairs: int = 500) -> Remarks:
     n, generator = sizes[-1], np.random.default_rng(trial.seed)
     every = comb(n, n // 2)
     answers = {
@@ -229,15 +229,11 @@ class Gap(NamedTuple):
     statement="With N = Ω(n^(11+ε)) samples and an oracle of error O(n^(-2-ε/8)), Theorem 2 with "
     "the gradient bound of Lemma 4 asks for more than about n^(ε/4) queries of any learner without "
     "a chain, where the chain needs one.",
-    efforts=Efforts(
-        quick={"epsilons": (0.5, 1.0, 2.0)},
-        default={"epsilons": (0.5, 1.0, 2.0)},
-        full={"epsilons": (0.25, 0.5, 1.0, 2.0, 4.0)},
-    ),
+    full={"epsilons": (0.25, 0.5, 1.0, 2.0, 4.0)},
     settings={"link": "-cos(πt)", "k": "n/2", "constants": "of bound (5) and of Lemma 4's proof"},
     seconds=(1, 1, 2),
 )
-def gap(trial: Trial, epsilons: Sequence[float]) -> list[Gap]:
+def gap(trial: Trial, epsilons: Sequence[float] = (0.5, 1.0, 2.0)) -> list[Gap]:
     sizes = np.array([32, 64, 80, 96, 112, 128, 256, 512, 1024])
     chain = samples_for_every_pair(int(sizes[-1]), int(sizes[-1]) // 2)
     return [

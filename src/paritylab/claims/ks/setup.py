@@ -6,11 +6,19 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.figures import Heatmap, Line, Lines, SideBySide
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
+from paritylab.claims import (
+    KS,
+    Heatmap,
+    Judged,
+    Line,
+    Lines,
+    SideBySide,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+)
 from paritylab.learning.chain.levels import filter_levels
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
@@ -40,11 +48,12 @@ class Drawn(NamedTuple):
     statement="In Figure 1 node 17 has children 1 and 4, parent 21 and height 1, and x_1 x_4 x_17 "
     "is trivial; in Figure 2 token m is final after m - d rounds, and the filter zeroes what "
     "follows an uninformative level; Figure 3's masks open all earlier tokens or all lower levels.",
-    efforts=Efforts(quick={"rows": 64}, default={"rows": 256}, full={"rows": 4096}),
+    quick={"rows": 64},
+    full={"rows": 4096},
     settings={"n": 16, "k": 8, "leaves (1-based)": tuple(leaf + 1 for leaf in LEAVES)},
     seconds=(4, 4, 4),
 )
-def figures(trial: Trial, rows: int) -> Drawn:
+def figures(trial: Trial, rows: int = 256) -> Drawn:
     tree, generator = ParityTree(16, LEAVES), np.random.default_rng(trial.seed)
     signs = generator.choice([-1.0, 1.0], (rows, 16))
     scores = generator.normal(size=(tree.size, tree.k - 1))
@@ -160,15 +169,12 @@ class Links(NamedTuple):
     title="Six ReQU neurons make a link of any slope above 2, so g comes close to 1.5",
     statement="‖φ'‖∞ > 2 is needed, and any such value is reached by O(1) ReQU neurons, locally "
     "quadratic around 0 and ±1 and straight between; so g = log2‖φ'‖∞ + 1/2 can be close to 1.5.",
-    efforts=Efforts(
-        quick={"slopes": (2.01, 2.2, 4.0)},
-        default={"slopes": (2.01, 2.05, 2.2, 2.5, 3.0, 4.0)},
-        full={"slopes": (2.001, 2.01, 2.05, 2.2, 2.5, 3.0, 4.0)},
-    ),
+    quick={"slopes": (2.01, 2.2, 4.0)},
+    full={"slopes": (2.001, 2.01, 2.05, 2.2, 2.5, 3.0, 4.0)},
     settings={"grid": "20,001 points of [-1, 1]", "M": 256},
     seconds=(1, 1, 2),
 )
-def link_shape(trial: Trial, slopes: Sequence[float]) -> Links:
+def link_shape(trial: Trial, slopes: Sequence[float] = (2.01, 2.05, 2.2, 2.5, 3.0, 4.0)) -> Links:
     made = [_link(slope) for slope in trial.track(slopes)]
     columns = (np.array(column) for column in zip(*made, strict=True))
     off, steepest, neurons, curvature, signal = columns

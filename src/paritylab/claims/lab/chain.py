@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import OURS, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.claims.lab.shifted_chain import Harm, harmed_steps, joined_bits
 from paritylab.learning.chain.teacher import chain_curve, usual_step
 from paritylab.models import CosineLink
@@ -63,18 +59,19 @@ class Samples(NamedTuple):
     "predicted least error, half of the targets have every pair found at the N at which "
     "Σ_m E[1 - Φ(SNR + ξ)^(M-2)] = ln 2, and every fresh input right where the expected number of "
     "broken nodes is ln 2; for large n both are n times a linear function of log n.",
-    efforts=Efforts(
-        quick={"cells": ((128, 6), (256, 6)), "points": 5},
-        default={"cells": ((128, 40), (256, 32), (512, 12)), "points": 8},
-        full={
-            "cells": ((128, 100), (256, 100), (512, 60), (1024, 40), (2048, 30), (4096, 24)),
-            "points": 12,
-        },
-    ),
+    quick={"cells": ((128, 6), (256, 6)), "points": 5},
+    full={
+        "cells": ((128, 100), (256, 100), (512, 60), (1024, 40), (2048, 30), (4096, 24)),
+        "points": 12,
+    },
     settings={"k": "n/2", "link": "-cos(πt)", "fresh inputs": 500, "N": "0.65 … 1.6 of predicted"},
     seconds=(10, 30, 400),
 )
-def chain_samples(trial: Trial, cells: Sequence[tuple[int, int]], points: int) -> Samples:
+def chain_samples(
+    trial: Trial,
+    cells: Sequence[tuple[int, int]] = ((128, 40), (256, 32), (512, 12)),
+    points: int = 8,
+) -> Samples:
     goals: dict[str, list[Any]] = {"pairs": [], "inputs": []}
     predicted: dict[str, list[float]] = {"pairs": [], "inputs": []}
     grids = []
@@ -216,15 +213,14 @@ class Harmed(NamedTuple):
     "logarithm over the score; far less for the parity set itself; 0.8/s for a lie about one "
     "child) and wrong beyond; past it, on inputs with a shifted parity set, the chain does worse "
     "than one constant answer.",
-    efforts=Efforts(
-        quick={"size": (64, 32), "samples": 65_536, "runs": 4},
-        default={"size": (64, 32), "samples": 65_536, "runs": 12},
-        full={"size": (128, 64), "samples": 65_536, "runs": 40},
-    ),
+    quick={"runs": 4},
+    full={"size": (128, 64), "runs": 40},
     settings={"link": "-cos(πt)", "harm": f"{MULTIPLES} of the predicted limit", "inputs": 500},
     seconds=(15, 25, 200),
 )
-def chain_shift(trial: Trial, size: tuple[int, int], samples: int, runs: int) -> Harmed:
+def chain_shift(
+    trial: Trial, size: tuple[int, int] = (64, 32), samples: int = 65_536, runs: int = 12
+) -> Harmed:
     n, k = size
     trees = random_trees(n, k, runs, key=trial.seed)
     score, eta = step_error(n, k, float(samples), LINK).score, usual_step(n, k, LINK, samples)

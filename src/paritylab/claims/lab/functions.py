@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Heatmap, in_tab
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import OURS, Heatmap, Judged, Trial, claim, holds, in_tab, refuted, undecided
 from paritylab.claims.lab.influence import most_influential
 from paritylab.claims.lab.juntas import inversions
 from paritylab.learning import (
@@ -201,16 +197,18 @@ RIGHT = 0.95
     "pull every one of them, and not otherwise. Leap does not order what it finds: some function "
     "is found less often than another of higher leap. A ReLU net trained by SGD is ordered by "
     "leap: the lower of two functions of equally many bits is learnt in fewer steps.",
-    efforts=Efforts(
-        quick={"names": OF_THREE, "n": 16, "runs": 16, "net": 300, "anneal": 0},
-        default={"names": OF_THREE, "n": 16, "runs": 20, "net": 600, "anneal": 600},
-        full={"names": tuple(FUNCTIONS), "n": 16, "runs": 40, "net": 4000, "anneal": 1500},
-    ),
+    quick={"runs": 16, "net": 300, "anneal": 0},
+    full={"names": tuple(FUNCTIONS), "runs": 40, "net": 4000, "anneal": 1500},
     settings={"width of the net": 64, "batch": 32, "data": "population; fresh rows for the net"},
     seconds=(5, 12, 120),
 )
 def functions(
-    trial: Trial, names: Sequence[str], n: int, runs: int, net: int, anneal: int
+    trial: Trial,
+    names: Sequence[str] = OF_THREE,
+    n: int = 16,
+    runs: int = 20,
+    net: int = 600,
+    anneal: int = 600,
 ) -> Table:
     generator = np.random.default_rng(trial.seed)
     facts, pulled, stepped, steps, annealed = [], [], [], [], []

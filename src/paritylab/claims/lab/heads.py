@@ -5,11 +5,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Heatmap, Line, Lines, Mark, SideBySide
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Bars,
+    Heatmap,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    SideBySide,
+    Trial,
+    claim,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning import Annealed, Heads, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
 from paritylab.problem import Parity, random_parities
@@ -46,17 +56,14 @@ class Annealing(NamedTuple):
     "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter end on exactly B "
     "in over 70 % of single starts at each n ≤ 1000 and k tried, and in over 95 % of all runs "
     "with restarts asked for by the model's own correlation.",
-    efforts=Efforts(
-        quick={"cells": ((12, 3, 80),), "basin": 12},
-        default={"cells": ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 40)), "basin": 24},
-        full={
-            "cells": (
-                *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
-                (10_000, 3, 100),
-            ),
-            "basin": 48,
-        },
-    ),
+    quick={"cells": ((12, 3, 80),), "basin": 12},
+    full={
+        "cells": (
+            *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
+            (10_000, 3, 100),
+        ),
+        "basin": 48,
+    },
     settings={
         "steps": 1500,
         "tau": "1 → 0.5/n²",
@@ -67,7 +74,11 @@ class Annealing(NamedTuple):
     },
     seconds=(15, 35, 300),
 )
-def heads_learn(trial: Trial, cells: Sequence[tuple[int, int, int]], basin: int) -> Annealing:
+def heads_learn(
+    trial: Trial,
+    cells: Sequence[tuple[int, int, int]] = ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 40)),
+    basin: int = 24,
+) -> Annealing:
     single, restarted = [], []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
@@ -178,15 +189,14 @@ class FromRows(NamedTuple):
     title="From samples, annealed heads need rows that grow faster than n",
     statement="Ours: for k = 2 the share of annealed runs that find B from 8n labelled rows falls "
     "as n grows, so the rows they need grow faster than linearly.",
-    efforts=Efforts(
-        quick={"sizes": (6, 24), "runs": 60, "steps": 400},
-        default={"sizes": (6, 12, 24), "runs": 60, "steps": 600},
-        full={"sizes": (6, 12, 24, 48), "runs": 200, "steps": 1500},
-    ),
+    quick={"sizes": (6, 24), "steps": 400},
+    full={"sizes": (6, 12, 24, 48), "runs": 200, "steps": 1500},
     settings={"k": 2, "rows": "8n, and 8n·(n/6)"},
     seconds=(15, 10, 300),
 )
-def heads_samples(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> FromRows:
+def heads_samples(
+    trial: Trial, sizes: Sequence[int] = (6, 12, 24), runs: int = 60, steps: int = 600
+) -> FromRows:
     linear: list[Rate] = []
     square: list[Rate] = []
     for n in trial.track(sizes):
@@ -266,23 +276,21 @@ ALL, EACH = 0.9, 0.7
     "zero puts the k largest scores on B; with m = 3·k³·ln² n and the gain ln n + 2, the same for "
     "every draw, it is right on every input: both in over 90 % of all draws and over 70 % at each "
     "n and k tried.",
-    efforts=Efforts(
-        quick={"rank": ((256, 2), (256, 5), (1024, 5)), "right": ((256, 2), (256, 3)), "draws": 40},
-        default={
-            "rank": tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5, 8)),
-            "right": ((256, 2), (256, 3), (1024, 3), (256, 5)),
-            "draws": 40,
-        },
-        full={
-            "rank": tuple((n, k) for n in (256, 1024, 8192) for k in (2, 3, 5, 8, 16)),
-            "right": tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5)),
-            "draws": 100,
-        },
-    ),
+    quick={"rank": ((256, 2), (256, 5), (1024, 5)), "right": ((256, 2), (256, 3))},
+    full={
+        "rank": tuple((n, k) for n in (256, 1024, 8192) for k in (2, 3, 5, 8, 16)),
+        "right": tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5)),
+        "draws": 100,
+    },
     settings={"gain": "ln n + 2, for every input", "positions": "random signs"},
     seconds=(1, 2, 600),
 )
-def one_step_k(trial: Trial, rank: Cells, right: Cells, draws: int) -> Widths:
+def one_step_k(
+    trial: Trial,
+    rank: Cells = tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5, 8)),
+    right: Cells = ((256, 2), (256, 3), (1024, 3), (256, 5)),
+    draws: int = 40,
+) -> Widths:
     seeds = [1000 * trial.seed + draw for draw in range(draws)]
     found = Widths({}, {})
     for n, k in trial.track(rank):

@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import OURS, Bars, Judged, Trial, claim, holds, refuted, undecided
 from paritylab.learning import Annealed, Heads, Population, learn
 from paritylab.problem import Junta
 from paritylab.statistics import Rate
@@ -65,15 +61,14 @@ def symmetric_functions(k: int) -> list[tuple[int, ...]]:
     "3 bits by its top Fourier coefficient: in nearly all runs from |f̂(B)| = 3/4 on, in few up to "
     "1/4. The lowest degree of f does not order them: some function is found less often than "
     "another whose lowest degree is higher.",
-    efforts=Efforts(
-        quick={"n": 12, "runs": 12, "steps": 300, "fitted": False},
-        default={"n": 16, "runs": 24, "steps": 600, "fitted": False},
-        full={"n": 20, "runs": 64, "steps": 1500, "fitted": True},
-    ),
+    quick={"n": 12, "runs": 12, "steps": 300},
+    full={"n": 20, "runs": 64, "steps": 1500, "fitted": True},
     settings={"k": (2, 3), "data": "population", "fitted readout": "lines through f's values"},
     seconds=(8, 11, 200),
 )
-def juntas(trial: Trial, n: int, runs: int, steps: int, fitted: bool) -> Found:
+def juntas(
+    trial: Trial, n: int = 16, runs: int = 24, steps: int = 600, fitted: bool = False
+) -> Found:
     functions = [values for k in (2, 3) for values in symmetric_functions(k)]
     generator = np.random.default_rng(trial.seed)
     rows, fits = [], []

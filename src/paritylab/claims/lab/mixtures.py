@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import OURS, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.claims.lab.gaussian_clusters import mixture_step
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.statistics import Rate
@@ -46,15 +42,18 @@ class Mixtures(NamedTuple):
     statement="HG1 asks what lies beyond bits. Ours: with signs under normal noise one step of "
     "the two heads still finds the pair, and its accuracy comes within 12 points of the closed "
     "form of 1 - 2z² at equal weights, itself below what reading both signs off would reach.",
-    efforts=Efforts(
-        quick={"n": 16, "rows": 40_000, "spreads": (0.25, 1.0), "runs": 16},
-        default={"n": 32, "rows": 100_000, "spreads": (0.1, 0.25, 0.5, 1.0), "runs": 16},
-        full={"n": 128, "rows": 1_000_000, "spreads": (0.1, 0.25, 0.5, 1.0), "runs": 40},
-    ),
+    quick={"n": 16, "rows": 40_000, "spreads": (0.25, 1.0)},
+    full={"n": 128, "rows": 1_000_000, "runs": 40},
     settings={"m": "12 ln n", "gain": "2 ln n + 6", "fresh rows": 4000, "loss": "correlation"},
     seconds=(2, 8, 300),
 )
-def gaussian_xor(trial: Trial, n: int, rows: int, spreads: Sequence[float], runs: int) -> Mixtures:
+def gaussian_xor(
+    trial: Trial,
+    n: int = 32,
+    rows: int = 100_000,
+    spreads: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
+    runs: int = 16,
+) -> Mixtures:
     found, accuracy, error = [], [], []
     for spread in trial.track(spreads):
         done = [

@@ -5,11 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Bars,
+    Judged,
+    Mark,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.claims.lab.read_from_attention import favourites, read_attention, rows_to_single_out
 from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities, sample
@@ -54,15 +61,12 @@ class Pools(NamedTuple):
     "3k positions with most attention more often than chance. Knowing these positions saves "
     "log2 C(n,k) - log2 C(3k,k) labelled rows, give or take one; without heads, 20 rows and all "
     "k-sets find B anyway.",
-    efforts=Efforts(
-        quick={"n": 10, "k": 2, "runs": 80, "steps": 400},
-        default={"n": 16, "k": 3, "runs": 100, "steps": 600},
-        full={"n": 20, "k": 3, "runs": 400, "steps": 2000},
-    ),
+    quick={"n": 10, "k": 2, "runs": 80, "steps": 400},
+    full={"n": 20, "runs": 400, "steps": 2000},
     settings={"tau": "n/4", "loss": "mean_hinge_squared", "optimiser": "adam", "rows": HANDFUL},
     seconds=(4, 15, 300),
 )
-def recover_b(trial: Trial, n: int, k: int, runs: int, steps: int) -> Pools:
+def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int = 600) -> Pools:
     data = Population(random_parities(n, k, runs, key=trial.seed))
     done = learn(Heads.code(steps=steps), data, key=trial.seed)
     pool = min(n, 3 * k)

@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from paritylab.claims.engine.figures import Bars, Line, Lines, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Bars,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.learning import Fresh, Heads, Population, learn, temperature
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
@@ -40,11 +48,8 @@ class CodeCell(NamedTuple):
     "epochs, here with exact gradients) k heads from random directions end on exactly B in more "
     "than 10 % and less than 90 % of runs, and at a squared hinge below 0.05 in less than 90 %, "
     "for n ≤ 20 and k = 2, 3.",
-    efforts=Efforts(
-        quick={"cells": ((10, 2, 60),)},
-        default={"cells": ((12, 2, 64), (16, 3, 64))},
-        full={"cells": ((12, 2, 400), (16, 3, 400), (20, 3, 400))},
-    ),
+    quick={"cells": ((10, 2, 60),)},
+    full={"cells": ((12, 2, 400), (16, 3, 400), (20, 3, 400))},
     settings={
         "tau": "n/4",
         "loss": "mean_hinge_squared",
@@ -53,7 +58,9 @@ class CodeCell(NamedTuple):
     },
     seconds=(7, 30, 600),
 )
-def code(trial: Trial, cells: Sequence[tuple[int, int, int]]) -> list[CodeCell]:
+def code(
+    trial: Trial, cells: Sequence[tuple[int, int, int]] = ((12, 2, 64), (16, 3, 64))
+) -> list[CodeCell]:
     done = []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
@@ -130,19 +137,21 @@ SOFT, SHARP = "n/4", "1/n"
     statement="HG1 leaves open whether heads learn at a temperature that does not vanish like 1/n. "
     "Ours: after 2000 steps of Adam 0.1 on the squared mean hinge more runs have their heads on "
     "exactly B at tau = n/4 than at tau = 1/n, and more have a squared hinge below 0.05.",
-    efforts=Efforts(
-        quick={"size": (10, 2), "runs": 128, "taus": (SHARP, SOFT)},
-        default={"size": (12, 2), "runs": 100, "taus": (SHARP, "1", SOFT)},
-        full={
-            "size": (16, 3),
-            "runs": 400,
-            "taus": ("1/n^2", "0.3/n", SHARP, "3/n", "1", "n/8", SOFT, "n/2", "n"),
-        },
-    ),
+    quick={"size": (10, 2), "runs": 128, "taus": (SHARP, SOFT)},
+    full={
+        "size": (16, 3),
+        "runs": 400,
+        "taus": ("1/n^2", "0.3/n", SHARP, "3/n", "1", "n/8", SOFT, "n/2", "n"),
+    },
     settings={"optimiser": "adam 0.1", "steps": 2000},
     seconds=(30, 55, 600),
 )
-def fixed_tau(trial: Trial, size: tuple[int, int], runs: int, taus: Sequence[str]) -> Temperatures:
+def fixed_tau(
+    trial: Trial,
+    size: tuple[int, int] = (12, 2),
+    runs: int = 100,
+    taus: Sequence[str] = (SHARP, "1", SOFT),
+) -> Temperatures:
     n, k = size
     data = Population(random_parities(n, k, runs, key=trial.seed))
     found = Temperatures(n, k, list(taus), {}, {}, {})
@@ -239,15 +248,17 @@ BATCH, BLIND = 64, 0.499
     statement="HG1 analyses descent on the expected risk. Ours: with the public code's settings "
     "and 64 fresh rows per step the 2k trained numbers end on exactly B in more than half as many "
     "runs as with the exact gradient, and in more runs than with labels that are coin flips.",
-    efforts=Efforts(
-        quick={"size": (10, 2), "runs": 128, "rows": (BATCH,)},
-        default={"size": (12, 2), "runs": 100, "rows": (16, BATCH)},
-        full={"size": (16, 3), "runs": 400, "rows": (16, BATCH, 256, 1024, 4096)},
-    ),
+    quick={"size": (10, 2), "runs": 128, "rows": (BATCH,)},
+    full={"size": (16, 3), "runs": 400, "rows": (16, BATCH, 256, 1024, 4096)},
     settings={"optimiser": "adam 0.1", "tau": "n/4", "loss": "mean_hinge_squared", "steps": 2000},
     seconds=(20, 20, 400),
 )
-def sgd(trial: Trial, size: tuple[int, int], runs: int, rows: Sequence[int]) -> Batches:
+def sgd(
+    trial: Trial,
+    size: tuple[int, int] = (12, 2),
+    runs: int = 100,
+    rows: Sequence[int] = (16, BATCH),
+) -> Batches:
     seed, learner = trial.seed, Heads.code()
     targets = random_parities(*size, runs, key=seed)
     blind = random_parities(*size, runs, key=seed, noise=BLIND)

@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import OURS, Bars, Judged, Trial, claim, corrected, holds, refuted, undecided
 from paritylab.claims.lab.numpy_race import Net, Pointers, labelled_rows, shares_wrong
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, rate_difference
@@ -100,15 +96,12 @@ class Match(NamedTuple):
     "heads with the readout cos(πs), 2k trained numbers, learn k-parity more often than a "
     "feed-forward net of k neurons, with k(n + 2) + 1. With the readout and loss of HG1's public "
     "code they are not ahead.",
-    efforts=Efforts(
-        quick={"cells": ((10, 3, 100),), "runs": 30, "steps": 300},
-        default={"cells": ((10, 2, 300), (12, 3, 120)), "runs": 60, "steps": 400},
-        full={
-            "cells": tuple((n, k, rows * n) for n in (10, 12) for k in (2, 3) for rows in (10, 40)),
-            "runs": 200,
-            "steps": 1000,
-        },
-    ),
+    quick={"cells": ((10, 3, 100),), "runs": 30, "steps": 300},
+    full={
+        "cells": tuple((n, k, rows * n) for n in (10, 12) for k in (2, 3) for rows in (10, 40)),
+        "runs": 200,
+        "steps": 1000,
+    },
     settings={
         "steps of Adam": {"net": NET_STEPS, "heads": HEAD_STEPS},
         "tau of heads": "n/4, and 1 with b = 0.1",
@@ -116,7 +109,12 @@ class Match(NamedTuple):
     },
     seconds=(3, 10, 350),
 )
-def width_k(trial: Trial, cells: Sequence[tuple[int, int, int]], runs: int, steps: int) -> Match:
+def width_k(
+    trial: Trial,
+    cells: Sequence[tuple[int, int, int]] = ((10, 2, 300), (12, 3, 120)),
+    runs: int = 60,
+    steps: int = 400,
+) -> Match:
     races = [_race(trial.seed, *cell, runs=runs, steps=steps) for cell in trial.track(cells)]
     last = races[-1]
     fewest = min(races, key=lambda race: race.rows)

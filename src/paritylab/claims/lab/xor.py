@@ -5,11 +5,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Line, Lines, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Bars,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    holds,
+    refuted,
+    undecided,
+)
 from paritylab.claims.lab.one_step_functions import step_on
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.statistics import Rate
@@ -40,15 +48,14 @@ class Balance(NamedTuple):
     statement="Ours: if every coordinate of the positions is +1 as often as -1 (n even), the two "
     "bits get equal weights, and with m = 20 ln n and any gain from 40 to 320 one step is within "
     "0.001 of the label on every input for at least 95 % of targets, already at n = 64.",
-    efforts=Efforts(
-        quick={"sizes": (64, 1024), "draws": 10},
-        default={"sizes": (64, 256, 1024, 16_384), "draws": 20},
-        full={"sizes": (64, 256, 1024, 16_384, 65_536), "draws": 50},
-    ),
+    quick={"sizes": (64, 1024), "draws": 10},
+    full={"sizes": (64, 256, 1024, 16_384, 65_536), "draws": 50},
     settings={"m": "20 ln n", "gains": GAINS, "pairs per draw of positions": 10},
     seconds=(1, 3, 60),
 )
-def balanced(trial: Trial, sizes: Sequence[int], draws: int) -> Balance:
+def balanced(
+    trial: Trial, sizes: Sequence[int] = (64, 256, 1024, 16_384), draws: int = 20
+) -> Balance:
     errors: dict[bool, list[np.ndarray]] = {True: [], False: []}
     imbalance = 0.0
     for n in trial.track(sizes):
@@ -152,15 +159,12 @@ class Seen(NamedTuple):
     "bit i a signal of exactly -(4/n)·Σ_j E[f·x_i·x_j], and puts the bits of f on top if all of "
     "these are positive and not otherwise: XOR, OR and not-all-equal are found; AND, equality, "
     "majority and parities of 3 or 4 bits are not.",
-    efforts=Efforts(
-        quick={"sizes": (32,), "draws": 30},
-        default={"sizes": (32, 1000), "draws": 40},
-        full={"sizes": (32, 1000, 10_000), "draws": 100},
-    ),
+    quick={"sizes": (32,), "draws": 30},
+    full={"sizes": (32, 1000, 10_000), "draws": 100},
     settings={"m": "40 ln n", "positions": "balanced signs", "readout": "1 - 2z²"},
     seconds=(2, 5, 60),
 )
-def functions(trial: Trial, sizes: Sequence[int], draws: int) -> dict[str, Seen]:
+def functions(trial: Trial, sizes: Sequence[int] = (32, 1000), draws: int = 40) -> dict[str, Seen]:
     seen = {}
     for name, (bits, function) in trial.track(FUNCTIONS.items()):
         predicted = pair_signal(function, bits)

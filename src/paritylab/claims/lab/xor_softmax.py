@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import OURS, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.claims.lab.softmax_substitutes import (
     FEATURES,
     STAND_INS,
@@ -46,11 +42,8 @@ class StandIns(NamedTuple):
     "step, weights from the two largest scores alone are right on every input as often as softmax, "
     f"while 1 + score and {FEATURES} positive random features are wrong on some input, at any gain "
     "tried.",
-    efforts=Efforts(
-        quick={"sizes": (64,), "runs": 64},
-        default={"sizes": (64, 256, 1024), "runs": 64},
-        full={"sizes": (64, 256, 1024, 4096), "runs": 200},
-    ),
+    quick={"sizes": (64,)},
+    full={"sizes": (64, 256, 1024, 4096), "runs": 200},
     settings={
         "m": "12 ln n",
         "gains": "9 from 4 to 400, chosen on half of the runs, judged on the rest",
@@ -58,7 +51,7 @@ class StandIns(NamedTuple):
     },
     seconds=(2, 5, 120),
 )
-def cheap_softmax(trial: Trial, sizes: Sequence[int], runs: int) -> StandIns:
+def cheap_softmax(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: int = 64) -> StandIns:
     gains = np.geomspace(4, 400, 9)
     right: dict[str, list[Rate]] = {name: [] for name in STAND_INS}
     for n in trial.track(sizes):
@@ -117,15 +110,14 @@ class Band(NamedTuple):
     statement="A review of HG2 says that the pair is isolated only in a narrow band of "
     "temperatures. Ours: with random positions the gains that are right on every input span a "
     "ratio that grows like a power of n, and balanced positions serve at any larger gain.",
-    efforts=Efforts(
-        quick={"sizes": (256, 1024, 4096, 16_384, 65_536), "draws": 3},
-        default={"sizes": (256, 1024, 4096, 16_384, 65_536), "draws": 6},
-        full={"sizes": (256, 1024, 4096, 16_384, 65_536, 262_144), "draws": 20},
-    ),
+    quick={"draws": 3},
+    full={"sizes": (256, 1024, 4096, 16_384, 65_536, 262_144), "draws": 20},
     settings={"m": "12 ln n", "gains": "40 from 4 to 4000", "pairs per draw of positions": 5},
     seconds=(4, 7, 120),
 )
-def temperature_band(trial: Trial, sizes: Sequence[int], draws: int) -> Band:
+def temperature_band(
+    trial: Trial, sizes: Sequence[int] = (256, 1024, 4096, 16_384, 65_536), draws: int = 6
+) -> Band:
     gains = np.geomspace(4, 4000, 40)
     low, high, balanced = [], [], []
     for n in trial.track(sizes):
@@ -212,15 +204,12 @@ class TwoLayers(NamedTuple):
     statement="A review of HG2 asks for higher degree by more layers. A first look: of a 4-parity "
     "the label adds nothing to the first layer's gradient, wherever its directions are; with the "
     "two inner parities as its labels one step per layer is right on every input tried.",
-    efforts=Efforts(
-        quick={"sizes": (64,), "runs": 16},
-        default={"sizes": (64, 256, 1024), "runs": 20},
-        full={"sizes": (64, 256, 1024, 4096), "runs": 100},
-    ),
+    quick={"sizes": (64,), "runs": 16},
+    full={"sizes": (64, 256, 1024, 4096), "runs": 100},
     settings={"m": "12 ln n", "gain": "2 ln n + 6", "fresh inputs": 2000, "exact part": "n = 10"},
     seconds=(1, 3, 60),
 )
-def two_layers(trial: Trial, sizes: Sequence[int], runs: int) -> TwoLayers:
+def two_layers(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: int = 20) -> TwoLayers:
     inputs, stacked, largest = 2000, {}, 0.0
     for n in trial.track(sizes):
         found = [

@@ -5,11 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import OURS, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
 from paritylab.claims.lab.random_starts import solved_from_starts
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
@@ -43,15 +39,12 @@ class Starts(NamedTuple):
     "start. Ours: it does not need one. From w = 0 one step is right on every input; from normal "
     "w_h with standard deviation σ half of the runs are up to a σ that falls like m/n under the "
     "squared loss and does not depend on n under the correlation loss.",
-    efforts=Efforts(
-        quick={"sizes": (64, 512), "runs": 200},
-        default={"sizes": (64, 256, 1024), "runs": 200},
-        full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
-    ),
+    quick={"sizes": (64, 512)},
+    full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
     settings={"m": "12 ln n", "gain": "2 ln n + 6", "positions": "balanced"},
     seconds=(2, 3, 120),
 )
-def init_variance(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
+def init_variance(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: int = 200) -> Starts:
     flags: dict[str, list] = {loss: [] for loss in LOSSES}
     zero, specific = [], {}
     for n in trial.track(sizes):
