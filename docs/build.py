@@ -12,8 +12,10 @@ from typing import Any
 
 import paritylab
 import paritylab.solvers
+from paritylab import lazy
 from paritylab.claims import PAPERS, Claim, Effort, Status, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
+from paritylab.claims.engine import catalogue
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
 from paritylab.options import OPTIONS, PROBLEM, Option
@@ -177,7 +179,7 @@ def claims_index(claims: dict[str, Claim]) -> str:
 def api_page() -> str:
     """Public names, each with the first line of its docstring."""
     lines = ["# Public names", "", "Import them from `paritylab`. `help(name)` says more.", ""]
-    homes = paritylab._homes()
+    homes = lazy.homes(paritylab.__file__)
     for home in sorted(set(homes.values())):
         lines += [f"## {home}", ""]
         for name in sorted((n for n in homes if homes[n] == home), key=str.lower):
@@ -320,6 +322,7 @@ def pages() -> dict[Path, str]:
         HERE / "claims" / f"{id}.md": claim_page(claim, rows.get(id))
         for id, claim in claims.items()
     }
+    made[catalogue.FILE] = catalogue.render(claims.values())
     made[HERE / "errata.md"] = errata_page(rows)
     made[HERE / "coverage.md"] = coverage_page(claims)
     made[HERE / "claims" / "README.md"] = claims_index(claims)

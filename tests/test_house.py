@@ -18,7 +18,7 @@ README = (ROOT / "README.md").read_text()
 #: A part of the house imports only from parts before it, sub-packages included; a module belongs
 #: to the longest name that fits. The faces (cli) come last and may import all.
 HOUSE = (
-    *("precision", "files", "options", "statistics", "problem", "models", "theory"),
+    *("lazy", "precision", "files", "options", "statistics", "problem", "models", "theory"),
     *("risk.result", "risk.routes", "risk"),
     *(
         "learning.saving",
