@@ -4,7 +4,6 @@ import difflib
 import json
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -205,23 +204,24 @@ _SPARE = ("seconds", "evidence", "finding")
 
 
 def _cells(row: Row, finding_length: int = 72) -> list[str]:
+    from paritylab.claims.engine.rows import verdict_word
+
     finding = str(row["finding"])
     if len(finding) > finding_length:
         finding = finding[: finding_length - 1].rsplit(" ", 1)[0] + " …"
-    return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
+    return [row["id"], verdict_word(row), row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
 
 
 def _summaries(rows: list[Row]) -> list[str]:
-    """A line for each paper: how many claims, what became of them, how long they took."""
+    """A line for each paper or file: what became of its claims, how long they took."""
+    from paritylab.claims.engine.rows import tally
+
     lines = []
     groups = [row["file"] or row["paper"].upper() for row in rows]
     for group in dict.fromkeys(groups):
         mine = [row for row, its in zip(rows, groups, strict=True) if its == group]
-        counts = Counter(row["status"] for row in mine)
-        found = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         seconds = sum(row["seconds"] for row in mine)
-        noun = "claim" if len(mine) == 1 else "claims"
-        lines.append(f"{group}: {len(mine)} {noun}, {found}; {seconds:.0f} s")
+        lines.append(f"{group}: {tally(mine)} ({seconds:.0f} s)")
     return lines
 
 
