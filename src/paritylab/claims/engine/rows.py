@@ -144,7 +144,7 @@ _FORM: dict[str, tuple[type | tuple[type, ...], bool]] = {
     **dict.fromkeys(("measured", "predicted", "settings", "series", "versions"), (dict, False)),
     **dict.fromkeys(("margin", "seconds", "runs", "seed"), ((int, float, str), True)),
     "schema": (int, True),
-    "interval": (list, True),
+    "interval": ((list, str), True),
     "counted": (bool, False),
 }
 
