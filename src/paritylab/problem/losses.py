@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
-Pointwise = Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+Pointwise = Callable[[Array | float, Float[Array, "..."]], Float[Array, "..."]]
 
 
-def _same(mean: Any) -> Any:
+def _same(mean: Float[Array, ""]) -> Float[Array, ""]:
     return mean
 
 
@@ -39,24 +38,30 @@ class Loss:
         """Whether the risk is the mean itself."""
         return self.outer is _same
 
-    def noisy(self, y: Any, prediction: Any, noise: Any) -> Any:
+    def noisy(
+        self,
+        y: Array | float,
+        prediction: Float[Array, "..."],
+        noise: Float[AnyArray, ""] | float,
+    ) -> Float[Array, "..."]:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
-        return (1 - noise) * self.pointwise(y, prediction) + noise * self.pointwise(-y, prediction)
+        kept, flipped = self.pointwise(y, prediction), self.pointwise(-y, prediction)
+        return jnp.asarray((1 - noise) * kept + noise * flipped)
 
 
-def _hinge(y: Any, prediction: Any) -> Any:
+def _hinge(y: Array | float, prediction: Array) -> Array:
     return jnp.maximum(0, 1 - y * prediction)
 
 
-def _squared_hinge(y: Any, prediction: Any) -> Any:
+def _squared_hinge(y: Array | float, prediction: Array) -> Array:
     return _hinge(y, prediction) ** 2
 
 
-def _squared(y: Any, prediction: Any) -> Any:
+def _squared(y: Array | float, prediction: Array) -> Array:
     return (prediction - y) ** 2 / 2
 
 
-def _product(y: Any, prediction: Any) -> Any:
+def _product(y: Array | float, prediction: Array) -> Array:
     return y * prediction
 
 
@@ -78,7 +83,7 @@ LOSSES: dict[str, Loss] = {
 }
 
 
-def as_loss(loss: Any) -> Loss:
+def as_loss(loss: str | Loss | Pointwise) -> Loss:
     """A loss from its name, from a function loss(y, ŷ) of two numbers, or a `Loss` as it is.
 
     >>> as_loss("hinge").name
