@@ -18,12 +18,13 @@ Method = Literal["wilson", "exact"]
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of successes with its 95 % Wilson interval; as text "57 % [47, 66]".
+    """A share of successes with its 95 % Wilson interval.
 
-    successes, runs: counts. No run at all is a rate that says nothing: NaN in [0, 1].
+    successes, runs: counts. No run at all is a rate that says nothing: NaN in [0, 1]. As text it
+    has its counts, and a share is never rounded onto 0 or 100 %.
 
-    >>> print(Rate(57, 100), Rate.of([True, False]).interval[0] > 0)
-    57 % [47, 66] True
+    >>> print(Rate(57, 100), "and", Rate(199, 200))
+    57 of 100, 57 % [47, 66] and 199 of 200, 99.5 % [97, 99.9]
     """
 
     successes: int
@@ -40,6 +41,9 @@ class Rate:
         return cls(int(np.count_nonzero(array)), array.size)
 
     def __post_init__(self) -> None:
+        counts = (self.successes, self.runs)
+        if any(isinstance(each, bool) or int(each) != each for each in counts):
+            raise ValueError(f"a rate has whole numbers of successes and runs, got {counts}")
         if not 0 <= self.successes <= self.runs:
             raise ValueError(
                 f"successes must be between 0 and runs={self.runs}, got {self.successes}"
@@ -66,9 +70,37 @@ class Rate:
         return rate < self.low or rate > self.high
 
     def __str__(self) -> str:
-        if not self.runs:
-            return "no runs"
-        return f"{100 * self.value:.0f} % [{100 * self.low:.0f}, {100 * self.high:.0f}]"
+        return f"{self.count}, {self.percent}" if self.runs else "no runs"
+
+    @property
+    def count(self) -> str:
+        """The counts alone: "57 of 100"."""
+        return f"{self.successes:,} of {self.runs:,}"
+
+    @property
+    def percent(self) -> str:
+        """The share and its interval alone: "57 % [47, 66]"."""
+        share = share_text(self.successes, self.runs)
+        return f"{share} [{_percent(self.low)}, {_percent(self.high)}]"
+
+
+def share_text(successes: float, runs: float) -> str:
+    """A share as text with as many digits as it needs not to look like none or all.
+
+    >>> share_text(1, 3), share_text(1, 400), share_text(199_999, 200_000), share_text(5, 5)
+    ('33 %', '0.2 %', '99.9995 %', '100 %')
+    """
+    return f"{_percent(successes / runs)} %" if runs else "no share"
+
+
+def _percent(share: float) -> str:
+    if share in (0.0, 1.0) or not math.isfinite(share):
+        return f"{100 * share:.0f}"
+    for digits in range(7):
+        text = f"{100 * share:.{digits}f}"
+        if 0 < float(text) < 100:
+            return text
+    return "< 0.000001" if share < 0.5 else "> 99.999999"
 
 
 def rate_interval(
