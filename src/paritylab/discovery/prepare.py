@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from paritylab.discovery.columns import Coding, Column, Kept
-from paritylab.discovery.reading import Table
+from paritylab.discovery.reading import TableReader
 from paritylab.discovery.words import counted, listed, shown
 
 #: Rows packed at a time.
@@ -92,7 +92,7 @@ class Prepared:
     notes: Notes
 
 
-def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
+def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Prepared:
     """Read the whole table and turn it into bits; what cannot be used is noted or refused."""
     _check_names(table.names, targets, choices)
     kept = Kept(table.names, [each.column for each in choices.bits])

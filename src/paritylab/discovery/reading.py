@@ -21,7 +21,7 @@ from paritylab.discovery.blocks import Block, Cells, DelimitedText, distinct
 from paritylab.discovery.words import shown
 
 
-class Table(Protocol):
+class TableReader(Protocol):
     """A table that is read once, front to back."""
 
     names: list[str]
@@ -62,7 +62,7 @@ def _is_missing(value: Any) -> bool:
 
 
 @contextmanager
-def open_table(source: Any) -> Iterator[Table]:
+def open_table(source: Any) -> Iterator[TableReader]:
     """A table from a path, "-" for standard input, a mapping of columns, or a data frame."""
     if isinstance(source, str | Path):
         if str(source) == "-":
@@ -86,7 +86,7 @@ def open_table(source: Any) -> Iterator[Table]:
 
 
 @contextmanager
-def _file(path: Path) -> Iterator[Table]:
+def _file(path: Path) -> Iterator[TableReader]:
     name = str(path)
     what = shown(name if len(name) <= 60 else f"…{name[-58:]}")
     try:

@@ -13,7 +13,7 @@ import numpy as np
 
 from paritylab.discovery.blocks import Block
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.reading import Table, open_table
+from paritylab.discovery.reading import TableReader, open_table
 from paritylab.discovery.words import listed, shown
 from paritylab.files import write_atomically
 
@@ -81,7 +81,7 @@ class Rule:
             known &= there
         return parity, known
 
-    def over(self, table: Table) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
+    def over(self, table: TableReader) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
         """Blocks of an open table with their predicted bits and flags of known rows."""
         if not self.found:
             raise ValueError("no parity was found; there is no rule to apply")
