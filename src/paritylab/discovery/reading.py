@@ -57,7 +57,7 @@ def _as_cells(values: Any) -> Cells:
     return ["" if _is_missing(each) else str(each) for each in array.tolist()]
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or str(value) in ("nan", "NaT", "<NA>")
 
 
@@ -156,7 +156,7 @@ class _Unpacked:
 
     def read(self, size: int = -1) -> bytes:
         try:
-            data = self._stream.read(size)
+            data: bytes = self._stream.read(size)
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{self._what} cannot be unpacked: {error}") from None
         self._given += len(data)

@@ -119,13 +119,15 @@ def _search(task: Task, steps: tuple[Step, ...], supported: bool) -> Search:
     )
 
 
-def _imbalance(table: LabelledRows, steps: tuple[Step, ...]) -> tuple[float, ...]:
-    """For k = 1, 2, … the product of the k largest |means| of columns ±1."""
+def _imbalance(table: LabelledRows, steps: tuple[Step, ...]) -> tuple[tuple[float, float], ...]:
+    """For k = 1, 2, … the products of the k smallest and of the k largest |means| of columns ±1."""
     most = max((step.largest for step in steps if not step.clean), default=0)
     if any(step.every_size and not step.clean for step in steps):
         most = table.distinct
-    means = np.sort(np.abs(1 - 2 * table.distinct_bits.mean(axis=0)))[::-1]
-    return tuple(np.cumprod(means[:most]).tolist())
+    means = np.sort(np.abs(1 - 2 * table.distinct_bits.mean(axis=0)))
+    least, largest = (np.cumprod(each[:most]).tolist() for each in (means, means[::-1]))
+    # Of all columns both are one product, but for its last digit.
+    return tuple((low, max(low, high)) for low, high in zip(least, largest, strict=True))
 
 
 def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:

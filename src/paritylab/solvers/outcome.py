@@ -149,8 +149,8 @@ class Search:
     """A whole search.
 
     rows: of the table; minus: those labelled -1. columns: that change and differ. k: the size asked
-    for, if any. alpha: the level. imbalance: for k = 1, 2, … the largest |mean| of a product of k
-    columns ±1, columns taken for independent; empty where something was found. steps: what the
+    for, if any. alpha: the level. imbalance: for k = 1, 2, … the least and the largest |mean| of a
+    product of k columns ±1, taken for independent; empty where something was found. steps: what the
     methods did, in order. stop: why it ended. seconds: it took.
     """
 
@@ -159,14 +159,14 @@ class Search:
     columns: int
     k: int | None
     alpha: float
-    imbalance: tuple[float, ...]
+    imbalance: tuple[tuple[float, float], ...]
     steps: tuple[Step, ...]
     stop: Stop
     seconds: float
 
     def __post_init__(self) -> None:
         sane = 0 <= self.minus <= self.rows and 0 < self.alpha < 1
-        if not sane or any(not 0 <= each <= 1 for each in self.imbalance):
+        if not sane or any(not 0 <= least <= most <= 1 for least, most in self.imbalance):
             raise ValueError("a search needs 0 ≤ minus ≤ rows, alpha and imbalance within 0 and 1")
         if self.columns > MOST_COLUMNS and any(s.every_size and not s.clean for s in self.steps):
             raise ValueError(f"nobody examines all sets of {self.columns} columns")
@@ -241,7 +241,7 @@ class Search:
             "sizes": [
                 {**_size_json(size), "least_agreement": least.get(size.k)} for size in self.sizes
             ],
-            "imbalance": list(self.imbalance),
+            "imbalance": [list(each) for each in self.imbalance],
             "steps": [_step_json(step) for step in self.steps],
         }
 
@@ -255,7 +255,7 @@ class Search:
                 columns=int(data["columns"]),
                 k=None if data["k"] is None else int(data["k"]),
                 alpha=float(data["alpha"]),
-                imbalance=tuple(float(each) for each in data["imbalance"]),
+                imbalance=tuple((float(least), float(most)) for least, most in data["imbalance"]),
                 steps=tuple(_step(each) for each in data["steps"]),
                 stop=Stop(data["stop"]),
                 seconds=float(data["seconds"]),

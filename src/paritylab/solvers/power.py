@@ -100,19 +100,21 @@ def least_agreement(
     k: int,
     rows: int,
     minus: int,
-    imbalance: float,
+    imbalance: tuple[float, float],
     alpha: float = 0.01,
     power: float = 0.99,
     known: bool = True,
 ) -> float | None:
     """The least share of rows such that a k-parity that fits it is supported with this power.
 
-    minus: rows labelled -1. imbalance: the largest |mean| that a product of k columns ±1 has. How
-    many rows a parity can fit, and how many it fits by luck, depends on both. None: no parity with
-    such a mean, however clean, is supported.
+    minus: rows labelled -1. imbalance: the least and the largest |mean| that a product of k columns
+    ±1 has. How many rows a parity can fit, and how many it fits by luck, depends on both. None: no
+    parity with such a mean, however clean, is sure to be supported.
 
-    >>> round(least_agreement(20, 2, 200, 100, 0.0), 3), least_agreement(20, 2, 200, 10, 0.1)
-    (0.723, None)
+    >>> round(least_agreement(20, 2, 200, 100, (0, 0.1)), 3)
+    0.723
+    >>> least_agreement(20, 2, 200, 10, (0, 0.1)) is None
+    True
     """
     level = math.log(alpha) - log_family(n, k, known)
     mean = 1 - 2 * minus / rows
@@ -121,15 +123,12 @@ def least_agreement(
     needed = _bell_correlation(rows, level, power)
     peak = abs(mean) / math.hypot(mean, needed * math.sqrt(1 - mean**2)) if mean else 0.0
     seen, unseen = list[float](), [0.0]
-    for bias in {0.0, math.copysign(min(imbalance, peak), mean)}:
-        ones, most = round(rows * (1 - bias) / 2), 1 - abs(bias - mean) / 2
-        if rows <= SUMMED_ROWS:
-            least = _agreement_summed(rows, ones, minus, level, power)
-        else:
-            agreement = bias * mean + needed * math.sqrt((1 - bias**2) * (1 - mean**2))
-            least = (1 + agreement) / 2 if (1 + agreement) / 2 <= most else None
-        seen += [] if least is None else [least]
-        unseen += [most] if least is None else []
+    least, most = imbalance
+    for bias in {math.copysign(each, mean) for each in (least, min(max(peak, least), most))}:
+        ones = round(rows * (1 - bias) / 2)
+        share = _agreement_given(rows, ones, minus, level, power)
+        seen += [] if share is None else [share]
+        unseen += [1 - abs(bias - mean) / 2] if share is None else []
     # Where parities of one mean cannot be seen at all, only a better fit than theirs is sure to be.
     return max(*seen, *unseen) if seen and max(seen) >= max(unseen) else None
 
@@ -141,25 +140,55 @@ def _bell_correlation(rows: int, level: float, power: float) -> float:
     return min(1.0, (quantile * math.sqrt(rows) + math.sqrt(inside)) / (rows + more**2))
 
 
-def _agreement_summed(rows: int, ones: int, minus: int, level: float, power: float) -> float | None:
+def _agreement_given(rows: int, ones: int, minus: int, level: float, power: float) -> float | None:
     """The least agreement with this power of a parity that is -1 in `ones` rows; None if none.
 
     both: the share of rows in which parity and label are -1, from independence to its most.
     """
+    if not 0 < ones < rows or not 0 < minus < rows:
+        return None
     odd, share = ones / rows, minus / rows
-
-    def reaches(both: float) -> bool:
-        lost, gained = 1 - both / odd, (share - both) / (1 - odd)
-        chances = (min(max(lost, 0.0), 1.0), min(max(gained, 0.0), 1.0))
-        return _power_given(rows, ones, level, *chances, share) >= power
-
+    reaches = _power_bell if rows > SUMMED_ROWS else _power_summed
     low, high = odd * share, min(odd, share)
-    if not 0 < ones < rows or not reaches(high):
+    if reaches(rows, ones, minus, level, high) < power:
         return None
     for _ in range(12):
         middle = (low + high) / 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
+        enough = reaches(rows, ones, minus, level, middle) >= power
+        low, high = (low, middle) if enough else (middle, high)
     return 1 - odd - share + 2 * high
+
+
+def _chances(rows: int, ones: int, minus: int, both: float) -> tuple[float, float]:
+    """How often the label is not -1 where the parity is, and -1 where it is not."""
+    lost, gained = 1 - both * rows / ones, (minus - both * rows) / (rows - ones)
+    return min(max(lost, 0.0), 1.0), min(max(gained, 0.0), 1.0)
+
+
+def _power_summed(rows: int, ones: int, minus: int, level: float, both: float) -> float:
+    losing, gaining = _chances(rows, ones, minus, both)
+    return _power_given(rows, ones, level, losing, gaining, minus / rows)
+
+
+def _power_bell(rows: int, ones: int, minus: int, level: float, both: float) -> float:
+    """The same for many rows: the overlap beyond what chance gives is about normal."""
+    losing, gaining = _chances(rows, ones, minus, both)
+    odd = ones / rows
+    spread = (1 - odd) ** 2 * ones * losing * (1 - losing)
+    spread += odd**2 * (rows - ones) * gaining * (1 - gaining)
+    beyond = rows * both - _least_overlap(rows, ones, minus, level)
+    return float(ndtr(beyond / math.sqrt(spread))) if spread else float(beyond >= 0)
+
+
+@lru_cache(maxsize=256)
+def _least_overlap(rows: int, ones: int, minus: int, level: float) -> int:
+    """The least number of rows with parity and label -1 that is significant, given both margins."""
+    known = log_factorials(rows)
+    at = np.arange(min(ones, minus), max(0, ones + minus - rows) - 1, -1)
+    logs = -known[at] - known[minus - at] - known[ones - at] - known[rows - ones - minus + at]
+    logs += known[ones] + known[rows - ones] + known[minus] + known[rows - minus] - known[rows]
+    significant = np.logaddexp.accumulate(logs) + math.log(2) <= level
+    return int(at[significant].min(initial=rows + 1))
 
 
 def support_power(
