@@ -123,7 +123,7 @@ from paritylab.solvers import (
     Auto as Auto,
     Correlation as Correlation,
     Elimination as Elimination,
-    Meeting as Meeting,
+    MeetInTheMiddle as MeetInTheMiddle,
     Restarts as Restarts,
     Walsh as Walsh,
     contradicting_rows as contradicting_rows,

@@ -33,7 +33,7 @@ from paritylab.solvers import (
     Auto,
     Correlation,
     Elimination,
-    Meeting,
+    MeetInTheMiddle,
     Restarts,
     Walsh,
 )
@@ -136,7 +136,7 @@ CASES = [
     Case("auto-rows", Auto(), rows),
     Case("elimination", Elimination(), on(Sample, parities(n=12, k=5, sign=-1), 60)),
     Case("walsh", Walsh(), on(Sample, parities(n=10, k=4, noise=0.1), 120)),
-    Case("meeting", Meeting(), on(Sample, parities(n=14, k=4), 40)),
+    Case("meeting", MeetInTheMiddle(), on(Sample, parities(n=14, k=4), 40)),
     Case("restarts", Restarts(), on(Sample, parities(n=20, k=6), 50)),
     Case("correlation", Correlation(), on(Sample, parities(n=12, k=3, noise=0.1), 100)),
     Case("attention", AttentionOnRows(), on(Sample, parities(n=8, noise=0.1), 400)),

@@ -81,9 +81,8 @@ class _Solver:
         return NamedParity(numbers["indicator"], numbers["sign"])
 
     def _run(self, data: Any, target: Parity | None, key: jax.Array) -> Answer:
-        options: dict[str, Any] = {"alpha": self.alpha, "budget": self.budget, "key": key}
         if target is None:
-            return solve(data.bits, data.labels, k=self.k, method=self.method, **options)
+            return self._solve(data.bits, data.labels, self.k, key)
         # The rows that other learners see: drawn by fold_in(key, 2).
         bits, flips = draw_bits(
             jax.random.fold_in(key, 2),
@@ -94,7 +93,18 @@ class _Solver:
         )
         labels = np.asarray(target.labels_unchecked(bits)) * np.asarray(flips)
         size = target.k if self.k is None else self.k
-        return solve(bits, labels, k=size or None, method=self.method, **options)
+        return self._solve(bits, labels, size or None, key)
+
+    def _solve(self, bits: Any, labels: Any, k: int | None, key: jax.Array) -> Answer:
+        return solve(
+            bits,
+            labels,
+            k=k,
+            method=self.method,
+            alpha=self.alpha,
+            budget=self.budget,
+            key=key,
+        )
 
 
 @register("auto")
@@ -127,7 +137,7 @@ class Walsh(_Solver):
 
 @register("meeting")
 @dataclass(frozen=True)
-class Meeting(_Solver):
+class MeetInTheMiddle(_Solver):
     """All subsets that fit every row, met in the middle: for few rows without noise."""
 
     method = "meeting"
@@ -154,7 +164,7 @@ class Correlation(_Solver):
 class AttentionOnRows(_Solver):
     """One step of two heads, or annealed heads, with rows they have not seen as evidence."""
 
-    method = "heads"
+    method = "attention"
 
 
 def _indicator(answer: Answer, n: int) -> np.ndarray:
