@@ -11,7 +11,7 @@ from paritylab.claims.engine.running import Trial
 from paritylab.claims.engine.sources import KS
 from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
 from paritylab.learning import Fresh, FullBatch, Sample, learn
-from paritylab.learning.chain.published import MODES
+from paritylab.learning.chain.full_batch import MODES
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.problem import random_parities, random_trees
 from paritylab.statistics import Rate
