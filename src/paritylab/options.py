@@ -150,13 +150,13 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "full_gradient": Option(bool, "Differentiate the whole chain instead of one level."),
         "steps": _steps._replace(help="Gradient steps; log2 k if absent.", optional=True),
     },
-    "published": {
+    "full-batch": {
         "mode": Option(str, "Which model.", ("direct", "cot", "teacher-full", "selfcheck")),
         "link": _link,
         "eta": _eta._replace(help="Step size; the published one if absent."),
         "steps": _steps._replace(help="Full-batch steps."),
     },
-    "hidden": {
+    "hiding-oracle": {
         "epsilon": Option(float, "Error the oracle may make.", least=0),
         "link": _link,
         "eta": _eta._replace(optional=False),
@@ -219,7 +219,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "meeting": _solver,
     "restarts": _solver,
     "correlation": _solver,
-    "attention": _solver,
+    "attention-on-rows": _solver,
 }
 
 

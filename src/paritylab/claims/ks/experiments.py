@@ -21,7 +21,7 @@ from paritylab.claims import (
     undecided,
 )
 from paritylab.learning import Fresh, FullBatch, Sample, learn
-from paritylab.learning.chain.published import MODES
+from paritylab.learning.chain.full_batch import MODES
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.problem import random_parities, random_trees
 from paritylab.statistics import Rate

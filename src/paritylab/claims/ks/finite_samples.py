@@ -28,8 +28,8 @@ from paritylab.claims.ks.gradient_spread import (
     variance_shares,
 )
 from paritylab.claims.ks.hardness import direct_model
-from paritylab.learning import FullBatch, Hidden, Sample, TeacherStep, learn
-from paritylab.learning.hardness.hidden import step_under_error
+from paritylab.learning import FullBatch, HidingOracle, Sample, TeacherStep, learn
+from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate
@@ -137,7 +137,7 @@ def thm2(
 
 def _kept(n: int, k: int, samples: int, steps: int, runs: int, seed: int) -> Kept:
     trees, error = random_trees(n, k, runs, key=seed), ERROR / n**2
-    found = learn(Hidden(error, eta=10.0, steps=steps), Sample(trees, samples), key=seed)
+    found = learn(HidingOracle(error, eta=10.0, steps=steps), Sample(trees, samples), key=seed)
     chain = [
         step_under_error(tree, samples // 8, error, seed + at) for at, tree in enumerate(trees)
     ]
