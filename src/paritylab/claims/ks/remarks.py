@@ -159,6 +159,7 @@ class Remarks:
     full={"sizes": (6, 8, 10, 12, 14), "pairs": 2000},
     settings={"k": "n/2", "inputs and targets": "all", "N": "100 to 10,000 (n = 32)"},
     seconds=(1, 1, 10),
+    counted=False,
 )
 def thm2_remarks(trial: Trial, sizes: Sequence[int] = (6, 8, 10, 12), pairs: int = 500) -> Remarks:
     n, generator = sizes[-1], np.random.default_rng(trial.seed)
@@ -263,6 +264,7 @@ class GapInSamples:
     full={"epsilons": (0.25, 0.5, 1.0, 2.0, 4.0)},
     settings={"link": "-cos(πt)", "k": "n/2", "constants": "of bound (5) and of Lemma 4's proof"},
     seconds=(1, 1, 2),
+    counted=False,
 )
 def gap(trial: Trial, epsilons: Sequence[float] = (0.5, 1.0, 2.0)) -> GapInSamples:
     sizes = np.array([32, 64, 80, 96, 112, 128, 256, 512, 1024])
