@@ -3,7 +3,7 @@
 import abc
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple, Protocol, final, runtime_checkable
+from typing import NamedTuple, Protocol, cast, final, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -33,6 +33,9 @@ class Corners(NamedTuple):
 @runtime_checkable
 class HasCorners(Protocol):
     """A readout that may declare itself piecewise linear, so that exact routes can use it."""
+
+    def __call__(self, s: Float[Array, "..."]) -> Float[Array, "..."]:
+        """The prediction at s."""
 
     def corners(self, reach: float | int) -> Corners | None:
         """Its corners on [0, reach], both ends included; None where it is not piecewise linear."""
@@ -165,7 +168,7 @@ XOR_READOUTS: dict[str, AbstractReadout] = {"square": Bowl(), "abs": Tent()}
 Readout = Callable[[Array], Array]
 
 
-def as_readout(readout: str | Readout, k: int) -> Readout:
+def as_readout(readout: object, k: int) -> Readout:
     """A readout from its name ("zigzag" or "cos"); a function of s passes after one trial call.
 
     k: size of the parity set; s runs over [0, k].
@@ -179,12 +182,13 @@ def as_readout(readout: str | Readout, k: int) -> Readout:
         return Cosine()
     if not callable(readout):
         raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')
+    function = cast(Readout, readout)
     if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
         try:
-            _check_once(readout, k)
+            _check_once(function, k)
         except TypeError:  # holds arrays, so it cannot be looked up
-            _check(readout, k)
-    return readout
+            _check(function, k)
+    return function
 
 
 _zigzag = lru_cache(maxsize=64)(Zigzag)

@@ -3,16 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
-Pointwise = Callable[[Array | float, Float[Array, "..."]], Float[Array, "..."]]
+_A = TypeVar("_A", Array, np.ndarray)
+
+#: The statistic of labels y and predictions ŷ, entry by entry.
+Pointwise = Callable[[Num[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
 
 
 def _same(mean: Float[Array, ""]) -> Float[Array, ""]:
@@ -45,23 +49,24 @@ class Loss:
         noise: Float[AnyArray, ""] | float,
     ) -> Float[Array, "..."]:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
-        kept, flipped = self.pointwise(y, prediction), self.pointwise(-y, prediction)
+        label = y if isinstance(y, Array) else jnp.asarray(y, prediction.dtype)
+        kept, flipped = self.pointwise(label, prediction), self.pointwise(-label, prediction)
         return jnp.asarray((1 - noise) * kept + noise * flipped)
 
 
-def _hinge(y: Array | float, prediction: Array) -> Array:
+def _hinge(y: AnyArray | float, prediction: AnyArray) -> Array:
     return jnp.maximum(0, 1 - y * prediction)
 
 
-def _squared_hinge(y: Array | float, prediction: Array) -> Array:
+def _squared_hinge(y: AnyArray | float, prediction: AnyArray) -> Array:
     return _hinge(y, prediction) ** 2
 
 
-def _squared(y: Array | float, prediction: Array) -> Array:
+def _squared(y: _A | float, prediction: _A) -> _A:
     return (prediction - y) ** 2 / 2
 
 
-def _product(y: Array | float, prediction: Array) -> Array:
+def _product(y: _A | float, prediction: _A) -> _A:
     return y * prediction
 
 
@@ -83,7 +88,7 @@ LOSSES: dict[str, Loss] = {
 }
 
 
-def as_loss(loss: str | Loss | Pointwise) -> Loss:
+def as_loss(loss: object) -> Loss:
     """A loss from its name, from a function loss(y, ŷ) of two numbers, or a `Loss` as it is.
 
     >>> as_loss("hinge").name
@@ -104,7 +109,7 @@ def as_loss(loss: str | Loss | Pointwise) -> Loss:
                 f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
                 f"got {type(loss).__name__}"
             )
-        loss = Loss(name_of(loss), loss)
+        loss = Loss(name_of(loss), cast(Pointwise, loss))
     if LOSSES.get(loss.name) != loss:
         try:
             _check_once(loss)
