@@ -8,10 +8,10 @@ use Clopper and Pearson's, which never covers less than promised and is longer.
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 Method = Literal["wilson", "exact"]
 
@@ -103,6 +103,32 @@ def _percent(share: float) -> str:
     return "< 0.000001" if share < 0.5 else "> 99.999999"
 
 
+@dataclass(frozen=True)
+class Mean:
+    """A mean of independent values with its 95 % interval (Student's t), and how many they are.
+
+    >>> print(Mean.of([1.0, 2.0, 3.0]))
+    2 [-0.484, 4.48] of 3
+    """
+
+    value: float
+    low: float
+    high: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Any) -> "Mean":
+        array = np.asarray(values, dtype=np.float64).ravel()
+        return cls(float(array.mean()), *mean_interval(array), array.size)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}] of {self.runs:,}"
+
+
 def rate_interval(
     successes: int, runs: int, confidence: float = 0.95, method: Method = "wilson"
 ) -> tuple[float, float]:
@@ -116,9 +142,23 @@ def rate_interval(
         raise ValueError(f"an interval needs at least 1 run, got {runs}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+    if method == "wilson":
+        return _wilson(successes / runs, runs, confidence)
+    from scipy import stats
+
     test = stats.binomtest(int(successes), int(runs))
     low, high = test.proportion_ci(confidence, method=method)
     return float(low), float(high)
+
+
+def _wilson(share: float, runs: int, confidence: float) -> tuple[float, float]:
+    """The shares p with |share - p|/√(p(1-p)/runs) at most z; without scipy, for speed."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    middle = share + z * z / (2 * runs)
+    half = z * math.sqrt(share * (1 - share) / runs + (z / (2 * runs)) ** 2)
+    scale = 1 + z * z / runs
+    low = 0.0 if share == 0 else (middle - half) / scale
+    return low, 1.0 if share == 1 else (middle + half) / scale
 
 
 def rate_difference(first: Rate, second: Rate) -> tuple[float, float]:
@@ -138,6 +178,8 @@ def rate_difference(first: Rate, second: Rate) -> tuple[float, float]:
 
 def coverage(interval: Any, rate: float, runs: int) -> float:
     """Exact probability that the interval of a binomial experiment contains the true rate."""
+    from scipy import stats
+
     counts = np.arange(runs + 1)
     ends = np.array([interval(int(count), runs) for count in counts])
     inside = (ends[:, 0] <= rate) & (rate <= ends[:, 1])
@@ -151,6 +193,8 @@ def mean_interval(values: Any, confidence: float = 0.95) -> tuple[float, float]:
     >>> round(low, 2), round(high, 2)
     (-0.48, 4.48)
     """
+    from scipy import stats
+
     values = np.asarray(values, dtype=np.float64)
     if values.size < 2:
         raise ValueError(f"an interval needs at least 2 values, got {values.size}")
@@ -182,6 +226,8 @@ def power_law(x: Any, y: Any, confidence: float = 0.95) -> PowerLaw:
     >>> str(power_law([1, 2, 4, 8], [3, 12, 48, 192]))
     '2.00 [2.00, 2.00]'
     """
+    from scipy import stats
+
     log_x, log_y = (np.log(np.asarray(values, dtype=np.float64)) for values in (x, y))
     if log_x.size < 3:
         raise ValueError(f"an exponent with an interval needs at least 3 points, got {log_x.size}")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from paritylab.claims import registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
-from paritylab.claims.engine import registry
 
 
 @pytest.mark.parametrize("paper", covered_papers())

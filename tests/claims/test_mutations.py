@@ -7,7 +7,7 @@ import textwrap
 import pytest
 from tests.claims.test_judges import TABLES
 
-from paritylab.claims.engine import registry
+from paritylab.claims import registry
 
 FLIPPED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 

@@ -161,7 +161,7 @@ def test_letters_that_a_terminal_lacks_are_written_plainly(elsewhere, monkeypatc
 
 
 def test_every_letter_of_the_claims_has_a_plain_one():
-    from paritylab.claims.engine import registry
+    from paritylab.claims import registry
 
     words = "".join(c.title + c.statement for c in registry().values())
     lost = {each for each in words if ord(each) > 127 and console.plain_letter(each) == "?"}

@@ -18,7 +18,7 @@ from paritylab.learning import (
     Rows,
     Runs,
     Sample,
-    joined,
+    concatenate_runs,
     learn,
 )
 from paritylab.options import OPTIONS
@@ -69,14 +69,14 @@ def assert_same_runs(some, others):
 @pytest.mark.grid(8)
 @every_case
 def test_a_run_does_not_depend_on_its_neighbours(case, trained):
-    late = learn(case.learner, case.data_from(2, 4), runs=4, key=0, first=2, trace=10)
+    late = learn(case.learner, case.data_from(2, 4), runs=4, key=0, first_run=2, trace=10)
     assert_same_runs(late, trained(case))
 
 
 @pytest.mark.grid(6)
 @every_case
 def test_a_run_does_not_depend_on_the_width_of_its_block(case, trained):
-    late = learn(case.learner, case.data_from(2, 2), runs=2, key=0, first=2)
+    late = learn(case.learner, case.data_from(2, 2), runs=2, key=0, first_run=2)
     assert_same_runs(late, trained(case))
 
 
@@ -137,10 +137,10 @@ def test_joined_runs_are_the_runs_of_one_call():
     targets = random_parities(8, 2, 6)
     whole = learn(Heads.code(steps=20), Population(targets), trace=5)
     parts = [
-        learn(Heads.code(steps=20), Population(targets[at : at + 2]), first=at, trace=5)
+        learn(Heads.code(steps=20), Population(targets[at : at + 2]), first_run=at, trace=5)
         for at in (0, 2, 4)
     ]
-    together = joined(parts)
+    together = concatenate_runs(parts)
     np.testing.assert_allclose(together.numbers, whole.numbers, atol=1e-9)
     assert together.targets == whole.targets
     assert together.rate() == whole.rate()

@@ -106,7 +106,7 @@ def _as_target(parity: Parity, name: str) -> Parity | Junta:
 def run_spec(spec: Spec, trace: int | None = None) -> Runs:
     """The runs of one block."""
     learner = learner_of(spec)
-    return learn(learner, data_of(spec, learner), key=spec.seed, first=spec.first, trace=trace)
+    return learn(learner, data_of(spec, learner), key=spec.seed, first_run=spec.first, trace=trace)
 
 
 class Task(NamedTuple):
@@ -170,5 +170,5 @@ def learners_from_file(path: str | Path) -> set[str]:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
     added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:
-        raise ValueError(f"{path.name} registers no learner; decorate a class with @register(name)")
+        raise ValueError(f"{path.name} registers no learner; decorate a class with @register_learner(name)")
     return added

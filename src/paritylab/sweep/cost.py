@@ -18,9 +18,9 @@ _SPEED = 4e8
 #: Operations per head, position and exact step: by half sums up to 20 bits, by series beyond.
 _SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
 #: Learners that draw their rows in batches, so that memory does not grow with them.
-_STREAMING = {"xor", "teacher", "levels", "published", "hidden"}
+_STREAMING = {"xor", "teacher", "levels", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
-_SOLVERS = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation", "attention"}
+_SOLVERS = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation", "attention-on-rows"}
 #: Learners with weights from every position to as many units as their width.
 _NETWORKS = {"feedforward": "width", "frozen": "heads", "recurrent": "width"}
 

@@ -3,8 +3,10 @@
 import ast
 import functools
 import hashlib
+import importlib.util
 import inspect
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -17,17 +19,15 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import jax
-
 #: Distributions whose versions a result depends on.
 DEPENDENCIES = ("paritylab", "jax", "jaxlib", "numpy", "scipy", "equinox")
-#: Settings of jax that change numbers without changing code.
-_FLAGS = (
-    "jax_enable_x64",
-    "jax_default_matmul_precision",
-    "jax_default_prng_impl",
-    "jax_threefry_partitionable",
-)
+#: Settings of jax that change numbers without changing code, as they usually are.
+_FLAGS = {
+    "jax_enable_x64": "False",
+    "jax_default_matmul_precision": "None",
+    "jax_default_prng_impl": "threefry2x32",
+    "jax_threefry_partitionable": "True",
+}
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: Folders of the package that only show results.
 _FACES = ("report", "cli")
@@ -66,13 +66,29 @@ def _commit() -> str:
 @cache
 def device() -> str:
     """The jax device that computes, such as "cpu"."""
+    if _is_plain_cpu():
+        return "cpu"
+    import jax
+
     first = jax.devices()[0]
     return first.platform if first.platform == "cpu" else first.device_kind
 
 
 def precision() -> dict[str, str]:
     """jax's switches for float64, matrix products and random numbers, as they stand now."""
+    if "jax" not in sys.modules and not any(name.upper() in os.environ for name in _FLAGS):
+        return dict(_FLAGS)
+    import jax
+
     return {name: str(getattr(jax.config, name, None)) for name in _FLAGS}
+
+
+def _is_plain_cpu() -> bool:
+    """Whether jax is not loaded and, once it were, could only compute on the processor."""
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    plugins = ("jax_plugins", "jax_cuda12_plugin", "jax_cuda13_plugin", "libtpu")
+    accelerated = any(importlib.util.find_spec(name) for name in plugins)
+    return "jax" not in sys.modules and (platforms == "cpu" or (not platforms and not accelerated))
 
 
 @cache

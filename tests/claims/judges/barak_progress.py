@@ -1,5 +1,7 @@
 """Invented records for the claim of claims/barak/progress.py."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from paritylab.claims.barak.progress import Progress
@@ -24,6 +26,6 @@ TABLES = {
         (progress(ratio=1.1, spread=8.0), "undecided"),
         (progress(learned=6), "undecided"),
         (progress(ratio=2.0, learned=6), "undecided"),
-        (progress(ratio=2.0)._replace(ratio=np.array([2.0])), "undecided"),
+        (replace(progress(ratio=2.0), ratio=np.array([2.0])), "undecided"),
     ],
 }

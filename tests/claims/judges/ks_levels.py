@@ -1,5 +1,7 @@
 """Invented records for the claims of claims/ks/levels.py."""
 
+from dataclasses import replace
+
 from paritylab.claims.ks.levels import LevelCell, Rounds, Stepwise
 from paritylab.statistics import Rate
 
@@ -7,7 +9,7 @@ from paritylab.statistics import Rate
 def stepwise(solved=12, small=0, runs=12, filtered=12):
     cell = LevelCell(32, 8, Rate(solved, runs), 1e-7, [0, 1, 2, 3], 0.5, -0.7)
     removed = {"no filter": Rate(0, runs), "no rounding": Rate(0, runs)}
-    return Stepwise([cell._replace(solved=Rate(12, 12)), cell], removed, Rate(small, filtered))
+    return Stepwise([replace(cell, solved=Rate(12, 12)), cell], removed, Rate(small, filtered))
 
 
 TABLES = {

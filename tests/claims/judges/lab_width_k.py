@@ -1,12 +1,13 @@
 """Invented records for the claims of claims/lab/width_k.py."""
 
-from paritylab.claims.lab.width_k import Match, Outcome, Race
+from paritylab.claims.lab.width_k import CORRELATED, NET, PUBLIC, SMOOTHED, Match, Outcome, Race
 from paritylab.statistics import Rate
 
 
 def race(net, public, correlated, k=2, smoothed=0):
-    counts = (net, public, smoothed, correlated)
-    return Race(10, k, 400, *(Outcome(Rate(count, 40), 0.2) for count in counts))
+    counts = {NET: net, PUBLIC: public, SMOOTHED: smoothed, CORRELATED: correlated}
+    outcomes = {model: Outcome(Rate(count, 40), 0.2) for model, count in counts.items()}
+    return Race(10, k, 400, outcomes)
 
 
 def match(*races, linear=14, wide=14):

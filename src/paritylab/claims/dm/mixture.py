@@ -1,15 +1,23 @@
 """Rows whose hidden bits share a sign: what they make learnable, and how many are needed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import DM
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    DM,
+    Bars,
+    Judged,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.learning import Fresh, HingeNet, Runs, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
@@ -31,11 +39,12 @@ SETTINGS = {
 }
 
 
-class Arms(NamedTuple):
-    """Runs that learned, by arm, and the mean accuracy of each; all arms share their targets."""
+@record()
+class Arms:
+    """All arms share their targets."""
 
-    rates: Mapping[str, Rate]
-    accuracy: Mapping[str, float]
+    rates: Mapping[str, Rate] = shown("runs that learned")
+    accuracy: Mapping[str, float] = shown("mean accuracy")
     size: tuple[int, int]
     steps: int
 
@@ -52,15 +61,12 @@ FROZEN, FROZEN_LARGE = "frozen features", "frozen features, start ten times larg
     "share one sign, gradient descent on one hidden layer learns the parity (k odd), and linear "
     "classifiers on fixed features do not. Control (ours): on uniform inputs the same net is still "
     "at chance after the same steps.",
-    efforts=Efforts(
-        quick={"n": 50, "k": 7, "runs": 6, "steps": 800},
-        default={"n": 50, "k": 7, "runs": 12, "steps": 800},
-        full={"n": 100, "k": 7, "runs": 40, "steps": 4000},
-    ),
+    quick={"runs": 6},
+    full={"n": 100, "runs": 40, "steps": 4000},
     settings=SETTINGS,
     seconds=(4, 7, 120),
 )
-def mixture(trial: Trial, n: int, k: int, runs: int, steps: int) -> Arms:
+def mixture(trial: Trial, n: int = 50, k: int = 7, runs: int = 12, steps: int = 800) -> Arms:
     arms: dict[str, dict[str, Any]] = {
         MIXED: {},
         UNIFORM: {"mixture": 0.0},
@@ -93,37 +99,24 @@ def _mixture(a: Arms) -> Judged:
     text = f"After {a.steps} steps at n = {a.size[0]}, k = {a.size[1]}: {_told(a)}."
     mixed, uniform = a.rates[MIXED], a.rates[UNIFORM]
     frozen = max((a.rates[FROZEN], a.rates[FROZEN_LARGE]), key=lambda rate: rate.value)
-    shared = _shared(a, mixed)
     if frozen.low > 0.5:
-        instead = f"Fixed features learn it as well, in {frozen} of runs."
-        return refuted(text, instead=instead, margin=frozen.low - 0.5, **shared)
+        instead = f"Fixed features learn it as well, in {frozen} runs."
+        return refuted(text, instead=instead, margin=frozen.low - 0.5, interval=mixed)
     if mixed.high < 0.5:
-        instead = f"This net learns the mixture in {mixed} of runs only."
-        return refuted(text, instead=instead, margin=0.5 - mixed.high, **shared)
+        instead = f"This net learns the mixture in {mixed} runs only."
+        return refuted(text, instead=instead, margin=0.5 - mixed.high, interval=mixed)
     if mixed.low > 0.5 and uniform.low > 0.5:
-        instead = f"The biased half is not needed: uniform inputs are learned in {uniform} of runs."
-        return corrected(text, instead=instead, margin=uniform.low - 0.5, **shared)
+        instead = f"The biased half is not needed: uniform inputs are learned in {uniform} runs."
+        return corrected(text, instead=instead, margin=uniform.low - 0.5, interval=mixed)
     highest = max(uniform.high, frozen.high)
     if mixed.low > 0.5 and highest < 0.5:
-        return holds(text, margin=min(mixed.low - 0.5, 0.5 - highest), **shared)
-    return undecided(f"{text} A rate is too near one half.", **shared)
+        return holds(text, margin=min(mixed.low - 0.5, 0.5 - highest), interval=mixed)
+    return undecided(f"{text} A rate is too near one half.", interval=mixed)
 
 
 def _told(a: Arms) -> str:
     parts = [f"{name} {rate}, accuracy {a.accuracy[name]:.2f}" for name, rate in a.rates.items()]
     return "; ".join(parts)
-
-
-def _shared(a: Arms, deciding: Rate) -> dict[str, Any]:
-    return {
-        "evidence": "sampled",
-        "interval": deciding.interval,
-        "runs": sum(rate.runs for rate in a.rates.values()),
-        "measured": {
-            "runs that learned": {name: str(rate) for name, rate in a.rates.items()},
-            "mean accuracy": dict(a.accuracy),
-        },
-    }
 
 
 @mixture.figure
@@ -145,15 +138,19 @@ FIRST = "biased rows first, then uniform"
     statement="With any share α > 0 of inputs whose hidden bits share a sign the net learns the "
     "parity, with α = 0 it does not within the same steps; a curriculum of biased rows first and "
     "uniform ones after serves as well.",
-    efforts=Efforts(
-        quick={"n": 50, "k": 7, "runs": 6, "steps": 1000, "shares": (0.0, 0.2)},
-        default={"n": 50, "k": 7, "runs": 12, "steps": 1000, "shares": (0.0, 0.1, 0.3)},
-        full={"n": 128, "k": 7, "runs": 24, "steps": 12_000, "shares": (0.0, 0.02, 0.1, 0.5)},
-    ),
+    quick={"runs": 6, "shares": (0.0, 0.2)},
+    full={"n": 128, "runs": 24, "steps": 12_000, "shares": (0.0, 0.02, 0.1, 0.5)},
     settings={**SETTINGS, "biased rows first": "2 % of the steps, then uniform rows only"},
     seconds=(4, 8, 300),
 )
-def weight(trial: Trial, n: int, k: int, runs: int, steps: int, shares: Sequence[float]) -> Arms:
+def weight(
+    trial: Trial,
+    n: int = 50,
+    k: int = 7,
+    runs: int = 12,
+    steps: int = 1000,
+    shares: Sequence[float] = (0.0, 0.1, 0.3),
+) -> Arms:
     arms: dict[str, dict[str, Any]] = {f"α = {share:g}": {"mixture": share} for share in shares}
     arms[FIRST] = {"mixture": 0.0, "shared_first": 0.02}
     return _arms(trial, n, k, runs, steps, arms)
@@ -166,16 +163,17 @@ def _weight(a: Arms) -> Judged:
     learning = {name: rate for name, rate in a.rates.items() if name != "α = 0"}
     worst = min(learning, key=lambda name: learning[name].high)
     lowest = min(rate.low for rate in learning.values())
-    shared = _shared(a, learning[worst])
     if learning[worst].high < 0.5:
-        instead = f"Within these steps {worst} succeeds in {learning[worst]} of runs only."
-        return refuted(text, instead=instead, margin=0.5 - learning[worst].high, **shared)
+        instead = f"Within these steps {worst} succeeds in {learning[worst]} runs only."
+        return refuted(
+            text, instead=instead, margin=0.5 - learning[worst].high, interval=learning[worst]
+        )
     if lowest > 0.5 and never.low > 0.5:
-        instead = f"The net learns without biased rows too, in {never} of runs."
-        return corrected(text, instead=instead, margin=never.low - 0.5, **shared)
+        instead = f"The net learns without biased rows too, in {never} runs."
+        return corrected(text, instead=instead, margin=never.low - 0.5, interval=learning[worst])
     if lowest > 0.5 and never.high < 0.5:
-        return holds(text, margin=min(lowest - 0.5, 0.5 - never.high), **shared)
-    return undecided(f"{text} A rate is too near one half.", **shared)
+        return holds(text, margin=min(lowest - 0.5, 0.5 - never.high), interval=learning[worst])
+    return undecided(f"{text} A rate is too near one half.", interval=learning[worst])
 
 
 @weight.figure

@@ -5,16 +5,17 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paritylab.claims.engine.figures import as_series
 from paritylab.claims.engine.places import place_of
+from paritylab.claims.engine.record import evidence_of, is_record, measured, predicted, runs_of
 from paritylab.claims.engine.recorded import recorded_status
 from paritylab.claims.engine.sources import OURS, PAPERS, Source
-from paritylab.claims.engine.verdict import Effort, Finding, Judged, Status, plain
+from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status, plain
 from paritylab.sweep.provenance import helper_files
 
 Seconds = tuple[float, float, float]
@@ -22,30 +23,29 @@ Seconds = tuple[float, float, float]
 CLAIMS = "paritylab.claims"
 
 
-@dataclass(frozen=True)
-class Efforts:
-    """The settings of a measurement at each effort; all three name the same settings.
+def _numbers_of(record: Any) -> dict[str, Any]:
+    """What a row takes from a record: its numbers, predictions, runs and kind of evidence."""
+    if is_record(record):
+        return {
+            "measured": measured(record),
+            "predicted": predicted(record),
+            "runs": runs_of(record),
+            "evidence": evidence_of(record),
+        }
+    numbers = plain(record)
+    named = numbers if isinstance(numbers, dict) else {"record": numbers}
+    return {"measured": named, "predicted": {}, "runs": 0}
 
-    >>> Efforts(quick={"runs": 10}, default={"runs": 30}, full={"runs": 400}).at(Effort.QUICK)
-    {'runs': 10}
+
+class Planted(NamedTuple):
+    """A case in which the statement is true or false by construction, run by the real measurement.
+
+    what: the case in words. turns: the verdict it must get. measure: from a trial to a record.
     """
 
-    quick: Mapping[str, Any] = field(default_factory=dict)
-    default: Mapping[str, Any] = field(default_factory=dict)
-    full: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("default", "full"):
-            odd = set(self.quick) ^ set(getattr(self, name))
-            if odd:
-                raise ValueError(
-                    f"every effort names the same settings; {name} and quick differ in "
-                    f"{', '.join(sorted(odd))}"
-                )
-
-    def at(self, effort: Effort) -> dict[str, Any]:
-        """The settings of one effort."""
-        return dict(getattr(self, effort.value))
+    what: str
+    turns: Status
+    measure: Callable[[Any], Any]
 
 
 class Outcome(NamedTuple):
@@ -60,10 +60,12 @@ class Outcome(NamedTuple):
 class Claim:
     """A statement that can be run: measure(trial, **settings) → record, judge(record) → `Judged`.
 
-    efforts: settings of the measurement by effort. settings: what stays the same at every effort,
-    for the row. seconds: what the claim takes at quick, default and full effort. The judge and the
-    figure are registered with `@that.judge` and `@that.figure`; a measurement without a judge
-    returns a whole `Finding`.
+    Default effort is what the measurement's signature says; quick, full: what changes there.
+    settings: what stays the same at every effort, for the row. seconds: what the claim takes at
+    quick, default and full effort. counted: whether its verdict stands in the tally. certificate:
+    the id of a proof, if there is one. reads: files and environment variables that the measurement
+    reads. The judge and the figure are registered with `@that.judge`
+    and `@that.figure`.
     """
 
     id: str
@@ -71,11 +73,27 @@ class Claim:
     title: str
     statement: str
     measure: Callable[..., Any]
-    efforts: Efforts = field(default_factory=Efforts)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    full: Mapping[str, Any] = field(default_factory=dict)
     seconds: Seconds = (2, 5, 60)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    counted: bool = True
+    certificate: str | None = None
+    reads: tuple[str, ...] = ()
     judged_by: Callable[[Any], Judged] | None = field(default=None, repr=False)
     drawn_by: Callable[[Any], Any] | None = field(default=None, repr=False)
+    planted_cases: list[Planted] = field(default_factory=list, repr=False)
+
+    def __post_init__(self) -> None:
+        known = self.settings_at(Effort.DEFAULT)
+        for effort in (Effort.QUICK, Effort.FULL):
+            odd = set(getattr(self, effort.value)) - set(known)
+            if odd:
+                raise ValueError(
+                    f"claim {self.id!r}: {effort} sets {', '.join(sorted(odd))}, which is no "
+                    f"argument with a default of its measurement; those are: {', '.join(known)}"
+                )
+        self.counted = self.counted and self.is_built_in and self.source.is_read
 
     def judge(self, function: Callable[[Any], Judged]) -> Callable[[Any], Judged]:
         """Register the pure function from a record to a verdict."""
@@ -85,39 +103,68 @@ class Claim:
         return function
 
     def figure(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Register the function from a record to a figure (see claims.figures)."""
+        """Register the function from a record to a figure (see claims.engine.figures)."""
         self.drawn_by = function
         return function
 
+    def planted(
+        self, what: str, *, turns: str
+    ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+        """Register a case that must turn the verdict: it calls the measurement with, say, another
+        learner (a keyword-only argument of it, which is no setting) and returns its record."""
+
+        def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            self.planted_cases.append(Planted(what, Status(turns), function))
+            return function
+
+        return register
+
+    def settings_at(self, effort: Effort) -> dict[str, Any]:
+        """The arguments of the measurement at an effort, less the trial and what is planted."""
+        arguments = inspect.signature(self.measure).parameters.values()
+        usual = {
+            a.name: a.default
+            for a in arguments
+            if a.default is not a.empty and a.kind is a.POSITIONAL_OR_KEYWORD
+        }
+        return {**usual, **({} if effort is Effort.DEFAULT else getattr(self, effort.value))}
+
     def run(self, trial: Any) -> Outcome:
         """Measure at the trial's effort, then judge and draw."""
-        settings = self.efforts.at(trial.effort)
+        settings = self.settings_at(trial.effort)
         record = self.measure(trial, **settings)
-        if self.judged_by is None:
-            if not isinstance(record, Finding):
-                raise TypeError(
-                    f"a claim without a judge returns a Finding, got {type(record).__name__}; "
-                    "register a judge with @that.judge"
-                )
-            return Outcome(record.judged(), record.settings, record.series)
+        judged = self.verdict_on(record)
         series = {} if self.drawn_by is None else as_series(self.drawn_by(record))
-        return Outcome(self.verdict_on(record), {**self.settings, **settings}, series)
+        return Outcome(judged, {**self.settings, **settings}, series)
 
     def verdict_on(self, record: Any) -> Judged:
-        """What the judge says of a record, measured or invented."""
+        """What the judge says of a record, measured or invented, with the record's own numbers."""
         if self.judged_by is None:
-            raise TypeError(f"claim {self.id!r} has no judge")
+            raise TypeError(f"claim {self.id!r} has no judge; register one with @that.judge")
         judged = self.judged_by(record)
         if not isinstance(judged, Judged):
             raise TypeError(
                 f"a judge returns holds(…), corrected(…), refuted(…) or undecided(…), "
                 f"got {type(judged).__name__}"
             )
-        if judged.measured is not None:
-            return judged
-        numbers = plain(record)
-        named = numbers if isinstance(numbers, dict) else {"record": numbers}
-        return Judged(**{**vars(judged), "measured": named})
+        details = {k: v for k, v in _numbers_of(record).items() if getattr(judged, k) is None}
+        if judged.counterexample is True:
+            details["counterexample"] = self._counterexample()
+        full = replace(judged, **details)
+        if full.evidence is None:
+            kinds = ", ".join(Evidence)
+            raise ValueError(
+                f"claim {self.id!r} does not say what kind of number decides; give the record "
+                f"@record(evidence=…) or the judge's answer evidence=…, one of {kinds}"
+            )
+        return full
+
+    def _counterexample(self) -> str:
+        """The file of this claim's counterexample, as text."""
+        path = self.file.parent / "counterexamples" / f"{self.id}.py"
+        if not path.is_file():
+            raise ValueError(f"claim {self.id!r} names a counterexample; expected it in {path}")
+        return path.read_text(encoding="utf-8")
 
     def expected_at(self, effort: Effort) -> Status | None:
         """The recorded status; None for a claim that is not the lab's own."""
@@ -153,43 +200,35 @@ _REGISTERED: list[Claim] = []
 def claim(
     id: str,
     *,
-    source: Source | None = None,
-    paper: str | None = None,
+    source: Source = OURS,
     title: str,
     statement: str,
-    efforts: Efforts | None = None,
+    quick: Mapping[str, Any] | None = None,
+    full: Mapping[str, Any] | None = None,
     seconds: Seconds = (2, 5, 60),
     settings: Mapping[str, Any] | None = None,
+    counted: bool = True,
+    certificate: str | None = None,
+    reads: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Claim]:
-    """Turn the decorated function measure(trial, **settings of the effort) into a `Claim`.
+    """Turn the decorated function measure(trial, **settings) into a `Claim`.
 
-    source: `HG1("Theorem 5")`, `HG2(…)`, `KS(…)`; `OURS` if absent. paper: for claims that return
-    a `Finding`, whose place is the beginning of the statement.
+    source: `HG1("Theorem 5")`, `HG2(…)`, `KS(…)`; `OURS` if absent. The other arguments are the
+    fields of `Claim`.
     """
     if not id or id.strip() != id or any(space in id for space in " \t\n/"):
         raise ValueError(f"a claim id is one word such as 'my-claim', got {id!r}")
-    if source is not None and paper is not None:
-        raise ValueError(f"claim {id!r}: give source or paper, not both")
-    place = source or _source_from(paper or "lab", statement)
 
     def register(function: Callable[..., Any]) -> Claim:
-        made = Claim(
-            id, place, title, statement, function, efforts or Efforts(), seconds, settings or {}
-        )
+        words = (id, source, title, statement, function)
+        efforts = (quick or {}, full or {}, seconds, settings or {})
+        made = Claim(*words, *efforts, counted, certificate, tuple(reads))
         if any(each.id == id and each.is_built_in for each in _REGISTERED):
             raise ValueError(f"claim {id!r} exists already; choose another id")
         _REGISTERED.append(made)
         return made
 
     return register
-
-
-def _source_from(paper: str, statement: str) -> Source:
-    """The source of a claim that does not give one: what its statement begins with."""
-    if paper == OURS.paper:
-        return OURS
-    place, colon, _ = statement.partition(":")
-    return Source(paper, place if colon and len(place) <= 60 else "see the statement")
 
 
 def registry() -> dict[str, Claim]:

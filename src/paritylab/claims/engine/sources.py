@@ -13,23 +13,48 @@ PAPERS = {
     "lab": "beyond the papers: this laboratory's own statements",
 }
 
+#: How each source is known here; what is not listed is the laboratory's own.
+READINGS = {
+    "hg1": "text",
+    "hg2": "abstract",
+    "ks": "text",
+    "dm": "second-hand",
+    "kou": "second-hand",
+    "barak": "second-hand",
+}
+#: Ways to know a source; a statement is judged in the tally only if its words were read.
+READ = ("text", "code")
+KNOWN = (*READ, "second-hand", "abstract")
+
 
 @dataclass(frozen=True)
 class Source:
     """paper: a tag in `PAPERS`. place: theorem, lemma, section or figure in it, or "ours".
 
+    reading: how the place is known here, one of `KNOWN`; the paper's own if absent, None if ours.
+
     >>> HG1("Theorem 5")
-    Source(paper='hg1', place='Theorem 5')
+    Source(paper='hg1', place='Theorem 5', reading='text')
     """
 
     paper: str
     place: str
+    reading: str | None = None
 
     def __post_init__(self) -> None:
         if self.paper not in PAPERS:
             raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {self.paper!r}")
         if not self.place:
             raise ValueError("a source names its place, such as 'Theorem 5'")
+        if self.reading is None:
+            object.__setattr__(self, "reading", READINGS.get(self.paper))
+        elif self.reading not in KNOWN:
+            raise ValueError(f"reading must be one of {', '.join(KNOWN)}, got {self.reading!r}")
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its words were read, or are our own."""
+        return self.reading is None or self.reading in READ
 
 
 HG1 = partial(Source, "hg1")

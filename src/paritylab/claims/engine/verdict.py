@@ -3,11 +3,13 @@
 import math
 import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+
+from paritylab.statistics import Rate
 
 
 class Status(StrEnum):
@@ -36,6 +38,7 @@ _SENTENCES = {
 class Evidence(StrEnum):
     """Where the deciding number comes from; kinds are never mixed in one number."""
 
+    PROVED = "proved"
     EXACT = "exact"
     NUMERICAL = "numerical"
     SAMPLED = "sampled"
@@ -55,27 +58,29 @@ class Judged:
     """What a judge makes of a record; built by `holds`, `corrected`, `refuted`, `undecided`.
 
     finding: the verdict in one sentence. instead: the nearest statement that does hold and was
-    tested; corrected and refuted need it. measured: numbers by names a reader knows, the fields of
-    the record if None. predicted: what the source says, by the same names. margin: distance of the
-    deciding number from the value at which the status would change, positive on the side of this
-    status. interval: 95 % interval of the deciding number when it is sampled. runs: how many runs
-    or cases stand behind it. counterexample: Python that shows the failure and asserts it.
+    tested; corrected and refuted need it. margin: distance of the deciding number from the value
+    at which the status would change, positive on the side of this status. interval: the deciding
+    rate or law, or the 95 % interval of the deciding number. counterexample: Python that shows the
+    failure and asserts it, or True for the file `counterexamples/<id>.py` beside the claim.
+    evidence, measured, predicted, runs: read off the record where a claim returns one (see
+    claims.engine.record); a claim of plain numbers gives them here.
     """
 
     status: Status
     finding: str
-    evidence: Evidence = Evidence.EXACT
     instead: str | None = None
     margin: float | None = None
-    interval: tuple[float, float] | None = None
-    runs: int = 1
+    interval: Any = None
+    counterexample: str | bool | None = None
+    evidence: Evidence | None = None
+    runs: int | None = None
     measured: Mapping[str, Any] | None = None
-    predicted: Mapping[str, Any] = field(default_factory=dict)
-    counterexample: str | None = None
+    predicted: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", _one_of(Status, self.status))
-        object.__setattr__(self, "evidence", _one_of(Evidence, self.evidence))
+        if self.evidence is not None:
+            object.__setattr__(self, "evidence", _one_of(Evidence, self.evidence))
         if self.status is Status.FAILED:
             raise ValueError("a judge cannot say failed; that is for claims that raise an error")
         if not isinstance(self.finding, str) or not self.finding.strip():
@@ -86,8 +91,12 @@ class Judged:
             )
         if self.margin is not None and not _is_number(self.margin):
             raise ValueError(f"margin must be a number, got {self.margin!r}")
-        if isinstance(self.runs, bool) or not isinstance(self.runs, numbers.Integral):
+        whole = isinstance(self.runs, numbers.Integral) and not isinstance(self.runs, bool)
+        if self.runs is not None and not whole:
             raise ValueError(f"runs must be a whole number, got {self.runs!r}")
+        ends = getattr(self.interval, "low", None), getattr(self.interval, "high", None)
+        if None not in ends:
+            object.__setattr__(self, "interval", ends)
         _check_interval(self.interval)
         _check_code(self.counterexample)
 
@@ -113,45 +122,6 @@ def undecided(text: str, **details: Any) -> Judged:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a claim without a judge of its own returns: measurement and verdict in one.
-
-    measured: as in `Judged`, with the sentence under "finding" and, for corrected or refuted
-    claims, "instead". series: a figure (see report.figures). The rest is as in `Judged`.
-    """
-
-    status: Status
-    evidence: Evidence
-    measured: dict[str, Any]
-    predicted: dict[str, Any] = field(default_factory=dict)
-    margin: float | None = None
-    interval: tuple[float, float] | None = None
-    runs: int = 1
-    settings: dict[str, Any] = field(default_factory=dict)
-    counterexample: str | None = None
-    series: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.judged()
-
-    def judged(self) -> Judged:
-        """The same verdict as a judge would have given it."""
-        numbers_only = {k: v for k, v in self.measured.items() if k not in ("finding", "instead")}
-        return Judged(
-            self.status,
-            self.measured.get("finding", ""),
-            self.evidence,
-            self.measured.get("instead"),
-            self.margin,
-            self.interval,
-            self.runs,
-            numbers_only,
-            self.predicted,
-            self.counterexample,
-        )
-
-
-@dataclass(frozen=True)
 class Verdict:
     """One row of the results; reused: whether it comes from the store."""
 
@@ -171,7 +141,10 @@ class Verdict:
 
 def plain(value: Any) -> Any:
     """`value` as plain JSON: arrays become lists, records dicts, infinities and NaN their names."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+    if isinstance(value, Rate):
+        ends = ("successes", "runs", "low", "high")
+        value = {name: getattr(value, name) for name in ends}
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     elif is_dataclass(value) and not isinstance(value, type):
         value = {each.name: getattr(value, each.name) for each in fields(value)}
@@ -214,7 +187,7 @@ def _check_interval(interval: Any) -> None:
 
 
 def _check_code(code: Any) -> None:
-    if code is None:
+    if code is None or code is True:
         return
     if not isinstance(code, str):
         raise ValueError(f"a counterexample is Python as text, got {type(code).__name__}")

@@ -1,16 +1,24 @@
 """Misprinted lines in the proofs of Lemmas 8 to 19, and the lines that are right."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Trial,
+    claim,
+    corrected,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+)
 from paritylab.claims.hg1.example_gradients import attended_sum, example_loss, heads_of
 from paritylab.models import Circle, Zigzag, smooth_relu
 from paritylab.precision import float64
@@ -20,16 +28,14 @@ from paritylab.theory import hg1
 ROUNDING = 1e-9
 
 
-class Misprints(NamedTuple):
-    """Printed lines and mended ones against automatic differentiation.
-
-    lines: which. printed, mended: largest relative gap of each. cases: heads and inputs tried.
-    """
+@record(evidence="numerical")
+class Misprints:
+    """Printed lines and mended ones against automatic differentiation."""
 
     lines: list[str]
-    printed: np.ndarray
-    mended: np.ndarray
-    cases: int
+    printed: np.ndarray = shown("largest relative gap of the printed line", by="lines", predicted=0)
+    mended: np.ndarray = shown("largest relative gap of the mended line", by="lines")
+    cases: int = drawn(by="lines")
 
 
 @claim(
@@ -38,11 +44,12 @@ class Misprints(NamedTuple):
     title="Lines in the proofs of Lemmas 8, 14, 17, 18 and 19",
     statement="Nine displayed lines of these proofs as printed: derivatives, closed forms of ŷ, "
     "values at s = 0 and s = k. The lemmas themselves have claims of their own.",
-    efforts=Efforts(quick={"draws": 8}, default={"draws": 40}, full={"draws": 400}),
+    quick={"draws": 8},
+    full={"draws": 400},
     settings={"n": 6, "k": 3, "tau": 0.25, "b": 0.1},
     seconds=(3, 4, 8),
 )
-def misprints(trial: Trial, draws: int) -> Misprints:
+def misprints(trial: Trial, draws: int = 40) -> Misprints:
     n, k, tau, b = 6, 3, 0.25, 0.1
     generator = np.random.default_rng(trial.seed)
     heads = generator.standard_normal((draws, k, 2))
@@ -144,18 +151,9 @@ def _readout_lines(k: int) -> dict[str, tuple[float, float]]:
 @misprints.judge
 def _misprints(m: Misprints) -> Judged:
     printed, mended = float(m.printed.max()), float(m.mended.max())
-    shared: dict[str, Any] = {
-        "evidence": "numerical",
-        "runs": m.cases * len(m.lines),
-        "measured": {
-            f"gap of the printed and of the mended line, {line}": [float(was), float(now)]
-            for line, was, now in zip(m.lines, m.printed, m.mended, strict=True)
-        },
-        "predicted": {"largest gap of a printed line": 0},
-    }
     if printed <= ROUNDING:
         text = f"All {len(m.lines)} lines are right to {printed:.0e}."
-        return holds(text, margin=ROUNDING - printed, **shared)
+        return holds(text, margin=ROUNDING - printed)
     wrong = [line for line, gap in zip(m.lines, m.printed, strict=True) if gap > ROUNDING]
     seen = f"{len(wrong)} of {len(m.lines)} lines differ from the true values: {'; '.join(wrong)}."
     if mended <= ROUNDING:
@@ -163,22 +161,7 @@ def _misprints(m: Misprints) -> Judged:
             f"With these replacements all {len(m.lines)} lines agree with automatic "
             f"differentiation and with the values of the model to {mended:.0e}."
         )
-        return corrected(
-            seen,
-            instead=instead,
-            margin=ROUNDING - mended,
-            counterexample=_START_OF_THE_ZIGZAG,
-            **shared,
-        )
+        margin = ROUNDING - mended
+        return corrected(seen, instead=instead, margin=margin, counterexample=True)
     instead = f"The replacements tried still leave a gap of {mended:.1e}."
-    return refuted(seen, instead=instead, margin=mended - ROUNDING, **shared)
-
-
-_START_OF_THE_ZIGZAG = """\
-from paritylab.models import Zigzag
-
-for k in range(1, 7):
-    start, end = float(Zigzag(k)(0.0)), float(Zigzag(k)(float(k)))
-    print("k", k, "at s = 0", start, "at s = k", end)
-    assert start == 1.0 != 0.0 and end == (-1.0) ** k
-"""
+    return refuted(seen, instead=instead, margin=mended - ROUNDING)

@@ -3,16 +3,26 @@
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.hardness.networks import random_features, worst_shares
@@ -27,25 +37,23 @@ from paritylab.theory import hg1
 ROUNDING = 1e-9
 
 
-class Counts(NamedTuple):
-    """Trained numbers and edges of k heads and of the FFNN-1 they are.
+@record()
+class Counts:
+    """Trained numbers and edges of k heads and of the FFNN-1 (one hidden layer) that they are.
 
-    n, k: sizes. rate: how often heads of 2k trained numbers reach
-    risk 0.05 with the paper's readout. difference: largest difference
-    between the heads' prediction and their FFNN-1's over all inputs and draws. numbers: 2k. edges:
-    edges of that FFNN-1. draws: random heads compared. bits: bits after the point that each number
-    needs, by n. cited: n·k⁷·log k.
+    rate: with the paper's readout. difference: over all inputs and random draws of the heads. bits:
+    after the point, by n.
     """
 
     n: int
     k: int
-    rate: Rate
-    difference: float
-    numbers: int
-    edges: int
+    rate: Rate = shown("runs that reach risk 0.05")
+    difference: float = shown("largest difference between heads and their FFNN-1")
+    numbers: int = shown("trained numbers", predicted="O(k)")
+    edges: int = shown("edges of that FFNN-1", predicted="≥ n")
     draws: int
-    bits: dict[int, int]
-    cited: float
+    bits: dict[int, int] = shown("bits that each number needs, by n")
+    cited: float = shown("n·k⁷·log k")
 
 
 @claim(
@@ -54,18 +62,15 @@ class Counts(NamedTuple):
     title="k heads need O(k) parameters, feed-forward nets Ω(n)",
     statement="Transformers learn k-parity with O(k) parameters, significantly fewer than the "
     "lower bound Ω(n) for feed-forward nets (best known upper bound O(nk⁷ log k)).",
-    efforts=Efforts(
-        quick={"n": 12, "k": 2, "runs": 40, "draws": 20},
-        default={"n": 20, "k": 3, "runs": 60, "draws": 20},
-        full={"n": 20, "k": 3, "runs": 400, "draws": 100},
-    ),
+    quick={"n": 12, "k": 2, "runs": 40},
+    full={"runs": 400, "draws": 100},
     settings={
         "learner": "heads with falling temperature, cos readout, 600 steps; then zigzag",
         "compared at": "n = 10",
     },
     seconds=(10, 3, 60),
 )
-def remark9(trial: Trial, n: int, k: int, runs: int, draws: int) -> Counts:
+def remark9(trial: Trial, n: int = 20, k: int = 3, runs: int = 60, draws: int = 20) -> Counts:
     data = Population(random_parities(n, k, runs, key=trial.seed))
     trained = learn(Annealed(steps=600), data, key=trial.seed)
     risks = [
@@ -105,35 +110,19 @@ def _zigzag_risk(heads: HeadAttention, problem: Parity) -> float:
 @remark9.judge
 def _remark9(c: Counts) -> Judged:
     learnt = (
-        f"{c.numbers} trained numbers reach risk 0.05 in {c.rate} of {c.rate.runs} runs "
-        f"(n = {c.n}, k = {c.k})"
+        f"Heads of {c.numbers} trained numbers reach risk 0.05 in {c.rate.count} runs, "
+        f"{c.rate.percent} (n = {c.n}, k = {c.k})"
     )
     bits = ", ".join(f"{b} (n = {n})" for n, b in c.bits.items())
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": c.rate.interval,
-        "margin": min(abs(c.rate.low - 0.5), abs(c.rate.high - 0.5)),
-        "runs": c.rate.runs,
-        "measured": {
-            "runs that reach risk 0.05": str(c.rate),
-            "largest difference between heads and their FFNN-1": c.difference,
-            "trained numbers": c.numbers,
-            "edges of that FFNN-1": c.edges,
-            "n·k⁷·log k": c.cited,
-            **{f"bits per number, n = {n}": b for n, b in c.bits.items()},
-        },
-        "predicted": {"trained numbers": "O(k)", "edges of that FFNN-1": "≥ n"},
-    }
+    margin = min(abs(c.rate.low - 0.5), abs(c.rate.high - 0.5))
     if not c.rate.decides(0.5) or c.rate.high - c.rate.low > 0.25:
-        return undecided(f"The rate does not decide: {learnt}.", **shared)
+        return undecided(f"{learnt}, which does not decide.", interval=c.rate)
     if c.rate.high < 0.5:
         instead = f"Heads of {c.numbers} numbers do not learn: {c.rate}."
-        return refuted(f"{learnt}.", instead=instead, **shared)
+        return refuted(f"{learnt}.", instead=instead, margin=margin, interval=c.rate)
     if c.difference > ROUNDING:
-        return holds(
-            f"{learnt}; no FFNN-1 with tied edges does the same (difference {c.difference:.1g}).",
-            **shared,
-        )
+        text = f"{learnt}; their FFNN-1 does something else (difference {c.difference:.1g})."
+        return holds(text, margin=margin, interval=c.rate)
     return corrected(
         f"{learnt}. The same heads are an FFNN-1: over {c.draws} random heads and all inputs the "
         f"largest difference is {c.difference:.0e}. One count is of trained numbers, the other of "
@@ -142,45 +131,35 @@ def _remark9(c: Counts) -> Judged:
         f"are has {c.edges} edges tied to {c.numbers} numbers, and learns when they do: "
         f"the ties are what saves. Each number needs bits after the point: "
         f"{bits}.",
-        counterexample=_REMARK9_COUNTEREXAMPLE,
-        **shared,
+        margin=margin,
+        interval=c.rate,
+        counterexample=True,
     )
 
 
-_REMARK9_COUNTEREXAMPLE = """\
-import jax
-import numpy as np
-from paritylab import HeadAttention, Parity
-from paritylab.models import tied_network
+@record()
+class Edges:
+    """A net with and without an edge, and linear classifiers on features that are not trained.
 
-heads = HeadAttention.random(0, Parity(10, (1, 4, 8)), tau=0.3)
-net = tied_network(heads)  # FFNN-1: k neurons, an edge from every bit
-bits = np.array([[(i >> j) & 1 for j in range(10)] for i in range(1024)], dtype=float)
-gap = np.abs(jax.vmap(heads)(bits) - jax.vmap(net)(bits)).max()
-print(heads.count().trainable, "numbers,", int(net.edges.sum()), "edges, difference", gap)
-assert gap < 1e-3 and heads.count().trainable < 10 < net.edges.sum()
-"""
-
-
-class Edges(NamedTuple):
-    """A net with and without an edge, and linear classifiers on fixed features.
-
-    whole: how often the whole net is solved. cut: smallest risk without the edges of one bit of
-    B. n, k: sizes, one entry per cell of features. half: random ReLU features from which on the
-    parity of no k-set has squared loss above ½. floor: ½·C(n, k). products: largest squared loss
-    over all pairs, linear on the products of two bits, by n.
+    cut: over `cut_runs` runs. half: random ReLU features from which on the parity of no k-set has
+    squared loss above ½, one entry per cell. floor: ½·C(n, k). products: over all pairs B, by n.
     """
 
-    whole: Rate
-    cut: float
+    whole: Rate = shown("runs solved with all edges")
+    cut: float = shown("smallest risk without the edges of one bit", predicted="≥ 1")
     n: np.ndarray
     k: np.ndarray
-    half: np.ndarray
+    half: np.ndarray = shown("random features for squared loss ½ at every B", by="cells")
     floor: np.ndarray
-    products: dict[int, float]
+    products: dict[int, float] = shown("largest squared loss on products of two bits, k = 2, by n")
+    cut_runs: int = drawn()
 
+    @property
+    def cells(self) -> list[str]:
+        return [f"n = {n}, k = {k}" for n, k in zip(self.n, self.k, strict=True)]
+
+    @derived("growth of their number per bit at k = n/2")
     def per_bit(self) -> float:
-        """Factor by which `half` grows per bit at k = n/2, over the sizes."""
         at = np.flatnonzero(2 * self.k == self.n)
         first, last = at[0], at[-1]
         factor = self.half[last] / self.half[first]
@@ -194,15 +173,14 @@ class Edges(NamedTuple):
     statement="A net without an edge to one bit of B stays at chance however it is trained; linear "
     "classifiers on q fixed features keep a non-trivial risk for some B unless q or the weights "
     "grow exponentially with n.",
-    efforts=Efforts(
-        quick={"sizes": (6, 8), "runs": 12, "steps": 600},
-        default={"sizes": (6, 8, 10), "runs": 16, "steps": 1000},
-        full={"sizes": (6, 8, 10, 12), "runs": 64, "steps": 5000},
-    ),
+    quick={"sizes": (6, 8), "runs": 12, "steps": 600},
+    full={"sizes": (6, 8, 10, 12), "runs": 64, "steps": 5000},
     settings={"net": "n = 10, B = {1, 4, 8}, width 64, signs, adam 0.01", "features": "k = 2, n/2"},
     seconds=(8, 10, 300),
 )
-def ffnn_edge(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Edges:
+def ffnn_edge(
+    trial: Trial, sizes: Sequence[int] = (6, 8, 10), runs: int = 16, steps: int = 1000
+) -> Edges:
     problem = Parity(10, (1, 4, 8))
     whole, cut = (
         learn(
@@ -218,7 +196,8 @@ def ffnn_edge(trial: Trial, sizes: Sequence[int], runs: int, steps: int) -> Edge
     n, k = (np.array(column) for column in zip(*cells, strict=True))
     floor = np.array([comb(*cell) / 2 for cell in cells])
     products = {size: _products(size) for size in sizes}
-    return Edges(whole.rate(), float(cut.risk.min()), n, k, np.array(half), floor, products)
+    least = float(cut.risk.min())
+    return Edges(whole.rate(), least, n, k, np.array(half), floor, products, len(cut))
 
 
 def _half(n: int, k: int, seed: int) -> int:
@@ -237,37 +216,23 @@ def _products(n: int) -> float:
 @ffnn_edge.judge
 def _ffnn_edge(e: Edges) -> Judged:
     edge = f"without the edges of one bit of B the smallest risk is {e.cut:.6f}, with them "
-    edge += f"{e.whole} are solved"
-    cells = "; ".join(f"{q} (n = {n}, k = {k})" for q, n, k in zip(e.half, e.n, e.k, strict=True))
-    worst, sizes = max(e.products.values()), sorted(e.products)
-    few = ", ".join(f"{comb(n, 2)} (n = {n})" for n in sizes)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": e.whole.interval,
-        "margin": min(abs(e.whole.low - 0.5), abs(0.5 - worst), abs(e.per_bit() - 1.5)),
-        "runs": 2 * e.whole.runs,
-        "measured": {
-            "solved with all edges": str(e.whole),
-            "smallest risk without the edges of one bit": e.cut,
-            **{
-                f"random features for squared loss ½ at every B, n = {n}, k = {k}": int(q)
-                for q, n, k in zip(e.half, e.n, e.k, strict=True)
-            },
-            "growth of that number per bit at k = n/2": e.per_bit(),
-            "largest squared loss on products of two bits, k = 2": worst,
-        },
-        "predicted": {"smallest risk without the edges of one bit": "≥ 1"},
-    }
+    edge += f"{e.whole} runs are solved"
+    cells = "; ".join(f"{q} ({cell})" for q, cell in zip(e.half, e.cells, strict=True))
+    worst = max(e.products.values())
+    few = ", ".join(f"{comb(n, 2)} (n = {n})" for n in sorted(e.products))
+    margin = min(abs(e.whole.low - 0.5), abs(0.5 - worst), abs(e.per_bit - 1.5))
     if e.cut < 1 - ROUNDING:
         instead = f"A missing edge leaves risk {e.cut:.4f}, not 1."
-        return refuted(f"A net learns without the edge: {edge}.", instead=instead, **shared)
-    if e.whole.low <= 0.5 or e.whole.high - e.whole.low > 0.25 or e.per_bit() < 1.5:
-        return undecided(f"No control or no growth to judge by: {edge}; {cells}.", **shared)
+        return refuted(f"A net learns without the edge: {edge}.", instead=instead, margin=1 - e.cut)
+    if e.whole.low <= 0.5 or e.whole.high - e.whole.low > 0.25 or e.per_bit < 1.5:
+        text = f"No control or no growth to judge by: {edge}; {cells}."
+        return undecided(text, interval=e.whole)
     if np.any(e.half < e.floor):
-        instead = f"The first half: {edge}."
-        return corrected(f"Few fixed features serve every B: {cells}.", instead=instead, **shared)
+        text, instead = f"Few fixed features serve every B: {cells}.", f"The first half: {edge}."
+        return corrected(text, instead=instead, margin=margin, interval=e.whole)
     if worst > 0.5:
-        return holds(f"{edge}; random features needed: {cells}.".capitalize(), **shared)
+        text = f"{edge}; random features needed: {cells}.".capitalize()
+        return holds(text, margin=margin, interval=e.whole)
     enough = f"products of two bits, {few} of them, leave {worst:.0e} at k = 2"
     return corrected(
         f"The edge: {edge}. Fixed features: {enough}, with one weight of 1, so neither their "
@@ -275,25 +240,11 @@ def _ffnn_edge(e: Edges) -> Judged:
         instead="For some B of size k the squared loss on q fixed features is at least 1 - q/C(n, "
         "k), exponential in n for k of order n. Random ReLU features that bring it to ½ for every "
         f"B: {cells}; at least {np.min(e.half / e.floor):.1f} times ½·C(n, k), and "
-        f"{e.per_bit():.2f} times as many per bit at k = n/2.",
-        counterexample=_FEATURES_COUNTEREXAMPLE,
-        **shared,
+        f"{e.per_bit:.2f} times as many per bit at k = n/2.",
+        margin=margin,
+        interval=e.whole,
+        counterexample=True,
     )
-
-
-_FEATURES_COUNTEREXAMPLE = """\
-from itertools import combinations
-import numpy as np
-
-n = 10
-bits = np.array([[(i >> j) & 1 for j in range(n)] for i in range(2**n)])
-pairs = list(combinations(range(n), 2))
-features = np.stack([(-1.0) ** (bits[:, i] + bits[:, j]) for i, j in pairs], axis=1)
-for b, (i, j) in enumerate(pairs):  # weight 1 on one of 45 features, for every B of size 2
-    assert np.all(features @ np.eye(len(pairs))[b] == (-1.0) ** (bits[:, i] + bits[:, j]))
-print(len(pairs), "fixed features, risk 0 for every pair at n =", n)
-assert len(pairs) < 2**n / 20
-"""
 
 
 @ffnn_edge.figure

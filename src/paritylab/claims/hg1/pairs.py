@@ -2,18 +2,28 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.figures import Histogram, Mark
+from paritylab.claims import (
+    HG1,
+    Histogram,
+    Judged,
+    Mark,
+    Trial,
+    claim,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.engine.hunt import hunt
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
 from paritylab.claims.hg1.example_gradients import (
     every_gradient,
     example_loss,
@@ -21,27 +31,38 @@ from paritylab.claims.hg1.example_gradients import (
 )
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity
+from paritylab.statistics import share_text
 
+#: Below this an inner product that is 0 on paper is 0 but for rounding.
+ROUNDING = 1e-9
 #: n, k, tau, b.
 Cell = tuple[int, int, float, float]
 
 
-class Cosines(NamedTuple):
+@record(evidence="exact")
+class Cosines:
     """Cosines between the gradients of two inputs in one head.
 
-    cells: (n, k, tau, b). smallest: what the search reaches, per cell. first: cosines of random
-    pairs before any search, all cells. mean_gap: over all pairs of inputs at a random start, the
-    gap between the mean inner product and ‖E∇ℓ‖², relative. flat_mean, flat_each: ‖E∇ℓ‖² and
-    E‖∇ℓ‖² of a head at zero, B two opposite positions. starts: searches per cell.
+    smallest: what the search reaches, per cell. first: cosines of random pairs before any search,
+    all cells. mean_gap: relative, over all pairs of inputs at a random start. flat_mean, flat_each:
+    for heads at zero, B two opposite positions. starts: searches per cell.
     """
 
     cells: Sequence[Cell]
-    smallest: np.ndarray
+    smallest: np.ndarray = shown("smallest cosine", by="names")
     first: np.ndarray
-    mean_gap: float
-    flat_mean: float
-    flat_each: float
-    starts: int
+    mean_gap: float = shown("gap between the mean inner product and ‖E∇ℓ‖²")
+    flat_mean: float = shown("‖E∇ℓ‖² of a head at zero")
+    flat_each: float = shown("E‖∇ℓ‖² of a head at zero")
+    starts: int = drawn(by="cells")
+
+    @property
+    def names(self) -> list[str]:
+        return [f"n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}" for n, k, tau, b in self.cells]
+
+    @derived("random pairs that oppose each other", predicted=0)
+    def opposed(self) -> str:
+        return share_text(int(np.sum(self.first < -ROUNDING)), len(self.first))
 
 
 @claim(
@@ -50,28 +71,26 @@ class Cosines(NamedTuple):
     title="Gradients of two examples never oppose each other",
     statement="For N ≠ M the inner product of the loss gradients of two inputs in any one head is "
     "nonnegative.",
-    efforts=Efforts(
-        quick={"cells": [(8, 3, 1 / 8, 0.0)], "starts": 256, "steps": 30},
-        default={
-            "cells": [(8, 3, 1 / 8, 0.0), (16, 2, 1 / 16, 0.01), (8, 3, 1.0, 0.01)],
-            "starts": 512,
-            "steps": 60,
-        },
-        full={
-            "cells": [
-                (8, 3, 1 / 8, 0.0),
-                (16, 2, 1 / 16, 0.01),
-                (8, 3, 1.0, 0.01),
-                (32, 4, 1 / 32, 0),
-            ],
-            "starts": 4096,
-            "steps": 200,
-        },
-    ),
+    quick={"cells": [(8, 3, 1 / 8, 0.0)], "starts": 256, "steps": 30},
+    full={
+        "cells": [
+            (8, 3, 1 / 8, 0.0),
+            (16, 2, 1 / 16, 0.01),
+            (8, 3, 1.0, 0.01),
+            (32, 4, 1 / 32, 0),
+        ],
+        "starts": 4096,
+        "steps": 200,
+    },
     settings={"search": "Adam from random heads and pairs of inputs"},
     seconds=(9, 8, 60),
 )
-def lemma17(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Cosines:
+def lemma17(
+    trial: Trial,
+    cells: Sequence[Cell] = [(8, 3, 1 / 8, 0.0), (16, 2, 1 / 16, 0.01), (8, 3, 1.0, 0.01)],
+    starts: int = 512,
+    steps: int = 60,
+) -> Cosines:
     smallest, first = [], []
     for n, k, tau, b in trial.track(cells):
         find = hunt(
@@ -108,40 +127,23 @@ def _cosine(directions: Any, pair: Any, *, tau: float, b: float) -> Any:
 
 @lemma17.judge
 def _lemma17(c: Cosines) -> Judged:
-    rounding, clear = 1e-9, 0.1
-    share = float(np.mean(c.first < -rounding)) if len(c.first) else 0.0
-    worst = float(c.smallest.max())
-    shared: dict[str, Any] = {
-        "runs": c.starts * len(c.cells),
-        "measured": {
-            **{
-                f"smallest cosine at n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}": value
-                for (n, k, tau, b), value in zip(c.cells, c.smallest, strict=True)
-            },
-            "share of random pairs that oppose each other": share,
-            "‖E∇ℓ‖² of a head at zero": c.flat_mean,
-            "E‖∇ℓ‖² of a head at zero": c.flat_each,
-            "gap between the mean inner product and ‖E∇ℓ‖²": c.mean_gap,
-        },
-        "predicted": {"share of random pairs that oppose each other": 0},
-    }
+    clear, worst = 0.1, float(c.smallest.max())
     cells = "one cell" if len(c.cells) == 1 else f"{len(c.cells)} cells"
     reach = f"{c.smallest.min():.3f} to {worst:.3f} in {cells}"
-    if c.smallest.min() >= -rounding:
+    if c.smallest.min() >= -ROUNDING:
         text = f"No pair with a negative inner product is found: smallest cosines {reach}."
-        return holds(text, margin=float(c.smallest.min()) + rounding, **shared)
-    if c.smallest.min() > -clear or c.mean_gap > 1e-9:
-        return undecided(f"The smallest cosine is {reach}.", **shared)
+        return holds(text, margin=float(c.smallest.min()) + ROUNDING)
+    if c.smallest.min() > -clear or c.mean_gap > ROUNDING:
+        return undecided(f"The smallest cosine is {reach}.")
     return refuted(
-        f"{100 * share:.0f} % of random pairs of inputs with gradients oppose each other, and the "
+        f"{c.opposed} of random pairs of inputs with gradients oppose each other, and the "
         f"search reaches a cosine of {reach}.",
         instead="Averaged over all pairs the inner product is ‖E∇ℓ‖² ≥ 0 (to "
         f"{c.mean_gap:.0e}); the pairs can cancel all of it: for heads at zero and B two opposite "
         f"positions ‖E∇ℓ‖² is {c.flat_mean:.0e} and E‖∇ℓ‖² {c.flat_each:.1f}, so Lemma 8 cannot "
         "drop them.",
         margin=-clear - float(c.smallest.min()),
-        counterexample=_LEMMA17_COUNTEREXAMPLE,
-        **shared,
+        counterexample=True,
     )
 
 
@@ -154,22 +156,3 @@ def _lemma17_figure(c: Cosines) -> Histogram:
         marks=[Mark(0, "claimed least", axis="x")],
         caption="Lemma 17 says that nothing lies left of zero.",
     )
-
-
-_LEMMA17_COUNTEREXAMPLE = """\
-import jax
-import numpy as np
-from paritylab import HeadAttention, Parity, float64
-
-problem = Parity(8, (0, 1, 2))
-heads = HeadAttention.random(0, problem, tau=1 / 8)
-with float64():
-    def loss(a, x):
-        return jax.numpy.maximum(0, 1 - problem.label(x) * heads.with_parameters(a)(x)) ** 2
-    inputs = np.random.default_rng(0).integers(0, 2, (40, 8)).astype(float)
-    a = jax.numpy.asarray(heads.directions)
-    gradients = np.array([jax.grad(loss)(a, x)[0] for x in inputs])
-products = gradients @ gradients.T
-print("pairs with a negative inner product:", (products < -1e-9).mean())
-assert (products < -1e-9).any()
-"""

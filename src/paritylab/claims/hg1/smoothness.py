@@ -2,18 +2,28 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Mark
+from paritylab.claims import (
+    HG1,
+    Bars,
+    Judged,
+    Mark,
+    Trial,
+    claim,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.engine.hunt import hunts
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
 from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
 from paritylab.theory import hg1
@@ -37,21 +47,29 @@ FULL: list[Cell] = [
 ]
 
 
-class Constants(NamedTuple):
+@record()
+class Constants:
     """Largest values found over their claimed constants, one row per cell, one column per lemma.
 
-    cells: (n, k, tau, b). names: what is bounded. frobenius: share with the Frobenius norm of the
-    Hessian, which is at least the spectral norm. spectral: share with the spectral norm at the same
-    heads and input. step: the step 1/max{…} of Theorem 5's proof, per cell. starts: searches per
-    cell and lemma.
+    frobenius: with the Frobenius norm of the Hessian, which is at least the spectral norm.
+    spectral: with the spectral norm at the same heads and input. step: the step 1/max{…} of
+    Theorem 5's proof, per cell. searches: from how many starts, all cells and lemmas.
     """
 
     cells: Sequence[Cell]
     names: list[str]
     frobenius: np.ndarray
     spectral: np.ndarray
-    step: np.ndarray
-    starts: int
+    step: np.ndarray = shown("step that the constants allow", by="places")
+    searches: int = drawn()
+
+    @property
+    def places(self) -> list[str]:
+        return [f"n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}" for n, k, tau, b in self.cells]
+
+    @derived("largest share of the constant", by="names", predicted="≤ 1")
+    def largest(self) -> np.ndarray:
+        return np.asarray(self.frobenius.max(axis=0))
 
 
 @claim(
@@ -60,15 +78,14 @@ class Constants(NamedTuple):
     title="Smoothness constants of the prediction and the risk",
     statement="In the heads ŷ is 8k²√(2k)/τ-Lipschitz, its gradient 2k(20/τ² + 32k²/(τ²√b))-"
     "Lipschitz, and ŷ·∇ŷ and the risk's gradient have the constants l₂ and max{2l₁C, 2(l₂+B)}.",
-    efforts=Efforts(
-        quick={"cells": QUICK, "starts": 24, "steps": 30},
-        default={"cells": DEFAULT, "starts": 48, "steps": 60},
-        full={"cells": FULL, "starts": 256, "steps": 200},
-    ),
+    quick={"cells": QUICK, "starts": 24, "steps": 30},
+    full={"cells": FULL, "starts": 256, "steps": 200},
     settings={"search": "Adam from random heads and inputs"},
     seconds=(10, 20, 300),
 )
-def lemma6_smooth(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) -> Constants:
+def lemma6_smooth(
+    trial: Trial, cells: Sequence[Cell] = DEFAULT, starts: int = 48, steps: int = 60
+) -> Constants:
     shape = (len(cells), len(LEMMAS))
     frobenius, spectral = np.zeros(shape), np.zeros(shape)
     for n, k, b in trial.track(sorted({(n, k, b) for n, k, _, b in cells})):
@@ -87,7 +104,7 @@ def lemma6_smooth(trial: Trial, cells: Sequence[Cell], starts: int, steps: int) 
             frobenius[i, lemma] = 1 - find.margin
             spectral[i, lemma] = _spectral_shares(find.moving, find.fixed[0], facts[i], b)[lemma]
     step = np.array([hg1.step_size(k, tau, b) for _, k, tau, b in cells])
-    return Constants(cells, list(LEMMAS), frobenius, spectral, step, starts)
+    return Constants(cells, list(LEMMAS), frobenius, spectral, step, starts * frobenius.size)
 
 
 #: What is bounded, in the order of `_shares` and `_constants`.
@@ -135,43 +152,31 @@ def _spectral_shares(heads: np.ndarray, bits: np.ndarray, facts: np.ndarray, b: 
 @lemma6_smooth.judge
 def _lemma6_smooth(c: Constants) -> Judged:
     largest, broken = float(c.frobenius.max()), float(c.spectral.max())
-    by_name = dict(zip(c.names, c.frobenius.max(axis=0), strict=True))
     row, column = np.unravel_index(c.spectral.argmax(), c.spectral.shape)
-    n, k, tau, b = c.cells[int(row)]
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": c.starts * c.frobenius.size,
-        "measured": {
-            **{f"largest share of the constant, {name}": v for name, v in by_name.items()},
-            "smallest and largest step the constants allow": [c.step.min(), c.step.max()],
-        },
-        "predicted": {f"largest share of the constant, {name}": "≤ 1" for name in c.names},
-    }
     if largest <= 1:
-        listed = ", ".join(f"{name} {share:.0e}" for name, share in by_name.items())
+        shares = zip(c.names, c.largest, strict=True)
+        listed = ", ".join(f"{name} {share:.0e}" for name, share in shares)
         return holds(
             f"In {len(c.cells)} cells of n, k, tau and b the search finds at most these shares of "
             f"the constants: {listed}. The step they allow is {c.step.min():.0e} to "
             f"{c.step.max():.0e}.",
             margin=1 - largest,
-            **shared,
         )
-    place = f"{c.names[int(column)]} at n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}"
+    place = f"{c.names[int(column)]} at {c.places[int(row)]}"
     if broken > 1:
         return refuted(
             f"{place} reaches {broken:.2f} times its constant.",
             instead=f"A constant {broken:.2f} times as large covers every case tried.",
             margin=broken - 1,
-            **shared,
         )
     text = f"Frobenius norms reach {largest:.2f} of a constant, spectral norms {broken:.2f}."
-    return undecided(text, **shared)
+    return undecided(text)
 
 
 @lemma6_smooth.figure
 def _lemma6_figure(c: Constants) -> Bars:
     return Bars(
-        dict(zip(c.names, c.frobenius.max(axis=0).tolist(), strict=True)),
+        dict(zip(c.names, c.largest.tolist(), strict=True)),
         y="largest value ÷ claimed constant",
         log="y",
         marks=[Mark(1, "claimed")],

@@ -1,15 +1,24 @@
 """Where training starts."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines, Mark
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import HG1
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import mean_interval
@@ -18,21 +27,23 @@ from paritylab.statistics import mean_interval
 TEMPERATURES = ("1/n", "1")
 
 
-class Starts(NamedTuple):
-    """Exact risks of random heads on random targets, one entry per cell.
-
-    tau: "1/n" or "1". n, k: sizes. mean, low, high: mean risk over the runs with its 95 % interval.
-    least: the smallest single risk. runs: runs per cell.
-    """
+@record()
+class Starts:
+    """Exact risks of random heads on random targets, one entry per cell of n, k and tau."""
 
     tau: list[str]
     n: np.ndarray
     k: np.ndarray
-    mean: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    least: np.ndarray
-    runs: int
+    mean: np.ndarray = shown("mean risk at the start", by="cells", predicted=1)
+    low: np.ndarray = shown("lower end of its 95 % interval", by="cells")
+    high: np.ndarray = shown("upper end of its 95 % interval", by="cells")
+    least: np.ndarray = shown("smallest single risk", by="cells")
+    runs: int = drawn(by="cells")
+
+    @property
+    def cells(self) -> list[str]:
+        sizes = zip(self.n, self.k, self.tau, strict=True)
+        return [f"n = {n}, k = {k}, tau = {tau}" for n, k, tau in sizes]
 
 
 @claim(
@@ -41,15 +52,12 @@ class Starts(NamedTuple):
     title="The risk at the start is 1",
     statement="Since the loss at initialisation is 1: with heads at random angles the mean "
     "squared-hinge risk before the first step is 1.",
-    efforts=Efforts(
-        quick={"sizes": (8, 12), "runs": 32},
-        default={"sizes": (8, 20), "runs": 64},
-        full={"sizes": (8, 12, 16, 20, 24), "runs": 400},
-    ),
+    quick={"sizes": (8, 12), "runs": 32},
+    full={"sizes": (8, 12, 16, 20, 24), "runs": 400},
     settings={"k": (1, 2, 3), "tau": TEMPERATURES, "loss": "squared_hinge"},
     seconds=(9, 8, 150),
 )
-def start_risk(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
+def start_risk(trial: Trial, sizes: Sequence[int] = (8, 20), runs: int = 64) -> Starts:
     cells = [(tau, n, k) for tau in TEMPERATURES for k in (1, 2, 3) for n in sizes]
     risks = np.array([_starts(trial.seed, runs, *cell) for cell in trial.track(cells)])
     low, high = np.transpose([mean_interval(row) for row in risks])
@@ -68,15 +76,8 @@ def _starts(seed: int, runs: int, tau: str, n: int, k: int) -> np.ndarray:
 def _start_risk(s: Starts) -> Judged:
     gap = np.maximum(s.low - 1, 1 - s.high)  # positive where the interval excludes 1
     at = int(gap.argmin())
-    cell = f"n = {s.n[at]}, k = {s.k[at]}, tau = {s.tau[at]}"
+    cell, interval = s.cells[at], (float(s.low[at]), float(s.high[at]))
     mean = f"{s.mean[at]:.2f} [{s.low[at]:.2f}, {s.high[at]:.2f}]"
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": (float(s.low[at]), float(s.high[at])),
-        "runs": s.runs * len(s.n),
-        "measured": _start_numbers(s),
-        "predicted": {"mean risk at every size": 1},
-    }
     if gap[at] > 0:
         return refuted(
             f"The mean risk over {s.runs} random starts and sets is {s.mean.min():.2f} to "
@@ -85,26 +86,17 @@ def _start_risk(s: Starts) -> Judged:
             instead=f"The mean risk at the start is at least {s.low.min():.2f} at every size and "
             "temperature tried.",
             margin=float(gap[at]),
-            counterexample=_START_COUNTEREXAMPLE,
-            **shared,
+            interval=interval,
+            counterexample=True,
         )
     widest = float((s.high - s.low).max())
     if gap.max() <= 0 and widest <= 0.25:
         return holds(
             f"Every 95 % interval of the mean risk contains 1 and is at most {widest:.2f} wide.",
             margin=0.25 - widest,
-            **shared,
+            interval=interval,
         )
-    return undecided(f"1 is not excluded at {cell}: {mean}.", **shared)
-
-
-def _start_numbers(s: Starts) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    cells = zip(s.tau, s.n, s.k, s.mean, s.low, s.high, strict=True)
-    return {
-        f"mean risk at tau = {tau}, n = {n}, k = {k}": f"{mean:.2f} [{low:.2f}, {high:.2f}]"
-        for tau, n, k, mean, low, high in cells
-    }
+    return undecided(f"1 is not excluded at {cell}: {mean}.", interval=interval)
 
 
 @start_risk.figure
@@ -122,15 +114,3 @@ def _start_figure(s: Starts) -> Lines:
         marks=[Mark(1, "claimed")],
         caption="Mean exact risk at random starts with 95 % intervals.",
     )
-
-
-_START_COUNTEREXAMPLE = """\
-import numpy as np
-from paritylab import HeadAttention, Parity, enumerated_risk
-
-problem = Parity(12, (1, 5, 9))
-starts = [HeadAttention.random(seed, problem, tau=1 / 12) for seed in range(20)]
-risks = [enumerated_risk(start, problem).value for start in starts]
-print(np.mean(risks), np.min(risks))
-assert np.min(risks) > 1.1
-"""

@@ -1,16 +1,25 @@
 """Theorem 7: without teacher forcing, one level per step; and the mask that makes it so."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import KS
-from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.learning import Levels, Runs, Sample, learn
 from paritylab.learning.chain.levels import level_step
 from paritylab.models import CosineLink
@@ -30,36 +39,35 @@ STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
 WITHOUT = 12
 
 
-class LevelCell(NamedTuple):
+@record()
+class LevelCell:
     """Runs with everything in place, the gradient taken through the whole chain.
 
-    solved: share that solves exactly one level per step. loss: largest at the end. levels: solved
-    after each step in the first run. minus_one: share of irrelevant weights at -1 at the end.
-    irrelevant: their expected value on the first level before rounding, -2s/(n-2).
+    irrelevant: the expected irrelevant weight on the first level before rounding, -2s/(n-2).
     """
 
     n: int
     k: int
-    solved: Rate
-    loss: float
-    levels: list[int]
-    minus_one: float
-    irrelevant: float
+    solved: Rate = shown("runs that solve one level per step", predicted="all, log2 k steps")
+    loss: float = shown("largest loss at the end")
+    levels: list[int] = shown("levels solved after each step, first run")
+    minus_one: float = shown("irrelevant weights at -1 (share)", predicted="0: weights (11) have 0")
+    irrelevant: float = shown("irrelevant weight before rounding")
 
     def __str__(self) -> str:
         return f"n = {self.n}, k = {self.k}"
 
 
-class Stepwise(NamedTuple):
+@record()
+class Stepwise:
     """cells: the theorem's runs; the first ones of the last cell are the control of the ablations.
 
-    removed: share of runs that still solve one level per step without a part. small: with ε₀ =
-    SMALL, among the runs whose filter silenced the second level at the start, as the proof asks.
+    small: among the runs whose filter silenced the second level at the start, as the proof asks.
     """
 
     cells: list[LevelCell]
-    removed: dict[str, Rate]
-    small: Rate
+    removed: dict[str, Rate] = shown("runs that do with a part removed")
+    small: Rate = shown(f"runs that do with ε₀ = {SMALL:g}")
 
 
 @claim(
@@ -69,23 +77,22 @@ class Stepwise(NamedTuple):
     statement="With the level mask, a filter on unlabelled strings that silences a level above "
     "tokens within ε₀ of -1, and integer weights, gradient descent on self-generated chains solves "
     "one level per step, log2 k in all, for every ε₀ above the deviation of an untrained token.",
-    efforts=Efforts(
-        quick={"cells": ((32, 8, 2**17, 6),)},
-        default={"cells": ((32, 8, 2**18, 30),)},
-        full={
-            "cells": (
-                (32, 4, 2**18, 20),
-                (64, 32, 2**24, 12),
-                (64, 16, 2**22, 12),
-                (32, 16, 2**20, 12),
-                (32, 8, 2**18, 20),
-            )
-        },
-    ),
+    quick={"cells": ((32, 8, 2**17, 6),)},
+    full={
+        "cells": (
+            (32, 4, 2**18, 20),
+            (64, 32, 2**24, 12),
+            (64, 16, 2**22, 12),
+            (32, 16, 2**20, 12),
+            (32, 8, 2**18, 20),
+        )
+    },
     settings={"link": "-cos(πt)", "strings": STRINGS, "ε₀": EPSILON, "gradient": "whole chain"},
     seconds=(15, 40, 900),
 )
-def thm7(trial: Trial, cells: Sequence[tuple[int, int, int, int]]) -> Stepwise:
+def thm7(
+    trial: Trial, cells: Sequence[tuple[int, int, int, int]] = ((32, 8, 2**18, 30),)
+) -> Stepwise:
     made = []
     for n, k, samples, runs in trial.track(cells):
         trees = random_trees(n, k, runs, key=trial.seed)
@@ -142,25 +149,11 @@ def _thm7(s: Stepwise) -> Judged:
         "the first level), where weights "
         "(11) of the proof have 0."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": s.small.interval,
-        "runs": sum(c.solved.runs for c in s.cells) + control.solved.runs * (1 + len(s.removed)),
-        "measured": {
-            "share with one level per step": {str(c): c.solved.value for c in s.cells},
-            "with a part removed": {name: rate.value for name, rate in s.removed.items()},
-            f"with ε₀ = {SMALL:g}": s.small.value if s.small.runs else None,
-            "levels solved after each step": {str(c): c.levels for c in s.cells},
-            "share of irrelevant weights at -1": {str(c): c.minus_one for c in s.cells},
-            "irrelevant weight before rounding": {str(c): c.irrelevant for c in s.cells},
-        },
-        "predicted": {"steps": "log2 k", "irrelevant weights (11)": 0},
-    }
     least = min(cell.solved.low for cell in s.cells)
     if min(cell.solved.high for cell in s.cells) < OFTEN:
-        return refuted(text, instead=f"Shares of runs: {listed}.", margin=OFTEN - least, **shared)
+        return refuted(text, instead=f"Runs that do: {listed}.", margin=OFTEN - least)
     if least > OFTEN and s.small.low > OFTEN:
-        return holds(text, margin=min(least, s.small.low) - OFTEN, **shared)
+        return holds(text, margin=min(least, s.small.low) - OFTEN)
     if least > OFTEN and s.small.high < RARELY:
         return corrected(
             text,
@@ -168,23 +161,10 @@ def _thm7(s: Stepwise) -> Judged:
             f"from -1, so a smaller ε₀ does not pass the silence on. With ε₀ = {EPSILON:g}: "
             f"{listed}.",
             margin=min(least - OFTEN, RARELY - s.small.high),
-            counterexample=_SMALL_EPSILON,
-            **shared,
+            interval=s.small,
+            counterexample=True,
         )
-    return undecided(f"{text} A share is too uncertain.", **shared)
-
-
-_SMALL_EPSILON = """\
-from paritylab import Levels, Sample, learn, random_tree
-
-data = Sample(random_tree(0, 32, 8), 2**17)
-for epsilon in (0.95, 1.6):
-    runs = learn(Levels(epsilon=epsilon, strings=12, full_gradient=True), data)
-    levels = runs.stats["levels_per_step"][0].tolist()
-    silenced = runs.stats["filtered"][0].tolist()
-    print("epsilon", epsilon, "levels solved", levels, "first silenced level", silenced)
-    assert silenced[0] == 2 and (levels == [0, 1, 2, 3]) == (epsilon > 1)
-"""
+    return undecided(f"{text} A share is too uncertain.", interval=s.small)
 
 
 @thm7.figure
@@ -197,16 +177,18 @@ def _thm7_figure(s: Stepwise) -> Lines:
     )
 
 
-class Rounds(NamedTuple):
-    """Rounds until the layer's own output no longer changes, for k leaves of n = 2k bits.
-
-    gap: largest distance of that fixed point from token-by-token generation.
-    """
+@record(evidence="exact")
+class Rounds:
+    """Rounds until the layer's own output no longer changes, for k leaves of n = 2k bits."""
 
     k: list[int]
-    level: list[int]
-    token: list[int]
-    gap: float
+    level: list[int] = shown("rounds with the level mask", by="sizes", predicted="log2 k")
+    token: list[int] = shown("rounds with the token mask", by="sizes", predicted="k - 1")
+    gap: float = shown("largest distance from token-by-token generation")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"k = {k}" for k in self.k]
 
 
 @claim(
@@ -215,13 +197,13 @@ class Rounds(NamedTuple):
     title="The level mask shortens generation from k - 1 to log2 k rounds",
     statement="If a node sees only lower levels, applying the layer to its own output reaches its "
     "fixed point after log2 k rounds instead of k - 1.",
-    efforts=Efforts(
-        quick={"sizes": (8,)}, default={"sizes": (8, 16, 32)}, full={"sizes": (8, 16, 32, 64)}
-    ),
+    quick={"sizes": (8,)},
+    full={"sizes": (8, 16, 32, 64)},
     settings={"scores": "each node on its last visible token and one input", "n": "2k"},
     seconds=(2, 5, 10),
+    counted=False,
 )
-def level_mask(trial: Trial, sizes: Sequence[int]) -> Rounds:
+def level_mask(trial: Trial, sizes: Sequence[int] = (8, 16, 32)) -> Rounds:
     level, token = (
         [_rounds_to_fixed_point(2 * k, k, mask, trial.seed) for k in sizes]
         for mask in ("level", "token")
@@ -237,19 +219,15 @@ def _level_mask(r: Rounds) -> Judged:
         f"{', '.join(map(str, r.level))} with the level mask, {', '.join(map(str, r.token))} with "
         f"the token mask; the fixed point is what token-by-token generation writes, to {r.gap:.0e}."
     )
-    shared: dict[str, Any] = {
-        "runs": 2 * len(r.k),
-        "margin": 1e-12 - r.gap if r.gap < 1e-12 else r.gap - 1e-12,
-        "predicted": {"level": "log2 k", "token": "k - 1"},
-    }
+    margin = abs(1e-12 - r.gap)
     late = max(took - (k.bit_length() - 1) for took, k in zip(r.level, r.k, strict=True))
     early = max(k - 1 - took for took, k in zip(r.token, r.k, strict=True))
     if late > 0 or r.gap > 1e-12:
-        return refuted(text, instead=f"Rounds with the level mask: {r.level}.", **shared)
+        return refuted(text, instead=f"Rounds with the level mask: {r.level}.", margin=margin)
     if early > 0:
         instead = f"log2 k rounds with the level mask, {r.token} with the token mask."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
+        return corrected(text, instead=instead, margin=margin)
+    return holds(text, margin=margin)
 
 
 def _rounds_to_fixed_point(n: int, k: int, mask: str, seed: int) -> tuple[int, float]:

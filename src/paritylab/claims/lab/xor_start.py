@@ -1,15 +1,22 @@
 """How small the random start of the one XOR step has to be."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Line, Lines
-from paritylab.claims.engine.registry import Efforts, claim
-from paritylab.claims.engine.running import Trial
-from paritylab.claims.engine.sources import OURS
-from paritylab.claims.engine.verdict import Judged, holds, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.lab.random_starts import solved_from_starts
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
@@ -21,18 +28,20 @@ GRID = {"squared": np.geomspace(0.008, 0.2, 8), "correlation": np.geomspace(0.25
 LOSSES = tuple(GRID)
 
 
-class Starts(NamedTuple):
-    """The spread σ at which half of the runs stop being right on every input, one entry per size.
+@record()
+class Starts:
+    """The spread σ at which half of the runs stop being right on every input, by loss and size.
 
-    half: by loss. laws: how half·n/m (squared) and half (correlation) grow with n; the statement
-    says 0. zero: runs from w = 0. specific: runs at σ² = 1/ln n, by loss, at the largest n.
+    laws: how half·n/m (squared) and half (correlation) grow with n.
     """
 
     n: list[int]
-    half: dict[str, list[float]]
-    laws: dict[str, PowerLaw]
-    zero: Rate
-    specific: dict[str, Rate]
+    half: dict[str, list[float]] = shown("σ at which half of the runs fail")
+    laws: dict[str, PowerLaw] = shown(
+        "exponent of n in σ·n/m (squared) and in σ (correlation)", predicted=0
+    )
+    zero: Rate = shown("runs right on every input from w = 0")
+    specific: dict[str, Rate] = shown("the same at σ² = 1/ln n, largest n", counts=False)
 
 
 @claim(
@@ -43,15 +52,12 @@ class Starts(NamedTuple):
     "start. Ours: it does not need one. From w = 0 one step is right on every input; from normal "
     "w_h with standard deviation σ half of the runs are up to a σ that falls like m/n under the "
     "squared loss and does not depend on n under the correlation loss.",
-    efforts=Efforts(
-        quick={"sizes": (64, 512), "runs": 200},
-        default={"sizes": (64, 256, 1024), "runs": 200},
-        full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
-    ),
+    quick={"sizes": (64, 512)},
+    full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
     settings={"m": "12 ln n", "gain": "2 ln n + 6", "positions": "balanced"},
     seconds=(2, 3, 120),
 )
-def init_variance(trial: Trial, sizes: Sequence[int], runs: int) -> Starts:
+def init_variance(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: int = 200) -> Starts:
     flags: dict[str, list] = {loss: [] for loss in LOSSES}
     zero, specific = [], {}
     for n in trial.track(sizes):
@@ -83,35 +89,20 @@ def _init_variance(s: Starts) -> Judged:
         f"correlation loss, n^{s.laws['correlation']}. At σ² = 1/ln n and n = {s.n[-1]} "
         f"{s.specific['squared']} and {s.specific['correlation']} are."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": (s.laws["squared"].low, s.laws["squared"].high),
-        "runs": s.zero.runs,
-        "measured": {
-            "right on every input from w = 0": str(s.zero),
-            "σ at which half of the runs fail": s.half,
-            "exponent of σ·n/m, squared loss": str(s.laws["squared"]),
-            "exponent of σ, correlation loss": str(s.laws["correlation"]),
-            "right at σ² = 1/ln n": {loss: str(rate) for loss, rate in s.specific.items()},
-        },
-        "predicted": {
-            "exponent of σ·n/m, squared loss": 0,
-            "exponent of σ, correlation loss": 0,
-        },
-    }
+    law = s.laws["squared"]
     if s.zero.high < 0.5:
-        instead = f"From w = 0 only {s.zero} of runs are right."
-        return refuted(text, instead=instead, margin=0.5 - s.zero.high, **shared)
+        instead = f"From w = 0 only {s.zero} runs are right."
+        return refuted(text, instead=instead, margin=0.5 - s.zero.high, interval=s.zero)
     if max(beyond.values()) > NEAR:
         instead = (
             f"The largest σ grows like (m/n)·n^{s.laws['squared']} under the squared loss and like "
             f"n^{s.laws['correlation']} under the correlation loss."
         )
-        return refuted(text, instead=instead, margin=max(beyond.values()) - NEAR, **shared)
+        return refuted(text, instead=instead, margin=max(beyond.values()) - NEAR, interval=law)
     if s.zero.low > 0.5 and max(off.values()) < NEAR:
         margin = min(s.zero.low - 0.5, NEAR - max(off.values()))
-        return holds(text, margin=margin, **shared)
-    return undecided(f"{text} An exponent is not known to {NEAR}.", **shared)
+        return holds(text, margin=margin, interval=law)
+    return undecided(f"{text} An exponent is not known to {NEAR}.", interval=law)
 
 
 @init_variance.figure

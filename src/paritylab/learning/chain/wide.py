@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -22,8 +22,9 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.files import write_atomically
 from paritylab.learning.chain.chain_accuracy import tree_children
+from paritylab.learning.parts import LinkPart
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem.sampling import as_key
 from paritylab.problem.tree import ParityTree
 
@@ -105,7 +106,7 @@ class WideChain:
         ]
         return float(np.mean(np.concatenate(found)))
 
-    def accuracy(self, eta: float, key: Any, rows: int = 1024) -> tuple[float, float]:
+    def accuracy(self, eta: float, key: int | Array, rows: int = 1024) -> tuple[float, float]:
         """Share of fresh inputs whose generated root has the right sign; largest error."""
         shape = self.shape._replace(rows=rows)
         leaves = np.asarray(self.tree.leaves, np.int32)
@@ -120,13 +121,13 @@ class WideChain:
 
 def wide_step(
     tree: ParityTree,
-    key: Any,
+    key: int | Array,
     samples: int,
     *,
-    link: Any = "cos",
+    link: LinkPart = "cos",
     columns: int = COLUMNS,
     rows: int = ROWS,
-    devices: Sequence[Any] | None = None,
+    devices: Sequence[jax.Device] | None = None,
     checkpoint: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> WideChain:
@@ -163,7 +164,7 @@ def wide_step(
     for batch in range(first, batches):
         when = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
         for place, task in work:
-            given = (rule, task, *held[place], jax.device_put(when, place))
+            given = _Given(rule, task, *held[place], jax.device_put(when, place))
             added = _one_batch(given, [state[number] for number in task.numbers])
             for number, sums in zip(task.numbers, added, strict=True):
                 state[number] = sums
@@ -205,34 +206,57 @@ class _Task(NamedTuple):
     numbers: tuple[int, ...]
 
 
+class _Given(NamedTuple):
+    """What a batch needs besides the sums; when: the batch's number and how many rows count."""
+
+    link: AbstractLink
+    task: _Task
+    leaves: Int[Array, " k"]
+    scale: Float[Array, " nodes"]
+    key: Array
+    when: Int[Array, "2"]
+
+
 @eqx.filter_jit(donate="all-except-first")
-def _one_batch(given: tuple[Any, ...], sums: list[_Sums]) -> list[_Sums]:
+def _one_batch(given: _Given, sums: list[_Sums]) -> list[_Sums]:
     """The sums of a device's blocks with one batch more, in the memory of the old ones."""
     link, task, leaves, scale, key, (batch, kept) = given
     shape = task.shape
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
-    before: Any = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
+    before = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
     added: list[_Sums] = []
     for number, (start, end) in enumerate(shape.blocks[: max(task.numbers) + 1]):
         own = tokens[shape.n + start : shape.n + end]
         if number in task.numbers:
             whole = _residual(link, own, before, scale[start:end], shape.n + start, kept)
             added.append(_add(sums[len(added)], tokens[: shape.n + end], whole))
-        before += jnp.sum(own, axis=0, dtype=jnp.int32)
+        before = before + jnp.sum(own, axis=0, dtype=jnp.int32)
     return added
 
 
-def _residual(link: Any, own: Any, before: Any, scale: Any, first: int, kept: Any) -> Any:
+def _residual(
+    link: AbstractLink,
+    own: Int[Array, "nodes rows"],
+    before: Int[Array, " rows"],
+    scale: Float[Array, " nodes"],
+    first: int,
+    kept: Int[Array, ""],
+) -> Int[Array, "nodes rows"]:
     """R of a block in bytes; zero in the rows beyond those kept."""
     seen = jnp.arange(first, first + own.shape[0], dtype=jnp.float32)
     z = (before[None, :] + running_sums(own)).astype(jnp.float32) / seen[:, None]
     residual = (link(z) - own) * link.slope(z) / scale[:, None]
     residual = jnp.where(jnp.arange(own.shape[1])[None, :] < kept, residual, 0)
     whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
-    return jax.lax.optimization_barrier(whole)  # read twice: compute it once
+    return _computed_once(whole)  # it is read twice
 
 
-def _add(sums: _Sums, tokens: Any, whole: Any) -> _Sums:
+def _computed_once(array: Array) -> Array:
+    kept: Array = jax.lax.optimization_barrier(array)  # type: ignore[no-untyped-call]
+    return kept
+
+
+def _add(sums: _Sums, tokens: Array, whole: Array) -> _Sums:
     sizes = sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
     return _Sums(sums.products + whole_product(tokens, whole), sizes, sums.high)
 
@@ -248,20 +272,21 @@ def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes
     with float64():
         value, slope = np.asarray(link(jnp.asarray(z))), np.asarray(link.slope(jnp.asarray(z)))
     square = (value**2 + 1) * slope**2
-    return (REACH / 127 * np.sqrt(square @ weights / weights.sum())).astype(np.float32)
+    spread = np.sqrt(square @ weights / weights.sum())
+    return np.asarray(REACH / 127 * spread, dtype=np.float32)
 
 
 @partial(jax.jit, static_argnames="shape")
-def draw_columns(key: Any, leaves: Any, shape: Wide) -> Int[Array, "tokens rows"]:
+def draw_columns(key: Array, leaves: Int[AnyArray, " k"], shape: Wide) -> Int[Array, "tokens rows"]:
     """Random input signs and the true tokens of their chain, one column per row, as int8."""
     words = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
-    words = jax.lax.optimization_barrier(words)
+    words = _computed_once(words)
     parts, below = [words], words[leaves]
     while below.shape[0] > 1:
         below = below[0::2] ^ below[1::2]  # a product of signs, 32 rows at a time
         parts.append(below)
     # Kept as words: fused with the unpacking, every sign would draw its word anew.
-    packed = jax.lax.optimization_barrier(jnp.concatenate([*parts, jnp.zeros_like(below)]))
+    packed = _computed_once(jnp.concatenate([*parts, jnp.zeros_like(below)]))
     bits = (packed[:, None, :] >> jnp.arange(32, dtype=jnp.uint32)[None, :, None]) & 1
     return (1 - 2 * bits.astype(jnp.int8)).reshape(packed.shape[0], -1)[:, : shape.rows]
 
@@ -279,21 +304,22 @@ def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
     return inner.reshape(-1, rows)[:nodes]
 
 
-def whole_product(left: Any, right: Any) -> Int[Array, "a b"]:
+def whole_product(left: Int[Array, "a rows"], right: Int[Array, "b rows"]) -> Int[Array, "a b"]:
     """left·rightᵀ of int8 arrays in whole numbers: int8 units, or float32 where it is faster.
 
     On a CPU float32 is exact too: a batch of 2^17 rows stays below 2^24.
     """
     over_rows = (((1,), (1,)), ((), ()))
 
-    def in_floats(left: Any, right: Any) -> Any:
+    def in_floats(left: Array, right: Array) -> Array:
         floats = (left.astype(jnp.float32), right.astype(jnp.float32))
         return jax.lax.dot_general(*floats, over_rows).astype(jnp.int32)
 
-    def in_bytes(left: Any, right: Any) -> Any:
+    def in_bytes(left: Array, right: Array) -> Array:
         return jax.lax.dot_general(left, right, over_rows, preferred_element_type=jnp.int32)
 
-    return jax.lax.platform_dependent(left, right, cpu=in_floats, default=in_bytes)
+    product: Array = jax.lax.platform_dependent(left, right, cpu=in_floats, default=in_bytes)
+    return product
 
 
 def _with_room(state: list[_Sums], coming: int) -> list[_Sums]:
@@ -317,7 +343,9 @@ def _total(sums: _Sums) -> Array:
 
 
 @eqx.filter_jit
-def _found(products: Any, children: Any, first: int) -> Any:
+def _found(
+    products: Int[Array, "tokens nodes"], children: Int[AnyArray, "own 2"], first: int
+) -> Array:
     """Per node of a block whether both children lie below every other product it sees."""
     products = products[:, : children.shape[0]]
     nodes = jnp.arange(products.shape[1])
@@ -328,17 +356,24 @@ def _found(products: Any, children: Any, first: int) -> Any:
 
 
 @eqx.filter_jit
-def _generate(link: AbstractLink, tokens: Any, products: Any, units: Any, first: int) -> Any:
+def _generate(
+    link: AbstractLink,
+    tokens: Float[Array, "tokens rows"],
+    products: Array,
+    units: Float[AnyArray, " nodes"],
+    first: int,
+) -> Float[Array, "tokens rows"]:
     """Write the tokens of a block one by one: each attends to what is there already."""
-    places = jnp.arange(products.shape[0])
+    places, unit = jnp.arange(products.shape[0]), jnp.asarray(units)
 
-    def write(node: Any, tokens: Any) -> Any:
-        scores = jnp.where(places < first + node, products[:, node] * units[node], -jnp.inf)
+    def write(node: Array, tokens: Array) -> Array:
+        scores = jnp.where(places < first + node, products[:, node] * unit[node], -jnp.inf)
         value = link(jax.nn.softmax(scores) @ tokens[: products.shape[0]])
         return tokens.at[first + node].set(value)
 
     with jax.default_matmul_precision("highest"):
-        return jax.lax.fori_loop(0, units.shape[0], write, tokens)
+        written: Array = jax.lax.fori_loop(0, units.shape[0], write, tokens)
+        return written
 
 
 def _save(folder: Path, state: list[_Sums], shape: Wide, samples: int, batch: int) -> None:

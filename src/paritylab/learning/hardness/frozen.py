@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
+from numpy.typing import ArrayLike
 
+from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
     Schedule,
@@ -19,7 +21,7 @@ from paritylab.learning.descent import (
     judged_networks,
     traced,
 )
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.parts import OptimiserPart
 from paritylab.models import (
     Circle,
     FeedForward,
@@ -28,13 +30,13 @@ from paritylab.models import (
     interpolating_network,
 )
 from paritylab.models.feedforward import input_edges
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity, all_bits, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.theory import hg1
 
 
-@register("frozen")
+@register_learner("frozen")
 @dataclass(frozen=True, eq=False)
 class FrozenAttention:
     """Random heads that never train, and an FFNN-1 of `width` neurons trained on their output.
@@ -51,7 +53,7 @@ class FrozenAttention:
     width: int = 32
     token: bool = False
     tau: float = 0.3
-    optimiser: Any = "adam"
+    optimiser: OptimiserPart = "adam"
     eta: float = 0.02
     steps: int = 2000
 
@@ -61,11 +63,19 @@ class FrozenAttention:
         check_fields(self)
         as_optimiser(self.optimiser, self.eta)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+    def train(
+        self, data: AllInputs | Sample | Fresh | Rows, keys: jax.Array, trace: int | None
+    ) -> Trained:
         schedule = Schedule(self.optimiser, self.steps, trace)
-        options = {name: getattr(self, name) for name in ("heads", "width", "token", "tau")}
         starts = [
-            FrozenHeads.random(jax.random.split(key)[1], data.n, **options)
+            FrozenHeads.random(
+                jax.random.split(key)[1],
+                data.n,
+                heads=self.heads,
+                width=self.width,
+                token=self.token,
+                tau=self.tau,
+            )
             for key in each_key(keys)
         ]
         path = descend_from(
@@ -81,7 +91,7 @@ class FrozenAttention:
         way = traced(path, schedule, **(path.path or {}))
         return judged_networks(self, numbers, data, keys, trace=way, stats=stats)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> FrozenHeads:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> FrozenHeads:
         trained = {name: values for name, values in numbers.items() if name != "heads"}
         network = FeedForward(**trained, edges=input_edges(self.width, 4))
         return FrozenHeads.of(numbers["heads"], network, target.n, self.tau)
@@ -94,11 +104,14 @@ def frozen_features(model: FrozenHeads) -> Float[np.ndarray, "inputs 4"]:
 
 
 @eqx.filter_jit
-def _attended(heads: FullFormAttention, bits: Any) -> Float[Array, "inputs 4"]:
-    return jax.vmap(heads.attended)(bits)
+def _attended(
+    heads: FullFormAttention, bits: Float[AnyArray, "inputs n"]
+) -> Float[Array, "inputs 4"]:
+    made: Array = jax.vmap(heads.attended)(bits)
+    return made
 
 
-def best_possible_risk(features: Any, labels: Any) -> float:
+def best_possible_risk(features: ArrayLike, labels: ArrayLike) -> float:
     """Smallest squared-hinge risk of any function of the features, over equally likely inputs.
 
     features: one row per input; rows that agree to 1e-9 are one group. In a group with shares
@@ -107,13 +120,12 @@ def best_possible_risk(features: Any, labels: Any) -> float:
     >>> best_possible_risk([[0.0], [0.0], [1.0], [1.0]], [1, -1, 1, 1])
     0.5
     """
-    features, labels = np.asarray(features, dtype=float), np.asarray(labels)
-    if features.ndim != 2 or labels.shape != features.shape[:1]:
+    rows, signs = np.asarray(features, dtype=float), np.asarray(labels)
+    if rows.ndim != 2 or signs.shape != rows.shape[:1]:
         raise ValueError(
-            f"expected one row of features per label, got {features.shape} and {labels.shape}"
+            f"expected one row of features per label, got {rows.shape} and {signs.shape}"
         )
-    groups = group_rows(features)
-    return float(group_risks(groups, labels[:, None])[0])
+    return float(group_risks(group_rows(rows), signs[:, None])[0])
 
 
 def group_rows(features: Float[np.ndarray, "inputs d"]) -> Int[np.ndarray, " inputs"]:
@@ -122,8 +134,10 @@ def group_rows(features: Float[np.ndarray, "inputs d"]) -> Int[np.ndarray, " inp
     return np.unique(rounded, axis=0, return_inverse=True)[1].ravel()
 
 
-def group_risks(groups: Int[np.ndarray, " inputs"], labels: Any) -> Float[np.ndarray, " targets"]:
-    """Best risk for many labellings (inputs, targets) of the same grouped inputs."""
+def group_risks(
+    groups: Int[np.ndarray, " inputs"], labels: Float[np.ndarray, "inputs targets"]
+) -> Float[np.ndarray, " targets"]:
+    """Best risk for many labellings of the same grouped inputs."""
     count = np.bincount(groups).astype(float)
     total = np.stack([np.bincount(groups, weights=column) for column in labels.T], axis=1)
     positive = (count[:, None] + total) / 2
@@ -138,7 +152,7 @@ def every_input(n: int) -> Float[np.ndarray, "inputs n"]:
 
 def parity_of(bits: Float[np.ndarray, "inputs n"], subset: Iterable[int]) -> np.ndarray:
     """(-1)^(Σ_{j∈B} x_j) of every row, B the subset."""
-    return 1 - 2 * (bits[:, list(subset)].sum(axis=1) % 2)
+    return np.asarray(1 - 2 * (bits[:, list(subset)].sum(axis=1) % 2))
 
 
 def hard_features(
@@ -264,7 +278,9 @@ _NEURONS = 16
 
 def repaired_margin(
     n: int, heads: int, norms: float
-) -> tuple[Callable[[Any, Any], Float[Array, ""]], Callable[[jax.Array], tuple[Any, float]]]:
+) -> tuple[
+    Callable[[PyTree, float], Float[Array, ""]], Callable[[jax.Array], tuple[PyTree, float]]
+]:
     """Risk minus the repaired bound of Theorem 11, and a draw of what it depends on.
 
     Heads whose scores come from positions and bits, on top an FFNN-1 scaled to ‖α‖‖β‖ = norms, so
@@ -276,7 +292,7 @@ def repaired_margin(
     labels = jnp.asarray(parity_of(every_input(n), range(n)), jnp.float32)
     bound = hg1.fixed_attention_repaired(n, heads, norms)
 
-    def margin(moving: Any, _: Any) -> Float[Array, ""]:
+    def margin(moving: PyTree, _: float) -> Float[Array, ""]:
         token = moving["token"][:, None, None] * bits[None]
         gamma = jax.nn.softmax(moving["positions"][:, None, :] + token, axis=2).mean(axis=0)
         attended = jnp.sum(gamma * bits, axis=1)[:, None]
@@ -295,7 +311,7 @@ def repaired_margin(
         "offset": (),
     }
 
-    def draw(key: jax.Array) -> tuple[Any, float]:
+    def draw(key: jax.Array) -> tuple[PyTree, float]:
         keys = jax.random.split(key, len(shapes))
         moving = {
             name: _SCALES.get(name, 0.1) * jax.random.normal(each, shapes[name], jnp.float64)
