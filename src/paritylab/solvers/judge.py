@@ -120,14 +120,21 @@ def _search(task: Task, steps: tuple[Step, ...], supported: bool) -> Search:
 
 
 def _imbalance(table: LabelledRows, steps: tuple[Step, ...]) -> tuple[tuple[float, float], ...]:
-    """For k = 1, 2, … the products of the k smallest and of the k largest |means| of columns ±1."""
+    """For k = 1, 2, … the least and the largest |mean| of a product of k columns ±1.
+
+    Products of the k smallest and of the k largest |means|, from two columns on give or take two
+    standard errors: so much do these rows differ from what the columns' means say.
+    """
     most = max((step.largest for step in steps if not step.clean), default=0)
     if any(step.every_size and not step.clean for step in steps):
         most = table.distinct
     means = np.sort(np.abs(1 - 2 * table.distinct_bits.mean(axis=0)))
-    least, largest = (np.cumprod(each[:most]).tolist() for each in (means, means[::-1]))
+    least, largest = (np.cumprod(each[:most]) for each in (means, means[::-1]))
+    error = 2 * np.sqrt((1 - largest**2) / table.rows)
+    error[:1] = 0
+    least, largest = np.maximum(least - error, 0), np.minimum(largest + error, 1)
     # Of all columns both are one product, but for its last digit.
-    return tuple((low, max(low, high)) for low, high in zip(least, largest, strict=True))
+    return tuple(zip(least.tolist(), np.maximum(least, largest).tolist(), strict=True))
 
 
 def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
