@@ -88,7 +88,7 @@ def share_text(successes: float, runs: float) -> str:
     """A share as text with as many digits as it needs not to look like none or all.
 
     >>> share_text(1, 3), share_text(1, 400), share_text(199_999, 200_000), share_text(5, 5)
-    ('33 %', '0.2 %', '99.9995 %', '100 %')
+    ('33 %', '0.2 %', '99.999 %', '100 %')
     """
     return f"{_percent(successes / runs)} %" if runs else "no share"
 
