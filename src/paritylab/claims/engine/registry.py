@@ -82,6 +82,7 @@ class Claim:
     reads: tuple[str, ...] = ()
     judged_by: Callable[[Any], Judged] | None = field(default=None, repr=False)
     drawn_by: Callable[[Any], Any] | None = field(default=None, repr=False)
+    glanced_by: Callable[[Any], Any] | None = field(default=None, repr=False)
     planted_cases: list[Planted] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,11 @@ class Claim:
     def figure(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Register the function from a record to a figure (see claims.engine.figures)."""
         self.drawn_by = function
+        return function
+
+    def overview(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Register the function from a record to the `Lines` that the first figure shows of it."""
+        self.glanced_by = function
         return function
 
     def planted(
@@ -135,6 +141,8 @@ class Claim:
         record = self.measure(trial, **settings)
         judged = self.verdict_on(record)
         series = {} if self.drawn_by is None else as_series(self.drawn_by(record))
+        if self.glanced_by is not None:
+            series["overview"] = as_series(self.glanced_by(record))
         return Outcome(judged, {**self.settings, **settings}, series)
 
     def verdict_on(self, record: Any) -> Judged:
