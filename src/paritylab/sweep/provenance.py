@@ -15,7 +15,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import CodeType
-from typing import Any
 
 import jax
 
@@ -67,7 +66,7 @@ def _commit() -> str:
 def device() -> str:
     """The jax device that computes, such as "cpu"."""
     first = jax.devices()[0]
-    return first.platform if first.platform == "cpu" else first.device_kind
+    return str(first.platform if first.platform == "cpu" else first.device_kind)
 
 
 def precision() -> dict[str, str]:
@@ -86,7 +85,7 @@ def code_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of(*things: Any) -> str:
+def fingerprint_of(*things: object) -> str:
     """Hash of everything a result of these functions or objects depends on but their arguments.
 
     It covers the package's code, the file that defines each thing together with the modules it
@@ -120,10 +119,11 @@ def helper_files(path: Path) -> list[Path]:
     return sorted(found)
 
 
-def _source_of(thing: Any) -> list[str]:
+def _source_of(thing: object) -> list[str]:
     while isinstance(thing, functools.partial):
         thing = thing.func
-    thing = inspect.unwrap(thing)
+    if callable(thing):
+        thing = inspect.unwrap(thing)
     code = getattr(thing, "__code__", None)
     if code is None:
         kind = thing if isinstance(thing, type) else type(thing)
@@ -141,7 +141,7 @@ def _source_of(thing: Any) -> list[str]:
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
 
-def _code_text(code: Any) -> str:
+def _code_text(code: object) -> str:
     """Bytecode, names and constants, those of inner functions included."""
     if isinstance(code, CodeType):
         inner = [_code_text(const) for const in code.co_consts]
