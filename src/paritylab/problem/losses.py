@@ -13,13 +13,14 @@ from jaxtyping import Array, Float, Num
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
+_T = TypeVar("_T")
 _A = TypeVar("_A", Array, np.ndarray)
 
 #: The statistic of labels y and predictions ŷ, entry by entry.
 Pointwise = Callable[[Num[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
 
 
-def _same(mean: Float[Array, ""]) -> Float[Array, ""]:
+def _same(mean: _T) -> _T:
     return mean
 
 

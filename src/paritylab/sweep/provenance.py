@@ -17,7 +17,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import CodeType
-from typing import Any
 
 #: Distributions whose versions a result depends on.
 DEPENDENCIES = ("paritylab", "jax", "jaxlib", "numpy", "scipy", "equinox")
@@ -71,7 +70,7 @@ def device() -> str:
     import jax
 
     first = jax.devices()[0]
-    return first.platform if first.platform == "cpu" else first.device_kind
+    return str(first.platform if first.platform == "cpu" else first.device_kind)
 
 
 def precision() -> dict[str, str]:
@@ -102,7 +101,7 @@ def code_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of(*things: Any) -> str:
+def fingerprint_of(*things: object) -> str:
     """Hash of everything a result of these functions or objects depends on but their arguments.
 
     It covers the package's code, the file that defines each thing together with the modules it
@@ -136,10 +135,11 @@ def helper_files(path: Path) -> list[Path]:
     return sorted(found)
 
 
-def _source_of(thing: Any) -> list[str]:
+def _source_of(thing: object) -> list[str]:
     while isinstance(thing, functools.partial):
         thing = thing.func
-    thing = inspect.unwrap(thing)
+    if callable(thing):
+        thing = inspect.unwrap(thing)
     code = getattr(thing, "__code__", None)
     if code is None:
         kind = thing if isinstance(thing, type) else type(thing)
@@ -157,7 +157,7 @@ def _source_of(thing: Any) -> list[str]:
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
 
-def _code_text(code: Any) -> str:
+def _code_text(code: object) -> str:
     """Bytecode, names and constants, those of inner functions included."""
     if isinstance(code, CodeType):
         inner = [_code_text(const) for const in code.co_consts]
