@@ -12,7 +12,7 @@ from paritylab.claims.engine.registry import Efforts, claim
 from paritylab.claims.engine.running import Trial
 from paritylab.claims.engine.sources import HG1
 from paritylab.claims.engine.verdict import Judged, corrected, holds, refuted, undecided
-from paritylab.learning.hardness.frozen import (
+from paritylab.claims.hg1.fixed_heads import (
     Solvers,
     repaired_margin,
     risk_with_averaged_ties,
@@ -387,7 +387,7 @@ def _remark12_figure(g: Growth) -> Lines:
 
 
 _REMARK12_COUNTEREXAMPLE = """\
-from paritylab.learning.hardness.frozen import solving_heads
+from paritylab.claims.hg1.fixed_heads import solving_heads
 
 small, large = solving_heads(4, 2), solving_heads(8, 2)  # all bits, two heads on the circle
 for each in (small, large):
