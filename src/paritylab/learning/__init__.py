@@ -6,7 +6,6 @@ from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
 from paritylab.learning.chain.wide import WideChain, wide_step
 from paritylab.learning.contract import LEARNERS, Learner, Trained, register_learner
 from paritylab.learning.data import AllInputs, Data, Fresh, Population, Rows, Sample
-from paritylab.learning.descent import Descent
 from paritylab.learning.hardness.frozen import FrozenAttention
 from paritylab.learning.hardness.hiding_oracle import HidingOracle
 from paritylab.learning.hardness.networks import FeedForwardNet
@@ -17,6 +16,7 @@ from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
 from paritylab.learning.neighbours.hinge_net import HingeNet
 from paritylab.learning.neighbours.sign_descent import SignDescent
+from paritylab.learning.own_model import Descent
 from paritylab.learning.runs import Result, Runs, concatenate_runs, learn
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep

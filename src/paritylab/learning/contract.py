@@ -171,9 +171,7 @@ def check_learner(learner: Learner[Any], data: Data) -> None:
     known = ", ".join(each.__name__ for each in kinds)
     takes = learner.takes
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
-        raise ValueError(
-            f"{name}.takes must be a tuple of kinds of data, of {known}; got {takes!r}"
-        )
+        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {takes!r}")
     if not isinstance(data, kinds):
         raise ValueError(f"data must be one of {known}, got {type(data).__name__}")
     if not isinstance(data, takes):

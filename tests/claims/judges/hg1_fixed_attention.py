@@ -3,7 +3,7 @@
 import numpy as np
 
 from paritylab.claims.hg1.fixed_attention import Frozen, Growth, HardHeads, Hunted
-from paritylab.learning.hardness.frozen import Solvers
+from paritylab.claims.hg1.fixed_heads import Solvers
 
 
 def hunted(risk):

@@ -22,7 +22,7 @@ from paritylab.claims import (
     undecided,
 )
 from paritylab.claims.engine.hunt import hunt
-from paritylab.learning.hardness.frozen import (
+from paritylab.claims.hg1.fixed_heads import (
     Solvers,
     repaired_margin,
     risk_with_averaged_ties,

@@ -7,7 +7,6 @@ Nodes come in blocks of columns that see only the tokens before them. One empty 
 makes their number k: odd sizes would leave the fast path of the product.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +19,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.files import write_atomically
 from paritylab.learning.chain.chain_accuracy import tree_children
+from paritylab.learning.chain.wide_sums import (
+    LARGEST,
+    Sums,
+    Wide,
+    no_sums,
+    resume_sums,
+    save_sums,
+    total_of,
+    with_room,
+)
 from paritylab.learning.parts import LinkPart
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray, float64
@@ -36,26 +44,8 @@ ROWS = 32768
 REACH = 5.5
 #: Terms of one stage of a running sum: eight signs add up within a byte.
 _STAGE = 8
-_LARGEST = 2**31 - 1
-#: What the low part of a sum in two numbers holds.
-_LOW = 2**16
 #: Rows between two looks at how large the sums may be by now.
 _BETWEEN_CHECKS = 2**22
-
-
-class Wide(NamedTuple):
-    """What compiled code is specialised on; rows: of a batch."""
-
-    n: int
-    k: int
-    columns: int
-    rows: int
-
-    @property
-    def blocks(self) -> list[tuple[int, int]]:
-        """First and last (exclusive) node of every block; node k - 1 is empty."""
-        starts = range(0, self.k, self.columns)
-        return [(start, min(start + self.columns, self.k)) for start in starts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +139,9 @@ def wide_step(
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
     devices = jax.devices()[:1] if devices is None else devices
-    state, first = _start(shape, checkpoint), 0
+    state, first = no_sums(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
-        state, first = _resume(checkpoint, shape, samples)
+        state, first = resume_sums(checkpoint, shape, samples)
     work = [
         (place, _Task(shape, tuple(range(number, len(shape.blocks), len(devices)))))
         for number, place in enumerate(devices[: len(shape.blocks)])
@@ -159,44 +149,24 @@ def wide_step(
     for place, task in work:
         for number in task.numbers:
             state[number] = jax.device_put(state[number], place)
-    held = {place: jax.device_put((leaves, units, as_key(key)), place) for place, _ in work}
+    held = {
+        place: _Given(rule, task, *jax.device_put((leaves, units, as_key(key)), place))
+        for place, task in work
+    }
     batches, interval = -(-samples // rows), max(1, _BETWEEN_CHECKS // rows)
     for batch in range(first, batches):
-        when = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
+        counts = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
         for place, task in work:
-            given = _Given(rule, task, *held[place], jax.device_put(when, place))
-            added = _one_batch(given, [state[number] for number in task.numbers])
+            when = jax.device_put(counts, place)
+            added = _one_batch((held[place], when), [state[number] for number in task.numbers])
             for number, sums in zip(task.numbers, added, strict=True):
                 state[number] = sums
         if (batch + 1) % interval == 0:
-            state = _with_room(state, 127 * rows * interval)
+            state = with_room(state, 127 * rows * interval)
         progress(batch + 1, batches)
         if checkpoint is not None and (batch + 1) % max(1, batches // 10) == 0:
-            _save(checkpoint, state, shape, samples, batch + 1)
-    return WideChain(tree, rule, shape, tuple(_total(each) for each in state), scale, samples)
-
-
-class _Sums(NamedTuple):
-    """The sums of a block: products + 2^16·high, high only once int32 got too small.
-
-    sizes: Σ|R| per node since then, which bounds every product.
-    """
-
-    products: Int[Array, "tokens nodes"]
-    sizes: Float[Array, " nodes"]
-    high: Int[Array, "tokens nodes"] | None = None
-
-
-def _start(shape: Wide, checkpoint: Path | None) -> list[_Sums]:
-    if checkpoint is not None:
-        checkpoint.mkdir(parents=True, exist_ok=True)
-    return [
-        _Sums(
-            jnp.zeros((shape.n + end, end - start), jnp.int32),
-            jnp.zeros(end - start, jnp.float32),
-        )
-        for start, end in shape.blocks
-    ]
+            save_sums(checkpoint, state, shape, samples, batch + 1)
+    return WideChain(tree, rule, shape, tuple(total_of(each) for each in state), scale, samples)
 
 
 class _Task(NamedTuple):
@@ -207,24 +177,26 @@ class _Task(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """What a batch needs besides the sums; when: the batch's number and how many rows count."""
+    """What every batch on a device needs besides the sums."""
 
     link: AbstractLink
     task: _Task
     leaves: Int[Array, " k"]
     scale: Float[Array, " nodes"]
     key: Array
-    when: Int[Array, "2"]
 
 
 @eqx.filter_jit(donate="all-except-first")
-def _one_batch(given: _Given, sums: list[_Sums]) -> list[_Sums]:
-    """The sums of a device's blocks with one batch more, in the memory of the old ones."""
-    link, task, leaves, scale, key, (batch, kept) = given
+def _one_batch(given: tuple[_Given, Int[Array, "2"]], sums: list[Sums]) -> list[Sums]:
+    """The sums of a device's blocks with one batch more, in the memory of the old ones.
+
+    given: what every batch needs; the batch's number and how many of its rows count.
+    """
+    (link, task, leaves, scale, key), (batch, kept) = given
     shape = task.shape
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
     before = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
-    added: list[_Sums] = []
+    added: list[Sums] = []
     for number, (start, end) in enumerate(shape.blocks[: max(task.numbers) + 1]):
         own = tokens[shape.n + start : shape.n + end]
         if number in task.numbers:
@@ -256,9 +228,9 @@ def _computed_once(array: Array) -> Array:
     return kept
 
 
-def _add(sums: _Sums, tokens: Array, whole: Array) -> _Sums:
+def _add(sums: Sums, tokens: Array, whole: Array) -> Sums:
     sizes = sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
-    return _Sums(sums.products + whole_product(tokens, whole), sizes, sums.high)
+    return Sums(sums.products + whole_product(tokens, whole), sizes, sums.high)
 
 
 def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes"]:
@@ -297,7 +269,7 @@ def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
     padded = jnp.pad(own, ((0, -nodes % _STAGE), (0, 0))).reshape(-1, _STAGE, rows)
     window, reach = (1, _STAGE, 1), ((0, 0), (_STAGE - 1, 0), (0, 0))
     zero = np.zeros((), own.dtype)
-    upto = jax.lax.reduce_window(padded, zero, jax.lax.add, window, (1, 1, 1), reach)
+    upto: Array = jax.lax.reduce_window(padded, zero, jax.lax.add, window, (1, 1, 1), reach)
     inner = (upto - padded).astype(jnp.int32)
     if nodes > _STAGE:
         inner += running_sums(jnp.sum(padded, axis=1, dtype=jnp.int32))[:, None, :]
@@ -322,26 +294,6 @@ def whole_product(left: Int[Array, "a rows"], right: Int[Array, "b rows"]) -> In
     return product
 
 
-def _with_room(state: list[_Sums], coming: int) -> list[_Sums]:
-    """The same sums, moved to two numbers each where what is coming could overflow one."""
-    largest = max(float(each.sizes.max()) for each in state)
-    return [_flushed(each) for each in state] if largest + coming > _LARGEST else state
-
-
-@eqx.filter_jit(donate="all")
-def _flushed(sums: _Sums) -> _Sums:
-    above = sums.products // _LOW
-    high = above if sums.high is None else sums.high + above
-    return _Sums(sums.products - above * _LOW, jnp.full_like(sums.sizes, _LOW), high)
-
-
-def _total(sums: _Sums) -> Array:
-    """Whole numbers, or float32 where they outgrew int32."""
-    if sums.high is None:
-        return sums.products
-    return sums.high.astype(jnp.float32) * _LOW + sums.products
-
-
 @eqx.filter_jit
 def _found(
     products: Int[Array, "tokens nodes"], children: Int[AnyArray, "own 2"], first: int
@@ -351,7 +303,7 @@ def _found(
     nodes = jnp.arange(products.shape[1])
     visible = jnp.arange(products.shape[0])[:, None] < (first + nodes)[None, :]
     pair = products[children.T, nodes[None, :]]
-    others = jnp.where(visible, products, _LARGEST).at[children.T, nodes[None, :]].set(_LARGEST)
+    others = jnp.where(visible, products, LARGEST).at[children.T, nodes[None, :]].set(LARGEST)
     return jnp.max(pair, axis=0) < jnp.min(others, axis=0)
 
 
@@ -374,39 +326,3 @@ def _generate(
     with jax.default_matmul_precision("highest"):
         written: Array = jax.lax.fori_loop(0, units.shape[0], write, tokens)
         return written
-
-
-def _save(folder: Path, state: list[_Sums], shape: Wide, samples: int, batch: int) -> None:
-    """The sums after so many batches; the old ones stay until the new ones are complete."""
-    for number, sums in enumerate(state):
-        for name, values in sums._asdict().items():
-            if values is None:
-                continue
-            np.save(folder / f"{batch}-{number}-{name}.npy", np.asarray(values))
-    facts = {"shape": list(shape), "samples": samples, "batch": batch}
-    write_atomically(folder / "at.json", json.dumps(facts))
-    for old in folder.glob("*.npy"):
-        if not old.name.startswith(f"{batch}-"):
-            old.unlink()
-
-
-def _resume(folder: Path, shape: Wide, samples: int) -> tuple[list[_Sums], int]:
-    try:
-        facts = json.loads((folder / "at.json").read_text())
-        batch = int(facts["batch"])
-        if facts["shape"] != list(shape) or facts["samples"] != samples:
-            raise ValueError(f"it is of another step: {facts}")
-        files = {each.name: each for each in folder.glob(f"{batch}-*.npy")}
-        state = [
-            _Sums(
-                **{
-                    name: np.load(files[f"{batch}-{number}-{name}.npy"])
-                    for name in _Sums._fields
-                    if name != "high" or f"{batch}-{number}-high.npy" in files
-                }
-            )
-            for number in range(len(shape.blocks))
-        ]
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"cannot go on from {folder}: {error}") from None
-    return state, batch

@@ -1,4 +1,4 @@
-"""Feed-forward learners: FFNN-1 from random starts, and linear classifiers on random features."""
+"""FFNN-1 from random starts, and what linear functions of random features explain."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PyTree
-from numpy.typing import ArrayLike
 
 from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
@@ -15,11 +14,11 @@ from paritylab.learning.descent import (
     Schedule,
     as_optimiser,
     descend_from,
-    judged_networks,
     traced,
 )
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.judging import judging_loss
+from paritylab.learning.own_model import judged_networks
 from paritylab.learning.parts import OptimiserPart
 from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
@@ -111,23 +110,6 @@ def smallest_pair_loss(model: Model, problem: Parity, position: int) -> float:
         )
         flipped = jnp.arange(len(bits)) ^ (1 << position)
         return float(jnp.min(losses + losses[flipped]))
-
-
-def linear_accuracy(
-    features: ArrayLike,
-    labels: ArrayLike,
-    test: tuple[ArrayLike, ArrayLike],
-    *,
-    ridge: float = 1e-6,
-) -> float:
-    """Test accuracy of the least-squares linear classifier on given features.
-
-    features: (rows, d). labels: ±1, (rows,). test: features and labels to be judged on.
-    """
-    rows, signs = np.asarray(features, float), np.asarray(labels, float)
-    gram = rows.T @ rows + ridge * len(rows) * np.eye(rows.shape[1])
-    weights = np.linalg.solve(gram, rows.T @ signs)
-    return float(np.mean((np.asarray(test[0], float) @ weights) * np.asarray(test[1]) > 0))
 
 
 def worst_shares(

@@ -17,11 +17,11 @@ from paritylab.learning.descent import (
     Path,
     Schedule,
     descend,
-    judged_networks,
     stacked,
     traced,
 )
 from paritylab.learning.judging import judge_models
+from paritylab.learning.own_model import judged_networks
 from paritylab.models.recurrent import BitReader, Recurrent as Network, reader_inputs
 from paritylab.problem.sampling import draw_bits
 from paritylab.risk.objective import Target as Arrays, target_of

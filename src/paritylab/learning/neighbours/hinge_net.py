@@ -12,7 +12,7 @@ from jaxtyping import Array, PyTree
 
 from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import Fresh, Target, Unknown, functions_of
-from paritylab.learning.descent import judged_networks, stacked
+from paritylab.learning.descent import stacked
 from paritylab.learning.neighbours.judging import judge_nets
 from paritylab.learning.neighbours.strings import (
     Strings,
@@ -20,6 +20,7 @@ from paritylab.learning.neighbours.strings import (
     generator_of,
     signs_of,
 )
+from paritylab.learning.own_model import judged_networks
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import Junta, Parity
 from paritylab.problem.sampling import each_key
