@@ -138,18 +138,31 @@ def prediction_slope(k: int, tau: float) -> float:
     return 8 * k**2 / tau * sqrt(2 * k)
 
 
-def product_smoothness(k: int, tau: float, b: float) -> float:
-    """Lemma 16: l₂ = √(2k)(4k³(20/τ² + 32k²/(τ²√b)) + (8k²/τ)²), claimed for ŷ·∇ŷ."""
-    return sqrt(2 * k) * (4 * k**3 * _curvature(k, tau, b) + (8 * k**2 / tau) ** 2)
+def largest_prediction(k: int, b: float) -> float:
+    """4k³ + 2k√b ≥ |ŷ|; Lemma 16 uses 4k³, which is too small once b is above 4k⁴ or so.
+
+    Not in the paper. For large b every σ(s + 1/2 - i) is near √b/2, and Σ(-1)^i(8i-4) = ±4k.
+    """
+    return 4 * k**3 + 2 * k * sqrt(b)
 
 
-def risk_smoothness(k: int, tau: float, b: float) -> float:
-    """Lemma 7: max{2·l₁·C, 2(l₂+B)}, the claimed Lipschitz constant of the risk's gradient."""
+def product_smoothness(k: int, tau: float, b: float, *, any_b: bool = False) -> float:
+    """Lemma 16: l₂ = √(2k)(4k³(20/τ² + 32k²/(τ²√b)) + (8k²/τ)²), claimed for ŷ·∇ŷ.
+
+    any_b: with `largest_prediction` in place of 4k³.
+    """
+    size = largest_prediction(k, b) if any_b else 4 * k**3
+    return sqrt(2 * k) * (size * _curvature(k, tau, b) + (8 * k**2 / tau) ** 2)
+
+
+def risk_smoothness(k: int, tau: float, b: float, *, any_b: bool = False) -> float:
+    """Lemma 7: max{2·l₁·C, 2(l₂+B)}, the claimed Lipschitz constant of the risk's gradient.
+
+    any_b: with the l₂ that serves every b.
+    """
     slope = prediction_slope(k, tau)
-    return max(
-        2 * slope * slope,
-        2 * (product_smoothness(k, tau, b) + prediction_smoothness(k, tau, b)),
-    )
+    product = product_smoothness(k, tau, b, any_b=any_b)
+    return max(2 * slope * slope, 2 * (product + prediction_smoothness(k, tau, b)))
 
 
 def step_size(k: int, tau: float, b: float) -> float:

@@ -116,9 +116,9 @@ def _thm11_factor(c: Counts) -> Judged:
             f"At the {np.count_nonzero(c.shares):,} of {c.n.size:,} pairs (n, m) whose printed "
             f"factor is positive the missed share of a head is at most {c.largest:.2g} of the "
             f"printed one (at {where}), and under {c.rankings} random rankings {c.spare:.2g} more "
-            f"inputs than printed serve. The proof's own lines do not give it: the sum without i = "
-            f"0 is too small in {c.broken[0]:,} cells and the last rounding wrong in {c.broken[3]:,}. The "
-            f"true share falls like 2^(-{c.rate:.2f}n/m).",
+            "inputs than printed serve. The proof's own lines do not give it: the sum without i = "
+            f"0 is too small in {c.broken[0]:,} cells and the last rounding wrong in "
+            f"{c.broken[3]:,}. The true share falls like 2^(-{c.rate:.2f}n/m).",
             margin=min(1 - c.largest, c.spare),
         )
     return refuted(
