@@ -21,13 +21,13 @@ from paritylab.claims import (
     undecided,
 )
 from paritylab.claims.ks.gradient_spread import (
+    direct_model,
     every_subset,
     gradient_spread,
     hidden_shares,
     random_signs,
     variance_shares,
 )
-from paritylab.claims.ks.hardness import direct_model
 from paritylab.learning import FullBatch, HidingOracle, Sample, TeacherStep, learn
 from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.learning.hardness.oracles import mean_label_square

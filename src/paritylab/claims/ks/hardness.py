@@ -22,6 +22,7 @@ from paritylab.claims import (
 )
 from paritylab.claims.ks.gradient_spread import (
     all_signs,
+    direct_model,
     every_subset,
     gradient_spread,
     linear_variance,
@@ -34,18 +35,12 @@ from paritylab.claims.ks.queries import (
     mean_descent,
     use_of_parseval,
 )
-from paritylab.models import LINKS, ChainModel
+from paritylab.models import ChainModel
 
 #: Of a bound that is met exactly, rounding in float32 may leave this much.
 ROUNDING = 1e-5
 #: C in the oracle's error C·e^(-n/3) that a decoding query stands.
 CONSTANT = 8.0
-
-
-def direct_model(n: int, k: int, scale: float, seed: int) -> ChainModel:
-    """The chain model at random scores, asked for its last token only."""
-    scores = scale * np.random.default_rng([seed, n]).normal(size=(n + k - 1, k - 1))
-    return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
 
 
 @record(evidence="exact")
