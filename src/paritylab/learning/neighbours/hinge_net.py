@@ -44,8 +44,8 @@ class HingeNet:
 
     A run is solved if its squared-hinge risk on the data's own inputs, without the mixture, is
     below 0.05. Stats: accuracy there; mixed, accuracy on the mixture it was trained on. The trace
-    has accuracy, moved (largest |w_t - w_0| of a hidden weight) and columns (‖w_t - w_0‖ of the
-    weights that leave each input).
+    has accuracy, moved (largest |w_t - w_0| of a hidden weight), columns (‖w_t - w_0‖ of the
+    weights that leave each input) and squares (their mean square at that step).
 
     >>> from paritylab import Fresh, Parity, learn
     >>> runs = learn(HingeNet(64, steps=400), Fresh(Parity(10, (1, 4)), 32), runs=4)
@@ -204,6 +204,7 @@ def _probe(
             "accuracy": jnp.mean(y * _predict(weights, x, activation) > 0),
             "moved": jnp.max(jnp.abs(moved)),
             "columns": jnp.linalg.norm(moved, axis=0),
+            "squares": jnp.mean(weights["hidden"] ** 2, axis=0),
         }
 
     seen: dict[str, Array] = jax.vmap(one)(weights, first, rows)
