@@ -38,13 +38,13 @@ def _soft_heads(**changes: Any) -> Heads:
     return Heads.code(**{"tau": 0.3, "steps": 300, **changes})
 
 
-def _pointing(runs: Runs) -> np.ndarray:
+def _pointing(runs: Runs[Any]) -> np.ndarray:
     """The (fractional) position each head points at."""
     angle = np.arctan2(runs.numbers[..., 0], runs.numbers[..., 1])
     return angle * runs.data.n / (2 * np.pi) % runs.data.n
 
 
-def _two_midway(runs: Runs, middle: float, within: float) -> np.ndarray:
+def _two_midway(runs: Runs[Any], middle: float, within: float) -> np.ndarray:
     """Whether two heads of a run point between the neighbours, `within` positions of the middle."""
     return np.sum(np.abs(_pointing(runs) - middle) < within, axis=1) >= 2
 
@@ -103,13 +103,14 @@ def adjacency(
         first = next(i for i in subset if i + 1 in subset)
         midway = done.solved & _two_midway(done, first + 0.5, 0.2)
         solved, shared, hard = (
-            Rate.of(flags) for flags in (done.solved, midway[done.solved], done.recovered[midway])
+            Rate.of(flags)
+            for flags in (done.solved, midway[done.solved], done.flags("recovered")[midway])
         )
         pointing = _pointing(done)[done.solved].ravel()
         made.append(Cell(n, tuple(subset), solved, shared, hard, pointing))
     apart_set = (2, 6)
     apart = learn(_soft_heads(), Population(Parity(12, apart_set)), runs=runs, key=trial.seed)
-    return Neighbours(made, apart_set, Rate.of(apart.recovered[apart.solved]))
+    return Neighbours(made, apart_set, Rate.of(apart.flags("recovered")[apart.solved]))
 
 
 @adjacency.judge
@@ -217,7 +218,7 @@ def _panel(tau: float, runs: int, seed: int) -> Panel:
     on_set = weakest[left.recovered]
     return Panel(
         tau,
-        Rate.of(left.recovered & (weakest > 0.9)),
+        Rate.of(left.flags("recovered") & (weakest > 0.9)),
         float(np.median(on_set)) if on_set.size else np.nan,
         Rate.of(_two_midway(right, 15.5, 0.25)),
         figure2_series(left, right),
@@ -261,7 +262,9 @@ def _fig2_figure(p: Panels) -> dict[str, Any]:
     return p.best.series
 
 
-def figure2_runs(runs: int, tau: float = 0.3, steps: int = 240, seed: int = 0) -> tuple[Runs, Runs]:
+def figure2_runs(
+    runs: int, tau: float = 0.3, steps: int = 240, seed: int = 0
+) -> tuple[Runs[Any], Runs[Any]]:
     """Training on the paper's bits 8, 11, 18 and on 16, 17 with 4 as the third, 0-based inside."""
     learner = Heads.code(tau=tau, eta=0.2, steps=steps)
     left, right = (
@@ -271,19 +274,20 @@ def figure2_runs(runs: int, tau: float = 0.3, steps: int = 240, seed: int = 0) -
     return left, right
 
 
-def figure2_series(left: Runs, right: Runs) -> dict[str, Any]:
+def figure2_series(left: Runs[Any], right: Runs[Any]) -> dict[str, Any]:
     """The two heat maps, each of its run with the smallest risk."""
     panels = []
     for runs, name in ((left, "no neighbours"), (right, "neighbours")):
         best = int(np.nanargmin(runs.risk))
         panels.append(
             {
-                "title": f"{name}: B = {_braces(runs.data.targets[best].subset)}",
+                "title": f"{name}: B = {_braces(runs.hidden[best])}",
                 "values": np.asarray(runs.model(best).attention()),
-                "marks": list(runs.data.targets[best].subset),
+                "marks": list(runs.hidden[best]),
             }
         )
     learner = left.learner
+    assert isinstance(learner, Heads)
     return {
         "kind": "heatmaps",
         "x": {"label": "position (0-based)"},
@@ -299,7 +303,7 @@ def _braces(subset: tuple[int, ...]) -> str:
     return "{" + ", ".join(map(str, subset)) + "}"
 
 
-def _weakest_peaks(runs: Runs) -> np.ndarray:
+def _weakest_peaks(runs: Runs[Any]) -> np.ndarray:
     """Per run the largest attention of the head whose largest attention is smallest."""
     attention = [np.asarray(runs.model(run).attention()) for run in range(len(runs))]
     return np.array([each.max(axis=1).min() for each in attention])

@@ -93,7 +93,7 @@ def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, f
 def all_signs(n: int) -> np.ndarray:
     """Every input as signs, float32, in the order of `all_bits`."""
     bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(n)])
-    return signs_from_bits(bits).astype(np.float32)
+    return np.asarray(signs_from_bits(bits), np.float32)
 
 
 def every_subset(n: int, k: int) -> list[tuple[int, ...]]:

@@ -35,7 +35,7 @@ OFTEN, RARELY = 0.7, 0.3
 #: Unlabelled strings of the filter, and its ε₀; the second is above the deviation of an untrained
 #: token, as the proof asks, and below 1.
 STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
-#: Runs without a part, the first ones of their control.
+#: Runs[Any] without a part, the first ones of their control.
 WITHOUT = 12
 
 
@@ -117,7 +117,7 @@ def _levels(**changed: Any) -> Levels:
     return Levels(**{**given, **changed})
 
 
-def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs) -> LevelCell:
+def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs[Any]) -> LevelCell:
     n, k = trees[0].n, trees[0].k
     irrelevant = np.repeat(visible_tokens(n, k, "level")[None], len(trees), axis=0)
     for run, tree in enumerate(trees):

@@ -1,6 +1,7 @@
 """Theorem 5: one teacher-forced step, its window of step sizes, how wrong a gradient it stands."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -121,7 +122,7 @@ def _score(n: int) -> float:
     return float(np.log(1.5 * n - 2)) + 3
 
 
-def _cell(n: int, done: Runs, oracle_runs: int, seed: int) -> StepCell:
+def _cell(n: int, done: Runs[Any], oracle_runs: int, seed: int) -> StepCell:
     k, score = n // 2, _score(n)
     eta = score / child_signal(n + k - 2, LINK)
     trees = random_trees(n, k, oracle_runs, key=seed)

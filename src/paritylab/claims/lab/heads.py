@@ -168,7 +168,7 @@ def _basin(size: int) -> np.ndarray:
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
     learner = Annealed(steps=1000, jitter=0.0, start=grid)
     done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
-    return done.recovered.reshape(size, size).astype(float)
+    return done.flags("recovered").reshape(size, size).astype(float)
 
 
 @record()

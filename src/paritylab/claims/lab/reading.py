@@ -20,6 +20,7 @@ from paritylab.claims import (
 )
 from paritylab.claims.lab.read_from_attention import favourites, read_attention, rows_to_single_out
 from paritylab.learning import Heads, Population, learn
+from paritylab.models import HeadAttention
 from paritylab.problem import random_parities, sample
 from paritylab.statistics import Mean, Rate
 
@@ -78,6 +79,7 @@ def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int
     right, kept, rows = [], [], []
     for run, problem in enumerate(trial.track(data.targets)):
         model = done.model(run)
+        assert isinstance(model, HeadAttention)
         batch = sample(problem, key=10_000 * (trial.seed + 1) + run, size=ROWS)
         liked = favourites(model, pool)
         right.append(read_attention(model)[0] == problem.subset)
