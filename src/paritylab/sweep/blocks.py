@@ -11,8 +11,8 @@ import numpy as np
 
 import paritylab.solvers  # noqa: F401  registers its learners
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
+from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
-from paritylab.learning.runs import Learner
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 from paritylab.sweep.cost import Cost, check_cost, cost_of
