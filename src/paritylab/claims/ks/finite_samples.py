@@ -7,7 +7,6 @@ import numpy as np
 
 from paritylab.claims import (
     KS,
-    Bars,
     Judged,
     Line,
     Lines,
@@ -28,7 +27,7 @@ from paritylab.claims.ks.gradient_spread import (
     random_signs,
     variance_shares,
 )
-from paritylab.learning import FullBatch, Hidden, Sample, TeacherStep, learn
+from paritylab.learning import Hidden, Sample, learn
 from paritylab.learning.hardness.hidden import step_under_error
 from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.problem import random_trees
@@ -200,108 +199,3 @@ def _thm2_figure(f: FiniteSamples) -> Lines:
         caption="More samples make the direct problem harder for a learner with an approximate "
         "oracle.",
     )
-
-
-@record()
-class Arms:
-    """One size: one query with a chain, many exact ones without it on as many samples."""
-
-    n: int
-    k: int
-    samples: int
-    queries: int
-    chain: Rate = shown("runs solved with a chain", predicted="all")
-    direct: Rate = shown("runs off chance without a chain", predicted="none")
-    solved: Rate = shown("runs solved without a chain", counts=False)
-    reach: float = shown("largest distance of an accuracy from ½ without a chain")
-
-    def __str__(self) -> str:
-        return f"n = {self.n}, k = {self.k}"
-
-    @property
-    def told(self) -> str:
-        return (
-            f"{self}, N = {self.samples:,}: one query with a chain solves {self.chain}; "
-            f"{self.queries} exact queries without leave chance in {self.direct} (accuracy within "
-            f"{self.reach:.3f} of ½)"
-        )
-
-
-@record()
-class Separation:
-    cells: list[Arms]
-
-
-@claim(
-    "ks-separation",
-    source=KS("Sections 3.1 and 3.2"),
-    title="A chain learns in one query what many exact queries do not learn without it",
-    statement="With intermediate labels one gradient query learns what many queries on as many "
-    "samples do not learn without them: a strict separation.",
-    quick={"cells": ((32, 16, 64_000),), "queries": 5},
-    full={
-        "cells": ((32, 16, 64_000), (64, 32, 64_000), (128, 64, 64_000)),
-        "queries": 400,
-        "runs": 20,
-    },
-    settings={
-        "η without a chain": "1, 10 on alternate targets",
-        "link": "cos with, quadratic without a chain",
-    },
-    seconds=(10, 25, 900),
-)
-def separation(
-    trial: Trial,
-    cells: Sequence[tuple[int, int, int]] = ((32, 16, 64_000), (64, 32, 64_000)),
-    queries: int = 12,
-    runs: int = 12,
-) -> Separation:
-    return Separation(
-        [_arms(n, k, rows, queries, runs, trial.seed) for n, k, rows in trial.track(cells)]
-    )
-
-
-def _arms(n: int, k: int, samples: int, queries: int, runs: int, seed: int) -> Arms:
-    trees = random_trees(n, k, runs, key=seed)
-    chain = learn(TeacherStep(), Sample(trees, samples), key=seed).rate("solved")
-    direct = [
-        learn(FullBatch("direct", eta=eta, steps=queries), Sample(half, samples), key=seed)
-        for eta, half in ((1.0, trees[::2]), (10.0, trees[1::2]))
-    ]
-    apart = np.abs(np.concatenate([each.stats["accuracy"] for each in direct]) - 0.5)
-    solved = np.concatenate([each.solved for each in direct])
-    return Arms(
-        n,
-        k,
-        samples,
-        queries,
-        chain,
-        Rate.of(apart > CHANCE),
-        Rate.of(solved),
-        float(apart.max()),
-    )
-
-
-@separation.judge
-def _separation(s: Separation) -> Judged:
-    chain = min((c.chain for c in s.cells), key=lambda rate: rate.low)
-    direct = max((c.direct for c in s.cells), key=lambda rate: rate.high)
-    told = "; ".join(c.told for c in s.cells)
-    if chain.high < 1 - MOST:
-        margin = 1 - MOST - chain.high
-        instead = f"One query with a chain does not learn at these sizes either: {told}."
-        return refuted(f"The chain fails. {told}.", instead=instead, margin=margin, interval=chain)
-    if direct.low > MOST:
-        instead, margin = f"Both arms learn at these sizes: {told}.", direct.low - MOST
-        return refuted(f"No separation. {told}.", instead=instead, margin=margin, interval=direct)
-    if chain.low > MOST and direct.high < 1 - MOST:
-        margin = min(chain.low - MOST, 1 - MOST - direct.high)
-        return holds(f"{told}.", margin=margin, interval=chain)
-    return undecided(f"Not every run agrees. {told}.", interval=chain)
-
-
-@separation.figure
-def _separation_figure(s: Separation) -> Bars:
-    rates = {f"n = {c.n}, one query with a chain": c.chain for c in s.cells}
-    rates |= {f"n = {c.n}, {c.queries} without": c.solved for c in s.cells}
-    return Bars.of_rates(rates, "share of runs solved", caption="The same samples for both arms.")
