@@ -242,8 +242,8 @@ def _gradient_law(g: FirstGradient) -> Judged:
             text,
             instead="Elsewhere the gradient is 4c/M³ in expectation, so the law holds as printed "
             f"up to ε = {g.largest_epsilon(1 / 8):.1f} (its lines with ε/4 up to "
-            f"{g.largest_epsilon(1 / 4):.1f}), and with O(n^(-2-ε/8) + n^(-3)) for every ε. Theorem "
-            "5 stands: that part has one sign and takes weight from irrelevant tokens.",
+            f"{g.largest_epsilon(1 / 4):.1f}), and with O(n^(-2-ε/8) + n^(-3)) for every ε. "
+            "Theorem 5 stands: that part has one sign and takes weight from irrelevant tokens.",
             margin=margin,
             counterexample=True,
         )
