@@ -37,7 +37,8 @@ class Levels:
     filter; a level is silenced if some token of the level below stays within epsilon of -1 on all
     of them. filtering, rounding: False removes that part. full_gradient: differentiate the whole
     chain instead of the closed form of the lowest untrained level, which is all that filter and
-    rounding leave. steps: log2 k if None.
+    rounding leave. steps: log2 k if None. error: of the gradient oracle; every entry of every
+    gradient is moved up or down by it, at random.
 
     A run recovers its tree if at every inner node the two children outscore every other token the
     node sees. It is solved if it has recovered the tree, its generated root has the right sign on
@@ -56,6 +57,7 @@ class Levels:
     rounding: bool = True
     full_gradient: bool = False
     steps: int | None = None
+    error: float = 0.0
 
     takes = (Sample,)
     of = "tree"
@@ -77,6 +79,7 @@ class Levels:
         numbers = _Numbers(
             np.float32(eta),
             np.float32(self.epsilon),
+            np.float32(self.error),
             np.int32(data.samples),
             np.bool_(self.filtering),
             np.bool_(self.rounding),
@@ -134,6 +137,7 @@ class _Numbers(NamedTuple):
 
     eta: Any
     epsilon: Any
+    error: Any
     samples: Any
     filtering: Any
     rounding: Any
@@ -182,13 +186,15 @@ def _one_run(link: AbstractLink, numbers: _Numbers, parts: _Parts, leaves: Any, 
         loss, gradient = loss_and_gradient(model, passes, rows, route)
         return _State(scores, levels_solved(scores, leaves), loss, passes), gradient
 
-    def step(scores: Any, _: Any) -> tuple[Any, _State]:
+    def step(scores: Any, key: Any) -> tuple[Any, _State]:
         before, gradient = state(scores, "full" if parts.full else "open")
-        moved = scores - numbers.eta * gradient
+        signs = jax.random.rademacher(key, scores.shape, scores.dtype)
+        moved = scores - numbers.eta * (gradient + numbers.error * signs)
         return jnp.where(numbers.rounding, jnp.round(moved), moved), before
 
     start = jnp.zeros((parts.n + k - 1, k - 1), jnp.float32)
-    scores, states = jax.lax.scan(step, start, length=parts.steps)
+    oracle_keys = jax.random.split(jax.random.fold_in(key, 4), parts.steps)
+    scores, states = jax.lax.scan(step, start, oracle_keys)
     end = state(scores, "none")[0]
     return jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), states, end)
 
