@@ -29,7 +29,7 @@ TERMS: dict[str, Pull] = {
 
 
 def _whole(value: np.ndarray, slope: np.ndarray, z: np.ndarray, label: int, c: float) -> np.ndarray:
-    return (value - label) * slope
+    return np.asarray((value - label) * slope)
 
 
 class TokenKind(NamedTuple):
@@ -112,8 +112,8 @@ def _mean_pull(
             for (_, other_mark), away in aside.items():
                 chance = np.convolve(np.convolve(law, more), away)
                 part = pull(value, slope, z, left * right, link.curvature)
-                total += chance @ (part * (mark + other_mark - z))
-    return float(total) / tokens
+                total += float(chance @ (part * (mark + other_mark - z)))
+    return total / tokens
 
 
 def _marked_law(height: int, at: int) -> _Marked:

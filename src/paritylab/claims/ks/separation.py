@@ -17,8 +17,8 @@ from paritylab.claims import (
     undecided,
 )
 from paritylab.claims.ks.queries import name_by_reading_rows
-from paritylab.learning import Hidden, Sample, learn
-from paritylab.learning.hardness.hidden import step_under_error
+from paritylab.learning import HidingOracle, Sample, learn
+from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate
 
@@ -92,7 +92,7 @@ def separation(
 
 def _arms(n: int, k: int, samples: int, queries: int, runs: int, error: float, seed: int) -> Arms:
     trees = random_trees(n, k, runs, key=seed)
-    found = learn(Hidden(error, eta=10.0, steps=queries), Sample(trees, samples), key=seed)
+    found = learn(HidingOracle(error, eta=10.0, steps=queries), Sample(trees, samples), key=seed)
     chain = [
         step_under_error(tree, samples // 8, error, 1000 * seed + at)
         for at, tree in enumerate(trees)
