@@ -1,6 +1,6 @@
 """The chain learned in one step: how many samples it needs, and what harmed rows do to it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from paritylab.claims import (
     shown,
     undecided,
 )
-from paritylab.claims.lab.shifted_chain import Harm, harmed_steps, joined_bits
+from paritylab.claims.lab.shifted_chain import Harm, HarmedRuns, harmed_steps, joined_bits
 from paritylab.learning.chain.teacher import chain_curve, usual_step
 from paritylab.models import CosineLink
 from paritylab.problem import random_trees
@@ -92,6 +92,8 @@ def chain_samples(
     trial: Trial,
     cells: Sequence[tuple[int, int]] = ((128, 40), (256, 32), (512, 12)),
     points: int = 8,
+    *,
+    curve: Callable[..., Any] = chain_curve,
 ) -> Samples:
     sizes, grids = [n for n, _ in cells], []
     flags: dict[str, list[Any]] = {"every pair found": [], "every input right": []}
@@ -99,10 +101,10 @@ def chain_samples(
     for n, runs in trial.track(cells):
         formulas = (samples_for_every_pair(n, n // 2), samples_for_every_input(n, n // 2))
         grid = np.geomspace(0.65 * formulas[0], 1.6 * formulas[1], points).astype(int)
-        curve = chain_curve(n, n // 2, grid, runs=runs, seed=trial.seed, inputs=500)
+        reached = curve(n, n // 2, grid, runs=runs, seed=trial.seed, inputs=500)
         grids.append(grid)
-        for goal, reached, formula in zip(flags, curve[1:], formulas, strict=True):
-            flags[goal].append(reached)
+        for goal, each, formula in zip(flags, reached[1:], formulas, strict=True):
+            flags[goal].append(each)
             predicted[goal].append(formula)
     goals = [_needed(goal, sizes, grids, flags[goal], predicted[goal]) for goal in flags]
     return Samples(goals, sum(runs for _, runs in cells))
@@ -119,6 +121,12 @@ def _needed(
     ]
     laws = (threshold_law(sizes, each, flags) for each in (grids, scaled))
     return Needed(goal, halves, *laws)
+
+
+@chain_samples.planted("a step that sees half of its rows", turns="refuted")
+def _half_of_the_rows(trial: Trial) -> Samples:
+    half = lambda n, k, grid, **rest: chain_curve(n, k, grid // 2, **rest)  # noqa: E731
+    return chain_samples.measure(trial, ((64, 8), (128, 8)), 5, curve=half)
 
 
 @chain_samples.judge
@@ -214,7 +222,12 @@ class Harmed:
     seconds=(15, 25, 200),
 )
 def chain_shift(
-    trial: Trial, size: tuple[int, int] = (64, 32), samples: int = 65_536, runs: int = 12
+    trial: Trial,
+    size: tuple[int, int] = (64, 32),
+    samples: int = 65_536,
+    runs: int = 12,
+    *,
+    steps: Callable[..., HarmedRuns] = harmed_steps,
 ) -> Harmed:
     n, k = size
     trees = random_trees(n, k, runs, key=trial.seed)
@@ -240,7 +253,7 @@ def chain_shift(
     for name, (joined, kind, limit) in trial.track(harms.items()):
         right = np.stack(
             [
-                harmed_steps(
+                steps(
                     trees, joined, Harm(**{kind: m * limit}), samples, eta=eta, key=trial.seed
                 ).uniform
                 == 1
@@ -250,8 +263,16 @@ def chain_shift(
         rates = [Rate.of(flags) for flags in right]
         curves.append(HarmCurve(name, rates, half_point(MULTIPLES, ~right) * limit, limit))
     alpha = 0.1
-    worse = harmed_steps(trees, inside, Harm(alpha=alpha), samples, eta=eta, key=trial.seed)
+    worse = steps(trees, inside, Harm(alpha=alpha), samples, eta=eta, key=trial.seed)
     return Harmed(n, k, samples, curves, alpha, Mean.of(worse.shifted - worse.constant))
+
+
+@chain_shift.planted("rows harmed six times as much as they say", turns="refuted")
+def _worse_rows(trial: Trial) -> Harmed:
+    def worse(trees: Any, joined: Any, harm: Harm, *rest: Any, **more: Any) -> HarmedRuns:
+        return harmed_steps(trees, joined, Harm(*(6 * each for each in harm)), *rest, **more)
+
+    return chain_shift.measure(trial, **chain_shift.quick, steps=worse)
 
 
 @chain_shift.judge

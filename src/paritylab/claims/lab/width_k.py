@@ -1,6 +1,6 @@
 """k heads beside a feed-forward net of k neurons, on the same rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,16 @@ class Match:
         return max(rate_difference(nets[k], found[k])[0] for k in nets)
 
 
+def contestants(n: int, k: int) -> dict[str, Any]:
+    """The models of a race, by name."""
+    return {
+        NET: Net(k),
+        PUBLIC: Pointers(k, n / 4),
+        SMOOTHED: Pointers(k, 1.0, b=0.1),
+        CORRELATED: Pointers(k, n / 4, correlated=True),
+    }
+
+
 @claim(
     "lab-width-k",
     source=OURS,
@@ -114,8 +124,10 @@ def width_k(
     cells: Sequence[tuple[int, int, int]] = ((10, 2, 300), (12, 3, 120)),
     runs: int = 60,
     steps: int = 400,
+    *,
+    models: Callable[[int, int], dict[str, Any]] = contestants,
 ) -> Match:
-    races = [_race(trial.seed, *cell, runs=runs, steps=steps) for cell in trial.track(cells)]
+    races = [_race(trial.seed, cell, models(*cell[:2]), runs, steps) for cell in trial.track(cells)]
     last = races[-1]
     fewest = min(races, key=lambda race: race.rows)
     few = min(runs, 14)
@@ -125,19 +137,14 @@ def width_k(
     return Match(races, linear.rate, wide.rate, steps)
 
 
-def _race(seed: int, n: int, k: int, rows: int, *, runs: int, steps: int) -> Race:
-    cell = (n, k, rows)
-    models = {
-        NET: Net(k),
-        PUBLIC: Pointers(k, n / 4),
-        SMOOTHED: Pointers(k, 1.0, b=0.1),
-        CORRELATED: Pointers(k, n / 4, correlated=True),
-    }
-    outcomes = {
-        name: _best(seed, model, cell, runs, steps, NET_STEPS if name == NET else HEAD_STEPS)
-        for name, model in models.items()
-    }
-    return Race(n, k, rows, outcomes)
+def _race(
+    seed: int, cell: tuple[int, int, int], models: dict[str, Any], runs: int, steps: int
+) -> Race:
+    outcomes = {}
+    for name, model in models.items():
+        etas = NET_STEPS if isinstance(model, Net) else HEAD_STEPS
+        outcomes[name] = _best(seed, model, cell, runs, steps, etas)
+    return Race(*cell, outcomes)
 
 
 def _best(
@@ -155,6 +162,15 @@ def _best(
     wrong = shares_wrong(model, drawn, targets, etas, steps=steps, seed=(seed, 1))
     found = [Outcome(Rate.of(each < LEARNT), float(np.mean(each))) for each in wrong]
     return max(found, key=lambda outcome: (outcome.rate.value, -outcome.wrong))
+
+
+@width_k.planted("the net and the heads with the readout cos(πs) change places", turns="refuted")
+def _swapped(trial: Trial) -> Match:
+    def swapped(n: int, k: int) -> dict[str, Any]:
+        fair = contestants(n, k)
+        return {**fair, NET: fair[CORRELATED], CORRELATED: fair[NET]}
+
+    return width_k.measure(trial, **width_k.quick, models=swapped)
 
 
 @width_k.judge
