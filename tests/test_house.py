@@ -15,25 +15,19 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "paritylab"
 README = (ROOT / "README.md").read_text()
 
-#: A part of the house imports only from parts before it, sub-packages included; a module belongs
-#: to the longest name that fits. The faces (cli) come last and may import all.
-HOUSE = (
-    *("precision", "files", "options", "statistics", "problem", "models", "theory"),
+#: The library, what a user would call: a part imports only from parts before it, sub-packages
+#: included; a module belongs to the longest name that fits.
+LIBRARY = (
+    *("lazy", "precision", "files", "options", "statistics", "problem", "models", "theory"),
     *("risk.result", "risk.routes", "risk"),
-    *(
-        "learning.saving",
-        "learning.data",
-        "learning.runs",
-        "learning.judging",
-        "learning.descent",
-        "learning.heads",
-        "learning.xor",
-        "learning.chain",
-    ),
+    *("learning.saving", "learning.data", "learning.runs", "learning.judging"),
+    *("learning.descent", "learning.heads", "learning.xor", "learning.chain"),
     *("learning.hardness", "learning.neighbours", "learning", "solvers", "sweep"),
-    *("claims.engine", "claims", "report"),
-    *("discovery", "estimator", "cli"),
+    *("discovery", "estimator"),
 )
+#: The laboratory that is built on it: proofs, claims, and the faces, which come last.
+LABORATORY = ("proofs", "claims.engine", "claims", "report", "cli")
+HOUSE = (*LIBRARY, *LABORATORY)
 
 LINES_PER_MODULE, LINES_PER_FUNCTION = 400, 60
 
@@ -67,6 +61,20 @@ def test_imports_go_one_way(path):
         part = part_of(imported)
         if part is not None:
             assert HOUSE.index(part) <= HOUSE.index(own), f"{module} imports {imported}"
+
+
+def test_the_library_imports_nothing_of_the_laboratory():
+    for path in MODULES:
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        if part_of(module) in LIBRARY:
+            parts = {part_of(imported) for imported in imported_modules(path)}
+            assert not parts & set(LABORATORY), module
+
+
+def test_proofs_stand_alone():
+    """A checker that shared a line with what it checks would prove less."""
+    for path in (PACKAGE / "proofs").rglob("*.py"):
+        assert {part_of(each) for each in imported_modules(path)} <= {"proofs"}, path
 
 
 def test_every_room_is_known():

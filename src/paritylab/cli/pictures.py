@@ -18,7 +18,7 @@ LINES = 60
 
 def outcomes(runs: Runs) -> list[list[str]]:
     """Rows of the table: what happened, how often or how much."""
-    family = {"heads": _heads, "anneal": _heads, "xor": _xor}.get(runs.learner.name, _chain)
+    family = {"heads": _heads, "anneal": _heads, "xor": _xor}.get(runs.name, _chain)
     table = family(runs)
     if runs.diverged.any():
         table.append(["diverged", str(Rate.of(runs.diverged))])
@@ -59,7 +59,7 @@ def _chain(runs: Runs) -> list[list[str]]:
         ["every pair found", str(runs.rate("recovered"))],
         ["every pair found, every fresh input right", str(runs.rate("solved"))],
     ]
-    if runs.learner.name == "published":
+    if runs.name == "full-batch":
         epochs = ["never" if at < 0 else str(int(at)) for at in stats["solved_at"]]
         table = [
             ["every fresh input right, loss below 0.01", str(runs.rate("solved"))],
@@ -75,7 +75,7 @@ def _chain(runs: Runs) -> list[list[str]]:
 def draw(runs: Runs, path: Path) -> None:
     """The figure of a family of runs."""
     family = {"heads": _head_parts, "anneal": _head_parts, "xor": _xor_parts}
-    parts = family.get(runs.learner.name, _chain_parts)(runs)
+    parts = family.get(runs.name, _chain_parts)(runs)
     save_figure({"kind": "side by side", "parts": parts}, path)
 
 
@@ -143,7 +143,7 @@ def _chain_parts(runs: Runs) -> list[dict[str, Any]]:
         {"title": title, "values": np.asarray(each.attention()).T, "points": children}
         for title, each in (("before", before), ("after, first run", model))
     ]
-    if runs.learner.name == "published":
+    if runs.name == "full-batch":
         curve = _curves(runs, "loss of each run")
         return [curve, _heatmap("token attended to", "inner node", panels[1:])]
     return [_heatmap("token attended to (circles: true children)", "inner node", panels)]

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import ceil, comb, e, log, log1p, log2, sqrt
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -11,6 +10,7 @@ from scipy.stats import binom
 
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
+from paritylab.precision import AnyArray, Numbers
 
 
 def network_parameters(k: int) -> int:
@@ -34,7 +34,7 @@ def risk_without_edge() -> float:
 
 def risk_of_missing_weight(
     weights: Float[np.ndarray, "... n"], indicator: Shaped[np.ndarray, " n"]
-) -> Any:
+) -> Float[np.ndarray, "..."]:
     """Least squared-hinge risk of the readout (2), b = 0, when bits of B have weight below 1.
 
     4·2^-n Σ_{j∈B} (1-g_j)₊²: the input with only bit j ∈ B set has probability 2^-n, label -1 and
@@ -47,7 +47,7 @@ def risk_of_missing_weight(
     0.125
     """
     missing = np.maximum(1 - weights, 0) ** 2 * indicator
-    return 4 / 2 ** len(indicator) * missing.sum(axis=-1)
+    return np.asarray(4 / 2 ** len(indicator) * missing.sum(axis=-1))
 
 
 def zigzag_at_integer(k: int, s: int) -> int:
@@ -56,7 +56,8 @@ def zigzag_at_integer(k: int, s: int) -> int:
     >>> [zigzag_at_integer(4, s) for s in range(5)]
     [1, -1, 1, -1, 1]
     """
-    return 1 + sum((-1) ** i * (4 * i - 2) * max(0, 2 * s + 1 - 2 * i) for i in range(1, k + 1))
+    signs = {i: 1 if i % 2 == 0 else -1 for i in range(1, k + 1)}
+    return 1 + sum(s_i * (4 * i - 2) * max(0, 2 * s + 1 - 2 * i) for i, s_i in signs.items())
 
 
 def zigzag_at_zero(k: int, b: float) -> float:
@@ -79,18 +80,21 @@ def attention_derivative(
     """
     rest = attention * (attention @ coordinate - attention * coordinate)
     sign = 1 if as_printed else -1
-    return (attention * (1 - attention) * coordinate + sign * rest) / tau
+    return np.asarray((attention * (1 - attention) * coordinate + sign * rest) / tau)
 
 
-def smooth_relu_curvature(z: Any, b: float, *, as_printed: bool = False) -> Any:
+def smooth_relu_curvature(
+    z: Numbers, b: float, *, as_printed: bool = False
+) -> Float[np.ndarray, "..."]:
     """σ''(z) = b/(2(z²+b)^{3/2}); Lemma 14 prints (2√(z²+b) - z/√(z²+b))/(4(z²+b))."""
-    root = np.sqrt(np.square(z) + b)
+    at = np.asarray(z)
+    root = np.sqrt(at**2 + b)
     if as_printed:
-        return (2 * root - z / root) / (4 * root**2)
-    return b / (2 * root**3)
+        return np.asarray((2 * root - at / root) / (4 * root**2))
+    return np.asarray(b / (2 * root**3))
 
 
-def token_entry_derivative(attended: Any, tau: Any) -> Any:
+def token_entry_derivative(attended: AnyArray, tau: AnyArray | float) -> AnyArray:
     """∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ for one head; a₁₂ has the opposite sign. attended: Σγx.
 
     Not in the paper, whose proof of Theorem 5 leaves these entries out.
@@ -134,18 +138,31 @@ def prediction_slope(k: int, tau: float) -> float:
     return 8 * k**2 / tau * sqrt(2 * k)
 
 
-def product_smoothness(k: int, tau: float, b: float) -> float:
-    """Lemma 16: l₂ = √(2k)(4k³(20/τ² + 32k²/(τ²√b)) + (8k²/τ)²), claimed for ŷ·∇ŷ."""
-    return sqrt(2 * k) * (4 * k**3 * _curvature(k, tau, b) + (8 * k**2 / tau) ** 2)
+def largest_prediction(k: int, b: float) -> float:
+    """4k³ + 2k√b ≥ |ŷ|; Lemma 16 uses 4k³, which is too small once b is above 4k⁴ or so.
+
+    Not in the paper. For large b every σ(s + 1/2 - i) is near √b/2, and Σ(-1)^i(8i-4) = ±4k.
+    """
+    return 4 * k**3 + 2 * k * sqrt(b)
 
 
-def risk_smoothness(k: int, tau: float, b: float) -> float:
-    """Lemma 7: max{2·l₁·C, 2(l₂+B)}, the claimed Lipschitz constant of the risk's gradient."""
+def product_smoothness(k: int, tau: float, b: float, *, any_b: bool = False) -> float:
+    """Lemma 16: l₂ = √(2k)(4k³(20/τ² + 32k²/(τ²√b)) + (8k²/τ)²), claimed for ŷ·∇ŷ.
+
+    any_b: with `largest_prediction` in place of 4k³.
+    """
+    size = largest_prediction(k, b) if any_b else 4 * k**3
+    return sqrt(2 * k) * (size * _curvature(k, tau, b) + (8 * k**2 / tau) ** 2)
+
+
+def risk_smoothness(k: int, tau: float, b: float, *, any_b: bool = False) -> float:
+    """Lemma 7: max{2·l₁·C, 2(l₂+B)}, the claimed Lipschitz constant of the risk's gradient.
+
+    any_b: with the l₂ that serves every b.
+    """
     slope = prediction_slope(k, tau)
-    return max(
-        2 * slope * slope,
-        2 * (product_smoothness(k, tau, b) + prediction_smoothness(k, tau, b)),
-    )
+    product = product_smoothness(k, tau, b, any_b=any_b)
+    return max(2 * slope * slope, 2 * (product + prediction_smoothness(k, tau, b)))
 
 
 def step_size(k: int, tau: float, b: float) -> float:
@@ -166,7 +183,7 @@ def descent_factor(n: int, k: int, c2: float) -> float:
     0.5
     """
     one_input = spread_of_one_head(1.0, n, c2) / k**2
-    return min(64 * one_input, complement_pair(k, n, c2, 1.0)) / 2 ** (n + 1)
+    return min(64 * one_input, complement_pair(k, n, c2, 1.0)) / (1 << (n + 1))
 
 
 def stopping_time(risk: float, target: float, step: float, mu: float) -> float:
@@ -190,7 +207,7 @@ def _curvature(k: int, tau: float, b: float) -> float:
 
 def attended_inputs(n: int, heads: int) -> float:
     """Theorem 11: first factor as printed, 1 - 2m/2^⌈(n-1)/(5m)⌉, with m heads."""
-    return 1 - 2 * heads / 2 ** ceil((n - 1) / (5 * heads))
+    return 1 - 2 * heads / (1 << ceil((n - 1) / (5 * heads)))
 
 
 def attended_inputs_counted(n: int, heads: int) -> float:
@@ -260,7 +277,7 @@ def smallest_n_that_says_something(heads: int, norms: float) -> tuple[int, float
 
 def fixed_hard_attention(n: int, heads: int) -> float:
     """Corollary 20: 1 - 2m/2^⌈(n-1)/m⌉."""
-    return 1 - 2 * heads / 2 ** ceil((n - 1) / heads)
+    return 1 - 2 * heads / (1 << ceil((n - 1) / heads))
 
 
 def motion_of_one_input(
@@ -269,7 +286,7 @@ def motion_of_one_input(
     table: Float[np.ndarray, "n 2"],
     *,
     as_printed: bool = False,
-) -> Any:
+) -> Float[np.ndarray, "..."]:
     """Lemma 18, left side: Σ_i ‖Σ_p x_p·τ∂γ_p/∂a_i‖², for one input or for many.
 
     attention: γ, one row per head. bits: x. table: [sin, cos] of the positions. With the minus of
@@ -280,7 +297,7 @@ def motion_of_one_input(
         for coordinate in np.asarray(table).T:
             slope = attention_derivative(row, coordinate, 1.0, as_printed=as_printed)
             total = total + (bits @ slope) ** 2
-    return total
+    return np.asarray(total)
 
 
 def fixed_hard_attention_linear(n: int, heads: int) -> float:

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from paritylab.claims.barak.closed_forms import Flow, Gaps
+from paritylab.claims.barak.closed_forms import Batches, Flow, Gaps
 from paritylab.statistics import Rate
 
 
 def gaps(coefficients=1e-15, identity=1e-13, least=11.8, found=16):
-    cells = ((33, 2, 3000), (21, 4, 90_000))
-    rates = [Rate(16, 16), Rate(found, 16)]
-    return Gaps(coefficients, identity, least, (9, 4), 301, 625, cells, rates)
+    cells = [Batches(33, 2, 3000, Rate(16, 16)), Batches(21, 4, 90_000, Rate(found, 16))]
+    return Gaps(coefficients, identity, least, (9, 4), 301, 625, cells)
 
 
 def flow(apart=(0.02, 0.01), still=0.0, end=1e-12):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.hg1.constants import LONGER, Cell
+from paritylab.claims.hg1.constants import LONGER, Cell, Proof
 from paritylab.statistics import Rate
 
 
@@ -28,12 +28,12 @@ def cell(k=2, descent=2.0, in_time=16, ever=16, tau=0.1):
 
 TABLES = {
     "hg1-constants": [
-        ([cell(k=1), cell(in_time=0, ever=0)], "refuted"),
-        ([cell(in_time=0, ever=0), cell(tau=1.0)], "holds"),  # one setting serves
-        ([cell()], "holds"),
-        ([cell(k=1), cell(descent=0.9)], "refuted"),
-        ([cell(k=1), cell(in_time=0)], "corrected"),  # late
-        ([cell(k=1), cell(in_time=8, ever=8)], "undecided"),
-        ([cell(k=1), cell(in_time=0, ever=3)], "undecided"),
+        (Proof([cell(k=1), cell(in_time=0, ever=0)]), "refuted"),
+        (Proof([cell(in_time=0, ever=0), cell(tau=1.0)]), "holds"),  # one setting serves
+        (Proof([cell()]), "holds"),
+        (Proof([cell(k=1), cell(descent=0.9)]), "refuted"),
+        (Proof([cell(k=1), cell(in_time=0)]), "corrected"),  # late
+        (Proof([cell(k=1), cell(in_time=8, ever=8)]), "undecided"),
+        (Proof([cell(k=1), cell(in_time=0, ever=3)]), "undecided"),
     ]
 }

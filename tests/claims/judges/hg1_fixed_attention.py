@@ -3,12 +3,12 @@
 import numpy as np
 
 from paritylab.claims.hg1.fixed_attention import Frozen, Growth, HardHeads, Hunted
-from paritylab.learning.hardness.frozen import Solvers
+from paritylab.claims.hg1.fixed_heads import Solvers
 
 
 def hunted(risk):
     both = np.ones(2)
-    return Hunted(np.array([8, 8]), np.array([1, 2]), 0.3 * both, risk * both, 0.6 * both)
+    return Hunted(np.array([8, 8]), np.array([1, 2]), 0.3 * both, risk * both, 0.6 * both, 12)
 
 
 def solvers(n=7, risk=1e-20, excess=1e9, norms=1e5):
@@ -16,7 +16,7 @@ def solvers(n=7, risk=1e-20, excess=1e9, norms=1e5):
 
 
 def frozen(risk=0.9, excess=1e9):
-    return Frozen(solvers(excess=excess), hunted(risk), 12, [7, 22, 32], [715.0, 5533.0])
+    return Frozen(solvers(excess=excess), hunted(risk), [7, 22, 32], [715.0, 5533.0])
 
 
 def hard(any_size=0.9, each_size=0.9):
@@ -27,7 +27,7 @@ def hard(any_size=0.9, each_size=0.9):
 
 def growth(risk=0.9, end=0.999, worst=1e-20, norms=1e6):
     nets = [solvers(4, worst, norms=100.0), solvers(8, worst, norms=norms)]
-    return Growth(nets, hunted(risk), np.array([1e2, 1e8]), np.array([0.1, end]), 12)
+    return Growth(nets, hunted(risk), np.array([1e2, 1e8]), np.array([0.1, end]))
 
 
 TABLES = {

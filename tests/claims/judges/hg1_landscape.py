@@ -8,7 +8,7 @@ from paritylab.statistics import PowerLaw
 GRID = np.ones((2, 2))
 
 
-def peaks(soft=0.08, sharp=1.0, slope=-0.5, error=1e-9, risk_sharp=1e-9, evidence="exact"):
+def peaks(soft=0.08, sharp=1.0, slope=-0.5, error=1e-9, risk_sharp=1e-9):
     return Peaks(
         c=np.array([1, 0.1]),
         n=np.array([20, 1000]),
@@ -19,7 +19,6 @@ def peaks(soft=0.08, sharp=1.0, slope=-0.5, error=1e-9, risk_sharp=1e-9, evidenc
         slope=np.array([slope, slope]),
         excess=10 * GRID,
         error=error,
-        evidence=evidence,
     )
 
 
@@ -44,7 +43,6 @@ def slopes(flat=1e-16, stuck=1e-28, least=1e-20, exponent=2.0, factor=3.0):
 TABLES = {
     "hg1-temperature": [
         (peaks(), "corrected"),
-        (peaks(evidence="numerical"), "corrected"),
         (peaks(soft=0.99, slope=0.0), "holds"),
         (peaks(sharp=0.1), "refuted"),
         (peaks(risk_sharp=2.0), "refuted"),

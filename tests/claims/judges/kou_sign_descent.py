@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.kou.sign_descent import Motion, Needed
+from paritylab.claims.kou.sign_descent import Motion, Needed, NeededRows
 from paritylab.statistics import PowerLaw, Rate
 
 PATH = np.linspace(1, 0, 5)
@@ -14,9 +14,9 @@ def motion(gradient=1e-13, path=1e-8, sampled=0.03, readout=0, right=12):
 
 
 def needed(low=0.2, high=0.8, right=12):
-    most = {2: [Rate(12, 12), Rate(right, 12)]}
-    law = {2: PowerLaw((low + high) / 2, low, high, 1.0, 0)}
-    return Needed({2: (16, 32)}, {2: 32}, most, {2: [100.0, 300.0]}, law)
+    most = [Rate(12, 12), Rate(right, 12)]
+    law = PowerLaw((low + high) / 2, low, high, 1.0, 0)
+    return NeededRows([Needed(2, (16, 32), 32, most, [100.0, 300.0], law)])
 
 
 TABLES = {

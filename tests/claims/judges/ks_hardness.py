@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from paritylab.claims.ks.finite_samples import Arms, FiniteSamples, FixedAnswers, Kept
+from paritylab.claims.ks.finite_samples import (
+    Arms,
+    FiniteSamples,
+    FixedAnswers,
+    Kept,
+    Separation,
+)
 from paritylab.claims.ks.hardness import Hiding, Oracle, Rates, Variances
 from paritylab.statistics import Rate
 
@@ -31,7 +37,8 @@ def finite(kept=12, loss=1.1, chain=12, whole=0.0, bound=-1e5, needed=np.inf):
 def arms(chain=12, direct=0):
     good = Arms(32, 16, 64_000, 12, Rate(12, 12), Rate(0, 12), Rate(0, 12), 0.01)
     solved = Rate(direct, 12)
-    return [good, Arms(64, 32, 64_000, 12, Rate(chain, 12), Rate(direct, 12), solved, 0.02)]
+    other = Arms(64, 32, 64_000, 12, Rate(chain, 12), Rate(direct, 12), solved, 0.02)
+    return Separation([good, other])
 
 
 TABLES = {

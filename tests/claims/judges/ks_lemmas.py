@@ -3,7 +3,7 @@
 import numpy as np
 
 from paritylab.claims.ks.gradients import Ascents
-from paritylab.claims.ks.lemmas import Averages, Concentration, Prefixes
+from paritylab.claims.ks.lemmas import Averages, Concentration, PrefixCell, Prefixes
 from paritylab.statistics import Rate
 
 SIZES = np.array([16, 64])
@@ -24,15 +24,16 @@ def averages(slope=-0.3, whole=1.0):
 
 def concentration(above=0, draws=100):
     rates = [Rate(above, draws)] * 2
-    return Concentration([(8, 4, 2000)], [0.2, 0.1], rates, rates, np.full(draws, 0.6))
+    return Concentration([(8, 4, 2000)], [0.2, 0.1], rates, rates, draws, np.full(draws, 0.6))
 
 
 def prefixes(failed=0, exponent=-0.5, middle=100, draws=100):
-    n = np.array([64, 256])
-    failures = [Rate(0, draws), Rate(failed, draws)]
-    above = [Rate(middle, draws), Rate(0, draws)]
-    largest = 0.4 * (n / 64) ** exponent
-    return Prefixes(n, np.array([2, 2]), failures, np.full(2, 0.06), above, largest, 256)
+    largest = 0.4 * 4**exponent
+    cells = [
+        PrefixCell(64, 2, Rate(0, draws), 0.06, Rate(middle, draws), 0.4),
+        PrefixCell(256, 2, Rate(failed, draws), 0.06, Rate(0, draws), largest),
+    ]
+    return Prefixes(cells, 256)
 
 
 GRADIENTS = [

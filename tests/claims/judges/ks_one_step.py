@@ -1,17 +1,17 @@
 """Invented records for the claims of claims/ks/one_step.py."""
 
-from paritylab.claims.ks.one_step import OneStep, OracleCell
+from paritylab.claims.ks.one_step import OneStep, StepCell
 from paritylab.claims.ks.tipped_pairs import ADVERSARIES
 from paritylab.statistics import Rate
 
 
 def one_step(solved=(14, 14), runs=14, errors=(0.02, 0.01), one=0.2, every=0.03):
-    measured = dict(zip(ADVERSARIES, (one, every, 0.1), strict=True))
-    cells = [OracleCell(n, measured, 0.2, 0.03, 8) for n in (64, 128)]
-    rates = [Rate(each, runs) for each in solved]
-    return OneStep(
-        [64, 128], rates, list(errors), {1.0: Rate(0, 4), 2.0: Rate(4, 4)}, cells, 4e8, []
-    )
+    tolerated = dict(zip(ADVERSARIES, (one, every, 0.1), strict=True))
+    cells = [
+        StepCell(n, Rate(right, runs), error, tolerated, 0.2, 0.03, 8)
+        for n, right, error in zip((64, 128), solved, errors, strict=True)
+    ]
+    return OneStep(cells, {1.0: Rate(0, 4), 2.0: Rate(4, 4)}, 4e8, [])
 
 
 TABLES = {

@@ -2,27 +2,26 @@
 
 import numpy as np
 
-from paritylab.claims.ks.queries import FixedAnswer, Identified
-from paritylab.claims.ks.remarks import Gap, Oracles, Remarks
+from paritylab.claims.ks.remarks import Asked, Fixed, Gap, GapInSamples, Oracles, Remarks
 from paritylab.statistics import PowerLaw
 
 
 def oracles(exact=1.0, random=1.0, hiding=0.01):
-    shares = [Identified(1.0, 1.0, 0.9, 0.001), Identified(exact, random, 0.9, hiding)]
-    return Oracles(np.array([8, 12]), shares)
+    cells = [Asked(8, 70, 1.0, 1.0, 0.9, 0.001), Asked(12, 924, exact, random, 0.9, hiding)]
+    return Oracles(cells)
 
 
 def remarks(slope=-0.6, low=1.0, sup=1.0, exponent=-0.5):
     n = np.array([6, 8])
-    answers = {"0": FixedAnswer(0.0, 1.0, 1.0), "random": FixedAnswer(low, sup, 1.0)}
+    answers = {"0": Fixed(0.0, 1.0, 1.0), "random": Fixed(low, sup, 1.0)}
     law = PowerLaw(exponent, exponent - 0.05, exponent + 0.05, 0.8)
-    return Remarks(n, np.exp(slope * n), answers, law, 0.8)
+    return Remarks(n, np.exp(slope * n), answers, law, 0.8, 100)
 
 
 def gaps(exponent=12.0, last=1.0):
     n = np.array([32, 64, 1024])
     needed = np.array([np.inf, 1.0, (1024 / 64) ** exponent]) * [1, 1, last]
-    return [Gap(1.0, n, needed, 1e5)]
+    return GapInSamples([Gap(1.0, n, needed, 1e5)])
 
 
 TABLES = {

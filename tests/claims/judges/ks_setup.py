@@ -3,7 +3,7 @@
 import numpy as np
 
 from paritylab.claims.ks.contrast import COUNTED, Contrast
-from paritylab.claims.ks.setup import Drawn, Links
+from paritylab.claims.ks.setup import Drawn, Links, LinkShape
 from paritylab.statistics import Rate
 
 
@@ -12,10 +12,8 @@ def drawn(right=True, late=0):
 
 
 def links(off=0.0, steepest=2.05, excess=0.0, neurons=6):
-    slopes = np.array([steepest, 4.0])
-    curvature, signal = np.array([40.0, 4.0]), np.array([0.5, 1.0])
-    steep = slopes + np.array([0.0, excess])
-    return Links(slopes, np.array([0.0, off]), steep, [6, neurons], curvature, signal, 256)
+    flat = LinkShape(steepest, 0.0, steepest, 6, 40.0, 0.5)
+    return Links([flat, LinkShape(4.0, off, 4.0 + excess, neurons, 4.0, 1.0)], 256)
 
 
 def contrast(solved=16, direct=0, exponent=3.0):

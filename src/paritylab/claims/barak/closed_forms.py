@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -17,8 +17,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.barak.first_gradient import names_the_set
@@ -41,22 +45,37 @@ from paritylab.theory.neighbours import (
 PLENTY, HALF_SEEN = 4, 2
 
 
-class Gaps(NamedTuple):
-    """coefficients: largest error of the formula against all inputs, n ≤ 11. identity: largest
-    relative error of |ξ_{k-1}|·(k-1) = (n-k)·|ξ_{k+1}|. least: smallest (gap/bound) over n ≥ 2k
-    with n ≤ `most`, reached at `worst`. cases: pairs (n, k). cells: (n, k, rows a batch), rows
-    being 4 times those derived for half of the batches. found: batches whose first gradient has
-    B on top.
+@record()
+class Batches:
+    """rows: of a batch, 4 times those derived for half of the batches."""
+
+    n: int
+    k: int
+    rows: int
+    found: Rate = shown("batches whose first gradient has the hidden set on top")
+
+    def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+    @derived("rows over n^(k-1)·ln n")
+    def factor(self) -> float:
+        return self.rows / (self.n ** (self.k - 1) * math.log(self.n))
+
+
+@record()
+class Gaps:
+    """coefficients: the formula against sums over all inputs, n ≤ 11. identity: of
+    |ξ_{k-1}|·(k-1) = (n-k)·|ξ_{k+1}|. least: over n ≥ 2k with n ≤ `most`, reached at `worst`;
+    cases: pairs (n, k).
     """
 
-    coefficients: float
-    identity: float
-    least: float
+    coefficients: float = shown("largest error of the coefficients")
+    identity: float = shown("largest relative error of the ratio")
+    least: float = shown("least gap over the bound", predicted="≥ 1")
     worst: tuple[int, int]
     most: int
     cases: int
-    cells: Sequence[tuple[int, int, int]]
-    found: Sequence[Rate]
+    cells: list[Batches]
 
 
 @claim(
@@ -87,16 +106,15 @@ def gap(
         abs(g.on * (k - 1) / ((n - k) * g.off) - 1) for g, (n, k) in zip(gaps, pairs, strict=True)
     ]
     ratios = np.array([(g.on - g.off) / g.bound for g in gaps])
-    found, tried = [], []
+    made = []
     for n, k in trial.track(cells):
         rows = math.ceil(PLENTY * HALF_SEEN * rows_to_rank_by_majority(n, k))
-        keys = run_keys(trial.seed, 0, runs)
         targets = random_parities(n, k, runs, key=trial.seed)
-        found.append(Rate.of(names_the_set(targets, rows, keys)))
-        tried.append((n, k, rows))
+        named = names_the_set(targets, rows, run_keys(trial.seed, 0, runs))
+        made.append(Batches(n, k, rows, Rate.of(named)))
     worst = pairs[int(ratios.argmin())]
     summed = max(_summed_error(n) for n in (3, 5, 7, 9, 11))
-    return Gaps(summed, max(errors), float(ratios.min()), worst, most, len(pairs), tried, found)
+    return Gaps(summed, max(errors), float(ratios.min()), worst, most, len(pairs), made)
 
 
 def _summed_error(n: int) -> float:
@@ -109,62 +127,48 @@ def _summed_error(n: int) -> float:
 
 @gap.judge
 def _gap(g: Gaps) -> Judged:
-    told = ", ".join(
-        f"{rate} at n = {n}, k = {k} with {rows:,} rows"
-        for (n, k, rows), rate in zip(g.cells, g.found, strict=True)
-    )
+    told = "; ".join(f"{cell.found} at {cell} with {cell.rows:,} rows" for cell in g.cells)
     text = (
         f"The formula agrees with sums over all inputs to {g.coefficients:.0e}, the ratio to "
         f"{g.identity:.0e}; over {g.cases:,} pairs with n ≤ {g.most} and n ≥ 2k the gap is at "
         f"least {g.least:.3g} times the bound (n = {g.worst[0]}, k = {g.worst[1]}). The first "
-        f"gradient of one batch has the hidden set on top in {told}."
+        f"gradient of one batch has the hidden set on top: {told}."
     )
-    worst = min(g.found, key=lambda rate: rate.low)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": worst.interval,
-        "runs": sum(rate.runs for rate in g.found),
-        "measured": {
-            "largest error of the coefficients": g.coefficients,
-            "largest relative error of the ratio": g.identity,
-            "least gap over the bound": g.least,
-            "rows over n^(k-1)·ln n": {
-                f"n={n}, k={k}": rows / (n ** (k - 1) * math.log(n)) for n, k, rows in g.cells
-            },
-            "hidden set on top": {
-                f"n={n}, k={k}": str(rate) for (n, k, _), rate in zip(g.cells, g.found, strict=True)
-            },
-        },
-    }
+    worst = min((cell.found for cell in g.cells), key=lambda rate: rate.low)
     if g.coefficients > 1e-9 or g.identity > 1e-9:
-        return refuted(text, instead="The ratio of the coefficients is another.", **shared)
+        return refuted(text, instead="The ratio of the coefficients is another.")
     if worst.high < 0.5:
         instead = f"One batch of these rows finds the set in {worst} only."
-        return refuted(text, instead=instead, margin=0.5 - worst.high, **shared)
+        return refuted(text, instead=instead, margin=0.5 - worst.high, interval=worst)
     if worst.low > 0.5 and g.least < 1:
         instead = f"The gap is at least {g.least:.3g} of the printed bound; the ranking holds."
-        return corrected(text, instead=instead, margin=1 - g.least, **shared)
+        return corrected(text, instead=instead, margin=1 - g.least, interval=worst)
     if worst.low > 0.5:
-        return holds(text, margin=min(g.least - 1, worst.low - 0.5), **shared)
-    return undecided(f"{text} A rate is too near one half.", **shared)
+        return holds(text, margin=min(g.least - 1, worst.low - 0.5), interval=worst)
+    return undecided(f"{text} A rate is too near one half.", interval=worst)
 
 
-class Flow(NamedTuple):
+@record(evidence="numerical")
+class Flow:
     """Descent on a disjoint PolyNet against v̇_i = Π_{j≠i} v_j at rates η and η/2.
 
-    apart: largest relative distance of the weights on B from the flow. still: largest change of a
-    weight off B. end: largest relative error of 1/((k-2)·v^(k-2)) as the end of the flow for equal
-    weights. size: (n, k). runs: starts. times, flow, descended: one run, its smallest weight on B.
+    apart: largest relative distance of the weights on B from the flow. end: largest relative error
+    of 1/((k-2)·v^(k-2)) as the end of the flow for equal weights. size: (n, k). times, flow,
+    descended: one run, its smallest weight on B.
     """
 
-    apart: tuple[float, float]
-    still: float
-    end: float
+    apart: tuple[float, float] = shown("distance from the flow", by="rates")
+    still: float = shown("largest movement off the hidden bits", predicted=0)
+    end: float = shown("error of the end of the flow for equal weights")
     size: tuple[int, int]
-    runs: int
+    starts: int = drawn()
     times: np.ndarray
     flow: np.ndarray
     descended: np.ndarray
+
+    @property
+    def rates(self) -> tuple[str, str]:
+        return "rate η", "rate η/2"
 
 
 @claim(
@@ -207,7 +211,7 @@ def polynet(trial: Trial, block: int = 3, k: int = 3, runs: int = 12, steps: int
         still=float(max(np.max(np.abs(end - starts)[:, :, 1:]) for end in ends)),
         end=max(abs(each - 1) for each in last),
         size=(n, k),
-        runs=runs,
+        starts=runs,
         times=times,
         flow=np.array([polynet_flow(starts[first, :, 0], float(t))[least] for t in times]),
         descended=found[1].trace["weights"][first, :, least, 0],
@@ -225,31 +229,22 @@ def _start(key: Any, k: int, block: int) -> DisjointPolyNet:
 @polynet.judge
 def _polynet(f: Flow) -> Judged:
     text = (
-        f"Over {f.runs} starts (n = {f.size[0]}, k = {f.size[1]}) descent on all inputs ends "
-        f"within {f.apart[0]:.1%} of the flow, {f.apart[1]:.1%} at half the rate; off the "
-        f"hidden bits no weight moves by more than {f.still:.0e}; for equal weights the "
-        f"flow ends at 1/((k-2)·v^(k-2)) to {f.end:.0e}."
+        f"Over {f.starts} starts (n = {f.size[0]}, k = {f.size[1]}) descent on all inputs ends "
+        f"within {f.apart[0]:.2g} of the flow (relative), {f.apart[1]:.2g} at half the "
+        f"rate; off the hidden bits no weight moves by more than {f.still:.0e}; for "
+        f"equal weights the flow ends at 1/((k-2)·v^(k-2)) to {f.end:.0e}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "numerical",
-        "runs": f.runs,
-        "measured": {
-            "distance from the flow": f.apart[0],
-            "distance at half the rate": f.apart[1],
-            "largest movement off the hidden bits": f.still,
-        },
-    }
     halves = f.apart[1] / f.apart[0]
     if f.still > 1e-9:
-        return refuted(text, instead="Weights off the hidden bits move too.", **shared)
+        return refuted(text, instead="Weights off the hidden bits move too.")
     if f.end > 1e-6:
-        return refuted(text, instead=f"The flow ends off that time by {f.end:.0e}.", **shared)
+        return refuted(text, instead=f"The flow ends off that time by {f.end:.0e}.")
     if halves > 0.7:
         instead = "Descent does not approach this flow as the rate falls."
-        return refuted(text, instead=instead, margin=halves - 0.7, **shared)
+        return refuted(text, instead=instead, margin=halves - 0.7)
     if f.apart[1] > 0.05:
-        return undecided(f"{text} The rate is too large to tell.", **shared)
-    return holds(text, margin=0.7 - halves, **shared)
+        return undecided(f"{text} The rate is too large to tell.")
+    return holds(text, margin=0.7 - halves)
 
 
 @polynet.figure

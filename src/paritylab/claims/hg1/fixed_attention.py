@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,12 +13,16 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.engine.hunt import hunt
-from paritylab.learning.hardness.frozen import (
+from paritylab.claims.hg1.fixed_heads import (
     Solvers,
     repaired_margin,
     risk_with_averaged_ties,
@@ -32,29 +35,33 @@ from paritylab.theory import hg1
 ROUNDING = 1e-12
 
 
-class Hunted(NamedTuple):
+@record()
+class Hunted:
     """Smallest risks met at fixed ‖α‖‖β‖ beside the repaired bound, one entry per cell.
 
-    n, m: bits and heads. norms: ‖α‖‖β‖. risk: smallest on the parity of all bits. bound: repaired.
+    n, m: bits and heads. norms: ‖α‖‖β‖. risk: on the parity of all bits. starts: random starts.
     """
 
     n: np.ndarray
     m: np.ndarray
     norms: np.ndarray
-    risk: np.ndarray
+    risk: np.ndarray = shown("smallest risk met", by="cells", against="bound")
     bound: np.ndarray
+    starts: int = drawn(by="cells")
 
     @property
+    def cells(self) -> list[str]:
+        sizes = zip(self.n, self.m, self.norms, strict=True)
+        return [f"n = {n}, m = {m}, ‖α‖‖β‖ = {norms:.2g}" for n, m, norms in sizes]
+
+    @derived("smallest risk minus repaired bound at fixed weights", predicted="≥ 0")
     def margin(self) -> float:
         return float(np.min(self.risk - self.bound))
 
     def nearest(self) -> str:
         """The cell with the smallest margin, in words."""
         at = int(np.argmin(self.risk - self.bound))
-        return (
-            f"risk {self.risk[at]:.2f} against {self.bound[at]:.2f} (n = {self.n[at]}, "
-            f"m = {self.m[at]}, ‖α‖‖β‖ = {self.norms[at]:.2g})"
-        )
+        return f"risk {self.risk[at]:.2f} against {self.bound[at]:.2f} ({self.cells[at]})"
 
 
 def _hunted(
@@ -66,22 +73,28 @@ def _hunted(
         margin, draw = repaired_margin(*cell)
         margins.append(hunt(margin, draw, starts=starts, steps=steps, seed=trial.seed).margin)
     n, m, norms = (np.array(column) for column in zip(*cells, strict=True))
-    return Hunted(n, m, norms, np.add(margins, bounds), np.array(bounds))
+    return Hunted(n, m, norms, np.add(margins, bounds), np.array(bounds), starts)
 
 
-class Frozen(NamedTuple):
-    """Theorem 11 at large and at small weights.
+@record(evidence="exact")
+class Frozen:
+    """Theorem 11 at large and at small weights: heads that solve every B, and searched risks.
 
-    solvers: heads that solve every B. hunted: risks at fixed weights. starts: random starts per
-    cell. speaks: smallest n at which the printed first factor is positive, m = 1, 2, 3. own: n
-    above which the second is below 1 for the paper's own head, k = 2, 3.
+    own: n above which the printed second factor is below 1 for the paper's own head, k = 2, 3.
     """
 
     solvers: Solvers
     hunted: Hunted
-    starts: int
-    speaks: list[int]
-    own: list[float]
+    speaks: list[int] = shown("printed first factor is positive from n on, m = 1, 2, 3")
+    own: list[float] = shown("printed second factor below 1 above n, paper's head, k = 2, 3")
+
+    @derived("largest risk of an interpolating head over all B")
+    def solved(self) -> float:
+        return self.solvers.risk
+
+    @derived("printed bound minus risk, least over all B", predicted="≤ 0 for some B")
+    def excess(self) -> float:
+        return self.solvers.excess
 
 
 @claim(
@@ -108,7 +121,6 @@ def thm11(
     return Frozen(
         solving_heads(7, 1, sets, seed=trial.seed),
         _hunted(trial, cells, starts=starts, steps=steps),
-        starts,
         [hg1.smallest_n_that_says_something(m, 1.0)[0] for m in (1, 2, 3)],
         [hg1.smallest_n_that_says_something(k, hg1.paper_head_norms(k))[1] for k in (2, 3)],
     )
@@ -121,38 +133,24 @@ def _thm11(f: Frozen) -> Judged:
     solved = (
         f"one head on the circle, n = {nets.n}: an interpolating FFNN-1 has risk at most "
         f"{nets.risk:.0e} on each of the {nets.sets} sets B with ‖α‖‖β‖ from {nets.norms_low:.1e} "
-        f"to {nets.norms_high:.1e}, where the printed right side is larger by {nets.excess:.1e} "
+        f"to {nets.norms_high:.1e}, where the printed right side is larger by {f.excess:.1e} "
         "or more"
     )
     speaks = ", ".join(map(str, f.speaks))
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "runs": nets.sets + f.starts * len(hunted.n),
-        "margin": min(abs(hunted.margin), abs(nets.excess)),
-        "measured": {
-            "largest risk of an interpolating head over all B": nets.risk,
-            "printed bound minus risk, least over all B": nets.excess,
-            "smallest risk minus repaired bound at fixed weights": hunted.margin,
-            "smallest risk by cell": hunted.risk,
-            "repaired bound by cell": hunted.bound,
-            "printed first factor positive from n, m = 1, 2, 3": f.speaks,
-            "printed second factor below 1 above n, paper's head, k = 2, 3": f.own,
-        },
-        "predicted": {"printed bound minus risk, least over all B": "≤ 0 for some B"},
-    }
+    margin = min(abs(hunted.margin), abs(f.excess))
     if hunted.margin < -ROUNDING:
         instead = f"None of this form: {hunted.nearest()} breaks (·)₊² too."
-        return refuted(f"{small}; {solved}.", instead=instead, **shared)
-    if nets.excess <= 0:
-        return holds(f"{small}, and no solving head breaks the printed one.", **shared)
+        return refuted(f"{small}; {solved}.", instead=instead, margin=margin)
+    if f.excess <= 0:
+        return holds(f"{small}, and no solving head breaks the printed one.", margin=margin)
     return corrected(
         f"The second factor is a square and grows again: {solved}.",
         instead="The second factor is (1 - 5m‖α‖‖β‖/n)₊² for the paper's embeddings, and the "
         "first 1 - m·P(Bin(⌈(n-1)/m⌉-1, ½) < n/5m) or the smaller printed one, positive from "
         f"n = {speaks} for m = 1, 2, 3. {small}. With the paper's own head the printed second "
         f"factor is below 1 above n = {f.own[0]:.1f} (k = 2), {f.own[1]:.1f} (k = 3).",
+        margin=margin,
         counterexample=True,
-        **shared,
     )
 
 
@@ -172,12 +170,12 @@ def _thm11_figure(f: Frozen) -> Lines:
     )
 
 
-class HardHeads(NamedTuple):
-    """Fixed hard heads, one entry per cell.
+@record(evidence="exact")
+class HardHeads:
+    """Fixed hard heads, one entry per cell of n bits and m heads.
 
-    n, m: bits and heads. any_size, each_size: smallest worst risks (see `WorstRisk`). printed,
-    linear: the bounds 1 - 2m/2^⌈(n-1)/m⌉ and 1 - 2m/n. draws: attentions per cell. averaged: best
-    risk of one head that averages tied maxima, by n.
+    any_size, each_size: smallest worst risks (see `WorstRisk`). printed, linear: the bounds
+    1 - 2m/2^⌈(n-1)/m⌉ and 1 - 2m/n. draws: attentions per cell.
     """
 
     n: np.ndarray
@@ -186,8 +184,16 @@ class HardHeads(NamedTuple):
     each_size: np.ndarray
     printed: np.ndarray
     linear: np.ndarray
-    draws: int
-    averaged: dict[int, float]
+    draws: int = drawn(by="n")
+    averaged: dict[int, float] = shown("risk of one head that averages ties, by n")
+
+    @derived("smallest worst risk minus the printed bound", predicted="≥ 0")
+    def over_printed(self) -> float:
+        return float(np.min(self.any_size - self.printed))
+
+    @derived("smallest worst risk, any k, minus 1 - 2m/n")
+    def over_linear(self) -> float:
+        return float(np.min(self.each_size - self.linear))
 
 
 @claim(
@@ -218,8 +224,8 @@ def cor20(trial: Trial, sizes: Sequence[int] = (4, 6, 8), draws: int = 200) -> H
 
 @cor20.judge
 def _cor20(h: HardHeads) -> Judged:
-    printed, linear = h.any_size - h.printed, h.each_size - h.linear
-    at, other = int(printed.argmin()), int(linear.argmin())
+    at = int(np.argmin(h.any_size - h.printed))
+    other = int(np.argmin(h.each_size - h.linear))
     said = (
         f"smallest worst risk {h.any_size[at]:.3f} against {h.printed[at]:.3f} (n = {h.n[at]}, "
         f"m = {h.m[at]})"
@@ -228,30 +234,22 @@ def _cor20(h: HardHeads) -> Judged:
         f"for sets of every size k it is {h.each_size[other]:.3f} against 1 - 2m/n = "
         f"{h.linear[other]:.3f} (n = {h.n[other]}, m = {h.m[other]})"
     )
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": max(float(min(abs(printed[at]), abs(linear[other]))), 0.0),
-        "runs": h.draws * len(h.n),
-        "measured": {
-            "smallest worst risk minus the printed bound": float(printed[at]),
-            "smallest worst risk, any k, minus 1 - 2m/n": float(linear[other]),
-            **{f"risk of one head that averages ties, n = {n}": r for n, r in h.averaged.items()},
-        },
-        "predicted": {"smallest worst risk minus the printed bound": "≥ 0"},
-    }
-    if printed[at] < -ROUNDING:
-        instead = f"1 - 2m/n: {also}." if linear[other] >= -ROUNDING else f"No bound: {also}."
-        return refuted(f"A fixed attention beats the bound: {said}.", instead=instead, **shared)
-    if linear[other] < -ROUNDING:
+    margin = min(abs(h.over_printed), abs(h.over_linear))
+    if h.over_printed < -ROUNDING:
+        instead = f"1 - 2m/n: {also}." if h.over_linear >= -ROUNDING else f"No bound: {also}."
+        return refuted(
+            f"A fixed attention beats the bound: {said}.", instead=instead, margin=margin
+        )
+    if h.over_linear < -ROUNDING:
         instead = f"The printed bound alone, hence m of order n/log n: {said}."
-        return corrected(f"Not linear in n: {also}.", instead=instead, **shared)
+        return corrected(f"Not linear in n: {also}.", instead=instead, margin=margin)
     ties = ", ".join(f"{risk:.2g} (n = {n})" for n, risk in h.averaged.items())
     return holds(
         f"Over {h.draws} attentions per cell the nearest to the printed bound is: {said}. That "
         f"bound asks for m of order n/log n; 1 - 2m/n, by counting the positions a head asks, for "
         f"m of order n: {also}. Beside the statement, a head that averages tied maxima reads all "
         f"bits: risk {ties}.",
-        **shared,
+        margin=margin,
     )
 
 
@@ -271,18 +269,29 @@ def _cor20_figure(h: HardHeads) -> Lines:
     )
 
 
-class Growth(NamedTuple):
+@record(evidence="exact")
+class Growth:
     """Weights of heads that solve parity on fixed attention, and risks of small weights.
 
-    solvers: two heads on the circle, by size. hunted: risks at fixed m‖α‖‖β‖/n. far: sizes.
-    limit: repaired bound there with m = 2 and ‖α‖‖β‖ = √n. starts: random starts per cell.
+    solvers: two heads on the circle, by size. far: sizes.
     """
 
     solvers: list[Solvers]
     hunted: Hunted
     far: np.ndarray
-    limit: np.ndarray
-    starts: int
+    limit: np.ndarray = shown("least risk at m = 2, ‖α‖‖β‖ = √n", by="far", predicted="to 1")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {each.n}" for each in self.solvers]
+
+    @derived("m²‖α‖‖β‖/n of heads that solve parity", by="sizes", predicted="O(1)")
+    def ratio(self) -> list[float]:
+        return [float(each.m**2 * each.norms_low / each.n) for each in self.solvers]
+
+    @derived("largest risk of heads with large weights", predicted="close to 1")
+    def worst(self) -> float:
+        return max(each.risk for each in self.solvers)
 
 
 @claim(
@@ -311,14 +320,12 @@ def remark12(
         _hunted(trial, cells, starts=starts, steps=steps),
         far,
         np.array([hg1.fixed_attention_repaired(int(n), 2, float(np.sqrt(n))) for n in far]),
-        starts,
     )
 
 
 @remark12.judge
 def _remark12(g: Growth) -> Judged:
-    ratio = [float(each.m**2 * each.norms_low / each.n) for each in g.solvers]
-    worst = max(each.risk for each in g.solvers)
+    ratio, worst = g.ratio, g.worst
     growth, end = float(ratio[-1] / ratio[0]), float(g.limit[-1])
     first, last = g.solvers[0], g.solvers[-1]
     solving = (
@@ -329,42 +336,27 @@ def _remark12(g: Growth) -> Judged:
         f"at ‖α‖‖β‖ = √n the risk is at least {end:.3f} at n = {g.far[-1]:.0e}, and at fixed "
         f"m‖α‖‖β‖/n the nearest is {g.hunted.nearest()}"
     )
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": min(abs(g.hunted.margin), abs(end - 0.95), abs(0.5 - worst)),
-        "runs": sum(each.sets for each in g.solvers) + g.starts * len(g.hunted.n),
-        "measured": {
-            "largest risk of heads with large weights": worst,
-            **{f"m²‖α‖‖β‖/n of them, n = {s.n}": r for s, r in zip(g.solvers, ratio, strict=True)},
-            **{
-                f"least risk at ‖α‖‖β‖ = √n, n = {n:.0e}": float(bound)
-                for n, bound in zip(g.far, g.limit, strict=True)
-            },
-            "smallest risk minus bound at fixed weights": g.hunted.margin,
-        },
-        "predicted": {"largest risk of heads with large weights": "close to 1"},
-    }
+    margin = min(abs(g.hunted.margin), abs(end - 0.95), abs(0.5 - worst))
     if g.hunted.margin < -ROUNDING or end < 0.95:
         instead = f"Small weights do not mean chance: {small}."
-        return refuted(f"The limit fails; {solving}.", instead=instead, **shared)
+        return refuted(f"The limit fails; {solving}.", instead=instead, margin=margin)
     if worst > 0.5:
-        return holds(f"Large weights do not help (risk {worst:.2f}); {small}.", **shared)
+        return holds(f"Large weights do not help (risk {worst:.2f}); {small}.", margin=margin)
     if growth < 10:
-        return undecided(f"No growth of the weights to judge by: {solving}.", **shared)
+        return undecided(f"No growth of the weights to judge by: {solving}.")
     return corrected(
         f"The limit for o(n) holds, the order in the first sentence is the other way round: "
         f"{solving}, {growth:.0f} times as much.",
         instead=f"Better than chance needs m‖α‖‖β‖ = Ω(n): {small}.",
         counterexample=True,
-        **shared,
+        margin=margin,
     )
 
 
 @remark12.figure
 def _remark12_figure(g: Growth) -> Lines:
-    ratio = [float(each.m**2 * each.norms_low / each.n) for each in g.solvers]
     return Lines(
-        [Line("heads that solve parity", [each.n for each in g.solvers], ratio)],
+        [Line("heads that solve parity", [each.n for each in g.solvers], g.ratio)],
         x="n",
         y="m²‖α‖‖β‖/n",
         log="y",

@@ -1,7 +1,7 @@
 """The scale of the temperature, and points where the gradient vanishes but the risk does not."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -15,8 +15,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.models import Circle, HeadAttention, Zigzag
@@ -27,25 +31,30 @@ from paritylab.statistics import PowerLaw, power_law
 from paritylab.theory import hg1
 
 
-class Peaks(NamedTuple):
+@record(evidence="numerical")
+class Peaks:
     """Heads of unit norm exactly on B; one row per constant c, one column per size n.
 
-    c: constants. n: sizes. soft, sharp: least attention a head gives its own position at tau = c/n
-    and c/n². risk_soft, risk_sharp: their population risks. slope: exponent of soft in n between
-    the two largest sizes, per c. excess: largest attention off the head's position over Appendix
-    A's bound c·tau, at tau = c/n. error: largest error of a risk. evidence: kind of the risks.
+    soft, sharp: least attention a head gives its own position at tau = c/n and c/n². risk_soft,
+    risk_sharp: their population risks. slope: exponent of soft in n between the two largest sizes,
+    per c.
     """
 
     c: np.ndarray
-    n: np.ndarray
-    soft: np.ndarray
-    sharp: np.ndarray
-    risk_soft: np.ndarray
-    risk_sharp: np.ndarray
-    slope: np.ndarray
-    excess: np.ndarray
-    error: float
-    evidence: str
+    n: np.ndarray = shown("sizes n")
+    soft: np.ndarray = shown("attention on its own position at c/n", by="rows", predicted="to 1")
+    sharp: np.ndarray = shown("attention on its own position at c/n²", by="rows")
+    risk_soft: np.ndarray = shown("risk at c/n", by="rows")
+    risk_sharp: np.ndarray = shown("risk at c/n²", by="rows")
+    slope: np.ndarray = shown("exponent of n in the attention at c/n", by="rows", predicted=0)
+    excess: np.ndarray = shown(
+        "attention off the position at c/n over Appendix A's c·tau", by="rows", predicted="≤ 1"
+    )
+    error: float = shown("largest error of a risk")
+
+    @property
+    def rows(self) -> list[str]:
+        return [f"c = {c:g}" for c in self.c]
 
 
 @claim(
@@ -66,7 +75,7 @@ def temperature(
 ) -> Peaks:
     shape = (2, len(constants), len(sizes))
     peaks, risks, others = np.empty(shape), np.empty(shape), np.empty(shape)
-    error, kinds = 0.0, set()
+    error = 0.0
     for column, n in enumerate(trial.track(sizes)):
         problem = random_parity(trial.seed, n, 3, neighbours=False)
         for row, c in enumerate(constants):
@@ -81,9 +90,7 @@ def temperature(
                 attention[own] = 0
                 others[at] = attention.max() / (c * tau)
                 error = max(error, risk.error)
-                kinds.add(str(risk.kind))
     slope = np.log(peaks[0, :, -1] / peaks[0, :, -2]) / np.log(sizes[-1] / sizes[-2])
-    evidence = "exact" if kinds == {"exact"} else "numerical"
     return Peaks(
         c=np.asarray(constants),
         n=np.asarray(sizes),
@@ -94,58 +101,35 @@ def temperature(
         slope=slope,
         excess=others[0],
         error=error,
-        evidence=evidence,
     )
 
 
 @temperature.judge
 def _temperature(p: Peaks) -> Judged:
     best = p.soft.min(axis=1).max()
-    margin = min(abs(best - 0.9), abs(p.sharp.min() - 0.9), abs(p.slope.max() + 0.4))
-    shared: dict[str, Any] = {
-        "evidence": p.evidence,
-        "margin": float(margin),
-        "runs": p.soft.size + p.sharp.size,
-        "measured": _temperature_numbers(p),
-        "predicted": {f"attention on its own position at tau = {c:g}/n": 1 for c in p.c},
-    }
+    margin = float(min(abs(best - 0.9), abs(p.sharp.min() - 0.9), abs(p.slope.max() + 0.4)))
     last, soft = p.n[-1], p.soft[:, -1]
     if p.error > 1e-3:
-        return undecided(f"The risks are known to {p.error:.0e} only.", **shared)
+        return undecided(f"The risks are known to {p.error:.0e} only.")
     if best > 0.9:
-        return holds(f"At tau = c/n a head on B keeps at least {best:.2f} for itself.", **shared)
+        return holds(
+            f"At tau = c/n a head on B keeps at least {best:.2f} for itself.", margin=margin
+        )
     seen = (
         f"At n = {last:,} a head exactly on its bit gives it {soft.min():.3f} to {soft.max():.3f} "
         f"of its attention at tau = c/n (c = {p.c.max():g} to {p.c.min():g}), with risk "
         f"{p.risk_soft[:, -1].min():.1f} to {p.risk_soft[:, -1].max():.1f}"
     )
     if p.slope.max() > -0.4:
-        return undecided(f"{seen}; no clear fall in n (n^{p.slope.max():.2f}).", **shared)
+        return undecided(f"{seen}; no clear fall in n (n^{p.slope.max():.2f}).")
     fall = f"it falls like n^{p.slope.min():.2f} to n^{p.slope.max():.2f}"
-    shared["counterexample"] = _TEMPERATURE_COUNTEREXAMPLE
+    shown_by = {"margin": margin, "counterexample": True}
     if p.sharp.min() > 0.9 and p.risk_sharp.max() < 1e-3:
         law = f"tau = c/n²: attention at least {p.sharp.min():.6f}, risk at most"
         instead = f"{law} {p.risk_sharp.max():.0e} for every c and n tried."
-        return corrected(f"{seen}; {fall}.", instead=instead, **shared)
+        return corrected(f"{seen}; {fall}.", instead=instead, **shown_by)
     instead = f"At tau = c/n² the least attention is {p.sharp.min():.2f}."
-    return refuted(f"{seen}; {fall}, and tau = c/n² fails too.", instead=instead, **shared)
-
-
-def _temperature_numbers(p: Peaks) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    last = f"n = {p.n[-1]:,}"
-    rows = {
-        "attention on its own position at": (p.soft[:, -1], p.sharp[:, -1]),
-        "risk at": (p.risk_soft[:, -1], p.risk_sharp[:, -1]),
-    }
-    named: dict[str, Any] = {}
-    for words, (soft, sharp) in rows.items():
-        for scale, values in (("n", soft), ("n²", sharp)):
-            for c, value in zip(p.c, values, strict=True):
-                named[f"{words} tau = {c:g}/{scale}, {last}"] = value
-    named["attention off the position over Appendix A's c·tau, c = 1"] = p.excess[p.c.argmax()]
-    named["largest error of a risk"] = p.error
-    return named
+    return refuted(f"{seen}; {fall}, and tau = c/n² fails too.", instead=instead, **shown_by)
 
 
 @temperature.figure
@@ -166,40 +150,44 @@ def _temperature_figure(p: Peaks) -> Lines:
     )
 
 
-_TEMPERATURE_COUNTEREXAMPLE = """\
-from paritylab import HeadAttention, Parity, population_risk
-
-problem = Parity(1000, (100, 400, 800))
-for tau in (1 / 1000, 1 / 1000**2):
-    heads = HeadAttention.on(problem, tau=tau)
-    print(tau, heads.attention().max(), population_risk(heads, problem))
-soft = HeadAttention.on(problem, tau=1 / 1000)
-assert soft.attention().max() < 0.1 and population_risk(soft, problem).value > 4
-"""
-
-
-class Slopes(NamedTuple):
+@record(evidence="exact")
+class Slopes:
     """Risk L and gradient at chosen heads; ratios are ½‖∇L‖²/L.
 
-    flat_risk, flat_slope: L and ‖∇L‖ at heads zero, B two opposite positions. stuck_norm,
-    stuck_risk, stuck_ratio: all heads on one wrong position, by norm of the heads. least: smallest
-    ratio the search found at unit norm, starts: its starts. k: sizes. risk, half: L and ½‖∇L‖² for
-    heads on B, one row per k, norm growing. law: ½‖∇L‖² as a power of L, per k. c: the predicted
+    stuck_norm, stuck_risk, stuck_ratio: all heads on one wrong position, by norm of the heads. k:
+    sizes. risk, half: L and ½‖∇L‖² for heads on B, one row per k, norm growing. c: the predicted
     factor of L², per k.
     """
 
-    flat_risk: float
-    flat_slope: float
+    flat_risk: float = shown("risk with heads zero, B two opposite positions, n = 20")
+    flat_slope: float = shown("gradient there", predicted="not 0 while the risk is not")
     stuck_norm: np.ndarray
     stuck_risk: np.ndarray
     stuck_ratio: np.ndarray
-    least: float
-    starts: int
+    least: float = shown("smallest ½‖∇L‖²/L found by search at unit norm")
+    starts: int = drawn()
     k: np.ndarray
     risk: np.ndarray
     half: np.ndarray
-    law: list[PowerLaw]
+    law: list[PowerLaw] = shown("exponent of L in ½‖∇L‖² on B", by="sizes", predicted="≤ 1")
     c: np.ndarray
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"k = {k}" for k in self.k]
+
+    @derived("½‖∇L‖²/L with heads on one wrong position, norm growing")
+    def stuck(self) -> np.ndarray:
+        return self.stuck_ratio
+
+    @derived("least ½‖∇L‖²/L", predicted="some μ > 0")
+    def least_ratio(self) -> float:
+        flat = self.flat_slope**2 / 2 / self.flat_risk
+        return float(min(flat, self.stuck_ratio[-1], self.least))
+
+    @derived("½‖∇L‖²/L² at the largest norm on B", by="sizes", against="c")
+    def factor(self) -> np.ndarray:
+        return self.half[:, -1] / self.risk[:, -1] ** 2
 
 
 @claim(
@@ -246,32 +234,24 @@ def lemma8_pl(trial: Trial, starts: int = 8, points: int = 12) -> Slopes:
 
 @lemma8_pl.judge
 def _lemma8_pl(s: Slopes) -> Judged:
-    flat = s.flat_slope**2 / 2 / s.flat_risk
-    stuck, low = s.stuck_ratio[-1], min(law.low for law in s.law)
-    least, high = min(flat, stuck, s.least), max(law.high for law in s.law)
-    factor = s.half[:, -1] / s.risk[:, -1] ** 2
+    low, high = min(law.low for law in s.law), max(law.high for law in s.law)
+    least, factor = s.least_ratio, s.factor
     off = float(np.max(np.abs(factor / s.c - 1)))
-    shared: dict[str, Any] = {
-        "runs": s.starts + s.risk.size + len(s.stuck_norm) + 1,
-        "measured": _slope_numbers(s),
-        "predicted": {"least ½‖∇L‖²/L": "some μ > 0"},
-    }
     if least > 1e-6:
         text = f"½‖∇L‖²/L is at least {least:.1e} at every setting of the heads tried."
-        return holds(text, margin=float(np.log10(least / 1e-6)), **shared)
+        return holds(text, margin=float(np.log10(least / 1e-6)))
     seen = (
         f"With heads zero and B two opposite positions the risk is {s.flat_risk:.2f} and the "
         f"gradient {s.flat_slope:.0e}; with all heads on one wrong position at norm "
-        f"{s.stuck_norm[-1]:.0f} the risk is {s.stuck_risk[-1]:.2f} and ½‖∇L‖²/L {stuck:.0e}; "
-        f"at unit norm {s.starts} searches reach {s.least:.0e}."
+        f"{s.stuck_norm[-1]:.0f} the risk is {s.stuck_risk[-1]:.2f} and ½‖∇L‖²/L "
+        f"{s.stuck[-1]:.0e}; at unit norm {s.starts} searches reach {s.least:.0e}."
     )
-    shared["counterexample"] = _PL_COUNTEREXAMPLE
     if least > 1e-20:
-        return undecided(f"{seen} Small, but not shown to be 0.", **shared)
+        return undecided(f"{seen} Small, but not shown to be 0.")
     if high < 1.1:
         mu = float((s.half / s.risk).min())
         instead = f"Near heads on B the inequality holds with μ = {mu:.2g}."
-        return corrected(seen, instead=instead, margin=1.1 - high, **shared)
+        return corrected(seen, instead=instead, margin=1.1 - high)
     if low > 1.9 and high < 2.1 and off < 0.01:
         laws = ", ".join(f"{c:.2f} at k = {k}" for c, k in zip(factor, s.k, strict=True))
         instead = (
@@ -279,24 +259,9 @@ def _lemma8_pl(s: Slopes) -> Judged:
             f"2π/n)/τ)² ({laws}; within {off:.0e} of the formula, fitted exponents {s.law[0]} and "
             f"{s.law[-1]}), for which gradient flow gives L = 1/(2ct)."
         )
-        return refuted(seen, instead=instead, margin=min(low - 1.9, 2.1 - high), **shared)
-    return undecided(f"{seen} The law near heads on B is unclear: L^{s.law[0]}.", **shared)
-
-
-def _slope_numbers(s: Slopes) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {
-        "risk with heads zero, n = 20": s.flat_risk,
-        "gradient with heads zero, n = 20": s.flat_slope,
-        "risk with heads on one wrong position": s.stuck_risk[-1],
-        "½‖∇L‖²/L with heads on one wrong position": s.stuck_ratio[-1],
-        "least ½‖∇L‖²/L": min(s.least, s.stuck_ratio.min(), s.flat_slope**2 / 2 / s.flat_risk),
-    }
-    for row, k in enumerate(s.k):
-        named[f"exponent of L in ½‖∇L‖² on B, k = {k}"] = str(s.law[row])
-        named[f"½‖∇L‖²/L² on B, k = {k}"] = s.half[row, -1] / s.risk[row, -1] ** 2
-        named[f"predicted ½‖∇L‖²/L² on B, k = {k}"] = s.c[row]
-    return named
+        margin = min(low - 1.9, 2.1 - high)
+        return refuted(seen, instead=instead, margin=margin, counterexample=True)
+    return undecided(f"{seen} The law near heads on B is unclear: L^{s.law[0]}.")
 
 
 @lemma8_pl.figure
@@ -312,18 +277,6 @@ def _lemma8_figure(s: Slopes) -> SideBySide:
         caption="The ratio that Lemma 8 bounds from below goes to zero on wrong positions, where "
         "the risk stays, and on B, where it falls with the risk itself.",
     )
-
-
-_PL_COUNTEREXAMPLE = """\
-import numpy as np
-from paritylab import Circle, HeadAttention, Parity, Zigzag, model_gradient
-
-problem = Parity(20, (3, 13))  # two opposite positions
-zero = HeadAttention(np.zeros((2, 2)), Circle(20), 2, Zigzag(2), tau=1 / 20)
-risk, gradient, _ = model_gradient(zero, problem)
-print(risk.value, np.linalg.norm(gradient))
-assert risk.value > 2 and np.linalg.norm(gradient) < 1e-12
-"""
 
 
 def _risk_and_slope(model: HeadAttention, problem: Parity) -> tuple[float, float]:

@@ -1,13 +1,24 @@
 """Misprinted lines in the proofs of Lemmas 8 to 19, and the lines that are right."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import HG1, Judged, Trial, claim, corrected, holds, refuted
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Trial,
+    claim,
+    corrected,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+)
 from paritylab.claims.hg1.example_gradients import attended_sum, example_loss, heads_of
 from paritylab.models import Circle, Zigzag, smooth_relu
 from paritylab.precision import float64
@@ -17,16 +28,14 @@ from paritylab.theory import hg1
 ROUNDING = 1e-9
 
 
-class Misprints(NamedTuple):
-    """Printed lines and mended ones against automatic differentiation.
-
-    lines: which. printed, mended: largest relative gap of each. cases: heads and inputs tried.
-    """
+@record(evidence="numerical")
+class Misprints:
+    """Printed lines and mended ones against automatic differentiation."""
 
     lines: list[str]
-    printed: np.ndarray
-    mended: np.ndarray
-    cases: int
+    printed: np.ndarray = shown("largest relative gap of the printed line", by="lines", predicted=0)
+    mended: np.ndarray = shown("largest relative gap of the mended line", by="lines")
+    cases: int = drawn(by="lines")
 
 
 @claim(
@@ -142,18 +151,9 @@ def _readout_lines(k: int) -> dict[str, tuple[float, float]]:
 @misprints.judge
 def _misprints(m: Misprints) -> Judged:
     printed, mended = float(m.printed.max()), float(m.mended.max())
-    shared: dict[str, Any] = {
-        "evidence": "numerical",
-        "runs": m.cases * len(m.lines),
-        "measured": {
-            f"gap of the printed and of the mended line, {line}": [float(was), float(now)]
-            for line, was, now in zip(m.lines, m.printed, m.mended, strict=True)
-        },
-        "predicted": {"largest gap of a printed line": 0},
-    }
     if printed <= ROUNDING:
         text = f"All {len(m.lines)} lines are right to {printed:.0e}."
-        return holds(text, margin=ROUNDING - printed, **shared)
+        return holds(text, margin=ROUNDING - printed)
     wrong = [line for line, gap in zip(m.lines, m.printed, strict=True) if gap > ROUNDING]
     seen = f"{len(wrong)} of {len(m.lines)} lines differ from the true values: {'; '.join(wrong)}."
     if mended <= ROUNDING:
@@ -161,12 +161,7 @@ def _misprints(m: Misprints) -> Judged:
             f"With these replacements all {len(m.lines)} lines agree with automatic "
             f"differentiation and with the values of the model to {mended:.0e}."
         )
-        return corrected(
-            seen,
-            instead=instead,
-            margin=ROUNDING - mended,
-            counterexample=True,
-            **shared,
-        )
+        margin = ROUNDING - mended
+        return corrected(seen, instead=instead, margin=margin, counterexample=True)
     instead = f"The replacements tried still leave a gap of {mended:.1e}."
-    return refuted(seen, instead=instead, margin=mended - ROUNDING, **shared)
+    return refuted(seen, instead=instead, margin=mended - ROUNDING)

@@ -1,12 +1,13 @@
 """Where heads come to rest, and how the risk's gradient vanishes with the risk near the set."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.claims import record, shown
 from paritylab.models import HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, Parity, all_bits
@@ -14,18 +15,18 @@ from paritylab.risk import model_gradient
 from paritylab.risk.objective import target_of, weight_risk
 
 
-class Rest(NamedTuple):
+@record()
+class Rest:
     """Heads after descent and Newton's steps; a strict local minimum if `is_minimum`.
 
-    directions: (heads, width). risk: squared hinge over all inputs. gradient: its norm.
-    eigenvalue: least eigenvalue of the Hessian. kink: least |1 - y·ŷ| over all inputs; where it is
-    positive the risk is twice differentiable, provided that the readout is.
+    directions: (heads, width). risk: squared hinge over all inputs. kink: least |1 - y·ŷ| over all
+    inputs; where it is positive the risk is twice differentiable, provided that the readout is.
     """
 
     directions: np.ndarray
-    risk: float
-    gradient: float
-    eigenvalue: float
+    risk: float = shown("risk of the local minimum")
+    gradient: float = shown("norm of the gradient there")
+    eigenvalue: float = shown("least eigenvalue of the Hessian there")
     kink: float
 
     @property

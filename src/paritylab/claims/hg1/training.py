@@ -1,7 +1,6 @@
 """Theorem 5: how often training reaches the set, how fast, and where it stops instead."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +13,18 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.hg1.stationary import Rest, gradient_ratio, settle
 from paritylab.learning import Heads, Population, learn, temperature
 from paritylab.models import HeadAttention, Zigzag
 from paritylab.problem import Parity, sets_up_to_symmetry
-from paritylab.statistics import Rate
+from paritylab.statistics import Rate, share_text
 from paritylab.theory import hg1
 
 #: What the paper leaves open, with 0 < tau ≤ 1: smoothing b, temperature, step (None: the proof's).
@@ -43,49 +45,75 @@ NORM = 2
 TRAP, TRAP_START, TRAP_SMOOTHING = Parity(8, (0, 3)), (1, 6), 0.01
 
 
-class Cell(NamedTuple):
-    """Runs over all sets B up to symmetry at one setting; rate: share that reach risk 0.05."""
+@record()
+class Cell:
+    """Runs over all sets B up to symmetry at one setting."""
 
     n: int
     k: int
     b: float
     tau: str
     eta: float
-    rate: Rate
+    rate: Rate = shown("runs that reach risk 0.05, every setting", predicted="all")
 
-    def __str__(self) -> str:
+    @property
+    def size(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+    @property
+    def setting(self) -> str:
         return f"b = {self.b:g}, tau = {self.tau}, step {self.eta:.2g}"
 
+    def __str__(self) -> str:
+        return f"{self.size}, {self.setting}"
 
-class Fall(NamedTuple):
+
+@record()
+class Fall:
     """The risk along a path of heads of norm NORM that start on B; t: steps. eta: the step.
 
-    c: ½‖∇L‖²/L² at the end. formula: what theory.hg1 gives for it. exponent: of the risk in t over
-    the last nine tenths.
+    c, exponent: at the end and over the last nine tenths. formula: what theory.hg1 gives for c.
     """
 
     n: int
     k: int
     eta: float
-    c: float
+    c: float = shown("½‖∇L‖²/L² near B", against="formula")
     formula: float
-    exponent: float
+    exponent: float = shown("exponent of t in the risk near B", predicted="none: c^t")
     t: np.ndarray
     risk: np.ndarray
 
-    @property
+    def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+    @derived("risk near B over 1/(2c·ηt)")
     def law(self) -> float:
         """The risk at the end over 1/(2c·ηt)."""
         return float(self.risk[-1] * 2 * self.c * self.eta * self.t[-1])
 
 
-class Descents(NamedTuple):
-    """cells: shares of runs that converge. falls: paths from B. rest: where TRAP_START ends."""
+@record()
+class Descents:
+    """cells: runs from random angles. falls: paths from B. rest: where TRAP_START ends."""
 
     cells: list[Cell]
     falls: list[Fall]
     rest: Rest
     steps: int
+
+    @property
+    def best(self) -> list[Cell]:
+        """The most favourable setting at each size."""
+        sizes = dict.fromkeys(cell.size for cell in self.cells)
+        return [
+            max((c for c in self.cells if c.size == size), key=lambda c: c.rate.value)
+            for size in sizes
+        ]
+
+    @derived("share of runs that reach risk 0.05", predicted="all")
+    def shares(self) -> dict[str, Rate]:
+        return {cell.size: cell.rate for cell in self.best}
 
 
 @claim(
@@ -147,54 +175,42 @@ def _fall(k: int, steps: int) -> Fall:
 
 @thm5.judge
 def _thm5(d: Descents) -> Judged:
-    best = _best(d.cells)
+    best = d.best
     failing = [c for c in best if c.rate.high < CONVERGES and c.rate.high - c.rate.low <= WIDE]
     exponents = [fall.exponent for fall in d.falls]
     trapped = d.rest.is_minimum and d.rest.risk > 0.05
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": sum(c.rate.runs for c in d.cells),
-        "measured": _thm5_numbers(d),
-        "predicted": {"share of runs that reach risk 0.05": 1, "risk": "c^t"},
-    }
     if failing:
         worst = min(failing, key=lambda c: c.rate.high)
         return refuted(
             f"{_shares(failing)}{_trap(d.rest) if trapped else ''}",
             instead=_what_holds(d),
             margin=CONVERGES - worst.rate.high,
-            interval=worst.rate.interval,
+            interval=worst.rate,
             counterexample=True,
-            **shared,
         )
-    weakest = min(best, key=lambda c: c.rate.low)
-    shared["interval"] = weakest.rate.interval
-    surplus = weakest.rate.low - CONVERGES
+    weakest = min((c.rate for c in best), key=lambda rate: rate.low)
+    surplus = weakest.low - CONVERGES
     if surplus <= 0:
-        return undecided(f"{_shares(best)} No share is clear of {CONVERGES:.0%}.", **shared)
+        text = f"{_shares(best)} Not every share is clear of {share_text(CONVERGES, 1)}."
+        return undecided(text, interval=weakest)
     if max(exponents) < -2 and not trapped:
         margin = min(surplus, -2 - max(exponents))
         text = f"{_shares(best)} Near B the risk falls faster than t^{max(exponents):.1f}."
-        return holds(text, margin=margin, **shared)
+        return holds(text, margin=margin, interval=weakest)
     if min(exponents) > -2:
-        shared["counterexample"] = True
-        margin = min(surplus, min(exponents) + 2)
-        text = f"{_shares(best)}{_trap(d.rest) if trapped else ''}"
-        return corrected(text, instead=_what_holds(d), margin=margin, **shared)
-    return undecided(f"{_shares(best)} The rate near B is not clear.", **shared)
-
-
-def _best(cells: Sequence[Cell]) -> list[Cell]:
-    """The most favourable setting at each size."""
-    sizes = dict.fromkeys((c.n, c.k) for c in cells)
-    return [
-        max((c for c in cells if (c.n, c.k) == size), key=lambda c: c.rate.value) for size in sizes
-    ]
+        return corrected(
+            f"{_shares(best)}{_trap(d.rest) if trapped else ''}",
+            instead=_what_holds(d),
+            margin=min(surplus, min(exponents) + 2),
+            interval=weakest,
+            counterexample=True,
+        )
+    return undecided(f"{_shares(best)} The rate near B is not clear.", interval=weakest)
 
 
 def _shares(cells: Sequence[Cell]) -> str:
     listed = "; ".join(
-        f"{c.rate} of {c.rate.runs} runs at n = {c.n}, k = {c.k} ({c})" for c in cells
+        f"{c.rate.count} runs at {c.size} ({c.setting}), {c.rate.percent}" for c in cells
     )
     return f"Reach risk 0.05 in the best setting tried: {listed}."
 
@@ -210,8 +226,8 @@ def _trap(rest: Rest) -> str:
 
 def _what_holds(d: Descents) -> str:
     """The nearest statements that the record bears out."""
-    good = [c for c in _best(d.cells) if c.rate.low > CONVERGES]
-    parts = [f"k = {c.k}, n = {c.n}: {c.rate} of {c.rate.runs} runs converge at {c}." for c in good]
+    good = [c for c in d.best if c.rate.low > CONVERGES]
+    parts = [f"{c.size}: {c.rate.count} runs converge at {c.setting}." for c in good]
     for fall in d.falls:
         if abs(fall.c / fall.formula - 1) < 0.2 and abs(fall.law - 1) < 0.2:
             parts.append(
@@ -220,33 +236,14 @@ def _what_holds(d: Descents) -> str:
                 f"steps of size η falls like t^{fall.exponent:.2f} and ends at {fall.law:.2f} "
                 f"times 1/(2·{fall.c:.2f}·ηt)."
             )
-    most = max(c.rate.high for c in _best(d.cells))
-    return " ".join(parts) or f"At most {most:.0%} of runs converge in any setting tried."
-
-
-def _thm5_numbers(d: Descents) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {
-        "share of runs that reach risk 0.05": {
-            f"n = {c.n}, k = {c.k}": c.rate.value for c in _best(d.cells)
-        },
-        "by setting": {f"n = {c.n}, k = {c.k}, {c}": str(c.rate) for c in d.cells},
-        "risk of the local minimum": d.rest.risk,
-        "gradient there": d.rest.gradient,
-        "least eigenvalue of the Hessian there": d.rest.eigenvalue,
-    }
-    for fall in d.falls:
-        named[f"½‖∇L‖²/L² near B, k = {fall.k}"] = fall.c
-        named[f"2κ²/k, k = {fall.k}"] = fall.formula
-        named[f"exponent of t, k = {fall.k}"] = fall.exponent
-        named[f"risk over 1/(2c·ηt), k = {fall.k}"] = fall.law
-    return named
+    most = max((c.rate for c in d.best), key=lambda rate: rate.high)
+    return " ".join(parts) or f"In the best setting tried {most} runs converge."
 
 
 @thm5.figure
 def _thm5_figure(d: Descents) -> SideBySide:
     best: dict[int, dict[int, Rate]] = {}
-    for cell in sorted(d.cells, key=lambda cell: cell.rate.value):
+    for cell in d.best:
         best.setdefault(cell.n, {})[cell.k] = cell.rate
     shares = Lines(
         [

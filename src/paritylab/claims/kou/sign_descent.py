@@ -1,11 +1,22 @@
 """Sign descent with z^k: the population's path in closed form, and rows that suffice."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KOU, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    KOU,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.learning import Fresh, Population, SignDescent, learn
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet
@@ -22,22 +33,22 @@ SETTINGS = {
 }
 
 
-class Motion(NamedTuple):
+@record()
+class Motion:
     """Closed forms beside what runs.
 
-    gradient: largest |closed form - gradient over all inputs|, at random weights. path: largest
-    |closed form - w| over runs, neurons and positions of sign descent on the population. sampled:
-    the same for the mean |w| on and off B of descent on `rows` rows a step. readout: the largest
-    error of Σ(Πw)(w·x)^k = 2^k·k!·Πx. solved: runs on rows that are right. on, off: mean |w| of
-    the sampled runs by step, on_path, off_path: closed forms.
+    gradient: against the gradient over all inputs, at random weights. path: over runs, neurons and
+    positions of sign descent on the population. readout: of Σ(Πw)(w·x)^k = 2^k·k!·Πx. sampled:
+    largest distance of the mean |w| on and off B of descent on `rows` rows a step from the path.
+    on, off: mean |w| of the sampled runs by step; on_path, off_path: closed forms.
     """
 
-    gradient: float
-    path: float
-    sampled: float
-    readout: int
+    gradient: float = shown("largest error of the gradient")
+    path: float = shown("largest error of the path")
+    sampled: float = shown("mean weights from rows, distance to the path")
+    readout: int = shown("largest error of the readout")
     rows: int
-    solved: Rate
+    solved: Rate = shown("runs on rows that are right")
     on: np.ndarray
     off: np.ndarray
     on_path: np.ndarray
@@ -113,27 +124,15 @@ def _dynamics(m: Motion) -> Judged:
     text = (
         f"The gradient over all inputs agrees with the closed form to {m.gradient:.0e}, the path "
         f"of every neuron to {m.path:.0e}; the readout is off by {m.readout}. With {m.rows:,} rows "
-        f"a step the mean weights on and off B stay within {m.sampled:.3f} of it and {m.solved} of "
+        f"a step the mean weights on and off B stay within {m.sampled:.3f} of it and {m.solved} "
         "runs are right."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": m.solved.interval,
-        "runs": m.solved.runs,
-        "measured": {
-            "largest error of the gradient": m.gradient,
-            "largest error of the path": m.path,
-            "largest error of the readout": m.readout,
-            "mean weights from rows, distance to the path": m.sampled,
-            "runs on rows that are right": str(m.solved),
-        },
-    }
     if m.gradient > 1e-9 or m.path > 1e-4 or m.readout > 0:
         instead = "The closed form does not describe sign descent on the population."
-        return refuted(text, instead=instead, **shared)
+        return refuted(text, instead=instead)
     if m.sampled > 0.1 or m.solved.low < 0.5:
-        return undecided(f"{text} The rows are too few for the path.", **shared)
-    return holds(text, margin=min(0.1 - m.sampled, m.solved.low - 0.5), **shared)
+        return undecided(f"{text} The rows are too few for the path.", interval=m.solved)
+    return holds(text, margin=min(0.1 - m.sampled, m.solved.low - 0.5), interval=m.solved)
 
 
 @dynamics.figure
@@ -152,18 +151,48 @@ def _dynamics_figure(m: Motion) -> Lines:
     )
 
 
-class Needed(NamedTuple):
-    """Rows a step with which sign descent is right, by k.
+@record()
+class Needed:
+    """Rows a step with which sign descent on k-parities is right, over sizes n.
 
-    sizes: n. most: runs that are right with the most rows tried, factor·n^(k-1), per n. half: rows
-    with which half are. law: how that, divided by ln n, grows with n.
+    factor: of n^(k-1), the most rows tried. half: rows with which half of the runs are right. law:
+    how that, divided by ln n, grows with n.
     """
 
-    sizes: Mapping[int, Sequence[int]]
-    factor: Mapping[int, int]
-    most: Mapping[int, Sequence[Rate]]
-    half: Mapping[int, Sequence[float]]
-    law: Mapping[int, PowerLaw]
+    k: int
+    sizes: Sequence[int]
+    factor: int
+    most: Sequence[Rate] = shown("runs right with the most rows tried", by="names")
+    half: Sequence[float] = shown("rows a step for half of the runs", by="names")
+    law: PowerLaw = shown("exponent of rows / ln n", against="printed")
+
+    @property
+    def names(self) -> list[str]:
+        return [f"n = {n}" for n in self.sizes]
+
+    @property
+    def printed(self) -> int:
+        return self.k - 1
+
+    def __str__(self) -> str:
+        return f"k = {self.k}"
+
+    @property
+    def told(self) -> str:
+        half = ", ".join(
+            f"{rows:,.0f}" if np.isfinite(rows) else "fewer or more than tried"
+            for rows in self.half
+        )
+        return (
+            f"{self}: with {self.factor}·n^{self.k - 1} rows a step "
+            f"{'; '.join(map(str, self.most))} runs are right ({', '.join(self.names)}), half with "
+            f"{half}, ln n times n^{self.law}"
+        )
+
+
+@record()
+class NeededRows:
+    cells: list[Needed]
 
 
 @claim(
@@ -191,8 +220,8 @@ def samples(
     sizes: Mapping[int, Sequence[int]] = {2: (28, 112), 3: (10, 20)},
     factors: Mapping[int, Sequence[int]] = {2: (4, 11, 32), 3: (2, 6, 16)},
     runs: int = 12,
-) -> Needed:
-    most, half, law = {}, {}, {}
+) -> NeededRows:
+    made = []
     for k, each in sizes.items():
         grids, flags = [], []
         for n in trial.track(each):
@@ -202,59 +231,46 @@ def samples(
                 learn(SignDescent(8 * 2**k), Fresh(targets, rows), key=trial.seed).solved
                 for rows in grids[-1]
             ])  # fmt: skip
-        most[k] = [Rate.of(table[-1]) for table in flags]
-        half[k] = [half_point(*pair) for pair in zip(grids, flags, strict=True)]
         logs = np.log(np.array(each, dtype=float))
-        law[k] = threshold_law(each, np.array(grids) / logs[:, None], flags)
-    return Needed(sizes, {k: many[-1] for k, many in factors.items()}, most, half, law)
+        made.append(
+            Needed(
+                k,
+                each,
+                factors[k][-1],
+                [Rate.of(table[-1]) for table in flags],
+                [half_point(*pair) for pair in zip(grids, flags, strict=True)],
+                threshold_law(each, np.array(grids) / logs[:, None], flags),
+            )
+        )
+    return NeededRows(made)
 
 
 @samples.judge
-def _samples(s: Needed) -> Judged:
-    text = ". ".join(
-        f"k = {k}: with {s.factor[k]}·n^{k - 1} rows a step "
-        f"{', '.join(map(str, s.most[k]))} of runs are right (n = {', '.join(map(str, sizes))}), "
-        f"half with {', '.join(_count(rows) for rows in s.half[k])}, ln n times n^{s.law[k]}"
-        for k, sizes in s.sizes.items()
-    )
-    rates = [rate for each in s.most.values() for rate in each]
+def _samples(s: NeededRows) -> Judged:
+    text = ". ".join(cell.told for cell in s.cells)
+    rates = [rate for cell in s.cells for rate in cell.most]
     lowest, worst = min(rate.low for rate in rates), min(rates, key=lambda rate: rate.high)
-    above = max(law.low - (k - 1) for k, law in s.law.items())
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": sum(rate.runs for rate in rates),
-        "measured": {
-            f"exponent of rows / ln n at k = {k}": [law.exponent, law.low, law.high]
-            for k, law in s.law.items()
-        }
-        | {f"rows a step for half of the runs at k = {k}": dict(zip(s.sizes[k], half, strict=True))
-           for k, half in s.half.items()},
-        "predicted": {f"exponent of rows / ln n at k = {k}": k - 1 for k in s.law},
-    }  # fmt: skip
+    above = max(cell.law.low - cell.printed for cell in s.cells)
+    room = min(cell.printed - cell.law.high for cell in s.cells)
     if worst.high < 0.5:
-        instead = f"With the most rows tried only {worst} of runs are right at some n."
-        return refuted(f"{text}.", instead=instead, margin=0.5 - worst.high, **shared)
+        instead = f"With the most rows tried only {worst} runs are right at some n."
+        return refuted(f"{text}.", instead=instead, margin=0.5 - worst.high, interval=worst)
     if above > 0:
         instead = "The rows needed grow faster than n^(k-1)·ln n over these sizes."
-        return refuted(f"{text}.", instead=instead, margin=above, **shared)
-    room = min(k - 1 - law.high for k, law in s.law.items())
+        return refuted(f"{text}.", instead=instead, margin=above)
     if lowest > 0.5 and room > 0:
-        return holds(f"{text}.", margin=min(lowest - 0.5, room), **shared)
-    return undecided(f"{text}. Too few runs or sizes.", **shared)
-
-
-def _count(rows: float) -> str:
-    return f"{rows:,.0f}" if np.isfinite(rows) else "fewer or more than tried"
+        return holds(f"{text}.", margin=min(lowest - 0.5, room))
+    return undecided(f"{text}. Too few runs or sizes.")
 
 
 @samples.figure
-def _samples_figure(s: Needed) -> Lines:
+def _samples_figure(s: NeededRows) -> Lines:
     lines = []
-    for k, half in s.half.items():
-        sizes = np.array(s.sizes[k], dtype=float)
-        lines.append(Line(f"k = {k}", sizes, list(half)))
-        scale = np.nan_to_num(half[-1]) / sizes[-1] ** (k - 1)
-        lines.append(Line(f"of order n^{k - 1}", sizes, scale * sizes ** (k - 1), style="--"))
+    for cell in s.cells:
+        sizes, power = np.array(cell.sizes, dtype=float), cell.k - 1
+        lines.append(Line(str(cell), sizes, list(cell.half)))
+        scale = np.nan_to_num(cell.half[-1]) / sizes[-1] ** power
+        lines.append(Line(f"of order n^{power}", sizes, scale * sizes**power, style="--"))
     return Lines(
         lines,
         x="n",

@@ -1,11 +1,23 @@
 """What gradients miss: elimination finds the parity from little more than n rows."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KS, Bars, Judged, Trial, claim, corrected, holds, refuted, undecided
+from paritylab.claims import (
+    KS,
+    Bars,
+    Judged,
+    Trial,
+    claim,
+    corrected,
+    derived,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.learning import FullBatch, Sample, learn
 from paritylab.problem import random_parities, random_trees
 from paritylab.solvers import Elimination
@@ -19,24 +31,27 @@ MORE, CHANCE, MOST = 20, 0.05, 0.7
 COUNTED = (64, 128, 256, 512)
 
 
-class Contrast(NamedTuple):
+@record()
+class Contrast:
     """Elimination and gradients on n + MORE rows, k = n/2.
 
-    solved: share of runs by size. work: bit operations of elimination at the sizes COUNTED.
-    direct: runs of `queries` exact gradient steps on as many rows, n = 32, that leave chance.
-    chain: rows that one step with a chain needs there for half of the targets (formula).
+    work: bit operations of elimination at the sizes COUNTED. direct: after `queries` exact gradient
+    steps at n = 32. chain: rows that one step with a chain needs there for half of the targets.
     """
 
     n: list[int]
-    solved: list[Rate]
+    solved: list[Rate] = shown("runs solved by elimination", by="sizes")
     work: np.ndarray
-    direct: Rate
+    direct: Rate = shown("runs whose gradient steps leave chance", predicted=0)
     queries: int
-    chain: float
+    chain: float = shown("rows that one step with a chain needs (formula)")
 
     @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @derived("exponent of the bit operations", predicted="≤ 3")
     def exponent(self) -> float:
-        """Of the bit operations in n."""
         return float(np.polyfit(np.log(COUNTED), np.log(self.work), 1)[0])
 
 
@@ -76,38 +91,23 @@ def elimination(
 @elimination.judge
 def _elimination(c: Contrast) -> Judged:
     text = (
-        f"From n + {MORE} rows elimination names the parity in {', '.join(map(str, c.solved))} of "
-        f"{c.solved[0].runs} runs each, n = {', '.join(map(str, c.n))}, with bit operations of "
-        f"order n^{c.exponent:.2f} up to n = {COUNTED[-1]}. On as many rows at n = 32, {c.queries} "
-        f"exact gradient steps without a chain leave chance in {c.direct} of {c.direct.runs} runs; "
+        f"From n + {MORE} rows elimination names the parity in "
+        f"{', '.join(f'{rate} (n = {n})' for n, rate in zip(c.n, c.solved, strict=True))}, with "
+        f"bit operations of order n^{c.exponent:.2f} up to n = {COUNTED[-1]}. On as many rows at "
+        f"n = 32, {c.queries} exact gradient steps without a chain leave chance in {c.direct}; "
         f"one step with a chain needs {c.chain:,.0f} rows there (formula)."
     )
     worst = min(c.solved, key=lambda rate: rate.low)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": worst.interval,
-        "runs": sum(rate.runs for rate in c.solved) + c.direct.runs,
-        "margin": min(abs(worst.low - MOST), abs(1 - MOST - c.direct.high), abs(3.2 - c.exponent)),
-        "measured": {
-            **{
-                f"solved by elimination, n = {n}": str(r)
-                for n, r in zip(c.n, c.solved, strict=True)
-            },
-            "exponent of the bit operations": c.exponent,
-            "off chance with gradients": str(c.direct),
-            "rows that one step with a chain needs (formula)": c.chain,
-        },
-        "predicted": {"exponent of the bit operations": "≤ 3", "off chance with gradients": 0},
-    }
+    margin = min(abs(worst.low - MOST), abs(1 - MOST - c.direct.high), abs(3.2 - c.exponent))
     if worst.high < MOST or c.exponent > 3.2:
         instead = f"Solved: {worst}; operations of order n^{c.exponent:.2f}."
-        return refuted(text, instead=instead, **shared)
+        return refuted(text, instead=instead, margin=margin, interval=worst)
     if c.direct.low > 1 - MOST:
         instead = f"Elimination does; gradients on the same rows leave chance in {c.direct}."
-        return corrected(text, instead=instead, **shared)
+        return corrected(text, instead=instead, margin=margin, interval=worst)
     if worst.low <= MOST or c.direct.high >= 1 - MOST:
-        return undecided(f"Too few runs agree. {text}", **shared)
-    return holds(text, **shared)
+        return undecided(f"Too few runs agree. {text}", interval=worst)
+    return holds(text, margin=margin, interval=worst)
 
 
 @elimination.figure

@@ -1,7 +1,7 @@
 """Without a chain, finite samples: an oracle that hides (Theorem 2), a race against a chain."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,19 +15,21 @@ from paritylab.claims import (
     claim,
     corrected,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.ks.gradient_spread import (
+    direct_model,
     every_subset,
     gradient_spread,
     hidden_shares,
     random_signs,
     variance_shares,
 )
-from paritylab.claims.ks.hardness import direct_model
-from paritylab.learning import FullBatch, Hidden, Sample, TeacherStep, learn
-from paritylab.learning.hardness.hidden import step_under_error
+from paritylab.learning import FullBatch, HidingOracle, Sample, TeacherStep, learn
+from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate
@@ -43,50 +45,61 @@ ERROR = 0.2
 CHANCE = 0.05
 
 
-class Kept(NamedTuple):
+@record()
+class Kept:
     """Descent without a chain, seen through an oracle of error ε that hides the target.
 
-    kept: runs in which every answer was the mean over all targets. loss: smallest E(p - f)² at the
-    end. chain: one step with a chain, its gradient wrong by ε in the worst of three ways. bound:
-    what (5) says here. needed: N from which (5) says ½.
+    kept: every answer was the mean over all targets. chain: one step with a chain, its gradient
+    wrong by ε in the worst of three ways.
     """
 
     n: int
     k: int
     samples: int
     steps: int
-    kept: Rate
-    loss: float
-    chain: Rate
-    bound: float
-    needed: float
+    kept: Rate = shown("runs hidden at every query")
+    loss: float = shown("smallest E(p - f)² at the end", predicted="near 1 or above")
+    chain: Rate = shown("runs right with a chain at the same error")
+    bound: float = shown("bound (5)")
+    needed: float = shown("N from which bound (5) is ½")
 
     def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+    @property
+    def told(self) -> str:
+        value = f"is {self.bound:.2f}" if self.bound > 0 else f"is vacuous ({self.bound:.0e})"
+        where = f"from N = {self.needed:.0e} on" if np.isfinite(self.needed) else "at no N"
         return (
-            f"n = {self.n}, k = {self.k}, N = {self.samples:,}, ε = {ERROR}n⁻²: hidden at all "
-            f"{self.steps} queries in {self.kept} of {self.kept.runs} runs, E(p - f)² ≥ "
-            f"{self.loss:.2f} at the end, one step with a chain right against ε in {self.chain}"
+            f"{self}, N = {self.samples:,}, ε = {ERROR}n⁻²: hidden at all {self.steps} queries in "
+            f"{self.kept}, E(p - f)² ≥ {self.loss:.2f} at the end, one step with a chain right "
+            f"against ε in {self.chain}; bound (5) {value} here and says ½ {where}"
         )
 
 
-class FixedAnswers(NamedTuple):
-    """E(p - f)² of the best fixed answer f = E_p p at n bits: k = n/2 and k = n."""
+@record()
+class FixedAnswers:
+    """E(p - f)² of the best fixed answer f = E_p p at n bits."""
 
     n: int
-    half: float
-    whole: float
+    half: float = shown("E(p - f)² of the best fixed answer, k = n/2")
+    whole: float = shown("E(p - f)² of the best fixed answer, k = n")
 
 
-class FiniteSamples(NamedTuple):
-    """cells: descents under the oracle. fixed: the best answer without any query. variance: largest
-    share of the proof's bound on the variance. sizes, hidden: share of targets hidden from N rows
-    at one error."""
+@record()
+class FiniteSamples:
+    """cells: descents under the oracle. fixed: the best answer without any query. hidden: at one
+    error, by the number of rows."""
 
     cells: list[Kept]
     fixed: FixedAnswers
-    variance: float
+    variance: float = shown("largest variance over the proof's bound")
     sizes: np.ndarray
-    hidden: np.ndarray
+    hidden: np.ndarray = shown("share of targets hidden (n = 12, k = 4, error 0.01)", by="rows")
+
+    @property
+    def rows(self) -> list[str]:
+        return [f"N = {size}" for size in self.sizes]
 
 
 @claim(
@@ -124,7 +137,7 @@ def thm2(
 
 def _kept(n: int, k: int, samples: int, steps: int, runs: int, seed: int) -> Kept:
     trees, error = random_trees(n, k, runs, key=seed), ERROR / n**2
-    found = learn(Hidden(error, eta=10.0, steps=steps), Sample(trees, samples), key=seed)
+    found = learn(HidingOracle(error, eta=10.0, steps=steps), Sample(trees, samples), key=seed)
     chain = [
         step_under_error(tree, samples // 8, error, seed + at) for at, tree in enumerate(trees)
     ]
@@ -154,56 +167,27 @@ def _thm2(f: FiniteSamples) -> Judged:
     kept = min((c.kept for c in f.cells), key=lambda rate: rate.low)
     chain = min((c.chain for c in f.cells), key=lambda rate: rate.low)
     loss, fixed = min(c.loss for c in f.cells), f.fixed
-    told = f"{'; '.join(map(str, f.cells))}. {' '.join(_said_by_bound(c) for c in f.cells)}"
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": kept.interval,
-        "margin": min(abs(kept.low - MOST), abs(loss - NEAR_ONE), abs(fixed.whole - NEAR_ONE)),
-        "runs": sum(c.kept.runs + c.chain.runs for c in f.cells),
-        "measured": _thm2_numbers(f),
-        "predicted": {"smallest E(p - f)² under the oracle": "near 1 or above"},
-    }
+    told = f"{'; '.join(c.told for c in f.cells)}."
+    margin = min(abs(kept.low - MOST), abs(loss - NEAR_ONE), abs(fixed.whole - NEAR_ONE))
     if kept.low <= MOST:
-        return undecided(f"The oracle does not hide often enough to tell: {told}", **shared)
+        return undecided(f"The oracle does not hide often enough to tell: {told}", interval=kept)
     if loss < NEAR_ONE:
         instead = f"Hidden targets are learned to E(p - f)² = {loss:.2f}."
-        return refuted(f"A hidden target is learned: {told}", instead=instead, **shared)
+        return refuted(f"A hidden target is learned: {told}", instead=instead, margin=margin)
     if chain.low <= MOST:
-        return undecided(f"The error ruins a chain as well: {told}", **shared)
+        return undecided(f"The error ruins a chain as well: {told}", interval=chain)
     if fixed.whole >= NEAR_ONE:
-        return holds(told, **shared)
+        return holds(told, margin=margin, interval=kept)
     return corrected(
         f"{told} But k = Θ(n) allows k = n, with one target only: without a query the best fixed "
         f"answer has E(p - f)² = {fixed.whole:.2g} at k = n = {fixed.n}, and {fixed.half:.5f} at "
         f"k = n/2.",
         instead="n - k must be of order n as well, since a fixed answer reaches 1 - 1/C(n,k). "
         f"{told}",
+        margin=margin,
+        interval=kept,
         counterexample=True,
-        **shared,
     )
-
-
-def _said_by_bound(c: Kept) -> str:
-    """Bound (5) at one size, in words."""
-    value = f"is {c.bound:.2f}" if c.bound > 0 else f"is vacuous ({c.bound:.0e})"
-    where = f"from N = {c.needed:.0e} on" if np.isfinite(c.needed) else "at no N"
-    return f"Bound (5) {value} at n = {c.n}; it says ½ {where}."
-
-
-def _thm2_numbers(f: FiniteSamples) -> dict[str, Any]:
-    return {
-        "smallest E(p - f)² under the oracle": min(c.loss for c in f.cells),
-        **{f"hidden at every query, n = {c.n}": str(c.kept) for c in f.cells},
-        **{f"right with a chain at the same error, n = {c.n}": str(c.chain) for c in f.cells},
-        **{f"bound (5), n = {c.n}": c.bound for c in f.cells},
-        **{f"N from which bound (5) is ½, n = {c.n}": c.needed for c in f.cells},
-        "E(p - f)² of the best fixed answer, k = n/2": f.fixed.half,
-        "E(p - f)² of the best fixed answer, k = n": f.fixed.whole,
-        "largest variance over the proof's bound": f.variance,
-        "share of targets hidden, by N (n = 12, k = 4, error 0.01)": {
-            str(size): share for size, share in zip(f.sizes, f.hidden, strict=True)
-        },
-    }
 
 
 @thm2.figure
@@ -218,28 +202,34 @@ def _thm2_figure(f: FiniteSamples) -> Lines:
     )
 
 
-class Arms(NamedTuple):
-    """One size: one query with a chain, many exact ones without it on as many samples.
-
-    chain: runs solved. direct: runs whose accuracy leaves chance, over all step sizes. solved: runs
-    solved without a chain. reach: largest distance of an accuracy from ½ without a chain.
-    """
+@record()
+class Arms:
+    """One size: one query with a chain, many exact ones without it on as many samples."""
 
     n: int
     k: int
     samples: int
     queries: int
-    chain: Rate
-    direct: Rate
-    solved: Rate
-    reach: float
+    chain: Rate = shown("runs solved with a chain", predicted="all")
+    direct: Rate = shown("runs off chance without a chain", predicted="none")
+    solved: Rate = shown("runs solved without a chain", counts=False)
+    reach: float = shown("largest distance of an accuracy from ½ without a chain")
 
     def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+    @property
+    def told(self) -> str:
         return (
-            f"n = {self.n}, k = {self.k}, N = {self.samples:,}: one query with a chain solves "
-            f"{self.chain} of {self.chain.runs} runs; {self.queries} exact queries without leave "
-            f"chance in {self.direct} of {self.direct.runs} (accuracy within {self.reach:.3f} of ½)"
+            f"{self}, N = {self.samples:,}: one query with a chain solves {self.chain}; "
+            f"{self.queries} exact queries without leave chance in {self.direct} (accuracy within "
+            f"{self.reach:.3f} of ½)"
         )
+
+
+@record()
+class Separation:
+    cells: list[Arms]
 
 
 @claim(
@@ -265,8 +255,10 @@ def separation(
     cells: Sequence[tuple[int, int, int]] = ((32, 16, 64_000), (64, 32, 64_000)),
     queries: int = 12,
     runs: int = 12,
-) -> list[Arms]:
-    return [_arms(n, k, rows, queries, runs, trial.seed) for n, k, rows in trial.track(cells)]
+) -> Separation:
+    return Separation(
+        [_arms(n, k, rows, queries, runs, trial.seed) for n, k, rows in trial.track(cells)]
+    )
 
 
 def _arms(n: int, k: int, samples: int, queries: int, runs: int, seed: int) -> Arms:
@@ -291,39 +283,25 @@ def _arms(n: int, k: int, samples: int, queries: int, runs: int, seed: int) -> A
 
 
 @separation.judge
-def _separation(cells: list[Arms]) -> Judged:
-    chain = min((c.chain for c in cells), key=lambda rate: rate.low)
-    direct = max((c.direct for c in cells), key=lambda rate: rate.high)
-    told = "; ".join(map(str, cells))
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": chain.interval,
-        "runs": sum(c.chain.runs + c.direct.runs for c in cells),
-        "measured": {
-            **{f"solved with a chain, n = {c.n}": str(c.chain) for c in cells},
-            **{f"off chance without a chain, n = {c.n}": str(c.direct) for c in cells},
-            **{f"solved without a chain, n = {c.n}": str(c.solved) for c in cells},
-            **{f"largest distance from ½ without a chain, n = {c.n}": c.reach for c in cells},
-        },
-        "predicted": {"solved": "with a chain only"},
-    }
+def _separation(s: Separation) -> Judged:
+    chain = min((c.chain for c in s.cells), key=lambda rate: rate.low)
+    direct = max((c.direct for c in s.cells), key=lambda rate: rate.high)
+    told = "; ".join(c.told for c in s.cells)
     if chain.high < 1 - MOST:
         margin = 1 - MOST - chain.high
         instead = f"One query with a chain does not learn at these sizes either: {told}."
-        return refuted(f"The chain fails. {told}.", instead=instead, margin=margin, **shared)
+        return refuted(f"The chain fails. {told}.", instead=instead, margin=margin, interval=chain)
     if direct.low > MOST:
-        instead = f"Both arms learn at these sizes: {told}."
-        return refuted(
-            f"No separation. {told}.", instead=instead, margin=direct.low - MOST, **shared
-        )
+        instead, margin = f"Both arms learn at these sizes: {told}.", direct.low - MOST
+        return refuted(f"No separation. {told}.", instead=instead, margin=margin, interval=direct)
     if chain.low > MOST and direct.high < 1 - MOST:
         margin = min(chain.low - MOST, 1 - MOST - direct.high)
-        return holds(f"{told}.", margin=margin, **shared)
-    return undecided(f"Not every run agrees. {told}.", **shared)
+        return holds(f"{told}.", margin=margin, interval=chain)
+    return undecided(f"Not every run agrees. {told}.", interval=chain)
 
 
 @separation.figure
-def _separation_figure(cells: list[Arms]) -> Bars:
-    rates = {f"n = {c.n}, one query with a chain": c.chain for c in cells}
-    rates |= {f"n = {c.n}, {c.queries} without": c.solved for c in cells}
+def _separation_figure(s: Separation) -> Bars:
+    rates = {f"n = {c.n}, one query with a chain": c.chain for c in s.cells}
+    rates |= {f"n = {c.n}, {c.queries} without": c.solved for c in s.cells}
     return Bars.of_rates(rates, "share of runs solved", caption="The same samples for both arms.")

@@ -1,7 +1,6 @@
 """Appendix B: the first gradient on children and elsewhere; how many products are trivial."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,11 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning.chain.teacher import teacher_gradient
@@ -28,54 +30,68 @@ from paritylab.theory.ks_gradient import chained_fours, level_gradient, trivial_
 LINK = CosineLink()
 #: ε of N = n^(2+ε) in the samples.
 EPSILON = 0.5
+#: The power of n that the law allows elsewhere at that ε.
+ALLOWED = -2 - EPSILON / 8
 #: The leading term counts as reached within this share at the largest size.
 NEAR = 0.1
 #: How far the noise of a sample may be from its formula, as a factor.
 FACTOR = 1.25
 
 
-class ExactNode(NamedTuple):
+@record()
+class ExactNode:
     """The expected gradient of a node that sees M tokens, all inputs at once.
 
-    child: -∂L/∂w on a child over 2c/M². low, high: ∂L/∂w on the others over 4c/M³, by kind of
-    token. total: |sum over all tokens| over the children's part.
+    low, high: ∂L/∂w on tokens that are not children over 4c/M³, by kind of token. total: |sum over
+    all tokens| over the children's part.
     """
 
     n: int
     level: int
     tokens: int
-    child: float
-    low: float
-    high: float
-    total: float
+    child: float = shown("-∂L/∂w on a child over 2c/M²", predicted="1 in the limit")
+    low: float = shown("least ∂L/∂w elsewhere over 4c/M³")
+    high: float = shown("largest ∂L/∂w elsewhere over 4c/M³")
+    total: float = shown("sum over all tokens over the children's part")
+
+    def __str__(self) -> str:
+        return f"n = {self.n}, level {self.level}"
 
 
-class SampledStep(NamedTuple):
+@record()
+class SampledStep:
     """The gradient from N = n^(2+ε) rows, nodes of every level together.
 
-    child: mean over children of measured over exact, and its standard error. noise: root mean
-    square of the others over its formula. elsewhere: largest |∂L/∂w| on them. smallest: least
-    -∂L/∂w on a child.
+    child: mean over children of measured over exact, error: its standard error. noise: root mean
+    square elsewhere over its formula. elsewhere: largest |∂L/∂w| there. smallest: least -∂L/∂w on
+    a child.
     """
 
     n: int
     samples: int
-    child: float
-    error: float
-    noise: float
+    child: float = shown("children, sampled over exact")
+    error: float = shown("its standard error")
+    noise: float = shown("noise elsewhere over its formula", predicted=1)
     elsewhere: float
     smallest: float
 
+    def __str__(self) -> str:
+        return f"n = {self.n}, N = {self.samples:,}"
 
-class FirstGradient(NamedTuple):
+    @derived("least on a child over largest elsewhere")
+    def contrast(self) -> float:
+        return self.smallest / self.elsewhere
+
+
+@record(evidence="sampled")
+class FirstGradient:
     """exact: nodes on the first, a middle and the last level. sampled: by size."""
 
     exact: list[ExactNode]
     sampled: list[SampledStep]
 
-    @property
+    @derived("power of n of the largest sampled gradient elsewhere", predicted=f"≤ {ALLOWED:g}")
     def exponent(self) -> float:
-        """Of the largest gradient elsewhere, in n."""
         n, largest = zip(*((s.n, s.elsewhere) for s in self.sampled), strict=True)
         return float(np.polyfit(np.log(n), np.log(largest), 1)[0])
 
@@ -139,7 +155,7 @@ def _sampled_step(n: int, seed: int) -> SampledStep:
 @gradient_law.judge
 def _gradient_law(g: FirstGradient) -> Judged:
     first, last = g.exact[0].n, g.exact[-1].n
-    low, high = (pick(getattr(node, name) for node in g.exact) for pick, name in _ENDS)
+    low, high = min(node.low for node in g.exact), max(node.high for node in g.exact)
     noise = [step.noise for step in g.sampled]
     off = max(abs(step.child - 1) / step.error for step in g.sampled)
     text = (
@@ -150,36 +166,16 @@ def _gradient_law(g: FirstGradient) -> Judged:
         f"others scatter {min(noise):.2f} to {max(noise):.2f} times as their formula says, and the "
         f"largest of them falls like n^{g.exponent:.2f}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": len(g.exact) + len(g.sampled),
-        "margin": min(abs(g.exponent + 2 + EPSILON / 8), abs(NEAR - g.gap(last))),
-        "measured": {
-            "child over 2c/M², by n and level": {
-                f"n = {x.n}, level {x.level}": x.child for x in g.exact
-            },
-            "others over 4c/M³, least and most": [low, high],
-            "sum over all tokens over the children's part, largest": max(x.total for x in g.exact),
-            "exponent of the largest gradient elsewhere": g.exponent,
-            "least on a child over largest elsewhere": {
-                f"n = {s.n}": s.smallest / s.elsewhere for s in g.sampled
-            },
-            "noise over its formula": noise,
-        },
-        "predicted": {"exponent of the largest gradient elsewhere": f"≤ {-2 - EPSILON / 8:g}"},
-    }
+    margin = min(abs(g.exponent - ALLOWED), abs(NEAR - g.gap(last)))
     if off > 5 or max(noise) > FACTOR or min(noise) < 1 / FACTOR:
-        return undecided(f"Samples and the exact law do not agree. {text}", **shared)
+        return undecided(f"Samples and the exact law do not agree. {text}")
     if g.gap(last) > NEAR or g.gap(last) > g.gap(first):
         instead = f"At n = {last} a child has 2c/M² to {g.gap(last):.0%} only."
-        return refuted(f"The leading term is another. {text}", instead=instead, **shared)
-    if g.exponent > -2 - EPSILON / 8:
+        return refuted(f"The leading term is another. {text}", instead=instead, margin=margin)
+    if g.exponent > ALLOWED:
         instead = f"Elsewhere the largest gradient falls like n^{g.exponent:.2f} only."
-        return corrected(text, instead=instead, **shared)
-    return holds(f"{text} The printed bound n^(-2-ε/8) leaves room.", **shared)
-
-
-_ENDS = ((min, "low"), (max, "high"))
+        return corrected(text, instead=instead, margin=margin)
+    return holds(f"{text} The printed bound n^(-2-ε/8) leaves room.", margin=margin)
 
 
 @gradient_law.figure
@@ -199,19 +195,25 @@ def _gradient_law_figure(g: FirstGradient) -> Lines:
     return Lines([*exact, *seen, printed], "n", "|∂L/∂w|", log="xy", caption="At W = 0, k = n/2.")
 
 
-class Fours(NamedTuple):
-    """Trivial products of four tokens below the root, n = 2k.
+@record(evidence="exact")
+class Fours:
+    """Trivial products of four tokens below the root, counted (see theory.ks_gradient).
 
-    total, chained, most: counted (see theory.ks_gradient). formula: 24·2 for every node of height 2
-    or more. tokens: M.
+    tokens: M. formula: 24·2 for every node of height 2 or more.
     """
 
     n: np.ndarray
     tokens: np.ndarray
-    total: np.ndarray
-    chained: np.ndarray
+    total: np.ndarray = shown(
+        "trivial products", by="sizes", predicted="3M² - 2M + 48·(nodes of height ≥ 2)"
+    )
+    chained: np.ndarray = shown("those not of two equal pairs", by="sizes", against="formula")
     formula: np.ndarray
-    most: np.ndarray
+    most: np.ndarray = shown("most with one token given", by="sizes", predicted="O(n)")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
 
     def exponent(self, counts: np.ndarray) -> float:
         """In the number of tokens, between the two largest sizes."""
@@ -253,16 +255,11 @@ def _trivial_tuples(f: Fours) -> Judged:
         f"2 or more, off by {stray}). With one token given at most "
         f"{', '.join(map(str, f.most))} are left. They grow like M^{all_of:.2f} and M^{given:.2f}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "runs": len(f.n),
-        "margin": min(abs(2.2 - all_of), abs(1.2 - given)),
-        "predicted": {"total": "3M² - 2M + 48·(nodes of height ≥ 2)"},
-    }
+    margin = min(abs(2.2 - all_of), abs(1.2 - given))
     if all_of > 2.2 or given > 1.2:
         instead = f"The counts grow like M^{all_of:.2f} and, with one token given, M^{given:.2f}."
-        return refuted(text, instead=instead, **shared)
+        return refuted(text, instead=instead, margin=margin)
     if stray > 0:
         instead = f"O(n²) and O(n) in all; {stray} of them are of another kind."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
+        return corrected(text, instead=instead, margin=margin)
+    return holds(text, margin=margin)

@@ -1,7 +1,6 @@
 """Without a chain, all inputs: how little a gradient says about the target (Proposition 3, 1)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,11 +14,15 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
     holds,
+    record,
     refuted,
+    shown,
 )
 from paritylab.claims.ks.gradient_spread import (
     all_signs,
+    direct_model,
     every_subset,
     gradient_spread,
     linear_variance,
@@ -32,7 +35,7 @@ from paritylab.claims.ks.queries import (
     mean_descent,
     use_of_parseval,
 )
-from paritylab.models import LINKS, ChainModel
+from paritylab.models import ChainModel
 
 #: Of a bound that is met exactly, rounding in float32 may leave this much.
 ROUNDING = 1e-5
@@ -40,25 +43,26 @@ ROUNDING = 1e-5
 CONSTANT = 8.0
 
 
-def direct_model(n: int, k: int, scale: float, seed: int) -> ChainModel:
-    """The chain model at random scores, asked for its last token only."""
-    scores = scale * np.random.default_rng([seed, n]).normal(size=(n + k - 1, k - 1))
-    return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
-
-
-class Variances(NamedTuple):
+@record(evidence="exact")
+class Variances:
     """Variance of the gradient of E(h - f)² over all targets, in units of E‖∇f‖²/|H|.
 
-    n, k: sizes. zero, random: the chain's last token at W = 0 and at random W, one entry per size.
-    features: f = Σ_p θ_p·p over all six pairs of four bits, θ = 0. doubled: the same, targets ±2.
+    zero, random: of the chain's last token. features: of f = Σ_p θ_p·p over all six pairs of four
+    bits at θ = 0. doubled: the same with targets ±2.
     """
 
     n: np.ndarray
     k: np.ndarray
-    zero: np.ndarray
-    random: np.ndarray
-    features: float
-    doubled: float
+    zero: np.ndarray = shown("variance over F²/|H|, chain at W = 0", by="sizes", predicted="≤ 1")
+    random: np.ndarray = shown(
+        "variance over F²/|H|, chain at random W", by="sizes", predicted="≤ 1"
+    )
+    features: float = shown("variance over F²/|H|, six features", predicted="≤ 1")
+    doubled: float = shown("variance over F²/|H|, six features and targets ±2")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}, k = {k}" for n, k in zip(self.n, self.k, strict=True)]
 
     @property
     def largest(self) -> float:
@@ -104,30 +108,18 @@ def _prop3(v: Variances) -> Judged:
         f"f = Σ θ_p·p over the six pairs of four bits has a variance of {v.features:.2f} times "
         f"F²/|H| at θ = 0, and {v.doubled:.2f} times if targets are ±2"
     )
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": min(abs(v.features - 1), abs(4 - v.largest)),
-        "runs": 2 * len(v.n) + 2,
-        "measured": {
-            "variance over F²/|H|, six features": v.features,
-            "the same, targets ±2": v.doubled,
-            "largest variance over F²/|H|, chain": share,
-            "variance over F²/|H|, chain at W = 0, by size": v.zero,
-            "variance over F²/|H|, chain at random W, by size": v.random,
-        },
-        "predicted": {"variance over F²/|H|, six features": "≤ 1"},
-    }
+    margin = min(abs(v.features - 1), abs(4 - v.largest))
     if v.largest > 4 + ROUNDING:
         instead = f"No constant up to 4 saves the bound: the largest variance is {v.largest:.2f}."
-        return refuted(f"{plain}; {chain}.", instead=instead, **shared)
+        return refuted(f"{plain}; {chain}.", instead=instead, margin=margin)
     if max(v.largest, v.doubled) <= 1 + ROUNDING:
-        return holds(f"The bound is kept: {plain}; {chain}.", **shared)
+        return holds(f"The bound is kept: {plain}; {chain}.", margin=margin)
     return corrected(
         f"The constant is missing: {plain}; {chain}.",
         instead=f"At most 4F²/|H| if targets are bounded by 1 (F²/|H| for half the loss): the "
         f"largest variance met is {v.largest:.2f} times F²/|H|.",
+        margin=margin,
         counterexample=True,
-        **shared,
     )
 
 
@@ -144,50 +136,69 @@ def _prop3_figure(v: Variances) -> Lines:
     )
 
 
-class Hiding(NamedTuple):
+@record(evidence="exact")
+class Hiding:
     """Queries at one size, for every target and input.
 
-    printed: share of targets that an oracle of error e^(-n/3) reveals to fixed queries. fixed,
-    descent: share revealed over 4F²T/(|P|ε²), largest over all errors ε, for queries at zero and
-    random W and for gradient descent. beaten: share on which the end of the descent beats ½ by g,
-    over 1/(4g²|P|), largest over all g.
+    fixed, descent: share revealed over 4F²T/(|P|ε²), largest over all errors ε, for queries at zero
+    and random W and for gradient descent. beaten: share on which the end of the descent beats ½ by
+    g, over 1/(4g²|P|), largest over all g.
     """
 
     n: int
     k: int
-    queries: int
-    printed: float
+    queries: int = shown("queries")
+    printed: float = shown("share revealed at error e^(-n/3)", against="allowed")
     fixed: float
     descent: float
     beaten: float
 
+    def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
     @property
+    def allowed(self) -> float:
+        return float(np.exp(-self.n / 3))
+
+    @derived("share of the repaired bounds used", predicted="≤ 1")
     def used(self) -> float:
-        """Of the repaired bounds."""
         return max(self.fixed, self.descent, self.beaten)
 
 
-class Rates(NamedTuple):
+@record(evidence="exact")
+class Rates:
     """What a learner gets from an oracle of error C·e^(-n/3), k = n/2, by size n.
 
-    decoded: share of targets that one query tells apart. features, gradient: of its model.
-    better: share on which a fixed random answer beats ½ - e^(-n). advantage: half of those beat ½
-    by this much.
+    decoded: by one query, with a model of so many features and such a gradient. advantage: half of
+    the targets on which a fixed answer is better than chance beat ½ by this much.
     """
 
     n: np.ndarray
-    decoded: np.ndarray
-    features: np.ndarray
-    gradient: np.ndarray
-    better: np.ndarray
+    decoded: np.ndarray = shown("share of targets identified by one query", by="sizes")
+    features: np.ndarray = shown("features of that query's model", by="sizes")
+    gradient: np.ndarray = shown("largest ‖∇f‖² of that model", by="sizes")
+    better: np.ndarray = shown("share on which a fixed answer beats ½ - e^(-n)", by="sizes")
     advantage: np.ndarray
 
-    def slope(self, values: np.ndarray) -> float:
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @derived("exponent of the share identified", predicted="≤ -1/3")
+    def share(self) -> float:
+        return self._slope(self.decoded)
+
+    @derived("exponent of the advantage of a fixed answer", predicted="≤ -1")
+    def luck(self) -> float:
+        return self._slope(self.advantage)
+
+    def _slope(self, values: np.ndarray) -> float:
         """d ln(values)/dn."""
         return float(np.polyfit(self.n, np.log(np.maximum(values, 1e-300)), 1)[0])
 
 
-class Oracle(NamedTuple):
+@record(evidence="exact")
+class Oracle:
     """cells: what queries reveal. rates: how it falls with n."""
 
     cells: list[Hiding]
@@ -247,7 +258,7 @@ def _answers(model: ChainModel, signs: np.ndarray) -> np.ndarray:
 @thm1.judge
 def _thm1(o: Oracle) -> Judged:
     rates = o.rates
-    share, loss = rates.slope(rates.decoded), rates.slope(rates.advantage)
+    share, loss = rates.share, rates.luck
     used = max(cell.used for cell in o.cells)
     listed = "; ".join(
         f"n = {c.n}, k = {c.k}: {c.queries} fixed queries use {c.fixed:.1%} of the first bound, as "
@@ -263,21 +274,12 @@ def _thm1(o: Oracle) -> Judged:
         f"n = {rates.n[-1]}, on half of them by {rates.advantage[-1]:.2g} = "
         f"{rates.advantage[-1] * 2 ** (rates.n[-1] / 2):.2f}·2^(-n/2)"
     )
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": min(abs(1 - used), abs(share + 1 / 3), abs(loss + 1)),
-        "runs": 2 * sum(c.queries for c in o.cells) + 2 * len(rates.n),
-        "measured": _thm1_numbers(o),
-        "predicted": {
-            "exponent of the share identified": "≤ -1/3",
-            "exponent of the advantage of a fixed answer": "≤ -1",
-        },
-    }
+    margin = min(abs(1 - used), abs(share + 1 / 3), abs(loss + 1))
     if used > 1 + ROUNDING:
-        instead = f"Not even Chebyshev's share is kept: {listed}."
-        return refuted(f"The oracle reveals too much: {ends}; {luck}.", instead=instead, **shared)
+        instead, seen = f"Not even Chebyshev's share is kept: {listed}.", f"{ends}; {luck}"
+        return refuted(f"The oracle reveals too much: {seen}.", instead=instead, margin=margin)
     if share <= -1 / 3 and loss <= -1:
-        return holds(f"{listed}. One query identifies a share {ends}; {luck}.", **shared)
+        return holds(f"{listed}. One query identifies a share {ends}; {luck}.", margin=margin)
     return corrected(
         f"The rates are too good: against every oracle of error {CONSTANT:g}e^(-n/3) one query "
         f"identifies a share {ends}; {luck}.",
@@ -285,27 +287,9 @@ def _thm1(o: Oracle) -> Judged:
         "4F²T/(|P|ε²) of targets, and a fixed answer beats ½ by g on at most a share 1/(4g²|P|); "
         "since |P| ≤ 2^n, error and share can fall together like 2^(-n/3), not like e^(-n/3). "
         f"{listed}.",
+        margin=margin,
         counterexample=True,
-        **shared,
     )
-
-
-def _thm1_numbers(o: Oracle) -> dict[str, Any]:
-    rates = o.rates
-    return {
-        "exponent of the share identified": rates.slope(rates.decoded),
-        "exponent of the advantage of a fixed answer": rates.slope(rates.advantage),
-        "share identified by one query, by size": rates.decoded,
-        "features of that query's model, by size": rates.features,
-        "largest ‖∇f‖² of that model, by size": rates.gradient,
-        "share on which a fixed answer beats ½ - e^(-n), by size": rates.better,
-        **{
-            f"revealed at error e^(-n/3), n = {c.n}, k = {c.k} (e^(-n/3) = "
-            f"{np.exp(-c.n / 3):.3f})": c.printed
-            for c in o.cells
-        },
-        **{f"share of the repaired bounds used, n = {c.n}, k = {c.k}": c.used for c in o.cells},
-    }
 
 
 @thm1.figure

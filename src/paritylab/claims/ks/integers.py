@@ -1,7 +1,6 @@
 """Theorem 7's integer weights: what (11) says of them, and rounding weights or updates."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,8 +15,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning.chain.levels import Stream, level_step, loss_and_gradient
@@ -39,42 +42,50 @@ K, AT, SAMPLES, STEPS = 8, 64, 2**18, 3
 WEIGHTS = (8, 10, 12, 14, 16)
 
 
-class Exact(NamedTuple):
-    """Weights by level after one exact step, before rounding.
-
-    children: of the two children. others: the irrelevant weight farthest from 0, over all levels.
-    """
+@record()
+class Exact:
+    """Weights by level after one exact step, before rounding."""
 
     n: int
-    children: list[float]
-    others: float
+    children: list[float] = shown("weight of a child before rounding, by level")
+    others: float = shown("irrelevant weight farthest from 0 before rounding", predicted=0)
+
+    def __str__(self) -> str:
+        return f"n = {self.n}"
 
 
-class RoundedStep(NamedTuple):
+@record()
+class RoundedStep:
     """Irrelevant weights of the first level after STEPS steps from SAMPLES rows: share that rounds
     to -1 or beyond, measured and as a Gaussian around the exact value says; number of weights."""
 
     n: int
-    share: float
+    share: float = shown("irrelevant weights that round to -1 (share)", against="predicted")
     predicted: float
-    weights: int
+    weights: int = drawn()
+
+    def __str__(self) -> str:
+        return f"n = {self.n}, {SAMPLES:,} rows"
 
 
-class Weights(NamedTuple):
-    """exact, sampled: by size. errors: largest |ŷ - y| at n = AT for children's WEIGHTS, all
-    others 0. moved: largest η|∂L/∂w| once every level is trained. zero_from: by formula, the least
-    n (a power of two) from which less than one of the irrelevant weights misses 0 when N = n^2.5.
-    """
+@record()
+class Weights:
+    """errors: |ŷ - y| at n = AT for children's WEIGHTS, all others 0. moved: η|∂L/∂w| once every
+    level is trained. zero_from: the least power of two n from which, by formula, less than one of
+    the irrelevant weights misses 0 when N = n^2.5."""
 
     exact: list[Exact]
     sampled: list[RoundedStep]
-    errors: np.ndarray
-    moved: float
-    zero_from: float
+    errors: np.ndarray = shown("largest error", by="weights")
+    moved: float = shown("trained weights move by at most", predicted="below ½")
+    zero_from: float = shown("irrelevant weights all 0 from n (formula)")
 
     @property
+    def weights(self) -> list[str]:
+        return [f"children at {weight}" for weight in WEIGHTS]
+
+    @derived("d ln(error)/dw in the children's weight w", predicted="below 0")
     def slope(self) -> float:
-        """d ln(error)/dw."""
         return float(np.polyfit(WEIGHTS, np.log(np.maximum(self.errors, 1e-300)), 1)[0])
 
 
@@ -191,30 +202,19 @@ def _weights(w: Weights) -> Judged:
         f"to {w.errors[-1]:.1e}. By formula less than one irrelevant weight misses 0 from "
         f"n = {w.zero_from:.0f} on with N = n^2.5, k = n/2."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": len(w.exact) + sum(step.weights for step in w.sampled),
-        "margin": min(abs(0.5 - abs(last.others)), abs(0.5 - w.moved), abs(w.slope + 0.5)),
-        "measured": {
-            "irrelevant weight before rounding": {e.n: e.others for e in w.exact},
-            f"share rounding to -1 from {SAMPLES:,} rows": {s.n: s.share for s in w.sampled},
-            "largest error by weight of the children": list(w.errors),
-            "trained weights move by": w.moved,
-            "irrelevant weights all 0 from n": w.zero_from,
-        },
-        "predicted": {"irrelevant weights": 0, "slope": "< 0"},
-    }
+    margin = min(abs(0.5 - abs(last.others)), abs(0.5 - w.moved), abs(w.slope + 0.5))
     if apart > 0.1:
-        return undecided(f"Formula and samples differ by {apart:.0%}. {text}", **shared)
+        return undecided(f"Formula and samples differ by {apart:.0%}. {text}")
     if abs(last.others) > 0.5 or abs(last.others) > abs(first.others):
         instead = f"Irrelevant weights go to {round(last.others)}, not to 0."
-        return refuted(text, instead=instead, **shared)
+        return refuted(text, instead=instead, margin=margin)
     if w.slope > -0.5:
-        return refuted(text, instead=f"The error falls like e^({w.slope:.2f}w) only.", **shared)
+        instead = f"The error falls like e^({w.slope:.2f}w) only."
+        return refuted(text, instead=instead, margin=margin)
     if w.moved > 0.5 or not np.isfinite(w.zero_from):
         instead = "Trained weights move on, or irrelevant ones do not all reach 0, as measured."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
+        return corrected(text, instead=instead, margin=margin)
+    return holds(text, margin=margin)
 
 
 @weights.figure
@@ -229,17 +229,14 @@ def _weights_figure(w: Weights) -> SideBySide:
     )
 
 
-class Quantised(NamedTuple):
-    """Rounding the new weight against adding the rounded update, from integer weights.
+@record(evidence="exact")
+class Quantised:
+    """Rounding the new weight against adding the rounded update, from integer weights."""
 
-    apart: share of random updates for which the two differ. halves_even, halves_up: share of
-    updates that end on a half, with halves rounded to even, as arrays do, and upwards.
-    """
-
-    apart: float
-    halves_even: float
-    halves_up: float
-    updates: int
+    apart: float = shown("random updates for which the two differ (share)", predicted=0)
+    halves_even: float = shown("updates on a half for which they do, halves to even (share)")
+    halves_up: float = shown("updates on a half for which they do, halves upwards (share)")
+    updates: int = drawn()
 
 
 @claim(
@@ -275,15 +272,10 @@ def _quantised(q: Quantised) -> Judged:
         f"halves are rounded to even, as arrays do, and in {q.halves_up:.0%} if they are rounded "
         "up; the proof's choice of η leaves no such updates."
     )
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "runs": q.updates,
-        "margin": q.apart if q.apart > 0 else 1.0,
-        "predicted": {"apart": 0},
-    }
+    margin = q.apart if q.apart > 0 else 1.0
     if q.apart > 0.01:
-        return refuted(text, instead="The two ways of rounding are different.", **shared)
+        return refuted(text, instead="The two ways of rounding are different.", margin=margin)
     if q.apart > 0 or q.halves_up > 0:
         instead = f"The same for all but {max(q.apart, q.halves_up):.1%} of updates."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
+        return corrected(text, instead=instead, margin=margin)
+    return holds(text, margin=margin)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning.chain.chain_accuracy import prefix_means
@@ -28,22 +31,31 @@ from paritylab.problem.walsh import largest_means
 from paritylab.statistics import Rate
 from paritylab.theory.ks import lemma9_kappa, lemma10_bounds
 
+#: Shares of bits in the hidden set at which Lemma 8 is tried, besides all of them.
+QUARTERS = ("k = n/4", "k = n/2", "k = 3n/4")
 
-class Averages(NamedTuple):
-    """|E_p p(x)| over uniform x, by size n.
 
-    tails: P(|E_p p(x)| > e^(-n/8)) for k = n/4, n/2, 3n/4, (ratios, sizes). gap: of its mean square
-    from 1/C(n,k), largest. whole: smallest |E_p p(x)| over all x at k = n.
-    """
+@record(evidence="exact")
+class Averages:
+    """|E_p p(x)| over uniform x, by size n."""
 
     n: np.ndarray
-    tails: np.ndarray
-    gap: float
-    whole: np.ndarray
+    tails: np.ndarray = shown("P(|E_p p(x)| > e^(-n/8)), by size", by="quarters")
+    gap: float = shown("mean square over 1/C(n,k), off by")
+    whole: np.ndarray = shown(
+        "smallest |E_p p(x)| at k = n", by="sizes", predicted="≤ e^(-Ω(n)) at most x"
+    )
 
     @property
+    def quarters(self) -> tuple[str, ...]:
+        return QUARTERS
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @derived("exponent of the slowest tail in n")
     def slope(self) -> float:
-        """d ln(tail)/dn, the largest of the three."""
         logs = np.log(np.maximum(self.tails, 1e-300))
         return float(max(np.polyfit(self.n, each, 1)[0] for each in logs))
 
@@ -55,14 +67,12 @@ class Averages(NamedTuple):
     statement="If k = Θ(n), |E_p p(x)| ≤ e^(-Ω(n)) with probability 1 - e^(-Ω(n)) over x.",
     quick={"sizes": (16, 32, 64)},
     full={"sizes": (16, 32, 64, 128, 256)},
-    settings={"threshold": "e^(-n/8)", "k": "n/4, n/2, 3n/4 and n"},
+    settings={"threshold": "e^(-n/8)", "k": (*QUARTERS, "k = n")},
     seconds=(1, 1, 5),
 )
 def lemma8(trial: Trial, sizes: Sequence[int] = (16, 32, 64, 128)) -> Averages:
-    quarters = [[n * part // 4 for n in sizes] for part in (1, 2, 3)]
     tails = [
-        [mean_label_tail(n, k, np.exp(-n / 8)) for n, k in zip(sizes, ks, strict=True)]
-        for ks in quarters
+        [mean_label_tail(n, n * part // 4, np.exp(-n / 8)) for n in sizes] for part in (1, 2, 3)
     ]
     gap = max(abs(mean_label_square(n, n // 2) * comb(n, n // 2) - 1) for n in sizes)
     whole = [np.abs(mean_label(n, n)).min() for n in sizes]
@@ -75,35 +85,25 @@ def _lemma8(a: Averages) -> Judged:
         f"at k = n/4, n/2 and 3n/4 P(|E_p p(x)| > e^(-n/8)) falls like e^({a.slope:.2f}n) or "
         f"faster up to n = {a.n[-1]}"
     )
-    largest = float((a.whole / np.exp(-a.n / 8)).max())
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": min(abs(a.slope), abs(float(a.whole[-1]) - float(np.exp(-a.n[-1] / 8)))),
-        "runs": 4 * len(a.n),
-        "measured": {
-            "exponent of the tail, n - k of order n": a.slope,
-            "tail at k = n/4, n/2, 3n/4, by size": a.tails,
-            "smallest |E_p p(x)| at k = n, by size": a.whole,
-            "mean square over 1/C(n,k), off by": a.gap,
-        },
-        "predicted": {"smallest |E_p p(x)| at k = n, by size": "≤ e^(-Ω(n)) at most x"},
-    }
+    above = float((a.whole / np.exp(-a.n / 8)).max())
+    margin = min(abs(a.slope), abs(float(a.whole[-1]) - float(np.exp(-a.n[-1] / 8))))
     if a.slope >= 0:
         instead = f"Only the mean square is as small as 1/C(n,k) (to {a.gap:.0e}); {inner}."
-        return refuted(f"The tail does not fall: {inner}.", instead=instead, **shared)
-    if largest <= 1:
-        return holds(f"Also at k = n; {inner}.", **shared)
+        return refuted(f"The tail does not fall: {inner}.", instead=instead, margin=margin)
+    if above <= 1:
+        return holds(f"Also at k = n; {inner}.", margin=margin)
     return corrected(
         f"k = n is k = Θ(n), and |E_p p(x)| is at least {a.whole[-1]:.2g} at every x of "
         f"n = {a.n[-1]}; {inner}.",
         instead=f"k and n - k of order n: {inner}. The root mean square is 1/√C(n,k) (to "
         f"{a.gap:.0e}).",
+        margin=margin,
         counterexample=True,
-        **shared,
     )
 
 
-class Concentration(NamedTuple):
+@record()
+class Concentration:
     """Largest |empirical mean| of nontrivial products of at most four tokens, over draws.
 
     failures: the p that were tried. exceeded, with_m: draws above κ(p), for tokens below m as
@@ -113,9 +113,20 @@ class Concentration(NamedTuple):
 
     cells: list[tuple[int, int, int]]
     failures: list[float]
-    exceeded: list[Rate]
-    with_m: list[Rate]
+    exceeded: list[Rate] = shown(
+        "draws above κ", by="levels", predicted="at most a share p", counts=False
+    )
+    with_m: list[Rate] = shown("the same with token m", by="levels", counts=False)
+    draws: int = drawn()
     means: np.ndarray
+
+    @property
+    def levels(self) -> list[str]:
+        return [f"p = {p:g}" for p in self.failures]
+
+    @derived("median largest mean over κ")
+    def median(self) -> float:
+        return float(np.median(self.means))
 
 
 @claim(
@@ -144,40 +155,28 @@ def lemma9(
     exceeded, with_m = (
         [Rate.of(flags) for flags in np.concatenate(both).T] for both in zip(*above, strict=True)
     )
-    return Concentration(list(cells), failures, exceeded, with_m, printed / kappas[0])
+    means = printed / kappas[0]
+    return Concentration(list(cells), failures, exceeded, with_m, draws * len(cells), means)
 
 
 @lemma9.judge
 def _lemma9(c: Concentration) -> Judged:
-    low = max(rate.low - p for rate, p in zip(c.exceeded, c.failures, strict=True))
-    high = max(rate.high - p for rate, p in zip(c.exceeded, c.failures, strict=True))
-    told = ", ".join(f"{rate} at p = {p:g}" for rate, p in zip(c.exceeded, c.failures, strict=True))
-    proof = ", ".join(f"{rate}" for rate in c.with_m)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": c.exceeded[-1].interval,
-        "margin": min(abs(low), abs(high)),
-        "runs": c.exceeded[-1].runs,
-        "measured": {
-            **{
-                f"share of draws above κ, p = {p:g}": rate.value
-                for rate, p in zip(c.exceeded, c.failures, strict=True)
-            },
-            "the same with token m": [rate.value for rate in c.with_m],
-            "median largest mean over κ": float(np.median(c.means)),
-        },
-        "predicted": {"share of draws above κ": "≤ p"},
-    }
+    pairs = list(zip(c.exceeded, c.failures, strict=True))
+    low, high = max(rate.low - p for rate, p in pairs), max(rate.high - p for rate, p in pairs)
+    told = "; ".join(f"{rate} at p = {p:g}" for rate, p in pairs)
+    margin, interval = min(abs(low), abs(high)), c.exceeded[-1]
     if low > 0:
-        instead = f"The median largest mean is {np.median(c.means):.2f}κ; above κ are {told}."
-        return refuted(f"κ is exceeded too often: {told}.", instead=instead, **shared)
+        instead = f"The median largest mean is {c.median:.2f}κ; above κ are {told}."
+        text = f"κ is exceeded too often: {told}."
+        return refuted(text, instead=instead, margin=margin, interval=interval)
     if high > 0:
-        return undecided(f"Too few draws: above κ are {told}.", **shared)
+        return undecided(f"Too few draws: above κ are {told}.", margin=margin, interval=interval)
     return holds(
-        f"Above κ are {told} of draws; the median largest mean is {np.median(c.means):.2f}κ. The "
+        f"Draws above κ: {told}; the median largest mean is {c.median:.2f}κ. The "
         "proof of Theorem 5 also contracts token m itself, which the printed index set leaves out; "
-        f"with it the shares are {proof}.",
-        **shared,
+        f"with it: {'; '.join(map(str, c.with_m))}.",
+        margin=margin,
+        interval=interval,
     )
 
 
@@ -193,26 +192,36 @@ def _lemma9_figure(c: Concentration) -> Histogram:
     )
 
 
-class Prefixes(NamedTuple):
-    """Means of the first d_l tokens on unlabelled strings, one entry per cell.
+@record()
+class PrefixCell:
+    """Means of the first d_l tokens on unlabelled strings.
 
-    n, k: sizes. exceeded: draws in which the largest mean exceeds 2(√2+1)√(ln(2n'/p)/n), or a token
-    is constant. allowed: (log2 k + 1)·p. middle: draws above the proof's middle line as printed.
-    largest: its 95 % quantile. strings: n'.
+    exceeded: draws in which the largest mean exceeds 2(√2+1)√(ln(2n'/p)/n), or a token is constant.
+    allowed: (log2 k + 1)·p. middle: draws above the proof's middle line as printed.
     """
 
-    n: np.ndarray
-    k: np.ndarray
-    exceeded: list[Rate]
-    allowed: np.ndarray
-    middle: list[Rate]
-    largest: np.ndarray
+    n: int
+    k: int
+    exceeded: Rate = shown("draws that fail", against="allowed")
+    allowed: float
+    middle: Rate = shown("draws above the printed middle line", counts=False)
+    largest: float = shown("95 % quantile of the largest mean")
+
+    def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+
+@record()
+class Prefixes:
+    """strings: n', the unlabelled strings of a draw."""
+
+    cells: list[PrefixCell]
     strings: int
 
-    @property
+    @derived("exponent of the largest mean in n", predicted="≤ -1/4")
     def exponent(self) -> float:
-        """Of the largest mean in n."""
-        return float(np.polyfit(np.log(self.n), np.log(self.largest), 1)[0])
+        n, largest = zip(*((cell.n, cell.largest) for cell in self.cells), strict=True)
+        return float(np.polyfit(np.log(n), np.log(largest), 1)[0])
 
 
 @claim(
@@ -231,66 +240,48 @@ def lemma10(
     cells: Sequence[tuple[int, int]] = ((64, 2), (64, 32), (256, 2), (256, 128)),
     draws: int = 200,
 ) -> Prefixes:
-    strings, failure, columns = 256, 0.03, []
+    strings, failure, made = 256, 0.03, []
     for n, k in trial.track(cells):
         keys = fold_keys(as_key(trial.seed), np.arange(draws))
         means = prefix_means(random_tree(trial.seed, n, k), strings, keys)
         middle, last = lemma10_bounds(n, k, strings, failure)
         exceeded = Rate.of((means.largest > last) | means.constant)
-        quantile = np.quantile(means.largest, 0.95)
-        columns.append(
-            (exceeded, k.bit_length() * failure, Rate.of(means.largest > middle), quantile)
-        )
-    rates, allowed, above, largest = zip(*columns, strict=True)
-    sizes, leaves = np.array(cells).T
-    return Prefixes(
-        sizes, leaves, list(rates), np.array(allowed), list(above), np.array(largest), strings
-    )
+        above, quantile = Rate.of(means.largest > middle), float(np.quantile(means.largest, 0.95))
+        made.append(PrefixCell(n, k, exceeded, k.bit_length() * failure, above, quantile))
+    return Prefixes(made, strings)
 
 
 @lemma10.judge
 def _lemma10(p: Prefixes) -> Judged:
-    low = max(rate.low - ok for rate, ok in zip(p.exceeded, p.allowed, strict=True))
-    high = max(rate.high - ok for rate, ok in zip(p.exceeded, p.allowed, strict=True))
-    told = "; ".join(
-        f"n = {n}, k = {k}: {rate} of draws (allowed {ok:.0%})"
-        for n, k, rate, ok in zip(p.n, p.k, p.exceeded, p.allowed, strict=True)
-    )
+    low = max(cell.exceeded.low - cell.allowed for cell in p.cells)
+    high = max(cell.exceeded.high - cell.allowed for cell in p.cells)
+    told = "; ".join(f"{c.exceeded} at {c} (allowed {100 * c.allowed:.0f} %)" for c in p.cells)
     law = f"The largest mean falls like n^{p.exponent:.2f}"
-    worst = max(range(len(p.n)), key=lambda at: p.middle[at].low - p.allowed[at])
+    worst = max(p.cells, key=lambda cell: cell.middle.low - cell.allowed)
     slip = (
-        f" The proof's middle line as printed is exceeded in {p.middle[worst]} of draws at "
-        f"n = {p.n[worst]}, k = {p.k[worst]}: the n inputs are counted as k; its last line stands."
-        if p.middle[worst].low > p.allowed[worst]
+        f" The proof's middle line as printed is exceeded in {worst.middle} draws at {worst}: the "
+        "n inputs are counted as k; its last line stands."
+        if worst.middle.low > worst.allowed
         else ""
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": p.exceeded[0].interval,
-        "margin": min(abs(low), abs(high), abs(p.exponent + 0.25)),
-        "runs": sum(rate.runs for rate in p.exceeded),
-        "measured": {
-            "exponent of the largest mean in n": p.exponent,
-            "95 % quantile of the largest mean, by case": p.largest,
-            "draws that fail, by case": [str(rate) for rate in p.exceeded],
-            "draws above the printed middle line, by case": [str(rate) for rate in p.middle],
-        },
-        "predicted": {"exponent of the largest mean in n": "≤ -1/4"},
-    }
+    margin, interval = min(abs(low), abs(high), abs(p.exponent + 0.25)), p.cells[0].exceeded
     if low > 0:
         instead = f"{law}, with a larger constant than 2(√2+1)√ln(2n'/p)."
-        return refuted(f"The last line fails: {told}.", instead=instead, **shared)
+        text = f"The last line fails: {told}."
+        return refuted(text, instead=instead, margin=margin, interval=interval)
     if p.exponent > -0.25:
-        return refuted(f"{law}; {told}.", instead=f"{law}.", **shared)
+        text = f"{law}; {told}."
+        return refuted(text, instead=f"{law}.", margin=margin, interval=interval)
     if high > 0:
-        return undecided(f"Too few draws: {told}.", **shared)
-    return holds(f"{law}. Its last line with the constant fails in {told}.{slip}", **shared)
+        return undecided(f"Too few draws: {told}.", margin=margin, interval=interval)
+    text = f"{law}. Draws that fail its last line with the constant: {told}.{slip}"
+    return holds(text, margin=margin, interval=interval)
 
 
 @lemma10.figure
 def _lemma10_figure(p: Prefixes) -> Lines:
-    order = np.argsort(p.n, kind="stable")
-    n, measured = p.n[order], p.largest[order]
+    cells = sorted(p.cells, key=lambda cell: cell.n)
+    n, measured = (np.array([getattr(cell, name) for cell in cells]) for name in ("n", "largest"))
     guide = measured[0] * (n / n[0]) ** -0.25
     return Lines(
         [Line("95 % quantile", n, measured), Line("n^(-1/4)", n, guide, style="--")],

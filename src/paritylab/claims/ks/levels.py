@@ -201,6 +201,7 @@ class Rounds:
     full={"sizes": (8, 16, 32, 64)},
     settings={"scores": "each node on its last visible token and one input", "n": "2k"},
     seconds=(2, 5, 10),
+    counted=False,
 )
 def level_mask(trial: Trial, sizes: Sequence[int] = (8, 16, 32)) -> Rounds:
     level, token = (

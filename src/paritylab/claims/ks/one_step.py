@@ -1,7 +1,6 @@
 """Theorem 5: one teacher-forced step, its window of step sizes, how wrong a gradient it stands."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,12 +15,16 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.ks.tipped_pairs import ADVERSARIES, survived
-from paritylab.learning import Sample, TeacherStep, learn
+from paritylab.learning import Runs, Sample, TeacherStep, learn
 from paritylab.models import CosineLink
 from paritylab.problem import random_trees
 from paritylab.statistics import Rate, half_point
@@ -36,40 +39,42 @@ OFTEN, FACTOR = 0.7, 2.0
 WINDOW = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 
-class OracleCell(NamedTuple):
-    """Errors per entry, in units of n^(-2), at which half of the runs fail; the formula's beside.
+@record()
+class StepCell:
+    """One step at n with k = n/2, without and with an error of the gradient.
 
-    measured: by adversary. runs: per error. score: of the root's children, ln M + 3.
+    error: median largest |ŷ - y|. tolerated: errors per entry, in units of n^(-2), at which half of
+    the runs fail, by adversary. one_pair, every_pair: what the formulas say of the first two.
     """
 
     n: int
-    measured: dict[str, float]
+    solved: Rate = shown("runs that are solved", predicted="all, for n large")
+    error: float = shown("median largest error")
+    tolerated: dict[str, float] = shown("tolerated error times n²", against="formulas")
     one_pair: float
     every_pair: float
-    runs: int
+    oracle_runs: int = drawn()
 
+    def __str__(self) -> str:
+        return f"n = {self.n}"
+
+    @property
+    def formulas(self) -> dict[str, float]:
+        return dict(zip(ADVERSARIES, (self.one_pair, self.every_pair), strict=False))
+
+    @derived("tolerated error over its formula")
     def ratios(self) -> list[float]:
-        """Measured over predicted for the two adversaries that have a formula."""
-        return [
-            self.measured[ADVERSARIES[0]] / self.one_pair,
-            self.measured[ADVERSARIES[1]] / self.every_pair,
-        ]
+        return [self.tolerated[name] / formula for name, formula in self.formulas.items()]
 
 
-class OneStep(NamedTuple):
-    """One step over sizes n with k = n/2.
+@record()
+class OneStep:
+    """window: runs right by η/n², at the smallest n. from_n: where n^(-2-1/8), which is ε = 1 with
+    a constant of 1, falls below the formula. attention: after a step at n = 32, k = 8."""
 
-    solved: share of runs. errors: median largest |ŷ - y|. window: share of runs right by η/n² at
-    the smallest n. oracle: tolerated errors. from_n: where n^(-2-1/8), ε = 1 with a constant of 1,
-    falls below the formula. attention: before and after a step at n = 32, k = 8.
-    """
-
-    sizes: list[int]
-    solved: list[Rate]
-    errors: list[float]
-    window: dict[float, Rate]
-    oracle: list[OracleCell]
-    from_n: float
+    cells: list[StepCell]
+    window: dict[float, Rate] = shown("runs right at the smallest n, by η/n²")
+    from_n: float = shown("n from which n^(-2-ε/8) itself is tolerated, ε = 1 (formula)")
     attention: list[Heatmap]
 
 
@@ -95,21 +100,17 @@ def thm5(
     cells: Sequence[tuple[int, int]] = ((64, 12), (128, 12), (256, 12)),
     oracle_runs: int = 6,
 ) -> OneStep:
-    solved, errors, oracle = [], [], []
+    made = []
     for n, runs in trial.track(cells):
         data = Sample(random_trees(n, n // 2, runs, key=trial.seed), _samples(n))
-        done = learn(TeacherStep(), data, key=trial.seed)
-        solved.append(done.rate("solved"))
-        errors.append(float(np.median(done.stats["largest_error"])))
-        oracle.append(_oracle_cell(n, oracle_runs, trial.seed))
+        made.append(_cell(n, learn(TeacherStep(), data, key=trial.seed), oracle_runs, trial.seed))
     n = cells[0][0]
     data = Sample(random_trees(n, n // 2, 3, key=trial.seed), _samples(n))
     window = {
         f: Rate.of(learn(TeacherStep(eta=f * n * n), data, key=trial.seed).stats["accuracy"] == 1)
         for f in WINDOW
     }
-    sizes, beyond = [n for n, _ in cells], _constant_one_from()
-    return OneStep(sizes, solved, errors, window, oracle, beyond, _attention(trial.seed))
+    return OneStep(made, window, _constant_one_from(), _attention(trial.seed))
 
 
 def _samples(n: int) -> int:
@@ -120,15 +121,22 @@ def _score(n: int) -> float:
     return float(np.log(1.5 * n - 2)) + 3
 
 
-def _oracle_cell(n: int, runs: int, seed: int) -> OracleCell:
+def _cell(n: int, done: Runs, oracle_runs: int, seed: int) -> StepCell:
     k, score = n // 2, _score(n)
     eta = score / child_signal(n + k - 2, LINK)
-    trees = random_trees(n, k, runs, key=seed)
+    trees = random_trees(n, k, oracle_runs, key=seed)
     right = survived(trees, _samples(n), ERRORS / n**2, eta=eta, key=seed, inputs=300)
     halves = [half_point(ERRORS, ~flags) for flags in right]
     formula = tolerated_error(n, k, score, LINK)
-    measured = dict(zip(ADVERSARIES, halves, strict=True))
-    return OracleCell(n, measured, formula.one_pair * n**2, formula.every_pair * n**2, runs)
+    return StepCell(
+        n,
+        done.rate("solved"),
+        float(np.median(done.stats["largest_error"])),
+        dict(zip(ADVERSARIES, halves, strict=True)),
+        formula.one_pair * n**2,
+        formula.every_pair * n**2,
+        oracle_runs,
+    )
 
 
 def _constant_one_from() -> float:
@@ -151,79 +159,70 @@ def _attention(seed: int) -> list[Heatmap]:
 
 @thm5.judge
 def _thm5(s: OneStep) -> Judged:
+    solved, errors = [cell.solved for cell in s.cells], [cell.error for cell in s.cells]
     inside = [factor for factor, rate in s.window.items() if rate.value == 1]
-    ratios = [ratio for cell in s.oracle for ratio in cell.ratios()]
+    ratios = [ratio for cell in s.cells for ratio in cell.ratios]
     known = all(np.isfinite(ratios))
     low, high = (min(ratios), max(ratios)) if known else (0.0, np.inf)
-    one, every = ([cell.measured[name] for cell in s.oracle] for name in ADVERSARIES[:2])
-    text = (
-        f"One step is right on 10,000 fresh inputs with every pair found in "
-        f"{', '.join(map(str, s.solved))} of runs, n = {', '.join(map(str, s.sizes))}; median "
-        f"largest error {', '.join(f'{e:.2g}' for e in s.errors)}. At n = {s.sizes[0]} step sizes "
-        f"{min(inside, default=0):g}n² to {max(inside, default=0):g}n² work. Half of the runs "
-        f"stand an error per entry of {', '.join(f'{e:.2f}' for e in one)} n^(-2) on one pair and "
-        f"{', '.join(f'{e:.3f}' for e in every)} n^(-2) on every pair, {low:.2f} to {high:.2f} "
-        f"times the formulas 0.4·signal/s and signal/(2cs), s = ln M + 3."
+    one, every = (
+        ", ".join(f"{cell.tolerated[name]:.2g}" for cell in s.cells) for name in ADVERSARIES[:2]
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": min(s.solved, key=lambda rate: rate.low).interval,
-        "runs": sum(rate.runs for rate in s.solved) + sum(cell.runs for cell in s.oracle),
-        "measured": {
-            "n": s.sizes,
-            "share of runs solved": [rate.value for rate in s.solved],
-            "median largest error": s.errors,
-            "tolerated error times n²": {f"n = {c.n}": c.measured for c in s.oracle},
-            "measured over predicted tolerated error": [low, high],
-            "n from which n^(-2-ε/8) itself is tolerated, ε = 1 (formula)": s.from_n,
-        },
-        "predicted": {
-            "tolerated error times n²": {f"n = {c.n}": [c.one_pair, c.every_pair] for c in s.oracle}
-        },
-    }
-    least, widest = min(r.low for r in s.solved), max(r.high - r.low for r in s.solved)
-    if min(rate.high for rate in s.solved) < OFTEN:
-        instead = f"The step is right in {', '.join(map(str, s.solved))} of runs."
-        return refuted(text, instead=instead, margin=OFTEN - least, **shared)
-    if least < OFTEN or widest > 0.25 or not known or s.errors[-1] > s.errors[0]:
-        return undecided(f"{text} A rate, a trend or an error outside the grid is open.", **shared)
+    told, sizes = "; ".join(map(str, solved)), ", ".join(map(str, s.cells))
+    text = (
+        f"One step is right on 10,000 fresh inputs with every pair found in {told} runs at "
+        f"{sizes}; median largest error {', '.join(f'{e:.2g}' for e in errors)}. At {s.cells[0]} "
+        f"step sizes {min(inside, default=0):g}n² to {max(inside, default=0):g}n² work. Half of "
+        f"the runs stand an error per entry of {one} n^(-2) on one pair and {every} n^(-2) on "
+        f"every pair, {low:.2f} to {high:.2f} times the formulas 0.4·signal/s and signal/(2cs), "
+        "s = ln M + 3."
+    )
+    worst = min(solved, key=lambda rate: rate.low)
+    widest = max(rate.high - rate.low for rate in solved)
+    if min(rate.high for rate in solved) < OFTEN:
+        instead = f"The step is right in {told} runs."
+        return refuted(text, instead=instead, margin=OFTEN - worst.low, interval=worst)
+    if worst.low < OFTEN or widest > 0.25 or not known or errors[-1] > errors[0]:
+        text += " A rate, a trend or an error outside the grid is open."
+        return undecided(text, interval=worst)
     if low < 1 / FACTOR:
-        return corrected(
-            text,
-            instead=f"The step stands errors of {', '.join(f'{e:.3f}' for e in every)} n^(-2) per "
-            f"entry at n = {', '.join(map(str, s.sizes))}; the tolerated error shrinks faster than "
-            "n^(-2)/ln n.",
-            margin=1 / FACTOR - low,
-            **shared,
+        instead = (
+            f"The step stands errors of {every} n^(-2) per entry at {sizes}; the tolerated error "
+            "shrinks faster than n^(-2)/ln n."
         )
+        return corrected(text, instead=instead, margin=1 / FACTOR - low, interval=worst)
     return holds(
         f"{text} That is of order n^(-2)/ln n, above n^(-2-ε/8) for every ε once n is large: with "
         f"a constant of 1 and ε = 1 from n = {s.from_n:.0e} on (formula), below that only with a "
         "smaller constant.",
-        margin=min(least - OFTEN, low - 1 / FACTOR),
-        **shared,
+        margin=min(worst.low - OFTEN, low - 1 / FACTOR),
+        interval=worst,
     )
 
 
 @thm5.figure
 def _thm5_figure(s: OneStep) -> SideBySide:
-    n = [cell.n for cell in s.oracle]
+    n = np.array([cell.n for cell in s.cells])
     tolerated = [
-        Line(name, n, [cell.measured[name] / cell.n**2 for cell in s.oracle])
+        Line(name, n, np.array([cell.tolerated[name] for cell in s.cells]) / n**2)
         for name in ADVERSARIES
     ]
+    one, every = (
+        np.array([getattr(c, name) for c in s.cells]) / n**2 for name in ("one_pair", "every_pair")
+    )
     formulas = [
-        Line("0.4·signal/s", n, [cell.one_pair / cell.n**2 for cell in s.oracle], style="--"),
-        Line("signal/(2cs)", n, [cell.every_pair / cell.n**2 for cell in s.oracle], style="--"),
-        Line("n^(-2)", n, [1 / each**2 for each in n], style=":"),
+        Line("0.4·signal/s", n, one, style="--"),
+        Line("signal/(2cs)", n, every, style="--"),
+        Line("n^(-2)", n, 1.0 / n**2, style=":"),
     ]
     return SideBySide(
         [
-            Lines([Line("median", s.sizes, s.errors)], "n", "largest |ŷ - y|", log="xy"),
+            Lines(
+                [Line("median", n, [c.error for c in s.cells])], "n", "largest |ŷ - y|", log="xy"
+            ),
             Lines(
                 [Line.of_rates("3 targets each", list(s.window), s.window.values())],
                 "η/n²",
-                f"share of runs right, n = {s.sizes[0]}",
+                f"share of runs right, {s.cells[0]}",
                 log="x",
             ),
             Lines([*tolerated, *formulas], "n", "tolerated error per entry", log="xy"),

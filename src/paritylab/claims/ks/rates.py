@@ -1,7 +1,6 @@
 """Theorem 5's own schedule: how often it succeeds, how balanced the children, how small errors."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,11 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning import Sample, TeacherStep, learn
@@ -34,39 +36,47 @@ BEYOND = (256, 512, 1024, 4096, 16_384)
 AGREE = 1.25
 
 
-class Scheduled(NamedTuple):
+@record()
+class Scheduled:
     """Runs of the theorem's schedule at one size.
 
     missed: runs with an error above n^(-ε/8), the rate with a constant of 1. allowed:
-    exp(-n^(ε/2)). error: median of the largest |ŷ - y|. balance: median over runs of the largest
-    |σ - ½| of a child. leak: median of the largest share of a node's attention off its children.
-    tilt: root mean square of the difference of two children's scores over its formula.
+    exp(-n^(ε/2)). leak: share of a node's attention off its children. tilt: root mean square of
+    the difference of two children's scores over its formula.
     """
 
     n: int
     k: int
     samples: int
-    missed: Rate
+    missed: Rate = shown("runs that fail", against="allowed")
     allowed: float
-    error: float
-    balance: float
-    leak: float
-    tilt: float
+    error: float = shown("largest error, median", against="promised")
+    balance: float = shown("children's attention, largest distance from ½, median")
+    leak: float = shown("others' attention, largest, median")
+    tilt: float = shown("difference of children's scores over its formula", predicted=1)
+
+    @property
+    def promised(self) -> float:
+        """n^(-ε/8)."""
+        return float(self.n ** (-EPSILON / 8))
 
     def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}, N = {self.samples:,}"
+
+    @property
+    def told(self) -> str:
         return (
-            f"n = {self.n}, k = {self.k}, N = {self.samples:,}: {self.missed} of "
-            f"{self.missed.runs} runs fail (allowed {self.allowed:.1%}), largest error "
+            f"{self}: {self.missed} runs fail (allowed {100 * self.allowed:.1f} %), largest error "
             f"{self.error:.2g}, children ½ ± {self.balance:.2g}, others {self.leak:.1e} (medians); "
             f"the children's scores differ {self.tilt:.2f} times as the formula says"
         )
 
 
-class Schedule(NamedTuple):
+@record()
+class Schedule:
     """cells: runs. sizes: where the formula goes on, with the expected broken nodes, the standard
     deviation of the children's difference in score, and the share that others get at the worst
-    node. least: the smallest lead of the children over ln M at any n. from_n: with a factor of 1
-    the lead is negative from the first to the second n.
+    node.
     """
 
     cells: list[Scheduled]
@@ -74,24 +84,22 @@ class Schedule(NamedTuple):
     broken: np.ndarray
     tilt: np.ndarray
     leak: np.ndarray
-    least: float
-    from_n: tuple[float, float]
+    least: float = shown("least lead of the children over ln M, any n (formula)")
+    from_n: tuple[float, float] = shown("n without a lead at a factor of 1 (formula)")
 
-    @property
+    @derived("exponent of the children's difference in score (formula)")
     def exponent(self) -> float:
-        """Of the children's difference in score, in n."""
         return float(np.polyfit(np.log(self.sizes), np.log(self.tilt), 1)[0])
 
-    @property
+    @derived("failures over those allowed, beyond the cells (formula)")
     def worst(self) -> float:
-        """Expected broken nodes over exp(-n^(ε/2)), largest beyond the cells."""
         return float((self.broken * np.exp(self.sizes ** (EPSILON / 2))).max())
 
-    @property
-    def errors(self) -> np.ndarray:
+    @derived("errors over n^(-ε/8), beyond the cells (formula)")
+    def errors(self) -> float:
         """c(leak + 3·tilt/2)², over n^(-ε/8)."""
         off = self.leak + 1.5 * self.tilt
-        return LINK.curvature * off**2 * self.sizes ** (EPSILON / 8)
+        return float((LINK.curvature * off**2 * self.sizes ** (EPSILON / 8)).max())
 
 
 @claim(
@@ -163,47 +171,30 @@ def _thm5_rate(s: Schedule) -> Judged:
     most = max(s.cells, key=lambda cell: cell.missed.runs)
     off = [cell.tilt for cell in s.cells]
     text = (
-        f"{'; '.join(map(str, s.cells))}. Beyond, up to n = {s.sizes[-1]:.0f}, that formula falls "
-        f"like n^{s.exponent:.2f}, where n^{-EPSILON / 16:g} is promised; failures stay below "
-        f"{s.worst:.0e} and errors below {s.errors.max():.1e} of what is allowed."
+        f"{'; '.join(cell.told for cell in s.cells)}. Beyond, up to n = "
+        f"{s.sizes[-1]:.0f}, that formula falls like n^{s.exponent:.2f}, where n^{-EPSILON / 16:g} "
+        f"is promised; failures stay below {s.worst:.0e} and errors below {s.errors:.1e} of "
+        "what is allowed."
     )
     constant = (
         f" The factor of η matters: with {FACTOR:g} the children's score leads ln M by at least "
         f"{s.least:.1f} at every n, with 1 it falls short of it from n = {s.from_n[0]:.0e} to "
         f"{s.from_n[1]:.0e} (leading order), which “sufficiently large” then has to exceed."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": most.missed.interval,
-        "runs": sum(cell.missed.runs for cell in s.cells),
-        "margin": abs(most.allowed - most.missed.high),
-        "measured": {
-            **{f"failed, n = {c.n}": str(c.missed) for c in s.cells},
-            **{f"median largest error, n = {c.n}": c.error for c in s.cells},
-            **{f"children ½ ±, n = {c.n}": c.balance for c in s.cells},
-            **{f"others' attention, n = {c.n}": c.leak for c in s.cells},
-            "exponent of the children's difference in score (formula)": s.exponent,
-            "errors over n^(-ε/8), n ≥ 256 (formula)": float(s.errors.max()),
-            "failures over those allowed, n ≥ 256 (formula)": s.worst,
-            "least lead of the children over ln M, any n (formula)": s.least,
-            "n without a lead at a factor of 1 (formula)": s.from_n,
-        },
-        "predicted": {
-            **{f"failed, n = {c.n}": f"≤ {c.allowed:.3f}" for c in s.cells},
-            **{f"median largest error, n = {c.n}": c.n ** (-EPSILON / 8) for c in s.cells},
-        },
-    }
+    margin, interval = abs(most.allowed - most.missed.high), most.missed
     # What was run decides; the formula has fixed constants and could never say otherwise.
     if most.missed.low > most.allowed:
-        return refuted(text, instead=f"Failures: {most.missed} at n = {most.n}.", **shared)
+        instead = f"Failures: {most.missed} at n = {most.n}."
+        return refuted(text, instead=instead, margin=margin, interval=interval)
     if most.missed.high >= most.allowed or s.worst > 1:
-        return undecided(f"Too few runs or too small n. {text}", **shared)
+        text = f"Too few runs or too small n. {text}"
+        return undecided(text, margin=margin, interval=interval)
     if max(off) > AGREE or min(off) < 1 / AGREE:
-        return undecided(f"The formula is off. {text}", **shared)
-    if s.exponent > -EPSILON / 16 or s.errors.max() > 1:
+        return undecided(f"The formula is off. {text}", margin=margin, interval=interval)
+    if s.exponent > -EPSILON / 16 or s.errors > 1:
         instead = f"The children's difference falls like n^{s.exponent:.2f}."
-        return corrected(text, instead=instead, **shared)
-    return holds(text + constant, **shared)
+        return corrected(text, instead=instead, margin=margin, interval=interval)
+    return holds(text + constant, margin=margin, interval=interval)
 
 
 @thm5_rate.figure

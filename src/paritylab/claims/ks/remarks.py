@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,21 +13,23 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.ks.gradient_spread import random_signs, target_values
 from paritylab.claims.ks.queries import (
-    FixedAnswer,
-    Identified,
     best_for_some,
     identify_in_one_query,
     judge_fixed_answer,
 )
 from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.models import CosineLink
-from paritylab.statistics import PowerLaw, power_law
+from paritylab.statistics import PowerLaw, power_law, share_text
 from paritylab.theory.ks import lemma4_bound, samples_for_every_pair
 from paritylab.theory.ks_hardness import theorem2_samples
 
@@ -41,11 +42,24 @@ MOST, FEW = 0.95, 0.05
 ROUNDING = 1e-9
 
 
-class Oracles(NamedTuple):
-    """shares: of targets that one query identifies, by size n and by what the oracle does."""
+@record()
+class Asked:
+    """Shares of all targets that one query identifies, by what the oracle does with its error."""
 
-    n: np.ndarray
-    shares: list[Identified]
+    n: int
+    targets: int = drawn()
+    exact: float = shown("identified, no error")
+    random: float = shown("identified, error in a random direction")
+    rounded: float = shown("identified, answers rounded to a grid")
+    hiding: float = shown("identified, hiding oracle", predicted="few, here only")
+
+    def __str__(self) -> str:
+        return f"n = {self.n}"
+
+
+@record()
+class Oracles:
+    cells: list[Asked]
 
 
 @claim(
@@ -64,60 +78,73 @@ class Oracles(NamedTuple):
     seconds=(1, 1, 10),
 )
 def thm1_footnote(trial: Trial, sizes: Sequence[int] = (8, 10, 12)) -> Oracles:
-    shares = [
-        identify_in_one_query(n, n // 2, CONSTANT * np.exp(-n / 3), FEATURES * n, trial.seed)
-        for n in trial.track(sizes)
-    ]
-    return Oracles(np.array(sizes), shares)
+    made = []
+    for n in trial.track(sizes):
+        error = CONSTANT * np.exp(-n / 3)
+        found = identify_in_one_query(n, n // 2, error, FEATURES * n, trial.seed)
+        shares = (found.exact, found.random, found.rounded, found.hiding)
+        made.append(Asked(n, comb(n, n // 2), *shares))
+    return Oracles(made)
 
 
 @thm1_footnote.judge
 def _thm1_footnote(o: Oracles) -> Judged:
-    columns = {name: [getattr(each, name) for each in o.shares] for name in Identified._fields}
     told = "; ".join(
-        f"{name} {', '.join(f'{share:.1%}' for share in shares)}"
-        for name, shares in columns.items()
+        f"{name} {', '.join(share_text(getattr(cell, name), 1) for cell in o.cells)}"
+        for name in ("exact", "random", "rounded", "hiding")
     )
     text = (
         f"One query against an oracle of error {CONSTANT:g}e^(-n/3) identifies these shares of all "
-        f"targets at n = {', '.join(map(str, o.n))}: {told}."
+        f"targets at {', '.join(map(str, o.cells))}: {told}."
     )
-    kind, hidden = min(columns["random"] + columns["exact"]), max(columns["hiding"])
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": 4 * len(o.n),
-        "margin": min(abs(kind - MOST), abs(FEW - hidden)),
-        "measured": {f"identified, {name}": shares for name, shares in columns.items()},
-        "predicted": {"identified": "few with the hiding oracle only"},
-    }
+    exact, hidden = min(c.exact for c in o.cells), max(c.hiding for c in o.cells)
+    kind = min(exact, *(cell.random for cell in o.cells))
+    margin = min(abs(kind - MOST), abs(FEW - hidden))
     if hidden > FEW:
-        return undecided(f"The hiding oracle does not hide at this error. {text}", **shared)
-    if min(columns["exact"]) < MOST:
+        text = f"The hiding oracle does not hide at this error. {text}"
+        return undecided(text, margin=margin)
+    if exact < MOST:
         instead = "At this error a query identifies few targets whatever the oracle does."
-        return refuted(text, instead=instead, **shared)
+        return refuted(text, instead=instead, margin=margin)
     if kind < MOST:
         instead = f"An exact answer identifies the target, a random error does not always: {told}."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
+        return corrected(text, instead=instead, margin=margin)
+    return holds(text, margin=margin)
 
 
-class Remarks(NamedTuple):
-    """What answers that do not depend on the target reach, k = n/2, exactly.
+@record()
+class Fixed:
+    """How one answer f, the same for every target, does against all of them.
 
-    saved: what the best of them saves of E(p - f)² = 1, by size. answers: by name at the largest
-    size. correlation: exponent in N of the mean |<p, p'>_N| of random pairs of targets; factor: of
-    the mean at the largest N over N^(-1/2).
+    low: largest g times the number of targets with E(p - f)² ≤ 1 - g.
+    """
+
+    low: float = shown("targets with E(p - f)² ≤ 1 - g, times g, largest", predicted="≤ 1")
+    sup: float = shown("mean of sup|p - f|", predicted="≥ 1")
+    mean: float = shown("mean of E(p - f)²")
+
+
+@record()
+class Remarks:
+    """What answers that do not depend on the target reach, k = n/2, over all inputs and targets.
+
+    answers: by name at the largest size. correlation: of the mean |<p, p'>_N| of random pairs of
+    targets, in N; factor: of the mean at the largest N over N^(-1/2).
     """
 
     n: np.ndarray
-    saved: np.ndarray
-    answers: dict[str, FixedAnswer]
-    correlation: PowerLaw
-    factor: float
+    saved: np.ndarray = shown("saved of E(p - f)² = 1 by the best fixed answer", by="sizes")
+    answers: dict[str, Fixed]
+    correlation: PowerLaw = shown("exponent of the empirical correlation", predicted=-0.5)
+    factor: float = shown("empirical correlation at the largest N, times √N")
+    pairs: int = drawn()
 
     @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @derived("exponent of what is saved, in n", predicted="negative")
     def slope(self) -> float:
-        """d ln(saved)/dn."""
         return float(np.polyfit(self.n, np.log(self.saved), 1)[0])
 
 
@@ -132,6 +159,7 @@ class Remarks(NamedTuple):
     full={"sizes": (6, 8, 10, 12, 14), "pairs": 2000},
     settings={"k": "n/2", "inputs and targets": "all", "N": "100 to 10,000 (n = 32)"},
     seconds=(1, 1, 10),
+    counted=False,
 )
 def thm2_remarks(trial: Trial, sizes: Sequence[int] = (6, 8, 10, 12), pairs: int = 500) -> Remarks:
     n, generator = sizes[-1], np.random.default_rng(trial.seed)
@@ -144,12 +172,13 @@ def thm2_remarks(trial: Trial, sizes: Sequence[int] = (6, 8, 10, 12), pairs: int
         "random signs": generator.choice([-1.0, 1.0], 1 << n),
         "uniform numbers": generator.uniform(-1, 1, 1 << n),
     }
-    judged = {name: judge_fixed_answer(each, n, n // 2) for name, each in answers.items()}
+    found = {name: judge_fixed_answer(each, n, n // 2) for name, each in answers.items()}
+    judged = {name: Fixed(each.low, each.sup, each.mean) for name, each in found.items()}
     rows = np.array([100, 1000, 10_000])
     means = [_mean_correlation(int(size), pairs, generator) for size in rows]
     saved = np.array([mean_label_square(each, each // 2) for each in sizes])
-    law = power_law(rows, means)
-    return Remarks(np.array(sizes), saved, judged, law, float(means[-1] * np.sqrt(rows[-1])))
+    factor = float(means[-1] * np.sqrt(rows[-1]))
+    return Remarks(np.array(sizes), saved, judged, power_law(rows, means), factor, 3 * pairs)
 
 
 def _mean_correlation(rows: int, pairs: int, generator: np.random.Generator) -> float:
@@ -171,34 +200,22 @@ def _thm2_remarks(r: Remarks) -> Judged:
         f"{r.answers['0'].sup:.0f}. Two random parities have a mean |<p, p'>_N| of "
         f"{r.factor:.2f}·N^(-1/2), exponent {r.correlation}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": len(r.answers) + len(r.n),
-        "margin": min(abs(r.slope), abs(0.1 - abs(r.correlation.exponent + 0.5))),
-        "measured": {
-            "saved by the best fixed answer, by size": r.saved,
-            "targets with E(p - f)² ≤ 1 - g, times g, largest": {
-                name: each.low for name, each in r.answers.items()
-            },
-            "mean of sup|p - f|": {name: each.sup for name, each in r.answers.items()},
-            "mean of E(p - f)²": {name: each.mean for name, each in r.answers.items()},
-            "exponent of the empirical correlation": str(r.correlation),
-        },
-        "predicted": {"exponent of the empirical correlation": -0.5},
-    }
+    off = abs(r.correlation.exponent + 0.5)
+    margin = min(abs(r.slope), abs(0.1 - off))
     if r.slope >= 0 or sup < 1 - ROUNDING:
         instead = f"A fixed answer saves e^({r.slope:.2f}n), or has a mean sup of {sup:.2f}."
-        return refuted(text, instead=instead, **shared)
+        return refuted(text, instead=instead, margin=margin)
     if low > 1 + ROUNDING:
         instead = "On average over targets only: a fixed answer is better on more than 1/g of them."
-        return corrected(text, instead=instead, **shared)
-    if abs(r.correlation.exponent + 0.5) > 0.1:
+        return corrected(text, instead=instead, margin=margin)
+    if off > 0.1:
         instead = f"The empirical correlation falls like N^{r.correlation.exponent:.2f}."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
+        return corrected(text, instead=instead, margin=margin)
+    return holds(text, margin=margin, interval=r.correlation)
 
 
-class Gap(NamedTuple):
+@record()
+class Gap:
     """From how many samples bound (5) says ½, for gradients bounded as in Lemma 4, k = n/2.
 
     The oracle errs by n^(-2-ε/8), and n^(ε/4) queries are asked. needed: N, infinite if the
@@ -207,19 +224,34 @@ class Gap(NamedTuple):
 
     epsilon: float
     n: np.ndarray
-    needed: np.ndarray
+    needed: np.ndarray = shown("N needed", by="sizes")
     chain: float
 
     @property
-    def exponent(self) -> float:
-        """Of the samples needed in n, between the two largest sizes."""
-        return float(np.log(self.needed[-1] / self.needed[-2]) / np.log(self.n[-1] / self.n[-2]))
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon:g}"
 
     @property
+    def printed(self) -> float:
+        """11 + ε."""
+        return 11 + self.epsilon
+
+    @derived("exponent of N, between the two largest sizes", against="printed")
+    def exponent(self) -> float:
+        return float(np.log(self.needed[-1] / self.needed[-2]) / np.log(self.n[-1] / self.n[-2]))
+
+    @derived("least n at which fewer than all 2^n inputs are needed")
     def within(self) -> float:
-        """The least n at which fewer than all 2^n inputs are needed."""
         fits = self.n[np.log2(self.needed) < self.n]
         return float(fits[0]) if fits.size else float("inf")
+
+
+@record(evidence="extrapolated")
+class GapInSamples:
+    gaps: list[Gap]
 
 
 @claim(
@@ -232,14 +264,15 @@ class Gap(NamedTuple):
     full={"epsilons": (0.25, 0.5, 1.0, 2.0, 4.0)},
     settings={"link": "-cos(πt)", "k": "n/2", "constants": "of bound (5) and of Lemma 4's proof"},
     seconds=(1, 1, 2),
+    counted=False,
 )
-def gap(trial: Trial, epsilons: Sequence[float] = (0.5, 1.0, 2.0)) -> list[Gap]:
+def gap(trial: Trial, epsilons: Sequence[float] = (0.5, 1.0, 2.0)) -> GapInSamples:
     sizes = np.array([32, 64, 80, 96, 112, 128, 256, 512, 1024])
     chain = samples_for_every_pair(int(sizes[-1]), int(sizes[-1]) // 2)
-    return [
+    return GapInSamples([
         Gap(epsilon, sizes, np.array([_needed(int(n), epsilon) for n in sizes]), chain)
         for epsilon in trial.track(epsilons)
-    ]
+    ])  # fmt: skip
 
 
 def _needed(n: int, epsilon: float) -> float:
@@ -253,42 +286,29 @@ def _needed(n: int, epsilon: float) -> float:
 
 
 @gap.judge
-def _gap_judge(gaps: list[Gap]) -> Judged:
+def _gap_judge(found: GapInSamples) -> Judged:
     told = "; ".join(
-        f"ε = {g.epsilon:g}: n^{g.exponent:.2f}, below 2^n from n = {g.within:.0f} on, and "
+        f"{g}: n^{g.exponent:.2f}, below 2^n from n = {g.within:.0f} on, and "
         f"{g.needed[-1]:.0e} at n = {g.n[-1]}, where one step of the chain needs {g.chain:.0e}"
-        for g in gaps
+        for g in found.gaps
     )
     text = (
         f"With the constants of the proofs bound (5) says ½ from these N on: {told}. At smaller n "
         "the bound asks for more rows than there are inputs and is silent."
     )
-    off = max(abs(g.exponent - 11 - g.epsilon) for g in gaps)
-    shared: dict[str, Any] = {
-        "evidence": "extrapolated",
-        "runs": len(gaps),
-        "margin": abs(0.1 - off) if np.isfinite(off) else None,
-        "measured": {
-            **{f"exponent of N, ε = {g.epsilon:g}": g.exponent for g in gaps},
-            **{f"N needed by n, ε = {g.epsilon:g}": dict(_pairs(g)) for g in gaps},
-        },
-        "predicted": {f"exponent of N, ε = {g.epsilon:g}": 11 + g.epsilon for g in gaps},
-    }
-    if any(not np.isfinite(g.needed[-1]) for g in gaps):
-        instead = f"No number of samples makes bound (5) say ½ at n = {gaps[0].n[-1]}."
-        return refuted(text, instead=instead, **shared)
+    off = max(abs(g.exponent - g.printed) for g in found.gaps)
+    if not np.isfinite(off):
+        instead = f"No number of samples makes bound (5) say ½ at n = {found.gaps[0].n[-1]}."
+        return refuted(text, instead=instead)
     if off > 0.1:
         instead = f"The exponent is off by {off:.2f}: {told}."
-        return corrected(text, instead=instead, **shared)
-    return holds(text, **shared)
-
-
-def _pairs(g: Gap) -> list[tuple[str, float]]:
-    return [(str(n), float(needed)) for n, needed in zip(g.n, g.needed, strict=True)]
+        return corrected(text, instead=instead, margin=off - 0.1)
+    return holds(text, margin=0.1 - off)
 
 
 @gap.figure
-def _gap_figure(gaps: list[Gap]) -> Lines:
+def _gap_figure(found: GapInSamples) -> Lines:
+    gaps = found.gaps
     finite = [g.needed < np.inf for g in gaps]
     lines = [
         Line(f"bound (5) says ½, ε = {g.epsilon:g}", g.n[kept], g.needed[kept])

@@ -36,7 +36,7 @@ def run_facts(runs: Runs, run: int = 0) -> dict[str, Any]:
         "format": FORMAT,
         "learner": str(getattr(runs.learner, "name", type(runs.learner).__name__)),
         "n": int(runs.data.n),
-        "run": runs.first + run,
+        "run": runs.first_run + run,
         "step": np.asarray(trace["step"]).tolist(),
         "end": runs.result[run].value,
     }

@@ -1,4 +1,4 @@
-from paritylab.learning.hardness.frozen import solving_heads
+from paritylab.claims.hg1.fixed_heads import solving_heads
 
 small, large = solving_heads(4, 2), solving_heads(8, 2)  # all bits, two heads on the circle
 for each in (small, large):
