@@ -95,7 +95,7 @@ class Cell(NamedTuple):
 
 def _heads_on(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
     runs = learn(learner, Population(targets), key=key)
-    return Cell(int(runs.recovered.sum()), int(runs.solved.sum()))
+    return Cell(runs.rate("recovered").successes, runs.rate("solved").successes)
 
 
 def _counted(learner: Any, targets: Sequence[Junta], key: int) -> Cell:

@@ -1,6 +1,7 @@
 """Heads that learn: annealed on the exact correlation, from samples, and in one step."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,19 @@ def _heads_figure(a: Annealing) -> SideBySide:
     return SideBySide([_forces(), basin], caption=_CAPTION)
 
 
+@heads_learn.overview
+def _heads_overview(a: Annealing) -> Lines:
+    sizes = [cell.n for cell in a.cells]
+    cells = sorted({cell.k: cell for cell in reversed(a.cells)}.values(), key=lambda cell: cell.k)
+    label = f"annealed (ours), n = {min(sizes):,} to {max(sizes):,}"
+    line = Line.of_rates(label, [cell.k for cell in cells], [cell.single for cell in cells])
+    return Lines(
+        [replace(line, style="o")],
+        x="k, the number of hidden bits",
+        y="share of runs that find them",
+    )
+
+
 _CAPTION = (
     "Left: forces of the log-correlation. Positions of B pull until they are covered once, then "
     "push a second head away; positions off B push up to a barrier at g = 1. Right: which start "
@@ -170,7 +184,7 @@ def _basin(size: int) -> np.ndarray:
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
     learner = Annealed(steps=1000, jitter=0.0, start=grid)
     done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
-    return done.recovered.reshape(size, size).astype(float)
+    return np.asarray(done.recovered, dtype=float).reshape(size, size)
 
 
 @record()

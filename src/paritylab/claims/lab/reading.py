@@ -87,7 +87,7 @@ def recover_b(
     pool = min(n, 3 * k)
     right, kept, rows = [], [], []
     for run, problem in enumerate(trial.track(data.targets)):
-        model = done.model(run)
+        model: Any = done.model(run)
         batch = sample(problem, key=10_000 * (trial.seed + 1) + run, size=ROWS)
         liked = favourites(model, pool)
         right.append(read_attention(model)[0] == problem.subset)

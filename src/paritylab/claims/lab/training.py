@@ -1,6 +1,7 @@
 """The public code's settings: how often they find the set, at which temperature, from batches."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from paritylab.claims import (
@@ -228,6 +229,13 @@ def _fixed_tau_figure(t: Temperatures) -> Lines:
 
 
 BATCH, BLIND = 64, 0.499
+
+
+@fixed_tau.overview
+def _fixed_tau_overview(t: Temperatures) -> Lines:
+    soft, sharp = t.at(SOFT), t.at(SHARP)
+    title = f"Heads find the set in {soft.mean.percent} at {soft}, {sharp.mean.percent} at {sharp}."
+    return replace(_fixed_tau_figure(t), title=title)
 
 
 @record()
