@@ -15,8 +15,8 @@ def samples(pairs=None, inputs=None):
 
 
 def harmed(first=12, last=0, limit=0.1, gap=(-0.06, -0.08, -0.04), runs=12):
-    rates = [Rate(each, runs) for each in (first, first, runs // 2, last, last)]
-    good = [Rate(each, 12) for each in (12, 12, 6, 0, 0)]
+    rates = [Rate(each, runs) for each in (first, first, last, last)]
+    good = [Rate(each, 12) for each in (12, 12, 0, 0)]
     curves = [HarmCurve("shift", good, 0.1, 0.1), HarmCurve("lies", rates, limit, 0.1)]
     return Harmed(64, 32, 32_768, curves, 0.1, Mean(*gap, runs))
 

@@ -9,7 +9,7 @@ from paritylab.statistics import Rate
 def annealing(single, restarted=(100, 100), runs=100):
     columns = zip((20, 50), (3, 5), single, restarted, strict=True)
     cells = [StartCell(n, k, Rate(a, runs), Rate(b, runs)) for n, k, a, b in columns]
-    return Annealing(cells, Rate(30, 60), Rate(0, 20), np.eye(3))
+    return Annealing(cells, Rate(30, 60), np.eye(3))
 
 
 def widths(ranked, right, runs=40):

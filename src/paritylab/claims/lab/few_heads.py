@@ -62,6 +62,7 @@ class Counts:
         "shares of heads between neighbours": (0.25, 0.5, 0.75),
     },
     seconds=(3, 3, 60),
+    counted=False,
 )
 def few_heads(
     trial: Trial,

@@ -95,7 +95,7 @@ class Cell(NamedTuple):
 
 def _heads_on(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
     runs = learn(learner, Population(targets), key=key)
-    return Cell(int(runs.flags("recovered").sum()), int(runs.solved.sum()))
+    return Cell(runs.rate("recovered").successes, runs.rate("solved").successes)
 
 
 def _counted(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
@@ -235,13 +235,15 @@ def functions(
     runs: int = 20,
     net: int = 600,
     anneal: int = 600,
+    *,
+    forces: Callable[[Junta], np.ndarray] = set_forces,
 ) -> Table:
     generator, rows = np.random.default_rng(trial.seed), []
     for name in trial.track(names):
         targets = targets_of(name, n, runs, trial.seed)
         first, annealed = targets[0], None
         width = int(np.ceil(12 * first.k * np.log(n)))
-        said = [named_after_step(set_forces(t), t.k, width, generator) for t in targets]
+        said = [named_after_step(forces(t), t.k, width, generator) for t in targets]
         named = Rate.of([a == t.subset for a, t in zip(said, targets, strict=True)])
         if anneal:
             annealed = Rate(_heads_on(Annealed(steps=anneal), targets, trial.seed).named, runs)
@@ -260,6 +262,12 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     way = learn(HingeNet(64, steps=steps), Fresh(targets, 32), key=seed, trace=20).trace
     right = way["accuracy"] >= RIGHT
     return np.where(right.any(axis=1), way["step"][right.argmax(axis=1)], np.inf)
+
+
+@functions.planted("a step the other way", turns="refuted")
+def _other_way(trial: Trial) -> Table:
+    few = {**functions.quick, "names": OF_THREE[:2], "net": 20}
+    return functions.measure(trial, **few, forces=lambda t: -set_forces(t))
 
 
 class Race(NamedTuple):

@@ -1,6 +1,8 @@
 """Heads that learn: annealed on the exact correlation, from samples, and in one step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from paritylab.claims import (
     undecided,
 )
 from paritylab.claims.lab.juntas import pooled
-from paritylab.learning import Annealed, Heads, Population, Sample, learn
+from paritylab.learning import Annealed, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
 from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Rate
@@ -51,14 +53,10 @@ class StartCell:
 
 @record()
 class Annealing:
-    """still, paper: at the first cell, without jitter, and HG1's procedure.
-
-    basin: success over a grid of start angles of two heads, without jitter.
-    """
+    """still: at the first cell, without jitter. basin: success over start angles of two heads."""
 
     cells: list[StartCell]
     still: Rate = shown("runs that do without jitter, first cell")
-    paper: Rate = shown("runs that do by HG1's procedure, first cell")
     basin: np.ndarray
 
 
@@ -70,7 +68,7 @@ class Annealing:
     "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter end on exactly B "
     "in over 70 % of single starts at each n ≤ 1000 and k tried, and in over 95 % of all runs "
     "with restarts asked for by the model's own correlation.",
-    quick={"cells": ((12, 3, 80),), "basin": 12},
+    quick={"cells": ((12, 3, 160),), "basin": 12},
     full={
         "cells": (
             *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
@@ -92,18 +90,24 @@ def heads_learn(
     trial: Trial,
     cells: Sequence[tuple[int, int, int]] = ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 40)),
     basin: int = 24,
+    *,
+    learner: Annealed | None = None,
 ) -> Annealing:
     found = []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
-        done = learn(Annealed(restarts=20), data, key=trial.seed)
+        done = learn(learner or Annealed(restarts=20), data, key=trial.seed)
         single = Rate.of(done.recovered & (done.stats["starts"] == 1))
         found.append(StartCell(n, k, single, done.rate()))
     n, k, runs = cells[0]
     targets = random_parities(n, k, min(runs, 60), key=trial.seed)
     still = learn(Annealed(jitter=0.0), Population(targets), key=trial.seed).rate()
-    paper = learn(Heads.paper(steps=200), Population(targets[:20]), key=trial.seed).rate()
-    return Annealing(found, still, paper, _basin(basin))
+    return Annealing(found, still, _basin(basin))
+
+
+@heads_learn.planted("thirty steps without a restart", turns="refuted")
+def _too_short(trial: Trial) -> Annealing:
+    return heads_learn.measure(trial, ((12, 3, 40),), 4, learner=Annealed(steps=30))
 
 
 @heads_learn.judge
@@ -113,8 +117,7 @@ def _heads_learn(a: Annealing) -> Judged:
     single = ", ".join(f"{cell.single} at {cell}" for cell in a.cells)
     text = (
         f"Heads end on exactly B from single starts in {single}; with restarts in {restarted}. "
-        f"Without jitter {a.still}, HG1's procedure {a.paper} at "
-        f"{a.cells[0]}."
+        f"Without jitter {a.still} at {a.cells[0]}."
     )
     lost = max(SINGLE - min(cell.single.high for cell in a.cells), RESTARTED - restarted.high)
     if lost > 0:
@@ -137,6 +140,19 @@ def _heads_figure(a: Annealing) -> SideBySide:
         title="basin",
     )
     return SideBySide([_forces(), basin], caption=_CAPTION)
+
+
+@heads_learn.overview
+def _heads_overview(a: Annealing) -> Lines:
+    sizes = [cell.n for cell in a.cells]
+    cells = sorted({cell.k: cell for cell in reversed(a.cells)}.values(), key=lambda cell: cell.k)
+    label = f"annealed (ours), n = {min(sizes):,} to {max(sizes):,}"
+    line = Line.of_rates(label, [cell.k for cell in cells], [cell.single for cell in cells])
+    return Lines(
+        [replace(line, style="o")],
+        x="k, the number of hidden bits",
+        y="share of runs that find them",
+    )
 
 
 _CAPTION = (
@@ -168,7 +184,7 @@ def _basin(size: int) -> np.ndarray:
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
     learner = Annealed(steps=1000, jitter=0.0, start=grid)
     done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
-    return done.flags("recovered").reshape(size, size).astype(float)
+    return np.asarray(done.recovered, dtype=float).reshape(size, size)
 
 
 @record()
@@ -203,20 +219,31 @@ class FromRows:
     seconds=(15, 10, 300),
 )
 def heads_samples(
-    trial: Trial, sizes: Sequence[int] = (6, 12, 24), runs: int = 60, steps: int = 600
+    trial: Trial,
+    sizes: Sequence[int] = (6, 12, 24),
+    runs: int = 60,
+    steps: int = 600,
+    *,
+    rows: Callable[[int], int] = lambda n: 8 * n,
 ) -> FromRows:
     linear: list[Rate] = []
     square: list[Rate] = []
     for n in trial.track(sizes):
         targets = random_parities(n, 2, runs, key=trial.seed)
-        linear.append(_from_rows(trial, targets, 8 * n, steps))
+        linear.append(_from_rows(trial, targets, rows(n), steps))
         if n > sizes[0]:
-            square.append(_from_rows(trial, targets, 8 * n * n // sizes[0], steps))
+            square.append(_from_rows(trial, targets, rows(n) * n // sizes[0], steps))
     return FromRows(list(sizes), linear, square)
 
 
 def _from_rows(trial: Trial, targets: Sequence[Parity], rows: int, steps: int) -> Rate:
     return learn(Annealed(steps=steps), Sample(targets, rows), key=trial.seed).rate()
+
+
+@heads_samples.planted("rows that grow like n⁵", turns="refuted")
+def _many_rows(trial: Trial) -> FromRows:
+    many = lambda n: n**5 // 6**4  # noqa: E731
+    return heads_samples.measure(trial, **{**heads_samples.quick, "sizes": (6, 12)}, rows=many)
 
 
 @heads_samples.judge
@@ -291,18 +318,26 @@ def one_step_k(
     rank: Cells = tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5, 8)),
     right: Cells = ((256, 2), (256, 3), (1024, 3), (256, 5)),
     draws: int = 40,
+    *,
+    step: Callable[..., Any] = one_step,
 ) -> Widths:
     seeds = [1000 * trial.seed + draw for draw in range(draws)]
     found = Widths({}, {})
     for n, k in trial.track(rank):
         width = int(np.ceil(12 * k * np.log(n)))
-        steps = [one_step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
-        found.ranked[f"n = {n}, k = {k}"] = Rate.of([step.ranked for step in steps])
+        steps = [step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
+        found.ranked[f"n = {n}, k = {k}"] = Rate.of([each.ranked for each in steps])
     for n, k in right:
         width = int(np.ceil(3 * k**3 * np.log(n) ** 2))
-        steps = [one_step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
-        found.right[f"n = {n}, k = {k}"] = Rate.of([step.deviation < 0.5 for step in steps])
+        steps = [step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
+        found.right[f"n = {n}, k = {k}"] = Rate.of([each.deviation < 0.5 for each in steps])
     return found
+
+
+@one_step_k.planted("positions of a tenth of the width", turns="refuted")
+def _narrow(trial: Trial) -> Widths:
+    narrow = lambda n, k, width, **rest: one_step(n, k, width // 10, **rest)  # noqa: E731
+    return one_step_k.measure(trial, **one_step_k.quick, step=narrow)
 
 
 @one_step_k.judge

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from paritylab.claims import (
     shown,
     undecided,
 )
-from paritylab.learning import Annealed, Heads, Population, learn
+from paritylab.learning import Annealed, Heads, OneStep, Population, learn
 from paritylab.problem import Junta
 from paritylab.statistics import Rate
 
@@ -83,7 +83,13 @@ def symmetric_functions(k: int) -> list[tuple[int, ...]]:
     seconds=(8, 11, 200),
 )
 def juntas(
-    trial: Trial, n: int = 16, runs: int = 24, steps: int = 600, fitted: bool = False
+    trial: Trial,
+    n: int = 16,
+    runs: int = 24,
+    steps: int = 600,
+    fitted: bool = False,
+    *,
+    learner: Any = None,
 ) -> Found:
     functions = [values for k in (2, 3) for values in symmetric_functions(k)]
     generator = np.random.default_rng(trial.seed)
@@ -91,7 +97,7 @@ def juntas(
     for number, values in enumerate(trial.track(functions)):
         targets = [_drawn(generator, n, values) for _ in range(runs)]
         first, name, key = targets[0], NAMES[values], 100 * trial.seed + number
-        found = learn(Annealed(steps=steps), Population(targets), key=key).rate()
+        found = learn(learner or Annealed(steps=steps), Population(targets), key=key).rate()
         top = abs(first.fourier().get(first.subset, 0.0))
         rows.append(Symmetric(name, first.degree, first.leap, top, found))
         if fitted:
@@ -124,6 +130,11 @@ def pooled(rates: Iterable[Rate]) -> Rate:
     """
     parts = list(rates)
     return Rate(sum(each.successes for each in parts), sum(each.runs for each in parts))
+
+
+@juntas.planted("one step, which names the bits of AND and OR too", turns="refuted")
+def _one_step(trial: Trial) -> Found:
+    return juntas.measure(trial, learner=OneStep())
 
 
 @juntas.judge

@@ -1,6 +1,8 @@
 """What trained heads betray about B, beside what labelled rows betray without any heads."""
 
+from collections.abc import Callable
 from math import comb, log2
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,6 @@ from paritylab.claims import (
 )
 from paritylab.claims.lab.read_from_attention import favourites, read_attention, rows_to_single_out
 from paritylab.learning import Heads, Population, learn
-from paritylab.models import HeadAttention
 from paritylab.problem import random_parities, sample
 from paritylab.statistics import Mean, Rate
 
@@ -72,14 +73,21 @@ class Pools:
     settings={"tau": "n/4", "loss": "mean_hinge_squared", "optimiser": "adam", "rows": HANDFUL},
     seconds=(4, 15, 300),
 )
-def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int = 600) -> Pools:
+def recover_b(
+    trial: Trial,
+    n: int = 16,
+    k: int = 3,
+    runs: int = 100,
+    steps: int = 600,
+    *,
+    favourites: Callable[[Any, int], tuple[int, ...]] = favourites,
+) -> Pools:
     data = Population(random_parities(n, k, runs, key=trial.seed))
     done = learn(Heads.code(steps=steps), data, key=trial.seed)
     pool = min(n, 3 * k)
     right, kept, rows = [], [], []
     for run, problem in enumerate(trial.track(data.targets)):
-        model = done.model(run)
-        assert isinstance(model, HeadAttention)
+        model: Any = done.model(run)
         batch = sample(problem, key=10_000 * (trial.seed + 1) + run, size=ROWS)
         liked = favourites(model, pool)
         right.append(read_attention(model)[0] == problem.subset)
@@ -106,6 +114,12 @@ def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int
         brute=Rate.of(without <= HANDFUL),
         helped=Rate.of(inside & (within <= HANDFUL)),
     )
+
+
+@recover_b.planted("the positions with least attention in place of the most", turns="refuted")
+def _least_liked(trial: Trial) -> Pools:
+    least = lambda model, size: favourites(model, model.code.n)[-size:]  # noqa: E731
+    return recover_b.measure(trial, **recover_b.quick, favourites=least)
 
 
 @recover_b.judge

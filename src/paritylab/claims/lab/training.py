@@ -1,6 +1,7 @@
 """The public code's settings: how often they find the set, at which temperature, from batches."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from paritylab.claims import (
@@ -18,7 +19,7 @@ from paritylab.claims import (
     shown,
     undecided,
 )
-from paritylab.learning import Fresh, Heads, Population, learn, temperature
+from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn, temperature
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
 
@@ -64,13 +65,23 @@ class Code:
     },
     seconds=(7, 30, 600),
 )
-def code(trial: Trial, cells: Sequence[tuple[int, int, int]] = ((12, 2, 64), (16, 3, 64))) -> Code:
+def code(
+    trial: Trial,
+    cells: Sequence[tuple[int, int, int]] = ((12, 2, 64), (16, 3, 64)),
+    *,
+    learner: Any = None,
+) -> Code:
     done = []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
-        trained = learn(Heads.code(), data, key=trial.seed)
+        trained = learn(learner or Heads.code(), data, key=trial.seed)
         done.append(CodeCell(n, k, trained.rate(), trained.rate("solved")))
     return Code(done)
+
+
+@code.planted("annealed heads, which find nearly every set", turns="refuted")
+def _annealed(trial: Trial) -> Code:
+    return code.measure(trial, **code.quick, learner=Annealed(steps=400, restarts=5))
 
 
 @code.judge
@@ -149,16 +160,27 @@ def fixed_tau(
     size: tuple[int, int] = (12, 2),
     runs: int = 100,
     taus: Sequence[str] = (SHARP, "1", SOFT),
+    *,
+    code: Callable[..., Any] = Heads.code,
+    paper: Callable[..., Any] = Heads.paper,
 ) -> Temperatures:
     n, k = size
     data = Population(random_parities(n, k, runs, key=trial.seed))
     found = []
     common: dict[str, Any] = {"steps": 2000, "optimiser": "adam", "eta": 0.1}
     for tau in trial.track(taus):
-        done = learn(Heads.code(tau=tau, **common), data, key=trial.seed)
-        plain = learn(Heads.paper(tau=tau, **common), data, key=trial.seed).rate()
+        done = learn(code(tau=tau, **common), data, key=trial.seed)
+        plain = learn(paper(tau=tau, **common), data, key=trial.seed).rate()
         found.append(Temperature(tau, done.rate(), done.rate("solved"), plain))
     return Temperatures(n, k, found)
+
+
+@fixed_tau.planted("heads that learn at tau = 1/n and do not move elsewhere", turns="refuted")
+def _sharp_learns(trial: Trial) -> Temperatures:
+    def planted(*, tau: str, **_: Any) -> Any:
+        return Annealed(steps=400) if tau == SHARP else Heads.code(tau=tau, steps=1)
+
+    return fixed_tau.measure(trial, **fixed_tau.quick, code=planted, paper=planted)
 
 
 @fixed_tau.judge
@@ -209,6 +231,13 @@ def _fixed_tau_figure(t: Temperatures) -> Lines:
 BATCH, BLIND = 64, 0.499
 
 
+@fixed_tau.overview
+def _fixed_tau_overview(t: Temperatures) -> Lines:
+    soft, sharp = t.at(SOFT), t.at(SHARP)
+    title = f"Heads find the set in {soft.mean.percent} at {soft}, {sharp.mean.percent} at {sharp}."
+    return replace(_fixed_tau_figure(t), title=title)
+
+
 @record()
 class Batches:
     """rates: by rows per batch. blind: labels that are coin flips but for one in 500."""
@@ -238,15 +267,28 @@ def sgd(
     size: tuple[int, int] = (12, 2),
     runs: int = 100,
     rows: Sequence[int] = (16, BATCH),
+    *,
+    learner: Any = None,
+    batches: Callable[..., Any] = Fresh,
 ) -> Batches:
-    seed, learner = trial.seed, Heads.code()
+    seed, learner = trial.seed, learner or Heads.code()
     targets = random_parities(*size, runs, key=seed)
     blind = random_parities(*size, runs, key=seed, noise=BLIND)
     exact = learn(learner, Population(targets), key=seed).rate()
-    done = {each: learn(learner, Fresh(targets, each), key=seed) for each in trial.track(rows)}
+    done = {each: learn(learner, batches(targets, each), key=seed) for each in trial.track(rows)}
     control = learn(learner, Fresh(blind, BATCH), key=seed).rate()
     rates = {each: trained.rate() for each, trained in done.items()}
     return Batches(*size, rates, exact, control, done[BATCH].rate("solved"))
+
+
+@sgd.planted("two rows, drawn once, in place of fresh batches", turns="refuted")
+def _two_rows(trial: Trial) -> Batches:
+    return sgd.measure(
+        trial,
+        **sgd.quick,
+        learner=Heads.code(steps=400),
+        batches=lambda targets, _: Sample(targets, 2),
+    )
 
 
 @sgd.judge

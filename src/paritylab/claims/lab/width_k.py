@@ -1,6 +1,6 @@
 """k heads beside a feed-forward net of k neurons, on the same rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,10 @@ NET = "net of k neurons"
 CORRELATED = "k heads, readout cos(πs), log-correlation"
 PUBLIC = "k heads, HG1's public code"
 SMOOTHED = "k heads, the same with tau = 1, b = 0.1"
+#: Of 100 runs (seed 901) 74 smoothed heads and 55 nets learn at k = 2, 32 and 15 at k = 3. A gap of
+#: 0.17 between r runs each scatters by 0.66/√r at most; with 320 that is 4.6 times its scatter, and
+#: the lower end of its interval, 1.96 scatters below, is above 0 in 99.5 % of the seeds.
+RUNS = 320
 #: Step sizes of Adam; each model is judged by its best.
 NET_STEPS, HEAD_STEPS = (0.01, 0.03, 0.1), (0.1, 0.2, 0.5)
 
@@ -88,18 +92,29 @@ class Match:
         return max(rate_difference(nets[k], found[k])[0] for k in nets)
 
 
+def contestants(n: int, k: int) -> dict[str, Any]:
+    """The models of a race, by name."""
+    return {
+        NET: Net(k),
+        PUBLIC: Pointers(k, n / 4),
+        SMOOTHED: Pointers(k, 1.0, b=0.1),
+        CORRELATED: Pointers(k, n / 4, correlated=True),
+    }
+
+
 @claim(
     "lab-width-k",
     source=OURS,
-    title="k heads beside a feed-forward net of k neurons",
-    statement="Ours, after HG1's comparison: from the same rows and by as many steps of Adam k "
-    "heads with the readout cos(πs), 2k trained numbers, learn k-parity more often than a "
-    "feed-forward net of k neurons, with k(n + 2) + 1. With the readout and loss of HG1's public "
-    "code they are not ahead.",
-    quick={"cells": ((10, 3, 100),), "runs": 30, "steps": 300},
+    title="k heads learn more often than k neurons, but not as soft as in HG1's public code",
+    statement="Ours, after HG1's comparison: from the same 10n rows and by as many steps of Adam k "
+    "heads, 2k trained numbers, learn k-parity more often than a feed-forward net of k neurons, "
+    "with k(n + 2) + 1: with the readout cos(πs) and the log-correlation, and with the readout and "
+    "loss of HG1's public code at tau = 1 and smoothing b = 0.1. At that code's own tau = n/4 and "
+    "b = 0 they are not ahead.",
+    quick={"cells": ((8, 3, 80),), "runs": 200, "steps": 300},
     full={
-        "cells": tuple((n, k, rows * n) for n in (10, 12) for k in (2, 3) for rows in (10, 40)),
-        "runs": 200,
+        "cells": tuple((n, k, 10 * n) for n in (8, 10, 12) for k in (2, 3)),
+        "runs": 500,
         "steps": 1000,
     },
     settings={
@@ -111,11 +126,13 @@ class Match:
 )
 def width_k(
     trial: Trial,
-    cells: Sequence[tuple[int, int, int]] = ((10, 2, 300), (12, 3, 120)),
-    runs: int = 60,
+    cells: Sequence[tuple[int, int, int]] = ((8, 2, 80), (8, 3, 80)),
+    runs: int = RUNS,
     steps: int = 400,
+    *,
+    models: Callable[[int, int], dict[str, Any]] = contestants,
 ) -> Match:
-    races = [_race(trial.seed, *cell, runs=runs, steps=steps) for cell in trial.track(cells)]
+    races = [_race(trial.seed, cell, models(*cell[:2]), runs, steps) for cell in trial.track(cells)]
     last = races[-1]
     fewest = min(races, key=lambda race: race.rows)
     few = min(runs, 14)
@@ -125,19 +142,14 @@ def width_k(
     return Match(races, linear.rate, wide.rate, steps)
 
 
-def _race(seed: int, n: int, k: int, rows: int, *, runs: int, steps: int) -> Race:
-    cell = (n, k, rows)
-    models = {
-        NET: Net(k),
-        PUBLIC: Pointers(k, n / 4),
-        SMOOTHED: Pointers(k, 1.0, b=0.1),
-        CORRELATED: Pointers(k, n / 4, correlated=True),
-    }
-    outcomes = {
-        name: _best(seed, model, cell, runs, steps, NET_STEPS if name == NET else HEAD_STEPS)
-        for name, model in models.items()
-    }
-    return Race(n, k, rows, outcomes)
+def _race(
+    seed: int, cell: tuple[int, int, int], models: dict[str, Any], runs: int, steps: int
+) -> Race:
+    outcomes = {}
+    for name, model in models.items():
+        etas = NET_STEPS if isinstance(model, Net) else HEAD_STEPS
+        outcomes[name] = _best(seed, model, cell, runs, steps, etas)
+    return Race(*cell, outcomes)
 
 
 def _best(
@@ -157,6 +169,15 @@ def _best(
     return max(found, key=lambda outcome: (outcome.rate.value, -outcome.wrong))
 
 
+@width_k.planted("the net and the heads with the readout cos(πs) change places", turns="refuted")
+def _swapped(trial: Trial) -> Match:
+    def swapped(n: int, k: int) -> dict[str, Any]:
+        fair = contestants(n, k)
+        return {**fair, NET: fair[CORRELATED], CORRELATED: fair[NET]}
+
+    return width_k.measure(trial, **width_k.quick, models=swapped)
+
+
 @width_k.judge
 def _width_k(m: Match) -> Judged:
     if min(m.linear.low, m.wide.low) < MOST:
@@ -165,17 +186,21 @@ def _width_k(m: Match) -> Judged:
             f"{m.wide} of those of 32: no fair opponent."
         )
     text = f"Learnt: {'; '.join(_listed(m, model) for model in m.races[0].models)}."
-    ahead, public, lag = m.lead(CORRELATED), m.lead(PUBLIC), m.lag(CORRELATED)
+    ahead, smoothed, public = m.lead(CORRELATED), m.lead(SMOOTHED), m.lead(PUBLIC)
+    lag, smoothed_lag = m.lag(CORRELATED), m.lag(SMOOTHED)
     if lag > 0:
         instead = f"At some k the net learns more often: {_listed(m, NET)}."
         return refuted(text, instead=instead, margin=lag)
-    if ahead <= 0:
-        return undecided(f"{text} No model is clearly ahead at every k.")
+    if ahead > 0 and smoothed_lag > 0:
+        instead = f"Only one kind of heads learns more often: {_listed(m, CORRELATED)}."
+        return corrected(text, instead=instead, margin=min(ahead, smoothed_lag))
+    if min(ahead, smoothed) <= 0:
+        return undecided(f"{text} Some heads are not clearly ahead at every k.")
     if public > 0:
-        instead = f"Both learn more often: {_listed(m, CORRELATED)}; {_listed(m, PUBLIC)}."
+        instead = f"All heads learn more often: {_listed(m, CORRELATED)}; {_listed(m, PUBLIC)}."
         return corrected(text, instead=instead, margin=min(ahead, public))
     note = f"Nets of 32 neurons learn in {m.wide}, those of k neurons a single bit in {m.linear}."
-    return holds(f"{text} {note}", margin=min(ahead, -public))
+    return holds(f"{text} {note}", margin=min(ahead, smoothed, -public))
 
 
 def _listed(m: Match, model: str) -> str:

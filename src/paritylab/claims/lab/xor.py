@@ -1,6 +1,7 @@
 """Beyond HG2: positions that make one step exact at every n, and functions other than XOR."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from paritylab.claims import (
     undecided,
 )
 from paritylab.claims.lab.juntas import pooled
-from paritylab.claims.lab.one_step_functions import step_on
+from paritylab.claims.lab.one_step_functions import StepOn, step_on
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.statistics import Rate
 from paritylab.theory.hg2 import pair_signal
@@ -72,15 +73,17 @@ class Balance:
     seconds=(1, 3, 60),
 )
 def balanced(
-    trial: Trial, sizes: Sequence[int] = (64, 256, 1024, 16_384), draws: int = 20
+    trial: Trial,
+    sizes: Sequence[int] = (64, 256, 1024, 16_384),
+    draws: int = 20,
+    *,
+    step: Callable[..., Any] = streamed_step,
 ) -> Balance:
     cells, imbalance, seeds = [], 0.0, [1000 * trial.seed + draw for draw in range(draws)]
     for n in trial.track(sizes):
         width, errors = int(np.ceil(20 * np.log(n))), {}
         for even in (True, False):
-            steps = [
-                streamed_step(n, width, GAINS, pairs=10, balanced=even, seed=seed) for seed in seeds
-            ]
+            steps = [step(n, width, GAINS, pairs=10, balanced=even, seed=seed) for seed in seeds]
             errors[even] = np.concatenate([step.error for step in steps], axis=1)
             if even:
                 imbalance = max(imbalance, *(float(step.imbalance.max()) for step in steps))
@@ -90,6 +93,15 @@ def balanced(
             BalanceCell(n, exact, plain, errors[True].max(axis=1), errors[False].max(axis=1))
         )
     return Balance(cells, imbalance)
+
+
+@balanced.planted("positions that are called balanced and are not", turns="refuted")
+def _not_balanced(trial: Trial) -> Balance:
+    return balanced.measure(
+        trial,
+        **balanced.quick,
+        step=lambda *sizes, balanced, **rest: streamed_step(*sizes, balanced=False, **rest),
+    )
 
 
 @balanced.judge
@@ -184,18 +196,32 @@ class Functions:
     settings={"m": "40 ln n", "positions": "balanced signs", "readout": "1 - 2z²"},
     seconds=(2, 5, 60),
 )
-def functions(trial: Trial, sizes: Sequence[int] = (32, 1000), draws: int = 40) -> Functions:
+def functions(
+    trial: Trial,
+    sizes: Sequence[int] = (32, 1000),
+    draws: int = 40,
+    *,
+    step: Callable[..., StepOn] = step_on,
+) -> Functions:
     seen = []
     for name, (bits, function) in trial.track(FUNCTIONS.items()):
         predicted = pair_signal(function, bits)
         steps = [
-            step_on(n, int(np.ceil(40 * np.log(n))), function, bits, draws=draws, seed=trial.seed)
+            step(n, int(np.ceil(40 * np.log(n))), function, bits, draws=draws, seed=trial.seed)
             for n in sizes
         ]
-        gap = max(float(np.abs(step.signal - predicted).max()) for step in steps)
-        found = Rate.of(np.concatenate([step.found for step in steps]))
+        gap = max(float(np.abs(each.signal - predicted).max()) for each in steps)
+        found = Rate.of(np.concatenate([each.found for each in steps]))
         seen.append(Seen(name, float(np.round(predicted.min(), 12)) + 0.0, gap, found))
     return Functions(seen)
+
+
+@functions.planted("a step on the opposite label", turns="refuted")
+def _opposite_label(trial: Trial) -> Functions:
+    def opposite(n: int, width: int, label: Any, bits: int, **rest: Any) -> StepOn:
+        return step_on(n, width, lambda x: -label(x), bits, **rest)
+
+    return functions.measure(trial, **functions.quick, step=opposite)
 
 
 @functions.judge
