@@ -20,8 +20,9 @@ README = (ROOT / "README.md").read_text()
 LIBRARY = (
     *("lazy", "precision", "files", "options", "statistics", "problem", "models", "theory"),
     *("risk.result", "risk.routes", "risk"),
-    *("learning.saving", "learning.data", "learning.runs", "learning.judging"),
-    *("learning.descent", "learning.heads", "learning.xor", "learning.chain"),
+    *("learning.data", "learning.contract", "learning.saving", "learning.runs", "learning.parts"),
+    *("learning.judging", "learning.loop", "learning.descent", "learning.own_model"),
+    *("learning.heads", "learning.xor", "learning.chain"),
     *("learning.hardness", "learning.neighbours", "learning", "solvers", "sweep"),
     *("discovery", "estimator"),
 )
