@@ -90,8 +90,15 @@ def _hunted(
         found = hunts(margin, draw, case, starts=starts, steps=steps, seed=trial.seed)
         risks += [each.margin + bound for each, bound in zip(found, bounds, strict=True)]
     n, m = np.repeat(np.array(sizes), len(cases), axis=0).T
-    again = [np.tile(column, len(sizes)) for column in (share, positional, np.array(bounds))]
-    return Hunted(n, m, again[0], again[1], np.array(risks), again[2], starts)
+    return Hunted(
+        n=n,
+        m=m,
+        share=np.tile(share, len(sizes)),
+        positional=np.tile(positional, len(sizes)),
+        risk=np.array(risks),
+        bound=np.tile(bounds, len(sizes)),
+        starts=starts,
+    )
 
 
 @record(evidence="exact")
@@ -131,7 +138,7 @@ class Frozen:
     "(1 - 2m/2^⌈(n-1)/5m⌉)(1 - ‖α‖‖β‖5m²/n)². Read with the positive part of the second bracket, "
     "without which the square grows again.",
     quick={"sizes": ((5, 5),), "shares": (0.2,), "starts": 12, "steps": 100},
-    full={"sizes": ((6, 1), (6, 2), (8, 8)), "starts": 128, "steps": 600},
+    full={"sizes": ((6, 1), (6, 2), (8, 8)), "starts": 48, "steps": 300},
     settings={"counterexample": "n = 7, one head on the circle, tokens R·x", "R": SCALE},
     seconds=(10, 20, 400),
 )
@@ -168,7 +175,7 @@ def _thm11(f: Frozen) -> Judged:
         return refuted(f"W{solved[1:]}.", instead=instead, margin=margin)
     if f.excess <= 0:
         return holds(f"{near}, and no solving net breaks the printed bound.", margin=margin)
-    kept = "too" if f.own_excess > 0 else "then it follows from ours"
+    own = "fails there too" if f.own_excess > 0 else "follows from ours"
     return corrected(
         f"The weights alone cannot bound the risk, because embeddings may be large: {solved}, "
         f"where the printed right side is larger by {f.excess:.2g} or more.",
@@ -176,8 +183,7 @@ def _thm11(f: Frozen) -> Judged:
         "has risk at least (1 - ρ‖α‖‖β‖/n)₊² for every net and every number of heads, ρ the "
         "diameter of the embeddings; (1 - ρ‖α‖‖β‖/2n)₊² with the tokens' distance ρ if scores "
         f"ignore the bits. {near}. For the paper's own embeddings ρ is at most √6 = "
-        f"{hg1.embedding_diameter(2):.2f}; the printed bound, read with a positive part, "
-        f"{'fails there ' if f.own_excess > 0 else 'stands there, '}{kept}.",
+        f"{hg1.embedding_diameter(2):.2f}; the printed bound, read with a positive part, {own}.",
         margin=margin,
         counterexample=True,
     )
@@ -254,7 +260,7 @@ class Growth:
     "to chance unless m²‖α‖‖β‖ = O(n); if m²‖α‖‖β‖ = o(n), then 2m/2^⌈(n-1)/5m⌉ tends to 0 and the "
     "risk to 1.",
     quick={"sizes": (4, 6, 8), "cells": ((5, 2),), "starts": 12, "steps": 100},
-    full={"sizes": (4, 6, 8, 10, 12), "cells": ((6, 2), (8, 2)), "starts": 64, "steps": 600},
+    full={"sizes": (4, 6, 8, 10, 12), "cells": ((6, 2), (8, 2)), "starts": 48, "steps": 300},
     settings={"heads": 2, "B": "one bit, two bits, all bits", "ρ‖α‖‖β‖/n": 0.2},
     seconds=(10, 15, 200),
 )

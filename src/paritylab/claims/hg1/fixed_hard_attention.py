@@ -95,7 +95,7 @@ def _cor20(h: HardHeads) -> Judged:
         f"for sets of every size k it is {h.each_size[other]:.3f} against our "
         f"{h.ranked[other]:.3f} (n = {h.n[other]}, m = {h.m[other]})"
     )
-    margin = min(abs(h.over_printed), abs(h.over_ranked))
+    margin = abs(h.over_printed)
     if h.over_printed < -ROUNDING:
         bound = "Ours" if h.over_ranked >= -ROUNDING else "No bound"
         instead = f"{bound}: {also}."
