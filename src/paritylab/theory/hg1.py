@@ -106,19 +106,21 @@ def peak_attention(n: int, tau: float) -> float:
     return float(np.sqrt(2 * np.pi / tau) / n)
 
 
-def slope_on_target(n: int, k: int, tau: float) -> float:
-    """c of ½‖∇L‖² = c·L² for heads far out on B: (2/k)·((1 - cos 2π/n)/τ)².
+def slope_on_target(n: int, k: int, tau: float, b: float = 0.0) -> float:
+    """c of ½‖∇L‖² = c·(L - L*)² for heads far out on B: c = r²κ²/2k, κ = (1 - cos 2π/n)/τ.
 
-    Not in the paper. Heads of norm r on positions of B that are three or more apart give a
-    neighbour attention in proportion to ε = e^{-rδ}, δ = (1 - cos 2π/n)/τ. At b = 0 the risk is a
-    quadratic form in the heads' ε, so each of the k norms has slope -2δL/k, and by symmetry no
-    head turns. The ratio ½‖∇L‖²/L = c·L therefore goes to 0 with L, and descent with step η has
-    L ≈ 1/(2c·ηt), no c^t.
+    Not in the paper. L* is the risk that the smoothing b leaves at B (0 at b = 0). Heads of norm a
+    on positions of B that are three or more apart give a neighbour attention in proportion to ε =
+    e^{-aκ}. The excess risk is a form of degree r in the heads' ε: r = 2 at b = 0, where the hinge
+    starts at the label, and at k = 2, where the two heads cancel to first order; r = 1 for other k
+    at b > 0 (once ε is well below b). So each of the k norms has slope -rκ(L - L*)/k, and by
+    symmetry no head turns. Descent with step η has L - L* ≈ 1/(2c·ηt), no c^t.
 
-    >>> round(slope_on_target(10, 2, 1 / 10), 2), round(slope_on_target(10, 3, 1 / 10), 2)
-    (3.65, 2.43)
+    >>> [round(slope_on_target(10, k, 1 / 10, b), 2) for k in (2, 3) for b in (0.0, 0.1)]
+    [3.65, 3.65, 2.43, 0.61]
     """
-    return 2 / k * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
+    degree = 2 if b == 0 or k == 2 else 1
+    return degree**2 / (2 * k) * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
 
 
 def prediction_smoothness(k: int, tau: float, b: float) -> float:
