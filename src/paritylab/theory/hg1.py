@@ -110,18 +110,20 @@ def peak_attention(n: int, tau: float) -> float:
 
 
 def slope_on_target(n: int, k: int, tau: float, b: float = 0.0) -> float:
-    """c of ½‖∇L‖² = c·(L - L*)² for heads far out on B: r²κ²/2k with κ = (1 - cos 2π/n)/τ.
+    """c of ½‖∇L‖² = c·(L - L*)² for heads far out on B: c = r²κ²/2k, κ = (1 - cos 2π/n)/τ.
 
-    r is `hg1_limits.excess_order`, L* the risk of hard heads on B. Not in the paper. Heads of norm
-    a on positions of B that are three or more apart give a neighbour attention in proportion to
-    ε = e^{-aκ}. The excess risk is homogeneous of degree r in the heads' ε, so by Euler each of the
-    k norms has slope -rκ(L - L*)/k, and by symmetry no head turns. The ratio ½‖∇L‖²/(L - L*)
-    therefore goes to 0, and descent with step η has L - L* ≈ 1/(2c·ηt), no c^t.
+    Not in the paper. L* is the risk that the smoothing b leaves at B (0 at b = 0). Heads of norm a
+    on positions of B that are three or more apart give a neighbour attention in proportion to ε =
+    e^{-aκ}. The excess risk is a form of degree r in the heads' ε: r = 2 at b = 0, where the hinge
+    starts at the label, and at k = 2, where the two heads cancel to first order; r = 1 for other k
+    at b > 0 (once ε is well below b). So each of the k norms has slope -rκ(L - L*)/k, and by
+    symmetry no head turns. Descent with step η has L - L* ≈ 1/(2c·ηt), no c^t.
 
-    >>> round(slope_on_target(10, 2, 1 / 10), 2), round(slope_on_target(10, 3, 1 / 10, b=0.1), 2)
-    (3.65, 0.61)
+    >>> [round(slope_on_target(10, k, 1 / 10, b), 2) for k in (2, 3) for b in (0.0, 0.1)]
+    [3.65, 3.65, 2.43, 0.61]
     """
-    return (excess_order(k, b) * float((1 - np.cos(2 * np.pi / n)) / tau)) ** 2 / (2 * k)
+    degree = 2 if b == 0 or k == 2 else 1
+    return degree**2 / (2 * k) * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
 
 
 def prediction_smoothness(k: int, tau: float, b: float) -> float:
