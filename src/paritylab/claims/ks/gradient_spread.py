@@ -101,29 +101,6 @@ def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
     return list(combinations(range(n), k))
 
 
-def hidden_shares(
-    model: ChainModel, subsets: Subsets, sizes: Sequence[int], epsilon: float, seed: int
-) -> list[float]:
-    """Share of targets whose gradient from N random rows is within epsilon of the mean, by N."""
-    generator, share = np.random.default_rng(seed), []
-    for size in sizes:
-        signs = random_signs(generator, size, model.n)
-        share.append(float(np.mean(gradient_spread(model, signs, subsets).distances <= epsilon)))
-    return share
-
-
-def variance_shares(
-    model: ChainModel, subsets: Subsets, sizes: Sequence[int], seed: int
-) -> list[float]:
-    """Var_N over Theorem 2's bound 2(1/|P| ∨ √(4n/N))·sup‖∇f‖², for every N of `sizes`."""
-    generator, shares = np.random.default_rng(seed), []
-    for size in sizes:
-        spread = gradient_spread(model, random_signs(generator, size, model.n), subsets)
-        bound = 2 * max(1 / len(subsets), np.sqrt(4 * model.n / size)) * spread.largest_gradient
-        shares.append(spread.variance / bound)
-    return shares
-
-
 def random_signs(generator: np.random.Generator, rows: int, n: int) -> np.ndarray:
     """Rows of n fair signs."""
     return generator.choice([-1.0, 1.0], (rows, n)).astype(np.float32)

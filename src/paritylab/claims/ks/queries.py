@@ -4,7 +4,7 @@ The loss is Theorem 1's E(p - f)² over all 2^n inputs.
 """
 
 from collections.abc import Iterable, Iterator
-from math import ceil, exp, log2
+from math import ceil, log2
 from typing import Any, NamedTuple
 
 import jax
@@ -12,12 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread, target_values
+from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread
 from paritylab.learning.hardness.oracles import mean_labels
 from paritylab.models.chain import ChainModel
 from paritylab.problem.walsh import walsh_transform
 from paritylab.solvers.gf2 import affine_solutions
-from paritylab.theory.ks_hardness import fixed_answer_share, hidden_share_bound
+from paritylab.theory.ks_hardness import hidden_share_bound
 
 #: Values of a decoding feature are cut off here, so that gradients stay bounded.
 CUT = 3.0
@@ -85,16 +85,6 @@ def _mean_gradient(model: ChainModel, rows: Any, labels: Any) -> Any:
     return jax.grad(loss)(model.scores)
 
 
-def use_of_parseval(answers: np.ndarray, signs: Any, subsets: Subsets) -> float:
-    """Largest ratio, over all gaps, of the share of targets on which a fixed answer has a zero-one
-    loss of at most ½ - gap to `fixed_answer_share`."""
-    gaps = target_values(signs, subsets) @ np.sign(answers) / len(answers) / 2
-    falling = np.maximum(np.sort(gaps)[::-1], 1e-30)
-    shares = np.arange(1, len(gaps) + 1) / len(gaps)
-    bounds = [fixed_answer_share(float(gap), len(gaps)) for gap in falling]
-    return float(np.max(shares / bounds))
-
-
 class Decoded(NamedTuple):
     """Targets that one query tells apart against every oracle of an error.
 
@@ -131,24 +121,6 @@ def decode_in_one_query(n: int, k: int, error: float, seed: int = 0) -> Decoded:
         safe &= told * spectrum[chosen] > error
         squares += values**2
     return Decoded(float(safe.sum() / len(targets)), features, float(squares.max()))
-
-
-class Lucky(NamedTuple):
-    """One fixed random answer ±1 against every target: shares by zero-one loss.
-
-    better: with a loss below ½ - e^(-n). advantage: median of ½ minus the loss over targets on
-    which it is positive.
-    """
-
-    better: float
-    advantage: float
-
-
-def fixed_random_answer(n: int, k: int, seed: int = 0) -> Lucky:
-    """The zero-one loss ½ - E[p·f]/2 of a random f: {±1}^n → ±1, for all k-sets p."""
-    answers = np.random.default_rng([seed, n, 1]).choice([-1.0, 1.0], 1 << n)
-    gains = walsh_transform(answers)[_masks(n, k)] / (1 << n) / 2
-    return Lucky(float(np.mean(gains > exp(-n))), float(np.median(gains[gains > 0])))
 
 
 def _masks(n: int, k: int) -> Int[np.ndarray, " targets"]:
