@@ -9,7 +9,6 @@ from scipy.special import logsumexp
 
 from paritylab.models.positions import Circle
 from paritylab.precision import AnyArray, Numbers
-from paritylab.theory.hg1_limits import excess_order
 
 
 def network_parameters(k: int) -> int:
