@@ -92,8 +92,8 @@ def remark10(
     risks = [_risk_on_the_set(n, k) for k in range(1, 7)]
     cells = []
     for k in trial.track(sizes):
-        data = Population(random_parities(n, k, runs, key=trial.seed))
-        start = [10 * HeadAttention.on(each).directions for each in data.targets]
+        targets = random_parities(n, k, runs, key=trial.seed)
+        data, start = Population(targets), [10 * HeadAttention.on(b).directions for b in targets]
         for way, learner in _ways(k, steps, start if on_target else None).items():
             cells.append(Cell(k, way, learn(learner, data, key=trial.seed).rate()))
     value, error = np.array([risk.value for risk in risks]), max(risk.error for risk in risks)

@@ -178,7 +178,7 @@ class Hiding:
 
 @record(evidence="exact")
 class Rates:
-    """What one query gets from an oracle of error C·e^(-n/3), k = n/2, by size n, with a model of so
+    """What a query gets from an oracle of error C·e^(-n/3), k = n/2, by size n, with a model of so
     many features and such a gradient."""
 
     n: np.ndarray
