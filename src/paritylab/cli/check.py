@@ -115,8 +115,8 @@ def run_check(
     kept and reused while effort, seed, code and versions stay the same. Exit code 0: every
     verdict as recorded; 1: one differs; 4: a claim's code failed, the rest was done.
     """
-    if seed < 0:
-        raise ValueError(f"--seed must be 0 or more, got {seed}")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"--seed must be from 0 to 2³² - 1, got {seed}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
     if record and (seed or file):
