@@ -83,7 +83,7 @@ def test_normals_are_those_of_jax_whatever_the_shape(shape):
     assert np.array_equal(drawn, plain)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32, 2**63, 2**64, 0.5, True])
+@pytest.mark.parametrize("seed", [-1, 2**32, 2**63, 2**64, True])
 def test_seeds_that_would_repeat_are_refused(seed):
     with pytest.raises(ValueError, match="whole number from 0 to 2³² - 1"):
         as_key(seed)
