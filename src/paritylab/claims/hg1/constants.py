@@ -53,6 +53,8 @@ FULL: list[Setting] = [
 TARGET, PATIENCE = 0.1, 1e3
 #: Smoothings of the readout that the proof's step is tried with; the paper has b > 0, no more.
 SMOOTHINGS = (0.1, 1e2, 1e4, 1e6, 1e8, 1e10)
+#: n and k of these tries, and starts of each.
+SIZES, STARTS = ((2, 1), (6, 1), (6, 2), (6, 3)), 6
 #: Steps that are tried, over the proof's.
 LONGER = 10.0 ** np.arange(9)
 #: Most and hardly any of the starts.
@@ -145,8 +147,7 @@ def constants(trial: Trial, settings: Sequence[Setting] = DEFAULT, starts: int =
         _cell(np.random.default_rng((trial.seed, number)), setting, starts)
         for number, setting in enumerate(trial.track(settings))
     ]
-    sizes = dict.fromkeys([(2, 1), *((n, k) for n, k, _, _ in settings)])
-    return Proof(cells, [_smoothed(trial.seed, *size, starts) for size in sizes])
+    return Proof(cells, [_smoothed(trial.seed, *size) for size in SIZES])
 
 
 def _starts(generator: np.random.Generator, k: int, starts: int) -> np.ndarray:
@@ -155,11 +156,11 @@ def _starts(generator: np.random.Generator, k: int, starts: int) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
-def _smoothed(seed: int, n: int, k: int, starts: int) -> Smoothed:
+def _smoothed(seed: int, n: int, k: int) -> Smoothed:
     sets, least = np.array(list(combinations(range(n), k))), []
-    unit = _starts(np.random.default_rng((seed, n, k)), k, starts)
+    unit = _starts(np.random.default_rng((seed, n, k)), k, STARTS)
     for b in SMOOTHINGS:
-        risks = ExactRisks(n, np.tile(sets, (starts, 1)), 1.0, b)
+        risks = ExactRisks(n, np.tile(sets, (STARTS, 1)), 1.0, b)
         step = np.array([hg1.step_size(k, 1.0, b)])
         least.append(float(least_decrease(risks, np.repeat(unit, len(sets), axis=0), step)[0]))
     return Smoothed(n, k, SMOOTHINGS, np.array(least))
