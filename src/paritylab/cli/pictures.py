@@ -157,7 +157,7 @@ def _heatmap(x: str, y: str, panels: list[dict[str, Any]]) -> dict[str, Any]:
 
 def draw_figure2(path: Path) -> None:
     """HG1's Figure 2."""
-    from paritylab.claims.hg1.training_heads import figure2_runs, figure2_series
+    from paritylab.claims.hg1.figure2 import figure2_runs, figure2_series
 
     console.say("n = 20, k = 3, Adam 0.2, tau = 0.3, 240 exact steps, 2 × 16 runs: about 15 s")
     series = figure2_series(*figure2_runs(16))
