@@ -313,12 +313,17 @@ class Fours:
     settings={"tokens": "all below the root", "k": "the largest power of two up to n/2"},
     seconds=(1, 1, 1),
 )
-def trivial_tuples(trial: Trial, sizes: Sequence[int] = (16, 32, 62)) -> Fours:
+def trivial_tuples(
+    trial: Trial,
+    sizes: Sequence[int] = (16, 32, 62),
+    *,
+    draw: Callable[[int, int, int], ParityTree] = random_tree,
+) -> Fours:
     rows = []
     for n in trial.track(sizes):
         k = 1 << ((n // 2).bit_length() - 1)
         below = n + k - 2
-        tree: ParityTree = random_tree(trial.seed, n, k)
+        tree = draw(trial.seed, n, k)
         counted = trivial_fours(tree, below)
         formula = chained_fours(n, k, below)
         rows.append((n, below, counted.total, counted.chained, formula, counted.most))
@@ -344,3 +349,21 @@ def _trivial_tuples(f: Fours) -> Judged:
         instead = f"O(n²) and O(n) in all; {stray} of them are of another kind."
         return corrected(text, instead=instead, margin=margin)
     return holds(text, margin=margin)
+
+
+class _Twins(ParityTree):
+    """The first two nodes have the same children, so that they are one token twice."""
+
+    @property
+    def children(self) -> np.ndarray:
+        pairs = np.array(ParityTree(self.n, self.leaves).children)
+        pairs[1] = pairs[0]
+        return pairs
+
+
+@trivial_tuples.planted("a tree with one node twice", turns="corrected")
+def _twins(trial: Trial) -> Fours:
+    def draw(seed: int, n: int, k: int) -> ParityTree:
+        return _Twins(n, random_tree(seed, n, k).leaves)
+
+    return trivial_tuples.measure(trial, draw=draw)

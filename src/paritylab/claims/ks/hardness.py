@@ -178,8 +178,8 @@ class Hiding:
 
 @record(evidence="exact")
 class Rates:
-    """What a query gets from an oracle of error C·e^(-n/3), k = n/2, by size n, with a model of so
-    many features and such a gradient."""
+    """What one query gets from an oracle of error C·e^(-n/3), k = n/2, by size n; features and
+    gradient: of its model."""
 
     n: np.ndarray
     decoded: np.ndarray = shown("share of targets identified by one query", by="sizes")
@@ -265,8 +265,8 @@ def _thm1(o: Oracle) -> Judged:
         return holds(f"{listed}. One query identifies a share of {ends}.", margin=margin)
     return corrected(
         f"The share is too good: against every oracle of error {CONSTANT:g}e^(-n/3) one query "
-        f"identifies {ends}. The share tells 3/ε² of C(n,n/2) targets apart, so in the limit it "
-        f"falls like e^({LIMIT:.3f}n) only.",
+        f"identifies {ends}. It tells about 3/ε² of C(n,n/2) targets apart, which in the limit "
+        f"falls like e^({LIMIT:.3f}n) only, but for powers of n.",
         instead="With F² = sup E‖∇f‖² and T queries an oracle of error ε hides all but a share "
         "4F²T/(|P|ε²) of targets. Since |P| ≤ 2^n, error and share can fall together like "
         f"2^(-n/3), not like e^(-n/3). {listed}.",
