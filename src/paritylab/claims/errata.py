@@ -270,9 +270,12 @@ ERRATA = (
     Erratum(
         "ks",
         "Theorem 7 and Appendix C",
-        "A silenced token is 0, exactly 1 away from -1, so the filter passes silence on only for "
-        "1 < ε₀ < 2. Weights (11) are reached once the irrelevant ones, which lie below 0, round "
-        "to 0; at smaller sizes many end at -1, which does no harm.",
+        "A silenced token is 0, exactly 1 away from -1, so from k = 8 on the filter silences all "
+        "levels above an untrained one only for 1 < ε₀ < 2; O(d^(-1/2)) < ε₀ is not enough. With "
+        "1 < ε₀ < 2 the theorem stands: the states on level t + 2, whose printed mean leaves out "
+        "the tokens of level t + 1 (all about -1), do not matter once they are silenced. Weights "
+        "(11) are reached once the irrelevant ones, which lie below 0, round to 0; at smaller "
+        "sizes many end at -1, which does no harm.",
         ("ks-thm7",),
     ),
     Erratum(
@@ -361,12 +364,5 @@ ERRATA = (
         "The d inputs contribute √(2d·ln(2n'/p)); the last line stands.",
         ("ks-lemma10",),
         is_note=True,
-    ),
-    Erratum(
-        "barak",
-        "Progress measure ‖w_t - w_0‖_∞ (second-hand)",
-        "The largest movement of a weight grows long before the loss falls, but as much on labels "
-        "without a rule; as a measure of progress it needs that control beside it.",
-        ("barak-progress",),
     ),
 )

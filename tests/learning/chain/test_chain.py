@@ -185,6 +185,14 @@ def test_levels_fail_without_their_parts(removed):
     assert not runs.stats["one_per_step"].any()
 
 
+def test_rounding_absorbs_a_small_error_of_the_gradient_and_no_large_one():
+    data = Sample(random_tree(1, 16, 4), 2**16)
+    exact, small, large = (learn(Levels(error=error), data) for error in (0.0, 1e-6, 0.1))
+    assert exact.solved.all()
+    np.testing.assert_array_equal(small.numbers, exact.numbers)
+    assert not large.solved.any()
+
+
 def test_the_open_level_has_the_gradient_of_the_whole_chain():
     tree = random_tree(2, 16, 8)
     leaves = np.asarray(tree.leaves)
@@ -248,6 +256,7 @@ def test_a_function_is_a_link():
         (lambda: FullBatch("magic"), "mode must be one of"),
         (lambda: Levels(epsilon=2.5), "epsilon must be"),
         (lambda: Levels(strings=0), "strings must be at least 1"),
+        (lambda: Levels(error=-0.1), "error must be at least 0"),
         (lambda: learn(Levels(), Sample(Parity(8, (1, 2)), 9)), "give random_trees"),
         (lambda: level_signal(16, 4, 3, LINKS["cos"]), "level must be"),
     ],

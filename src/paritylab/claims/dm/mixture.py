@@ -222,7 +222,7 @@ def weight(
     changes: Mapping[str, Any] = {},
 ) -> Shares:
     targets = random_parities(n, k, runs, key=trial.seed)
-    made: list[Any] = []
+    made: list[ShareCell] = []
     for alpha, steps, rows in trial.track([*cells, (0.0, FIRST_STEPS, BATCH)]):
         first = len(made) == len(cells)
         how = {"mixture": alpha, "shared_first": 0.02 if first else 0.0, **changes}

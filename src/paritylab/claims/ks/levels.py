@@ -134,8 +134,10 @@ def thm7(
 ) -> Stepwise:
     made = []
     for n, k, samples, runs in trial.track(cells):
-        data = Sample(random_trees(n, k, runs, key=trial.seed), samples)
-        made.append(_cell(data, learn(_levels(epsilon=epsilon), data, key=trial.seed)))
+        trees = random_trees(n, k, runs, key=trial.seed)
+        data = Sample(trees, samples)
+        done = learn(_levels(epsilon=epsilon), data, key=trial.seed)
+        made.append(_cell(trees, samples, done))
     silent = learn(_levels(epsilon=SMALL), data, key=trial.seed).stats
     error = ORACLE * float(n ** (-2 - made[-1].power / 8))
     oracle = learn(_levels(epsilon=epsilon, error=error), data, key=trial.seed)
@@ -157,8 +159,8 @@ def _levels(**changed: Any) -> Levels:
     return Levels(**{**given, **changed})
 
 
-def _cell(data: Sample, done: Runs[Any]) -> LevelCell:
-    n, k, trees, samples = data.n, data.k, data.targets, data.samples
+def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs) -> LevelCell:
+    n, k = trees[0].n, trees[0].k
     irrelevant = np.repeat(visible_tokens(n, k, "level")[None], len(trees), axis=0)
     for run, tree in enumerate(trees):
         assert isinstance(tree, ParityTree)

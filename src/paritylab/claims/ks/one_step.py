@@ -100,11 +100,13 @@ def thm5(
     trial: Trial,
     cells: Sequence[tuple[int, int]] = ((64, 12), (128, 12), (256, 12)),
     oracle_runs: int = 6,
+    *,
+    learner: TeacherStep | None = None,
 ) -> OneStep:
-    made = []
+    made, step = [], learner or TeacherStep()
     for n, runs in trial.track(cells):
         data = Sample(random_trees(n, n // 2, runs, key=trial.seed), _samples(n))
-        made.append(_cell(n, learn(TeacherStep(), data, key=trial.seed), oracle_runs, trial.seed))
+        made.append(_cell(n, learn(step, data, key=trial.seed), oracle_runs, trial.seed))
     n = cells[0][0]
     data = Sample(random_trees(n, n // 2, 3, key=trial.seed), _samples(n))
     window = {
@@ -198,6 +200,11 @@ def _thm5(s: OneStep) -> Judged:
         margin=min(worst.low - OFTEN, low - 1 / FACTOR),
         interval=worst,
     )
+
+
+@thm5.planted("a step a thousand times too short", turns="refuted")
+def _(trial: Trial) -> Any:
+    return thm5.measure(trial, ((32, 12),), oracle_runs=2, learner=TeacherStep(eta=1.0))
 
 
 @thm5.figure
