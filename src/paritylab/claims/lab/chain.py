@@ -89,7 +89,7 @@ class Samples:
         "points": 12,
     },
     settings={"k": "n/2", "link": "-cos(πt)", "fresh inputs": 500, "N": "0.65 … 1.45 of predicted"},
-    seconds=(10, 30, 400),
+    seconds=(10, 40, 400),
 )
 def chain_samples(
     trial: Trial,
@@ -174,8 +174,8 @@ def _chain_samples_figure(s: Samples) -> Lines:
 #: Harms are tried at these multiples of the predicted limit.
 MULTIPLES = (0.5, 0.8, 1.25, 2.0)
 #: A rate of runs counts as often from here; a measured limit may be this factor from its formula.
-#: At half of a limit 23 of 24 runs are right or more (seed 901). Of 36 runs 5 may be wrong before
-#: the interval reaches 0.7: a chance of 0.3 % if 96 % are right, against 30 % with 12 runs.
+#: At half of a limit about 95 % of the runs are right. Of 48 runs 8 may be wrong before the interval
+#: reaches 0.7: a chance of 0.1 % per harm; of 12 runs none may, a chance of 46 %.
 OFTEN, CLOSE = 0.7, 1.5
 
 
@@ -225,13 +225,13 @@ class Harmed:
     quick={"runs": 4},
     full={"size": (128, 64), "samples": 65_536, "runs": 60},
     settings={"link": "-cos(πt)", "harm": f"{MULTIPLES} of the predicted limit", "inputs": 500},
-    seconds=(15, 25, 200),
+    seconds=(10, 38, 250),
 )
 def chain_shift(
     trial: Trial,
     size: tuple[int, int] = (64, 32),
     samples: int = 32_768,
-    runs: int = 36,
+    runs: int = 48,
     *,
     steps: Callable[..., HarmedRuns] = harmed_steps,
 ) -> Harmed:

@@ -122,7 +122,7 @@ def contestants(n: int, k: int) -> dict[str, Any]:
         "tau of heads": "n/4, and 1 with b = 0.1",
         "learnt": f"wrong on less than {LEARNT:.0%} of all inputs",
     },
-    seconds=(3, 10, 350),
+    seconds=(5, 16, 300),
 )
 def width_k(
     trial: Trial,
