@@ -92,7 +92,7 @@ def _curves(runs: Runs, label: str) -> dict[str, Any]:
 
 
 def _head_parts(runs: Runs) -> list[dict[str, Any]]:
-    model, target = runs.model(0), runs.data.targets[0]
+    model, target = runs.model(0), runs.targets[0]
     heads = getattr(model, "heads", model)
     parts = [_curves(runs, "what each run descends")]
     if hasattr(heads, "directions"):
@@ -129,14 +129,14 @@ def _xor_parts(runs: Runs) -> list[dict[str, Any]]:
                 "x": {"label": "position"},
                 "y": {"label": "weight in the first run"},
                 "lines": [line],
-                "marks": [{"axis": "x", "at": at} for at in runs.data.targets[0].subset],
+                "marks": [{"axis": "x", "at": at} for at in runs.targets[0].subset],
             }
         )
     return parts
 
 
 def _chain_parts(runs: Runs) -> list[dict[str, Any]]:
-    tree, model = runs.data.targets[0], runs.model(0)
+    tree, model = runs.targets[0], runs.model(0)
     children = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
     before = ChainModel.untrained(tree.n, tree.k, model.link, model.mask)
     panels = [

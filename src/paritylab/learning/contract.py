@@ -124,7 +124,7 @@ class Learner(Protocol[D_contra]):
 
 
 #: Every learner by the name that sweeps, saved runs and the table of options know it by.
-LEARNERS: dict[str, type[Learner[Any]]] = {}
+LEARNERS: dict[str, type[Any]] = {}
 Kind = TypeVar("Kind", bound=Learner[Any])
 
 

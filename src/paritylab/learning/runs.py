@@ -20,14 +20,12 @@ from paritylab.learning.contract import Learner, Trained, check_learner, learner
 from paritylab.learning.data import (
     Data,
     Rows,
-    Target,
     data_facts,
     data_from,
     hidden_set,
     targets_or_unknown,
 )
 from paritylab.learning.saving import learner_facts, learner_from, read_arrays, write_arrays
-from paritylab.models.protocol import Model
 from paritylab.problem.sampling import as_key, fold_keys
 from paritylab.statistics import Rate
 
@@ -51,9 +49,13 @@ class Runs(Trained):
     are right, as docs/learners.md defines it for each family. recovered: whether a run names
     exactly the hidden structure; None where nobody knows it. names_a_set: whether success is
     naming the hidden set; else it is being solved. seconds: the training took.
+
+    What depends on the learner or on the data (`learner`, `targets`, `recovered`, `model`) is not
+    known to type checkers more closely: the caller knows what was trained on what.
     """
 
-    learner: Learner[Any]
+    recovered: Any = None
+    learner: Any
     data: Data
     key: int | jax.Array
     first_run: int = 0
@@ -95,8 +97,8 @@ class Runs(Trained):
         return learner_name(self.learner)
 
     @property
-    def targets(self) -> tuple[Target, ...] | None:
-        """What was hidden from each run; None for rows of one's own."""
+    def targets(self) -> Any:
+        """What was hidden, one target per run; None for rows of one's own."""
         return self.data.targets
 
     @cached_property
@@ -121,8 +123,8 @@ class Runs(Trained):
             raise ValueError(f"no flag {of!r} in these runs; known: {known}")
         return Rate.of(flags)
 
-    def model(self, run: int) -> Model:
-        """Exactly what run number `run` trained."""
+    def model(self, run: int) -> Any:
+        """Exactly what run number `run` trained: a model of the learner's own class."""
         if not -len(self) <= run < len(self):
             raise ValueError(f"there are {len(self)} runs, got run number {run}")
         run %= len(self)
@@ -131,7 +133,7 @@ class Runs(Trained):
         return self.learner.rebuild(numbers, target, run_keys(self.key, self.first_run + run, 1)[0])
 
     @property
-    def models(self) -> list[Model]:
+    def models(self) -> list[Any]:
         """What every run trained."""
         return [self.model(run) for run in range(len(self))]
 

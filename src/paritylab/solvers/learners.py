@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.data import Rows, Sample, Target, Unknown
 from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.data import Rows, Sample, Target, Unknown
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits, each_key
 from paritylab.solvers.answer import Answer

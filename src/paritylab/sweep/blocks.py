@@ -170,5 +170,7 @@ def learners_from_file(path: str | Path) -> set[str]:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
     added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:
-        raise ValueError(f"{path.name} registers no learner; decorate a class with @register_learner(name)")
+        raise ValueError(
+            f"{path.name} registers no learner; decorate a class with @register_learner(name)"
+        )
     return added

@@ -20,7 +20,15 @@ _SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
 #: Learners that draw their rows in batches, so that memory does not grow with them.
 _STREAMING = {"xor", "teacher", "levels", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
-_SOLVERS = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation", "attention-on-rows"}
+_SOLVERS = {
+    "auto",
+    "elimination",
+    "walsh",
+    "meeting",
+    "restarts",
+    "correlation",
+    "attention-on-rows",
+}
 #: Learners with weights from every position to as many units as their width.
 _NETWORKS = {"feedforward": "width", "frozen": "heads", "recurrent": "width"}
 

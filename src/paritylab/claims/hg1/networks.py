@@ -70,7 +70,7 @@ def remark9(trial: Trial, n: int, k: int, runs: int, draws: int) -> Counts:
     trained = learn(Annealed(steps=600), data, key=trial.seed)
     risks = [
         _zigzag_risk(model, target)
-        for model, target in zip(trained.models, data.targets, strict=True)
+        for model, target in zip(trained.models, trained.targets, strict=True)
     ]
     problem = random_parity(trial.seed, 10, k)
     bits, difference = every_input(10), 0.0

@@ -296,9 +296,9 @@ def figure2_series(left: Runs, right: Runs) -> dict[str, Any]:
         best = int(np.nanargmin(runs.risk))
         panels.append(
             {
-                "title": f"{name}: B = {_braces(runs.data.targets[best].subset)}",
+                "title": f"{name}: B = {_braces(runs.targets[best].subset)}",
                 "values": np.asarray(runs.model(best).attention()),
-                "marks": list(runs.data.targets[best].subset),
+                "marks": list(runs.targets[best].subset),
             }
         )
     learner = left.learner

@@ -34,7 +34,7 @@ def run_facts(runs: Runs, run: int = 0) -> dict[str, Any]:
     target = None if runs.targets is None else runs.targets[run]
     facts: dict[str, Any] = {
         "format": FORMAT,
-        "learner": str(getattr(runs.learner, "name", type(runs.learner).__name__)),
+        "learner": runs.name,
         "n": int(runs.data.n),
         "run": runs.first_run + run,
         "step": np.asarray(trace["step"]).tolist(),
@@ -61,8 +61,8 @@ def _pictures(runs: Runs, run: int) -> dict[str, Any]:
     on_circle = isinstance(learner, Heads) and isinstance(learner.positions, str)
     if "directions" in trace and on_circle and learner.positions == "circle":
         pairs = np.asarray(trace["directions"][run])
-        tau = [temperature(learner.tau, n)] * len(steps)
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau}
+        tau = np.full(len(steps), temperature(learner.tau, n))
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
     if "scores" in trace:
         scores = np.asarray(trace["scores"][run], dtype=float)
         seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level")).sum(axis=0)
