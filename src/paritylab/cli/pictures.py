@@ -137,7 +137,8 @@ def _xor_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
 
 
 def _chain_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
-    tree, model = (runs.targets or ())[0], runs.model(0)
+    assert runs.targets is not None
+    tree, model = runs.targets[0], runs.model(0)
     assert isinstance(tree, ParityTree)
     children = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
     before = ChainModel.untrained(tree.n, tree.k, model.link, model.mask)

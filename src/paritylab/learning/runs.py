@@ -20,7 +20,6 @@ from paritylab.learning.contract import Learner, Trained, check_learner, learner
 from paritylab.learning.data import (
     Data,
     Rows,
-    Target,
     data_facts,
     data_from,
     hidden_set,
@@ -52,6 +51,9 @@ class Runs(Trained, Generic[M]):
     are right, as docs/learners.md defines it for each family. recovered: whether a run names
     exactly the hidden structure; None where nobody knows it. names_a_set: whether success is
     naming the hidden set; else it is being solved. seconds: the training took.
+
+    What depends on the learner or on the data (`learner`, `targets`, `recovered`, `model`) is not
+    known to type checkers more closely: the caller knows what was trained on what.
     """
 
     learner: Learner[Any, M]
@@ -96,8 +98,8 @@ class Runs(Trained, Generic[M]):
         return learner_name(self.learner)
 
     @property
-    def targets(self) -> tuple[Target, ...] | None:
-        """What was hidden from each run; None for rows of one's own."""
+    def targets(self) -> Any:
+        """What was hidden, one target per run; None for rows of one's own."""
         return self.data.targets
 
     @property

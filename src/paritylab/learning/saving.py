@@ -81,7 +81,8 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
             f"these runs were trained by {facts['name']}{parts}; "
             "pass the same learner: Runs.load(path, learner=…)"
         )
-    return LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+    built: Learner[Any, Any] = LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+    return built
 
 
 def _is_plain(value: object) -> bool:

@@ -17,6 +17,7 @@ from paritylab.learning.chain.chain_accuracy import (
 )
 from paritylab.learning.chain.levels import Stream, filter_levels, level_step, loss_and_gradient
 from paritylab.learning.chain.teacher import batch_gradient, chain_curve, teacher_gradient
+from paritylab.learning.contract import learner_name
 from paritylab.models import LINKS, ChainModel
 from paritylab.precision import float64
 from paritylab.problem import Parity, ParityTree, random_tree, random_trees
@@ -82,7 +83,7 @@ def test_signals_are_those_of_a_large_sample():
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
+@pytest.mark.parametrize("learner", LEARNERS, ids=learner_name)
 def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
     trees = random_trees(12, 4, 3, key=5)
     runs = learn(learner, Sample(trees, 3000), key=5)
@@ -98,7 +99,7 @@ def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
+@pytest.mark.parametrize("learner", LEARNERS, ids=learner_name)
 def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, caplog):
     data = Sample(random_trees(18, 4, 2), 500)
     first = learn(learner, data)

@@ -110,7 +110,7 @@ def _panel(way: Way, runs: int, seed: int, on_target: bool) -> Panel:
     on_set = weakest[left.recovered]
     return Panel(
         *way,
-        Rate.of(left.recovered & (weakest > 0.9)),
+        Rate.of(left.flags("recovered") & (weakest > 0.9)),
         float(np.median(on_set)) if on_set.size else np.nan,
         Rate.of(two_midway(right, 15.5, 0.25)),
         figure2_series(left, right),
@@ -192,12 +192,13 @@ def figure2_series(left: Runs, right: Runs) -> dict[str, Any]:
         best = int(np.nanargmin(runs.risk))
         panels.append(
             {
-                "title": f"{name}: B = {braces(runs.data.targets[best].subset)}",
+                "title": f"{name}: B = {braces(runs.hidden[best])}",
                 "values": np.asarray(runs.model(best).attention()),
-                "marks": list(runs.data.targets[best].subset),
+                "marks": list(runs.hidden[best]),
             }
         )
     learner = left.learner
+    assert isinstance(learner, Heads)
     return {
         "kind": "heatmaps",
         "x": {"label": "position (0-based)"},

@@ -130,7 +130,7 @@ def adjacency(
     apart_set = (2, 6)
     data = Population(Parity(12, apart_set))
     apart = learn(Heads.code(tau=0.3, steps=300), data, runs=runs, key=trial.seed)
-    return Neighbours(made, apart_set, Rate.of(apart.recovered[apart.solved]))
+    return Neighbours(made, apart_set, Rate.of(apart.flags("recovered")[apart.solved]))
 
 
 def _neighbours(place: Place, runs: int, seed: int, together: bool) -> Cell:
@@ -143,17 +143,22 @@ def _neighbours(place: Place, runs: int, seed: int, together: bool) -> Cell:
     done = learn(learner, Population(Parity(n, subset)), runs=runs, key=seed)
     solved = done.risk < floor + 0.05
     midway = solved & two_midway(done, middle, 0.2)
-    right, aside = done.recovered[midway], pointing(done)[midway] - middle
+    right, aside = done.flags("recovered")[midway], pointing(done)[midway] - middle
     two = np.take_along_axis(aside, np.abs(aside).argsort(axis=1)[:, :2], axis=1)
     opposite = two.prod(axis=1) < 0
     gap, shift = np.abs(two[:, 0] - two[:, 1]) / 2, np.abs(two.mean(axis=1))
+    medians = [float(np.median(each)) if each.size else np.nan for each in (gap, shift)]
     return Cell(
-        *place,
+        n,
+        subset,
+        tau,
+        b,
         Rate.of(solved),
         Rate.of(midway[solved]),
         Rate.of(right),
         Rate.of(right == opposite),
-        *(float(np.median(each)) if each.size else np.nan for each in (gap, shift)),
+        medians[0],
+        medians[1],
         pointing(done)[solved].ravel(),
     )
 

@@ -34,7 +34,7 @@ def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
     target = None if runs.targets is None else runs.targets[run]
     facts: dict[str, Any] = {
         "format": FORMAT,
-        "learner": str(getattr(runs.learner, "name", type(runs.learner).__name__)),
+        "learner": runs.name,
         "n": int(runs.data.n),
         "run": runs.first_run + run,
         "step": np.asarray(trace["step"]).tolist(),
