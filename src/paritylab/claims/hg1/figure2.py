@@ -96,7 +96,7 @@ STEPS = 240
 def fig2(
     trial: Trial,
     ways: Sequence[Way] = (EXACT, (0.3, 0.0, 3_000), (1.0, 0.1, 3_000)),
-    runs: int = 64,
+    runs: int = 48,
     *,
     on_target: bool = False,
 ) -> Panels:

@@ -70,9 +70,17 @@ class Counts:
     },
     seconds=(10, 3, 60),
 )
-def remark9(trial: Trial, n: int = 20, k: int = 3, runs: int = 60, draws: int = 20) -> Counts:
-    targets = random_parities(n, k, runs, key=trial.seed)
-    trained = learn(Annealed(steps=600), Population(targets), key=trial.seed)
+def remark9(
+    trial: Trial,
+    n: int = 20,
+    k: int = 3,
+    runs: int = 60,
+    draws: int = 20,
+    *,
+    steps: int = 600,
+) -> Counts:
+    data = Population(random_parities(n, k, runs, key=trial.seed))
+    trained = learn(Annealed(steps=steps), data, key=trial.seed)
     risks = [
         _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
     ]
@@ -136,6 +144,11 @@ def _remark9(c: Counts) -> Judged:
     )
 
 
+@remark9.planted("heads after a single step", turns="refuted")
+def _untrained(trial: Trial) -> Counts:
+    return remark9.measure(trial, 12, 2, 40, 2, steps=1)
+
+
 @record()
 class Edges:
     """A net with and without an edge, and linear classifiers on features that are not trained.
@@ -178,7 +191,12 @@ class Edges:
     seconds=(8, 10, 300),
 )
 def ffnn_edge(
-    trial: Trial, sizes: Sequence[int] = (6, 8, 10), runs: int = 16, steps: int = 1000
+    trial: Trial,
+    sizes: Sequence[int] = (6, 8, 10),
+    runs: int = 16,
+    steps: int = 1000,
+    *,
+    removed: tuple[int, ...] = (4,),
 ) -> Edges:
     problem = Parity(10, (1, 4, 8))
     whole, cut = (
@@ -188,7 +206,7 @@ def ffnn_edge(
             runs=runs,
             key=trial.seed,
         )
-        for missing in ((), (4,))
+        for missing in ((), removed)
     )
     cells = [(size, 2) for size in sizes] + [(size, size // 2) for size in sizes]
     half = [_half(n, k, trial.seed) for n, k in trial.track(cells)]
@@ -244,6 +262,11 @@ def _ffnn_edge(e: Edges) -> Judged:
         interval=e.whole,
         counterexample=True,
     )
+
+
+@ffnn_edge.planted("the edges of a bit outside B are removed instead", turns="refuted")
+def _other_bit(trial: Trial) -> Edges:
+    return ffnn_edge.measure(trial, (6, 8), 4, 600, removed=(0,))
 
 
 @ffnn_edge.figure

@@ -1,6 +1,6 @@
 """Lemma 17: can the gradients of two inputs oppose each other?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -90,12 +90,14 @@ def lemma17(
     cells: Sequence[Cell] = [(8, 3, 1 / 8, 0.0), (16, 2, 1 / 16, 0.01), (8, 3, 1.0, 0.01)],
     starts: int = 512,
     steps: int = 60,
+    *,
+    draw: Callable[..., tuple[Any, Any]] = random_heads_and_inputs,
 ) -> Cosines:
     smallest, first = [], []
     for n, k, tau, b in trial.track(cells):
         find = hunt(
             partial(_cosine, tau=tau, b=b),
-            partial(random_heads_and_inputs, k=k, n=n, inputs=2),
+            partial(draw, k=k, n=n, inputs=2),
             starts=starts,
             steps=steps,
             seed=trial.seed,
@@ -145,6 +147,15 @@ def _lemma17(c: Cosines) -> Judged:
         margin=-clear - float(c.smallest.min()),
         counterexample=True,
     )
+
+
+@lemma17.planted("pairs that are one input twice", turns="holds")
+def _one_input_twice(trial: Trial) -> Cosines:
+    def draw(key: Any, k: int, n: int, inputs: int) -> tuple[Any, Any]:
+        heads, bits = random_heads_and_inputs(key, k, n, 1)
+        return heads, jnp.repeat(bits, inputs, axis=0)
+
+    return lemma17.measure(trial, [(8, 3, 1 / 8, 0.0)], 32, 5, draw=draw)
 
 
 @lemma17.figure

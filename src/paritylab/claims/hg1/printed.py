@@ -72,8 +72,14 @@ class Counts:
     seconds=(1, 2, 20),
 )
 def thm11_factor(
-    trial: Trial, largest_n: int = 400, largest_m: int = 40, rankings: int = 100
+    trial: Trial,
+    largest_n: int = 400,
+    largest_m: int = 40,
+    rankings: int = 100,
+    *,
+    smaller: int = 1,
 ) -> Counts:
+    """smaller: by how much the printed share is divided first, for a planted case."""
     cells = [(n, m) for m in range(1, largest_m + 1) for n in range(max(2, m), largest_n + 1)]
     true = [hg1.missed_inputs(n, m) for n, m in cells]
     lines = [hg1.missed_inputs_printed(n, m) for n, m in cells]
@@ -88,7 +94,7 @@ def thm11_factor(
         n=n,
         m=m,
         true=np.array([float(share) for share in true]),
-        printed=np.array([float(line[3]) for line in lines]),
+        printed=np.array([float(line[3]) / smaller for line in lines]),
         steps=steps,
         rate=float(-np.log2(float(true[largest])) / largest_n),
         spare=spare,
@@ -127,6 +133,11 @@ def _thm11_factor(c: Counts) -> Judged:
         instead="The factor is 1 - m·P(Bin(⌈(n-1)/m⌉ - 1, 1/2) < n/5m).",
         margin=max(c.largest - 1, -c.spare),
     )
+
+
+@thm11_factor.planted("the printed share divided by 1,000", turns="refuted")
+def _divided(trial: Trial) -> Counts:
+    return thm11_factor.measure(trial, 60, 5, 5, smaller=1000)
 
 
 @thm11_factor.figure
@@ -170,7 +181,8 @@ class Workflow:
     settings={"n": 7, "B": "every set of the sizes", "b": 0},
     seconds=(1, 1, 1),
 )
-def fig1(trial: Trial, sizes: Sequence[int] = range(1, 8)) -> Workflow:
+def fig1(trial: Trial, sizes: Sequence[int] = range(1, 8), *, caption_token: int = 0) -> Workflow:
+    """caption_token: where the network looks for the token under the caption's order."""
     n = 7
     tau = np.array([1.0, 1 / n, 1 / n**2])
     sets = [subset for k in sizes for subset in combinations(range(n), k)]
@@ -181,7 +193,7 @@ def fig1(trial: Trial, sizes: Sequence[int] = range(1, 8)) -> Workflow:
         for column, subset in enumerate(sets):
             labels = 1 - 2 * (bits[:, subset].sum(axis=1) % 2)
             text = _through(bits, subset, temperature, order=(0, 1, 2, 3))
-            caption = _through(bits, subset, temperature, order=(2, 3, 0, 1))
+            caption = _through(bits, subset, temperature, (2, 3, 0, 1), first=caption_token)
             back = _through(bits, subset, temperature, order=(2, 3, 0, 1), first=2)
             right[:, row, column] = np.mean(np.sign([text, caption]) == labels, axis=1)
             moved = max(moved, float(np.abs(back - text).max()))
@@ -230,3 +242,8 @@ def _fig1(w: Workflow) -> Judged:
         return corrected(seen, instead=instead, margin=1 - caption, counterexample=True)
     instead = f"With the text's order at best {text:.0%} are right on the worst B."
     return refuted(seen, instead=instead, margin=max(1 - text, w.moved - ROUNDING))
+
+
+@fig1.planted("w_0, A and the network are permuted with the caption's order", turns="holds")
+def _permuted(trial: Trial) -> Workflow:
+    return fig1.measure(trial, (1, 2, 3), caption_token=2)

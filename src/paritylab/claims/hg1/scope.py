@@ -1,6 +1,6 @@
 """How far Section 3 reaches: other inputs, noisy labels, and what a smooth readout leaves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -74,9 +74,13 @@ class Marginals:
     settings={"k": 3, "loss": "squared_hinge", "predictions searched": "all"},
     seconds=(1, 1, 4),
 )
-def marginals(trial: Trial, n: int = 6, draws: int = 100) -> Marginals:
+def marginals(
+    trial: Trial, n: int = 6, draws: int = 100, *, only_uniform: bool = False
+) -> Marginals:
+    """only_uniform: uniform inputs and clean labels throughout, a planted case."""
     generator, k = np.random.default_rng(trial.seed), 3
-    share, noise = np.array([0.5, 0.7, 0.9, 0.99]), np.array([0.05, 0.1, 0.2])
+    share = np.array([0.5] if only_uniform else [0.5, 0.7, 0.9, 0.99])
+    noise = np.array([0.0] if only_uniform else [0.05, 0.1, 0.2])
     bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
     labels = 1 - 2 * (bits[:, :k].sum(axis=1) % 2)
     net = _values(bits[:, :k])
@@ -84,6 +88,8 @@ def marginals(trial: Trial, n: int = 6, draws: int = 100) -> Marginals:
     anything = generator.dirichlet(np.full(2**n, 0.5), size=draws)
     uniform = np.full(2**n, 0.5**n)
     copied = np.where(bits[:, 0] == bits[:, 1], 2 * uniform, 0.0)
+    if only_uniform:
+        anything, copied = uniform[None], uniform
     rest = _values(bits[:, 1:k])
     found = np.array([_least(weights, labels) for weights in anything])
     exact = np.array([hg1_limits.risk_without_bit(weights, 0) for weights in anything])
@@ -180,6 +186,11 @@ def _marginals(m: Marginals) -> Judged:
     return refuted(seen, instead=instead, margin=gap - ROUNDING, counterexample=True)
 
 
+@marginals.planted("uniform inputs and clean labels only", turns="holds")
+def _only_uniform(trial: Trial) -> Marginals:
+    return marginals.measure(trial, 5, 1, only_uniform=True)
+
+
 @marginals.figure
 def _marginals_figure(m: Marginals) -> Lines:
     return Lines(
@@ -233,9 +244,14 @@ class Floor:
     settings={"b": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1), "attention": "hard, on B", "n": "k + 4"},
     seconds=(1, 1, 1),
 )
-def floor(trial: Trial, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8)) -> Floor:
+def floor(
+    trial: Trial,
+    sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8),
+    *,
+    risk_on_set: Callable[[int, float], float] = hg1_limits.smoothing_floor,
+) -> Floor:
     b = np.array([1e-5, 1e-4, 1e-3, 1e-2, 1e-1])
-    risk = np.array([[hg1_limits.smoothing_floor(k, each) for each in b] for k in sizes])
+    risk = np.array([[risk_on_set(k, each) for each in b] for k in sizes])
     return Floor(
         k=np.array(sizes),
         b=b,
@@ -273,6 +289,13 @@ def _floor(f: Floor) -> Judged:
         f"The risk is positive and off C·b² by {off:.1%}, its exponent in b off 2 by {bend:.2f}."
     )
     return refuted(seen, instead=instead, margin=largest, counterexample=True)
+
+
+@floor.planted("a readout smoothed by √b in place of b", turns="refuted")
+def _rougher(trial: Trial) -> Floor:
+    return floor.measure(
+        trial, (2, 3), risk_on_set=lambda k, b: hg1_limits.smoothing_floor(k, float(np.sqrt(b)))
+    )
 
 
 @floor.figure

@@ -72,18 +72,21 @@ def attention_bounds(
     trial: Trial,
     constants: Sequence[float] = (0.3, 1, 3, 10),
     sizes: Sequence[int] = (256, 1024, 4096, 16_384),
+    *,
+    softness: float | None = None,
 ) -> Spread:
-    rows = np.array([[_spread(c, n) for n in sizes] for c in trial.track(constants)])
+    """softness: a temperature for the heads that does not fall with n, a planted case."""
+    rows = np.array([[_spread(c, n, softness) for n in sizes] for c in trial.track(constants)])
     peak, top, near, log_c2, far, law = np.moveaxis(rows, -1, 0)
     return Spread(
         np.array(constants, dtype=float), np.array(sizes), peak, top, near, log_c2, far, law[:, -1]
     )
 
 
-def _spread(c1: float, n: int) -> tuple[float, ...]:
+def _spread(c1: float, n: int, softness: float | None) -> tuple[float, ...]:
     """One entry of each array of `Spread`, the worst over offsets."""
     tau = c1 / n
-    logs = np.array([hg1.log_attention(n, tau, offset) for offset in (0.0, 0.25, 0.49)])
+    logs = np.array([hg1.log_attention(n, softness or tau, at) for at in (0.0, 0.25, 0.49)])
     away = np.minimum(np.arange(n), n - np.arange(n))
     near, far = (away <= n / 8) & (away > 0), away > n / 8
     law = np.abs(np.exp(logs[:, 0]) / hg1.peak_attention(n, tau) - 1).max()
@@ -122,6 +125,11 @@ def _attention_bounds(s: Spread) -> Judged:
         margin=min(float(growth.min()) - 0.4, float(fall.min()) - float(np.log(10))),
         counterexample=True,
     )
+
+
+@attention_bounds.planted("heads of temperature 1, bounds of temperature 3/n", turns="holds")
+def _soft(trial: Trial) -> Spread:
+    return attention_bounds.measure(trial, (3.0,), (256, 1024, 4096), softness=1.0)
 
 
 @attention_bounds.figure

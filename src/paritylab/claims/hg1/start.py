@@ -1,6 +1,7 @@
 """Where training starts."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import mean_interval
 
+#: Within this a risk that is 1 on paper is 1 but for rounding.
+ROUNDING = 1e-6
 #: Temperatures the paper allows (0 < tau ≤ 1): the one of its proof and the softest.
 TEMPERATURES = ("1/n", "1")
 
@@ -57,24 +60,26 @@ class Starts:
     settings={"k": (1, 2, 3), "tau": TEMPERATURES, "loss": "squared_hinge"},
     seconds=(9, 8, 150),
 )
-def start_risk(trial: Trial, sizes: Sequence[int] = (8, 20), runs: int = 64) -> Starts:
+def start_risk(
+    trial: Trial, sizes: Sequence[int] = (8, 20), runs: int = 64, *, readout: Any = "zigzag"
+) -> Starts:
     cells = [(tau, n, k) for tau in TEMPERATURES for k in (1, 2, 3) for n in sizes]
-    risks = np.array([_starts(trial.seed, runs, *cell) for cell in trial.track(cells)])
+    risks = np.array([_starts(trial.seed, runs, readout, *cell) for cell in trial.track(cells)])
     low, high = np.transpose([mean_interval(row) for row in risks])
     tau, n, k = zip(*cells, strict=True)
     shape = (list(tau), np.array(n), np.array(k))
     return Starts(*shape, risks.mean(axis=1), low, high, risks.min(axis=1), runs)
 
 
-def _starts(seed: int, runs: int, tau: str, n: int, k: int) -> np.ndarray:
+def _starts(seed: int, runs: int, readout: Any, tau: str, n: int, k: int) -> np.ndarray:
     """Exact risks of random heads on random targets."""
     data = Population(random_parities(n, k, runs, key=seed))
-    return learn(Heads.paper(tau=tau, steps=0), data, key=seed).risk
+    return learn(Heads.paper(readout=readout, tau=tau, steps=0), data, key=seed).risk
 
 
 @start_risk.judge
 def _start_risk(s: Starts) -> Judged:
-    gap = np.maximum(s.low - 1, 1 - s.high)  # positive where the interval excludes 1
+    gap = np.maximum(s.low - 1, 1 - s.high) - ROUNDING  # positive where the interval excludes 1
     at = int(gap.argmin())
     cell, interval = s.cells[at], (float(s.low[at]), float(s.high[at]))
     mean = f"{s.mean[at]:.2f} [{s.low[at]:.2f}, {s.high[at]:.2f}]"
@@ -97,6 +102,11 @@ def _start_risk(s: Starts) -> Judged:
             interval=interval,
         )
     return undecided(f"1 is not excluded at {cell}: {mean}.", interval=interval)
+
+
+@start_risk.planted("a readout that always answers 0 but for rounding, of risk 1", turns="holds")
+def _silent(trial: Trial) -> Starts:
+    return start_risk.measure(trial, (8,), 4, readout=lambda s: 1e-9 * s)
 
 
 @start_risk.figure
