@@ -112,7 +112,7 @@ def _mean_pull(
             for (_, other_mark), away in aside.items():
                 chance = np.convolve(np.convolve(law, more), away)
                 part = pull(value, slope, z, left * right, link.curvature)
-                total += chance @ (part * (mark + other_mark - z))
+                total += float(chance @ (part * (mark + other_mark - z)))
     return float(total) / tokens
 
 
