@@ -113,7 +113,7 @@ def _mean_pull(
                 chance = np.convolve(np.convolve(law, more), away)
                 part = pull(value, slope, z, left * right, link.curvature)
                 total += float(chance @ (part * (mark + other_mark - z)))
-    return total / tokens
+    return float(total) / tokens
 
 
 def _marked_law(height: int, at: int) -> _Marked:

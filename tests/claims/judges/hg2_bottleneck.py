@@ -2,20 +2,15 @@
 
 import numpy as np
 
-from paritylab.claims.hg2.bottleneck import Blind
+from paritylab.claims.hg2.bottleneck import Counts
 
-
-def blind(accuracy, spread=0.01, control=1.0):
-    values = accuracy + spread * np.array([[-1.0, 0.0, 1.0] * 4] * 2)
-    return Blind([16, 64], 8, values, np.full((2, 12), control), 48)
-
+SIZES = np.array([64, 256, 1024, 4096])
 
 TABLES = {
     "hg2-ffnn-bottleneck": [
-        (blind(0.5), "holds"),
-        (blind(0.9), "refuted"),
-        (blind(0.57), "refuted"),
-        (blind(0.55), "undecided"),
-        (blind(0.5, control=0.6), "undecided"),  # the control learns nothing either
+        (Counts(SIZES, np.array([80, 100, 120, 140]), 100), "holds"),
+        (Counts(SIZES, 2 * SIZES, 100), "refuted"),
+        (Counts(SIZES, np.array([1, 20, 400, 4090]), 100), "refuted"),  # fewer, and catching up
+        (Counts(SIZES, np.array([10, 300, 20, 3000]), 100), "undecided"),
     ],
 }

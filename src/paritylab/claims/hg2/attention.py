@@ -25,11 +25,12 @@ from paritylab.claims.hg2.attention_comparison import (
     KINDS,
     LEARNT,
     PLAIN,
+    Arm,
     Choice,
     Overlaps,
     best_choice,
 )
-from paritylab.claims.hg2.one_step import RECONSTRUCTION
+from paritylab.claims.hg2.one_step import CHANGED, COUNTEREXAMPLE, RECONSTRUCTION, REPRODUCED
 from paritylab.learning import Population, XorStep, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import usual_width
@@ -93,7 +94,14 @@ class Kinds:
     },
     seconds=(10, 10, 120),
 )
-def softmax_needed(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: int = 80) -> Kinds:
+def softmax_needed(
+    trial: Trial,
+    sizes: Sequence[int] = (64, 256, 1024),
+    runs: int = 80,
+    *,
+    arms: Sequence[Arm] = BIASED,
+    trained: Arm = LEARNT,
+) -> Kinds:
     cells, learnt, untied, uncentred = [], [], Rate(0, 0), {}
     for n in trial.track(sizes):
         width = usual_width(n)
@@ -102,13 +110,13 @@ def softmax_needed(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: i
             for positions in ("balanced", "signs")
         }
         plain = {kind: best_choice(kind, PLAIN, draws) for kind in KINDS}
-        biased = {kind: best_choice(kind, BIASED, draws) for kind in KINDS if kind != "softmax"}
+        biased = {kind: best_choice(kind, arms, draws) for kind in KINDS if kind != "softmax"}
         cells.append(KindsCell(n, width, _rates(plain), _rates(biased), _settings(biased)))
-        learnt.append(Rate.of(best_choice("sigmoid", [LEARNT], draws).solved))
+        learnt.append(Rate.of(best_choice("sigmoid", [trained], draws).solved))
         if n == sizes[0]:
-            untied = _untied(best_choice("sigmoid", BIASED[:1], draws), n, runs, trial.seed)
-            arms = {"softmax": PLAIN[1:], "sigmoid": BIASED[1:3]}
-            uncentred = _rates({kind: best_choice(kind, arms[kind], draws) for kind in arms})
+            untied = _untied(best_choice("sigmoid", arms[:1], draws), n, runs, trial.seed)
+            aside = {"softmax": PLAIN[1:], "sigmoid": arms[1:3]}
+            uncentred = _rates({kind: best_choice(kind, aside[kind], draws) for kind in aside})
     linear = linear_share(sizes[-1], usual_width(sizes[-1]), SOLVED_ERROR)
     return Kinds(cells, learnt, untied, uncentred, linear)
 
@@ -148,18 +156,20 @@ def _softmax_needed(found: Kinds) -> Judged:
     low, high = min(rate.low for rate in soft), max(rate.high for rate in soft)
     if high < 0.5:
         instead = f"Softmax is right on every input in {_listed(soft)}."
-        return refuted(text, instead=instead, margin=0.5 - high)
+        return refuted(f"{COUNTEREXAMPLE} {text}", instead=instead, margin=0.5 - high)
     others = max(rate.high for rate in [*unbiased, *sigmoid, *unbounded, *linear])
     if low > 0.5 and others < 0.5:
-        return holds(text, margin=min(low - 0.5, 0.5 - others), interval=interval)
+        return holds(f"{REPRODUCED} {text}", margin=min(low - 0.5, 0.5 - others), interval=interval)
     if min(rate.low for rate in linear) > 0.5:
         instead = f"Linear attention too is right in {_listed(linear)}."
-        return refuted(text, instead=instead, margin=min(r.low for r in linear) - 0.5)
+        return refuted(
+            f"{COUNTEREXAMPLE} {text}", instead=instead, margin=min(r.low for r in linear) - 0.5
+        )
     silenced = min(rate.low for rate in sigmoid)
     loud = max(rate.high for rate in [*unbiased, *unbounded, *linear])
     if silenced > 0.5 and loud < 0.5:
         return corrected(
-            text,
+            f"{CHANGED} {text}",
             instead="At m = 12 ln n one step needs weights that silence the rest and saturate on "
             "the pair: softmax, or a bounded component-wise attention with a bias, fixed or "
             "trained in the same step. Without a bias no component-wise kind is right in half of "
@@ -191,6 +201,11 @@ def _text(found: Kinds) -> str:
 
 def _listed(rates: Sequence[Rate]) -> str:
     return ", ".join(str(rate) for rate in rates)
+
+
+@softmax_needed.planted("component-wise kinds without a bias in every arm", turns="holds")
+def _no_bias(trial: Trial) -> Kinds:
+    return softmax_needed.measure(trial, (64,), runs=60, arms=PLAIN, trained=PLAIN[0])
 
 
 @softmax_needed.figure

@@ -1,6 +1,6 @@
 """One step, every input: how the worst-case error falls with n, and how few numbers it takes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,11 @@ from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, stre
 from paritylab.statistics import PowerLaw, Rate, power_law
 from paritylab.theory.hg2 import median_worst_error
 
-RECONSTRUCTION = "our reconstruction of the model, from the published abstract"
+RECONSTRUCTION = "our reconstruction of the model, from the published abstract (docs/hg2.md)"
+#: How a finding about HG2 begins: it is one about the reconstruction.
+REPRODUCED = "In our reconstruction: reproduced."
+CHANGED = "In our reconstruction: needs a change."
+COUNTEREXAMPLE = "In our reconstruction: counterexample found."
 
 
 def _draws(n: int, gains: Any, draws: int, seed: int, **options: Any) -> StreamedStep:
@@ -96,11 +100,13 @@ def one_step_claim(
     trial: Trial,
     sizes: Sequence[int] = (64, 256, 1024, 4096, 16_384, 65_536, 1_000_000),
     draws: int = 10,
+    *,
+    gain: Callable[[int], float] = default_gain,
 ) -> FirstStep:
     gains, found, mapped = np.geomspace(4, 400, 13), [], []
     for n in trial.track(sizes):
         few = 4 if n > 100_000 else draws
-        found.append(_draws(n, [default_gain(n)], few, trial.seed, pairs=5))
+        found.append(_draws(n, [gain(n)], few, trial.seed, pairs=5))
         if n <= 5000:
             mapped.append(np.median(_draws(n, gains, 4, trial.seed, pairs=5).error, axis=1))
     even = _draws(sizes[0], [default_gain(sizes[0])], 4 * draws, trial.seed, pairs=5, balanced=True)
@@ -128,12 +134,18 @@ def _one_step(s: FirstStep) -> Judged:
         f"{s.solved[0]} have, and {s.balanced} if every coordinate of the positions is balanced."
     )
     if law.high < FALLS and last.low > 0.5:
-        return holds(text, margin=min(FALLS - law.high, last.low - 0.5), interval=law)
+        margin = min(FALLS - law.high, last.low - 0.5)
+        return holds(f"{REPRODUCED} {text}", margin=margin, interval=law)
     if law.low > FALLS or last.high < 0.5:
         instead = f"The largest error changes like n^{law}; {last} are right at n = {s.n[-1]:,}."
         margin = max(law.low - FALLS, 0.5 - last.high)
-        return refuted(text, instead=instead, margin=margin, interval=law)
+        return refuted(f"{COUNTEREXAMPLE} {text}", instead=instead, margin=margin, interval=law)
     return undecided(f"{text} The law or the last share does not decide.", interval=law)
+
+
+@one_step_claim.planted("a gain of 6 at every n, too small to isolate the pair", turns="refuted")
+def _small_gain(trial: Trial) -> FirstStep:
+    return one_step_claim.measure(trial, (64, 256, 1024, 4096), draws=8, gain=lambda n: 6.0)
 
 
 @one_step_claim.figure
@@ -199,11 +211,15 @@ SMALLEST_POWER = 0.25
     seconds=(4, 6, 200),
 )
 def params_claim(
-    trial: Trial, sizes: Sequence[int] = (64, 256, 1024, 4096, 16_384, 65_536), draws: int = 10
+    trial: Trial,
+    sizes: Sequence[int] = (64, 256, 1024, 4096, 16_384, 65_536),
+    draws: int = 10,
+    *,
+    search: Callable[..., int] = smallest_xor_width,
 ) -> Widths:
     rank, every = [], []
     for n in trial.track(sizes):
-        width = partial(smallest_xor_width, n, gain=2 * default_gain(n), seed=trial.seed)
+        width = partial(search, n, gain=2 * default_gain(n), seed=trial.seed)
         rank.append(width("rank", draws=draws, pairs=10))
         every.append(width("every", draws=draws, pairs=10, balanced=True))
     laws = power_law(sizes, every), power_law(np.log(sizes), every)
@@ -220,11 +236,16 @@ def _params(w: Widths) -> Judged:
     )
     if power.high < SMALLEST_POWER:
         left = f"powers above n^{power.high:.2f} are excluded, n^{power.exponent:.2f} is not"
-        return holds(f"{seen}: {left}.", margin=margin, interval=power)
+        return holds(f"{REPRODUCED} {seen}: {left}.", margin=margin, interval=power)
     if power.low > SMALLEST_POWER:
         instead = f"The width grows at least like n^{power.low:.2f} at the sizes tried."
-        return refuted(f"{seen}.", instead=instead, margin=margin, interval=power)
+        return refuted(f"{COUNTEREXAMPLE} {seen}.", instead=instead, margin=margin, interval=power)
     return undecided(f"{seen}: n^{SMALLEST_POWER} is not excluded.", interval=power)
+
+
+@params_claim.planted("widths that grow like √n", turns="refuted")
+def _wide(trial: Trial) -> Widths:
+    return params_claim.measure(trial, search=lambda n, *given, **more: round(4 * n**0.5))
 
 
 @params_claim.figure

@@ -77,7 +77,7 @@ def separation(
     trial: Trial,
     cells: Sequence[tuple[int, int, int]] = ((16, 8, 2**22),),
     queries: int = 8,
-    runs: int = 40,  # if 98 of 100 runs agree, 36 or more of 40 do with a chance above 0.999
+    runs: int = 40,  # if 98 of 100 runs agree, 36 or more of 40 do with a chance above 0.998
     reads: int = 20,
     *,
     error: float = ERROR,

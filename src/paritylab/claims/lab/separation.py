@@ -103,9 +103,9 @@ class Separated:
     def powers(self) -> list[str]:
         return [f"r = {r}" for r in MOMENTS]
 
-    @derived("largest share of Lemma A's bound", predicted="≤ 1")
+    @derived("largest excess over 1 as a share of Lemma A's", predicted="≤ 1")
     def used(self) -> float:
-        return max(gram.largest / gram.allowed for gram in self.grams)
+        return max((gram.largest - 1) / (gram.allowed - 1) for gram in self.grams)
 
 
 Rows = Callable[[np.random.Generator, int, int], np.ndarray]

@@ -1,8 +1,8 @@
-"""Invented records for the claims of claims/hg2/precision.py."""
+"""Invented records for the claims of claims/lab/precision.py."""
 
 import numpy as np
 
-from paritylab.claims.hg2.precision import Arithmetics
+from paritylab.claims.lab.precision import Arithmetics
 
 
 def arithmetics(otherwise, draws=50):
@@ -15,7 +15,7 @@ def arithmetics(otherwise, draws=50):
 
 
 TABLES = {
-    "hg2-float32": [
+    "lab-float32": [
         (arithmetics(0), "holds"),
         (arithmetics(100), "refuted"),
         (arithmetics(15), "refuted"),
