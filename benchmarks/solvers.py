@@ -24,7 +24,7 @@ from split_product import device
 
 from paritylab.solvers import detectable_noise, rows_needed, solve
 from paritylab.solvers.gf2 import echelon
-from paritylab.solvers.table import packed
+from paritylab.solvers.labelled_rows import packed
 from paritylab.statistics import Rate, rate_interval
 
 # Recovery.

@@ -10,7 +10,7 @@ from planted import planted
 
 from paritylab.solvers import rows_needed
 from paritylab.solvers.correlation import count_subsets
-from paritylab.solvers.table import Table
+from paritylab.solvers.labelled_rows import LabelledRows
 
 #: Shapes of the kernel that are tried: sums per program, rows per step, warps, steps ahead.
 KERNELS = [
@@ -60,7 +60,7 @@ def search_line(n: int, k: int, noise: float, on_chip: bool, seconds: float, pea
 
     rows = int(1.2 * rows_needed(n, k, noise))
     case, taken = planted(n, k, noise, rows, 0), []
-    signs = Table(case.bits, case.labels).signs
+    signs = LabelledRows(case.bits, case.labels).signs
     for _ in ("first", "warm"):
         start = time.perf_counter()
         options = {"deadline": start + seconds, "on_chip": on_chip}
@@ -82,7 +82,7 @@ def same_on_both(routes: list[bool]) -> None:
 
     for n, k in [(60, 4), (40, 5)]:
         case = planted(n, k, 0.2, 300, 1)
-        signs = Table(case.bits, case.labels).signs
+        signs = LabelledRows(case.bits, case.labels).signs
         plain = correlate(signs, case.labels, k).subsets[0]
         for on_chip in routes:
             found = device_correlate(signs, case.labels, k, on_chip=on_chip).subsets[0]

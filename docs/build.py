@@ -10,10 +10,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+import headlines
+import walks
+
 import paritylab
 import paritylab.solvers
-from paritylab.claims import PAPERS, Claim, Effort, Status, registry
+from paritylab import lazy
+from paritylab.claims import PAPERS, Claim, Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
+from paritylab.claims.engine import catalogue
+from paritylab.claims.engine.rows import READING_WORDS, tally, verdict_note, verdict_word
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
 from paritylab.options import OPTIONS, PROBLEM, Option
@@ -41,7 +47,7 @@ def claim_page(claim: Claim, row: Row | None) -> str:
 
 {claim.statement}
 
-Recorded verdict: {recorded_verdict(claim)}.
+Recorded verdict: {recorded_verdict(claim)}.{standing(claim)}
 {found(row) if row else ""}
 ```sh
 paritylab check {claim.id} --report report
@@ -50,6 +56,60 @@ paritylab check {claim.id} --report report
 About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. It is measured \
 by {parts} in [{place}](../../{place}).
 """
+
+
+def as_row(claim: Claim) -> Row:
+    """What the words for a verdict need of a claim that was not run."""
+    status = claim.expected_at(Effort.DEFAULT)
+    return {
+        "status": "undecided" if status is None else status.value,
+        "counted": claim.counted,
+        "reading": claim.source.reading,
+        "file": None,
+    }
+
+
+def standing(claim: Claim) -> str:
+    """How the source is known, why the verdict is not in the tally, what is planted against it."""
+    parts = []
+    if claim.source.reading:
+        parts.append(f"Source: {READING_WORDS[claim.source.reading]}.")
+    if note := verdict_note(as_row(claim)):
+        parts.append(f"Outside the tally ({note}).")
+    parts += [f"Planted: {case.what}; it must be *{case.turns}*." for case in claim.planted_cases]
+    return "\n\n" + " ".join(parts) if parts else ""
+
+
+def word_of(claim: Claim) -> str:
+    """The recorded verdict in a word or two."""
+    return verdict_word(as_row(claim)) if claim.expected_at(Effort.DEFAULT) else "new"
+
+
+def planted_page(claims: dict[str, Claim]) -> str:
+    """Which case, true or false by construction, turns which verdict."""
+    lines = [
+        "# Planted cases",
+        "",
+        "A judge that can turn proves little if the measurement cannot. Each line is a case in "
+        "which the statement is true or false by construction; `tests/claims/test_planted.py` runs "
+        "it through the real measurement and asks for the verdict in the last column.",
+        "",
+        "| claim | recorded | planted | must be |",
+        "|---|---|---|---|",
+    ]
+    for claim in claims.values():
+        for case in claim.planted_cases:
+            what = in_cell(case.what)
+            lines.append(
+                f"| [{claim.id}](claims/{claim.id}.md) | {word_of(claim)} | {what} | {case.turns} |"
+            )
+    without = [f"`{id}`" for id, c in claims.items() if c.counted and not c.planted_cases]
+    lines += [
+        "",
+        f"Counted claims without one ({len(without)}): {', '.join(without) or 'none'}.",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def found(row: Row) -> str:
@@ -127,10 +187,7 @@ def coverage_page(claims: dict[str, Claim]) -> str:
         lines += ["", f"## {paper.upper()}: {PAPERS[paper]}", ""]
         lines += ["| place | what it says | claims and verdicts |", "|---|---|---|"]
         for each in listed:
-            ran = ", ".join(
-                f"[{id}](claims/{id}.md) {claims[id].expected_at(Effort.DEFAULT) or 'new'}"
-                for id in each.claims
-            )
+            ran = ", ".join(f"[{id}](claims/{id}.md) {word_of(claims[id])}" for id in each.claims)
             told = "; ".join(part for part in (ran, each.none, each.note) if part)
             lines.append(f"| {each.place} | {in_cell(each.says)} | {in_cell(told)} |")
     return "\n".join([*lines, ""])
@@ -138,9 +195,7 @@ def coverage_page(claims: dict[str, Claim]) -> str:
 
 def coverage_counts(name: str, listed: tuple[Statement, ...], claims: dict[str, Claim]) -> str:
     named = claims_of(listed)
-    verdicts = [str(claims[id].expected_at(Effort.DEFAULT) or "new") for id in named]
-    kinds = [kind for kind in [*map(str, Status), "new"] if kind in verdicts]
-    told = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds)
+    told = tally(as_row(claims[id]) for id in named)
     covered = sum(bool(each.claims) for each in listed)
     return f"| {name} | {len(listed)} | {covered} | {len(named)} | {told} |"
 
@@ -165,8 +220,7 @@ def claims_index(claims: dict[str, Claim]) -> str:
     for paper, name in PAPERS.items():
         lines += [f"## {paper.upper()}: {name}", ""]
         lines += [
-            f"- [{claim.id}]({claim.id}.md) ({claim.expected_at(Effort.DEFAULT) or 'new'}): "
-            f"{claim.title}"
+            f"- [{claim.id}]({claim.id}.md) ({word_of(claim)}): {claim.title}"
             for claim in claims.values()
             if claim.paper == paper
         ]
@@ -177,7 +231,7 @@ def claims_index(claims: dict[str, Claim]) -> str:
 def api_page() -> str:
     """Public names, each with the first line of its docstring."""
     lines = ["# Public names", "", "Import them from `paritylab`. `help(name)` says more.", ""]
-    homes = paritylab._homes()
+    homes = lazy.homes(paritylab.__file__)
     for home in sorted(set(homes.values())):
         lines += [f"## {home}", ""]
         for name in sorted((n for n in homes if homes[n] == home), key=str.lower):
@@ -226,93 +280,6 @@ def _allowed(option: Option) -> str:
     return ", ".join(words) + (" or none" if option.optional else "")
 
 
-#: README's bullets: the claim, the verdict the words are for, the words. Numbers follow from rows.
-HEADLINES = (
-    (
-        "hg1-thm5",
-        Status.REFUTED,
-        "Gradient descent from random angles does not find three hidden bits",
-    ),
-    (
-        "hg1-temperature",
-        Status.CORRECTED,
-        "Heads that sit exactly on the hidden bits fail at temperatures of order 1/n; the scale is "
-        "1/n²",
-    ),
-    ("lab-code", Status.HOLDS, "HG1's public code, softer and with another loss, often does"),
-    (
-        "lab-heads-learn",
-        Status.HOLDS,
-        "The same heads do learn with the readout cos(πs) and a falling temperature",
-    ),
-    (
-        "hg2-one-step",
-        Status.HOLDS,
-        "Two softmax heads learn the XOR of two unknown bits in one gradient step",
-    ),
-    (
-        "hg2-softmax-needed",
-        Status.CORRECTED,
-        "Softmax is not the only way: a bounded attention with a bias does it too, linear "
-        "attention does not",
-    ),
-    (
-        "ks-thm5",
-        Status.HOLDS,
-        "One layer learns a parity of n/2 bits in a single step when shown the chain of thought",
-    ),
-    (
-        "lab-chain-samples",
-        Status.HOLDS,
-        "It needs about the rows that a formula of order n·log n predicts, far fewer than n^(2+ε)",
-    ),
-    ("ks-thm2", Status.CORRECTED, "Without the chain an oracle hides the target"),
-)
-
-
-#: A first sentence shorter than this brings the second along.
-SHORT = 80
-
-
-def bullets(rows: dict[str, Row]) -> str:
-    """The headlines, each with the first sentence or two of its finding."""
-    lines = []
-    for id, status, words in HEADLINES:
-        row = rows[id]
-        if row["status"] != status:
-            raise ValueError(f"README's words on {id} are for {status}, its row is {row['status']}")
-        sentences = re.split(r"(?<=[^\s.]{2})\.\s+(?=[A-Z])", row["finding"])
-        first = ". ".join(sentences[: 1 + (len(sentences[0]) < SHORT)]).rstrip(".")
-        lines.append(f"- **{words}.** {first} ([`{id}`](docs/claims/{id}.md), {row['status']}).")
-    return "\n".join(lines)
-
-
-def readme(claims: dict[str, Claim], rows: dict[str, Row]) -> str:
-    """README with its headlines, counts of verdicts and table of claims brought up to date."""
-    text = (ROOT / "README.md").read_text()
-    text = re.sub(
-        r"(<!-- headlines -->\n).*?(?=\n<!-- end -->)",
-        lambda found: found[1] + bullets(rows),
-        text,
-        flags=re.DOTALL,
-    )
-    recorded = {claim.id: claim.expected_at(Effort.DEFAULT) for claim in claims.values()}
-    counts = []
-    for paper in PAPERS:
-        statuses = [recorded[c.id] for c in claims.values() if c.paper == paper]
-        known = [status for status in Status if status in statuses]
-        counts.append(
-            f"{paper.upper()}: " + ", ".join(f"{statuses.count(s)} {s.value}" for s in known)
-        )
-    summary = "**Verdicts so far** — " + "; ".join(counts) + "."
-    text = re.sub(r"\*\*Verdicts so far\*\* — .*", lambda _: summary, text)
-    rows = [
-        f"| `{c.id}` | {c.paper} | {recorded[c.id] or 'new'} | {c.title} |" for c in claims.values()
-    ]
-    table = "\n".join(["| claim | paper | verdict | what it says |", "|---|---|---|---|", *rows])
-    return re.sub(r"\| claim \| paper \|.*?(?=\n\n)", lambda _: table, text, flags=re.DOTALL)
-
-
 def pages() -> dict[Path, str]:
     """Every generated file with its text."""
     claims, rows = registry(), kept_rows()
@@ -320,12 +287,15 @@ def pages() -> dict[Path, str]:
         HERE / "claims" / f"{id}.md": claim_page(claim, rows.get(id))
         for id, claim in claims.items()
     }
+    made[catalogue.FILE] = catalogue.render(claims.values())
     made[HERE / "errata.md"] = errata_page(rows)
     made[HERE / "coverage.md"] = coverage_page(claims)
+    made[HERE / "planted.md"] = planted_page(claims)
+    made[HERE / "architecture.md"] = walks.architecture()
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
     made[HERE / "settings.md"] = settings_page()
-    made[ROOT / "README.md"] = readme(claims, rows)
+    made[ROOT / "README.md"] = headlines.filled((ROOT / "README.md").read_text(), rows)
     return made
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from paritylab.discovery.prepare import median_threshold
 
 
-class ParityClassifier(ClassifierMixin, BaseEstimator):
+class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The class is decided by whether an odd number of a few columns is set.
 
     Columns become bits by a rule that does not look at y: of two values the larger is 1, of more
@@ -107,7 +107,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
         chances = self.predict_proba(X)
-        return self.classes_[chances.argmax(axis=1)]
+        return np.asarray(self.classes_[chances.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Chances of the two classes, (N, 2): 1 - noise for the one the parity says.

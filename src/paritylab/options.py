@@ -6,8 +6,9 @@ options from it. Nothing heavy is imported here, so that `--help` is quick.
 
 import math
 import numbers
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Option(NamedTuple):
@@ -150,13 +151,13 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "steps": _steps._replace(help="Gradient steps; log2 k if absent.", optional=True),
         "error": Option(float, "Error of every entry of a gradient.", least=0),
     },
-    "published": {
+    "full-batch": {
         "mode": Option(str, "Which model.", ("direct", "cot", "teacher-full", "selfcheck")),
         "link": _link,
         "eta": _eta._replace(help="Step size; the published one if absent."),
         "steps": _steps._replace(help="Full-batch steps."),
     },
-    "hidden": {
+    "hiding-oracle": {
         "epsilon": Option(float, "Error the oracle may make.", least=0),
         "link": _link,
         "eta": _eta._replace(optional=False),
@@ -219,11 +220,11 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "meeting": _solver,
     "restarts": _solver,
     "correlation": _solver,
-    "attention": _solver,
+    "attention-on-rows": _solver,
 }
 
 
-def check_settings(learner: str, values: dict[str, Any]) -> None:
+def check_settings(learner: str, values: Mapping[str, object]) -> None:
     """Every value against the table; a ValueError names the setting, what it may be, what came."""
     table = OPTIONS[learner]
     check_known(f"setting of {learner}", values, table)
@@ -231,7 +232,7 @@ def check_settings(learner: str, values: dict[str, Any]) -> None:
         check_value(name, value, table[name])
 
 
-def check_known(what: str, given: Any, known: Any) -> None:
+def check_known(what: str, given: Iterable[str], known: Collection[str]) -> None:
     """A clear error for the first name that is not known, with the nearest that is."""
     for name in given:
         if name not in known:
@@ -240,7 +241,7 @@ def check_known(what: str, given: Any, known: Any) -> None:
             raise ValueError(f"unknown {what} {name!r}{hint} Known: {', '.join(sorted(known))}")
 
 
-def check_value(name: str, value: Any, option: Option) -> None:
+def check_value(name: str, value: object, option: Option) -> None:
     """One value against one option."""
     if value is None:
         if not option.optional:
@@ -259,7 +260,7 @@ def check_value(name: str, value: Any, option: Option) -> None:
         raise ValueError(f"{name} must be text, got {value!r}")
 
 
-def _check_choice(name: str, value: Any, option: Option) -> None:
+def _check_choice(name: str, value: object, option: Option) -> None:
     if isinstance(value, str):
         if option.choices and value not in option.choices:
             close = get_close_matches(value, option.choices, 1)
@@ -275,7 +276,7 @@ def _check_choice(name: str, value: Any, option: Option) -> None:
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
-def _check_number(name: str, value: Any, option: Option) -> None:
+def _check_number(name: str, value: object, option: Option) -> None:
     kind = numbers.Integral if option.type is int else numbers.Real
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "a whole number" if option.type is int else "a number"

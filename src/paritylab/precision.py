@@ -1,14 +1,16 @@
 """Double precision where it is asked for, without a global switch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import jax
 import numpy as np
 
 #: Concrete numbers of a model may be numpy (kept in float64) or jax arrays.
 AnyArray = jax.Array | np.ndarray
+
+#: One number, an array of numbers, or a sequence that becomes one.
+Numbers = AnyArray | np.generic | float | int | Sequence[float | int | np.generic]
 
 
 @contextmanager
@@ -24,7 +26,7 @@ def float64() -> Iterator[None]:
         yield
 
 
-def keep_float64(value: Any) -> Any:
+def keep_float64(value: Numbers) -> AnyArray:
     """A concrete number or array as numpy float64; jax arrays and tracers pass unchanged.
 
     Models store their numbers this way, so the same model computes in float32 or float64

@@ -1,30 +1,33 @@
 """Running claims: rows, reuse, failures, workers, users' files."""
 
 import json
-from typing import NamedTuple
+import re
 
 import numpy as np
 import pytest
 
 from paritylab.claims import (
     HG1,
+    HG2,
     OURS,
     Claim,
     Effort,
-    Efforts,
-    Evidence,
-    Finding,
+    Judged,
     Line,
     Lines,
+    Source,
     Status,
     Trial,
     check,
     claim,
     claims_from_file,
     holds,
+    record,
     refuted,
     registry,
+    shown,
 )
+from paritylab.claims.engine.freshness import files_behind, hashes, is_fresh
 from paritylab.claims.engine.rows import ROW_KEYS
 from paritylab.sweep.engines import usual_jobs
 from paritylab.sweep.store import Store, open_store
@@ -32,12 +35,14 @@ from paritylab.sweep.store import Store, open_store
 CONTRACT_KEYS = (
     "id, paper, source, title, statement, status, expected, finding, instead, evidence, measured, "
     "predicted, margin, interval, runs, seed, settings, counterexample, series, seconds, effort, "
-    "device, versions"
+    "device, versions, schema, reading, counted, certificate, file"
 )
 
 
-def make_claim(measure, id="count", **options):
-    return Claim(id, OURS, "Counting", "It counts.", measure, **options)
+def make_claim(measure, id="count", judge=None, **options):
+    made = Claim(id, OURS, "Counting", "It counts.", measure, **options)
+    made.judge(judge or (lambda record: holds("fine", evidence="exact")))
+    return made
 
 
 def counting_claim():
@@ -47,33 +52,30 @@ def counting_claim():
         calls.append(trial)
         for _ in trial.track(range(4)):
             pass
-        measured = {"finding": "fine", "value": np.float64(1.5)}
-        return Finding(Status.HOLDS, Evidence.EXACT, measured)
+        return {"value": np.float64(1.5)}
 
     return make_claim(measure), calls
 
 
-class Heights(NamedTuple):
+@record(evidence="exact")
+class Heights:
     sizes: np.ndarray
-    height: np.ndarray
-
-
-EFFORTS = Efforts(quick={"sizes": (1, 2)}, default={"sizes": (1, 2, 3)}, full={"sizes": (1, 9)})
+    height: np.ndarray = shown("height", by="sizes", predicted="at most 4")
 
 
 def judged_claim(limit=4):
-    def measure(trial, sizes):
-        return Heights(np.array(sizes), np.square(sizes))
+    def measure(trial, sizes=(1, 2, 3), *, power=2):
+        return Heights(np.array(sizes), np.power(sizes, power))
 
-    made = make_claim(measure, efforts=EFFORTS, settings={"k": 2})
-
-    @made.judge
     def judge(record):
         top = int(record.height.max())
         if top > limit:
             instead, example = f"at most {top}", f"print({top})\nassert {top} > {limit}"
             return refuted(f"height {top}", instead=instead, counterexample=example)
         return holds(f"height {top} at most {limit}", margin=limit - top)
+
+    efforts = {"quick": {"sizes": (1, 2)}, "full": {"sizes": (1, 9)}}
+    made = make_claim(measure, judge=judge, settings={"k": 2}, **efforts)
 
     @made.figure
     def figure(record):
@@ -98,7 +100,8 @@ def test_measure_then_judge_then_draw():
     row = verdict.row
     assert (row["status"], row["finding"], row["margin"]) == ("holds", "height 4 at most 4", 0)
     assert row["settings"] == {"k": 2, "sizes": [1, 2]}
-    assert row["measured"] == {"sizes": [1, 2], "height": [1, 4]}
+    assert row["measured"] == {"height": {"1": 1, "2": 4}}
+    assert row["predicted"] == {"height": "at most 4"}
     assert row["series"]["lines"][0]["y"] == [1, 4]
     (verdict,) = check([judged_claim()], effort="default")
     assert (verdict.row["status"], verdict.row["instead"]) == ("refuted", "at most 9")
@@ -116,9 +119,23 @@ def test_a_claim_has_one_judge():
         made.judge(lambda record: holds("yes"))
 
 
-def test_efforts_name_the_same_settings():
-    with pytest.raises(ValueError, match="differ in runs"):
-        Efforts(quick={"n": 1}, default={"n": 2, "runs": 3}, full={"n": 3})
+def test_an_effort_sets_only_arguments_of_the_measurement_that_have_a_default():
+    with pytest.raises(ValueError, match=r"quick sets runs, .* those are: n"):
+        make_claim(lambda trial, n=3: None, quick={"runs": 1})
+
+
+def test_what_is_planted_is_no_setting():
+    made = judged_claim()
+    assert made.settings_at(Effort.DEFAULT) == {"sizes": (1, 2, 3)}
+    made.planted("cubes", turns="refuted")(lambda trial: made.measure(trial, (1, 2), power=3))
+    (case,) = made.planted_cases
+    assert made.verdict_on(case.measure(Trial(Effort.QUICK))).status == case.turns
+
+
+def test_a_claim_says_what_kind_of_number_decides():
+    made = make_claim(lambda trial: 7, judge=lambda record: holds("yes"))
+    (verdict,) = check([made])
+    assert "does not say what kind of number decides" in verdict.row["finding"]
 
 
 def test_verdicts_are_reused_until_something_changes(tmp_path):
@@ -143,46 +160,43 @@ def leave(trial):
     raise SystemExit(3)
 
 
-def broken_example(trial):
-    measured = {"finding": "no", "instead": "that"}
+def broken_example(record):
     code = "assert 1 + 1 == 3, 'sums'"
-    return Finding(Status.REFUTED, Evidence.EXACT, measured, counterexample=code)
+    return refuted("no", instead="that", evidence="exact", counterexample=code)
+
+
+def saying(**details):
+    return lambda record: Judged(**{"status": "holds", "finding": "yes", **details})
 
 
 @pytest.mark.parametrize(
-    ("measure", "reason"),
+    ("measure", "judge", "reason"),
     [
-        (fail, r"^RuntimeError: no luck \(test_engine\.py, line \d+\)$"),
-        (leave, "SystemExit: 3"),
-        (broken_example, "the counterexample fails: AssertionError: sums"),
-        (lambda trial: 7, "returns a Finding, got int"),
-        (lambda trial: Finding("great", "telepathy", {}), "'great'"),
-        (
-            lambda trial: Finding(
-                Status.HOLDS, Evidence.EXACT, {"finding": "yes", "odd": object()}
-            ),
-            "plain values",
-        ),
+        (fail, None, r"^RuntimeError: no luck \(test_engine\.py, line \d+\)$"),
+        (leave, None, "SystemExit: 3"),
+        (lambda trial: 7, broken_example, "the counterexample fails: AssertionError: sums"),
+        (lambda trial: 7, lambda record: 7, "a judge returns holds.* got int"),
+        (lambda trial: 7, saying(status="great"), "'great'"),
+        (lambda trial: object(), saying(evidence="exact"), "plain values"),
+        (lambda trial: 7, saying(evidence="exact", counterexample=True), "expected it in"),
     ],
 )
-def test_a_failing_claim_is_a_row_and_the_rest_runs(tmp_path, measure, reason):
+def test_a_failing_claim_is_a_row_and_the_rest_runs(tmp_path, measure, judge, reason):
     entry, calls = counting_claim()
-    broken = make_claim(measure, id="broken")
+    broken = make_claim(measure, id="broken", judge=judge)
     with Store(tmp_path / "store.db") as store:
         rows = [v.row for v in check([broken, entry], store=store)]
         assert [row["status"] for row in rows] == ["failed", "holds"]
         assert list(rows[0]) == list(ROW_KEYS)
         (failed,) = check([broken], store=store)
         assert not failed.reused
-    import re
-
     assert re.search(reason, rows[0]["finding"])
     assert "\n" not in rows[0]["finding"]
     assert len(calls) == 1
 
 
 def test_at_quick_effort_the_counterexample_is_left_to_the_tests():
-    (verdict,) = check([make_claim(broken_example)], effort="quick")
+    (verdict,) = check([make_claim(lambda trial: 7, judge=broken_example)], effort="quick")
     assert verdict.status is Status.REFUTED
 
 
@@ -213,13 +227,25 @@ def test_bad_ids_are_refused(id):
 
 def test_sources_are_checked():
     with pytest.raises(ValueError, match="'xx'"):
-        claim("fresh-id", paper="xx", title="t", statement="s")
-    with pytest.raises(ValueError, match="not both"):
-        claim("fresh-id", paper="hg1", source=HG1("Lemma 1"), title="t", statement="s")
+        Source("xx", "Lemma 1")
     with pytest.raises(ValueError, match="place"):
         HG1("")
-    place = claim("old", paper="ks", title="t", statement="Lemma 8: all is well.")(fail).source
-    assert (place.paper, place.place) == ("ks", "Lemma 8")
+    with pytest.raises(ValueError, match="'hearsay'"):
+        HG1("Lemma 1", "hearsay")
+    assert (HG1("Lemma 1").reading, HG2("Abstract").reading, OURS.reading) == (
+        "text",
+        "abstract",
+        None,
+    )
+
+
+def test_only_the_labs_own_claims_on_what_was_read_are_counted():
+    assert registry()["hg1-mask"].counted
+    assert not registry()["hg2-one-step"].counted
+    own = claim("own-theorem", source=HG1("Theorem 5"), title="t", statement="s")(fail)
+    assert not own.counted
+    (verdict,) = check([own])
+    assert (verdict.row["counted"], verdict.row["file"]) == (False, "test_engine.py")
 
 
 def test_taken_ids_are_refused():
@@ -237,7 +263,7 @@ def own(trial):
 
 @own.judge
 def judge(record):
-    return holds(f"it is {{record['answer']}}")
+    return holds(f"it is {{record['answer']}}", evidence="exact")
 """
 
 
@@ -281,6 +307,95 @@ def test_changing_a_module_that_a_users_file_imports_runs_it_again(tmp_path):
         assert run(store) == (False, "it is 1")
         (tmp_path / "deep_helper.py").write_text("VALUE = 22\n")
         assert run(store) == (False, "it is 22")
+
+
+READING = """
+import importlib.util, os, pathlib
+from paritylab import claim, holds
+
+@claim("own-reading", title="Own", statement="Mine.", reads={reads})
+def own(trial):
+    return {body}
+
+@own.judge
+def judge(record):
+    return holds(f"it is {{record}}", evidence="exact")
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "named", "reason"),
+    [
+        (
+            "int(pathlib.Path('size.json').read_text())",
+            "size.json",
+            "reads .*size.json; name it",
+        ),
+        ("int(os.environ['OWN_SIZE'])", "OWN_SIZE", r"reads the environment \(OWN_SIZE\)"),
+    ],
+)
+def test_what_a_claim_reads_is_named_and_a_change_of_it_is_seen(
+    tmp_path, monkeypatch, body, named, reason
+):
+    monkeypatch.chdir(tmp_path)
+
+    def change(value):
+        (tmp_path / "size.json").write_text(value)
+        monkeypatch.setenv("OWN_SIZE", value)
+
+    def run(reads):
+        (tmp_path / "reading.py").write_text(READING.format(reads=reads, body=body))
+        (verdict,) = check(claims_from_file(tmp_path / "reading.py").values(), store=store)
+        return verdict
+
+    change("3")
+    with Store(tmp_path / "store.db") as store:
+        assert re.search(reason, run(()).row["finding"])
+        assert run((named,)).row["finding"] == "it is 3"
+        assert run((named,)).reused
+        change("4")
+        assert run((named,)).row["finding"] == "it is 4"
+
+
+def test_a_module_loaded_by_hand_is_part_of_what_a_verdict_depends_on(tmp_path):
+    body = "load('odd_helper.py').VALUE"
+    text = (
+        READING.format(reads=(), body=body)
+        + f"""
+def load(name):
+    import sys
+    spec = importlib.util.spec_from_file_location("odd_helper", {str(tmp_path)!r} + "/" + name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["odd_helper"] = module
+    spec.loader.exec_module(module)
+    return module
+"""
+    )
+    (tmp_path / "loading.py").write_text(text)
+    with Store(tmp_path / "store.db") as store:
+        for value in (1, 1, 22):
+            (tmp_path / "odd_helper.py").write_text(f"VALUE = {value}\n")
+            (verdict,) = check(claims_from_file(tmp_path / "loading.py").values(), store=store)
+            assert verdict.row["finding"] == f"it is {value}"
+
+
+def test_an_edit_elsewhere_leaves_a_verdict_of_the_lab_fresh():
+    behind = {file.name for file in files_behind(registry()["ks-level-mask"].file)}
+    assert {"levels.py", "links.py", "statistics.py", "verdict.py"} <= behind
+    assert not {"landscape.py", "anneal.py", "correlation.py", "page.py"} & behind
+
+
+def test_hashes_tell_a_change(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    kept = hashes([file])
+    assert is_fresh(kept)
+    file.write_text("x = 22\n")
+    assert not is_fresh(kept)
+    file.unlink()
+    assert not is_fresh(kept)
+    assert not is_fresh({})
+    assert not is_fresh(None)
 
 
 TWICE = OWN_CLAIM.format(name="twice") * 2

@@ -3,6 +3,7 @@
 import json
 
 from paritylab.claims import Effort, Status, registry
+from paritylab.claims.engine import catalogue
 from paritylab.claims.engine.recorded import FILE, record, recorded, render
 
 
@@ -18,6 +19,12 @@ def test_every_claim_is_recorded_where_it_runs_often_and_the_file_is_tidy():
         assert list(efforts)[2:] in ([], [Effort.FULL])
         assert set(efforts.values()) <= {status.value for status in Status} - {"failed"}
     assert FILE.read_text() == render(entries)
+
+
+def test_the_catalogue_is_the_registry():
+    claims = registry()
+    assert list(catalogue.catalogue()) == list(claims)
+    assert catalogue.FILE.read_text() == catalogue.render(claims.values()), "run make docs"
 
 
 def test_only_verdicts_that_agree_are_recorded(tmp_path):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from paritylab.claims import Evidence, Finding, Judged, Status, corrected, holds, refuted, undecided
+from paritylab.claims import Evidence, Judged, Status, corrected, holds, refuted, undecided
 from paritylab.claims.engine.verdict import Verdict, plain
 from paritylab.statistics import PowerLaw, Rate
 
@@ -44,20 +44,11 @@ def test_bad_verdicts_are_refused(change, message):
         Judged(**(fine | change))
 
 
-def test_findings_are_checked_in_the_same_way():
-    fine = {"finding": "no", "instead": "that"}
-    assert Finding(Status.REFUTED, Evidence.EXACT, fine).judged().instead == "that"
-    with pytest.raises(ValueError, match="'great'"):
-        Finding("great", "telepathy", {})
-    with pytest.raises(ValueError, match="instead"):
-        Finding(Status.REFUTED, Evidence.EXACT, {"finding": "no"})
-
-
 def test_plain_values_survive_json():
     value = {"a": np.arange(3), "b": float("inf"), "c": (np.float32(0.5), None), 4: Status.HOLDS}
     assert plain(value) == {"a": [0, 1, 2], "b": "inf", "c": [0.5, None], "4": "holds"}
     assert plain(range(2)) == [0, 1]
-    assert plain(Rate(1, 2)) == {"successes": 1, "runs": 2}
+    assert plain(Rate(2, 2)) == {"successes": 2, "runs": 2, "low": Rate(2, 2).low, "high": 1.0}
     assert plain(PowerLaw(1.0, 0.5, 1.5, 2.0))["low"] == 0.5
     with pytest.raises(TypeError, match="object"):
         plain(object())

@@ -8,8 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 from paritylab.discovery import Rule, discover
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.words import chance, percent, shown, spreadsheet_safe
+from paritylab.discovery.words import chance, shown, spreadsheet_safe
 from paritylab.problem import tables
+from paritylab.solvers.outcome import UNFINISHED, Conclusion
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,69 @@ def test_another_function_is_not_sold_as_a_noisy_parity(kind):
     rule = discover(table.columns, "y", budget=5)
     assert not rule.found
     assert "another function of a few columns fits better" in str(rule)
-    assert all(name in rule.evidence["better_table"] for name in table.truth.subset)
+    assert set(rule.evidence["better_table"]["columns"]) == set(table.truth.subset)
+    assert rule.conclusion is Conclusion.RELATED
+
+
+@pytest.mark.parametrize("k", [None, 5])
+def test_nothing_is_said_of_sizes_that_were_not_searched_completely(k):
+    """Sets of 5 of 120 columns need more than the budget; those that fit every row do not."""
+    table = tables.planted(120, 5, 100, noise=0.05, seed=1)
+    rule = discover(table.columns, "y", k=k, budget=0.5)
+    assert not rule.found
+    assert rule.search.stop in UNFINISHED
+    sizes = {size.k: size for size in rule.search.sizes}
+    assert 5 not in sizes or not sizes[5].complete
+    assert all(sizes[k].complete for k, _ in rule.search.power())
+    told = [line for line in str(rule).splitlines() if "would have shown" in line]
+    assert not any("of 5 columns" in line for line in told)
+    assert bool(told) == (k is None)
+    assert "not searched, because" in str(rule)
+    whole = [each["k"] for each in rule.evidence["search"]["sizes"] if each["least_agreement"]]
+    assert whole == [k for k, agreement in rule.search.power() if agreement]
+
+
+def test_a_rare_target_promises_nothing_that_it_cannot_have():
+    """5 % of the rows are true, so that a parity true in half of them fits 55 % at most."""
+    generator = np.random.default_rng(1)
+    columns = {f"x{at}": generator.permutation(np.arange(200) % 2) for at in range(8)}
+    columns["y"] = np.arange(200) < 10
+    text = str(discover(columns, "y"))
+    assert "200 rows are too few to show any parity: only 10 of them differ" in text
+    assert "would have shown" not in text
+
+
+def test_uneven_errors_name_their_column():
+    generator = np.random.default_rng(3)
+    columns = {f"x{at}": generator.integers(0, 2, 600) for at in range(6)}
+    flipped = generator.random(600) < np.where(columns["x5"] == 1, 0.3, 0.02)
+    columns["y"] = columns["x0"] ^ columns["x1"] ^ flipped
+    rule = discover(columns, "y")
+    assert rule.columns == ("x0", "x1")
+    assert rule.evidence["uneven_errors"]["columns"] == ["x5"]
+    assert "of rows do not fit where x5 is true" in str(rule)
+    columns["y"] = (columns["x0"] ^ columns["x1"]) & (generator.random(600) < 0.7)
+    rule = discover(columns, "y")
+    assert rule.evidence["uneven_errors"]["columns"] == []
+    assert "beware: 0 % of rows predicted false do not fit, " in str(rule)
+
+
+def test_a_rule_of_version_1_applies_without_its_sentences(tmp_path, people):
+    _, columns = people
+    rule = discover(columns, "y")
+    old = {**rule.to_json(), "version": 1, "evidence": {"searched": "all of them"}}
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    again = Rule.load(tmp_path / "old.json")
+    assert str(again) == rule.statement
+    assert (again.apply(columns) == rule.apply(columns)).all()
+
+
+@pytest.mark.parametrize("evidence", [{"rows": 3}, {"search": {"rows": 3}}, {"search": []}])
+def test_evidence_that_cannot_be_told_is_one_line(evidence):
+    rule = Rule(Coding("y", "0", "1"), (Coding("a", "0", "1"),), evidence=evidence)
+    with pytest.raises(ValueError, match="cannot be") as caught:
+        str(rule)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_duplicate_makes_it_ambiguous(people):
@@ -195,8 +258,6 @@ def test_words():
         "'-x",
         "a",
     ]
-    assert percent(0.999999) == "99.9999 %"
-    assert percent(0.5) == "50.0 %"
     assert chance(9.9e-5) == "1·10⁻⁴"
     assert chance(1.0) == "1"
 

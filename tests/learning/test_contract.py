@@ -1,7 +1,10 @@
 """What every learner keeps: same key same bits, runs that stand alone, models that are what was
 trained, files that come back, and one line for what makes no sense."""
 
-from dataclasses import fields
+import json
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 
 import jax
 import numpy as np
@@ -12,17 +15,23 @@ from paritylab.learning import (
     LEARNERS,
     AllInputs,
     Fresh,
+    FullBatch,
     Heads,
     Population,
     Result,
     Rows,
     Runs,
     Sample,
-    joined,
+    Trained,
+    concatenate_runs,
     learn,
+    saving,
 )
+from paritylab.learning.contract import learner_name
+from paritylab.learning.data import data_facts
+from paritylab.learning.saving import learner_facts
 from paritylab.options import OPTIONS
-from paritylab.problem import Parity, ParityTree, random_parities
+from paritylab.problem import Parity, ParityTree, random_parities, random_trees
 from paritylab.risk import enumerated_risk
 
 X64_MODES = [False]  # learners choose their own precision
@@ -69,14 +78,14 @@ def assert_same_runs(some, others):
 @pytest.mark.grid(8)
 @every_case
 def test_a_run_does_not_depend_on_its_neighbours(case, trained):
-    late = learn(case.learner, case.data_from(2, 4), runs=4, key=0, first=2, trace=10)
+    late = learn(case.learner, case.data_from(2, 4), runs=4, key=0, first_run=2, trace=10)
     assert_same_runs(late, trained(case))
 
 
 @pytest.mark.grid(6)
 @every_case
 def test_a_run_does_not_depend_on_the_width_of_its_block(case, trained):
-    late = learn(case.learner, case.data_from(2, 2), runs=2, key=0, first=2)
+    late = learn(case.learner, case.data_from(2, 2), runs=2, key=0, first_run=2)
     assert_same_runs(late, trained(case))
 
 
@@ -121,7 +130,7 @@ def test_the_trace_and_the_table_are_there(case, trained):
 
 
 def test_every_learner_has_a_row_and_its_options():
-    covered = {case.learner.name for case in CASES}
+    covered = {learner_name(case.learner) for case in CASES}
     ours = {n: each for n, each in LEARNERS.items() if each.__module__.startswith("paritylab.")}
     assert covered == set(ours)
     for name, learner in ours.items():
@@ -133,14 +142,14 @@ def test_every_learner_has_a_row_and_its_options():
 ONE = Parity(8, (1, 4))
 
 
-def test_joined_runs_are_the_runs_of_one_call():
+def test_concatenated_runs_are_the_runs_of_one_call():
     targets = random_parities(8, 2, 6)
     whole = learn(Heads.code(steps=20), Population(targets), trace=5)
     parts = [
-        learn(Heads.code(steps=20), Population(targets[at : at + 2]), first=at, trace=5)
+        learn(Heads.code(steps=20), Population(targets[at : at + 2]), first_run=at, trace=5)
         for at in (0, 2, 4)
     ]
-    together = joined(parts)
+    together = concatenate_runs(parts)
     np.testing.assert_allclose(together.numbers, whole.numbers, atol=1e-9)
     assert together.targets == whole.targets
     assert together.rate() == whole.rate()
@@ -207,6 +216,158 @@ def test_a_rate_is_of_the_set_where_runs_name_one():
     with pytest.raises(ValueError, match="no flag 'luck'"):
         runs.rate("luck")
     with pytest.raises(ValueError, match="no trace"):
-        runs.trace  # noqa: B018
+        runs.trace["risk"]
+    traced = learn(Heads.code(steps=5), Population(ONE), trace=1)
+    with pytest.raises(ValueError, match="no 'luck' in this trace; it has step, risk, directions"):
+        traced.trace["luck"]
     with pytest.raises(ValueError, match="there are 3 runs"):
         runs.model(3)
+
+
+# Learners of one's own are checked against the protocol, and so is what they return.
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Guesses the first two bits; `change` spoils what it returns."""
+
+    change: dict = field(default_factory=dict)
+
+    takes = (Population,)
+
+    def train(self, data, keys, trace):
+        runs = len(keys)
+        zeros = np.zeros(runs)
+        facts = {"numbers": zeros, "subset": [(0, 1)] * runs, "risk": zeros, "error": zeros}
+        facts |= {"kind": "exact", "loss": "squared_hinge", "solved": zeros == 0}
+        return 3 if self.change == {"returns": 3} else Trained(**(facts | self.change))
+
+    def rebuild(self, numbers, target, key):
+        return lambda bits: numbers
+
+
+class NoRebuild:
+    takes = (Population,)
+
+    def train(self, data, keys, trace): ...
+
+
+class OtherArguments(Guess):
+    def train(self, data): ...
+
+
+class TakesNothing(Guess):
+    takes = ()
+
+
+class TakesText(Guess):
+    takes = ("Population",)
+
+
+def test_a_learner_of_ones_own_is_as_good_as_the_labs(tmp_path):
+    runs = learn(Guess(), Population(Parity(8, (0, 1))), runs=3)
+    assert (runs.name, runs.rate().successes, runs.recovered.tolist()) == ("Guess", 3, [True] * 3)
+    assert runs.model(1)(np.zeros(8)) == 0
+    back = Runs.load(runs.save(tmp_path / "own.npz"), learner=Guess())
+    assert (back.rate(), back.names_a_set) == (runs.rate(), True)
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (NoRebuild(), r"NoRebuild is no learner: it lacks rebuild; .* train\(data, keys, trace\)"),
+        (OtherArguments(), r"OtherArguments\.train must take \(data, keys, trace\)"),
+        (TakesNothing(), r"TakesNothing\.takes must be a tuple of some of Population, AllInputs"),
+        (TakesText(), r"TakesText\.takes must be a tuple of some of Population, AllInputs"),
+        (Guess({"returns": 3}), r"Guess\.train must return a Trained, got int"),
+        (Guess({"kind": "guessed"}), "kind of a risk must be one of exact, numerical, sampled"),
+        (Guess({"subset": [None]}), "subset of trained runs needs one entry per run"),
+        (Guess({"numbers": np.zeros(2)}), "numbers of trained runs needs one entry per run"),
+        (Guess({"stats": {"luck": np.zeros(())}}), "stats of trained runs needs one entry"),
+        (Guess({"trace": {"step": [0], "risk": [1]}}), "trace of trained runs needs one entry"),
+    ],
+)
+def test_what_a_learner_lacks_is_one_line(learner, words):
+    with pytest.raises(ValueError, match=words) as raised:
+        learn(learner, Population(ONE), runs=3)
+    assert "\n" not in str(raised.value)
+
+
+def test_too_few_runs_are_refused():
+    few = {name: np.zeros(1) for name in ("numbers", "risk", "error", "solved")}
+    with pytest.raises(ValueError, match=r"Guess\.train returned 1 runs, asked for 3"):
+        learn(Guess(few | {"subset": [None]}), Population(ONE), runs=3)
+
+
+def work_of_table(runs: int, monkeypatch) -> tuple[int, int]:
+    """Python calls and numbers looked at by one table."""
+    numbers = np.zeros((runs, 5))
+    found = learn(Guess({"numbers": numbers}), Population(ONE), runs=runs)
+    calls = looked_at = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "call"
+
+    def counting(array):
+        nonlocal looked_at
+        looked_at += np.size(array)
+        return finite(array)
+
+    finite = np.isfinite
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "isfinite", counting)
+        patched.setitem(sys.modules, "pandas", None)  # its own work is not ours
+        sys.setprofile(count)
+        try:
+            rows = found.table()
+        finally:
+            sys.setprofile(None)
+    assert len(rows) == runs
+    return calls, looked_at
+
+
+def test_the_work_of_a_table_grows_with_the_runs_not_with_their_square(monkeypatch):
+    work_of_table(10, monkeypatch)
+    some, twice = (np.array(work_of_table(runs, monkeypatch)) for runs in (200, 400))
+    assert (twice <= 2 * some + 20).all()
+
+
+def test_runs_saved_by_version_0_2_are_read(tmp_path):
+    """Format 2 wrote `first`, None for a missing trace, and the learners' old names."""
+    trees = random_trees(8, 4, 2)
+    runs = learn(FullBatch("cot", steps=3), Sample(trees, 50), first_run=4)
+    trained = {each.name: getattr(runs, each.name) for each in fields(Trained)}
+    facts = {
+        "learner": {**learner_facts(runs.learner), "name": "published"},
+        "data": data_facts(runs.data),
+        "first": 4,
+        "seconds": 1.0,
+    }
+    key = np.asarray(jax.random.key_data(jax.random.key(0)))
+    path = tmp_path / "old.npz"
+    saving.write_arrays(path, facts, {"trained": trained | {"trace": None}, "key": key})
+    with marked_as(path, 2):
+        back = Runs.load(path)
+    assert (back.name, back.first_run, back.result) == ("full-batch", 4, runs.result)
+    np.testing.assert_array_equal(back.numbers, runs.numbers)
+    with (
+        marked_as(path, 1),
+        pytest.raises(
+            ValueError,
+            match=r"old\.npz .* format 1, this version reads 2 and 3; train the runs again",
+        ),
+    ):
+        Runs.load(path)
+
+
+@contextmanager
+def marked_as(path, number):
+    """The same file, marked as of another format."""
+    content = path.read_bytes()
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    header = json.loads(str(arrays["header"])) | {"format": number}
+    np.savez(path, **(arrays | {"header": np.array(json.dumps(header))}))
+    yield
+    path.write_bytes(content)

@@ -135,9 +135,9 @@ def test_every_paper_has_its_sentence(tmp_path):
     rows = [row(), row(id="lab-two", status="refuted", title="Two", finding="No. It is 3.")]
     rows += [row(id="ks-x", paper="ks", status="failed", finding="ValueError: no")]
     text = page(rows, tmp_path)
-    assert "Of 2 statements 1 holds as stated and 1 is refuted." in text
+    assert "2 tested: 1 holds, 1 refuted." in text
     assert '<a href="#lab-two">Two</a>: No.' in text
-    assert "The one statement failed to run." in text
+    assert "1 tested: 1 failed." in text
     assert text.index("<strong>KS") < text.index("<strong>LAB")
 
 

@@ -9,7 +9,7 @@ from tests.solvers.tables import planted, unrelated
 
 from paritylab.solvers import device, fused
 from paritylab.solvers.correlation import colex, correlate, count_subsets
-from paritylab.solvers.table import Table
+from paritylab.solvers.labelled_rows import LabelledRows
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_every_subset_is_in_one_tile(monkeypatch, size, longest):
     tiles = list(device.tiles(device.split_of(14, size), max(64, longest // 128 // 64 * 64)))
     assert sum(tile.subsets for tile in tiles) == count_subsets(14, size)
     bits, labels, hidden = planted(14, size, 0.05, 60, seed=0)
-    found = device.device_correlate(Table(bits, labels).signs, labels, size)
+    found = device.device_correlate(LabelledRows(bits, labels).signs, labels, size)
     assert found.complete
     assert found.examined == count_subsets(14, size)
     assert found.subsets[0] == hidden
@@ -33,7 +33,7 @@ def test_every_subset_is_in_one_tile(monkeypatch, size, longest):
 
 def test_biased_tables_rank_as_on_the_cpu():
     bits, labels = unrelated(12, 80, seed=1, bias=0.2, plus=0.8)
-    signs = Table(bits, labels).signs
+    signs = LabelledRows(bits, labels).signs
     for size in (3, 4):
         one = device.device_correlate(signs, labels, size).subsets[0]
         assert one == correlate(signs, labels, size).subsets[0]
@@ -41,7 +41,7 @@ def test_biased_tables_rank_as_on_the_cpu():
 
 def test_a_deadline_ends_the_search():
     bits, labels = unrelated(24, 40, seed=0)
-    found = device.device_correlate(Table(bits, labels).signs, labels, 4, deadline=-np.inf)
+    found = device.device_correlate(LabelledRows(bits, labels).signs, labels, 4, deadline=-np.inf)
     assert not found.complete
     assert 0 < found.examined < count_subsets(24, 4)
 
@@ -67,7 +67,7 @@ def test_the_kernel_keeps_the_largest_sum(widest):
 
 def test_the_kernel_finds_what_the_plain_route_finds(monkeypatch):
     bits, labels, hidden = planted(14, 4, 0.05, 60, seed=0)
-    signs = Table(bits, labels).signs
+    signs = LabelledRows(bits, labels).signs
     plain = device.device_correlate(signs, labels, 4, on_chip=False)
     for name in ("TALL", "WIDE"):
         monkeypatch.setattr(device, name, 128)

@@ -13,11 +13,10 @@ from paritylab.solvers.evidence import (
     fit,
     log_family,
     log_overlap_tails,
-    noise_interval,
 )
 from paritylab.solvers.form import beats, form
+from paritylab.solvers.labelled_rows import LabelledRows
 from paritylab.solvers.power import rows_about
-from paritylab.solvers.table import Table
 
 
 @pytest.mark.parametrize(("rows", "first", "second"), [(10, 5, 5), (57, 20, 44), (300, 3, 150)])
@@ -36,12 +35,6 @@ def test_shares_of_the_level_sum_to_one():
     assert math.comb(n, 4) * math.exp(-log_family(n, 4, True)) == pytest.approx(1)
 
 
-def test_interval_is_clopper_and_pearsons():
-    for misses in (0, 3, 40):
-        exact = stats.binomtest(misses, 40).proportion_ci(0.95, "exact")
-        assert noise_interval(misses, 40) == pytest.approx(tuple(exact), abs=1e-9)
-
-
 @pytest.mark.parametrize("plus", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize(("bias", "chained"), [(0.5, False), (0.1, False), (0.5, True)])
 def test_the_best_of_all_subsets_is_rarely_significant_by_chance(plus, bias, chained):
@@ -49,7 +42,7 @@ def test_the_best_of_all_subsets_is_rarely_significant_by_chance(plus, bias, cha
     tables, level, false = 40, 0.05, 0
     for seed in range(tables):
         bits, labels = unrelated(6, 60, seed, bias=bias, plus=plus, chained=chained)
-        table = Table(bits, labels)
+        table = LabelledRows(bits, labels)
         subsets = itertools.chain.from_iterable(
             itertools.combinations(range(6), k) for k in range(1, 7)
         )
@@ -96,7 +89,7 @@ def test_rows_needed_asks_for_sense(call):
 
 
 def _form(bits, labels, subset, others=(), alpha=0.01):
-    table = Table(bits, labels)
+    table = LabelledRows(bits, labels)
     return form(table, fit(table, subset), list(others), alpha)
 
 
@@ -109,7 +102,9 @@ def test_functions_that_are_no_parity_are_named():
         found = _form(bits, both, subset)
         assert found.better.columns == (1, 2)
         assert "combination of columns 1, 2 fits 9" in str(found.better)
-    assert "where the column 2 is" in found.uneven
+    assert found.better.fits.successes > found.better.parity.successes
+    assert found.uneven.columns == (2,)
+    assert "where the column 2 is" in str(found.uneven)
     most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
     assert _form(bits, most, (1,), [(2,), (3,), (1, 2, 3)]).better.columns == (1, 2, 3)
 
@@ -121,7 +116,9 @@ def test_labels_lost_on_one_side_are_uneven_noise():
     lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
     found = _form(bits, lost, (1, 3))
     assert found.better is None
-    assert "uneven noise: it fails on 0.0%" in found.uneven
+    assert found.uneven.columns == ()
+    assert found.uneven.off.successes == 0 < found.uneven.on.successes
+    assert "uneven noise: it fails on 0 % of the rows it calls +1" in str(found.uneven)
 
 
 def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
@@ -130,8 +127,9 @@ def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
     flipped = generator.random(600) < np.where(bits[:, 5] == 1, 0.3, 0.02)
     found = _form(bits, (1 - 2 * (bits[:, 0] ^ bits[:, 1])) * np.where(flipped, -1, 1), (0, 1))
     assert found.better is None
-    assert "not plain noise" in found.uneven
-    assert "column 5" in found.uneven
+    assert found.uneven.columns == (5,)
+    assert found.uneven.off.high < found.uneven.on.low
+    assert "not plain noise" in str(found.uneven)
 
 
 @pytest.mark.parametrize("noise", [0.2, 0.35])
@@ -149,7 +147,7 @@ def test_a_larger_subset_has_to_be_worth_its_size():
     for subset, worth in (((0,), False), ((0, 1), True), ((0, 2), True)):
         odd = bits[:, subset].sum(axis=1) % 2
         labels = np.where(generator.random(300) < 0.2, -1, 1) * (1 - 2 * odd.astype(int))
-        table = Table(bits, labels)
+        table = LabelledRows(bits, labels)
         larger = fit(table, (0, 1) if len(subset) == 1 else subset)
         assert beats(table, larger, fit(table, (0,)), 0.01) == worth
 
@@ -160,7 +158,7 @@ def test_a_right_subset_is_rarely_beaten():
         bits = (generator.random((120, 7)) < generator.uniform(0.1, 0.5, 7)).astype(np.uint8)
         odd = bits[:, 0] ^ bits[:, 1]
         flips = generator.random(120) < np.where(odd == 1, 0.3, 0.1)
-        table = Table(bits, np.where(flips, -1, 1) * (1 - 2 * odd.astype(int)))
+        table = LabelledRows(bits, np.where(flips, -1, 1) * (1 - 2 * odd.astype(int)))
         right = fit(table, (0, 1))
         larger = [(0, 1, each) for each in range(2, 7)]
         larger += [(0, each, other) for each, other in itertools.combinations(range(2, 7), 2)]

@@ -11,15 +11,15 @@ from tests.solvers.tables import planted, unrelated
 from paritylab.problem.walsh import walsh_transform
 from paritylab.solvers import correlation as split
 from paritylab.solvers.judge import Task
+from paritylab.solvers.labelled_rows import LabelledRows
 from paritylab.solvers.meet_in_the_middle import fitting_subsets
 from paritylab.solvers.random_parts import column_tries, random_rows, restarts, row_tries
-from paritylab.solvers.table import Table
 from paritylab.solvers.walsh import hadamard, walsh
 
 
 def task_for(bits, labels, k=None, seconds=20.0):
     end = time.perf_counter() + seconds
-    return Task(Table(bits, labels), k, 0.01, end, np.random.default_rng(0))
+    return Task(LabelledRows(bits, labels), k, 0.01, end, np.random.default_rng(0))
 
 
 def strength(bits, labels, subset):
@@ -44,7 +44,7 @@ def test_the_best_are_kept_whatever_the_blocks(monkeypatch, blocks, size, bias, 
     for name, value in zip(("SIDE", "BLOCK", "WIDE"), blocks, strict=True):
         monkeypatch.setattr(split, name, value)
     bits, labels = unrelated(10, 60, seed=size, bias=bias, plus=plus)
-    table = Table(bits, labels)
+    table = LabelledRows(bits, labels)
     found = split.correlate(table.signs, table.labels, size, keep=10)
     best = sorted(
         (strength(bits, labels, s) for s in itertools.combinations(range(10), size)), reverse=True
@@ -58,7 +58,9 @@ def test_the_best_are_kept_whatever_the_blocks(monkeypatch, blocks, size, bias, 
 
 def test_a_deadline_ends_the_search():
     bits, labels = unrelated(60, 50, seed=0)
-    found = split.correlate(Table(bits, labels).signs, labels, 4, deadline=time.perf_counter() - 1)
+    found = split.correlate(
+        LabelledRows(bits, labels).signs, labels, 4, deadline=time.perf_counter() - 1
+    )
     assert not found.complete
     assert 0 < found.examined < math.comb(60, 4)
 

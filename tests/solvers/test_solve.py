@@ -13,7 +13,7 @@ from paritylab.problem.sampling import draw_bits
 from paritylab.solvers import METHODS, Auto, Correlation, Elimination, rows_needed, solve
 from paritylab.solvers.growth import split_seconds
 from paritylab.solvers.judge import Task
-from paritylab.solvers.table import Table
+from paritylab.solvers.labelled_rows import LabelledRows
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_every_method_finds_a_clean_parity(method):
 
 def test_attention_is_judged_by_rows_it_has_not_seen():
     bits, labels, hidden = planted(12, 2, 0.1, 800, seed=0)
-    answer = solve(bits, labels, k=2, method="heads")
+    answer = solve(bits, labels, k=2, method="attention")
     assert answer.subset == hidden
     assert "200 rows" in answer.reason
     bits, labels = unrelated(12, 400, seed=0)
-    assert solve(bits, labels, k=2, method="heads").subset is None
+    assert solve(bits, labels, k=2, method="attention").subset is None
 
 
 @pytest.mark.parametrize("plus", [0.5, 0.8, 0.95])
@@ -224,5 +224,5 @@ def test_what_cannot_succeed_is_not_searched():
 
 def test_plans_for_many_columns_do_not_overflow():
     bits, labels = unrelated(3000, 100, seed=0)
-    task = Task(Table(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
+    task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
     assert split_seconds(task, 1500) > 1e100

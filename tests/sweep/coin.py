@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from paritylab.learning import Population, register
-from paritylab.learning.runs import Trained
+from paritylab.learning import Population, Trained, register_learner
 
 
-@register("coin")
+@register_learner("coin")
 @dataclass(frozen=True, eq=False)
 class Coin:
     """Succeeds with a given rate. breaks: raises for runs whose draw is below this."""

@@ -446,10 +446,9 @@ OWN = """
 from dataclasses import dataclass
 import numpy as np
 from helper_of_own import RISK
-from paritylab.learning import Population, register
-from paritylab.learning.runs import Trained
+from paritylab.learning import Population, Trained, register_learner
 
-@register("own")
+@register_learner("own")
 @dataclass(frozen=True, eq=False)
 class Own:
     takes = (Population,)

@@ -1,76 +1,8 @@
-"""Theory against learning: a claim is a measurement and a judge of what was measured."""
+"""Theory against learning: a claim is a measurement and a judge of what was measured.
 
-from paritylab.claims.engine.figures import (
-    Bars,
-    Heatmap,
-    Histogram,
-    Line,
-    Lines,
-    Mark,
-    SideBySide,
-    in_tab,
-)
-from paritylab.claims.engine.record import derived, drawn, record, shown
-from paritylab.claims.engine.registry import Claim, claim, claims_from_file, registry
-from paritylab.claims.engine.running import Trial, check
-from paritylab.claims.engine.sources import (
-    BARAK,
-    DM,
-    HG1,
-    HG2,
-    KOU,
-    KS,
-    OURS,
-    PAPERS,
-    Source,
-)
-from paritylab.claims.engine.verdict import (
-    Effort,
-    Evidence,
-    Judged,
-    Status,
-    Verdict,
-    corrected,
-    holds,
-    refuted,
-    undecided,
-)
+Names load their module on first use, so that a list of claims or a stored verdict needs no jax.
+"""
 
-__all__ = [
-    "BARAK",
-    "DM",
-    "HG1",
-    "HG2",
-    "KOU",
-    "KS",
-    "OURS",
-    "PAPERS",
-    "Bars",
-    "Claim",
-    "Effort",
-    "Evidence",
-    "Heatmap",
-    "Histogram",
-    "Judged",
-    "Line",
-    "Lines",
-    "Mark",
-    "SideBySide",
-    "Source",
-    "Status",
-    "Trial",
-    "Verdict",
-    "check",
-    "claim",
-    "claims_from_file",
-    "corrected",
-    "derived",
-    "drawn",
-    "holds",
-    "in_tab",
-    "record",
-    "refuted",
-    "registry",
-    "shown",
-    "undecided",
-]
+from paritylab.lazy import names_of_stub
+
+__getattr__, __dir__ = names_of_stub(__name__, __file__)

@@ -4,7 +4,6 @@ import difflib
 import json
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 # typing.Literal, not the enums of paritylab.claims: --help must not import them.
 EffortName = Literal["quick", "default", "full"]
-PaperName = Literal["hg1", "hg2", "ks", "lab"]
 
 JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Write rows as JSON; - for stdout.")
@@ -38,25 +36,47 @@ DEFAULT_STORE = Path(".paritylab/store.db")
 
 def add_to(app: typer.Typer) -> None:
     """Register this module's commands."""
-    app.command("claims", epilog="Example: paritylab claims --json -")(list_claims)
+    claims = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    claims.callback(epilog="Example: paritylab claims --json -")(list_claims)
+    claims.command("new", epilog="Example: paritylab claims new my_claim.py")(new_claim)
+    app.add_typer(claims, name="claims")
     app.command("check", epilog="Example: paritylab check hg1-mask --effort quick")(run_check)
     app.command("report", epilog="Example: paritylab report --from rows.json --out report")(
         make_report
     )
 
 
-def list_claims(json_file: JsonFile = None) -> None:
+def new_claim(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Python file to write.")],
+) -> None:
+    """Write a claim that runs, with its judge, a planted case and a table of invented records."""
+    if file.suffix != ".py":
+        raise ValueError(f"a claims file ends in .py, got {file.name}")
+    if file.exists():
+        raise ValueError(f"{file} exists already; choose another name")
+    check_target(file, "FILE")
+    template = Path(__file__).with_name("claim_template.txt").read_text(encoding="utf-8")
+    write_atomically(file, template.format(name=file.name, id=file.stem.replace("_", "-")))
+    print(f"written: {file}; run it: paritylab check --file {file} --effort quick")
+
+
+def list_claims(context: typer.Context, json_file: JsonFile = None) -> None:
     """List every claim with its source and the verdict on record at default effort."""
-    from paritylab.claims import Effort, registry
+    if context.invoked_subcommand is not None:
+        return
+    from paritylab.claims.engine.catalogue import catalogue
+    from paritylab.claims.engine.verdict import Effort
 
     _check_targets(json_file, None)
-    claims = registry().values()
+    claims = catalogue().values()
     if json_file:
         rows = [
             {
                 "id": c.id,
                 "paper": c.paper,
-                "source": c.source.place,
+                "source": c.place,
+                "reading": c.reading,
+                "counted": c.counted,
                 "title": c.title,
                 "statement": c.statement,
                 "recorded": {effort.value: c.expected_at(effort) for effort in Effort},
@@ -72,7 +92,9 @@ def list_claims(json_file: JsonFile = None) -> None:
 
 def run_check(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Claims.")] = None,
-    paper: Annotated[PaperName | None, typer.Option(help="Only the claims of one paper.")] = None,
+    paper: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Only one source: hg1, hg2, ks, lab, dm, …")
+    ] = None,
     effort: Annotated[EffortName, typer.Option(help="How hard to try.")] = "default",
     json_file: JsonFile = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the page here.")] = None,
@@ -102,12 +124,14 @@ def run_check(
             "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
         )
     keep_compiled()
-    claims = _chosen(ids or [], paper, file)
     _check_targets(json_file, report)
     work = _Work(effort, fresh, store, jobs)
+    chosen = _chosen(ids or [], paper, file)
     if record:
-        return _record(claims, work, json_file, report)
-    verdicts = _run_all(claims, seed, work)
+        return _record(_loaded(chosen, file), work, json_file, report)
+    verdicts = _all_stored(chosen, seed, work) if file is None else None
+    if verdicts is None:
+        verdicts = _run_all(_loaded(chosen, file), seed, work)
     rows = [verdict.row for verdict in verdicts]
     _show(rows, json_file, report, store)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
@@ -199,41 +223,80 @@ _SPARE = ("seconds", "evidence", "finding")
 
 
 def _cells(row: Row, finding_length: int = 72) -> list[str]:
+    from paritylab.claims.engine.rows import verdict_word
+
     finding = str(row["finding"])
     if len(finding) > finding_length:
         finding = finding[: finding_length - 1].rsplit(" ", 1)[0] + " …"
-    return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
+    return [row["id"], verdict_word(row), row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
 
 
 def _summaries(rows: list[Row]) -> list[str]:
-    """A line for each paper: how many claims, what became of them, how long they took."""
+    """A line for each paper or file: what became of its claims, how long they took."""
+    from paritylab.claims.engine.rows import tally
+
     lines = []
-    for paper in dict.fromkeys(row["paper"] for row in rows):
-        mine = [row for row in rows if row["paper"] == paper]
-        counts = Counter(row["status"] for row in mine)
-        found = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    groups = [row["file"] or row["paper"].upper() for row in rows]
+    for group in dict.fromkeys(groups):
+        mine = [row for row, its in zip(rows, groups, strict=True) if its == group]
         seconds = sum(row["seconds"] for row in mine)
-        noun = "claim" if len(mine) == 1 else "claims"
-        lines.append(f"{paper.upper()}: {len(mine)} {noun}, {found}; {seconds:.0f} s")
+        lines.append(f"{group}: {tally(mine)} ({seconds:.0f} s)")
     return lines
 
 
-def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list["Claim"]:
-    from paritylab.claims import claims_from_file, registry
+def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list[str]:
+    """Ids of the claims asked for, of the lab's list or a user's file; jax is not loaded yet."""
+    from paritylab.claims.engine.catalogue import catalogue
 
-    known = registry()
-    mine = {} if file is None else claims_from_file(file)
-    pool = {**known, **mine}
+    papers = {id: entry.paper for id, entry in catalogue().items()}
+    known = list(papers)
+    if file is not None:
+        from paritylab.claims import claims_from_file
+
+        mine = {id: claim.paper for id, claim in claims_from_file(file).items()}
+        papers, known = {**papers, **mine}, list(mine)
     for id in ids:
-        if id not in pool:
-            near = difflib.get_close_matches(id, pool, 1)
+        if id not in papers:
+            near = difflib.get_close_matches(id, papers, 1)
             hint = f"did you mean {near[0]}?" if near else "paritylab claims lists them"
             raise ValueError(f"no claim {id!r}; {hint}")
-    chosen = [pool[id] for id in dict.fromkeys(ids)] if ids else list((mine or known).values())
-    chosen = [claim for claim in chosen if paper is None or claim.paper == paper]
+    tags = list(dict.fromkeys(papers.values()))
+    if paper is not None and paper not in tags:
+        raise ValueError(f"--paper must be one of {', '.join(tags)}, got {paper!r}")
+    chosen = [id for id in ids or known if paper is None or papers[id] == paper]
     if not chosen:
-        raise ValueError(f"no claim of paper {paper!s} here yet; paritylab claims lists them")
-    return chosen
+        raise ValueError(f"none of the claims asked for is of paper {paper!s}")
+    return list(dict.fromkeys(chosen))
+
+
+def _loaded(ids: list[str], file: Path | None) -> list["Claim"]:
+    """The claims themselves."""
+    from paritylab.claims import claims_from_file, registry
+
+    pool = {**registry(), **({} if file is None else claims_from_file(file))}
+    return [pool[id] for id in ids]
+
+
+def _all_stored(ids: list[str], seed: int, work: "_Work") -> list["Verdict"] | None:
+    """Stored verdicts of all these claims of the lab, in less than a second; None if one is not."""
+    from paritylab.claims.engine import freshness
+    from paritylab.claims.engine.recorded import recorded_status
+    from paritylab.claims.engine.running import stored_row
+    from paritylab.claims.engine.verdict import Effort, Verdict
+    from paritylab.sweep.store import open_store
+
+    if work.fresh or not work.store.is_file():
+        return None
+    found = []
+    with open_store(work.store) as store:
+        for id in ids:
+            row = stored_row(store, freshness.verdict_key(id, work.effort, seed, None))
+            if row is None:
+                return None
+            expected = recorded_status(id, Effort(work.effort))
+            found.append(Verdict({**row, "expected": expected and expected.value}, reused=True))
+    console.say(f"{len(ids)} of {len(ids)} reused from {work.store} (--fresh runs them again)")
+    return found
 
 
 class _Work(NamedTuple):

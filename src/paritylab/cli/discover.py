@@ -17,8 +17,10 @@ from paritylab.files import check_target, write_atomically, written_beside
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from paritylab.discovery.blocks import Cells
     from paritylab.discovery.prepare import Notes
     from paritylab.discovery.rules import Rule
+    from paritylab.discovery.search import Progress
 
 NOTHING_FOUND = 3
 
@@ -113,7 +115,7 @@ def _check_outputs(
 
 
 @contextmanager
-def _progress(budget: float) -> "Iterator[Any]":
+def _progress(budget: float) -> "Iterator[Progress]":
     """How far the search is, with the time left; off a terminal a line every ten seconds."""
     with console.Progress(1.0, []) as bar:
         spoken = begin = time.monotonic()
@@ -164,7 +166,7 @@ def _write(
 def _as_json(rules: list["Rule"], notes: "Notes", file: str) -> dict[str, Any]:
     return {
         "paritylab": "discover",
-        "version": 1,
+        "version": 2,
         "file": file,
         "rows": notes.rows,
         "rows_dropped": notes.dropped,
@@ -233,7 +235,8 @@ def run_apply(
 def _apply(rule: "Rule", file: str, stream: TextIO, tab: bool = False) -> str:
     """Stream the rows with their predictions; what to say in the end."""
     from paritylab.discovery.reading import open_table
-    from paritylab.discovery.words import counted, percent, shown, spreadsheet_safe
+    from paritylab.discovery.words import counted, shown, spreadsheet_safe
+    from paritylab.statistics import share_text
 
     writer = csv.writer(stream, delimiter="\t" if tab else ",", lineterminator="\n")
     rows = right = judged = unknown = 0
@@ -259,13 +262,13 @@ def _apply(rule: "Rule", file: str, stream: TextIO, tab: bool = False) -> str:
     told = f"{counted(rows, 'row')}"
     if judged:
         name = shown(rule.target.column)
-        told += f", {name} as predicted in {percent(right / judged)} of {judged:,}"
+        told += f", {name} as predicted in {share_text(right, judged)} of {judged:,}"
     if unknown:
         told += f", {unknown:,} without prediction for a missing value"
     return told
 
 
-def _texts(cells: Any) -> list[str]:
+def _texts(cells: "Cells") -> list[str]:
     from paritylab.discovery.words import spreadsheet_safe
 
     return [

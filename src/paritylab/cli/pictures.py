@@ -9,6 +9,7 @@ from paritylab.cli import console
 from paritylab.learning import Runs
 from paritylab.models.chain import ChainModel
 from paritylab.precision import float64
+from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
 from paritylab.statistics import Rate
 
@@ -16,16 +17,16 @@ from paritylab.statistics import Rate
 LINES = 60
 
 
-def outcomes(runs: Runs) -> list[list[str]]:
+def outcomes(runs: Runs[Any]) -> list[list[str]]:
     """Rows of the table: what happened, how often or how much."""
-    family = {"heads": _heads, "anneal": _heads, "xor": _xor}.get(runs.learner.name, _chain)
+    family = {"heads": _heads, "anneal": _heads, "xor": _xor}.get(runs.name, _chain)
     table = family(runs)
     if runs.diverged.any():
         table.append(["diverged", str(Rate.of(runs.diverged))])
     return table
 
 
-def _heads(runs: Runs) -> list[list[str]]:
+def _heads(runs: Runs[Any]) -> list[list[str]]:
     table = [
         ["heads on exactly the hidden set", str(runs.rate())],
         ["squared-hinge risk below 0.05", str(runs.rate("solved"))],
@@ -42,7 +43,7 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(finite)) if finite.size else float("nan")
 
 
-def _xor(runs: Runs) -> list[list[str]]:
+def _xor(runs: Runs[Any]) -> list[list[str]]:
     worst, numbers = runs.stats["worst"], int(runs.stats["numbers"][0])
     return [
         ["pair has the two largest weights", str(runs.rate())],
@@ -53,13 +54,13 @@ def _xor(runs: Runs) -> list[list[str]]:
     ]
 
 
-def _chain(runs: Runs) -> list[list[str]]:
+def _chain(runs: Runs[Any]) -> list[list[str]]:
     stats = runs.stats
     table = [
         ["every pair found", str(runs.rate("recovered"))],
         ["every pair found, every fresh input right", str(runs.rate("solved"))],
     ]
-    if runs.learner.name == "published":
+    if runs.name == "full-batch":
         epochs = ["never" if at < 0 else str(int(at)) for at in stats["solved_at"]]
         table = [
             ["every fresh input right, loss below 0.01", str(runs.rate("solved"))],
@@ -72,14 +73,14 @@ def _chain(runs: Runs) -> list[list[str]]:
     return table
 
 
-def draw(runs: Runs, path: Path) -> None:
+def draw(runs: Runs[Any], path: Path) -> None:
     """The figure of a family of runs."""
     family = {"heads": _head_parts, "anneal": _head_parts, "xor": _xor_parts}
-    parts = family.get(runs.learner.name, _chain_parts)(runs)
+    parts = family.get(runs.name, _chain_parts)(runs)
     save_figure({"kind": "side by side", "parts": parts}, path)
 
 
-def _curves(runs: Runs, label: str) -> dict[str, Any]:
+def _curves(runs: Runs[Any], label: str) -> dict[str, Any]:
     steps, risks = runs.trace["step"], runs.trace["risk"]
     return {
         "kind": "lines",
@@ -91,24 +92,24 @@ def _curves(runs: Runs, label: str) -> dict[str, Any]:
     }
 
 
-def _head_parts(runs: Runs) -> list[dict[str, Any]]:
-    model, target = runs.model(0), runs.data.targets[0]
+def _head_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
+    model, hidden = runs.model(0), runs.hidden[0]
     heads = getattr(model, "heads", model)
     parts = [_curves(runs, "what each run descends")]
     if hasattr(heads, "directions"):
-        found = "found" if runs.rate("recovered").runs and runs.recovered[0] else "missed"
+        found = "found" if runs.flags("recovered")[0] else "missed"
         with float64():
             attention = np.asarray(heads.attention())
         panel = {
-            "title": f"first run {found} B = {{{', '.join(map(str, target.subset))}}}",
+            "title": f"first run {found} B = {{{', '.join(map(str, hidden))}}}",
             "values": attention,
-            "marks": list(target.subset),
+            "marks": list(hidden),
         }
         parts.append(_heatmap("position", "head", [panel]))
     return parts
 
 
-def _xor_parts(runs: Runs) -> list[dict[str, Any]]:
+def _xor_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
     worst = runs.stats["worst"]
     errors = np.maximum(worst[np.isfinite(worst)], 1e-16)
     parts: list[dict[str, Any]] = [
@@ -129,21 +130,22 @@ def _xor_parts(runs: Runs) -> list[dict[str, Any]]:
                 "x": {"label": "position"},
                 "y": {"label": "weight in the first run"},
                 "lines": [line],
-                "marks": [{"axis": "x", "at": at} for at in runs.data.targets[0].subset],
+                "marks": [{"axis": "x", "at": at} for at in runs.hidden[0]],
             }
         )
     return parts
 
 
-def _chain_parts(runs: Runs) -> list[dict[str, Any]]:
-    tree, model = runs.data.targets[0], runs.model(0)
+def _chain_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
+    tree, model = (runs.targets or ())[0], runs.model(0)
+    assert isinstance(tree, ParityTree)
     children = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
     before = ChainModel.untrained(tree.n, tree.k, model.link, model.mask)
     panels = [
         {"title": title, "values": np.asarray(each.attention()).T, "points": children}
         for title, each in (("before", before), ("after, first run", model))
     ]
-    if runs.learner.name == "published":
+    if runs.name == "full-batch":
         curve = _curves(runs, "loss of each run")
         return [curve, _heatmap("token attended to", "inner node", panels[1:])]
     return [_heatmap("token attended to (circles: true children)", "inner node", panels)]

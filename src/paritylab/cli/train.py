@@ -69,7 +69,7 @@ CHAIN = Family(
         "teacher": ("teacher", {}),
         "levels": ("levels", {}),
         **{
-            mode: ("published", {"mode": mode})
+            mode: ("full-batch", {"mode": mode})
             for mode in ("direct", "cot", "teacher-full", "selfcheck")
         },
     },
@@ -163,7 +163,7 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
 
 def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
-    from paritylab.learning import joined
+    from paritylab.learning import concatenate_runs
     from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.run_cache import kept_runs
 
@@ -182,7 +182,7 @@ def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str
             reused += found.reused
             counter.advance()
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
-    return joined(parts), time.perf_counter() - start, note
+    return concatenate_runs(parts), time.perf_counter() - start, note
 
 
 def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:

@@ -140,9 +140,9 @@ def _arrow_cells(column: Any) -> Cells:
     kind = column.type
     if pyarrow.types.is_boolean(kind) or pyarrow.types.is_integer(kind):
         if column.null_count == 0:
-            return column.to_numpy(zero_copy_only=False)
+            return np.asarray(column.to_numpy(zero_copy_only=False))
     elif pyarrow.types.is_floating(kind):
-        return column.to_numpy(zero_copy_only=False).astype(np.float64)
+        return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
     return ["" if each is None else str(each) for each in column.to_pylist()]
 
 

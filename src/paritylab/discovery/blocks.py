@@ -9,7 +9,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -195,7 +195,7 @@ def _without_idle_quotes(piece: bytes, delimiter: int) -> bytes:
     return piece.replace(b'"', b"") if idle else piece
 
 
-def _character_matrix(piece: bytes, width: int, delimiter: int) -> Any:
+def _character_matrix(piece: bytes, width: int, delimiter: int) -> np.ndarray | None:
     """The rows as a matrix of 0/1 if every cell is one of these characters, else None."""
     if len(piece) % (2 * width):
         return None
@@ -203,7 +203,8 @@ def _character_matrix(piece: bytes, width: int, delimiter: int) -> Any:
     if not (characters[:, -1] == 10).all() or not (characters[:, 1:-1:2] == delimiter).all():
         return None
     cells = characters[:, 0::2]
-    return cells & 1 if ((cells & 0xFE) == ord("0")).all() else None
+    bits: np.ndarray = cells & 1
+    return bits if ((cells & 0xFE) == ord("0")).all() else None
 
 
 def _delimiter_of(header: str) -> str:

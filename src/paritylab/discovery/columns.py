@@ -6,7 +6,7 @@ two levels, a number per cell where it has more. The meaning of a column is sett
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def _encode_numbers(values: np.ndarray) -> Chunk:
     return Chunk(len(values), (), numbers=values.astype(np.float64), missing=missing)
 
 
-def number_text(value: Any) -> str:
+def number_text(value: float) -> str:
     """A number as a level: 1 for 1.0.
 
     >>> number_text(1.0), number_text(0.5)
@@ -307,7 +307,8 @@ class Coding:
             return column.numbers
         if not all(_is_number(level) for level in column.levels) or column.codes is None:
             raise ValueError(f"column {shown(self.column)!r} must hold numbers for this rule")
-        return np.array([float(level) for level in column.levels] + [0.0, 0.0])[column.codes]
+        values = np.array([float(level) for level in column.levels] + [0.0, 0.0])
+        return np.asarray(values[column.codes])
 
     @staticmethod
     def _folded(level: str) -> str:
@@ -316,7 +317,7 @@ class Coding:
             return ""
         return number_text(float(text)) if _is_number(text) else text
 
-    def _refuse(self, level: Any) -> None:
+    def _refuse(self, level: object) -> NoReturn:
         raise ValueError(
             f"column {shown(self.column)!r} holds {shown(str(level))!r}; the rule knows "
             f"{shown(self.false)!r} and {shown(self.true)!r}"

@@ -1,16 +1,18 @@
 """From a table to a matrix of bits, with notes on what happened to its columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from paritylab.discovery.columns import Coding, Column, Kept
-from paritylab.discovery.reading import Table
+from paritylab.discovery.reading import TableReader
 from paritylab.discovery.words import counted, listed, shown
 
+#: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
+Threshold = float | str | Sequence[str] | Mapping[str, float] | None
 #: Rows packed at a time.
 _TOGETHER = 512
 
@@ -92,7 +94,7 @@ class Prepared:
     notes: Notes
 
 
-def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
+def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Prepared:
     """Read the whole table and turn it into bits; what cannot be used is noted or refused."""
     _check_names(table.names, targets, choices)
     kept = Kept(table.names, [each.column for each in choices.bits])
@@ -313,12 +315,12 @@ def _packed(bits: np.ndarray) -> np.ndarray:
     return packed
 
 
-def as_choices(bits: Any, threshold: Any, missing: str) -> Choices:
+def as_choices(bits: str | Iterable[str | Bits], threshold: Threshold, missing: str) -> Choices:
     """Choices from what a user typed: "address:25-6", 220, "cycles=220"."""
     if missing not in ("refuse", "drop"):
         raise ValueError(f"missing must be refuse or drop, got {missing!r}")
-    bits = [bits] if isinstance(bits, str) else list(bits)
-    made = [each if isinstance(each, Bits) else _parsed_bits(each) for each in bits]
+    asked = [bits] if isinstance(bits, str) else list(bits)
+    made = [each if isinstance(each, Bits) else _parsed_bits(each) for each in asked]
     return Choices(made, _parsed_threshold(threshold), missing)  # type: ignore[arg-type]
 
 
@@ -335,7 +337,7 @@ def _parsed_bits(text: str) -> Bits:
     return Bits(column, top, bottom)
 
 
-def _parsed_threshold(given: Any) -> float | dict[str, float] | None:
+def _parsed_threshold(given: Threshold) -> float | dict[str, float] | None:
     if given is None or isinstance(given, Mapping):
         return None if given is None else {str(k): float(v) for k, v in given.items()}
     texts = [given] if isinstance(given, str | int | float) else list(given)

@@ -21,7 +21,7 @@ from paritylab.discovery.blocks import Block, Cells, DelimitedText, distinct
 from paritylab.discovery.words import shown
 
 
-class Table(Protocol):
+class TableReader(Protocol):
     """A table that is read once, front to back."""
 
     names: list[str]
@@ -57,12 +57,12 @@ def _as_cells(values: Any) -> Cells:
     return ["" if _is_missing(each) else str(each) for each in array.tolist()]
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or str(value) in ("nan", "NaT", "<NA>")
 
 
 @contextmanager
-def open_table(source: Any) -> Iterator[Table]:
+def open_table(source: Any) -> Iterator[TableReader]:
     """A table from a path, "-" for standard input, a mapping of columns, or a data frame."""
     if isinstance(source, str | Path):
         if str(source) == "-":
@@ -86,7 +86,7 @@ def open_table(source: Any) -> Iterator[Table]:
 
 
 @contextmanager
-def _file(path: Path) -> Iterator[Table]:
+def _file(path: Path) -> Iterator[TableReader]:
     name = str(path)
     what = shown(name if len(name) <= 60 else f"…{name[-58:]}")
     try:
@@ -156,7 +156,7 @@ class _Unpacked:
 
     def read(self, size: int = -1) -> bytes:
         try:
-            data = self._stream.read(size)
+            data: bytes = self._stream.read(size)
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{self._what} cannot be unpacked: {error}") from None
         self._given += len(data)

@@ -7,17 +7,20 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paritylab.discovery.blocks import Block
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.reading import Table, open_table
+from paritylab.discovery.reading import TableReader, open_table
 from paritylab.discovery.words import listed, shown
 from paritylab.files import write_atomically
 
-VERSION = 1
+if TYPE_CHECKING:
+    from paritylab.solvers.outcome import Conclusion, Search
+
+VERSION = 2
 #: A rule file larger than this is none of ours.
 _LARGEST = 1 << 26
 
@@ -27,7 +30,8 @@ class Rule:
     """The target is true exactly when an odd (or even) number of terms are true.
 
     target, terms: how columns are read; no terms: no parity was found. odd: whether an odd number
-    makes the target true. evidence: numbers and sentences of the search, as in the JSON output.
+    makes the target true. evidence: what is known of it, as in the JSON output; empty for a rule
+    of version 1, which told it in sentences.
     """
 
     target: Coding
@@ -39,6 +43,21 @@ class Rule:
     def found(self) -> bool:
         """Whether there is a parity to apply."""
         return bool(self.terms)
+
+    @property
+    def conclusion(self) -> "Conclusion":
+        """Whether a parity explains the target, is related to it but not only, or is none."""
+        from paritylab.solvers.outcome import Conclusion
+
+        fallback = Conclusion.EXPLAINS if self.found else Conclusion.NONE
+        return Conclusion(self.evidence.get("conclusion", fallback))
+
+    @property
+    def search(self) -> "Search | None":
+        """What was searched, and why it stopped; None without evidence."""
+        from paritylab.solvers.outcome import Search
+
+        return Search.from_json(self.evidence["search"]) if self.evidence else None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,7 +87,10 @@ class Rule:
     def __str__(self) -> str:
         from paritylab.discovery.rule_text import lines_of
 
-        return "\n".join(lines_of(self))
+        try:
+            return "\n".join(lines_of(self))
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise ValueError(f'the "evidence" of this rule cannot be told: {error!r}') from None
 
     def bits(self, block: Block, names: list[str], first: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Predicted bits of a block of rows, and flags of the rows where all terms are known."""
@@ -81,7 +103,7 @@ class Rule:
             known &= there
         return parity, known
 
-    def over(self, table: Table) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
+    def over(self, table: TableReader) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
         """Blocks of an open table with their predicted bits and flags of known rows."""
         if not self.found:
             raise ValueError("no parity was found; there is no rule to apply")
@@ -137,12 +159,12 @@ class Rule:
             raise ValueError(f"{what} is no rule of paritylab discover: {error}") from None
 
     @classmethod
-    def from_json(cls, data: Any) -> "Rule":
+    def from_json(cls, data: object) -> "Rule":
         """The rule of `to_json`; anything else is one clear ValueError."""
         if not isinstance(data, dict) or data.get("paritylab") != "rule":
             raise ValueError('expected an object with "paritylab": "rule"')
-        if data.get("version") != VERSION:
-            raise ValueError(f"version {data.get('version')!r}, this program reads {VERSION}")
+        if data.get("version") not in (1, VERSION):
+            raise ValueError(f"version {data.get('version')!r}, this program reads 1 and {VERSION}")
         columns, when = data.get("columns"), data.get("true_when")
         if not isinstance(columns, list) or when not in ("odd", "even"):
             raise ValueError('"columns" must be a list and "true_when" odd or even')
@@ -150,7 +172,8 @@ class Rule:
         if not isinstance(evidence, dict):
             raise ValueError('"evidence" must be an object')
         terms = tuple(_coding(each) for each in columns)
-        return cls(_coding(data.get("target")), terms, when == "odd", evidence)
+        kept = {} if data["version"] == 1 else evidence
+        return cls(_coding(data.get("target")), terms, when == "odd", kept)
 
 
 def target_phrase(target: Coding) -> str:
@@ -168,7 +191,7 @@ def _coding_json(coding: Coding) -> dict[str, Any]:
     return entry
 
 
-def _coding(entry: Any) -> Coding:
+def _coding(entry: object) -> Coding:
     if not isinstance(entry, dict) or not isinstance(entry.get("column"), str):
         raise ValueError('a column needs a "column" with its name')
     kinds = {"false": str, "true": str, "above": (int, float), "bit": int}

@@ -2,33 +2,47 @@
 
 import itertools
 import math
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.prepare import Notes, Prepared, as_choices, prepare
+from paritylab.discovery.prepare import Bits, Notes, Prepared, Threshold, as_choices, prepare
 from paritylab.discovery.reading import open_table
 from paritylab.discovery.rules import Rule
-from paritylab.discovery.words import chance, percent
 
 if TYPE_CHECKING:
     from paritylab.solvers import Answer
-    from paritylab.solvers.form import Better
+    from paritylab.solvers.form import Better, Uneven
 
 Progress = Callable[[float, str], None]
-#: Alternatives listed, and rows up to which the power of the test is computed exactly.
-_MOST, _EXACT = 50, 300
+#: Alternatives listed.
+_MOST = 50
+
+
+class Options(TypedDict, total=False):
+    """How a table is read and searched; `discover_all` has the defaults."""
+
+    k: int | None
+    alpha: float
+    budget: float | None
+    bits: str | Iterable[str | Bits]
+    threshold: Threshold
+    missing: str
+    method: str
+    key: int
+    progress: Progress | None
 
 
 @overload
-def discover(table: Any, target: str, **options: Any) -> Rule: ...
+def discover(table: Any, target: str, **options: Unpack[Options]) -> Rule: ...
 @overload
-def discover(table: Any, target: Sequence[str], **options: Any) -> list[Rule]: ...
-def discover(table: Any, target: Any, **options: Any) -> Any:
+def discover(table: Any, target: Sequence[str], **options: Unpack[Options]) -> list[Rule]: ...
+def discover(
+    table: Any, target: str | Sequence[str], **options: Unpack[Options]
+) -> Rule | list[Rule]:
     """Is there a small set of columns whose parity gives the target? One `Rule` per target.
 
     table: a path (CSV, TSV, NPZ, Parquet), a mapping from names to columns, or a data frame.
@@ -55,14 +69,16 @@ def discover_all(
     k: int | None = None,
     alpha: float = 0.01,
     budget: float | None = None,
-    bits: Any = (),
-    threshold: float | str | Sequence[str] | Mapping[str, float] | None = None,
+    bits: str | Iterable[str | Bits] = (),
+    threshold: Threshold = None,
     missing: str = "refuse",
     method: str = "auto",
     key: int = 0,
     progress: Progress | None = None,
 ) -> tuple[list[Rule], Notes]:
     """Rules for several targets of one table, read once, and notes on its columns."""
+    from paritylab.solvers import solve
+
     check_numbers(k, alpha, budget)
     choices = as_choices(bits, threshold, missing)
     with open_table(table) as opened:
@@ -75,15 +91,17 @@ def discover_all(
     rules = []
     for at, (coding, target) in enumerate(prepared.targets):
         left = None if end is None else max(end - time.monotonic(), 1e-3)
-        options = {
-            "k": k,
-            "method": method,
-            "alpha": alpha,
-            "budget": None if left is None else left / (len(targets) - at),
-            "key": key,
-            "progress": _part_of(progress, at, len(targets)),
-        }
-        rules.append(_rule(prepared, coding, target, options))
+        answer = solve(
+            prepared.bits,
+            (1 - 2 * target.astype(np.int8)).astype(np.int8),
+            k=k,
+            method=method,
+            alpha=alpha,
+            budget=None if left is None else left / (len(targets) - at),
+            key=key,
+            progress=_part_of(progress, at, len(targets)),
+        )
+        rules.append(_rule(prepared, coding, target, answer))
     return rules, prepared.notes
 
 
@@ -103,82 +121,59 @@ def _part_of(progress: Progress | None, at: int, targets: int) -> Progress | Non
     return lambda share, text: progress((at + share) / targets, text)
 
 
-def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, options: Any) -> Rule:
-    from paritylab.solvers import solve
-
-    labels = (1 - 2 * target.astype(np.int8)).astype(np.int8)
-    answer = solve(prepared.bits, labels, **options)
-    evidence = _evidence(answer, prepared, options)
-    if answer.subset is None:
-        return Rule(coding, (), True, evidence)
-    subset, odd = tuple(answer.subset), answer.sign > 0
-    if answer.better_table is not None:
-        evidence["better_table"] = _better_told(answer.better_table, prepared)
+def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, answer: "Answer") -> Rule:
+    evidence, odd = _evidence(answer, prepared), answer.sign > 0
+    if answer.subset is None or answer.better_table is not None:
         return Rule(coding, (), odd, evidence)
-    evidence["profile"] = _profile(prepared.bits[:, list(subset)], target)
-    evidence["uneven_errors"] = answer.uneven is not None
-    return Rule(coding, tuple(prepared.codings[at] for at in subset), odd, evidence)
+    evidence["profile"] = _profile(prepared.bits[:, list(answer.subset)], target)
+    return Rule(coding, tuple(prepared.codings[at] for at in answer.subset), odd, evidence)
 
 
-def _better_told(better: "Better", prepared: Prepared) -> str:
-    columns = ", ".join(prepared.codings[at].phrase for at in better.columns)
-    return (
-        f"the more frequent answer to each combination of {{{columns}}} fits "
-        f"{percent(better.fits)} of rows, the best parity {percent(better.parity)} "
-        f"(chance of seeing this by luck {chance(better.p_value)})"
-    )
-
-
-def _evidence(answer: "Answer", prepared: Prepared, options: Any) -> dict[str, Any]:
+def _evidence(answer: "Answer", prepared: Prepared) -> dict[str, Any]:
     """What is known of the answer, ready for JSON."""
     names = [coding.name for coding in prepared.codings]
     facts: dict[str, Any] = {
+        "conclusion": str(answer.conclusion),
         "rows": answer.rows,
-        "agreement": float(answer.agreement),
-        "noise_rate": float(answer.noise_rate),
-        "noise_interval": [float(end) for end in answer.noise_interval],
-        "p_value": float(answer.p_value),
-        "alpha": options["alpha"],
-        "better_table": None,
+        "fitting": answer.best.fitting,
+        "agreement": answer.agreement,
+        "noise_rate": answer.noise_rate,
+        "noise_interval": list(answer.noise_interval),
+        "p_value": answer.p_value,
+        "alpha": answer.search.alpha,
+        "better_table": _better_json(answer.better_table, prepared),
+        "uneven_errors": _uneven_json(answer.uneven, prepared),
         "alternatives": [],
         "rows_needed": answer.rows_needed,
-        "method": answer.method,
-        "searched": answer.searched,
-        "complete": answer.complete,
-        "not_searched": _not_searched(answer, options["k"]),
-        "seconds": round(answer.seconds, 3),
-        "seen": [],
+        "search": answer.search.to_json(),
     }
     if answer.subset is not None:
         others = [[names[at] for at in each] for each in answer.equivalents[:_MOST]]
         mine = [names[at] for at in answer.subset]
         facts["alternatives"] = others + _swapped([mine, *others], prepared.notes)
-        return facts
-    known = options["k"] is not None
-    for k in _sizes_searched(answer, options["k"]):
-        if k <= len(names):
-            least = least_agreement(len(names), k, answer.rows, options["alpha"], known)
-            facts["seen"].append({"k": k, "agreement": least})
     return facts
 
 
-def _not_searched(answer: "Answer", k: int | None) -> str | None:
-    """What the budget left out."""
-    if answer.complete:
+def _better_json(better: "Better | None", prepared: Prepared) -> dict[str, Any] | None:
+    if better is None:
         return None
-    return "larger sets of columns" if k is None else f"the other sets of {k} columns"
+    return {
+        "columns": [prepared.codings[at].phrase for at in better.columns],
+        "fitting": better.fits.successes,
+        "parity_fitting": better.parity.successes,
+        "p_value": better.p_value,
+    }
 
 
-def _sizes_searched(answer: "Answer", k: int | None) -> list[int]:
-    """Up to three sizes that were searched in full, as the solver's sentence names them."""
-    if k is not None:
-        return [k] if answer.complete else []
-    sizes = re.search(r"sizes? (\d+)(?: to (\d+))?", answer.searched)
-    if sizes is None:
-        return [1, 2, 3] if answer.complete else []
-    # Where the budget ended, it ended within the last size.
-    last = int(sizes[2] or sizes[1]) - (not answer.complete)
-    return list(range(int(sizes[1]), last + 1))[:3]
+def _uneven_json(uneven: "Uneven | None", prepared: Prepared) -> dict[str, Any] | None:
+    if uneven is None:
+        return None
+    return {
+        "columns": [prepared.codings[at].phrase for at in uneven.columns],
+        "false": {"misses": uneven.off.successes, "rows": uneven.off.runs},
+        "true": {"misses": uneven.on.successes, "rows": uneven.on.runs},
+        "p_value": math.exp(min(0.0, uneven.log_p)),
+    }
 
 
 def _swapped(subsets: list[list[str]], notes: Notes) -> list[list[str]]:
@@ -208,22 +203,3 @@ def _profile(bits: np.ndarray, target: np.ndarray) -> list[dict[str, Any]]:
             {"true": number, "rows": int(rows[number]), "share": share, "low": low, "high": high}
         )
     return made
-
-
-def least_agreement(n: int, k: int, rows: int, alpha: float, known: bool) -> float | None:
-    """The share of rows for which a parity of k of n columns must hold to be found in 99 of 100.
-
-    None: these rows do not show even a parity without noise.
-    """
-    if rows <= _EXACT:
-        from paritylab.solvers import detectable_noise
-
-        noise = detectable_noise(n, k, rows, alpha, known=known)
-        return None if noise is None else 1 - noise
-    tests = math.comb(n, k) if known else sum(math.comb(n, size) for size in range(1, k + 1))
-    # Two-sided normal tail: ln P(|Z| > z) ≈ -z²/2 - ln(z √(π/2)).
-    level = math.log(tests) - math.log(alpha)
-    z = math.sqrt(2 * level)
-    z = math.sqrt(max(2 * (level - math.log(z * math.sqrt(math.pi / 2))), 1.0))
-    strength = (z + 2.33) / math.sqrt(rows)
-    return (1 + strength) / 2 if strength < 1 else None

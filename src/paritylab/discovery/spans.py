@@ -26,7 +26,8 @@ class Spans(NamedTuple):
         every = np.ndarray(
             (len(self.text) - _KEY + 1,), dtype="<u8", buffer=self.text, strides=(1,)
         )
-        return every[self.starts] & _MASKS[np.minimum(self.lengths, _KEY)]
+        keys: np.ndarray = every[self.starts] & _MASKS[np.minimum(self.lengths, _KEY)]
+        return keys
 
     def column(self, at: int) -> list[str]:
         """The cells of one column as text."""

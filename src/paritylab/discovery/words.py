@@ -94,20 +94,6 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def percent(share: float) -> str:
-    """A share as text; 100 % and 0 % only where nothing is missing.
-
-    >>> percent(0.9719), percent(1.0), percent(0.99999)
-    ('97.2 %', '100 %', '99.999 %')
-    """
-    if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    digits = 1
-    while digits < 8 and round(100 * share, digits) in (0.0, 100.0):
-        digits += 1
-    return f"{100 * share:.{digits}f} %"
-
-
 def chance(probability: float) -> str:
     """A small probability as text.
 

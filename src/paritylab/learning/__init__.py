@@ -1,13 +1,13 @@
 """How it learns: one contract, and the learners that keep it."""
 
+from paritylab.learning.chain.full_batch import FullBatch
 from paritylab.learning.chain.levels import Levels
-from paritylab.learning.chain.published import FullBatch
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
 from paritylab.learning.chain.wide import WideChain, wide_step
-from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
-from paritylab.learning.descent import Descent
+from paritylab.learning.contract import LEARNERS, Learner, Trained, register_learner
+from paritylab.learning.data import AllInputs, Data, Fresh, Population, Rows, Sample
 from paritylab.learning.hardness.frozen import FrozenAttention
-from paritylab.learning.hardness.hidden import Hidden
+from paritylab.learning.hardness.hiding_oracle import HidingOracle
 from paritylab.learning.hardness.networks import FeedForwardNet
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.learning.heads.anneal import Annealed
@@ -16,7 +16,8 @@ from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
 from paritylab.learning.neighbours.hinge_net import HingeNet
 from paritylab.learning.neighbours.sign_descent import SignDescent
-from paritylab.learning.runs import LEARNERS, Result, Runs, joined, learn, register
+from paritylab.learning.own_model import Descent
+from paritylab.learning.runs import Result, Runs, concatenate_runs, learn
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep
 
@@ -24,14 +25,16 @@ __all__ = [
     "LEARNERS",
     "AllInputs",
     "Annealed",
+    "Data",
     "Descent",
     "FeedForwardNet",
     "Fresh",
     "FrozenAttention",
     "FullBatch",
     "Heads",
-    "Hidden",
+    "HidingOracle",
     "HingeNet",
+    "Learner",
     "Levels",
     "OneStep",
     "Population",
@@ -43,11 +46,12 @@ __all__ = [
     "SignDescent",
     "StreamedStep",
     "TeacherStep",
+    "Trained",
     "WideChain",
     "XorStep",
-    "joined",
+    "concatenate_runs",
     "learn",
-    "register",
+    "register_learner",
     "streamed_step",
     "teacher_gradient",
     "temperature",

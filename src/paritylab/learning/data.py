@@ -1,15 +1,19 @@
 """Data a learner meets: the population, all inputs, samples, fresh batches, one's own rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import jax
 import numpy as np
+from jaxtyping import Int
+from numpy.typing import ArrayLike
 
 from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.bits import as_bits
 
-Target = Parity | Junta | ParityTree
+#: What may be hidden in the data.
+Target: TypeAlias = Parity | Junta | ParityTree
 #: Rows are counted by 32-bit numbers inside compiled loops.
 MOST_ROWS = 2**31 - 1
 
@@ -21,13 +25,14 @@ class Unknown(NamedTuple):
     k: None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class _OfTargets:
-    targets: Any
+    """targets: one per run, of one kind and of equal n and k; a single one may be given as such."""
 
-    def __post_init__(self) -> None:
-        single = isinstance(self.targets, Target)
-        given = (self.targets,) if single else tuple(self.targets)
+    targets: tuple[Target, ...]
+
+    def __init__(self, targets: Target | Iterable[Target]) -> None:
+        given = (targets,) if isinstance(targets, Target) else tuple(targets)
         wrong = next((each for each in given if not isinstance(each, Target)), None)
         if wrong is not None or not given:
             raise ValueError(
@@ -37,24 +42,23 @@ class _OfTargets:
         if len(sizes) > 1:
             raise ValueError(f"the targets of one call need equal n and k, got {sorted(sizes)}")
         object.__setattr__(self, "targets", given)
-        self._check()
-
-    def _check(self) -> None:
-        """What a kind of data asks beyond its targets."""
 
     @property
     def n(self) -> int:
+        """Number of bits."""
         return self.targets[0].n
 
     @property
-    def runs(self) -> int:
-        return len(self.targets)
-
-    @property
-    def k(self) -> int | None:
+    def k(self) -> int:
+        """Size of the hidden set."""
         return self.targets[0].k
 
-    def for_runs(self, runs: int | None) -> "_OfTargets":
+    @property
+    def runs(self) -> int:
+        """How many runs these data are for."""
+        return len(self.targets)
+
+    def for_runs(self, runs: int | None) -> Self:
         """The same data with one target per run; a single target serves any number of runs."""
         if runs is None or runs == len(self.targets):
             return self
@@ -65,77 +69,84 @@ class _OfTargets:
         return replace(self, targets=self.targets * runs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Population(_OfTargets):
     """Exact expectations over all inputs. targets: one, or one per run, of equal n and k."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class AllInputs(_OfTargets):
     """All 2^n rows with their probabilities, visited one by one; n ≤ 20."""
 
-    def _check(self) -> None:
+    def __init__(self, targets: Target | Iterable[Target]) -> None:
+        super().__init__(targets)
         if self.n > 20:
             raise ValueError(f"AllInputs visits 2^n rows and takes n ≤ 20, got n={self.n}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class _Drawn(_OfTargets):
-    samples: int = 0
+    samples: int
 
-    def _check(self) -> None:
-        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
-            raise ValueError(f"samples must be a whole number ≥ 1, got {self.samples!r}")
-        if self.samples > MOST_ROWS:
-            raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {self.samples:,}")
+    def __init__(self, targets: Target | Iterable[Target], samples: int = 0) -> None:
+        super().__init__(targets)
+        if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+            raise ValueError(f"samples must be a whole number ≥ 1, got {samples!r}")
+        if samples > MOST_ROWS:
+            raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {samples:,}")
+        object.__setattr__(self, "samples", samples)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Sample(_Drawn):
     """`samples` labelled rows, drawn once per run."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Fresh(_Drawn):
     """`samples` new labelled rows at every step."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Rows:
     """Labelled rows of one's own: bits (N, n), labels ±1 (N,). The hidden set is not known.
 
-    held_out: share of the rows kept for judging, drawn by each run's key.
+    held_out: share of the rows kept for judging, drawn by each run's key. runs: how many runs meet
+    these rows.
     """
 
-    bits: Any
-    labels: Any
-    held_out: float = 0.25
-
-    def __post_init__(self) -> None:
-        bits, labels = np.asarray(as_bits(self.bits)), np.asarray(self.labels)
-        if bits.ndim != 2 or labels.shape != bits.shape[:1] or len(bits) < 2:
-            raise ValueError(
-                f"rows need bits of shape (N ≥ 2, n) and one label each, got {bits.shape} and "
-                f"{labels.shape}"
-            )
-        if not np.isin(labels, (-1, 1)).all():
-            raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
-        if not 0 < self.held_out < 1:
-            raise ValueError(f"held_out must be between 0 and 1, got {self.held_out}")
-        object.__setattr__(self, "bits", bits.astype(np.uint8))
-        object.__setattr__(self, "labels", labels.astype(np.int8))
-        object.__setattr__(self, "_runs", 1)
+    bits: Int[np.ndarray, "N n"]
+    labels: Int[np.ndarray, " N"]
+    held_out: float
+    runs: int
 
     targets: ClassVar[None] = None
     k: ClassVar[None] = None
 
-    @property
-    def n(self) -> int:
-        return self.bits.shape[1]
+    def __init__(
+        self, bits: ArrayLike, labels: ArrayLike, held_out: float = 0.25, runs: int = 1
+    ) -> None:
+        table, signs = np.asarray(as_bits(bits)), np.asarray(labels)
+        if table.ndim != 2 or signs.shape != table.shape[:1] or len(table) < 2:
+            raise ValueError(
+                f"rows need bits of shape (N ≥ 2, n) and one label each, got {table.shape} and "
+                f"{signs.shape}"
+            )
+        if not np.isin(signs, (-1, 1)).all():
+            raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
+        if not 0 < held_out < 1:
+            raise ValueError(f"held_out must be between 0 and 1, got {held_out}")
+        if runs < 1:
+            raise ValueError(f"runs must be at least 1, got {runs}")
+        object.__setattr__(self, "bits", table.astype(np.uint8))
+        object.__setattr__(self, "labels", signs.astype(np.int8))
+        object.__setattr__(self, "held_out", held_out)
+        object.__setattr__(self, "runs", runs)
 
     @property
-    def runs(self) -> int:
-        return self._runs  # type: ignore[attr-defined]
+    def n(self) -> int:
+        """Number of bits."""
+        return int(self.bits.shape[1])
 
     def split(self, key: jax.Array) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers to train on and to judge by, from a run's key."""
@@ -146,14 +157,12 @@ class Rows:
 
     def for_runs(self, runs: int | None) -> "Rows":
         """The same rows for a number of runs."""
-        if runs is not None and runs < 1:
-            raise ValueError(f"runs must be at least 1, got {runs}")
-        many = replace(self)
-        object.__setattr__(many, "_runs", 1 if runs is None else runs)
-        return many
+        return self if runs is None else replace(self, runs=runs)
 
 
-Data = Population | AllInputs | Sample | Fresh | Rows
+#: Every kind of data, and those that know what is hidden.
+Data: TypeAlias = Population | AllInputs | Sample | Fresh | Rows
+KnownData: TypeAlias = Population | AllInputs | Sample | Fresh
 
 
 def hidden_set(target: Target) -> tuple[int, ...]:
@@ -161,7 +170,33 @@ def hidden_set(target: Target) -> tuple[int, ...]:
     return tuple(sorted(target.leaves)) if isinstance(target, ParityTree) else target.subset
 
 
-def data_facts(data: Any) -> dict[str, Any]:
+def functions_of(data: KnownData, who: str) -> tuple[Parity | Junta, ...]:
+    """The targets of a learner that takes no trees; who: the subject of the error."""
+    found = tuple(each for each in data.targets if not isinstance(each, ParityTree))
+    if len(found) < data.runs:
+        raise ValueError(f"{who} learns a Parity or Junta, got a ParityTree")
+    return found
+
+
+def parities_of(data: KnownData, who: str) -> tuple[Parity, ...]:
+    """The targets of a learner of parities alone; who: the subject of the error."""
+    found = tuple(each for each in data.targets if isinstance(each, Parity))
+    if len(found) < data.runs:
+        raise ValueError(f"{who} learns a Parity, got a {type(data.targets[0]).__name__}")
+    return found
+
+
+def targets_or_unknown(data: Data) -> tuple[Target | Unknown, ...]:
+    """One entry per run; `Unknown` for rows of one's own."""
+    return (Unknown(data.n),) * data.runs if isinstance(data, Rows) else data.targets
+
+
+def are_uniform(data: Data) -> bool:
+    """Whether all bits are fair, as far as the data say."""
+    return all(isinstance(t, ParityTree) or t.is_uniform for t in data.targets or ())
+
+
+def data_facts(data: Data) -> dict[str, Any]:
     """Data as plain JSON values; the rows themselves are kept as arrays."""
     kind = type(data).__name__
     if isinstance(data, Rows):
@@ -171,14 +206,16 @@ def data_facts(data: Any) -> dict[str, Any]:
     return {"kind": kind, "of": type(data.targets[0]).__name__, "targets": targets, **samples}
 
 
-def data_from(facts: dict[str, Any], rows: dict[str, np.ndarray] | None) -> Any:
+def data_from(facts: dict[str, Any], rows: dict[str, np.ndarray] | None) -> Data:
     """Data from what `data_facts` gave."""
     if rows is not None:
-        return Rows(rows["bits"], rows["labels"], facts["held_out"]).for_runs(facts["runs"])
-    kind = {each.__name__: each for each in Data.__args__}[facts["kind"]]
-    target = {each.__name__: each for each in Target.__args__}[facts["of"]]
-    targets = tuple(target(**with_tuples(each)) for each in facts["targets"])
-    return kind(targets, **{name: facts[name] for name in ("samples",) if name in facts})
+        return Rows(rows["bits"], rows["labels"], facts["held_out"], facts["runs"])
+    target = {each.__name__: each for each in (Parity, Junta, ParityTree)}[facts["of"]]
+    targets = [target(**with_tuples(each)) for each in facts["targets"]]
+    if "samples" in facts:
+        drawn = {each.__name__: each for each in (Sample, Fresh)}[facts["kind"]]
+        return drawn(targets, facts["samples"])
+    return {each.__name__: each for each in (Population, AllInputs)}[facts["kind"]](targets)
 
 
 def with_tuples(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,27 +1,32 @@
 """Gradient descent in one compiled loop: any model, any loss, any optax optimiser, many runs."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
-from paritylab.learning.judging import Judged, judge_models, judging_loss
-from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
+from paritylab.learning.data import (
+    Data,
+    Fresh,
+    Rows,
+    Sample,
+    are_uniform,
+    functions_of,
+)
+from paritylab.learning.loop import walk
+from paritylab.learning.parts import OptimiserPart
 from paritylab.models.protocol import (
-    check_model,
-    first_line,
-    is_model,
+    Model,
     parameters_of,
     with_parameters,
 )
 from paritylab.precision import float64
-from paritylab.problem import Loss, ParityTree, as_loss
+from paritylab.problem import Loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, target_of
 from paritylab.risk.rows import Rows as Table, draw_rows, empirical_risk, every_row
@@ -36,8 +41,6 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
     "rmsprop": optax.rmsprop,
 }
 
-Optimiser: TypeAlias = str | optax.GradientTransformation
-
 
 class Path(NamedTuple):
     """Where a run ended and the way there.
@@ -46,14 +49,14 @@ class Path(NamedTuple):
     optimiser saw at the same steps. Both are empty if no trace was asked for.
     """
 
-    parameters: Any
-    path: Any
-    risks: jax.Array
+    parameters: PyTree
+    path: PyTree
+    risks: Float[Array, " records"]
 
 
 def descend(
-    risk: Callable[[Any, jax.Array], jax.Array],
-    parameters: Any,
+    risk: Callable[[PyTree, jax.Array], jax.Array],
+    parameters: PyTree,
     optimiser: optax.GradientTransformation,
     *,
     steps: int,
@@ -67,7 +70,9 @@ def descend(
     value_and_gradient = jax.value_and_grad(risk)
     optimiser = optax.with_extra_args_support(optimiser)
 
-    def step(carry: Any, number: Any) -> Any:
+    def step(
+        carry: tuple[PyTree, PyTree], number: jax.Array
+    ) -> tuple[tuple[PyTree, PyTree], jax.Array]:
         parameters, state = carry
         step_key = jax.random.fold_in(key, number)
         value, gradient = value_and_gradient(parameters, step_key)
@@ -82,26 +87,13 @@ def descend(
         )
         return (optax.apply_updates(parameters, updates), state), value
 
-    def stretch(carry: Any, first: Any, length: int) -> Any:
-        after, values = jax.lax.scan(step, carry, first + jnp.arange(length))
-        return after, (carry[0], values[0])
-
-    carry = (parameters, optimiser.init(parameters))
-    if every is None:
-        (parameters, _), _ = jax.lax.scan(step, carry, jnp.arange(steps))
-        return Path(parameters, (), jnp.zeros(0))
-    whole, rest = divmod(steps, every)
-    starts = jnp.arange(0, whole * every, every)
-    carry, (path, risks) = jax.lax.scan(lambda c, first: stretch(c, first, every), carry, starts)
-    if rest:
-        carry, last = stretch(carry, whole * every, rest)
-        path, risks = jax.tree.map(
-            lambda many, one: jnp.concatenate([many, one[None]]), (path, risks), last
-        )
-    return Path(carry[0], path, risks)
+    start = (parameters, optimiser.init(parameters))
+    found = walk(step, start, steps=steps, every=every, keep=lambda state: state[0])
+    risks = jnp.zeros(0) if every is None else found.told[::every]
+    return Path(found.end[0], found.path, risks)
 
 
-def as_optimiser(optimiser: Any, eta: Any) -> optax.GradientTransformation:
+def as_optimiser(optimiser: OptimiserPart, eta: float | jax.Array) -> optax.GradientTransformation:
     """An optax optimiser from its name and a step size; a ready one passes unchanged."""
     if isinstance(optimiser, str):
         if optimiser not in OPTIMISERS:
@@ -119,36 +111,40 @@ def as_optimiser(optimiser: Any, eta: Any) -> optax.GradientTransformation:
 class Schedule(NamedTuple):
     """How a compiled loop runs: an optimiser by name (or ready), steps, stride of the trace."""
 
-    optimiser: Optimiser
+    optimiser: OptimiserPart
     steps: int
     every: int | None
     batch: int | None = None
+
+
+#: The population risk of a model as a function of its target.
+ExactRisk = Callable[[Model, Arrays], jax.Array]
 
 
 class Source(NamedTuple):
     """Where a compiled loop gets its risk from.
 
     kind: name of the data kind. samples: rows drawn per run or step. uniform: all bits are fair.
-    exact: the population risk as a function of (model, target), for Population.
+    exact: the population risk, for Population.
     """
 
     kind: str
     samples: int
     uniform: bool
-    exact: Callable[[Any, Arrays], jax.Array] | None = None
+    exact: ExactRisk | None = None
 
 
 def descend_all(
-    model: Any,
-    parameters: Any,
-    data: Any,
+    model: Model,
+    parameters: PyTree,
+    data: Data,
     keys: jax.Array,
     *,
     loss: Loss,
     schedule: Schedule,
     eta: float,
-    exact: Callable[[Any, Arrays], jax.Array] | None = None,
-    arrays: Any = None,
+    exact: ExactRisk | None = None,
+    arrays: PyTree = None,
 ) -> Path:
     """Train one run per key in one compiled call; every leaf of the result has a run axis first.
 
@@ -156,27 +152,48 @@ def descend_all(
     else differs between the runs' models, a tree shaped like the model with the same leading axis.
     """
     as_optimiser(schedule.optimiser, eta)
-    if data.targets is not None and isinstance(data.targets[0], ParityTree):
-        raise ValueError("gradient descent on a model learns a Parity or Junta, got a ParityTree")
     if isinstance(data, Fresh) and schedule.batch is not None:
         raise ValueError(
             f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn once"
         )
-    uniform = data.targets is None or all(target.is_uniform for target in data.targets)
-    source = Source(type(data).__name__, getattr(data, "samples", 0), uniform, exact)
-    if isinstance(data, Rows):
-        per_run: Any = training_rows(data, keys)
-    else:
-        per_run = jax.tree.map(lambda *leaves: np.stack(leaves), *map(target_of, data.targets))
+    samples = data.samples if isinstance(data, Sample | Fresh) else 0
+    source = Source(type(data).__name__, samples, are_uniform(data), exact)
     with float64():
         path = _descend_compiled(
-            model, loss, source, schedule, np.float64(eta), parameters, per_run, keys, arrays
+            model,
+            loss,
+            source,
+            schedule,
+            np.float64(eta),
+            parameters,
+            per_run(data, keys),
+            keys,
+            arrays,
         )
-        return jax.tree.map(np.asarray, path)
+        return Path(*jax.tree.map(np.asarray, path))
+
+
+def per_run(data: Data, keys: jax.Array) -> PyTree:
+    """What every run's risk is of, with a leading axis of runs: its target, or its rows."""
+    if isinstance(data, Rows):
+        return training_rows(data, keys)
+    targets = functions_of(data, "gradient descent on a model")
+    return stacked(map(target_of, targets))
+
+
+def stacked(trees: Iterable[PyTree]) -> PyTree:
+    """Trees of one shape as one, with a leading axis of runs."""
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
 
 
 def descend_from(
-    starts: Sequence[Any], data: Any, keys: jax.Array, *, loss: Loss, schedule: Schedule, eta: float
+    starts: Sequence[Model],
+    data: Data,
+    keys: jax.Array,
+    *,
+    loss: Loss,
+    schedule: Schedule,
+    eta: float,
 ) -> Path:
     """`descend_all` from one model per run; whatever their arrays hold belongs to the run."""
     with float64():
@@ -187,33 +204,41 @@ def descend_from(
             )
         except ValueError:
             raise ValueError("all runs must start from models of one shape") from None
-    options: dict[str, Any] = {"loss": loss, "schedule": schedule, "eta": eta, "arrays": arrays}
-    return descend_all(starts[0], parameters, data, keys, **options)
+    return descend_all(
+        starts[0],
+        parameters,
+        data,
+        keys,
+        loss=loss,
+        schedule=schedule,
+        eta=eta,
+        arrays=arrays,
+    )
 
 
-def _in_float64(model: Any) -> Any:
+def _in_float64(model: Model) -> PyTree:
     return jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), parameters_of(model))
 
 
-def _is_array(leaf: Any) -> bool:
+def _is_array(leaf: object) -> bool:
     return isinstance(leaf, jax.Array | np.ndarray | np.generic)
 
 
 @eqx.filter_jit
 def _descend_compiled(
-    model: Any,
+    model: Model,
     loss: Loss,
     source: Source,
     schedule: Schedule,
-    eta: Any,
-    parameters: Any,
-    per_run: Any,
+    eta: np.float64,
+    parameters: PyTree,
+    given: PyTree,
     keys: jax.Array,
-    arrays: Any,
+    arrays: PyTree,
 ) -> Path:
     optimiser = as_optimiser(schedule.optimiser, eta)
 
-    def one(parameters: Any, given: Any, key: jax.Array, own: Any) -> Path:
+    def one(parameters: PyTree, given: PyTree, key: jax.Array, own: PyTree) -> Path:
         data_key, step_key = jax.random.split(jax.random.fold_in(key, 2))
         mine = model if own is None else eqx.combine(own, model)
         risk = _risk_of_run(mine, loss, source, schedule.batch, given, data_key)
@@ -221,24 +246,24 @@ def _descend_compiled(
             risk, parameters, optimiser, steps=schedule.steps, every=schedule.every, key=step_key
         )
 
-    return jax.vmap(one)(parameters, per_run, keys, arrays)
+    return Path(*jax.vmap(one)(parameters, given, keys, arrays))
 
 
 def _risk_of_run(
-    model: Any, loss: Loss, source: Source, batch: int | None, given: Any, data_key: jax.Array
-) -> Callable[[Any, jax.Array], jax.Array]:
+    model: Model, loss: Loss, source: Source, batch: int | None, given: PyTree, data_key: jax.Array
+) -> Callable[[PyTree, jax.Array], jax.Array]:
     """risk(parameters, key of the step) for one run."""
     exact = source.exact
     if exact is not None:
         return lambda p, _: exact(with_parameters(model, p), given)
     if source.kind == "Fresh":
 
-        def fresh(p: Any, step_key: jax.Array) -> jax.Array:
+        def fresh(p: PyTree, step_key: jax.Array) -> jax.Array:
             rows = draw_rows(step_key, given, source.samples, uniform=source.uniform)
             return empirical_risk(with_parameters(model, p), rows, loss)
 
         return fresh
-    noise: Any = 0.0
+    noise: float | jax.Array = 0.0
     if source.kind == "AllInputs":
         rows, noise = every_row(given), (1 - jnp.abs(given.contrast)) / 2
     elif source.kind == "Sample":
@@ -246,7 +271,7 @@ def _risk_of_run(
     else:
         rows = given
 
-    def on_rows(p: Any, step_key: jax.Array) -> jax.Array:
+    def on_rows(p: PyTree, step_key: jax.Array) -> jax.Array:
         chosen = rows if batch is None else _some_rows(rows, step_key, batch, source)
         return empirical_risk(with_parameters(model, p), chosen, loss, noise)
 
@@ -263,125 +288,18 @@ def _some_rows(rows: Table, key: jax.Array, batch: int, source: Source) -> Table
     return Table(rows.bits[index], rows.labels[index], jnp.full(batch, 1 / batch))
 
 
-def training_rows(data: Rows, keys: jax.Array) -> Table:
-    """The rows each run trains on, (runs, N, n); the others are held out for judging."""
+def training_rows(data: Rows, keys: jax.Array) -> PyTree:
+    """The rows each run trains on, a `risk.rows.Rows` of numpy arrays (runs, N, …); the others are
+    held out for judging."""
     chosen = np.stack([data.split(key)[0] for key in each_key(keys)])
-    bits = data.bits[chosen].astype(np.float64)
-    shares: Any = np.full(chosen.shape, 1 / chosen.shape[1])
-    return Table(bits, data.labels[chosen].astype(np.float64), shares)
+    bits, labels = (of[chosen].astype(np.float64) for of in (data.bits, data.labels))
+    shares = np.full(chosen.shape, 1 / chosen.shape[1])
+    return Table(*map(jnp.asarray, (bits, labels, shares)))
 
 
-def traced(path: Path, schedule: Schedule, **named: Any) -> dict[str, np.ndarray] | None:
-    """The trace of a descent by name, or None if none was kept."""
+def traced(path: Path, schedule: Schedule, **named: np.ndarray) -> dict[str, np.ndarray]:
+    """The trace of a descent by name; empty if none was kept."""
     if schedule.every is None:
-        return None
+        return {}
     steps = np.arange(0, schedule.steps, schedule.every)
     return {"step": steps, "risk": np.asarray(path.risks), **named}
-
-
-@register("descent")
-@dataclass(frozen=True, eq=False)
-class Descent:
-    """Gradient descent on a model of one's own, from rows, samples or all inputs.
-
-    model: a model (see `paritylab.models.protocol`), the start of every run, or a function from a
-    key to one, so that every run starts elsewhere. batch: rows per step, all of them if None.
-
-    >>> import equinox as eqx
-    >>> from paritylab import Parity
-    >>> from paritylab.learning import AllInputs, learn
-    >>> start = lambda key: eqx.nn.MLP(6, "scalar", 32, 2, key=key)  # two hidden layers
-    >>> runs = learn(Descent(start, steps=300), AllInputs(Parity(6, (1, 4))), runs=4)
-    >>> runs.kind, bool(runs.solved.all())
-    ('exact', True)
-    """
-
-    model: Any
-    loss: Any = "squared_hinge"
-    optimiser: Any = "adam"
-    eta: float = 0.01
-    steps: int = 1000
-    batch: int | None = None
-
-    takes = (AllInputs, Sample, Fresh, Rows)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        as_loss(self.loss)
-        as_optimiser(self.optimiser, self.eta)
-
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
-        with float64():
-            starts = [self._start(key) for key in each_key(keys)]
-            check_model(starts[0], data.n)
-        path = descend_from(
-            starts, data, keys, loss=as_loss(self.loss), schedule=schedule, eta=self.eta
-        )
-        numbers = tuple(jax.tree.leaves(path.parameters))
-        way = jax.tree_util.tree_leaves_with_path(path.path)
-        named = {jax.tree_util.keystr(place).lstrip("."): leaf for place, leaf in way}
-        return judged_networks(self, numbers, data, keys, trace=traced(path, schedule, **named))
-
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
-        with float64():
-            start = self._start(key)
-        structure = jax.tree.structure(parameters_of(start))
-        return with_parameters(start, jax.tree.unflatten(structure, numbers))
-
-    def _start(self, key: jax.Array) -> Any:
-        """The model of one run before training."""
-        given = self.model
-        if is_model(given):
-            return given
-        if not callable(given):
-            raise ValueError(
-                f"model must be a model or a function from a key to one, got {given!r}"
-            )
-        name = getattr(given, "__name__", type(given).__name__)
-        try:
-            made = given(jax.random.split(key)[1])
-        except Exception as error:
-            raise ValueError(f"{name}(key) made no model: {first_line(error)}") from None
-        if not is_model(made):
-            raise ValueError(
-                f"{name}(key) must return a model, an equinox.Module that maps one bit string to "
-                f"one number, got {type(made).__name__}"
-            )
-        if any(leaf is made for leaf in jax.tree.leaves(made)):
-            raise ValueError(f"models drawn by {name}(key) must be equinox.Modules, one per run")
-        return made
-
-
-def judged_networks(
-    learner: Any,
-    numbers: Any,
-    data: Any,
-    keys: jax.Array,
-    *,
-    judge: Callable[..., Judged] = judge_models,
-    stats: dict[str, np.ndarray] | None = None,
-    trace: dict[str, np.ndarray] | None = None,
-) -> Trained:
-    """`Trained` of runs that name no set: the risk of every rebuilt model decides.
-
-    numbers: with a leading axis of runs. stats: the learner's own; one called accuracy replaces
-    the judge's.
-    """
-    targets = data.targets or (Unknown(data.n),) * len(keys)
-    models = [
-        learner.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, keys[run])
-        for run, target in enumerate(targets)
-    ]
-    found = judge(models, data, keys)
-    return Trained(
-        numbers=numbers,
-        subset=[None] * len(models),
-        risk=found.risk,
-        error=found.error,
-        kind=found.kind,
-        loss=judging_loss(data),
-        solved=found.risk + found.error < SOLVED_RISK,
-        stats={"accuracy": found.accuracy, **(stats or {})},
-        trace=trace,
-    )

@@ -1,17 +1,19 @@
 """What trained models are worth: the front door's number, with its error and kind."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
-from paritylab.learning.data import Rows
+from paritylab.learning.data import Data, KnownData, Rows, functions_of
 from paritylab.models import HeadAttention
-from paritylab.models.protocol import parameters_of
-from paritylab.precision import float64
+from paritylab.models.protocol import Model, parameters_of
+from paritylab.models.readouts import Readout
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Loss, Parity, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk import Risk, enumerated_risk, population_risks, sampled_risk
@@ -21,8 +23,8 @@ MOST_BITS = 20
 SAMPLES = 65_536
 
 
-class Judged(NamedTuple):
-    """One entry per run: risk, its error (one standard error if sampled), accuracy."""
+class Scores(NamedTuple):
+    """One entry per run: risk, its error (one standard error if sampled), accuracy or NaN."""
 
     risk: np.ndarray
     error: np.ndarray
@@ -37,53 +39,73 @@ def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
 ACCURACY = Loss("accuracy", _is_right)
 
 
-def judging_loss(data: Any) -> str:
+def judging_loss(data: Data) -> str:
     """The loss a run's risk is of: squared hinge, or ½(ŷ-y)² where a junta's values are real."""
     real = (isinstance(each, Junta) and not each.is_boolean for each in data.targets or ())
     return "squared" if any(real) else "squared_hinge"
 
 
 def judge_models(
-    models: Sequence[Any],
-    data: Any,
+    models: Sequence[Model],
+    data: Data,
     keys: jax.Array,
     *,
     most_bits: int = MOST_BITS,
     samples: int = SAMPLES,
-) -> Judged:
+) -> Scores:
     """Any models: all inputs up to `most_bits`, `samples` beyond, held-out rows of `Rows`."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
+    targets, loss = functions_of(data, "a model"), as_loss(judging_loss(data))
     drawn = None if data.n <= most_bits else samples
     columns = []
-    for model, target, key in zip(models, data.targets, each_key(keys), strict=True):
-        if not is_finite(model):
-            columns.append((np.nan, np.nan, np.nan))
-            continue
-        pair = [_risk(model, target, loss, key, drawn) for loss in (judging_loss(data), ACCURACY)]
+    for model, target, key in zip(models, targets, each_key(keys), strict=True):
+        fresh = jax.random.fold_in(key, 3)
+        pair = [_risk(model, target, each, fresh, drawn) for each in (loss, ACCURACY)]
         columns.append((pair[0].value, pair[0].error, pair[1].value))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
-    return Judged(risk, error, "exact" if drawn is None else "sampled", accuracy)
+    return Scores(risk, error, "exact" if drawn is None else "sampled", accuracy)
+
+
+def squared_risks(
+    models: Iterable[Model], targets: Sequence[Parity], keys: jax.Array, batch_size: int
+) -> Scores:
+    """½E(ŷ-y)² of each model on its target, one model in memory at a time; no accuracy."""
+    loss, drawn = as_loss("squared"), None if targets[0].n <= MOST_BITS else SAMPLES
+    found = [
+        _risk(model, target, loss, jax.random.fold_in(key, 6), drawn, batch_size)
+        for model, target, key in zip(models, targets, each_key(keys), strict=True)
+    ]
+    risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
+    kind = "exact" if drawn is None else "sampled"
+    return Scores(risk, error, kind, np.full(len(found), np.nan))
 
 
 def _risk(
-    model: Any, target: Parity | Junta, loss: Any, key: jax.Array, samples: int | None
+    model: Model,
+    target: Parity | Junta,
+    loss: Loss,
+    key: jax.Array,
+    samples: int | None,
+    batch_size: int = SAMPLES,
 ) -> Risk:
-    """The risk of one model; not a number where its predictions are none."""
-    if samples is not None:
-        return sampled_risk(model, target, loss, samples=samples, key=jax.random.fold_in(key, 3))
+    """The risk of one model; not a number where its numbers or predictions are none."""
+    if not is_finite(model):
+        return Risk(np.nan, np.nan, "diverged")
     try:
-        return enumerated_risk(model, target, loss)
+        if samples is None:
+            return enumerated_risk(model, target, loss)
+        return sampled_risk(model, target, loss, samples=samples, key=key, batch_size=batch_size)
     except ValueError:
         rows = np.random.default_rng(0).integers(0, 2, (64, target.n)).astype(np.float64)
         if np.isfinite(np.asarray(_predict(model, rows))).all():
             raise
-        return Risk(np.nan, np.nan, "enumeration")
+        return Risk(np.nan, np.nan, "diverged")
 
 
 def judge_heads(
-    models: Sequence[HeadAttention], data: Any, keys: jax.Array, loss: Any = None
-) -> Judged:
+    models: Sequence[HeadAttention], data: Data, keys: jax.Array, loss: str | None = None
+) -> Scores:
     """k-head models: the population risk of each, at any n; of `judging_loss` if none is named."""
     if isinstance(data, Rows):
         return _on_held_out_rows(models, data, keys)
@@ -92,32 +114,37 @@ def judge_heads(
     return _on_population([models[i] for i in sound], sound, data, loss)
 
 
-def judge_weights(weights: np.ndarray, data: Any, readout: Any) -> Judged:
-    """The same for models of one readout known by the weights (runs, n) of their bits."""
+def judge_weights(
+    weights: Float[np.ndarray, "runs n"], data: KnownData, readout: Readout
+) -> Scores:
+    """The same for models of one readout known by the weights of their bits."""
     sound = np.flatnonzero(np.isfinite(weights).all(axis=1)).tolist()
     return _on_population(weights[sound], sound, data, judging_loss(data), readout)
 
 
 def _on_population(
-    given: Any, sound: list[int], data: Any, loss: Any, readout: Any = None
-) -> Judged:
+    given: Sequence[HeadAttention] | np.ndarray,
+    sound: list[int],
+    data: KnownData,
+    loss: str,
+    readout: Readout | None = None,
+) -> Scores:
     """Risks of what is given for the sound runs; not a number for the others."""
     risk, error, unknown = np.full((3, data.runs), np.nan)
-    kind = "exact"
+    kind, targets = "exact", functions_of(data, "heads")
     if sound:
-        problems = [data.targets[i] for i in sound]
         risk[sound], error[sound], kind = population_risks(
-            given, problems, readout=readout, loss=loss
+            given, [targets[i] for i in sound], readout=readout, loss=loss
         )
-    return Judged(risk, error, kind, unknown)
+    return Scores(risk, error, kind, unknown)
 
 
-def is_finite(model: Any) -> bool:
+def is_finite(model: Model) -> bool:
     """Whether all numbers of a model are; a run that diverged has no risk."""
     return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
 
 
-def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Judged:
+def _on_held_out_rows(models: Sequence[Model], data: Rows, keys: jax.Array) -> Scores:
     loss, columns = as_loss("squared_hinge"), []
     with float64():
         for model, key in zip(models, each_key(keys), strict=True):
@@ -128,9 +155,10 @@ def _on_held_out_rows(models: Sequence[Any], data: Rows, keys: jax.Array) -> Jud
             spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.inf
             columns.append((values.mean(), spread, np.mean(labels * made > 0)))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
-    return Judged(risk, error, "sampled", accuracy)
+    return Scores(risk, error, "sampled", accuracy)
 
 
 @eqx.filter_jit
-def _predict(model: Any, bits: Any) -> jax.Array:
-    return jax.vmap(model)(bits)
+def _predict(model: Model, bits: Float[AnyArray, "rows n"]) -> Float[Array, " rows"]:
+    made: Array = jax.vmap(model)(jnp.asarray(bits))
+    return made

@@ -1,39 +1,38 @@
-"""The contract of everything that learns: a learner meets data, runs come out.
+"""A learner meets data, runs come out.
 
-    runs = learn(Heads.code(), Population(random_parities(12, 2, runs=100)))
-
-A learner is a frozen object whose fields are its settings. It says which kinds of data it `takes`,
-`train`s many runs at once, and can `rebuild` the model of one run from its numbers. Anything with
-these three is as good as the lab's own.
+runs = learn(Heads.code(), Population(random_parities(12, 2, runs=100)))
 """
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
+from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
     Rows,
     Target,
-    Unknown,
     data_facts,
     data_from,
     hidden_set,
-    with_tuples,
+    targets_or_unknown,
 )
-from paritylab.learning.saving import read_arrays, write_arrays
-from paritylab.options import check_settings
+from paritylab.learning.saving import learner_facts, learner_from, read_arrays, write_arrays
+from paritylab.models.protocol import Model
 from paritylab.problem.sampling import as_key, fold_keys
 from paritylab.statistics import Rate
 
-#: A parity counts as solved below this squared-hinge risk.
-SOLVED_RISK = 0.05
+D = TypeVar("D", bound=Data)
+M = TypeVar("M", bound=Model)
 
 
 class Result(Enum):
@@ -45,251 +44,170 @@ class Result(Enum):
     ABSTAINED = "abstained: the data do not support an answer"
 
 
-class Trained(NamedTuple):
-    """What a learner's `train` returns; every array has the run as its first axis.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Runs(Trained, Generic[M]):
+    """What was `Trained`, by which learner and on which data; run i is entry i everywhere.
 
-    numbers: a tree (dicts, tuples) of all trained arrays. subset: what each run says the hidden
-    set is, None if it says nothing. risk, error, kind: the front door's number of what was
-    trained, its error, and "exact", "numerical" or "sampled"; loss: which loss it is of. solved:
-    flags. recovered: flags, from `subset` unless the learner knows better. abstained: flags.
-    trace: arrays by name, with "step" the recorded steps (records,). stats: numbers by name.
+    key, first_run: run i drew from fold_in(key, first_run + i). solved: whether the predictions
+    are right, as docs/learners.md defines it for each family. recovered: whether a run names
+    exactly the hidden structure; None where nobody knows it. names_a_set: whether success is
+    naming the hidden set; else it is being solved. seconds: the training took.
     """
 
-    numbers: Any
-    subset: Sequence[tuple[int, ...] | None]
-    risk: np.ndarray
-    error: np.ndarray
-    kind: str
-    loss: str
-    solved: np.ndarray
-    recovered: np.ndarray | None = None
-    abstained: np.ndarray | None = None
-    trace: dict[str, np.ndarray] | None = None
-    stats: dict[str, np.ndarray] | None = None
-
-
-class Learner(Protocol):
-    """What `learn` needs."""
-
-    takes: ClassVar[tuple[type, ...]]
-
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        """Train one run per key; trace: record every so many steps, or nothing."""
-
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
-        """The trained model of one run, from its numbers, its target and its key."""
-
-
-LEARNERS: dict[str, type] = {}
-Kind = TypeVar("Kind", bound=type)
-
-
-def register(name: str) -> Callable[[Kind], Kind]:
-    """Give a learner the name by which sweeps, saved runs and the table of options know it."""
-
-    def enter(learner: Kind) -> Kind:
-        LEARNERS[name] = learner
-        learner.name = name  # type: ignore[attr-defined]
-        return learner
-
-    return enter
-
-
-def check_fields(learner: Any) -> None:
-    """A learner's fields against the table of options; call it in `__post_init__`."""
-    check_settings(learner.name, vars(learner))
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Finished runs of one learner on one kind of data; run i is entry i everywhere.
-
-    key, first: run i drew from fold_in(key, first + i). The other fields are those of `Trained`.
-    """
-
-    learner: Any
-    data: Any
-    key: Any
-    first: int
-    trained: Trained
+    learner: Learner[Any, M]
+    data: Data
+    key: int | jax.Array
+    first_run: int = 0
     seconds: float = 0.0
-    stats: dict[str, np.ndarray] = field(default_factory=dict)
+    names_a_set: bool = False
 
-    def __len__(self) -> int:
-        return len(self.trained.risk)
+    @classmethod
+    def of(
+        cls,
+        trained: Trained,
+        learner: Learner[Any, M],
+        data: Data,
+        *,
+        key: int | jax.Array,
+        first_run: int,
+        seconds: float,
+    ) -> "Runs[M]":
+        """What a learner returned, with what it does not say itself."""
+        own = {each.name: getattr(trained, each.name) for each in fields(Trained)}
+        names = trained.recovered is not None or any(each is not None for each in trained.subset)
+        if data.targets is None:
+            own["recovered"] = None
+        elif trained.recovered is None:
+            pairs = zip(trained.subset, data.targets, strict=True)
+            own["recovered"] = np.array([found == hidden_set(target) for found, target in pairs])
+        return cls(
+            **own,
+            learner=learner,
+            data=data,
+            key=key,
+            first_run=first_run,
+            seconds=seconds,
+            names_a_set=names and data.targets is not None,
+        )
+
+    @property
+    def name(self) -> str:
+        """The learner's name."""
+        return learner_name(self.learner)
 
     @property
     def targets(self) -> tuple[Target, ...] | None:
+        """What was hidden from each run; None for rows of one's own."""
         return self.data.targets
 
     @property
-    def numbers(self) -> Any:
-        return self.trained.numbers
-
-    @property
-    def subset(self) -> list[tuple[int, ...] | None]:
-        """What each run says the hidden set is."""
-        return list(self.trained.subset)
-
-    @property
-    def risk(self) -> np.ndarray:
-        return self.trained.risk
-
-    @property
-    def error(self) -> np.ndarray:
-        return self.trained.error
-
-    @property
-    def kind(self) -> str:
-        return self.trained.kind
-
-    @property
-    def loss(self) -> str:
-        return self.trained.loss
-
-    @property
-    def trace(self) -> dict[str, np.ndarray]:
-        if self.trained.trace is None:
-            raise ValueError("no trace was kept; ask for one with learn(…, trace=10)")
-        return self.trained.trace
-
-    @property
-    def diverged(self) -> np.ndarray:
-        """Whether a run's numbers or its risk are no longer finite."""
-        finite = np.isfinite(self.risk)
-        for leaf in jax.tree.leaves(self.numbers):
-            array = np.asarray(leaf)
-            finite &= np.isfinite(array.reshape(len(array), -1)).all(axis=1)
-        return ~finite
-
-    @property
-    def solved(self) -> np.ndarray:
-        """Whether the predictions are right, as docs/learners.md defines it for each family."""
-        return np.asarray(self.trained.solved, dtype=bool) & ~self.diverged
-
-    @property
-    def recovered(self) -> Any:
-        """Flags: does a run name exactly the hidden structure? None where nobody knows it."""
+    def hidden(self) -> list[tuple[int, ...]]:
+        """The hidden set of each run; an error for rows of one's own, where nobody knows it."""
         if self.targets is None:
-            return None
-        if self.trained.recovered is not None:
-            return np.asarray(self.trained.recovered, dtype=bool) & ~self.diverged
-        pairs = zip(self.subset, self.targets, strict=True)
-        return np.array([found == hidden_set(target) for found, target in pairs]) & ~self.diverged
+            raise ValueError("rows of one's own come without a hidden set")
+        return [hidden_set(target) for target in self.targets]
 
-    @property
+    @cached_property
     def result(self) -> list[Result]:
         """How each run ended."""
-        abstained = self.trained.abstained
-        flags = zip(
-            self.diverged,
-            np.zeros(len(self), bool) if abstained is None else abstained,
-            self.solved,
-            strict=True,
-        )
-        return [
-            Result.DIVERGED
-            if diverged
-            else Result.ABSTAINED
-            if gave_up
-            else Result.SOLVED
-            if solved
-            else Result.OUT_OF_STEPS
-            for diverged, gave_up, solved in flags
-        ]
-
-    @property
-    def names_a_set(self) -> bool:
-        """Whether success is naming the hidden set; else it is being solved."""
-        says = self.trained.recovered is not None or any(s is not None for s in self.subset)
-        return self.targets is not None and says
+        ends = np.full(len(self), Result.OUT_OF_STEPS, dtype=object)
+        ends[self.solved] = Result.SOLVED
+        if self.abstained is not None:
+            ends[self.abstained] = Result.ABSTAINED
+        ends[self.diverged] = Result.DIVERGED
+        return list(ends)
 
     def rate(self, of: str | None = None) -> Rate:
         """The share of runs with a flag: "recovered" where runs name a set, else "solved".
 
         of: "recovered", "solved", or the name of a flag among the stats.
         """
-        of = of or ("recovered" if self.names_a_set else "solved")
-        flags = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
-        if flags is None:
+        return Rate.of(self.flags(of or ("recovered" if self.names_a_set else "solved")))
+
+    def flags(self, of: str) -> np.ndarray:
+        """ "recovered", "solved" or a flag among the stats, one entry per run."""
+        found = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
+        if found is None:
             known = ", ".join(["recovered", "solved", *self.stats])
             raise ValueError(f"no flag {of!r} in these runs; known: {known}")
-        return Rate.of(flags)
+        return np.asarray(found)
 
-    def model(self, run: int) -> Any:
+    def model(self, run: int) -> M:
         """Exactly what run number `run` trained."""
         if not -len(self) <= run < len(self):
             raise ValueError(f"there are {len(self)} runs, got run number {run}")
         run %= len(self)
         numbers = jax.tree.map(lambda leaf: np.asarray(leaf)[run], self.numbers)
-        target = Unknown(self.data.n) if self.targets is None else self.targets[run]
-        return self.learner.rebuild(numbers, target, run_keys(self.key, self.first + run, 1)[0])
+        target = targets_or_unknown(self.data)[run]
+        return self.learner.rebuild(numbers, target, run_keys(self.key, self.first_run + run, 1)[0])
 
     @property
-    def models(self) -> list[Any]:
+    def models(self) -> list[M]:
+        """What every run trained."""
         return [self.model(run) for run in range(len(self))]
 
     def table(self) -> Any:
         """One row per run: a DataFrame where pandas is installed, else a list of dicts."""
-        rows = [
-            {
-                "run": self.first + run,
-                "solved": bool(self.solved[run]),
-                **({} if self.recovered is None else {"recovered": bool(self.recovered[run])}),
-                "result": self.result[run].name.lower(),
-                "risk": float(self.risk[run]),
-                "error": float(self.error[run]),
-                "kind": self.kind,
-                "subset": self.subset[run],
-                **{name: np.asarray(values)[run].tolist() for name, values in self.stats.items()},
-            }
-            for run in range(len(self))
-        ]
+        columns: dict[str, Sequence[object]] = {
+            "run": range(self.first_run, self.first_run + len(self)),
+            "solved": self.solved.tolist(),
+            **({} if self.recovered is None else {"recovered": self.recovered.tolist()}),
+            "result": [result.name.lower() for result in self.result],
+            "risk": self.risk.tolist(),
+            "error": self.error.tolist(),
+            "kind": [self.kind] * len(self),
+            "subset": self.subset,
+            **{name: values.tolist() for name, values in self.stats.items()},
+        }
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         try:
             import pandas  # type: ignore[import-untyped]
         except ImportError:
             return rows
         return pandas.DataFrame(rows)
 
-    def save(self, path: Any) -> Any:
+    def save(self, path: str | Path) -> Path:
         """Write the runs to one .npz file, in full or not at all; nothing in it is code."""
         facts = {
-            "learner": _learner_facts(self.learner),
+            "learner": learner_facts(self.learner),
             "data": data_facts(self.data),
-            "first": self.first,
+            "first_run": self.first_run,
             "seconds": self.seconds,
+            "names_a_set": self.names_a_set,
         }
-        tree = {"trained": self.trained._asdict(), "key": _key_words(self.key)}
+        trained = {each.name: getattr(self, each.name) for each in fields(Trained)}
+        tree = {"trained": trained, "key": np.asarray(jax.random.key_data(as_key(self.key)))}
         if isinstance(self.data, Rows):
             tree["rows"] = {"bits": self.data.bits, "labels": self.data.labels}
         return write_arrays(path, facts, tree)
 
     @classmethod
-    def load(cls, path: Any, learner: Any = None) -> "Runs":
+    def load(cls, path: str | Path, learner: Learner[Any, Any] | None = None) -> "Runs[Any]":
         """Runs written by `save`. learner: needed if it held functions or objects of your own."""
         facts, tree = read_arrays(path)
         try:
             trained = Trained(**tree["trained"])
             data = data_from(facts["data"], tree.get("rows"))
             key = jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32))
-            header, first, seconds = facts["learner"], facts["first"], facts["seconds"]
+            header, first, seconds = facts["learner"], facts["first_run"], facts["seconds"]
+            names = facts.get("names_a_set")
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
-        learner = _learner_from(header) if learner is None else learner
-        stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
-        return cls(learner, data, key, first, trained, seconds, stats)
+        learner = learner_from(header) if learner is None else learner
+        runs = cls.of(trained, learner, data, key=key, first_run=first, seconds=seconds)
+        return runs if names is None else replace(runs, names_a_set=names)
 
 
 def learn(
-    learner: Any,
-    data: Any,
+    learner: Learner[D, M],
+    data: D,
     *,
     runs: int | None = None,
-    key: Any = 0,
-    first: int = 0,
+    key: int | jax.Array = 0,
+    first_run: int = 0,
     trace: int | None = None,
-) -> Runs:
-    """Train `runs` runs of the learner on the data; run i draws from fold_in(key, first + i).
+) -> Runs[M]:
+    """Train `runs` runs of the learner on the data; run i draws from fold_in(key, first_run + i).
 
     key: an integer seed or a jax key. trace: keep the state before every so many steps.
 
@@ -298,95 +216,59 @@ def learn(
     >>> len(runs), runs.kind, bool(runs.rate().value > 0.3)
     (16, 'exact', True)
     """
-    _check_learner(learner)
-    if not isinstance(data, Data):
-        kinds = ", ".join(each.__name__ for each in Data.__args__)
-        raise ValueError(f"data must be one of {kinds}, got {type(data).__name__}")
-    if not isinstance(data, learner.takes):
-        fitting = ", ".join(each.__name__ for each in learner.takes)
-        raise ValueError(
-            f"{type(learner).__name__} does not learn from {type(data).__name__}; "
-            f"it takes {fitting}"
-        )
+    check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
         raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {trace!r}")
-    data = data.for_runs(runs)
+    whole = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
-    trained = learner.train(data, run_keys(key, first, data.runs), trace)
+    trained = learner.train(whole, run_keys(key, first_run, whole.runs), trace)
     seconds = time.perf_counter() - start
-    stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
-    return Runs(learner, data, key, first, trained, seconds, stats)
+    name = type(learner).__name__
+    if not isinstance(trained, Trained):
+        raise ValueError(f"{name}.train must return a Trained, got {type(trained).__name__}")
+    if len(trained) != whole.runs:
+        raise ValueError(f"{name}.train returned {len(trained)} runs, asked for {whole.runs}")
+    return Runs.of(trained, learner, whole, key=key, first_run=first_run, seconds=seconds)
 
 
-def joined(parts: Sequence[Runs]) -> Runs:
+def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
     """Consecutive runs of one learner as one; run numbers go on from the first part's."""
     first = parts[0]
     if len(parts) == 1:
         return first
-    if any(part.targets is None for part in parts):
+    if isinstance(first.data, Rows):
         raise ValueError("runs on rows of one's own cannot be joined")
-    targets = tuple(target for part in parts for target in part.data.targets)
-    data = replace(first.data, targets=targets)
+    targets = tuple(target for part in parts for target in part.targets or ())
     columns = {
-        name: _together([getattr(part.trained, name) for part in parts], name)
-        for name in Trained._fields
+        each.name: _together([getattr(part, each.name) for part in parts], each.name)
+        for each in fields(Trained)
     }
-    trained, seconds = Trained(**columns), sum(part.seconds for part in parts)
-    stats = {name: np.asarray(values) for name, values in (trained.stats or {}).items()}
-    return Runs(first.learner, data, first.key, first.first, trained, seconds, stats)
+    return replace(
+        first,
+        **columns,
+        data=replace(first.data, targets=targets),
+        seconds=sum(part.seconds for part in parts),
+        names_a_set=any(part.names_a_set for part in parts),
+    )
 
 
-def _together(values: list[Any], name: str) -> Any:
+def _together(values: list[PyTree], name: str) -> PyTree:
+    """One field of all parts; run axes are concatenated, what is common to all runs is kept."""
     if values[0] is None or isinstance(values[0], str):
         return values[0]
     if name == "subset":
         return [each for part in values for each in part]
-    if name == "trace":  # every part recorded the same steps
-        steps = {"step": values[0]["step"]}
+    if name == "trace" and values[0]:  # every part recorded the same steps
         rest = [{k: v for k, v in part.items() if k != "step"} for part in values]
-        return {**steps, **_together(rest, "")}
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *values)
+        return {"step": values[0]["step"], **_together(rest, "")}
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *map(_plain, values))
 
 
-def _check_learner(learner: Any) -> None:
-    if isinstance(learner, type):
-        raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
-    for name in ("takes", "train", "rebuild"):
-        if not hasattr(learner, name):
-            raise ValueError(
-                f"{type(learner).__name__} is no learner: it lacks {name}; a learner has takes, "
-                "train(data, keys, trace) and rebuild(numbers, target, key)"
-            )
+def _plain(tree: PyTree) -> PyTree:
+    return dict(tree) if isinstance(tree, dict) else tree
 
 
-def run_keys(key: Any, first: int, runs: int) -> jax.Array:
-    """Keys of runs first … first+runs-1: fold_in(key, i)."""
-    return fold_keys(as_key(key), first + np.arange(runs))
-
-
-def _key_words(key: Any) -> np.ndarray:
-    return np.asarray(jax.random.key_data(as_key(key)))
-
-
-def _learner_facts(learner: Any) -> dict[str, Any]:
-    """Name and plain fields; fields of one's own are only named, and must be given on loading."""
-    values = {each.name: getattr(learner, each.name) for each in fields(learner)}
-    plain = {name: value for name, value in values.items() if _is_plain(value)}
-    name = getattr(learner, "name", type(learner).__name__)
-    return {"name": name, "fields": plain, "own": sorted(set(values) - set(plain))}
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(_is_plain(part) for part in value)
-    return value is None or isinstance(value, bool | int | float | str)
-
-
-def _learner_from(facts: dict[str, Any]) -> Any:
-    if facts["own"] or facts["name"] not in LEARNERS:
-        parts = f" with its own {', '.join(facts['own'])}" if facts["own"] else ""
-        raise ValueError(
-            f"these runs were trained by {facts['name']}{parts}; "
-            "pass the same learner: Runs.load(path, learner=…)"
-        )
-    return LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+def run_keys(key: int | jax.Array, first_run: int, runs: int) -> jax.Array:
+    """Keys of runs first_run … first_run+runs-1: fold_in(key, i)."""
+    keys: jax.Array = fold_keys(as_key(key), first_run + np.arange(runs))
+    return keys

@@ -3,17 +3,29 @@
 import io
 import json
 import zipfile
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from paritylab.files import write_atomically
+from paritylab.learning.contract import LEARNERS, Learner, learner_name
+from paritylab.learning.data import with_tuples
 
-FORMAT = 2
+FORMAT = 3
+#: Learners whose names changed with format 3.
+RENAMED = {
+    "published": "full-batch",
+    "hidden": "hiding-oracle",
+    "attention": "attention-on-rows",
+}
+
+Facts = dict[str, Any]
 
 
-def write_arrays(path: str | Path, facts: dict[str, Any], tree: Any) -> Path:
+def write_arrays(path: str | Path, facts: Facts, tree: PyTree) -> Path:
     """Write plain facts and a tree (dicts, tuples) of arrays and plain values to one file."""
     arrays: dict[str, np.ndarray] = {}
     header = {"format": FORMAT, "facts": facts, "tree": _skeleton(tree, "", arrays)}
@@ -23,24 +35,62 @@ def write_arrays(path: str | Path, facts: dict[str, Any], tree: Any) -> Path:
     return write_atomically(Path(path), buffer.getvalue())
 
 
-def read_arrays(path: str | Path) -> tuple[dict[str, Any], Any]:
-    """Facts and tree of a file written by `write_arrays`."""
+def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
+    """Facts and tree of a file written by `write_arrays`, here or by version 0.2."""
     try:
         # Read whole, so that a broken file is closed before numpy complains about it.
         content = io.BytesIO(Path(path).read_bytes())
         with np.load(content, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = json.loads(str(arrays.pop("header")))
-        if header["format"] != FORMAT:
-            raise ValueError(f"format {header['format']}, this version reads {FORMAT}")
-        return header["facts"], _filled(header["tree"], arrays)
+        if header["format"] not in (2, FORMAT):
+            raise ValueError(
+                f"it has format {header['format']}, this version reads 2 and {FORMAT}; train the "
+                "runs again, or read it with the version of paritylab that wrote it"
+            )
+        facts = _from_format_2(header["facts"]) if header["format"] == 2 else header["facts"]
+        return facts, _filled(header["tree"], arrays)
     except FileNotFoundError:
         raise ValueError(f"no file {path}") from None
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} does not hold saved runs: {error}") from None
 
 
-def _skeleton(tree: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+def _from_format_2(facts: Facts) -> Facts:
+    """What version 0.2 wrote, under the names of today."""
+    learner = facts["learner"]
+    name = RENAMED.get(learner["name"], learner["name"])
+    return {**facts, "first_run": facts["first"], "learner": {**learner, "name": name}}
+
+
+def learner_facts(learner: Learner[Any, Any]) -> Facts:
+    """Name and plain fields; fields of one's own are only named, and must be given on loading."""
+    name = learner_name(learner)
+    if not is_dataclass(learner):
+        return {"name": name, "fields": {}, "own": ["settings"]}
+    values = {each.name: getattr(learner, each.name) for each in fields(learner)}
+    plain = {name: value for name, value in values.items() if _is_plain(value)}
+    return {"name": name, "fields": plain, "own": sorted(set(values) - set(plain))}
+
+
+def learner_from(facts: Facts) -> Learner[Any, Any]:
+    """The learner of `learner_facts`, if nothing of one's own was in it."""
+    if facts["own"] or facts["name"] not in LEARNERS:
+        parts = f" with its own {', '.join(facts['own'])}" if facts["own"] else ""
+        raise ValueError(
+            f"these runs were trained by {facts['name']}{parts}; "
+            "pass the same learner: Runs.load(path, learner=…)"
+        )
+    return LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(_is_plain(part) for part in value)
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _skeleton(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """The tree as JSON, every array replaced by the name under which it is stored."""
     if isinstance(tree, dict):
         parts = {str(key): _skeleton(part, f"{name}/{key}", arrays) for key, part in tree.items()}
@@ -56,7 +106,7 @@ def _skeleton(tree: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": name}
 
 
-def _filled(skeleton: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _filled(skeleton: Facts, arrays: dict[str, np.ndarray]) -> PyTree:
     ((kind, content),) = skeleton.items()
     if kind == "dict":
         return {key: _filled(part, arrays) for key, part in content.items()}

@@ -24,7 +24,8 @@ def tied_positions(scores: Float[Array, "... n"]) -> Bool[Array, "... n"]:
     """
     top = jnp.max(scores, axis=-1, keepdims=True)
     scale = jnp.max(jnp.abs(scores), axis=-1, keepdims=True)
-    return scores >= top - 64 * jnp.finfo(scores.dtype).eps * scale
+    unit = jnp.finfo(scores.dtype).eps  # type: ignore[no-untyped-call]
+    return scores >= jnp.asarray(top - 64 * unit * scale)
 
 
 def hard_attention(scores: Float[Array, "... n"]) -> Float[Array, "... n"]:

@@ -1,13 +1,13 @@
 """KS's model: one layer, one softmax head over positions, applied to its own output."""
 
 from itertools import pairwise
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import ParameterCount
@@ -37,9 +37,15 @@ class ChainModel(eqx.Module):
     mask: str = eqx.field(static=True, default="token")
 
     @classmethod
-    def untrained(cls, n: int, k: int, link: Any = "cos", mask: str = "token") -> "ChainModel":
+    def untrained(
+        cls,
+        n: int,
+        k: int,
+        link: object = "cos",
+        mask: str = "token",
+    ) -> "ChainModel":
         """W = 0, the start of every theorem."""
-        return cls(np.zeros((n + k - 1, k - 1)), n, link, mask)
+        return cls(np.zeros((n + k - 1, k - 1)), n, as_link(link), mask)
 
     def __check_init__(self) -> None:
         if self.mask not in MASKS:
@@ -56,7 +62,8 @@ class ChainModel(eqx.Module):
     def attention(self) -> Float[Array, "tokens nodes"]:
         """softmax(w_m)_j; every column sums to one over what its node may see."""
         open_scores = jnp.where(self.visible(), jnp.asarray(self.scores), -jnp.inf)
-        return softmax_attention(open_scores.T).T
+        shares: Array = softmax_attention(open_scores.T)
+        return shares.T
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction of y from one string of bits: the last token generated."""
@@ -79,14 +86,15 @@ class ChainModel(eqx.Module):
         empty = jnp.zeros((*signs.shape[:-1], self.k - 1), signs.dtype)
         tokens = jnp.concatenate([signs, empty], axis=-1)
 
-        def write(node: Any, tokens: Any) -> Any:
+        def write(node: Int[Array, ""], tokens: Array) -> Array:
             # Unwritten tokens are zero and invisible, so the whole column may be used.
             value = self.link(tokens @ attention[:, node])
             return tokens.at[..., self.n + node].set(value)
 
-        return jax.lax.fori_loop(0, self.k - 1, write, tokens)
+        written: Array = jax.lax.fori_loop(0, self.k - 1, write, tokens)
+        return written
 
-    def _by_level(self, signs: Any, attention: Any, passes: Any) -> Any:
+    def _by_level(self, signs: Array, attention: Array, passes: AnyArray | None) -> Array:
         tokens, ends = signs, level_ends(self.n, self.k)
         for index, (start, end) in enumerate(pairwise(ends)):
             made = self.link(tokens @ attention[:start, start - self.n : end - self.n])
@@ -112,8 +120,9 @@ class ChainModel(eqx.Module):
     def parameters(self) -> Float[AnyArray, "tokens nodes"]:
         return self.scores
 
-    def with_parameters(self, scores: Any) -> "ChainModel":
-        return eqx.tree_at(lambda model: model.scores, self, scores)
+    def with_parameters(self, scores: AnyArray) -> "ChainModel":
+        changed: ChainModel = eqx.tree_at(lambda model: model.scores, self, scores)
+        return changed
 
     def count(self) -> ParameterCount:
         """Trainable numbers that the mask leaves, and the paper's (n+k-1)²."""

@@ -1,7 +1,7 @@
 """FFNN-1: one hidden layer, equation (1) of HG1."""
 
-from collections.abc import Iterable
-from typing import Any, final
+from collections.abc import Iterable, Mapping
+from typing import final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import smooth_relu
 from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem.parity import Key
 from paritylab.problem.sampling import normals
 
 
@@ -33,7 +34,7 @@ class FeedForward(eqx.Module):
     @classmethod
     def random(
         cls,
-        key: Any,
+        key: Key,
         n: int,
         width: int,
         *,
@@ -65,8 +66,16 @@ class FeedForward(eqx.Module):
             "offset": self.offset,
         }
 
-    def with_parameters(self, parameters: dict[str, Any]) -> "FeedForward":
-        return type(self)(**parameters, edges=self.edges, b=self.b, signs=self.signs)
+    def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "FeedForward":
+        return type(self)(
+            parameters["hidden"],
+            parameters["thresholds"],
+            parameters["output"],
+            parameters["offset"],
+            self.edges,
+            self.b,
+            self.signs,
+        )
 
     def norms(self) -> float:
         """‖α‖·‖β‖, β on the edges that exist."""

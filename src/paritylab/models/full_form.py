@@ -54,7 +54,8 @@ class FullFormAttention(eqx.Module):
         matrices = self.matrices * POSITION_MASK[None] if self.masked else self.matrices
         query = jnp.array([1.0, 0.0, 0.0, 0.0])
         keys = jnp.einsum("q,hqe->he", query, jnp.asarray(matrices))
-        return softmax_attention(keys @ self.embeddings(bits).T / self.tau)
+        shares: Array = softmax_attention(keys @ self.embeddings(bits).T / self.tau)
+        return shares
 
     def attended(self, bits: Float[AnyArray, " n"]) -> Float[Array, " 4"]:
         """v = (1/heads) Σ_i Σ_j γ_i[j] w_j, the mean output of the heads."""
@@ -67,4 +68,5 @@ class FullFormAttention(eqx.Module):
         return self.matrices
 
     def with_parameters(self, matrices: Float[AnyArray, "heads 4 4"]) -> "FullFormAttention":
-        return eqx.tree_at(lambda model: model.matrices, self, matrices)
+        changed: FullFormAttention = eqx.tree_at(lambda model: model.matrices, self, matrices)
+        return changed

@@ -1,7 +1,7 @@
 """The k-head attention model: heads look at positions, a frozen readout takes the parity."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.readouts import Readout, as_readout, default_readout
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Junta, Parity
+from paritylab.problem.parity import Key
 from paritylab.problem.sampling import normals
 
 
@@ -38,7 +39,7 @@ class WeightedReadout(eqx.Module):
     def parameters(self) -> Float[AnyArray, " n"]:
         return self.weights
 
-    def with_parameters(self, weights: Any) -> "WeightedReadout":
+    def with_parameters(self, weights: AnyArray) -> "WeightedReadout":
         return type(self)(weights, self.readout)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
@@ -72,7 +73,7 @@ class HeadAttention(eqx.Module):
         *,
         code: AbstractPositionCode | None = None,
         readout: str | Readout | None = None,
-        tau: Any = 1.0,
+        tau: AnyArray | float = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """One head exactly on each position of B: the construction of Proposition 3."""
@@ -86,7 +87,7 @@ class HeadAttention(eqx.Module):
         *,
         code: AbstractPositionCode | None = None,
         readout: str | Readout | None = None,
-        tau: Any = 1.0,
+        tau: AnyArray | float = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """One head on each of the given positions, right or wrong."""
@@ -96,13 +97,13 @@ class HeadAttention(eqx.Module):
     @classmethod
     def random(
         cls,
-        key: Any,
+        key: Key,
         problem: Parity | Junta,
         *,
         heads: int | None = None,
         code: AbstractPositionCode | None = None,
         readout: str | Readout | None = None,
-        tau: Any = 1.0,
+        tau: AnyArray | float = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
@@ -120,7 +121,7 @@ class HeadAttention(eqx.Module):
 
     def scores(self) -> Float[Array, "heads n"]:
         """<a_i, p_j>/τ."""
-        return self.code.scores(jnp.asarray(self.directions)) / self.tau
+        return jnp.asarray(self.code.scores(jnp.asarray(self.directions)) / self.tau)
 
     def attention(self) -> Float[Array, "heads n"]:
         """The attention matrix γ; every row sums to one."""
@@ -141,8 +142,9 @@ class HeadAttention(eqx.Module):
     def parameters(self) -> Float[AnyArray, "heads width"]:
         return self.directions
 
-    def with_parameters(self, directions: Any) -> "HeadAttention":
-        return eqx.tree_at(lambda model: model.directions, self, directions)
+    def with_parameters(self, directions: AnyArray) -> "HeadAttention":
+        changed: HeadAttention = eqx.tree_at(lambda model: model.directions, self, directions)
+        return changed
 
     def count(self) -> ParameterCount:
         """Trainable numbers, and the paper's 16 per head + 2k+2 for the classification head."""

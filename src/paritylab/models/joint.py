@@ -1,6 +1,6 @@
 """Heads with a trainable feed-forward net on top; the heads train too, or stay frozen."""
 
-from typing import Any, final
+from typing import TypedDict, final
 
 import equinox as eqx
 import jax
@@ -14,7 +14,15 @@ from paritylab.models.heads import HeadAttention
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
 from paritylab.precision import AnyArray
+from paritylab.problem.parity import Key
 from paritylab.problem.sampling import as_key, normals
+
+
+class JointParameters(TypedDict):
+    """directions: of the heads, (heads, width). network: as `FeedForward.parameters` has them."""
+
+    directions: Float[AnyArray, "heads width"]
+    network: dict[str, AnyArray]
 
 
 @final
@@ -37,7 +45,7 @@ class JointAttention(eqx.Module):
 
     @classmethod
     def from_random(
-        cls, heads: HeadAttention, key: Any, width: int | None = None
+        cls, heads: HeadAttention, key: Key, width: int | None = None
     ) -> "JointAttention":
         """The network starts at random, k neurons wide by default."""
         return cls(heads, FeedForward.random(key, 1, heads.k if width is None else width))
@@ -45,10 +53,10 @@ class JointAttention(eqx.Module):
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.network((self.heads.weights() @ jnp.asarray(bits))[None])
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JointParameters:
         return {"directions": self.heads.directions, "network": self.network.parameters()}
 
-    def with_parameters(self, parameters: dict[str, Any]) -> "JointAttention":
+    def with_parameters(self, parameters: JointParameters) -> "JointAttention":
         heads = self.heads.with_parameters(parameters["directions"])
         return type(self)(heads, self.network.with_parameters(parameters["network"]))
 
@@ -66,7 +74,7 @@ class FrozenHeads(eqx.Module):
 
     @classmethod
     def random(
-        cls, key: Any, n: int, *, heads: int, width: int, token: bool, tau: float
+        cls, key: Key, n: int, *, heads: int, width: int, token: bool, tau: float
     ) -> "FrozenHeads":
         """Gaussian scores of variance 1/τ² and a random net of `width` neurons.
 
@@ -97,8 +105,8 @@ class FrozenHeads(eqx.Module):
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.network(self.heads.attended(bits))
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, AnyArray]:
         return self.network.parameters()
 
-    def with_parameters(self, parameters: dict[str, Any]) -> "FrozenHeads":
+    def with_parameters(self, parameters: dict[str, AnyArray]) -> "FrozenHeads":
         return type(self)(self.heads, self.network.with_parameters(parameters))

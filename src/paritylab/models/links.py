@@ -3,12 +3,13 @@
 import abc
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from paritylab.precision import float64
@@ -37,14 +38,8 @@ class AbstractLink(eqx.Module):
 
 
 # Compiled as one: outside of compiled code every operation would be a program of its own.
-@jax.jit
-def _minus_cosine(t: Any) -> Any:
-    return -jnp.cos(jnp.pi * t)
-
-
-@jax.jit
-def _sine(t: Any) -> Any:
-    return jnp.pi * jnp.sin(jnp.pi * t)
+_minus_cosine: Callable[[ArrayLike], Array] = jax.jit(lambda t: -jnp.cos(jnp.pi * t))
+_sine: Callable[[ArrayLike], Array] = jax.jit(lambda t: jnp.pi * jnp.sin(jnp.pi * t))
 
 
 @final
@@ -59,10 +54,10 @@ class CosineLink(AbstractLink):
     def steepest(self) -> float:
         return float(jnp.pi)
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Float[Array, "..."]:
         return _minus_cosine(t)
 
-    def slope(self, t: Any) -> Any:
+    def slope(self, t: ArrayLike) -> Float[Array, "..."]:
         return _sine(t)
 
 
@@ -107,11 +102,11 @@ class SlopedLink(AbstractLink):
             for weight, bias in ((c, 0.0), (-c, -a), (-c, a - 1))
         )
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Float[Array, "..."]:
         total = sum(w * jnp.maximum(s * t + b, 0) ** 2 for w, s, b in self.neurons)
         return jnp.asarray(total - 1)
 
-    def slope(self, t: Any) -> Any:
+    def slope(self, t: ArrayLike) -> Float[Array, "..."]:
         parts = (2 * w * s * jnp.maximum(s * t + b, 0) for w, s, b in self.neurons)
         return jnp.asarray(sum(parts))
 
@@ -120,7 +115,7 @@ class SlopedLink(AbstractLink):
 class FunctionLink(AbstractLink):
     """A plain even function φ of t, elementwise in jax; its derivative is taken automatically."""
 
-    function: Callable[[Any], Any] = eqx.field(static=True)
+    function: Callable[[Array], Array] = eqx.field(static=True)
 
     @property
     def curvature(self) -> float:
@@ -135,12 +130,13 @@ class FunctionLink(AbstractLink):
         with float64(), jax.ensure_compile_time_eval():
             return float(jnp.abs(self.slope(jnp.linspace(-1, 1, 4001))).max())
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> Float[Array, "..."]:
         return self.function(jnp.asarray(t))
 
-    def slope(self, t: Any) -> Any:
+    def slope(self, t: ArrayLike) -> Float[Array, "..."]:
         t = jnp.asarray(t)
-        return jax.jvp(self.function, (t,), (jnp.ones_like(t),))[1]
+        tangent: Array = jax.jvp(self.function, (t,), (jnp.ones_like(t),))[1]
+        return tangent
 
 
 #: Links by name: the published piecewise quadratic, -cos(πt), and one with slope just above 2.
@@ -151,7 +147,7 @@ LINKS: dict[str, AbstractLink] = {
 }
 
 
-def as_link(link: Any) -> AbstractLink:
+def as_link(link: object) -> AbstractLink:
     """A link from its name or from an even function φ of t; an `AbstractLink` passes unchanged.
 
     >>> as_link(lambda t: 4 * t**2 * (2 - t**2) - 1 - 2 * t**2).curvature > 0
@@ -172,7 +168,7 @@ def as_link(link: Any) -> AbstractLink:
 
 
 @lru_cache(maxsize=64)
-def _function_link(function: Callable[[Any], Any]) -> FunctionLink:
+def _function_link(function: Callable[[Array], Array]) -> FunctionLink:
     made = FunctionLink(function)
     check_link(made)
     return made

@@ -1,7 +1,7 @@
 """Random sign positions kept as packed bits: a code for millions of positions."""
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, UInt8
 
 from paritylab.models.positions import AbstractPositionCode
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, Numbers
 
 #: Positions unpacked at a time.
 BLOCK = 1 << 15
@@ -57,7 +57,7 @@ class PackedSigns(AbstractPositionCode):
     def width(self) -> int:
         return self.size
 
-    def scores(self, directions: Float[Array, "heads width"]) -> Float[Array, "heads n"]:
+    def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
         rows = min(BLOCK, self.n)
         blocks = -(-self.n // rows)
         packed = jnp.pad(jnp.asarray(self.packed), ((0, blocks * rows - self.n), (0, 0)))
@@ -65,14 +65,15 @@ class PackedSigns(AbstractPositionCode):
 
         def block(part: Array) -> Array:
             bits = jnp.unpackbits(part, axis=1, count=self.size).astype(scaled.dtype)
-            return scaled @ (2 * bits - 1).T
+            return jnp.asarray(scaled @ (2 * bits - 1).T)
 
-        parts = jax.lax.map(block, packed.reshape(blocks, rows, -1))
+        parts: Array = jax.lax.map(block, packed.reshape(blocks, rows, -1))
         return jnp.moveaxis(parts, 0, 1).reshape(scaled.shape[0], -1)[:, : self.n]
 
-    def vectors(self, positions: Any) -> Float[np.ndarray, "some width"]:
+    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
         rows = np.asarray(self.packed)[np.asarray(positions)]
-        return (np.unpackbits(rows, axis=1, count=self.size) * 2.0 - 1) / np.sqrt(self.size)
+        signs = np.unpackbits(rows, axis=1, count=self.size) * 2.0 - 1
+        return np.asarray(signs / np.sqrt(self.size))
 
     def sign_blocks(self, rows: int = BLOCK) -> Iterator[tuple[int, np.ndarray]]:
         """(first position, signs in float32) of one block of positions after the other.

@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, Numbers
+from paritylab.problem.parity import Key
 from paritylab.problem.sampling import as_key, normals
 
 
@@ -28,11 +29,11 @@ class AbstractPositionCode(eqx.Module):
         """Trainable numbers per head."""
 
     @abc.abstractmethod
-    def scores(self, directions: Float[Array, "heads width"]) -> Float[Array, "heads n"]:
+    def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
         """<a_i, p_j> for every head i and position j."""
 
     @abc.abstractmethod
-    def vectors(self, positions: Any) -> Float[np.ndarray, "some width"]:
+    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
         """The code vectors of the given positions."""
 
 
@@ -49,11 +50,11 @@ class AbstractTable(AbstractPositionCode):
     def width(self) -> int:
         return self.table.shape[1]
 
-    def scores(self, directions: Any) -> Any:
+    def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
         return directions @ self.table.T
 
-    def vectors(self, positions: Any) -> Any:
-        return np.asarray(self.table)[np.asarray(positions)]
+    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
+        return np.asarray(np.asarray(self.table)[np.asarray(positions)])
 
 
 @final
@@ -84,11 +85,11 @@ class OneHot(AbstractPositionCode):
     def width(self) -> int:
         return self.size
 
-    def scores(self, directions: Any) -> Any:
+    def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
         return jnp.asarray(directions)
 
-    def vectors(self, positions: Any) -> Any:
-        return (np.asarray(positions)[:, None] == np.arange(self.size)[None, :]).astype(float)
+    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
+        return np.asarray(np.asarray(positions)[:, None] == np.arange(self.size), float)
 
 
 @final
@@ -98,7 +99,7 @@ class RandomSigns(AbstractTable):
     table: Float[AnyArray, "n width"]
 
     @classmethod
-    def draw(cls, key: Any, n: int, width: int, *, balanced: bool = False) -> "RandomSigns":
+    def draw(cls, key: Key, n: int, width: int, *, balanced: bool = False) -> "RandomSigns":
         """A fresh code from a jax key or an integer seed.
 
         balanced: every column holds as many +1 as -1 (n even), so that all rows keep norm 1.
@@ -124,7 +125,7 @@ class Sphere(AbstractTable):
     table: Float[AnyArray, "n width"]
 
     @classmethod
-    def draw(cls, key: Any, n: int, width: int) -> "Sphere":
+    def draw(cls, key: Key, n: int, width: int) -> "Sphere":
         """A fresh code from a jax key or an integer seed."""
         if width < 1:
             raise ValueError(f"width must be at least 1, got {width}")
@@ -153,7 +154,7 @@ def is_drawn(positions: Positions) -> bool:
 
 
 def as_code(
-    positions: Positions, n: int, *, key: Any = 0, width: int | None = None
+    positions: Positions, n: int, *, key: Key = 0, width: int | None = None
 ) -> AbstractPositionCode:
     """A position code for n positions, from a name or from one's own parts.
 
@@ -177,7 +178,7 @@ def as_code(
     return code
 
 
-def _checked_table(table: Any, n: int) -> np.ndarray:
+def _checked_table(table: object, n: int) -> np.ndarray:
     try:
         array = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
@@ -191,7 +192,7 @@ def _checked_table(table: Any, n: int) -> np.ndarray:
     return array
 
 
-def _named_code(name: str, n: int, key: Any, width: int | None) -> AbstractPositionCode:
+def _named_code(name: str, n: int, key: Key, width: int | None) -> AbstractPositionCode:
     if name in WITH_WIDTH:
         if width is None:
             raise ValueError(f"{name} positions need a width")

@@ -5,48 +5,53 @@ trains; Python floats among its fields are constants. A model with other wishes 
 methods, `parameters()` and `with_parameters(parameters)`.
 """
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
+
+_M = TypeVar("_M")
 
 
 @runtime_checkable
 class Model(Protocol):
     """A predictor of one bit string (n,) of zeros and ones."""
 
-    def __call__(self, bits: Any, /) -> Any: ...
+    def __call__(self, bits: Float[Array, " n"], /) -> Float[Array, ""]: ...
 
 
-def is_model(thing: Any) -> bool:
+def is_model(thing: object) -> bool:
     """Whether `thing` is meant as a model, not as a function that makes one."""
     if isinstance(thing, type):
         return False
     return isinstance(thing, eqx.Module) or hasattr(thing, "with_parameters")
 
 
-def parameters_of(model: Any) -> Any:
-    """The trainable numbers of a model, a tree of arrays."""
+def parameters_of(model: object) -> object:
+    """The trainable numbers of a model: a tree of arrays, as its `parameters()` orders them."""
     if hasattr(model, "parameters"):
         return model.parameters()
     return eqx.filter(model, _trains)
 
 
-def with_parameters(model: Any, parameters: Any) -> Any:
+def with_parameters(model: _M, parameters: object) -> _M:
     """The model with other numbers in place of its own."""
     if hasattr(model, "with_parameters"):
-        return model.with_parameters(parameters)
-    return eqx.combine(parameters, model)
+        changed: _M = model.with_parameters(parameters)
+        return changed
+    return cast(_M, eqx.combine(parameters, model))
 
 
-def _trains(leaf: Any) -> bool:
-    array = isinstance(leaf, jax.Array | np.ndarray | np.generic)
-    return array and bool(jnp.issubdtype(leaf.dtype, jnp.floating))
+def _trains(leaf: object) -> bool:
+    if not isinstance(leaf, jax.Array | np.ndarray | np.generic):
+        return False
+    return bool(jnp.issubdtype(leaf.dtype, jnp.floating))
 
 
-def check_model(model: Any, n: int, *, trains: bool = True) -> None:
+def check_model(model: object, n: int, *, trains: bool = True) -> None:
     """One clear line if `model` does not map one string of n bits to one number.
 
     trains: it must have numbers to train, too.

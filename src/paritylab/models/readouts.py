@@ -3,7 +3,7 @@
 import abc
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, final, runtime_checkable
+from typing import NamedTuple, Protocol, cast, final, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import check_scalar_function, name_of
 
@@ -33,6 +33,9 @@ class Corners(NamedTuple):
 @runtime_checkable
 class HasCorners(Protocol):
     """A readout that may declare itself piecewise linear, so that exact routes can use it."""
+
+    def __call__(self, s: Float[Array, "..."]) -> Float[Array, "..."]:
+        """The prediction at s."""
 
     def corners(self, reach: float | int) -> Corners | None:
         """Its corners on [0, reach], both ends included; None where it is not piecewise linear."""
@@ -70,7 +73,7 @@ class Zigzag(AbstractReadout):
     def output_weights(self) -> Float[np.ndarray, " k"]:
         """(-1)^i (8i-4), i = 1..k."""
         i = np.arange(1, self.k + 1)
-        return np.where(i % 2 == 0, 1.0, -1.0) * (8.0 * i - 4.0)
+        return np.asarray(np.where(i % 2 == 0, 1.0, -1.0) * (8.0 * i - 4.0))
 
     @property
     def thresholds(self) -> Float[np.ndarray, " k"]:
@@ -90,7 +93,7 @@ class Zigzag(AbstractReadout):
         return 1 + smooth_relu(z, self.b) @ self.output_weights
 
 
-def _floats(numbers: Any) -> tuple[float, ...]:
+def _floats(numbers: Numbers) -> tuple[float, ...]:
     return tuple(float(number) for number in np.asarray(numbers, dtype=np.float64).ravel())
 
 
@@ -138,9 +141,7 @@ class Cosine(AbstractReadout):
         return jnp.cos(jnp.pi * s)
 
 
-@jax.jit
-def _bowl(z: Any) -> Any:
-    return 1 - 2 * jnp.asarray(z) ** 2
+_bowl: Callable[[AnyArray | float], Array] = jax.jit(lambda z: 1 - 2 * jnp.asarray(z) ** 2)
 
 
 @final
@@ -163,11 +164,11 @@ class Tent(AbstractReadout):
 XOR_READOUTS: dict[str, AbstractReadout] = {"square": Bowl(), "abs": Tent()}
 
 
-#: Any scalar function of the attended sum can serve as a readout.
-Readout = Callable[..., Any]
+#: Every scalar function of the attended sum can serve as a readout.
+Readout = Callable[[Array], Array]
 
 
-def as_readout(readout: Any, k: int) -> Readout:
+def as_readout(readout: object, k: int) -> Readout:
     """A readout from its name ("zigzag" or "cos"); a function of s passes after one trial call.
 
     k: size of the parity set; s runs over [0, k].
@@ -181,12 +182,13 @@ def as_readout(readout: Any, k: int) -> Readout:
         return Cosine()
     if not callable(readout):
         raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')
+    function = cast(Readout, readout)
     if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
         try:
-            _check_once(readout, k)
+            _check_once(function, k)
         except TypeError:  # holds arrays, so it cannot be looked up
-            _check(readout, k)
-    return readout
+            _check(function, k)
+    return function
 
 
 _zigzag = lru_cache(maxsize=64)(Zigzag)
@@ -219,10 +221,10 @@ def _check(readout: Readout, k: int) -> None:
     reach = max(k, 1)
     s = np.append(np.linspace(0, reach, 257), reach * np.random.default_rng(0).random(256))
     with float64(), jax.ensure_compile_time_eval():
-        values = jax.vmap(readout)(jnp.asarray(s))
-        if isinstance(values, jax.core.Tracer):  # its own numbers are being traced
+        found = jax.vmap(readout)(jnp.asarray(s))
+        if isinstance(found, jax.core.Tracer):  # its own numbers are being traced
             return
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(found, dtype=np.float64)
     bad = s[~np.isfinite(values)]
     if bad.size:
         raise ValueError(

@@ -1,6 +1,6 @@
 """Recurrent rivals: an Elman network and an LSTM that read bits one after another."""
 
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -8,9 +8,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
+from paritylab.problem.parity import Key
 from paritylab.problem.sampling import as_key
 
 CELLS = ("elman", "lstm")
+
+#: What a cell remembers: h (width,), for an LSTM h and c.
+State = Array | tuple[Array, Array]
 
 
 @final
@@ -25,7 +29,7 @@ class Recurrent(eqx.Module):
     width: int = eqx.field(static=True)
 
     @classmethod
-    def random(cls, key: Any, inputs: int, width: int, cell: str = "elman") -> "Recurrent":
+    def random(cls, key: Key, inputs: int, width: int, cell: str = "elman") -> "Recurrent":
         """equinox's usual random start."""
         if cell not in CELLS:
             raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {cell!r}")
@@ -37,16 +41,18 @@ class Recurrent(eqx.Module):
             inner = eqx.nn.LSTMCell(inputs, width, key=first)
         return cls(inner, eqx.nn.Linear(width, 1, key=second), width)
 
-    def start(self) -> Any:
+    def start(self) -> State:
         """The state before the first step."""
         zero = jnp.zeros(self.width)
         return (zero, zero) if isinstance(self.inner, eqx.nn.LSTMCell) else zero
 
-    def step(self, state: Any, given: Float[Array, " inputs"]) -> tuple[Any, Float[Array, ""]]:
+    def step(self, state: State, given: Float[Array, " inputs"]) -> tuple[State, Float[Array, ""]]:
         """The next state and the answer read from it."""
         if isinstance(self.inner, eqx.nn.LSTMCell):
+            assert isinstance(state, tuple)
             state = self.inner(given, state)
             return state, self.readout(state[0])[0]
+        assert not isinstance(state, tuple)
         state = jnp.tanh(self.inner(jnp.concatenate([given, state])))
         return state, self.readout(state)[0]
 
@@ -54,7 +60,7 @@ class Recurrent(eqx.Module):
         """Answers after every time step."""
 
         # A bound method of a traced module cannot be hashed, so scan gets a plain function.
-        def advance(state: Any, given: Array) -> tuple[Any, Array]:
+        def advance(state: State, given: Array) -> tuple[State, Array]:
             return self.step(state, given)
 
         return jax.lax.scan(advance, self.start(), inputs)[1]
@@ -76,7 +82,9 @@ class BitReader(eqx.Module):
         signs = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
         places = jnp.eye(signs.shape[0])
 
-        def advance(carry: Any, seen: Any) -> tuple[Any, Array]:
+        def advance(
+            carry: tuple[State, Array], seen: tuple[Array, Array]
+        ) -> tuple[tuple[State, Array], Array]:
             state, previous = carry
             sign, place = seen
             given = jnp.concatenate([jnp.stack([sign, previous]), place])

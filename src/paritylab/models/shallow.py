@@ -1,7 +1,7 @@
 """The two-layer nets of the neighbours: ReLU, clipped ReLU, or a power, on ±1 inputs."""
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -10,10 +10,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem.parity import Key
 from paritylab.problem.sampling import as_key
 
 #: Activations by name; "power" is z^k, k given to the net.
-ACTIVATIONS: dict[str, Callable[[Any], Array]] = {
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": lambda z: jnp.maximum(z, 0),
     "clipped": lambda z: jnp.clip(z, 0, 1),
 }
@@ -51,7 +52,7 @@ class ShallowNet(eqx.Module):
         return ACTIVATIONS[self.activation](z)
 
     @classmethod
-    def uniform(cls, key: Any, n: int, width: int) -> "ShallowNet":
+    def uniform(cls, key: Key, n: int, width: int) -> "ShallowNet":
         """ReLU; weights and thresholds uniform in ±1/√n, output and offset in ±1/√width."""
         draws = _draws(key, (width, n + 2))
         offset = _draws(jax.random.fold_in(as_key(key), 1), ())
@@ -59,7 +60,7 @@ class ShallowNet(eqx.Module):
         return cls(near * draws[:, :n], near * draws[:, n], far * draws[:, n + 1], far * offset)
 
     @classmethod
-    def antisymmetric(cls, key: Any, n: int, width: int) -> "ShallowNet":
+    def antisymmetric(cls, key: Key, n: int, width: int) -> "ShallowNet":
         """Clipped ReLU; pairs of equal neurons with outputs ±1, so that ŷ = 0 at the start.
 
         Weights are fair signs over √n, thresholds uniform in ±1. width: even.
@@ -73,7 +74,7 @@ class ShallowNet(eqx.Module):
         return cls(np.tile(hidden, (2, 1)), thresholds, output, np.zeros(()), "clipped")
 
     @classmethod
-    def signs(cls, key: Any, n: int, width: int, power: int) -> "ShallowNet":
+    def signs(cls, key: Key, n: int, width: int, power: int) -> "ShallowNet":
         """z^power without thresholds; weights and outputs fair signs."""
         draws = np.where(_draws(key, (width, n + 1)) > 0, 1.0, -1.0)
         zero = np.zeros(())
@@ -95,7 +96,7 @@ class DisjointPolyNet(eqx.Module):
         return jnp.prod(jnp.sum(weights * x.reshape(weights.shape), axis=1))
 
 
-def _draws(key: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _draws(key: Key, shape: tuple[int, ...]) -> np.ndarray:
     """Uniform in ±1; float32 in every mode, so that a key gives the same net with x64 on or off."""
     drawn = jax.random.uniform(as_key(key), shape, jnp.float32, -1.0, 1.0)
     return np.asarray(drawn, dtype=np.float64)

@@ -51,7 +51,8 @@ class TwoHeads(eqx.Module):
         return self.directions
 
     def with_parameters(self, directions: Float[AnyArray, "heads width"]) -> "TwoHeads":
-        return eqx.tree_at(lambda model: model.directions, self, directions)
+        changed: TwoHeads = eqx.tree_at(lambda model: model.directions, self, directions)
+        return changed
 
     def count(self) -> ParameterCount:
         """Trainable numbers; `paper` counts a full query matrix per head instead of its row."""

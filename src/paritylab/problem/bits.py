@@ -1,13 +1,15 @@
 """Bits {0,1} and signs {+1,-1}; conversions are explicit, never guessed."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Int8, UInt8
+from numpy.typing import ArrayLike
+
+from paritylab.precision import AnyArray
 
 
-def as_bits(values: Any) -> Any:
+def as_bits(values: ArrayLike | jax.Array) -> AnyArray:
     """`values` unchanged if every entry is 0 or 1, else a ValueError naming the first other entry.
 
     Traced arrays cannot be inspected and pass unchecked.
@@ -26,7 +28,7 @@ def as_bits(values: Any) -> Any:
     return array
 
 
-def bits_from_signs(signs: Any) -> Any:
+def bits_from_signs(signs: ArrayLike) -> UInt8[np.ndarray, "..."]:
     """Bit 0 for +1 and bit 1 for -1, entry by entry.
 
     >>> bits_from_signs([1, -1])
@@ -39,7 +41,7 @@ def bits_from_signs(signs: Any) -> Any:
     return (array < 0).astype(np.uint8)
 
 
-def signs_from_bits(bits: Any) -> Any:
+def signs_from_bits(bits: ArrayLike) -> Int8[jax.Array, "..."]:
     """+1 for bit 0 and -1 for bit 1, entry by entry.
 
     >>> signs_from_bits([0, 1])
@@ -48,7 +50,7 @@ def signs_from_bits(bits: Any) -> Any:
     return 1 - 2 * jnp.asarray(as_bits(bits)).astype(jnp.int8)
 
 
-def _numeric(values: Any) -> np.ndarray:
+def _numeric(values: ArrayLike) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError as error:

@@ -1,20 +1,20 @@
 """Functions that users bring: one trial call, and one line that says what to change."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
-def check_scalar_function(what: str, function: Callable[..., Any], arguments: int) -> None:
+def check_scalar_function(what: str, function: Callable[..., object], arguments: int) -> None:
     """A clear error unless compiled code can call function(number, …) and gets one real number.
 
     what: how messages name the function. arguments: how many numbers it takes.
     """
-    number = jax.ShapeDtypeStruct((), jnp.result_type(float))
+    number = np.zeros((), jnp.result_type(float))
 
-    def wrapped(*numbers: Any) -> Any:  # jax may crash on a built-in function itself
+    def wrapped(*numbers: jax.Array) -> object:  # jax may crash on a built-in function itself
         return function(*numbers)
 
     try:
@@ -35,6 +35,6 @@ def check_scalar_function(what: str, function: Callable[..., Any], arguments: in
     raise ValueError(f"{what} {advice}") from None
 
 
-def name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Callable[..., object]) -> str:
     """The name a message or a table can show."""
     return str(getattr(function, "__name__", type(function).__name__))

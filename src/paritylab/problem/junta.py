@@ -3,14 +3,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import SupportsFloat, Unpack
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Num
+from numpy.typing import ArrayLike
 
-from paritylab.problem.bits import as_bits
-from paritylab.problem.parity import checked_bias, checked_noise, checked_subset, whole
+from paritylab.problem.hidden_set import (
+    AbstractHiddenSet,
+    Distribution,
+    checked_bias,
+    checked_noise,
+    checked_subset,
+    whole,
+)
 
 #: A table holds 2^k values.
 MAX_BITS = 12
@@ -20,7 +27,7 @@ _ZERO = 1e-12
 
 
 @dataclass(frozen=True)
-class Junta:
+class Junta(AbstractHiddenSet):
     """The learning problem y = table[u], u the bits of the hidden set B read as a number.
 
     n: number of bits. subset: the set B, 0-based; its first position is the lowest binary digit of
@@ -56,7 +63,11 @@ class Junta:
 
     @classmethod
     def of(
-        cls, n: int, subset: Sequence[int], function: Callable[[Any], Any], **options: Any
+        cls,
+        n: int,
+        subset: Sequence[int],
+        function: Callable[[Int[np.ndarray, " k"]], SupportsFloat],
+        **options: Unpack[Distribution],
     ) -> "Junta":
         """The junta of a Python function of the k hidden bits, an array of 0 and 1 in the order of
         `subset`. Options: noise, bias.
@@ -67,28 +78,31 @@ class Junta:
         if len(subset) > MAX_BITS:
             raise ValueError(f"a junta has 1 to {MAX_BITS} hidden bits, got k={len(subset)}")
         values = [float(function(bits)) for bits in bit_patterns(len(subset))]
-        return cls(n, tuple(subset), tuple(values), **options)
+        bias = checked_bias(options.get("bias", 0.5), n)
+        return cls(n, tuple(subset), tuple(values), options.get("noise", 0.0), bias)
 
     @classmethod
-    def conjunction(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+    def conjunction(cls, n: int, subset: Sequence[int], **options: Unpack[Distribution]) -> "Junta":
         """-1 where all hidden bits are 1."""
         return cls.of(n, subset, lambda x: 1 - 2 * x.all(), **options)
 
     @classmethod
-    def majority(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+    def majority(cls, n: int, subset: Sequence[int], **options: Unpack[Distribution]) -> "Junta":
         """-1 where more than half of the hidden bits are 1; k odd."""
         if len(subset) % 2 == 0:
             raise ValueError(f"a majority needs an odd number of bits, got {len(subset)}")
         return cls.of(n, subset, lambda x: 1 - 2 * (2 * x.sum() > len(x)), **options)
 
     @classmethod
-    def not_all_equal(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+    def not_all_equal(
+        cls, n: int, subset: Sequence[int], **options: Unpack[Distribution]
+    ) -> "Junta":
         """-1 where the hidden bits differ; the parity for k = 2."""
         return cls.of(n, subset, lambda x: 1 - 2 * (0 < x.sum() < len(x)), **options)
 
     @classmethod
     def multiplexer(
-        cls, n: int, address: Sequence[int], data: Sequence[int], **options: Any
+        cls, n: int, address: Sequence[int], data: Sequence[int], **options: Unpack[Distribution]
     ) -> "Junta":
         """(-1)^x of the data bit that the address bits, lowest digit first, point at.
 
@@ -99,14 +113,14 @@ class Junta:
         if len(data) != 1 << a:
             raise ValueError(f"{a} address bits point at {1 << a} data bits, got {len(data)}")
 
-        def chosen(x: Int[np.ndarray, " k"]) -> Any:
-            return 1 - 2 * x[a + int(x[:a] @ (1 << np.arange(a)))]
+        def chosen(x: Int[np.ndarray, " k"]) -> float:
+            return float(1 - 2 * x[a + int(x[:a] @ (1 << np.arange(a)))])
 
         return cls.of(n, (*address, *data), chosen, **options)
 
     @classmethod
     def from_parities(
-        cls, n: int, coefficients: Mapping[tuple[int, ...], float], **options: Any
+        cls, n: int, coefficients: Mapping[tuple[int, ...], float], **options: Unpack[Distribution]
     ) -> "Junta":
         """Σ_S coefficient_S·χ_S, χ_S the parity of the positions S.
 
@@ -115,16 +129,14 @@ class Junta:
         """
         subset = sorted({j for positions in coefficients for j in positions})
 
-        def total(x: Int[np.ndarray, " k"]) -> Any:
+        def total(x: Int[np.ndarray, " k"]) -> float:
             value = dict(zip(subset, 1 - 2 * x.astype(int), strict=True))
-            return sum(
-                c * np.prod([value[j] for j in positions]) for positions, c in coefficients.items()
-            )
+            return float(sum(c * np.prod([value[j] for j in s]) for s, c in coefficients.items()))
 
         return cls.of(n, subset, total, **options)
 
     @classmethod
-    def staircase(cls, n: int, subset: Sequence[int], **options: Any) -> "Junta":
+    def staircase(cls, n: int, subset: Sequence[int], **options: Unpack[Distribution]) -> "Junta":
         """χ_{1} + χ_{12} + … + χ_{1…k}, the positions in the order given: a real target of leap 1.
 
         >>> Junta.staircase(8, (5, 2, 6)).leap
@@ -132,16 +144,6 @@ class Junta:
         """
         steps = {tuple(subset[: i + 1]): 1.0 for i in range(len(subset))}
         return cls.from_parities(n, steps, **options)
-
-    @property
-    def k(self) -> int:
-        """Size of the hidden set."""
-        return len(self.subset)
-
-    @property
-    def is_uniform(self) -> bool:
-        """Whether every bit is fair."""
-        return self.bias == 0.5
 
     @property
     def is_boolean(self) -> bool:
@@ -153,18 +155,6 @@ class Junta:
         """The table as an array (2^k,)."""
         return np.array(self.table)
 
-    @cached_property
-    def probabilities(self) -> Float[np.ndarray, " n"]:
-        """P(x_j = 1) for every position j."""
-        return np.broadcast_to(np.asarray(self.bias, dtype=np.float64), (self.n,))
-
-    @cached_property
-    def indicator(self) -> Float[np.ndarray, " n"]:
-        """1 on B, 0 elsewhere."""
-        mask = np.zeros(self.n)
-        mask[list(self.subset)] = 1.0
-        return mask
-
     @property
     def by_count(self) -> tuple[float, ...] | None:
         """f at 0, 1, …, k ones; None if f is not a function of that number alone."""
@@ -174,17 +164,8 @@ class Junta:
             return None
         return tuple(float(level[0]) for level in levels)
 
-    def label(self, bits: Any) -> Array:
-        """Noiseless label of one bit string (n,) or of many (..., n)."""
-        bits = jnp.asarray(as_bits(bits))
-        if bits.ndim == 0 or bits.shape[-1] != self.n:
-            raise ValueError(
-                f"expected bit strings of length n={self.n}, got an array of shape {bits.shape}"
-            )
-        return self.labels_unchecked(bits)
-
-    def labels_unchecked(self, bits: Array) -> Array:
-        """`label` for arrays known to hold bits of the right length; whole numbers if ±1."""
+    def labels_unchecked(self, bits: Array) -> Num[Array, "..."]:
+        """`label` for arrays (..., n) known to hold bits; whole numbers if every value is ±1."""
         hidden = bits[..., np.asarray(self.subset)].astype(jnp.int32)
         numbers = hidden @ (1 << np.arange(self.k, dtype=np.int32))
         kind = jnp.int8 if self.is_boolean else jnp.result_type(float)
@@ -240,7 +221,13 @@ def bit_patterns(k: int) -> Int[np.ndarray, "size k"]:
 
 
 def random_junta(
-    key: int, n: int, k: int, *, values: Any = (-1.0, 1.0), noise: float = 0.0, bias: Any = 0.5
+    key: int,
+    n: int,
+    k: int,
+    *,
+    values: Sequence[float] = (-1.0, 1.0),
+    noise: float = 0.0,
+    bias: float | Sequence[float] = 0.5,
 ) -> Junta:
     """A random table on a random set, drawn until f depends on all k positions.
 
@@ -255,13 +242,13 @@ def random_junta(
     subset = tuple(generator.choice(n, size=k, replace=False).tolist())
     for _ in range(1000):
         table = tuple(generator.choice(np.asarray(values, float), 1 << k).tolist())
-        junta = Junta(n, subset, table, noise, bias)
+        junta = Junta(n, subset, table, noise, checked_bias(bias, n))
         if len(junta.relevant) == k:
             return junta
     raise ValueError(f"no table of values {values} depends on all {k} bits; give two values")
 
 
-def _checked_table(table: Any, k: int) -> Float[np.ndarray, " size"]:
+def _checked_table(table: ArrayLike, k: int) -> Float[np.ndarray, " size"]:
     try:
         values = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):

@@ -3,20 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
-Pointwise = Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+_T = TypeVar("_T")
+_A = TypeVar("_A", Array, np.ndarray)
+
+#: The statistic of labels y and predictions ŷ, entry by entry.
+Pointwise = Callable[[Num[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
 
 
-def _same(mean: Any) -> Any:
+def _same(mean: _T) -> _T:
     return mean
 
 
@@ -39,24 +43,31 @@ class Loss:
         """Whether the risk is the mean itself."""
         return self.outer is _same
 
-    def noisy(self, y: Any, prediction: Any, noise: Any) -> Any:
+    def noisy(
+        self,
+        y: AnyArray | float,
+        prediction: Float[Array, "..."],
+        noise: Float[AnyArray, ""] | float,
+    ) -> Float[Array, "..."]:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
-        return (1 - noise) * self.pointwise(y, prediction) + noise * self.pointwise(-y, prediction)
+        label = jnp.asarray(y, prediction.dtype) if isinstance(y, float) else jnp.asarray(y)
+        kept, flipped = self.pointwise(label, prediction), self.pointwise(-label, prediction)
+        return jnp.asarray((1 - noise) * kept + noise * flipped)
 
 
-def _hinge(y: Any, prediction: Any) -> Any:
+def _hinge(y: AnyArray | float, prediction: AnyArray) -> Array:
     return jnp.maximum(0, 1 - y * prediction)
 
 
-def _squared_hinge(y: Any, prediction: Any) -> Any:
+def _squared_hinge(y: AnyArray | float, prediction: AnyArray) -> Array:
     return _hinge(y, prediction) ** 2
 
 
-def _squared(y: Any, prediction: Any) -> Any:
+def _squared(y: _A | float, prediction: _A) -> _A:
     return (prediction - y) ** 2 / 2
 
 
-def _product(y: Any, prediction: Any) -> Any:
+def _product(y: _A | float, prediction: _A) -> _A:
     return y * prediction
 
 
@@ -78,7 +89,7 @@ LOSSES: dict[str, Loss] = {
 }
 
 
-def as_loss(loss: Any) -> Loss:
+def as_loss(loss: object) -> Loss:
     """A loss from its name, from a function loss(y, ŷ) of two numbers, or a `Loss` as it is.
 
     >>> as_loss("hinge").name
@@ -99,7 +110,7 @@ def as_loss(loss: Any) -> Loss:
                 f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
                 f"got {type(loss).__name__}"
             )
-        loss = Loss(name_of(loss), loss)
+        loss = Loss(name_of(loss), cast(Pointwise, loss))
     if LOSSES.get(loss.name) != loss:
         try:
             _check_once(loss)

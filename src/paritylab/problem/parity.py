@@ -1,23 +1,30 @@
 """The target: a parity of a hidden set of bits, with label noise and biased inputs."""
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations, pairwise
-from typing import Any
+from itertools import combinations
+from typing import TypedDict, Unpack
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 
-from paritylab.problem.bits import as_bits
+from paritylab.problem.hidden_set import (
+    AbstractHiddenSet,
+    checked_bias,
+    checked_noise,
+    checked_subset,
+    whole,
+)
 from paritylab.shapes import bucket
+
+#: An integer seed or a jax key.
+Key = int | np.integer | Array
 
 
 @dataclass(frozen=True)
-class Parity:
+class Parity(AbstractHiddenSet):
     """The learning problem y = sign·(-1)^(Σ_{j∈B} x_j), flipped with probability ν.
 
     n: number of bits. subset: the set B, 0-based, stored sorted. sign: +1 or -1 (HG2's
@@ -45,57 +52,28 @@ class Parity:
         object.__setattr__(self, "noise", checked_noise(self.noise))
         object.__setattr__(self, "bias", checked_bias(self.bias, self.n))
 
-    @property
-    def k(self) -> int:
-        """Size of the parity set."""
-        return len(self.subset)
-
-    @property
-    def is_uniform(self) -> bool:
-        """Whether every bit is fair."""
-        return self.bias == 0.5
-
-    @cached_property
-    def probabilities(self) -> Float[np.ndarray, " n"]:
-        """P(x_j = 1) for every position j."""
-        return np.broadcast_to(np.asarray(self.bias, dtype=np.float64), (self.n,))
-
-    @cached_property
-    def indicator(self) -> Float[np.ndarray, " n"]:
-        """1 on B, 0 elsewhere."""
-        mask = np.zeros(self.n)
-        mask[list(self.subset)] = 1.0
-        return mask
-
-    def label(self, bits: Any) -> Int[Array, "..."]:
-        """Noiseless label in {+1, -1} of one bit string (n,) or of many (..., n)."""
-        bits = jnp.asarray(as_bits(bits))
-        if bits.ndim == 0 or bits.shape[-1] != self.n:
-            raise ValueError(
-                f"expected bit strings of length n={self.n}, got an array of shape {bits.shape}"
-            )
-        return self.labels_unchecked(bits)
-
     def labels_unchecked(self, bits: Array) -> Int[Array, "..."]:
-        """`label` for arrays known to hold bits of the right length."""
-        return _labels(bits, np.asarray(self.subset, dtype=np.int32), np.int32(self.sign))
+        """`label` for arrays (..., n) known to hold bits; +1 or -1."""
+        members = np.asarray(self.subset, dtype=np.int32)
+        found: Array = _labels(bits, members, np.int32(self.sign))
+        return found
 
 
 @jax.jit
-def _labels(bits: Array, subset: Any, sign: Any) -> Int[Array, "..."]:
+def _labels(bits: Array, subset: Array, sign: Array) -> Int[Array, "..."]:
     odd = jnp.sum(bits[..., subset].astype(jnp.int32), axis=-1) % 2
-    return (sign * (1 - 2 * odd)).astype(jnp.int8)
+    return jnp.asarray(sign * (1 - 2 * odd)).astype(jnp.int8)
 
 
 def random_parity(
-    key: Any,
+    key: Key | np.ndarray,
     n: int,
     k: int,
     *,
     neighbours: bool = True,
     sign: int = 1,
     noise: float = 0.0,
-    bias: Any = 0.5,
+    bias: float | Sequence[float] = 0.5,
 ) -> Parity:
     """A uniformly random k-set B of n positions.
 
@@ -122,11 +100,20 @@ def random_parity(
         places = np.sort(generator.choice(n - k - 1, size=k - 1, replace=False))
         others = places + np.arange(k - 1) + 2
         subset = (int(generator.integers(n)) + np.append(0, others)) % n
-    return Parity(n, tuple(int(j) for j in subset), sign, noise, bias)
+    return Parity(n, tuple(int(j) for j in subset), sign, noise, checked_bias(bias, n))
+
+
+class ParityOptions(TypedDict, total=False):
+    """Options of `random_parity` beside n and k."""
+
+    neighbours: bool
+    sign: int
+    noise: float
+    bias: float | Sequence[float]
 
 
 def random_parities(
-    n: int, k: int, runs: int, *, key: Any = 0, first: int = 0, **options: Any
+    n: int, k: int, runs: int, *, key: Key = 0, first: int = 0, **options: Unpack[ParityOptions]
 ) -> tuple[Parity, ...]:
     """One random parity per run; run i uses fold_in(key, first + i), options as in
     `random_parity`.
@@ -136,7 +123,7 @@ def random_parities(
     """
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
-    base = jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
+    base = key if isinstance(key, Array) else jax.random.key(int(key))
     words = np.asarray(_target_words(base, first + np.arange(bucket(runs))))[:runs]
     return tuple(random_parity(each, n, k, **options) for each in words)
 
@@ -168,55 +155,9 @@ def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
     return representatives
 
 
-def _entropy(key: Any) -> list[int]:
-    if isinstance(key, numbers.Integral):
+def _entropy(key: Key | np.ndarray) -> list[int]:
+    """Words of a key, or of key data, that seed numpy's generator."""
+    if isinstance(key, int | np.integer):
         return [int(key)]
     words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
     return [int(word) for word in np.asarray(words).ravel()]
-
-
-def whole(name: str, value: Any) -> int:
-    """A whole number as an int, or one clear error."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} must be a whole number, got {value!r}")
-    return int(value)
-
-
-def checked_noise(noise: Any) -> float:
-    """A rate of label flips."""
-    if not (isinstance(noise, numbers.Real) and 0 <= float(noise) < 0.5):
-        raise ValueError(f"noise must be in [0, 0.5), got {noise!r}")
-    return float(noise)
-
-
-def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
-    """Positions among n, sorted, none twice."""
-    try:
-        members = sorted(whole("a position", j) for j in subset)
-    except TypeError:
-        raise ValueError(f"subset must be a sequence of positions, got {subset!r}") from None
-    if len(members) > n:
-        raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
-    for position in members:
-        if not 0 <= position < n:
-            raise ValueError(f"positions must be in 0..{n - 1}, got {position}")
-    for first, second in pairwise(members):
-        if first == second:
-            raise ValueError(f"positions must not repeat, got {first} twice")
-    return tuple(members)
-
-
-def checked_bias(bias: Any, n: int) -> float | tuple[float, ...]:
-    """P(x_j = 1): one number for all bits, or one per bit."""
-    try:
-        values = np.asarray(bias, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"bias must be numbers in (0, 1), got {bias!r}") from None
-    if values.shape not in ((), (n,)):
-        raise ValueError(f"bias must be one number or n={n} of them, got shape {values.shape}")
-    outside = values[~((values > 0) & (values < 1))]
-    if outside.size:
-        raise ValueError(f"bias must lie strictly between 0 and 1, got {float(outside.flat[0])}")
-    if values.ndim and np.ptp(values) > 0:
-        return tuple(values.tolist())
-    return float(values.flat[0])

@@ -1,17 +1,17 @@
 """Samples in streams of batches, and every input in chunks."""
 
-import numbers
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Num, UInt8, UInt32
+from jaxtyping import Array, Float, Int8, Num, UInt8, UInt32
 
+from paritylab.precision import AnyArray
 from paritylab.problem.junta import Junta
-from paritylab.problem.parity import Parity
+from paritylab.problem.parity import Key, Parity
 from paritylab.shapes import bucket
 
 
@@ -22,30 +22,31 @@ class Batch(NamedTuple):
     labels: Num[Array, " size"]
 
 
-def as_key(key: Any) -> Any:
+def as_key(key: Key) -> Array:
     """A jax key from an integer seed; a key passes unchanged."""
-    return jax.random.key(int(key)) if isinstance(key, numbers.Integral) else key
+    return key if isinstance(key, Array) else jax.random.key(int(key))
 
 
-def fold_keys(key: Any, numbers: Any) -> Any:
-    """One key per number, fold_in(key, number), in one compiled call."""
+def fold_keys(key: Array, numbers: np.ndarray) -> Array:
+    """fold_in(key, number) for every number (N,), as an array of N keys; one compiled call."""
     padded = np.resize(numbers, bucket(len(numbers)))
-    words: Any = np.asarray(_fold(key, padded))[: len(numbers)]
-    return jax.random.wrap_key_data(words)
+    words = np.asarray(_fold(key, padded))[: len(numbers)]
+    keys: Array = jax.random.wrap_key_data(jnp.asarray(words))
+    return keys
 
 
 @jax.jit
-def _fold(key: Any, numbers: Any) -> Any:
+def _fold(key: Array, numbers: Array) -> UInt32[Array, "N words"]:
     return jax.random.key_data(jax.vmap(partial(jax.random.fold_in, key))(numbers))
 
 
-def each_key(keys: Any) -> list[Any]:
+def each_key(keys: Array) -> list[Array]:
     """The keys of an array one by one, without compiling for its length."""
-    words: Any = np.asarray(jax.random.key_data(keys))
-    return [jax.random.wrap_key_data(each) for each in words]
+    words = np.asarray(jax.random.key_data(keys))
+    return [jax.random.wrap_key_data(jnp.asarray(each)) for each in words]
 
 
-def normals(key: Any, shape: tuple[int, ...], dtype: Any = None) -> np.ndarray:
+def normals(key: Key, shape: tuple[int, ...], dtype: type[np.floating] | None = None) -> np.ndarray:
     """What jax.random.normal draws; every number depends on its place alone, so a few sizes are
     compiled for all shapes.
 
@@ -58,7 +59,7 @@ def normals(key: Any, shape: tuple[int, ...], dtype: Any = None) -> np.ndarray:
     return np.asarray(drawn)[:size].reshape(shape)
 
 
-def sample(problem: Parity | Junta, key: Any, size: int) -> Batch:
+def sample(problem: Parity | Junta, key: Key, size: int) -> Batch:
     """`size` labelled samples of the problem.
 
     >>> sample(Parity(6, (0, 2)), key=0, size=4).bits.shape
@@ -73,7 +74,7 @@ def sample(problem: Parity | Junta, key: Any, size: int) -> Batch:
 
 
 def batches(
-    problem: Parity | Junta, key: Any, samples: int, batch_size: int = 65536
+    problem: Parity | Junta, key: Key, samples: int, batch_size: int = 65536
 ) -> Iterator[Batch]:
     """`samples` labelled samples as a stream of batches; only one batch is held at a time.
 
@@ -110,19 +111,25 @@ def binary_digits(indices: UInt32[Array, " size"], digits: int) -> UInt8[Array, 
     return ((indices[:, None] >> shifts[None, :]) & 1).astype(jnp.uint8)
 
 
-def draw_signs(key: Any, rows: int, n: int, dtype: Any = jnp.float32) -> Any:
+def draw_signs(key: Array, rows: int, n: int) -> Float[Array, "rows n"]:
     """`rows` strings of n fair signs, from packed random bits."""
     packed = packed_signs(key, rows, n)
-    return 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(dtype)
+    return 1 - 2 * jnp.unpackbits(packed, axis=1, count=n).astype(jnp.float32)
 
 
-def packed_signs(key: Any, rows: int, n: int) -> UInt8[Array, "rows bytes"]:
+def packed_signs(key: Array, rows: int, n: int) -> UInt8[Array, "rows bytes"]:
     """The bits behind `draw_signs`, eight to a byte, highest first; 1 stands for the sign -1."""
     return jax.random.bits(key, (rows, -(-n // 8)), jnp.uint8)
 
 
 @partial(jax.jit, static_argnums=(3, 4))
-def draw_bits(key: Any, probabilities: Any, noise: Any, size: int, uniform: bool) -> Any:
+def draw_bits(
+    key: Array,
+    probabilities: Float[AnyArray, " n"],
+    noise: Float[AnyArray, ""] | float,
+    size: int,
+    uniform: bool,
+) -> tuple[UInt8[Array, "size n"], Int8[Array, " size"]]:
     """`size` bit strings (size, n) and the signs ±1 by which label noise multiplies labels."""
     n = probabilities.shape[0]
     bits_key, noise_key = jax.random.split(key)

@@ -9,7 +9,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -276,15 +276,21 @@ def linear_approximation(rows: int = 2000, *, bits: int = 32, seed: int = 0) -> 
     return Planted(renamed, (replace(table.truth, target="state", subset=subset),))
 
 
-def _label_bits(generator: np.random.Generator, bits: np.ndarray, sign: int, noise: float) -> Any:
+def _label_bits(
+    generator: np.random.Generator, bits: np.ndarray, sign: int, noise: float
+) -> np.ndarray:
     """The parity of the bits of each row as a bit, flipped at random with chance `noise`."""
     parity = np.bitwise_xor.reduce(bits, axis=1) ^ (sign < 0)
     flipped = generator.random(len(bits)) < noise
-    return (parity.astype(bool) ^ flipped).astype(np.uint8)
+    return np.asarray(parity.astype(bool) ^ flipped, dtype=np.uint8)
 
 
 def _correlated(
-    generator: np.random.Generator, rows: int, n: int, bias: Any, correlation: float
+    generator: np.random.Generator,
+    rows: int,
+    n: int,
+    bias: float | Sequence[float],
+    correlation: float,
 ) -> np.ndarray:
     if not 0 <= correlation < 1:
         raise ValueError(f"correlation must be at least 0 and below 1, got {correlation}")

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.problem.parity import Parity, random_parity
+from paritylab.precision import AnyArray
+from paritylab.problem.parity import Key, Parity, random_parity
 from paritylab.problem.sampling import as_key, fold_keys
 
 
@@ -83,8 +83,10 @@ class ParityTree:
         return tree_tokens(jnp.asarray(signs), np.asarray(self.leaves))
 
 
-def tree_tokens(signs: Any, leaves: Any) -> Any:
-    """Input signs followed by all inner nodes; `leaves` may be traced."""
+def tree_tokens(
+    signs: Float[Array, "... n"], leaves: Int[AnyArray, " k"]
+) -> Float[Array, "... size"]:
+    """Input signs followed by all inner nodes; `leaves` (k,) may be traced."""
     rows, below = [signs], signs[..., leaves]
     while below.shape[-1] > 1:
         below = below[..., 0::2] * below[..., 1::2]
@@ -92,7 +94,7 @@ def tree_tokens(signs: Any, leaves: Any) -> Any:
     return jnp.concatenate(rows, axis=-1)
 
 
-def random_tree(key: Any, n: int, k: int) -> ParityTree:
+def random_tree(key: Key, n: int, k: int) -> ParityTree:
     """A tree over a uniformly random k-set, its leaves in increasing order.
 
     >>> random_tree(0, 16, 4).k
@@ -103,7 +105,7 @@ def random_tree(key: Any, n: int, k: int) -> ParityTree:
 
 
 def random_trees(
-    n: int, k: int, runs: int, *, key: Any = 0, first: int = 0
+    n: int, k: int, runs: int, *, key: Key = 0, first: int = 0
 ) -> tuple[ParityTree, ...]:
     """One random tree per run; run i uses fold_in(key, first + i).
 

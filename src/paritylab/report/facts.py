@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from paritylab.statistics import Rate
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: So many entries of a list are written out.
 LONG = 8
@@ -33,6 +35,24 @@ class Group(NamedTuple):
     facts: list[Fact]
 
 
+def as_rate(value: Any) -> Rate | None:
+    """The rate that an object of a row is, or None."""
+    if not isinstance(value, dict) or not {"successes", "runs"} <= set(value):
+        return None
+    return Rate(int(value["successes"]), int(value["runs"]))
+
+
+def as_interval(value: Any) -> str | None:
+    """A mean, a law or another number with its interval, as text; None for other objects."""
+    if not isinstance(value, dict) or not {"low", "high"} <= set(value):
+        return None
+    middle = value.get("value", value.get("exponent"))
+    if middle is None:
+        return None
+    count = f" of {number(value['runs'])}" if "runs" in value else ""
+    return f"{number(middle)} [{number(value['low'])}, {number(value['high'])}]{count}"
+
+
 def number(value: Any) -> str:
     """A value for people: four digits that matter, powers of ten written as such.
 
@@ -45,13 +65,18 @@ def number(value: Any) -> str:
         return f"{value:,}".replace("-", "−")
     if isinstance(value, float) and math.isfinite(value):
         return _float(value)
-    if isinstance(value, dict):
-        return "; ".join(f"{words(key)}: {number(entry)}" for key, entry in value.items())
+    return _compound(value) if isinstance(value, dict | list | tuple) else prose(str(value))
+
+
+def _compound(value: Any) -> str:
+    """A rate, a number with its interval, a table or a list as text."""
     if isinstance(value, list | tuple):
         shown = [number(entry) for entry in value[:LONG]]
         more = [f"… {len(value)} in all"] if len(value) > LONG else []
         return ", ".join([*shown, *more])
-    return prose(str(value))
+    rate = as_rate(value)
+    whole = str(rate) if rate is not None else as_interval(value)
+    return whole or "; ".join(f"{words(key)}: {number(entry)}" for key, entry in value.items())
 
 
 def _float(value: float) -> str:
@@ -95,17 +120,17 @@ def words(key: Any) -> str:
     return prose(str(key).replace("_", " "))
 
 
-def data(value: Any, name: str = "") -> Markup:
-    """A number as an element that also holds the row's own value; shares are percentages."""
+def data(value: Any) -> Markup:
+    """A number as an element that also holds the row's own value; a rate has its counts."""
     if isinstance(value, list | tuple):
-        shown = [data(entry, name) for entry in value[:LONG]]
+        shown = [data(entry) for entry in value[:LONG]]
         more = [f"… {len(value)} in all"] if len(value) > LONG else []
         return Markup(", ").join([*shown, *more])
+    if (rate := as_rate(value)) is not None:
+        return Markup('<data value="{}">{}</data>').format(repr(rate.value), str(rate))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return escape(number(value))
-    share = re.match(r"share|rate|how often", name) and 0 <= value <= 1
-    text = f"{100 * value:.3g}\u00a0%" if share else number(value)
-    return Markup('<data value="{}">{}</data>').format(repr(value), text)
+    return Markup('<data value="{}">{}</data>').format(repr(value), number(value))
 
 
 def groups(row: Row) -> tuple[list[Fact], list[Group]]:
@@ -133,38 +158,29 @@ def full_name(fact: Fact) -> str:
 
 
 def _is_simple(value: Any) -> bool:
-    return isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 20)
+    short_text = isinstance(value, str) and len(value) <= 20
+    return isinstance(value, int | float) or short_text or as_rate(value) is not None
 
 
 def _facts(row: Row) -> Iterator[Fact]:
     measured, predicted = row["measured"], row["predicted"]
-    bases = [_split(key)[0] for key in measured]
-    for key, value in measured.items():
-        name, case = _split(key)
-        if bases.count(name) < 2:
-            name, case = str(key), ""
-        said = predicted.get(key, predicted.get(name))
-        if isinstance(value, dict):
-            for case, entry in _cases(value):
-                told = said.get(case) if isinstance(said, dict) else said
-                yield Fact(words(key), words(case), entry, told)
-        else:
-            yield Fact(words(name), words(case), value, said)
-    for key, value in predicted.items():
-        if key not in measured and key not in bases:
-            yield Fact(words(key), "", None, value)
+    for name, value in measured.items():
+        said = predicted.get(name)
+        for case, entry in _cases(value):
+            told = said.get(case) if isinstance(said, dict) else said
+            yield Fact(words(name), words(case), entry, told)
+    for name, value in predicted.items():
+        if name not in measured:
+            yield Fact(words(name), "", None, value)
 
 
-def _cases(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _cases(value: Any) -> Iterator[tuple[str, Any]]:
     """The numbers of a table of any depth, each with the names on its way."""
+    is_table = isinstance(value, dict) and as_rate(value) is None and as_interval(value) is None
+    if not is_table:
+        yield "", value
+        return
     for name, entry in value.items():
-        if isinstance(entry, dict):
-            yield from ((f"{name}, {inner}", each) for inner, each in _cases(entry))
-        else:
-            yield str(name), entry
-
-
-def _split(key: str) -> tuple[str, str]:
-    """The name and the case of "risk at the start, n = 8, k = 2"."""
-    found = re.fullmatch(r"(.+?), ([^,=]+ = .+)", str(key), re.DOTALL)
-    return (found[1], found[2]) if found else (str(key), "")
+        yield from (
+            (f"{name}, {inner}" if inner else str(name), each) for inner, each in _cases(entry)
+        )

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab.claims.engine.rows import checked_row, verdict_note, verdict_word
 from paritylab.claims.engine.verdict import Status
 from paritylab.files import write_atomically
 from paritylab.report import facts, view
@@ -21,20 +22,6 @@ from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
-
-#: Keys without which a row cannot be shown, with their types.
-_NEEDED: dict[str, type] = {"id": str, "paper": str, "title": str, "statement": str, "status": str}
-#: What a row may lack, and what is shown instead.
-_OPTIONAL: dict[str, Any] = {
-    **dict.fromkeys(("source", "expected", "instead", "evidence", "margin", "interval", "runs")),
-    **dict.fromkeys(("seed", "counterexample", "seconds", "effort", "device", "found")),
-    "finding": "",
-    "measured": {},
-    "predicted": {},
-    "settings": {},
-    "series": {},
-    "versions": {},
-}
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -51,32 +38,15 @@ def read_rows(path: str | Path) -> list[Row]:
     if not isinstance(rows, list):
         raise ValueError(f"{path} must hold a list of rows, got {type(rows).__name__}")
     try:
-        return [_complete(row, f"row {index}") for index, row in enumerate(rows)]
+        return [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _complete(row: Any, name: str) -> Row:
-    """The row with every key the page asks for; a row that cannot be shown is refused by name."""
-    if not isinstance(row, dict):
-        raise ValueError(f"{name} must be an object, got {type(row).__name__}")
-    name = f"{name} ({row['id']})" if "id" in row else name
-    missing = [key for key in _NEEDED if row.get(key) is None]
-    if missing:
-        raise ValueError(f"{name} lacks {', '.join(missing)}")
-    kept = {key: value for key, value in row.items() if value is not None}
-    full = {**_OPTIONAL, **kept}
-    for key in (*_NEEDED, *_OPTIONAL):
-        kind = _NEEDED.get(key) or type(_OPTIONAL[key])
-        if kind in (str, dict) and not isinstance(full[key], kind):
-            raise ValueError(f"{name}: {key} must be a {kind.__name__}, got {full[key]!r}")
-    if full["status"] not in list(Status):
-        raise ValueError(f"{name} has the unknown status {full['status']!r}")
-    # Rows of earlier versions keep both sentences among the measured numbers.
-    full["measured"] = dict(full["measured"])
-    for key in ("finding", "instead"):
-        full[key] = full["measured"].pop(key, None) or full[key]
-    return full
+def shown_row(row: Any, name: str) -> Row:
+    """A row with all that the page asks for."""
+    full = checked_row(row, name)
+    return {"found": None, **full, "word": verdict_word(full), "note": verdict_note(full)}
 
 
 def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiagram] = ()) -> Path:
@@ -85,7 +55,7 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     phases: diagrams of sweeps, for a tab of their own.
     """
     folder = Path(folder)
-    rows = [_complete(row, f"row {index}") for index, row in enumerate(rows)]
+    rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     text = _render(rows, folder, phases)
     try:
         folder.mkdir(parents=True, exist_ok=True)

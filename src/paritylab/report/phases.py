@@ -27,7 +27,7 @@ _LEARNERS = {
     "anneal": "annealed heads",
     "one-step": "one step on random positions",
     "correlation": "search over all sets",
-    "attention": "heads on rows",
+    "attention-on-rows": "heads on rows",
 }
 
 

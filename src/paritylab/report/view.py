@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from paritylab.claims.engine.figures import TABS
+from paritylab.claims.engine.rows import tally
 from paritylab.claims.engine.sources import PAPERS
 from paritylab.claims.engine.verdict import Evidence, Status
 from paritylab.claims.errata import ERRATA, Erratum
@@ -30,13 +30,6 @@ LEADING = {
 }
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
-_COUNTED = {
-    "holds": ("holds as stated", "hold as stated"),
-    "corrected": ("holds with a correction", "hold with a correction"),
-    "refuted": ("is refuted", "are refuted"),
-    "undecided": ("is undecided", "are undecided"),
-    "failed": ("failed to run", "failed to run"),
-}
 
 
 class Headline(NamedTuple):
@@ -89,20 +82,11 @@ def headlines(rows: list[Row]) -> list[Headline]:
     papers = dict.fromkeys(row["paper"] for row in rows)
     for paper in sorted(papers, key=lambda p: order.index(p) if p in order else len(order)):
         mine = [row for row in rows if row["paper"] == paper]
-        counts = Counter(row["status"] for row in mine)
         name = PAPERS.get(paper, "")
         made.append(
-            Headline(paper, name, links.paper_address(paper), _counted(counts), _lead(paper, mine))
+            Headline(paper, name, links.paper_address(paper), f"{tally(mine)}.", _lead(paper, mine))
         )
     return made
-
-
-def _counted(counts: Counter[str]) -> str:
-    """Of 22 statements 3 hold as stated, 14 hold with a correction and 5 are refuted."""
-    parts = [f"{counts[s]} {_COUNTED[s][counts[s] > 1]}" for s in _COUNTED if counts[s]]
-    listed = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
-    total = counts.total()
-    return f"Of {total} statements {listed}." if total > 1 else f"The one statement {listed[2:]}."
 
 
 def _lead(paper: str, rows: list[Row]) -> Row | None:

@@ -4,7 +4,6 @@ import math
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,25 +11,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from paritylab.models.protocol import parameters_of, with_parameters
+from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits
 from paritylab.risk.result import (
-    Model,
     Risk,
     RiskGradient,
     check_predicts,
     outer_derivatives,
     predictions,
 )
-from paritylab.risk.routes.targets import labels_at, target_of
+from paritylab.risk.routes.targets import JuntaTarget, Target, labels_at, target_of
 
 #: Largest n that enumeration accepts: 2^26 inputs take about a minute on two cores.
 MAX_BITS = 26
 
 _CHUNK_BITS = 14
+
+#: From the parameters and the number of a chunk to its sums and their gradient.
+_Visit = Callable[[object, Array], tuple[tuple[Array, Array], object]]
 
 
 def enumerated_risk(
@@ -77,13 +78,16 @@ def _enumerated(
 
 
 @eqx.filter_jit
-def _sum_over_inputs(model: Any, target: Any, noise: Any, loss: Loss, with_gradient: bool) -> Any:
+def _sum_over_inputs(
+    model: Model, target: Target | JuntaTarget, noise: float, loss: Loss, with_gradient: bool
+) -> tuple[Array, Array, object]:
+    """E[statistic], the largest |statistic|, and the gradient of the mean as a tree, or ()."""
     probabilities = target.probabilities
     n = probabilities.shape[0]
     low = min(n, _CHUNK_BITS)
     low_digits = binary_digits(jnp.arange(1 << low, dtype=jnp.uint32), low)
 
-    def chunk_mean(parameters: Any, prefix: Any) -> tuple[Array, Array]:
+    def chunk_mean(parameters: object, prefix: Array) -> tuple[Array, Array]:
         high_digits = binary_digits(prefix[None].astype(jnp.uint32), n - low)
         high_digits = jnp.broadcast_to(high_digits, (1 << low, n - low))
         bits = jnp.concatenate([low_digits, high_digits], axis=1).astype(jnp.result_type(float))
@@ -94,11 +98,13 @@ def _sum_over_inputs(model: Any, target: Any, noise: Any, loss: Loss, with_gradi
 
     parameters = parameters_of(model)
     if with_gradient:
-        visit: Callable[..., Any] = jax.value_and_grad(chunk_mean, has_aux=True)
+        visit: _Visit = jax.value_and_grad(chunk_mean, has_aux=True)
     else:
         visit = partial(_without_gradient, chunk_mean)
 
-    def add(totals: Any, prefix: Any) -> tuple[Any, None]:
+    def add(
+        totals: tuple[Array, Array, object], prefix: Array
+    ) -> tuple[tuple[Array, Array, object], None]:
         mean, largest, gradient = totals
         (part, part_largest), part_gradient = visit(parameters, prefix)
         gradient = jax.tree.map(jnp.add, gradient, part_gradient)
@@ -110,5 +116,7 @@ def _sum_over_inputs(model: Any, target: Any, noise: Any, loss: Loss, with_gradi
     return totals
 
 
-def _without_gradient(function: Callable[..., Any], parameters: Any, prefix: Any) -> Any:
+def _without_gradient(
+    function: Callable[[object, Array], tuple[Array, Array]], parameters: object, prefix: Array
+) -> tuple[tuple[Array, Array], object]:
     return function(parameters, prefix), ()

@@ -1,7 +1,7 @@
 """Population risks of many runs at once, each with its error and all with their kind."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,7 +18,7 @@ from paritylab.risk.result import Kind
 from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.case import Statistic
 from paritylab.risk.routes.targets import target_of
-from paritylab.risk.table import ROUTES
+from paritylab.risk.table import ROUTES, ManyRoute
 from paritylab.shapes import bucket
 
 #: Floats that one compiled call may hold at a time.
@@ -54,11 +54,11 @@ def population_risks(
     >>> bool(np.all(risks.values < 1e-9))
     True
     """
-    weights, own = _weights_and_readouts(models, readout)
+    weights, named = _weights_and_readouts(models, readout)
     targets = [problems] * len(weights) if isinstance(problems, Parity | Junta) else list(problems)
     _check(weights, targets)
     own = [
-        default_readout(t) if link is None else link for link, t in zip(own, targets, strict=True)
+        default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
     ]
     if len({(problem.k, type(problem)) for problem in targets}) == 1 and _all_equal(own):
         statistic = checked_statistic(own[0], loss, targets)
@@ -66,7 +66,7 @@ def population_risks(
             row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
         )
         module = next(fitting).module
-        if hasattr(module, "many"):
+        if isinstance(module, ManyRoute):
             return _compiled(module, statistic, weights, targets)
     found = [
         risk_of_weights(row, target, checked_statistic(link, loss, [target]), tolerance)[1]
@@ -77,19 +77,21 @@ def population_risks(
     return Risks(values, errors, "exact" if exact else "numerical")
 
 
-def _all_equal(readouts: list[Any]) -> bool:
+def _all_equal(readouts: Sequence[str | Readout]) -> bool:
     different = {id(each): each for each in readouts}
     return len(different) == 1 or bool(eqx.tree_equal(*different.values()))
 
 
 def _weights_and_readouts(
-    models: Any, readout: str | Readout | None
+    models: Sequence[HeadAttention] | np.ndarray, readout: str | Readout | None
 ) -> tuple[Float[np.ndarray, "runs n"], list[str | Readout | None]]:
     """Weights of every run in float64, and the readout of every run."""
     if isinstance(models, Sequence) and all(isinstance(model, HeadAttention) for model in models):
         if len({model.code.n for model in models}) != 1:
             raise ValueError("the models of one call need equal n, and there must be at least one")
-        own = [model.readout if readout is None else readout for model in models]
+        own: list[str | Readout | None] = [
+            model.readout if readout is None else readout for model in models
+        ]
         return _weights_of_all(models), own
     weights = np.asarray(models, dtype=np.float64)
     if weights.ndim != 2 or not len(weights):
@@ -110,13 +112,14 @@ def _weights_of_all(models: Sequence[HeadAttention]) -> Float[np.ndarray, "runs 
         return np.asarray(_weights_of_stacked(every), np.float64)[: len(models)]
 
 
-def _is_array(leaf: Any) -> bool:
+def _is_array(leaf: object) -> bool:
     return isinstance(leaf, jax.Array | np.ndarray)
 
 
 @eqx.filter_jit
 def _weights_of_stacked(models: HeadAttention) -> Float[jax.Array, "runs n"]:
-    return eqx.filter_vmap(lambda model: model.weights())(models)
+    found: jax.Array = eqx.filter_vmap(lambda model: model.weights())(models)
+    return found
 
 
 def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]) -> None:
@@ -138,7 +141,7 @@ def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]) 
 
 
 def _compiled(
-    module: Any,
+    module: ManyRoute,
     statistic: Statistic,
     weights: Float[np.ndarray, "runs n"],
     targets: list[Parity | Junta],

@@ -1,17 +1,15 @@
 """The population risk as a function that compiled training loops can differentiate."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import jax
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Readout, as_readout
 from paritylab.precision import float64
-from paritylab.problem.losses import Loss, as_loss
-from paritylab.risk.routes.case import statistic_of
+from paritylab.problem.losses import Loss, Pointwise, as_loss
+from paritylab.risk.routes.case import RiskInLoop, statistic_of
 from paritylab.risk.routes.targets import (
     JuntaTarget,
     Labels,
@@ -42,17 +40,19 @@ class WeightRisk:
     trained model is worth.
     """
 
-    risk: Callable[[Float[Array, " n"], Any], Float[Array, ""]]
+    risk: RiskInLoop
     route: str
     error: float
 
-    def __call__(self, weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+    def __call__(
+        self, weights: Float[Array, " n"], target: Target | JuntaTarget
+    ) -> Float[Array, ""]:
         return self.risk(weights, target)
 
 
 def weight_risk(
     readout: str | Readout,
-    loss: Any,
+    loss: str | Loss | Pointwise,
     n: int,
     k: int,
     *,
@@ -79,8 +79,8 @@ def _weight_risk(
     with float64(), jax.ensure_compile_time_eval():
         statistic = statistic_of(readout, loss, k, labels)
         row = route_in_loop(statistic, n, route)
-        looped = row.module.looped(statistic, n)
-    return WeightRisk(looped.risk, row.name, looped.error)
+        in_loop = row.module.in_loop(statistic, n)
+    return WeightRisk(in_loop.risk, row.name, in_loop.error)
 
 
 _once = lru_cache(maxsize=256)(_weight_risk)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,17 +9,17 @@ import numpy as np
 
 from paritylab.models import HeadAttention, as_readout, default_readout
 from paritylab.models.readouts import Readout
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
-from paritylab.risk.routes.case import Case, Found, Statistic, statistic_of
+from paritylab.risk.routes.case import Case, RouteRisk, Statistic, statistic_of
 from paritylab.risk.routes.targets import labels_of
 from paritylab.risk.table import route_once
 
 
 def population_risk(
-    attention: Any,
+    attention: AnyArray | HeadAttention,
     problem: Parity | Junta,
     *,
     readout: str | Readout | None = None,
@@ -44,11 +43,11 @@ def population_risk(
     >>> print(f"{risk.value:.4f} by {risk.route}")
     7.9096 by lattice
     """
-    return _population(attention, problem, readout, loss, tolerance, route, False).risk
+    return _population(attention, problem, readout, loss, tolerance, route, False)[0]
 
 
 def population_gradient(
-    attention: Any,
+    attention: AnyArray | HeadAttention,
     problem: Parity | Junta,
     *,
     readout: str | Readout | None = None,
@@ -56,50 +55,69 @@ def population_gradient(
     tolerance: float = 1e-6,
     route: str = "auto",
 ) -> RiskGradient:
-    """The risk and its gradient with respect to the attention matrix, shape (heads, n)."""
-    return _population(attention, problem, readout, loss, tolerance, route, True)
+    """The risk and its gradient with respect to the attention matrix, shape (heads, n).
+
+    Arguments as in `population_risk`.
+    """
+    risk, gradient, error = _population(attention, problem, readout, loss, tolerance, route, True)
+    assert gradient is not None
+    return RiskGradient(risk, gradient, error)
 
 
-def model_gradient(model: HeadAttention, problem: Parity | Junta, **options: Any) -> RiskGradient:
+def model_gradient(
+    model: HeadAttention,
+    problem: Parity | Junta,
+    *,
+    loss: str | Loss | Pointwise = "squared_hinge",
+    tolerance: float = 1e-6,
+    route: str = "auto",
+) -> RiskGradient:
     """The risk of a k-head model over all inputs and its gradient in the model's own parameters.
 
-    model: a `HeadAttention` with soft attention; its readout is used. Options as above.
+    model: a `HeadAttention` with soft attention; its readout is used. Other arguments as in
+    `population_risk`.
     """
     with float64():
         attention, pull_back = jax.vjp(
             lambda p: model.with_parameters(p).attention(), jnp.asarray(model.parameters())
         )
-        found = population_gradient(attention, problem, readout=model.readout, **options)
+        found = population_gradient(
+            attention,
+            problem,
+            readout=model.readout,
+            loss=loss,
+            tolerance=tolerance,
+            route=route,
+        )
         (gradient,) = pull_back(jnp.asarray(found.gradient))
         return RiskGradient(found.risk, np.asarray(gradient))
 
 
 def _population(
-    attention: Any,
+    attention: AnyArray | HeadAttention,
     problem: Parity | Junta,
     readout: str | Readout | None,
     loss: str | Loss | Pointwise,
     tolerance: float,
     route: str,
     slopes: bool,
-) -> RiskGradient:
+) -> tuple[Risk, np.ndarray | None, np.ndarray | None]:
+    """The risk, its gradient in the attention (heads, n) if slopes are asked for, its error."""
     if isinstance(attention, HeadAttention):
         readout = attention.readout if readout is None else readout
         with float64():
             attention = attention.attention()
-    attention = _checked(attention, problem)
-    heads = attention.shape[0]
-    weights = attention.sum(axis=0) * (problem.k / heads)
+    shares = _checked(attention, problem)
+    heads = shares.shape[0]
+    weights = shares.sum(axis=0) * (problem.k / heads)
     statistic = checked_statistic(readout, loss, [problem])
     found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes)
     if found.slopes is None:
-        return RiskGradient(risk, None)
+        return risk, None, None
     scale = problem.k / heads
-    gradient = np.broadcast_to(np.asarray(found.slopes) * scale, attention.shape)
+    gradient = np.broadcast_to(np.asarray(found.slopes) * scale, shares.shape)
     error = found.slopes_error
-    return RiskGradient(
-        risk, gradient, None if error is None else np.full(attention.shape, error * scale)
-    )
+    return risk, gradient, None if error is None else np.full(shares.shape, error * scale)
 
 
 def checked_statistic(
@@ -123,7 +141,7 @@ def risk_of_weights(
     tolerance: float,
     route: str = "auto",
     slopes: bool = False,
-) -> tuple[Found, Risk]:
+) -> tuple[RouteRisk, Risk]:
     """The risk at weights g ≥ 0 (n,), Σ g = k up to float32 rounding, by the table of routes."""
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance}")
@@ -138,16 +156,16 @@ def risk_of_weights(
     return found, Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")
 
 
-def _checked(attention: Any, problem: Parity | Junta) -> np.ndarray:
-    attention = np.asarray(attention, dtype=np.float64)
-    if attention.ndim != 2 or attention.shape[1] != problem.n:
-        raise ValueError(f"attention must have shape (heads, n={problem.n}), got {attention.shape}")
+def _checked(attention: AnyArray, problem: Parity | Junta) -> np.ndarray:
+    shares = np.asarray(attention, dtype=np.float64)
+    if shares.ndim != 2 or shares.shape[1] != problem.n:
+        raise ValueError(f"attention must have shape (heads, n={problem.n}), got {shares.shape}")
     if problem.k < 1:
         raise ValueError("the model needs a parity set with at least one position, got k=0")
-    if not np.all(attention >= 0):
+    if not np.all(shares >= 0):
         raise ValueError("attention must be nonnegative and finite; found a negative entry or NaN")
-    sums = attention.sum(axis=1)
+    sums = shares.sum(axis=1)
     worst = sums[np.argmax(np.abs(sums - 1))]
     if not abs(worst - 1) < 1e-5:
         raise ValueError(f"every row of attention must sum to 1, got a row that sums to {worst}")
-    return attention
+    return shares

@@ -57,19 +57,22 @@ def outer_derivatives(loss: Loss, mean: float) -> tuple[float, float, float]:
 
 
 @lru_cache(maxsize=64)
-def _compiled_outer(loss: Loss) -> Callable[..., Any]:
+def _compiled_outer(loss: Loss) -> Callable[[np.floating], tuple[Array, Array, Array]]:
     first = jax.grad(loss.outer)
-    return jax.jit(lambda mean: (loss.outer(mean), first(mean), jax.grad(first)(mean)))
+    compiled: Callable[[np.floating], tuple[Array, Array, Array]] = jax.jit(
+        lambda mean: (loss.outer(mean), first(mean), jax.grad(first)(mean))
+    )
+    return compiled
 
 
 def predictions(model: Model, bits: AnyArray) -> Array:
     """Predictions for a batch of bit strings; the model sees one at a time."""
-    return jax.vmap(model)(bits.astype(jnp.result_type(float)))
+    return jax.vmap(model)(jnp.asarray(bits, jnp.result_type(float)))
 
 
-def check_predicts(model: Any, n: int) -> None:
+def check_predicts(model: object, n: int) -> None:
     """A clear error when the model does not map one string of n bits to one number."""
-    if not callable(model) and np.ndim(model):
+    if not callable(model) and np.asarray(model).ndim:
         raise ValueError(
             f"expected a model of one bit string, got {type(model).__name__}; "
             "for an attention matrix use population_risk"

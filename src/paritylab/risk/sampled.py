@@ -1,7 +1,7 @@
 """Risk and gradient from random samples, with standard errors."""
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from paritylab.models.protocol import parameters_of, with_parameters
+from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, batches
 from paritylab.problem.losses import Loss, Pointwise, as_loss
+from paritylab.problem.parity import Key
 from paritylab.risk.result import (
-    Model,
     Risk,
     RiskGradient,
     check_predicts,
@@ -29,7 +29,7 @@ def sampled_risk(
     loss: str | Loss | Pointwise = "squared_hinge",
     *,
     samples: int = 100_000,
-    key: Any = 0,
+    key: Key = 0,
     batch_size: int = 65536,
 ) -> Risk:
     """The risk as a mean over fresh samples; `.error` is one standard error.
@@ -55,7 +55,7 @@ def sampled_gradient(
     loss: str | Loss | Pointwise = "squared_hinge",
     *,
     samples: int = 100_000,
-    key: Any = 0,
+    key: Key = 0,
     batch_size: int = 4096,
 ) -> RiskGradient:
     """The risk and its gradient from fresh samples, with standard errors of both.
@@ -94,8 +94,8 @@ def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
 
 
 def _delta_method(
-    loss: Loss, sizes: np.ndarray, means: np.ndarray, gradients: list[Any]
-) -> tuple[Any, Any]:
+    loss: Loss, sizes: np.ndarray, means: np.ndarray, gradients: list[object]
+) -> tuple[object, object]:
     """Gradient of outer(mean) and its standard error, linearised batch by batch."""
     share = sizes / sizes.sum()
     mean = float(share @ means)
@@ -103,7 +103,7 @@ def _delta_method(
 
     correction = len(sizes) / (len(sizes) - 1)
 
-    def combine(parts: Any) -> tuple[Any, Any]:
+    def combine(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         stacked = np.stack(parts)
         per_batch = (-1,) + (1,) * (stacked.ndim - 1)
         average = np.tensordot(share, stacked, axes=1)
@@ -120,19 +120,21 @@ def _delta_method(
 
 
 def _statistics(
-    parameters: Any, model: Any, bits: Any, labels: Any, loss: Loss
+    parameters: object, model: Model, bits: Array, labels: Array, loss: Loss
 ) -> tuple[Array, Array]:
     statistic = loss.pointwise(labels, predictions(with_parameters(model, parameters), bits))
     return jnp.sum(statistic), jnp.sum(statistic**2)
 
 
 @eqx.filter_jit
-def _sums(model: Any, bits: Any, labels: Any, loss: Loss) -> tuple[Array, Array]:
+def _sums(model: Model, bits: Array, labels: Array, loss: Loss) -> tuple[Array, Array]:
     return _statistics(parameters_of(model), model, bits, labels, loss)
 
 
 @eqx.filter_jit
-def _sums_and_gradient(model: Any, bits: Any, labels: Any, loss: Loss) -> tuple[Array, Array, Any]:
+def _sums_and_gradient(
+    model: Model, bits: Array, labels: Array, loss: Loss
+) -> tuple[Array, Array, object]:
     sums = jax.value_and_grad(_statistics, has_aux=True)
     (total, squares), gradient = sums(parameters_of(model), model, bits, labels, loss)
     return total, squares, gradient

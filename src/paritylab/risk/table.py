@@ -5,26 +5,40 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+from jaxtyping import Float
+
+from paritylab.precision import AnyArray
 from paritylab.risk.routes import cosine, enumeration, fourier, half_sums, kinked, lattice
-from paritylab.risk.routes.case import Case, Found, Looped, Statistic
+from paritylab.risk.routes.case import Case, LoopRisk, RouteRisk, Statistic
+from paritylab.risk.routes.targets import JuntaTarget, Target
 
 
 @runtime_checkable
 class RouteModule(Protocol):
-    """What a module of routes/ offers.
-
-    Modules that serve many runs in one compiled call also have
-    `many(statistic, weights, targets) -> (values, errors)`.
-    """
+    """What a module of routes/ offers."""
 
     def applies(self, statistic: Statistic, case: Case | None = None) -> bool:
         """Whether the route can serve the statistic, and this case of it."""
 
-    def risk(self, case: Case) -> Found:
+    def risk(self, case: Case) -> RouteRisk:
         """The risk at fixed weights."""
 
-    def looped(self, statistic: Statistic, n: int) -> Looped:
+    def in_loop(self, statistic: Statistic, n: int) -> LoopRisk:
         """The risk as a function for compiled loops."""
+
+
+@runtime_checkable
+class ManyRoute(RouteModule, Protocol):
+    """A route that serves many runs in one compiled call."""
+
+    def many(
+        self,
+        statistic: Statistic,
+        weights: Float[AnyArray, "runs n"],
+        targets: Target | JuntaTarget,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values and errors (runs,); the targets are stacked along a first axis of runs."""
 
 
 @dataclass(frozen=True)

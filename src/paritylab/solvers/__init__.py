@@ -7,10 +7,11 @@ from paritylab.solvers.learners import (
     Auto,
     Correlation,
     Elimination,
-    Meeting,
+    MeetInTheMiddle,
     Restarts,
     Walsh,
 )
+from paritylab.solvers.outcome import Conclusion, Search, Size, Step, Stop
 from paritylab.solvers.power import detectable_noise, rows_needed, support_power
 from paritylab.solvers.solving import METHODS, solve
 
@@ -19,11 +20,16 @@ __all__ = [
     "Answer",
     "AttentionOnRows",
     "Auto",
+    "Conclusion",
     "Correlation",
     "Elimination",
-    "Meeting",
+    "MeetInTheMiddle",
     "Restarts",
+    "Search",
+    "Size",
     "Solutions",
+    "Step",
+    "Stop",
     "Walsh",
     "contradicting_rows",
     "detectable_noise",

@@ -7,14 +7,13 @@ from paritylab.solvers.elimination import clean
 from paritylab.solvers.growth import (
     by_growing_size,
     grown,
-    largest,
     possible_sizes,
-    sizes_text,
     split_seconds,
     supported,
 )
-from paritylab.solvers.judge import Outcome, Task
-from paritylab.solvers.meet_in_the_middle import affordable, fitting_subsets
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.meet_in_the_middle import fitting_by_size
+from paritylab.solvers.outcome import Step, Stop
 from paritylab.solvers.random_parts import affordable_noise, random_rows, restarts
 from paritylab.solvers.walsh import walsh
 
@@ -28,53 +27,47 @@ EXHAUSTIVE = ("walsh", "correlation")
 SOME_NOISE = 0.005
 
 
-def auto(task: Task) -> Outcome:
+def auto(task: Task) -> Candidates:
     """The first method that supports a subset, or all that was searched."""
-    table, done = task.table, list[Outcome]()
-    shape = f"{table.rows} rows of {table.distinct} distinct columns"
-    for step in (_clean_many_rows, _every_subset, _quick_sizes, _clean_few_rows):
-        outcome = step(task)
-        if outcome is None:
+    done: list[Candidates] = []
+    for method in (_clean_many_rows, _every_subset, _quick_sizes, _clean_few_rows):
+        made = method(task)
+        if made is None:
             continue
-        done.append(outcome)
-        if supported(task, outcome.subsets) is not None:
-            return outcome._replace(reason=f"{shape}: {outcome.reason}")
-        if outcome.method in EXHAUSTIVE and outcome.complete:
-            return _nothing(done, shape)
-    last = next(each for each in done if each.method == "correlation")
-    for outcome in _longer(task, last):
-        if supported(task, outcome.subsets) is not None:
-            return outcome._replace(reason=f"{shape}: {outcome.reason}")
-        done.append(outcome)
-        if outcome.method == "correlation":
-            done.remove(last)
-    return _nothing(done, shape)
+        done.append(made)
+        last = made.steps[-1]
+        exhaustive = last.method in EXHAUSTIVE and last.complete
+        if exhaustive or supported(task, made.subsets) is not None:
+            return _together(done)
+    first = next(each for each in done if each.steps[-1].method == "correlation")
+    for made in _longer(task, first):
+        if made.steps[-1].method == "correlation":
+            # It went on where the first look ended.
+            done.remove(first)
+        done.append(made)
+        if supported(task, made.subsets) is not None:
+            break
+    return _together(done)
 
 
-def _longer(task: Task, last: Outcome) -> Iterator[Outcome]:
+def _longer(task: Task, first: Candidates) -> Iterator[Candidates]:
     """What takes more than a moment: random rows, then the sizes that they could not rule out."""
-    drawn = _little_noise(task, last)
+    drawn = _little_noise(task, first.steps[-1].largest + 1)
     if drawn is not None:
         yield drawn
     if task.left > 0:
         many = task.table.rows > task.table.distinct + 1
         covered = (drawn.covered if drawn is not None else 0.0) if many else -1.0
-        yield by_growing_size(task, math.inf, last, covered)[0]
+        yield by_growing_size(task, math.inf, first, covered)
 
 
-def _nothing(done: list[Outcome], shape: str) -> Outcome:
-    """Everything that was searched, as one outcome."""
-    tried = [each for each in done if each.searched != "nothing"] or done
-    return Outcome(
-        [subset for each in tried for subset in each.subsets],
-        "+".join(dict.fromkeys(each.method for each in tried)),
-        "; ".join(each.searched for each in tried),
-        f"{shape}: no method found a subset that reaches the level",
-        all(each.complete for each in tried),
-    )
+def _together(done: list[Candidates]) -> Candidates:
+    """Everything that was searched, in order."""
+    subsets = [subset for each in done for subset in each.subsets]
+    return Candidates(subsets, tuple(step for each in done for step in each.steps))
 
 
-def _clean_many_rows(task: Task) -> Outcome | None:
+def _clean_many_rows(task: Task) -> Candidates | None:
     """More rows than columns: elimination sees at once whether a parity fits all."""
     table = task.table
     if table.rows <= table.distinct + 1 or table.distinct**2 * table.rows / 5e10 > task.left:
@@ -82,7 +75,7 @@ def _clean_many_rows(task: Task) -> Outcome | None:
     return clean(task)
 
 
-def _every_subset(task: Task) -> Outcome | None:
+def _every_subset(task: Task) -> Candidates | None:
     """Few columns: every subset of any size."""
     n, size = task.table.distinct, task.k
     if n > SOME_COLUMNS or 2**n * 2e-7 > task.left:
@@ -93,15 +86,15 @@ def _every_subset(task: Task) -> Outcome | None:
     return found._replace(subsets=grown(task, found.subsets))
 
 
-def _quick_sizes(task: Task) -> Outcome | None:
+def _quick_sizes(task: Task) -> Candidates | None:
     """Subsets of growing size, each if it takes no longer than about a second."""
     sizes = possible_sizes(task)
     if sizes[0] > 2 and split_seconds(task, sizes[0]) > PATIENCE:
-        return Outcome([], "correlation", "nothing", "too many subsets for a first look", False)
-    return by_growing_size(task, PATIENCE)[0]
+        return Candidates([], (Step("correlation", Stop.TOO_MANY),))
+    return by_growing_size(task, PATIENCE)
 
 
-def _clean_few_rows(task: Task) -> Outcome | None:
+def _clean_few_rows(task: Task) -> Candidates | None:
     """Sizes too large for correlation, should every row be right."""
     table = task.table
     beyond = [
@@ -112,35 +105,18 @@ def _clean_few_rows(task: Task) -> Outcome | None:
     drawn = restarts(task, min(task.left / 4, 2 * PATIENCE))
     if supported(task, drawn.subsets) is not None:
         return drawn
-    found, reached = list(drawn.subsets), list[int]()
-    for size in beyond:
-        if not affordable(task, size, task.left / 4):
-            break
-        fits, _ = fitting_subsets(task, size)
-        found += fits
-        reached.append(size)
-        if supported(task, found) is not None:
-            break
-    if not reached:
-        return drawn._replace(complete=False)
-    text = sizes_text(reached)
-    return Outcome(
-        found,
-        "meeting",
-        f"all subsets of {text} that fit every row; {drawn.searched}",
-        f"fewer rows than columns, and of all subsets of {text} few fit every row",
-        len(reached) == len(beyond),
-    )
+    met = fitting_by_size(task, beyond, lambda: task.left / 4)
+    return Candidates(drawn.subsets + met.subsets, drawn.steps + met.steps)
 
 
-def _little_noise(task: Task, last: Outcome) -> Outcome | None:
+def _little_noise(task: Task, size: int) -> Candidates | None:
     """More rows than columns: random rows, if they could be right at some noise worth a try.
 
-    last: the search of small sizes; what it has seen need not come out again.
+    size: the smallest that has not been searched; what was need not come out again.
     """
     table, seconds = task.table, task.left / 4
     if table.rows < 1.1 * table.distinct + 20 or table.distinct > 1000:
         return None
     if affordable_noise(task, seconds) < SOME_NOISE:
         return None
-    return random_rows(task, seconds, task.k or largest(last) + 1)
+    return random_rows(task, seconds, task.k or size)

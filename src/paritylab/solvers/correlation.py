@@ -19,7 +19,7 @@ import numpy as np
 SIDE, BLOCK, WIDE = 1 << 24, 1 << 19, 1024
 
 
-class Found(NamedTuple):
+class BestSets(NamedTuple):
     """The best subsets of a search, as numbers of kept columns, and how far it came."""
 
     subsets: list[tuple[int, ...]]
@@ -42,12 +42,14 @@ class Moments(NamedTuple):
     def score(self, sums: list[np.ndarray]) -> np.ndarray:
         """Squared correlation of label and parity, up to a constant factor."""
         if len(sums) == 1:
-            return np.abs(sums[0], out=sums[0])
+            np.abs(sums[0], out=sums[0])
+            return sums[0]
         plus, minus = sums
         total = plus + minus
         covariance = plus - minus - np.float32(self.mean) * total
         spread = np.float32(self.rows) - total * total / np.float32(self.rows)
-        return covariance * covariance / np.maximum(spread, np.float32(0.5))
+        scores: np.ndarray = covariance * covariance / np.maximum(spread, np.float32(0.5))
+        return scores
 
 
 def moments(signs: np.ndarray, labels: np.ndarray) -> Moments:
@@ -130,14 +132,14 @@ def correlate(
     keep: int = 32,
     deadline: float = math.inf,
     progress: Callable[[float], None] | None = None,
-) -> Found:
+) -> BestSets:
     """The `keep` subsets of this size whose parity correlates most with the labels.
 
     signs: columns ±1, (n, N). labels: ±1, (N,). deadline: on time.perf_counter.
     """
     n, total = len(signs), count_subsets(len(signs), size)
     if not total:
-        return Found([], 0, True)
+        return BestSets([], 0, True)
     which, best, done = moments(signs, labels), Best(keep), 0
     for scores, sets, count in _blocks(signs, which, size):
         best.offer(scores, sets)
@@ -148,7 +150,7 @@ def correlate(
             break
     subsets = [tuple(sorted(each)) for each in best.sets.tolist()]
     assert done <= total, (n, size)
-    return Found(subsets, done, done == total)
+    return BestSets(subsets, done, done == total)
 
 
 Block = tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], int]

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.solvers import fused
-from paritylab.solvers.correlation import Found, colex, count_subsets, moments
+from paritylab.solvers.correlation import BestSets, colex, count_subsets, moments
 
 #: Subsets per tile with the pivot and above it.
 TALL, WIDE = 8192, 16384
@@ -87,7 +87,7 @@ def device_correlate(
     deadline: float = math.inf,
     progress: Callable[[float], None] | None = None,
     on_chip: bool | None = None,
-) -> Found:
+) -> BestSets:
     """As `correlation.correlate` for sizes from 3 on; one subset per tile is kept.
 
     on_chip: whether tiles stay on the chip; None: wherever that works.
@@ -106,7 +106,7 @@ def device_correlate(
         if time.perf_counter() > deadline:
             break
     subsets = [sides.named(tile) for _, tile in best]
-    return Found(subsets, done, done == total)
+    return BestSets(subsets, done, done == total)
 
 
 def _batches(sides: "_Sides") -> Iterator[list[Tile]]:

@@ -7,9 +7,10 @@ import numpy as np
 
 from paritylab.solvers.gf2 import affine_of, affine_solutions, contradiction
 from paritylab.solvers.growth import named
-from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.labelled_rows import LabelledRows
+from paritylab.solvers.outcome import Space, Step, Stop
 from paritylab.solvers.random_parts import random_rows
-from paritylab.solvers.table import Table
 
 #: Dimensions up to which every solution is looked at for the sparsest.
 EVERY_DIMENSIONS = 16
@@ -21,14 +22,14 @@ class Solutions(NamedTuple):
     """All subsets that fit every row.
 
     subset, sign: one of them. basis: the subsets, and whether each flips the sign, that may be
-    added to it in any combination. sparsest: the smallest found. searched: where.
+    added to it in any combination. sparsest: the smallest of the `looked` that were looked at.
     """
 
     subset: tuple[int, ...]
     sign: int
     basis: tuple[tuple[tuple[int, ...], bool], ...]
     sparsest: tuple[int, ...]
-    searched: str
+    looked: int
 
 
 def solution_spaces(bits: Any, labels: Any) -> list[Solutions | None]:
@@ -43,7 +44,7 @@ def solution_spaces(bits: Any, labels: Any) -> list[Solutions | None]:
     """
     sides = np.asarray(labels)
     sides = sides[:, None] if sides.ndim == 1 else sides
-    table = Table(bits, sides[:, 0])
+    table = LabelledRows(bits, sides[:, 0])
     with_one = _with_constant(table.bits)
     found = affine_solutions(with_one, (sides < 0).astype(np.uint8))
     answers: list[Solutions | None] = []
@@ -51,23 +52,23 @@ def solution_spaces(bits: Any, labels: Any) -> list[Solutions | None]:
         if not fits:
             answers.append(None)
             continue
-        sparsest, searched = sparsest_member(solution, found.basis)
+        sparsest, looked = sparsest_member(solution, found.basis)
         basis = tuple((_members(each), bool(each[-1])) for each in found.basis)
         sign = -1 if solution[-1] else 1
-        answers.append(Solutions(_members(solution), sign, basis, _members(sparsest), searched))
+        answers.append(Solutions(_members(solution), sign, basis, _members(sparsest), looked))
     return answers
 
 
 def contradicting_rows(bits: Any, labels: Any) -> tuple[int, ...] | None:
     """Rows that prove that no parity fits: an even number of them, every column sums to an even
     number over them, and an odd number of labels is -1. None if some parity fits all rows."""
-    table = Table(bits, labels)
+    table = LabelledRows(bits, labels)
     rows = contradiction(_with_constant(table.bits), table.label_bits)
     return None if rows is None else tuple(rows.tolist())
 
 
-def sparsest_member(solution: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, str]:
-    """The member with the fewest columns of solution + span(basis), and what was searched.
+def sparsest_member(solution: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, int]:
+    """The member with the fewest columns of solution + span(basis), and of how many looked at.
 
     The last entry is the constant and does not count.
     """
@@ -76,7 +77,6 @@ def sparsest_member(solution: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray
         every = solution[None]
         for each in basis:
             every = np.concatenate([every, every ^ each])
-        text = f"all {2**dimensions:,} solutions"
     else:
         most = 2 if dimensions <= 1500 else 1
         parts = [solution[None], basis ^ solution]
@@ -84,24 +84,19 @@ def sparsest_member(solution: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray
             pairs = np.array(list(combinations(range(min(dimensions, 300)), 2)))
             parts.append(basis[pairs[:, 0]] ^ basis[pairs[:, 1]] ^ solution)
         every = np.concatenate(parts)
-        text = f"{len(every):,} of 2^{dimensions} solutions"
-    return every[every[:, :-1].sum(axis=1, dtype=np.int64).argmin()], text
+    return every[every[:, :-1].sum(axis=1, dtype=np.int64).argmin()], len(every)
 
 
-def elimination(task: Task) -> Outcome:
+def elimination(task: Task) -> Candidates:
     """The parity that all rows fit; if none does, random rows, all rows voting on the outcome."""
-    outcome = clean(task)
-    return outcome if outcome.subsets else _noisy(task, outcome)
+    fitting = clean(task)
+    if fitting.subsets:
+        return fitting
+    drawn = random_rows(task)
+    return drawn._replace(steps=fitting.steps + drawn.steps)
 
 
-def _noisy(task: Task, outcome: Outcome) -> Outcome:
-    found = random_rows(task)
-    if found.subsets or not found.complete:
-        return found
-    return found._replace(reason=f"{outcome.reason}; {found.reason}")
-
-
-def clean(task: Task) -> Outcome:
+def clean(task: Task) -> Candidates:
     """The sparsest parities that all rows fit, if there are any."""
     table = task.table
     columns = table.distinct + 1
@@ -109,30 +104,23 @@ def clean(task: Task) -> Outcome:
     task.tell(0.0, "elimination")
     # A few more rows than columns show a contradiction as well as all of them.
     found = affine_of(_system(table, some), columns)
-    text = f"all 2^{table.distinct} subsets of {table.distinct} columns that fit every row"
+    none_fits = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True)
     if found.consistent[0] and some < table.rows:
         wrong = _misfits(task, found.solutions[0])
         if wrong and len(found.basis):
             found = affine_of(_system(table, table.rows), columns)
         elif wrong:
-            return Outcome([], "elimination", text, "no parity fits every row")
+            return Candidates([], (none_fits,))
     if not found.consistent[0]:
-        return Outcome([], "elimination", text, "no parity fits every row: some sum to 0 = 1")
-    sparsest, where = sparsest_member(found.solutions[0], found.basis)
+        return Candidates([], (none_fits,))
+    sparsest, looked = sparsest_member(found.solutions[0], found.basis)
     members = [sparsest, *_relatives(sparsest, found.basis)]
     subsets = [named(task, _members(each)) for each in members]
     if task.k is not None:
         subsets = [each for each in subsets if len(each) == task.k]
-    if len(found.basis):
-        text += f"; the sparsest of {where}"
-    return Outcome(
-        [each for each in subsets if each],
-        "elimination",
-        text,
-        f"all {table.rows} rows fit one parity"
-        if not len(found.basis)
-        else f"all {table.rows} rows fit the same 2^{len(found.basis)} parities",
-    )
+    space = Space(len(found.basis), looked) if len(found.basis) else None
+    step = Step("elimination", Stop.EXHAUSTED, every_size=True, clean=True, space=space)
+    return Candidates([each for each in subsets if each], (step,))
 
 
 def _relatives(solution: np.ndarray, basis: np.ndarray) -> list[np.ndarray]:
@@ -151,7 +139,7 @@ def _members(solution: np.ndarray) -> tuple[int, ...]:
     return tuple(np.flatnonzero(solution[:-1]).tolist())
 
 
-def _system(table: Table, rows: int) -> np.ndarray:
+def _system(table: LabelledRows, rows: int) -> np.ndarray:
     """Distinct columns, the constant and the labels of the first rows, side by side."""
     made = np.ones((rows, table.distinct + 2), np.uint8)
     made[:, :-2] = table.distinct_bits[:rows]

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betainc, gammaln
+from scipy.special import gammaln
 
-from paritylab.solvers.table import Table
+from paritylab.solvers.labelled_rows import LabelledRows
 
 #: Subsets whose evidence is computed together.
 TOGETHER = 128
@@ -61,7 +61,7 @@ def _log_sum(logs: np.ndarray, chosen: np.ndarray) -> Any:
 @lru_cache(maxsize=8)
 def log_factorials(most: int) -> np.ndarray:
     """Logarithms of 0!, 1!, …, most!."""
-    return gammaln(np.arange(most + 1) + 1.0)
+    return np.asarray(gammaln(np.arange(most + 1) + 1.0))
 
 
 def log_dependence(column: np.ndarray, labels: np.ndarray) -> float:
@@ -85,7 +85,7 @@ class Fit(NamedTuple):
     log_p: float
 
 
-def fits(table: Table, subsets: Iterable[Iterable[int]], known: bool = False) -> list[Fit]:
+def fits(table: LabelledRows, subsets: Iterable[Iterable[int]], known: bool = False) -> list[Fit]:
     """Signs, agreements and p-values of subsets; known: whether their size was given."""
     chosen = [tuple(sorted(int(each) for each in subset)) for subset in subsets]
     made: list[Fit] = []
@@ -94,12 +94,12 @@ def fits(table: Table, subsets: Iterable[Iterable[int]], known: bool = False) ->
     return made
 
 
-def fit(table: Table, subset: Iterable[int], known: bool = False) -> Fit:
+def fit(table: LabelledRows, subset: Iterable[int], known: bool = False) -> Fit:
     """A subset's sign, agreement and p-value; known: whether its size was given."""
     return fits(table, [subset], known)[0]
 
 
-def _fits(table: Table, subsets: list[tuple[int, ...]], known: bool) -> list[Fit]:
+def _fits(table: LabelledRows, subsets: list[tuple[int, ...]], known: bool) -> list[Fit]:
     columns, label = np.stack([table.parity(each) for each in subsets]), table.label_bits
     rows, minus = table.rows, int(np.count_nonzero(label))
     ones, overlap = np.count_nonzero(columns, axis=1), np.count_nonzero(columns & label, axis=1)
@@ -114,19 +114,3 @@ def _fits(table: Table, subsets: list[tuple[int, ...]], known: bool) -> list[Fit
         price = log_family(max(table.distinct, len(each)), len(each), known) if each else 0.0
         made.append(Fit(each, int(signs[at]), fitting[at], logs[at] + price))
     return made
-
-
-def noise_interval(misses: int, rows: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share, by bisection of the beta distribution."""
-    tail = (1 - confidence) / 2
-
-    def solve(a: float, b: float, goal: float) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if betainc(a, b, middle) < goal else (low, middle)
-        return high
-
-    lower = 0.0 if misses == 0 else solve(misses, rows - misses + 1, tail)
-    upper = 1.0 if misses == rows else solve(misses + 1, rows - misses, 1 - tail)
-    return lower, upper

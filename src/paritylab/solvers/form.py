@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from paritylab.solvers.evidence import Fit, log_dependence, log_family
-from paritylab.solvers.table import Table
+from paritylab.solvers.labelled_rows import LabelledRows
+from paritylab.statistics import Rate, share_text
 
 #: Parts of a subset are all looked at up to this size, pairs and single columns beyond.
 MOST_PARTS = 10
@@ -32,31 +33,60 @@ MOST_COLUMNS, MOST_MORE, CANDIDATES = 8, 2, 4
 
 
 class Better(NamedTuple):
-    """A function that fits better than a parity. columns: that it depends on. fits, parity: shares
-    of rows. p_value: of a contradiction this strong if the parity held more often than not."""
+    """A function that fits better than a parity. columns: that it depends on. fits, parity: rows
+    that each of the two fits. p_value: of a contradiction this strong if the parity held more often
+    than not."""
 
     columns: tuple[int, ...]
-    fits: float
-    parity: float
+    fits: Rate
+    parity: Rate
     p_value: float
 
     def __str__(self) -> str:
         return (
             f"not a parity: the more frequent answer to each combination of columns "
-            f"{_names(self.columns)} fits {self.fits:.1%} of the rows, the parity "
-            f"{self.parity:.1%} (p = {self.p_value:.1g})"
+            f"{_names(self.columns)} fits {share_text(self.fits.successes, self.fits.runs)} of the "
+            f"rows, the parity {share_text(self.parity.successes, self.parity.runs)} "
+            f"({p_text(math.log(self.p_value) if self.p_value else -math.inf)})"
+        )
+
+
+class Uneven(NamedTuple):
+    """What the rows that do not fit a parity depend on.
+
+    columns: on the xor of these; none: on what the parity itself says. off, on: rows that do not
+    fit, of those where that is 0 (the parity says +1), and where it is 1. log_p: of the difference.
+    """
+
+    columns: tuple[int, ...]
+    off: Rate
+    on: Rate
+    log_p: float
+
+    def __str__(self) -> str:
+        off, on = (share_text(each.successes, each.runs) for each in (self.off, self.on))
+        if not self.columns:
+            return (
+                f"uneven noise: it fails on {off} of the rows it calls +1 and on {on} of those it "
+                f"calls -1 ({p_text(self.log_p)})"
+            )
+        one = len(self.columns) == 1
+        what = f"column {_names(self.columns)}" if one else f"xor of columns {_names(self.columns)}"
+        return (
+            f"not plain noise: it fails on {off} of the rows where the {what} is 0 and on {on} "
+            f"where it is 1 ({p_text(self.log_p)})"
         )
 
 
 class Form(NamedTuple):
     """How a parity fails. better: another function that fits better. uneven: what its errors
-    depend on, in one sentence. None: nothing significant."""
+    depend on. None: nothing significant."""
 
     better: Better | None
-    uneven: str | None
+    uneven: Uneven | None
 
 
-def form(table: Table, found: Fit, others: list[tuple[int, ...]], alpha: float) -> Form:
+def form(table: LabelledRows, found: Fit, others: list[tuple[int, ...]], alpha: float) -> Form:
     """What speaks against a plain parity. others: subsets that the search also found.
 
     Of noisy parities at most a share alpha is called anything else: one half for a better function,
@@ -72,7 +102,7 @@ def form(table: Table, found: Fit, others: list[tuple[int, ...]], alpha: float) 
     )
 
 
-def _better(table: Table, found: Fit, errors: np.ndarray, alpha: float) -> Better | None:
+def _better(table: LabelledRows, found: Fit, errors: np.ndarray, alpha: float) -> Better | None:
     """A table of the parity's columns and up to two more that contradicts it significantly."""
     own = list(found.subset)
     if len(own) > MOST_COLUMNS:
@@ -91,11 +121,18 @@ def _better(table: Table, found: Fit, errors: np.ndarray, alpha: float) -> Bette
     if not best[1]:
         return None
     count, missed = _counts(cells, errors, table.bits, best[1][len(own) :], len(own))
-    fits = int(np.maximum(missed, count - missed).sum()) / table.rows
-    return Better(tuple(sorted(best[1])), fits, 1 - float(errors.mean()), math.exp(best[0]))
+    fits = int(np.maximum(missed, count - missed).sum())
+    return Better(
+        tuple(sorted(best[1])),
+        Rate(fits, table.rows),
+        Rate(found.fitting, table.rows),
+        math.exp(best[0]),
+    )
 
 
-def _dependent(table: Table, errors: np.ndarray, cells: np.ndarray, own: list[int]) -> list[int]:
+def _dependent(
+    table: LabelledRows, errors: np.ndarray, cells: np.ndarray, own: list[int]
+) -> list[int]:
     """The columns on which it depends most, within the cells, whether a row fits the parity."""
     bits, kept = table.distinct_bits, table.kept
     score = np.zeros(len(kept))
@@ -135,35 +172,29 @@ def _contradiction(count: np.ndarray, missed: np.ndarray) -> float:
 
 
 def _uneven(
-    table: Table,
+    table: LabelledRows,
     found: Fit,
     others: list[tuple[int, ...]],
     predicted: np.ndarray,
     errors: np.ndarray,
     level: float,
-) -> str | None:
+) -> Uneven | None:
     """What the errors depend on. Two tests, each at the level."""
     sides = [np.flatnonzero(predicted == side) for side in (0, 1)]
     more = _further(table, found, others, errors, sides, level)
     if more:
         log_p, first = more[0]
         odd = table.parity(first).astype(bool)
-        what = f"column {first[0]}" if len(first) == 1 else f"xor of columns {_names(first)}"
-        return (
-            f"not plain noise: it fails on {errors[~odd].mean():.1%} of the rows where the {what} "
-            f"is 0 and on {errors[odd].mean():.1%} where it is 1 ({p_text(log_p)})"
-        )
+        return Uneven(first, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
     log_p = log_dependence(predicted, errors)
     if log_p > level:
         return None
-    return (
-        f"uneven noise: it fails on {errors[sides[0]].mean():.1%} of the rows it calls +1 and on "
-        f"{errors[sides[1]].mean():.1%} of those it calls -1 ({p_text(log_p)})"
-    )
+    off, on = (Rate.of(errors[side]) for side in sides)
+    return Uneven((), off, on, log_p)
 
 
 def _further(
-    table: Table,
+    table: LabelledRows,
     found: Fit,
     others: list[tuple[int, ...]],
     errors: np.ndarray,
@@ -197,7 +228,7 @@ def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray
 
 
 def _strongest(
-    table: Table, parts: list[tuple[int, ...]], errors: np.ndarray, sides: list[np.ndarray]
+    table: LabelledRows, parts: list[tuple[int, ...]], errors: np.ndarray, sides: list[np.ndarray]
 ) -> list[int]:
     """The three parts whose parity goes most with the errors, sides apart."""
     centred = errors.astype(np.float64)
@@ -208,7 +239,7 @@ def _strongest(
         some = np.array([table.parity(part) for part in parts[start : start + 256]], np.float64)
         spread = np.maximum(some.var(axis=1), 1e-12)
         scores[start : start + len(some)] = (some @ centred) ** 2 / spread
-    return np.argsort(-scores, kind="stable")[:3].tolist()
+    return [int(at) for at in np.argsort(-scores, kind="stable")[:3]]
 
 
 def _names(columns: tuple[int, ...]) -> str:
@@ -217,10 +248,10 @@ def _names(columns: tuple[int, ...]) -> str:
 
 def p_text(log_p: float) -> str:
     """A p-value in words, however small."""
-    return f"p = {math.exp(log_p):.1g}" if log_p > -690 else "p < 1e-299"
+    return f"p = {math.exp(min(0.0, log_p)):.1g}" if log_p > -690 else "p < 1e-299"
 
 
-def beats(table: Table, larger: Fit, smaller: Fit, alpha: float) -> bool:
+def beats(table: LabelledRows, larger: Fit, smaller: Fit, alpha: float) -> bool:
     """Whether a larger subset fits so much better than a smaller one that it is worth its size.
 
     If the smaller one is right, its errors are noise and do not depend on where the two differ,

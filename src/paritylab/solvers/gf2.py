@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paritylab.solvers.table import packed, unpacked
+from paritylab.solvers.labelled_rows import packed, unpacked
 
 #: Rows that take their sums at a time: these and the table stay in the cache.
 CHUNK = 512

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
-from paritylab.solvers.correlation import Found, correlate, count_subsets
+from paritylab.solvers.correlation import BestSets, correlate
 from paritylab.solvers.device import device_correlate, fits_device, has_accelerator
 from paritylab.solvers.evidence import Fit, log_choose, log_family
-from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.outcome import Size, Step, Stop
 from paritylab.solvers.power import detectable_noise
 
 #: A search that would not see this share of its subsets in the time left is not begun.
@@ -17,51 +18,43 @@ LEAST_SHARE = 0.01
 RATE, DEVICE_RATE = 4e10, 2e14
 
 
-def correlation(task: Task) -> Outcome:
+def correlation(task: Task) -> Candidates:
     """Every subset of the size, or of sizes 1, 2, … as far as rows and time allow."""
-    return by_growing_size(task, math.inf)[0]
+    return by_growing_size(task, math.inf)
 
 
 def by_growing_size(
-    task: Task, patience: float, after: Outcome | None = None, covered: float = -1.0
-) -> tuple[Outcome, bool]:
-    """Subsets of growing size; and whether the search came to its natural end.
+    task: Task, patience: float, after: Candidates | None = None, covered: float = -1.0
+) -> Candidates:
+    """Subsets of growing size.
 
-    patience: seconds that one size may take. after: what was found at smaller sizes. covered: noise
-    up to which parities of any size have been searched for; a size that needs less noise than that
-    to be seen, and with it all larger ones, is left out.
+    patience: seconds that one size may take. after: a search of smaller sizes, to go on with.
+    covered: noise up to which parities of any size have been searched for; a size that needs less
+    noise than that to be seen, and with it all larger ones, is left out.
     """
-    table, sizes = task.table, possible_sizes(task)
+    columns = task.table.distinct
     candidates = [] if after is None else list(after.subsets)
-    begin = 0 if after is None else largest(after)
-    examined = sum(count_subsets(table.distinct, size) for size in sizes if size <= begin)
-    reached, ended = [size for size in sizes if size <= begin], True
-    for size in sizes[len(reached) :]:
+    begin = 0 if after is None else after.steps[-1].largest
+    done = [] if after is None else [size for size in after.steps[-1].sizes if size.k <= begin]
+    stop = Stop.EXHAUSTED
+    for size in (each for each in possible_sizes(task) if each > begin):
         if covered >= 0 and visible_noise(task, size) <= covered:
             break
         if size > 2 and split_seconds(task, size) > min(patience, task.left):
-            ended = False
             hopeless = LEAST_SHARE * split_seconds(task, size) > task.left
             if hopeless or task.k is None or patience < math.inf:
+                stop = Stop.TOO_MANY
                 break
         found = of_size(task, size)
         candidates += grown(task, found.subsets)
-        examined, ended = examined + found.examined, ended and found.complete
-        reached.append(size)
-        if not found.complete or supported(task, candidates) is not None:
-            ended = found.complete
+        done.append(Size.of(columns, size, found.examined))
+        if not found.complete:
+            stop = Stop.BUDGET
             break
-    text = sizes_text(reached)
-    return (
-        Outcome(
-            candidates,
-            "correlation",
-            f"{examined:,} subsets of {table.distinct} columns, {text}",
-            f"every subset of {text} was correlated with the labels, and the best one stands out",
-            ended,
-        ),
-        ended,
-    )
+        if supported(task, candidates) is not None:
+            stop = Stop.FOUND
+            break
+    return Candidates(candidates, (Step("correlation", stop, tuple(done)),))
 
 
 def possible_sizes(task: Task) -> list[int]:
@@ -91,11 +84,11 @@ def visible_noise(task: Task, size: int) -> float:
     return -1.0 if seen is None else seen
 
 
-def of_size(task: Task, size: int) -> Found:
+def of_size(task: Task, size: int) -> BestSets:
     """The best subsets of one size, as column numbers of the table."""
     table = task.table
     if size > table.distinct:
-        return Found([], 0, True)
+        return BestSets([], 0, True)
     search = device_correlate if _on_device(table.distinct, table.rows, size) else correlate
     found = search(
         table.signs,
@@ -161,14 +154,3 @@ def grown(task: Task, candidates: list[tuple[int, ...]]) -> list[tuple[int, ...]
             break
         best = next_best
     return added
-
-
-def sizes_text(sizes: list[int]) -> str:
-    if not sizes:
-        return "no size"
-    return f"size {sizes[0]}" if len(sizes) == 1 else f"sizes {sizes[0]} to {sizes[-1]}"
-
-
-def largest(outcome: Outcome) -> int:
-    """The largest size that a search by growing size has reached."""
-    return max((len(each) for each in outcome.subsets), default=0)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from paritylab.solvers.answer import Answer
-from paritylab.solvers.evidence import Fit, fits, log_dependence, noise_interval
+from paritylab.solvers.evidence import Fit, fits, log_dependence
 from paritylab.solvers.form import Form, beats, form
 from paritylab.solvers.gf2 import affine_of
+from paritylab.solvers.labelled_rows import LabelledRows
+from paritylab.solvers.outcome import Search, Step, Stop
 from paritylab.solvers.power import detectable_noise, rows_about
-from paritylab.solvers.table import Table
 
 #: Equivalent subsets are listed up to this number.
 MOST_EQUIVALENTS = 1000
@@ -26,7 +27,7 @@ MOST_RELATED = 500
 class Task:
     """What a solver is asked: rows, the size if known, the level, and how long it may take."""
 
-    table: Table
+    table: LabelledRows
     k: int | None
     alpha: float
     deadline: float
@@ -53,56 +54,87 @@ class Task:
             self.progress(fraction, text)
 
 
-class Outcome(NamedTuple):
-    """What a search found: candidates as column numbers, and what it did, in words.
+class Candidates(NamedTuple):
+    """What a search found: sets as column numbers, and what it did.
 
-    evidence: rows to judge by where the search has seen only the others, else None. covered: noise
+    unseen: rows to judge by where the search has seen only the others, else None. covered: noise
     up to which a parity of any size would most likely have been found.
     """
 
     subsets: list[tuple[int, ...]]
-    method: str
-    searched: str
-    reason: str
-    complete: bool = True
-    evidence: np.ndarray | None = None
+    steps: tuple[Step, ...]
+    unseen: np.ndarray | None = None
     covered: float = 0.0
 
 
-def answer_for(task: Task, outcome: Outcome) -> Answer:
+def answer_for(task: Task, candidates: Candidates) -> Answer:
     """The best candidate with its evidence, or nothing if none reaches the level."""
     table = task.table
     ranked = sorted(
-        task.evidence(outcome.subsets),
+        task.evidence(candidates.subsets),
         key=lambda each: (each.log_p, len(each.subset), each.subset),
     )
-    if outcome.evidence is not None and ranked:
-        ranked = _held_out(table, ranked, outcome.evidence)
+    if candidates.unseen is not None and ranked:
+        ranked = _held_out(table, ranked, candidates.unseen)
     elif task.k is None:
         ranked = _simplest_first(task, ranked)
     best = ranked[0] if ranked else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
     supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
-    misses = table.rows - best.fitting
     others = [each.subset for each in ranked[1:]]
     shape = form(table, best, others, task.alpha) if supported else Form(None, None)
     return Answer(
         subset=best.subset if supported else None,
         sign=best.sign if supported else 1,
-        agreement=best.fitting / table.rows,
-        noise_rate=misses / table.rows,
-        noise_interval=noise_interval(misses, table.rows),
-        p_value=math.exp(min(0.0, best.log_p)),
+        best=best,
+        rows=table.rows,
         equivalents=_equivalents(table, best, ranked, supported),
         better_table=shape.better,
         uneven=shape.uneven,
-        rows=table.rows,
         rows_needed=None if supported else _needed(task, best),
-        method=outcome.method,
-        reason=outcome.reason if supported else _why_not(task, best, outcome),
-        searched=outcome.searched,
-        complete=outcome.complete,
+        detectable=None if supported else _detectable(task, best),
+        search=_search(task, candidates.steps, supported),
+    )
+
+
+def _search(task: Task, steps: tuple[Step, ...], supported: bool) -> Search:
+    """The record of all steps; `imbalance` for the sizes that one of them may have searched."""
+    table, unfinished = task.table, any(not step.complete for step in steps)
+    stops = {step.stop for step in steps} - {Stop.FOUND}
+    if supported:
+        stop = Stop.FOUND
+    elif unfinished:
+        stop = Stop.BUDGET if task.left <= 0 else Stop.TOO_MANY
+    else:
+        stop = stops.pop() if len(stops) == 1 else Stop.EXHAUSTED
+    return Search(
+        rows=table.rows,
+        minus=int(table.label_bits.sum(dtype=np.int64)),
+        columns=table.distinct,
+        k=task.k,
+        alpha=task.alpha,
+        imbalance=() if supported else _imbalance(table, steps),
+        steps=steps,
+        stop=stop,
         seconds=time.perf_counter() - task.started,
     )
+
+
+def _imbalance(table: LabelledRows, steps: tuple[Step, ...]) -> tuple[tuple[float, float], ...]:
+    """For k = 1, 2, … the least and the largest |mean| of a product of k columns ±1.
+
+    Products of the k smallest and of the k largest |means|, from two columns on give or take two
+    standard errors: so much do these rows differ from what the columns' means say.
+    """
+    most = max((step.largest for step in steps if not step.clean), default=0)
+    if any(step.every_size and not step.clean for step in steps):
+        most = table.distinct
+    means = np.sort(np.abs(1 - 2 * table.distinct_bits.mean(axis=0)))
+    least, largest = (np.cumprod(each[:most]) for each in (means, means[::-1]))
+    error = 2 * np.sqrt((1 - largest**2) / table.rows)
+    error[:1] = 0
+    least, largest = np.maximum(least - error, 0), np.minimum(largest + error, 1)
+    # Of all columns both are one product, but for its last digit.
+    return tuple(zip(least.tolist(), np.maximum(least, largest).tolist(), strict=True))
 
 
 def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
@@ -117,9 +149,9 @@ def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
     return fits
 
 
-def _held_out(table: Table, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
+def _held_out(table: LabelledRows, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
     """The same subsets with p-values from rows the search has not seen."""
-    unseen = Table(table.bits[rows], table.labels[rows])
+    unseen = LabelledRows(table.bits[rows], table.labels[rows])
     judged = []
     for each in fits:
         log_p = log_dependence(unseen.parity(each.subset), unseen.label_bits)
@@ -128,7 +160,7 @@ def _held_out(table: Table, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
 
 
 def _equivalents(
-    table: Table, best: Fit, fits: list[Fit], supported: bool
+    table: LabelledRows, best: Fit, fits: list[Fit], supported: bool
 ) -> tuple[tuple[int, ...], ...]:
     """Other subsets that say the same on every row: candidates, and columns that may be swapped.
 
@@ -159,7 +191,7 @@ def _equivalents(
     return tuple(listed[:MOST_EQUIVALENTS])
 
 
-def _relations(table: Table) -> list[set[int]]:
+def _relations(table: LabelledRows) -> list[set[int]]:
     """Sets of distinct columns whose parity is the same on all rows: a basis of them.
 
     Only where rows outnumber columns, or such relations mean nothing, and the search is short.
@@ -177,7 +209,7 @@ def _relations(table: Table) -> list[set[int]]:
     return found
 
 
-def _interchangeable(table: Table, column: int) -> tuple[int, ...]:
+def _interchangeable(table: LabelledRows, column: int) -> tuple[int, ...]:
     try:
         twins = table.twins(column)
     except KeyError:
@@ -195,23 +227,10 @@ def _needed(task: Task, best: Fit) -> int | None:
     return max(needed, table.rows + 1)
 
 
-def _why_not(task: Task, best: Fit, outcome: Outcome) -> str:
-    table, size = task.table, len(best.subset) or task.k or 1
-    if len(set(table.labels.tolist())) == 1:
-        return "all labels are equal, so nothing can depend on the columns"
-    if not table.distinct:
-        return "no column changes over the rows"
+def _detectable(task: Task, best: Fit) -> float | None:
+    """The noise up to which these rows show a parity of the best candidate's size; None if none."""
+    table = task.table
     if not best.subset:
-        return outcome.reason
-    seen = detectable_noise(
-        table.distinct, min(size, table.distinct), table.rows, task.alpha, known=task.k is not None
-    )
-    power = (
-        f"these rows would show a parity of {size} columns only up to {seen:.0%} noise"
-        if seen is not None
-        else f"these rows are too few for a parity of {size} columns even without noise"
-    )
-    return (
-        f"the best candidate {best.subset} fits {best.fitting / table.rows:.1%} of the rows, "
-        f"p = {math.exp(min(0.0, best.log_p)):.2g} after correction; {power}"
-    )
+        return None
+    size = min(len(best.subset), table.distinct)
+    return detectable_noise(table.distinct, size, table.rows, task.alpha, known=task.k is not None)

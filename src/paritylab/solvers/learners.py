@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
 from paritylab.learning.data import Rows, Sample, Target, Unknown
-from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits, each_key
 from paritylab.solvers.answer import Answer
@@ -73,7 +73,7 @@ class _Solver:
             loss="squared_hinge",
             solved=wrong < SOLVED_RISK / 4,
             abstained=np.array([each.subset is None for each in answers]),
-            trace=None if trace is None else path,
+            trace={} if trace is None else path,
             stats=_stats(answers),
         )
 
@@ -81,9 +81,8 @@ class _Solver:
         return NamedParity(numbers["indicator"], numbers["sign"])
 
     def _run(self, data: Any, target: Parity | None, key: jax.Array) -> Answer:
-        options: dict[str, Any] = {"alpha": self.alpha, "budget": self.budget, "key": key}
         if target is None:
-            return solve(data.bits, data.labels, k=self.k, method=self.method, **options)
+            return self._solve(data.bits, data.labels, self.k, key)
         # The rows that other learners see: drawn by fold_in(key, 2).
         bits, flips = draw_bits(
             jax.random.fold_in(key, 2),
@@ -94,10 +93,21 @@ class _Solver:
         )
         labels = np.asarray(target.labels_unchecked(bits)) * np.asarray(flips)
         size = target.k if self.k is None else self.k
-        return solve(bits, labels, k=size or None, method=self.method, **options)
+        return self._solve(bits, labels, size or None, key)
+
+    def _solve(self, bits: Any, labels: Any, k: int | None, key: jax.Array) -> Answer:
+        return solve(
+            bits,
+            labels,
+            k=k,
+            method=self.method,
+            alpha=self.alpha,
+            budget=self.budget,
+            key=key,
+        )
 
 
-@register("auto")
+@register_learner("auto")
 @dataclass(frozen=True)
 class Auto(_Solver):
     """The method that rows, columns and budget call for.
@@ -109,7 +119,7 @@ class Auto(_Solver):
     """
 
 
-@register("elimination")
+@register_learner("elimination")
 @dataclass(frozen=True)
 class Elimination(_Solver):
     """Elimination over GF(2) for rows without noise, on random rows for a little."""
@@ -117,7 +127,7 @@ class Elimination(_Solver):
     method = "elimination"
 
 
-@register("walsh")
+@register_learner("walsh")
 @dataclass(frozen=True)
 class Walsh(_Solver):
     """Every subset at once, up to 26 distinct columns."""
@@ -125,15 +135,15 @@ class Walsh(_Solver):
     method = "walsh"
 
 
-@register("meeting")
+@register_learner("meeting")
 @dataclass(frozen=True)
-class Meeting(_Solver):
+class MeetInTheMiddle(_Solver):
     """All subsets that fit every row, met in the middle: for few rows without noise."""
 
     method = "meeting"
 
 
-@register("restarts")
+@register_learner("restarts")
 @dataclass(frozen=True)
 class Restarts(_Solver):
     """Elimination on random columns: for few rows without noise and many members."""
@@ -141,7 +151,7 @@ class Restarts(_Solver):
     method = "restarts"
 
 
-@register("correlation")
+@register_learner("correlation")
 @dataclass(frozen=True)
 class Correlation(_Solver):
     """Every subset of the size by the split product; sizes 1, 2, … where it is not known."""
@@ -149,12 +159,12 @@ class Correlation(_Solver):
     method = "correlation"
 
 
-@register("attention")
+@register_learner("attention-on-rows")
 @dataclass(frozen=True)
 class AttentionOnRows(_Solver):
     """One step of two heads, or annealed heads, with rows they have not seen as evidence."""
 
-    method = "heads"
+    method = "attention"
 
 
 def _indicator(answer: Answer, n: int) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 import math
 import time
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from paritylab.solvers.correlation import colex
-from paritylab.solvers.growth import named, possible_sizes, sizes_text, supported
-from paritylab.solvers.judge import Outcome, Task
-from paritylab.solvers.table import packed
+from paritylab.solvers.growth import named, possible_sizes, supported
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.labelled_rows import packed
+from paritylab.solvers.outcome import Size, Step, Stop
 
 #: Longest list of halves, 8 bytes each and as much again to sort, and most fits listed.
 LONGEST, MOST_FITS = 30_000_000, 100_000
@@ -16,32 +18,46 @@ LONGEST, MOST_FITS = 30_000_000, 100_000
 RATE = 3e6
 
 
-def meeting(task: Task) -> Outcome:
+def meeting(task: Task) -> Candidates:
     """Every subset of the size, or of sizes 1, 2, … , that fits all rows."""
-    sizes = [task.k] if task.k is not None else list(range(1, task.table.distinct + 1))
+    if task.k is not None:
+        return fitting_by_size(task, [task.k])
+    possible = possible_sizes(task)
+    # One size beyond what the rows could support is looked at: what fits there is told.
+    sizes = range(1, min(len(possible) + 1, task.table.distinct) + 1)
+    return fitting_by_size(task, sizes, stop_at_any=True)
+
+
+def fitting_by_size(
+    task: Task,
+    sizes: Iterable[int],
+    seconds: Callable[[], float] = lambda: math.inf,
+    *,
+    stop_at_any: bool = False,
+) -> Candidates:
+    """Subsets of these sizes that fit every row, until one is supported or the time is up.
+
+    seconds: that the next size may take. stop_at_any: end at the first size with any that fits.
+    """
     found: list[tuple[int, ...]] = []
-    reached: list[int] = []
-    complete = True
+    done: list[Size] = []
+    stop = Stop.EXHAUSTED
     for size in sizes:
-        if not affordable(task, size):
-            complete = False
+        if not affordable(task, size, seconds()):
+            stop = Stop.TOO_MANY
             break
         fits, whole = fitting_subsets(task, size)
         found += fits
-        complete &= whole
-        reached.append(size)
-        if task.k is None and (found or size not in possible_sizes(task)):
+        every = math.comb(task.table.distinct, size)
+        done.append(Size.of(task.table.distinct, size, every if whole else 0))
+        if not whole:
+            stop = Stop.BUDGET if task.left <= 0 else Stop.TOO_MANY
+        elif supported(task, found) is not None:
+            stop = Stop.FOUND
             break
-    text = sizes_text(reached)
-    return Outcome(
-        found,
-        "meeting",
-        f"all subsets of {task.table.distinct} columns, {text}, that fit every row",
-        f"of all subsets of {text} few fit every row"
-        if supported(task, found) is not None
-        else f"no supported subset of {text} fits every row",
-        complete,
-    )
+        if stop_at_any and found:
+            break
+    return Candidates(found, (Step("meeting", stop, tuple(done), clean=True),))
 
 
 def affordable(task: Task, size: int, seconds: float = math.inf) -> bool:

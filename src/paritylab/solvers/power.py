@@ -15,6 +15,8 @@ from paritylab.solvers.evidence import log_factorials, log_family
 #: Up to this many rows the parity's margin is summed over; beyond, five points of Gauss and
 #: Hermite stand for its nearly normal distribution.
 EXACT_ROWS = 100
+#: Up to this many rows the least agreement is summed; beyond, the bell curve serves.
+SUMMED_ROWS = 1000
 #: Beyond this many rows the bell curve is as good.
 BELL_ROWS = 1000
 _NODES = np.array(
@@ -92,6 +94,103 @@ def detectable_noise(
     return low
 
 
+@lru_cache(maxsize=1024)
+def least_agreement(
+    n: int,
+    k: int,
+    rows: int,
+    minus: int,
+    imbalance: tuple[float, float],
+    alpha: float = 0.01,
+    power: float = 0.99,
+    known: bool = True,
+) -> float | None:
+    """The least share of rows such that a k-parity that fits it is supported with this power.
+
+    minus: rows labelled -1. imbalance: the least and the largest |mean| that a product of k columns
+    ±1 has. How many rows a parity can fit, and how many it fits by luck, depends on both. None: no
+    parity with such a mean, however clean, is sure to be supported.
+
+    >>> round(least_agreement(20, 2, 200, 100, (0, 0.1)), 3)
+    0.723
+    >>> least_agreement(20, 2, 200, 10, (0, 0.1)) is None
+    True
+    """
+    level = math.log(alpha) - log_family(n, k, known)
+    mean = 1 - 2 * minus / rows
+    # With the mean m of the labels and s of the parity, agreement is needed most at the s where
+    # s·m + r·sqrt((1-s²)(1-m²)) peaks, r the correlation needed; more one-sided labels, larger s.
+    needed = _bell_correlation(rows, level, power)
+    peak = abs(mean) / math.hypot(mean, needed * math.sqrt(1 - mean**2)) if mean else 0.0
+    seen, unseen = list[float](), [0.0]
+    least, most = imbalance
+    for bias in {math.copysign(each, mean) for each in (least, min(max(peak, least), most))}:
+        ones = round(rows * (1 - bias) / 2)
+        share = _agreement_given(rows, ones, minus, level, power)
+        seen += [] if share is None else [share]
+        unseen += [1 - abs(bias - mean) / 2] if share is None else []
+    # Where parities of one mean cannot be seen at all, only a better fit than theirs is sure to be.
+    return max(*seen, *unseen) if seen and max(seen) >= max(unseen) else None
+
+
+def _bell_correlation(rows: int, level: float, power: float) -> float:
+    """The correlation r with (r·sqrt(rows) - quantile)/sqrt(1-r²) = the power's quantile, or 1."""
+    quantile, more = -float(ndtri_exp(level - math.log(2))), float(ndtri(power))
+    inside = max(0.0, more**2 * (rows + more**2 - quantile**2))
+    return min(1.0, (quantile * math.sqrt(rows) + math.sqrt(inside)) / (rows + more**2))
+
+
+def _agreement_given(rows: int, ones: int, minus: int, level: float, power: float) -> float | None:
+    """The least agreement with this power of a parity that is -1 in `ones` rows; None if none.
+
+    both: the share of rows in which parity and label are -1, from independence to its most.
+    """
+    if not 0 < ones < rows or not 0 < minus < rows:
+        return None
+    odd, share = ones / rows, minus / rows
+    reaches = _power_bell if rows > SUMMED_ROWS else _power_summed
+    low, high = odd * share, min(odd, share)
+    if reaches(rows, ones, minus, level, high) < power:
+        return None
+    for _ in range(12):
+        middle = (low + high) / 2
+        enough = reaches(rows, ones, minus, level, middle) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return 1 - odd - share + 2 * high
+
+
+def _chances(rows: int, ones: int, minus: int, both: float) -> tuple[float, float]:
+    """How often the label is not -1 where the parity is, and -1 where it is not."""
+    lost, gained = 1 - both * rows / ones, (minus - both * rows) / (rows - ones)
+    return min(max(lost, 0.0), 1.0), min(max(gained, 0.0), 1.0)
+
+
+def _power_summed(rows: int, ones: int, minus: int, level: float, both: float) -> float:
+    losing, gaining = _chances(rows, ones, minus, both)
+    return _power_given(rows, ones, level, losing, gaining, minus / rows)
+
+
+def _power_bell(rows: int, ones: int, minus: int, level: float, both: float) -> float:
+    """The same for many rows: the overlap beyond what chance gives is about normal."""
+    losing, gaining = _chances(rows, ones, minus, both)
+    odd = ones / rows
+    spread = (1 - odd) ** 2 * ones * losing * (1 - losing)
+    spread += odd**2 * (rows - ones) * gaining * (1 - gaining)
+    beyond = rows * both - _least_overlap(rows, ones, minus, level)
+    return float(ndtr(beyond / math.sqrt(spread))) if spread else float(beyond >= 0)
+
+
+@lru_cache(maxsize=256)
+def _least_overlap(rows: int, ones: int, minus: int, level: float) -> int:
+    """The least number of rows with parity and label -1 that is significant, given both margins."""
+    known = log_factorials(rows)
+    at = np.arange(min(ones, minus), max(0, ones + minus - rows) - 1, -1)
+    logs = -known[at] - known[minus - at] - known[ones - at] - known[rows - ones - minus + at]
+    logs += known[ones] + known[rows - ones] + known[minus] + known[rows - minus] - known[rows]
+    significant = np.logaddexp.accumulate(logs) + math.log(2) <= level
+    return int(at[significant].min(initial=rows + 1))
+
+
 def support_power(
     n: int, k: int, rows: int, noise: float, alpha: float = 0.01, known: bool = True
 ) -> float:
@@ -113,7 +212,7 @@ def _power(rows: int, level: float, noise: float) -> float:
         margins = np.round(rows / 2 + _NODES * math.sqrt(rows) / 2).astype(int)
         chances = _WEIGHTS
     total = sum(
-        chance * _power_given(rows, ones, level, noise)
+        chance * _power_given(rows, ones, level, noise, noise, 0.5)
         for ones, chance in zip(margins.tolist(), chances.tolist(), strict=True)
     )
     return float(total / chances.sum())
@@ -130,30 +229,35 @@ def _bell_rows(level: float, noise: float, power: float) -> float:
     return ((quantile + float(ndtri(power)) * math.sqrt(1 - contrast**2)) / contrast) ** 2
 
 
-def _power_given(rows: int, ones: int, level: float, noise: float) -> float:
+def _power_given(
+    rows: int, ones: int, level: float, losing: float, gaining: float, share: float
+) -> float:
     """The power given in how many rows the parity is -1.
 
-    Of those `ones` rows `lost` are flipped and `gained` of the others, so that the label is -1 in
-    ones - lost + gained rows and both are in ones - lost.
+    Of those `ones` rows `lost` are flipped, each with chance `losing`, and `gained` of the others,
+    each with chance `gaining`, so that the label is -1 in ones - lost + gained rows, a share of
+    about `share`, and both are in ones - lost.
     """
-    lost, gained = _likely(ones, noise), _likely(rows - ones, noise)
-    weight = _pmf(ones, noise, lost)[:, None] * _pmf(rows - ones, noise, gained)[None, :]
+    lost, gained = _likely(ones, losing), _likely(rows - ones, gaining)
+    weight = _pmf(ones, losing, lost)[:, None] * _pmf(rows - ones, gaining, gained)[None, :]
     minus = ones - lost[:, None] + gained[None, :]
     overlap = np.broadcast_to((ones - lost)[:, None], minus.shape)
-    rejected = overlap >= _thresholds(rows, ones, level)[minus]
+    rejected = overlap >= _thresholds(rows, ones, level, share)[minus]
     return float(weight[rejected].sum() / weight.sum())
 
 
 @lru_cache(maxsize=4096)
-def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
+def _thresholds(rows: int, ones: int, level: float, share: float) -> np.ndarray:
     """For every number of labels -1, the least overlap that is significant.
 
-    It is rows + 1 where none is, and where the number of labels is as good as impossible.
+    share: of labels that are -1, about. It is rows + 1 where no overlap is significant, and where
+    the number of labels is as good as impossible.
     """
     least = np.full(rows + 1, rows + 1)
-    minus = np.union1d(_likely(rows, 0.5), [ones])[:, None]
+    minus = np.union1d(_likely(rows, share), [ones])[:, None]
     # No overlap below what chance alone gives is significant.
-    overlap = np.arange(ones, ones * ones // rows - 3 * math.isqrt(rows), -1)
+    by_chance = ones * min(ones, int(share * rows)) // rows
+    overlap = np.arange(ones, by_chance - 3 * math.isqrt(rows), -1)
     overlap = overlap[overlap >= 0][None, :]
     inside = (overlap <= minus) & (minus - overlap <= rows - ones)
     known = log_factorials(rows)
@@ -169,19 +273,20 @@ def _thresholds(rows: int, ones: int, level: float) -> np.ndarray:
 
 def _log_choose(n: int, k: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
-        return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+        return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
 def _likely(trials: int, chance: float) -> np.ndarray:
     """Counts that a binomial takes but for a chance of about 1e-6."""
     middle, reach = trials * chance, 5 * math.sqrt(trials * chance * (1 - chance)) + 5
-    if chance == 0:
-        return np.zeros(1, dtype=np.int64)
+    if chance in (0, 1):
+        return np.array([trials * int(chance)], dtype=np.int64)
     return np.arange(max(0, int(middle - reach)), min(trials, int(middle + reach)) + 1)
 
 
 def _pmf(trials: int, chance: float, counts: np.ndarray) -> np.ndarray:
-    if chance == 0:
-        return (counts == 0).astype(np.float64)
+    if chance in (0, 1):
+        return np.where(counts == trials * chance, 1.0, 0.0)
     logs = _log_choose(trials, counts) + counts * math.log(chance)
-    return np.exp(logs + (trials - counts) * math.log1p(-chance))
+    made: np.ndarray = np.exp(logs + (trials - counts) * math.log1p(-chance))
+    return made

@@ -7,8 +7,9 @@ import numpy as np
 
 from paritylab.solvers.gf2 import solve_many
 from paritylab.solvers.growth import named, supported, visible_noise
-from paritylab.solvers.judge import Outcome, Task
-from paritylab.solvers.table import packed
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.labelled_rows import packed
+from paritylab.solvers.outcome import Draws, Step, Stop
 
 #: Rows beyond the unknowns: a wrong system passes with chance 2^-SPARE.
 SPARE = 8
@@ -29,7 +30,7 @@ def row_tries(columns: int, noise: float) -> float:
     >>> round(row_tries(100, 0.05))
     268
     """
-    return (1 - noise) ** -(columns + 1.0 + SPARE)
+    return math.pow(1 - noise, -(columns + 1.0 + SPARE))
 
 
 def column_tries(columns: int, drawn: int, size: int) -> float:
@@ -46,7 +47,7 @@ def affordable_noise(task: Task, seconds: float) -> float:
     return 1 - tries ** (-1 / (columns + 1.0 + SPARE)) if tries > 1 else 0.0
 
 
-def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) -> Outcome:
+def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) -> Candidates:
     """Elimination on random rows, all rows voting on what comes out: for little noise.
 
     Each try draws a few rows more than columns; one without a wrong label gives the parity. size:
@@ -55,12 +56,10 @@ def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) 
     table = task.table
     columns, seconds = table.distinct, min(seconds, task.left)
     if table.rows < columns + 1 + SPARE:
-        return Outcome(
-            [], "elimination", "nothing", f"{table.rows} rows are too few for {columns} columns"
-        )
+        return Candidates([], (Step("elimination", Stop.TOO_FEW_ROWS),))
     visible = visible_noise(task, size or task.k or 1)
     if visible < 0:
-        return Outcome([], "elimination", "nothing", f"{table.rows} rows are too few to show any")
+        return Candidates([], (Step("elimination", Stop.TOO_FEW_ROWS),))
     noise = min(affordable_noise(task, seconds), visible)
     expected = row_tries(columns, noise)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
@@ -90,18 +89,12 @@ def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) 
         task.tell(tries / most, f"random rows: {tries:,} tries")
         if supported(task, found) is not None:
             break
-    return Outcome(
-        found,
-        "elimination",
-        f"{tries:,} random choices of {columns + 1 + SPARE} rows, enough for {noise:.1%} noise",
-        f"rows without a wrong label were drawn and solved; about {expected:,.0f} tries were "
-        f"expected at {noise:.1%} noise, {tries:,} made",
-        complete=tries >= most or bool(found),
-        covered=noise if tries >= most else 0.0,
-    )
+    draws = Draws("rows", tries, columns + 1 + SPARE, expected, noise=noise)
+    step = Step("elimination", _ended(task, tries >= most, found), draws=draws)
+    return Candidates(found, (step,), covered=noise if tries >= most else 0.0)
 
 
-def restarts(task: Task, seconds: float = math.inf) -> Outcome:
+def restarts(task: Task, seconds: float = math.inf) -> Candidates:
     """Elimination on random columns: for few rows without noise and many members.
 
     Rows solve for fewer columns than there are rows; a choice that holds the whole subset fits all.
@@ -110,7 +103,7 @@ def restarts(task: Task, seconds: float = math.inf) -> Outcome:
     columns, seconds = table.distinct, min(seconds, task.left)
     drawn = min(columns, table.rows - 1 - SLACK)
     if drawn < (task.k or 1):
-        return Outcome([], "restarts", "nothing", f"{table.rows} rows solve for too few columns")
+        return Candidates([], (Step("restarts", Stop.TOO_FEW_ROWS, clean=True),))
     cost = system_seconds(table.rows, drawn + 1)
     size = task.k if task.k is not None else _reach(columns, drawn, seconds / cost)
     expected = column_tries(columns, drawn, size)
@@ -138,14 +131,16 @@ def restarts(task: Task, seconds: float = math.inf) -> Outcome:
         task.tell(min(1.0, tries / most), f"random columns: {tries:,} tries")
         if supported(task, found) is not None:
             break
-    return Outcome(
-        [each for each in found if task.k is None or len(each) == task.k],
-        "restarts",
-        f"{tries:,} random choices of {drawn} of {columns} columns, about {expected:,.0f} needed "
-        f"for {size} members",
-        f"columns that hold the whole subset were drawn and solved, {tries:,} tries",
-        complete=tries >= most or bool(found),
-    )
+    draws = Draws("columns", tries, drawn, expected, members=size)
+    step = Step("restarts", _ended(task, tries >= most, found), clean=True, draws=draws)
+    return Candidates([each for each in found if task.k is None or len(each) == task.k], (step,))
+
+
+def _ended(task: Task, enough: bool, found: list[tuple[int, ...]]) -> Stop:
+    """Why drawing ended. enough: whether all tries were made."""
+    if supported(task, found) is not None:
+        return Stop.FOUND
+    return Stop.EXHAUSTED if enough else Stop.BUDGET
 
 
 def _reach(columns: int, drawn: int, tries: float) -> int:

@@ -7,24 +7,25 @@ from typing import Any
 import numpy as np
 
 from paritylab.solvers.answer import Answer
+from paritylab.solvers.attention import attention
 from paritylab.solvers.auto import auto
 from paritylab.solvers.elimination import elimination
 from paritylab.solvers.growth import correlation
-from paritylab.solvers.heads import heads
-from paritylab.solvers.judge import Outcome, Task, answer_for
+from paritylab.solvers.judge import Candidates, Task, answer_for
+from paritylab.solvers.labelled_rows import LabelledRows
 from paritylab.solvers.meet_in_the_middle import meeting
+from paritylab.solvers.outcome import Step, Stop
 from paritylab.solvers.random_parts import restarts
-from paritylab.solvers.table import Table
 from paritylab.solvers.walsh import walsh
 
-SOLVERS: dict[str, Callable[[Task], Outcome]] = {
+SOLVERS: dict[str, Callable[[Task], Candidates]] = {
     "auto": auto,
     "elimination": elimination,
     "walsh": walsh,
     "meeting": meeting,
     "restarts": restarts,
     "correlation": correlation,
-    "heads": heads,
+    "attention": attention,
 }
 METHODS: tuple[str, ...] = tuple(SOLVERS)
 
@@ -60,7 +61,7 @@ def solve(
         raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
     if budget is not None and not budget > 0:
         raise ValueError(f"budget must be a number of seconds above 0, got {budget!r}")
-    table = Table(bits, labels)
+    table = LabelledRows(bits, labels)
     if k is not None and not 1 <= k <= table.n:
         raise ValueError(f"k must be between 1 and n={table.n}, got {k!r}")
     limit = BUDGET if budget is None else float(budget)
@@ -68,7 +69,7 @@ def solve(
         table, k, alpha, time.perf_counter() + limit, np.random.default_rng(_words(key)), progress
     )
     if not table.distinct or abs(int(table.labels.sum(dtype=np.int64))) == table.rows:
-        return answer_for(task, Outcome([], method, "nothing", "there is nothing to explain"))
+        return answer_for(task, Candidates([], (Step(method, Stop.NOT_APPLICABLE),)))
     return answer_for(task, SOLVERS[method](task))
 
 

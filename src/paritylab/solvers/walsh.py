@@ -7,7 +7,8 @@ import numpy as np
 
 from paritylab.solvers.evidence import log_choose
 from paritylab.solvers.growth import named
-from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.outcome import Step, Stop
 
 #: Most distinct columns; 2^26 sums take 256 MB and, where labels are biased, twice that.
 MOST_COLUMNS = 26
@@ -15,7 +16,7 @@ MOST_COLUMNS = 26
 _STEP, _KEEP = 6, 64
 
 
-def walsh(task: Task) -> Outcome:
+def walsh(task: Task) -> Candidates:
     """The subsets of any size whose parity stands out most, for up to 26 distinct columns."""
     table = task.table
     n = table.distinct
@@ -28,12 +29,7 @@ def walsh(task: Task) -> Outcome:
     scores = _scores(codes, table.labels, n)
     best = _stand_out(scores, n, task.k)
     subsets = [named(task, tuple(j for j in range(n) if mask >> j & 1)) for mask in best.tolist()]
-    return Outcome(
-        subsets,
-        "walsh",
-        f"all {2**n - 1:,} subsets of {n} columns",
-        f"{n} distinct columns allow every subset at once",
-    )
+    return Candidates(subsets, (Step("walsh", Stop.EXHAUSTED, every_size=True),))
 
 
 def _scores(codes: np.ndarray, labels: np.ndarray, n: int) -> np.ndarray:
@@ -74,7 +70,8 @@ def hadamard(values: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=8)
 def _sylvester(bits: int) -> np.ndarray:
     at = np.arange(1 << bits)
-    return (1 - 2.0 * (np.bitwise_count(at[:, None] & at[None]) & 1)).astype(np.float32)
+    odd: np.ndarray = np.bitwise_count(at[:, None] & at[None]) & 1
+    return np.where(odd, np.float32(-1), np.float32(1))
 
 
 def _stand_out(scores: np.ndarray, n: int, k: int | None) -> np.ndarray:

@@ -11,12 +11,14 @@ import numpy as np
 
 import paritylab.solvers  # noqa: F401  registers its learners
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
+from paritylab.learning.contract import Learner
+from paritylab.learning.data import Target
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 from paritylab.sweep.cost import Cost, check_cost, cost_of
 from paritylab.sweep.spec import Spec
 
-Row = dict[str, Any]
+Row = dict[str, object]
 
 #: What a learner is given as a target, by its class attribute `of`.
 _SIZES = {"parity": {"n", "k"}, "pair": {"n"}, "tree": {"n", "k"}}
@@ -27,24 +29,26 @@ _EXTRAS = {
 }
 
 
-def learner_of(spec: Spec) -> Any:
+def learner_of(spec: Spec) -> Learner[Any, Any]:
     """The learner a spec names, built from its settings and so checked."""
     check_known("learner", [spec.learner], LEARNERS)
     made, settings = LEARNERS[spec.learner], dict(spec.settings)
     presets: Mapping[str, Any] = getattr(made, "presets", {})
-    names = {each.name for each in fields(made)} | ({"preset"} if presets else set())
+    own = fields(made)  # type: ignore[arg-type]  # learners are dataclasses
+    names = {each.name for each in own} | ({"preset"} if presets else set())
     check_known(f"setting of {spec.learner}", settings, names)
     preset = settings.pop("preset", None)
     if preset is not None:
         check_known(f"preset of {spec.learner}", [preset], presets)
         made = presets[preset]
     try:
-        return made(**settings)
+        learner: Learner[Any, Any] = made(**settings)
     except TypeError as error:
         raise ValueError(f"{spec.learner} cannot be built: {error}") from None
+    return learner
 
 
-def data_of(spec: Spec, learner: Any) -> Any:
+def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | Sample | Fresh:
     """The data a spec's problem asks for: fresh random targets from the block's own keys."""
     problem, of = dict(spec.problem), getattr(learner, "of", "parity")
     known = _SIZES[of] | _EXTRAS[of] | {"samples", "fresh"}
@@ -71,7 +75,7 @@ def largest_cost(specs: Iterable[Spec]) -> Cost:
     return max((cost_of(s, learner_of(s)) for s in one_each), key=lambda cost: cost.seconds)
 
 
-def _targets(spec: Spec, problem: dict[str, Any], of: str) -> Any:
+def _targets(spec: Spec, problem: dict[str, Any], of: str) -> tuple[Target, ...]:
     subset, name = problem.pop("subset", None), problem.pop("target", "parity")
     if subset is not None:
         if not isinstance(subset, list | tuple):
@@ -100,13 +104,14 @@ def _as_target(parity: Parity, name: str) -> Parity | Junta:
     if name == "parity":
         return parity
     made = getattr(Junta, name.replace("-", "_"))
-    return made(parity.n, parity.subset, noise=parity.noise, bias=parity.bias)
+    junta: Junta = made(parity.n, parity.subset, noise=parity.noise, bias=parity.bias)
+    return junta
 
 
-def run_spec(spec: Spec, trace: int | None = None) -> Runs:
+def run_spec(spec: Spec, trace: int | None = None) -> Runs[Any]:
     """The runs of one block."""
     learner = learner_of(spec)
-    return learn(learner, data_of(spec, learner), key=spec.seed, first=spec.first, trace=trace)
+    return learn(learner, data_of(spec, learner), key=spec.seed, first_run=spec.first, trace=trace)
 
 
 class Task(NamedTuple):
@@ -123,7 +128,7 @@ def rows_of(task: Task) -> list[Row]:
     return plain_rows(run_spec(task.spec))
 
 
-def plain_rows(runs: Runs) -> list[Row]:
+def plain_rows(runs: Runs[Any]) -> list[Row]:
     """Runs as rows of plain JSON values; numbers that are not finite become null."""
     success = runs.recovered if runs.names_a_set else runs.solved
     assert success is not None
@@ -142,7 +147,7 @@ def plain_rows(runs: Runs) -> list[Row]:
     ]
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> object:
     """A number, flag or array as plain JSON; None where it is not finite."""
     if isinstance(value, list):
         return [finite(each) for each in value]
@@ -170,5 +175,7 @@ def learners_from_file(path: str | Path) -> set[str]:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
     added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:
-        raise ValueError(f"{path.name} registers no learner; decorate a class with @register(name)")
+        raise ValueError(
+            f"{path.name} registers no learner; decorate a class with @register_learner(name)"
+        )
     return added

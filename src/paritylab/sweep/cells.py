@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
 from paritylab.sweep.provenance import fingerprint_of
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.spec import PlainSpec, Spec
+from paritylab.sweep.store import StoredBlock
 
 Values = dict[str, Any]
+#: A cell's name, the seed and the size of its blocks.
+_Name = tuple[str, int, int]
 
 
 class Cell(NamedTuple):
@@ -25,18 +28,18 @@ class Cell(NamedTuple):
     def name(self) -> str:
         """The cell for people, as `Spec.cell` writes it."""
         rest = (f"{name}={value}" for name, value in self.values.items() if name != "learner")
-        return " ".join([self.values["learner"], *rest])
+        return " ".join([str(self.values["learner"]), *rest])
 
 
-def stored_cells(blocks: Iterable[Values], specs: Iterable[Spec] | None = None) -> list[Cell]:
+def stored_cells(blocks: Iterable[StoredBlock], specs: Iterable[Spec] | None = None) -> list[Cell]:
     """The cells of stored blocks: those of these specs in their order, all of them if None.
 
     Runs of other code, versions or devices are never added to this one's; where only such are
     stored, those with the most runs stand in and are marked as not current.
     """
     wanted = None if specs is None else {spec.hash: None for spec in specs}
-    counts: dict[Any, list[int]] = {}
-    order: dict[Any, Values] = {}
+    counts: dict[tuple[_Name, str], list[int]] = {}
+    order: dict[_Name, Values] = {}
     marks: dict[str, str] = {}
     found = [block for block in blocks if wanted is None or block["hash"] in wanted]
     if wanted is not None:
@@ -50,10 +53,14 @@ def stored_cells(blocks: Iterable[Values], specs: Iterable[Spec] | None = None) 
         count = counts.setdefault((cell, block["fingerprint"]), [0, 0])
         count[0] += sum(bool(row.get("success")) for row in block["rows"])
         count[1] += len(block["rows"])
-    return [_best(cell, values, counts, marks[values["learner"]]) for cell, values in order.items()]
+    return [
+        _best(cell, values, counts, marks[str(values["learner"])]) for cell, values in order.items()
+    ]
 
 
-def _best(cell: Any, values: Values, counts: dict[Any, list[int]], mark: str) -> Cell:
+def _best(
+    cell: _Name, values: Values, counts: dict[tuple[_Name, str], list[int]], mark: str
+) -> Cell:
     """This code's rate of a cell; where there is none, another's with the most runs."""
     mine = counts.get((cell, mark))
     if mine is not None:
@@ -62,7 +69,7 @@ def _best(cell: Any, values: Values, counts: dict[Any, list[int]], mark: str) ->
     return Cell(values, Rate(*max(others, key=lambda count: count[1])), False)
 
 
-def _values(spec: Values) -> Values:
+def _values(spec: PlainSpec) -> Values:
     return {"learner": spec["learner"], **spec["problem"], **spec["settings"]}
 
 
@@ -78,7 +85,7 @@ def varied(cells: Iterable[Cell]) -> list[str]:
     return [n for n in names if len({repr(cell.values.get(n)) for cell in cells}) > 1]
 
 
-def tidy(cells: Iterable[Cell]) -> list[dict[str, Any]]:
+def tidy(cells: Iterable[Cell]) -> list[dict[str, object]]:
     """One plain row per cell: what was varied or fixed, successes, runs, rate and its interval.
 
     An entry that has the name of a measured column gets "_setting" after it.
@@ -103,5 +110,5 @@ def tidy(cells: Iterable[Cell]) -> list[dict[str, Any]]:
     return rows
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: object) -> object:
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else value

@@ -18,10 +18,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from paritylab.sweep.engines import Done, Engine, Failure, quiet_starts, timed
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster, Worker, as_completed
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 #: Bundles of tasks in flight for each worker: one at work and one waiting.
 AHEAD = 2
@@ -68,7 +74,7 @@ def here() -> dict[str, str]:
     return facts()
 
 
-def dask_setup(worker: Any) -> None:
+def dask_setup(worker: "Worker") -> None:
     """Called by dask in a local worker: Ctrl-C is for the driver to decide on."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -83,14 +89,14 @@ class _Other(NamedTuple):
     facts: dict[str, str]
 
 
-class _Guarded(NamedTuple):
+class _Guarded(NamedTuple, Generic[_T, _R]):
     """A function that runs only where the facts are the driver's."""
 
-    function: Callable[[Any], Any]
+    function: Callable[[_T], _R]
     facts: Callable[[], dict[str, str]]
     expected: dict[str, str]
 
-    def __call__(self, tasks: list[Any]) -> list[tuple[Any, float]] | _Other:
+    def __call__(self, tasks: list[_T]) -> list[tuple[_R | Failure, float]] | _Other:
         found = self.facts()
         if found != self.expected:
             return _Other(found)
@@ -103,7 +109,9 @@ class _Cluster:
     jobs: int
     say: Callable[[str], None]
 
-    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
+    def __call__(
+        self, function: Callable[[_T], _R], tasks: Iterable[_T]
+    ) -> Iterator[Done[_T, _R | Failure]]:
         waiting = iter(tasks)
         try:
             first = next(waiting)
@@ -122,7 +130,7 @@ class _Cluster:
         raise _given_up("all of them were gone")
 
     @contextlib.contextmanager
-    def _client(self) -> Iterator[Any]:
+    def _client(self) -> Iterator["Client"]:
         import dask
         from distributed import Client
 
@@ -142,7 +150,7 @@ class _Cluster:
                 _end_workers(local)
 
 
-def _started(jobs: int) -> Any:
+def _started(jobs: int) -> "LocalCluster":
     """Workers on this machine; tried again if one dies on the way up."""
     from distributed import LocalCluster
 
@@ -170,7 +178,7 @@ def _given_up(reason: str) -> ClusterError:
     )
 
 
-def _end_workers(local: Any) -> None:
+def _end_workers(local: "LocalCluster") -> None:
     """At once: dask would let a block that is being computed run for some seconds more."""
     for nanny in local.workers.values():
         nanny.auto_restart = False
@@ -179,14 +187,14 @@ def _end_workers(local: Any) -> None:
 
 
 @dataclass
-class _Flow:
+class _Flow(Generic[_T, _R]):
     """Tasks on their way to the workers of a client and back."""
 
-    client: Any
-    guarded: _Guarded
+    client: "Client"
+    guarded: _Guarded[_T, _R]
     where: str
-    running: dict[Any, Any] = field(default_factory=dict)
-    suspects: deque[Any] = field(default_factory=deque)
+    running: dict[object, tuple[list[_T], bool]] = field(default_factory=dict)
+    suspects: deque[_T] = field(default_factory=deque)
     bundle: int = 1
     workers: int = 0
     looked: float = float("-inf")
@@ -217,7 +225,7 @@ class _Flow:
                 )
             self._check_alike(address, found)
 
-    def run(self, more: Iterator[Any]) -> Iterator[Done]:
+    def run(self, more: Iterator[_T]) -> Iterator[Done[_T, _R | Failure]]:
         from distributed import as_completed
 
         ended = as_completed(loop=self.client.loop, with_results=True, raise_errors=False)
@@ -241,21 +249,24 @@ class _Flow:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(ended.futures))
 
-    def _send(self, tasks: list[Any], ended: Any, alone: bool = False) -> None:
+    def _send(self, tasks: list[_T], ended: "as_completed", alone: bool = False) -> None:
         try:
-            future = self.client.submit(self.guarded, tasks, pure=False)
+            work = cast(Callable[[list[_T]], object], self.guarded)
+            future: Future[object] = self.client.submit(work, tasks, pure=False)
         except Exception as error:
             raise self._lost() from error
         self.running[future.key] = tasks, alone
         ended.add(future)
 
-    def _received(self, future: Any, answer: Any) -> Iterator[Done]:
+    def _received(
+        self, future: "Future[object]", answer: object
+    ) -> Iterator[Done[_T, _R | Failure]]:
         """What became of a bundle; after an accident its tasks are tried again by themselves."""
         from distributed import KilledWorker
 
         tasks, alone = self.running.pop(future.key)
         if future.status == "error":
-            error = answer[1]
+            error = cast(tuple[type, BaseException], answer)[1]
             if not alone:
                 self.suspects.extend(tasks)
                 return
@@ -269,12 +280,13 @@ class _Flow:
             raise self._lost()
         if isinstance(answer, _Other):
             self._check_alike("that answered", answer.facts)
-        spent = sum(seconds for _, seconds in answer)
+        results = cast(list[tuple[_R | Failure, float]], answer)
+        spent = sum(seconds for _, seconds in results)
         self.bundle = max(1, min(_MOST, int(_BUNDLE * len(tasks) / max(spent, 1e-9))))
-        for task, (value, seconds) in zip(tasks, answer, strict=True):
+        for task, (value, seconds) in zip(tasks, results, strict=True):
             yield Done(task, value, seconds)
 
-    def unfinished(self) -> list[Any]:
+    def unfinished(self) -> list[_T]:
         """Tasks whose values have not come back."""
         return [*self.suspects, *(task for tasks, _ in self.running.values() for task in tasks)]
 
@@ -312,7 +324,7 @@ class _Flow:
 
 
 @contextlib.contextmanager
-def _connected(where: str) -> Iterator[Any]:
+def _connected(where: str) -> Iterator["Client"]:
     from distributed import Client
 
     try:
@@ -329,7 +341,7 @@ def _connected(where: str) -> Iterator[Any]:
 
 async def _greeting(where: str) -> None:
     """Exchange greetings once; a dask client would wait for an answer without end."""
-    from distributed.comm import connect
+    from distributed.comm.core import connect
     from distributed.security import Security
 
     options = Security().get_connection_args("client")

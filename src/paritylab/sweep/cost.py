@@ -5,7 +5,7 @@ no machine at hand can do and to say when a wait is long.
 """
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from paritylab.sweep.spec import Spec
 
@@ -18,9 +18,17 @@ _SPEED = 4e8
 #: Operations per head, position and exact step: by half sums up to 20 bits, by series beyond.
 _SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
 #: Learners that draw their rows in batches, so that memory does not grow with them.
-_STREAMING = {"xor", "teacher", "levels", "published", "hidden"}
+_STREAMING = {"xor", "teacher", "levels", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
-_SOLVERS = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation", "attention"}
+_SOLVERS = {
+    "auto",
+    "elimination",
+    "walsh",
+    "meeting",
+    "restarts",
+    "correlation",
+    "attention-on-rows",
+}
 #: Learners with weights from every position to as many units as their width.
 _NETWORKS = {"feedforward": "width", "frozen": "heads", "recurrent": "width"}
 
@@ -35,7 +43,7 @@ class Cost(NamedTuple):
         return f"about {_bytes(self.memory)} and {_time(self.seconds)} a block"
 
 
-def cost_of(spec: Spec, learner: Any) -> Cost:
+def cost_of(spec: Spec, learner: object) -> Cost:
     """A rough estimate; a learner of one's own is charged for its rows only.
 
     >>> from paritylab.sweep.blocks import learner_of
@@ -60,7 +68,7 @@ def cost_of(spec: Spec, learner: Any) -> Cost:
     return Cost(float(held + weights), work / _SPEED)
 
 
-def check_cost(spec: Spec, learner: Any) -> Cost:
+def check_cost(spec: Spec, learner: object) -> Cost:
     """The cost of a block; a ValueError where this machine cannot bear it."""
     cost, there = cost_of(spec, learner), machine_memory()
     if cost.memory > there:
@@ -83,12 +91,12 @@ def machine_memory() -> float:
         return float("inf")
 
 
-def _units(name: str, learner: Any, k: int) -> float:
+def _units(name: str, learner: object, k: int) -> float:
     """Heads, or neurons, that look at every position; 0 for learners of one's own."""
     if name in ("heads", "anneal", "one-step"):
-        return getattr(learner, "heads", None) or k
+        return float(getattr(learner, "heads", None) or k)
     if name in _NETWORKS:
-        return getattr(learner, _NETWORKS[name], 1)
+        return float(getattr(learner, _NETWORKS[name], 1))
     if name in _STREAMING - {"xor"}:
         return k / 16
     return 0.1 if name in _SOLVERS | {"xor"} else 0

@@ -22,7 +22,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 #: How often a task is given to a new process after its first one died.
 RETRIES = 1
@@ -35,18 +38,20 @@ class Failure(NamedTuple):
     details: str = ""
 
 
-class Done(NamedTuple):
+class Done(NamedTuple, Generic[_T, _R]):
     """A finished task; value is what the function returned, or a `Failure`."""
 
-    task: Any
-    value: Any
+    task: _T
+    value: _R
     seconds: float
 
 
 class Engine(Protocol):
     """Maps a function over tasks. Beyond `serial`, function, tasks and values must pickle."""
 
-    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]: ...
+    def __call__(
+        self, function: Callable[[_T], _R], tasks: Iterable[_T]
+    ) -> Iterator[Done[_T, _R | Failure]]: ...
 
 
 def serial() -> Engine:
@@ -70,16 +75,16 @@ def usual_jobs(tasks: int) -> int:
     return max(1, min(os.cpu_count() or 1, tasks, 4))
 
 
-def _serial(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
+def _serial(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, _R | Failure]]:
     for task in tasks:
         yield Done(task, *timed(function, task))
 
 
-def timed(function: Callable[[Any], Any], task: Any) -> tuple[Any, float]:
+def timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
     """The function's value, or its `Failure`, and the seconds it took."""
     start = time.perf_counter()
     try:
-        value = function(task)
+        value: _R | Failure = function(task)
     except (Exception, SystemExit) as error:
         value = _failure(error)
     return value, time.perf_counter() - start
@@ -91,27 +96,32 @@ def _failure(error: BaseException) -> Failure:
 
 
 @dataclass
-class _Worker:
+class _Worker(Generic[_T, _R]):
     """A process, this end of its pipe, and the task it has."""
 
     process: SpawnProcess
     pipe: Connection
-    task: Any = None
+    task: _T | None = None
     attempt: int = 0
     started: float = field(default_factory=time.perf_counter)
 
-    def give(self, task: Any, attempt: int) -> None:
+    def give(self, task: _T, attempt: int) -> None:
         self.task, self.attempt, self.started = task, attempt, time.perf_counter()
         # A process that has died meanwhile is noticed when its answer is read.
         with contextlib.suppress(ConnectionError):
             self.pipe.send(task)
 
-    def receive(self) -> tuple[Any, float]:
+    def given(self) -> _T:
+        """The task it was given last."""
+        return cast(_T, self.task)
+
+    def receive(self) -> tuple[_R | Failure, float]:
         """The value and its seconds; EOFError if the process has died."""
         try:
-            return self.pipe.recv()
+            answer: tuple[_R | Failure, float] = self.pipe.recv()
         except ConnectionError:
             raise EOFError from None
+        return answer
 
     def end(self) -> None:
         self.process.terminate()
@@ -126,10 +136,12 @@ class _Worker:
 class _Processes:
     jobs: int
 
-    def __call__(self, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Done]:
-        waiting, again = iter(tasks), list[tuple[Any, int]]()
-        idle: list[_Worker] = []
-        busy: dict[Connection, _Worker] = {}
+    def __call__(
+        self, function: Callable[[_T], _R], tasks: Iterable[_T]
+    ) -> Iterator[Done[_T, _R | Failure]]:
+        waiting, again = iter(tasks), list[tuple[_T, int]]()
+        idle: list[_Worker[_T, _R]] = []
+        busy: dict[Connection, _Worker[_T, _R]] = {}
         try:
             while True:
                 while len(busy) < self.jobs and (turn := _next(waiting, again)):
@@ -150,13 +162,13 @@ class _Processes:
                     except EOFError:
                         worker.end()
                         if worker.attempt < RETRIES:
-                            again.append((worker.task, worker.attempt + 1))
+                            again.append((worker.given(), worker.attempt + 1))
                             continue
                         value = Failure(f"its process died ({_ending(worker.process)})")
                         seconds = time.perf_counter() - worker.started
                     else:
                         idle.append(worker)
-                    yield Done(worker.task, value, seconds)
+                    yield Done(worker.given(), value, seconds)
         finally:
             # Workers ignore Ctrl-C, so that their parent decides; here it ends them. All are told
             # before any is waited for, in case the waiting is interrupted as well.
@@ -167,7 +179,7 @@ class _Processes:
                 worker.end()
 
 
-def _next(waiting: Iterator[Any], again: list[tuple[Any, int]]) -> tuple[Any, int] | None:
+def _next(waiting: Iterator[_T], again: list[tuple[_T, int]]) -> tuple[_T, int] | None:
     if again:
         return again.pop()
     for task in waiting:
@@ -175,7 +187,7 @@ def _next(waiting: Iterator[Any], again: list[tuple[Any, int]]) -> tuple[Any, in
     return None
 
 
-def _start(function: Callable[[Any], Any]) -> _Worker:
+def _start(function: Callable[[_T], _R]) -> _Worker[_T, _R]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     # A daemon ends with its parent even if the parent has no time to say so.
@@ -193,7 +205,7 @@ def quiet_starts() -> Iterator[None]:
     something else."""
     usual = multiprocessing.spawn.get_command_line
 
-    def command_line(**options: Any) -> list[str]:
+    def command_line(**options: object) -> list[str]:
         line = usual(**options)
         if "-c" in line:
             place = line.index("-c") + 1
@@ -211,7 +223,7 @@ def quiet_starts() -> Iterator[None]:
         multiprocessing.spawn.get_command_line = usual
 
 
-def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
+def _work(function: Callable[[_T], _R], pipe: Connection) -> None:
     """The life of a worker: receive a task, send back its value, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -6,13 +6,15 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import Spec
 
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
+
+#: The problem and the settings of a cell.
+_Cell = tuple[dict[str, object], dict[str, object]]
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Grid:
     """
 
     learner: str
-    problem: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    problem: Mapping[str, object] | Sequence[Mapping[str, object]]
+    settings: Mapping[str, object] = field(default_factory=dict)
     runs: int = 100
     block: int = 100
     seed: int = 0
@@ -80,7 +82,7 @@ class Grid:
         reasons = ((cell, why_impossible(cell[0])) for cell in self._cells())
         return {self._spec(cell, 0).cell: reason for cell, reason in reasons if reason}
 
-    def _spec(self, cell: tuple[dict, dict], first: int) -> Spec:
+    def _spec(self, cell: _Cell, first: int) -> Spec:
         return Spec.make(self.learner, *cell, seed=self.seed, block=self.block, first=first)
 
     def _size(self) -> int:
@@ -91,18 +93,19 @@ class Grid:
         )
         return settings * sum(problems)
 
-    def _problems(self) -> list:
-        single = isinstance(self.problem, Mapping | str) or not isinstance(self.problem, Sequence)
-        return [self.problem] if single else list(self.problem)
+    def _problems(self) -> list[Mapping[str, object]]:
+        if isinstance(self.problem, Mapping | str) or not isinstance(self.problem, Sequence):
+            return [self.problem]
+        return list(self.problem)
 
-    def _cells(self) -> Iterator[tuple[dict, dict]]:
+    def _cells(self) -> Iterator[_Cell]:
         for table in self._problems():
             for problem in _combinations(table):
                 for settings in _combinations(self.settings):
                     yield problem, settings
 
 
-def why_impossible(problem: Mapping[str, Any]) -> str:
+def why_impossible(problem: Mapping[str, object]) -> str:
     """Why no such problem exists, "" if it may; wrong values are somebody else's to refuse."""
     n, k = problem.get("n"), problem.get("k")
     if not (isinstance(n, int) and isinstance(k, int)):
@@ -114,7 +117,7 @@ def why_impossible(problem: Mapping[str, Any]) -> str:
     return ""
 
 
-def _combinations(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _combinations(table: Mapping[str, object]) -> Iterator[dict[str, object]]:
     columns = [_values(name, entry) for name, entry in table.items()]
     for values in itertools.product(*columns):
         yield dict(zip(table, values, strict=True))
@@ -149,7 +152,7 @@ def grid_from_toml(path: str | Path) -> Grid:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _values(name: str, entry: Any) -> list:
+def _values(name: str, entry: object) -> list[object]:
     """The values to combine; a subset is one value unless it is a list of lists."""
     if not isinstance(entry, list | tuple):
         return [entry]

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from paritylab.options import check_known
+from paritylab.sweep.cells import Values
 from paritylab.sweep.grid import Grid
 from paritylab.theory.hg2 import rows_to_rank
 from paritylab.theory.ks import samples_for_every_pair
 
 EFFORTS = ("quick", "default", "full")
-Values = dict[str, Any]
+_T = TypeVar("_T")
 
 
 class TheoryLine(NamedTuple):
@@ -44,7 +45,7 @@ class NamedSweep(NamedTuple):
     layout: Layout
 
 
-def _pick(effort: str, **sizes: Any) -> Any:
+def _pick(effort: str, **sizes: _T) -> _T:
     return sizes[effort]
 
 

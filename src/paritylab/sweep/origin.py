@@ -4,8 +4,8 @@ import hashlib
 import hmac
 import json
 import os
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from paritylab.files import user_folder
 
@@ -13,21 +13,21 @@ from paritylab.files import user_folder
 MARK = "mark"
 
 
-def marked(key: str, row: dict[str, Any]) -> dict[str, Any]:
+def marked(key: str, row: Mapping[str, object]) -> Mapping[str, object]:
     """The row with a mark that only this user's installation can make; as it is without a key."""
     secret = _secret()
     return row if secret is None else {**row, MARK: _mark(secret, key, row)}
 
 
-def is_own(key: str, row: dict[str, Any]) -> bool:
+def is_own(key: str, row: Mapping[str, object]) -> bool:
     """Whether a row read from a store carries the right mark for its key and contents."""
     secret, rest = _secret(), {name: value for name, value in row.items() if name != MARK}
     given = str(row.get(MARK, ""))
     return secret is not None and hmac.compare_digest(given, _mark(secret, key, rest))
 
 
-def _mark(secret: bytes, key: str, row: dict[str, Any]) -> str:
-    text = json.dumps([key, row], sort_keys=True)
+def _mark(secret: bytes, key: str, row: Mapping[str, object]) -> str:
+    text = json.dumps([key, dict(row)], sort_keys=True)
     return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
 
 

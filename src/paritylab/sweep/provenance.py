@@ -3,8 +3,10 @@
 import ast
 import functools
 import hashlib
+import importlib.util
 import inspect
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -15,19 +17,16 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import CodeType
-from typing import Any
-
-import jax
 
 #: Distributions whose versions a result depends on.
 DEPENDENCIES = ("paritylab", "jax", "jaxlib", "numpy", "scipy", "equinox")
-#: Settings of jax that change numbers without changing code.
-_FLAGS = (
-    "jax_enable_x64",
-    "jax_default_matmul_precision",
-    "jax_default_prng_impl",
-    "jax_threefry_partitionable",
-)
+#: Settings of jax that change numbers without changing code, as they usually are.
+_FLAGS = {
+    "jax_enable_x64": "False",
+    "jax_default_matmul_precision": "None",
+    "jax_default_prng_impl": "threefry2x32",
+    "jax_threefry_partitionable": "True",
+}
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: Folders of the package that only show results.
 _FACES = ("report", "cli")
@@ -66,13 +65,29 @@ def _commit() -> str:
 @cache
 def device() -> str:
     """The jax device that computes, such as "cpu"."""
+    if _is_plain_cpu():
+        return "cpu"
+    import jax
+
     first = jax.devices()[0]
-    return first.platform if first.platform == "cpu" else first.device_kind
+    return str(first.platform if first.platform == "cpu" else first.device_kind)
 
 
 def precision() -> dict[str, str]:
     """jax's switches for float64, matrix products and random numbers, as they stand now."""
+    if "jax" not in sys.modules and not any(name.upper() in os.environ for name in _FLAGS):
+        return dict(_FLAGS)
+    import jax
+
     return {name: str(getattr(jax.config, name, None)) for name in _FLAGS}
+
+
+def _is_plain_cpu() -> bool:
+    """Whether jax is not loaded and, once it were, could only compute on the processor."""
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    plugins = ("jax_plugins", "jax_cuda12_plugin", "jax_cuda13_plugin", "libtpu")
+    accelerated = any(importlib.util.find_spec(name) for name in plugins)
+    return "jax" not in sys.modules and (platforms == "cpu" or (not platforms and not accelerated))
 
 
 @cache
@@ -86,7 +101,7 @@ def code_fingerprint() -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of(*things: Any) -> str:
+def fingerprint_of(*things: object) -> str:
     """Hash of everything a result of these functions or objects depends on but their arguments.
 
     It covers the package's code, the file that defines each thing together with the modules it
@@ -120,10 +135,11 @@ def helper_files(path: Path) -> list[Path]:
     return sorted(found)
 
 
-def _source_of(thing: Any) -> list[str]:
+def _source_of(thing: object) -> list[str]:
     while isinstance(thing, functools.partial):
         thing = thing.func
-    thing = inspect.unwrap(thing)
+    if callable(thing):
+        thing = inspect.unwrap(thing)
     code = getattr(thing, "__code__", None)
     if code is None:
         kind = thing if isinstance(thing, type) else type(thing)
@@ -141,7 +157,7 @@ def _source_of(thing: Any) -> list[str]:
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
 
-def _code_text(code: Any) -> str:
+def _code_text(code: object) -> str:
     """Bytecode, names and constants, those of inner functions included."""
     if isinstance(code, CodeType):
         inner = [_code_text(const) for const in code.co_consts]

@@ -9,9 +9,10 @@ import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from paritylab.sweep import schema
+from paritylab.sweep.schema import Column, Columns
 from paritylab.sweep.store import Store, StoreError
 
 _LEAF = 0x0D
@@ -36,15 +37,15 @@ def rescue(path: str | Path, new: str | Path) -> Rescued:
         raise StoreError(f"no store {path}")
     if new.exists() or new.is_symlink():
         raise StoreError(f"{new} exists; --to needs the name of a new file")
-    whole: dict[tuple[str, str], tuple[Any, ...]] = {}
-    broken: set[tuple[Any, ...]] = set()
+    whole: dict[tuple[str, Column], Columns] = {}
+    broken: set[tuple[str, Column]] = set()
     for table, row in _candidates(path):
         *values, mark = row
         if mark != schema.checksum(values):
             broken.add((table, row[0]))
             continue
         found, saved = whole.get((table, row[0])), schema.COLUMNS[table].index("saved")
-        if found is None or found[saved] <= row[saved]:
+        if found is None or str(found[saved]) <= str(row[saved]):
             whole[table, row[0]] = row
     if not whole:
         raise StoreError(f"{path} holds no row that is whole and has a checksum; nothing written")
@@ -53,7 +54,7 @@ def rescue(path: str | Path, new: str | Path) -> Rescued:
     return Rescued(blocks, len(whole) - blocks, len(broken - set(whole)))
 
 
-def _write(rows: dict[tuple[str, str], tuple[Any, ...]], new: Path) -> None:
+def _write(rows: dict[tuple[str, Column], Columns], new: Path) -> None:
     """A new store beside its place, renamed once it is complete."""
     beside = new.with_name(f".{new.name}.{os.getpid()}")
     try:
@@ -67,7 +68,7 @@ def _write(rows: dict[tuple[str, str], tuple[Any, ...]], new: Path) -> None:
             beside.unlink()
 
 
-def _candidates(path: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _candidates(path: Path) -> Iterator[tuple[str, Columns]]:
     """Everything that looks like a row, in the file as it is and with its log on top."""
     try:
         content = path.read_bytes()
@@ -101,9 +102,7 @@ def _logged(frames: bytes, size: int) -> Iterator[tuple[int, bytes]]:
         yield number, frames[start + _FRAME_HEADER : start + _FRAME_HEADER + size]
 
 
-def _rows(
-    page: bytes, start: int, pages: dict[int, bytes]
-) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _rows(page: bytes, start: int, pages: dict[int, bytes]) -> Iterator[tuple[str, Columns]]:
     """The rows of a leaf page; what does not parse is passed over."""
     if len(page) < start + 8 or page[start] != _LEAF:
         return
@@ -143,14 +142,14 @@ def _payload(page: bytes, cell: int, pages: dict[int, bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _record(payload: bytes) -> tuple[Any, ...]:
+def _record(payload: bytes) -> Columns:
     """The values of a row; text and numbers as sqlite packs them."""
     header, place = _varint(payload, 0)
     kinds = []
     while place < header:
         kind, place = _varint(payload, place)
         kinds.append(kind)
-    values: list[Any] = []
+    values: list[Column] = []
     for kind in kinds:
         size = _size(kind)
         raw, place = payload[place : place + size], place + size
@@ -166,11 +165,11 @@ def _size(kind: int) -> int:
     return (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind]
 
 
-def _value(kind: int, raw: bytes) -> Any:
+def _value(kind: int, raw: bytes) -> Column:
     if kind >= 12:
         return raw.decode() if kind % 2 else raw
     if kind == 7:
-        return struct.unpack(">d", raw)[0]
+        return float(struct.unpack(">d", raw)[0])
     # Only seconds is a number, and sqlite packs a whole one as an integer.
     return float(int.from_bytes(raw, "big", signed=True) if raw else kind == 9)
 

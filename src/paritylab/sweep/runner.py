@@ -6,7 +6,7 @@ import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
@@ -14,7 +14,7 @@ from paritylab.sweep.blocks import Row, Task, data_of, learner_of, rows_of
 from paritylab.sweep.engines import Engine, Failure, serial
 from paritylab.sweep.provenance import device, fingerprint_of, versions
 from paritylab.sweep.spec import Spec
-from paritylab.sweep.store import Store
+from paritylab.sweep.store import BlockFacts, Store
 
 
 class BlockError(ValueError):
@@ -115,7 +115,7 @@ def run_sweep(
         if isinstance(rows, Failure):
             failures.append((spec, rows))
             continue
-        facts = {
+        facts: BlockFacts = {
             "status": "done",
             "seconds": round(done.seconds, 6),
             "device": device(),
@@ -134,7 +134,7 @@ def _mark(learner: str) -> str:
     return fingerprint_of(LEARNERS.get(learner))
 
 
-def _checked(value: Any, mark: str) -> list[Row] | Failure:
+def _checked(value: tuple[list[Row], str | None] | Failure, mark: str) -> list[Row] | Failure:
     """Rows computed by other code than the driver's must not be stored under its name."""
     if isinstance(value, Failure):
         return value
@@ -158,7 +158,7 @@ def check_specs(specs: Iterable[Spec]) -> None:
 
 def rates(store: Store) -> list[CellRate]:
     """Success rate of every cell, never mixing code, versions, devices, seeds or block sizes."""
-    counts: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
+    counts: dict[tuple[str, int, int, str], list[int]] = defaultdict(lambda: [0, 0])
     current: dict[str, str] = {}
     for block in store.blocks():
         spec = block["spec"]
@@ -166,13 +166,12 @@ def rates(store: Store) -> list[CellRate]:
         current.setdefault(learner, fingerprint_of(LEARNERS.get(learner)))
         key = (block["cell"], spec["seed"], spec["block"], block["fingerprint"])
         _count(counts[key], block["rows"])
-    learner_of_cell = lambda cell: cell.split(" ")[0]  # noqa: E731
     return [
-        CellRate(cell, Rate(*count), current[learner_of_cell(cell)] == mark)
+        CellRate(cell, Rate(*count), current[cell.split(" ")[0]] == mark)
         for (cell, _, _, mark), count in sorted(counts.items())
     ]
 
 
-def _count(count: list[int], rows: list[dict[str, Any]]) -> None:
+def _count(count: list[int], rows: list[Row]) -> None:
     count[0] += sum(bool(row.get("success")) for row in rows)
     count[1] += len(rows)

@@ -8,7 +8,6 @@ import hashlib
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 #: 1 kept verdicts only; 2 added blocks; 3 their fingerprint; 4 checksums. Older stores are brought
 #: up to date when opened.
@@ -40,7 +39,12 @@ UPDATE blocks SET spec = json_remove(json_set(spec,
 """
 
 
-def checksum(values: Sequence[Any]) -> str:
+#: What a column of a row holds, and a row.
+Column = str | float | bytes | None
+Columns = tuple[Column, ...]
+
+
+def checksum(values: Sequence[Column]) -> str:
     """Of a row's columns in their order, the checksum itself left out."""
     text = "\x1f".join(map(repr, values))
     return hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

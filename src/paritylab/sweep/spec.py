@@ -6,9 +6,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 Pairs = tuple[tuple[str, Any], ...]
+
+
+class PlainSpec(TypedDict):
+    """A spec as plain JSON values."""
+
+    learner: str
+    problem: dict[str, object]
+    settings: dict[str, object]
+    seed: int
+    block: int
+    first: int
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,11 @@ class Spec:
 
     @classmethod
     def make(
-        cls, learner: str, problem: Mapping[str, Any], settings: Mapping[str, Any], **rest: int
+        cls,
+        learner: str,
+        problem: Mapping[str, object],
+        settings: Mapping[str, object],
+        **rest: int,
     ) -> "Spec":
         """A spec from plain dicts.
 
@@ -58,13 +73,19 @@ class Spec:
         pairs = [*self.problem, *self.settings]
         return " ".join([self.learner, *(f"{name}={value}" for name, value in pairs)])
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> PlainSpec:
         """The spec as plain JSON values."""
-        tables = {"problem": dict(self.problem), "settings": dict(self.settings)}
-        return {**asdict(self), **tables}
+        return {
+            "learner": self.learner,
+            "problem": dict(self.problem),
+            "settings": dict(self.settings),
+            "seed": self.seed,
+            "block": self.block,
+            "first": self.first,
+        }
 
 
-def _pairs(values: Mapping[str, Any]) -> Pairs:
+def _pairs(values: Mapping[str, object]) -> Pairs:
     pairs = []
     for name, value in sorted(values.items()):
         if not isinstance(value, str | int | float | bool | list | tuple | None):

@@ -5,16 +5,39 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, cast
 
 from paritylab.sweep import schema
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.schema import Column, Columns
+from paritylab.sweep.spec import PlainSpec, Spec
 
 SCHEMA_VERSION = schema.VERSION
+
+
+class BlockFacts(TypedDict):
+    """How a block was made: "done", seconds of its computation, the device, versions by library
+    and the fingerprint of the code."""
+
+    status: str
+    seconds: float
+    device: str
+    versions: dict[str, str]
+    fingerprint: str
+
+
+class StoredBlock(BlockFacts):
+    """A block as it is read back: its key, the hash of its spec, its cell, spec and rows."""
+
+    key: str
+    hash: str
+    cell: str
+    spec: PlainSpec
+    saved: str
+    rows: list[dict[str, object]]
 
 
 class StoreError(ValueError):
@@ -29,10 +52,11 @@ class Store:
     reading: only read; works on files and folders without write permission.
     """
 
+    _connection: sqlite3.Connection
+
     def __init__(self, path: str | Path, *, wal: bool = True, reading: bool = False) -> None:
         self.path = Path(path)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
-        self._connection: Any = None
         if self.path.exists() and not self.path.is_file():
             raise StoreError(f"{self.path} is not an ordinary file; choose another --store")
         if not reading:
@@ -64,18 +88,19 @@ class Store:
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
         for row in self._rows("verdicts", "WHERE key = ?", key):
-            return json.loads(row["row"])
+            found: dict[str, Any] = json.loads(str(row["row"]))
+            return found
         return None
 
-    def save_verdict(self, key: str, row: dict[str, Any]) -> None:
+    def save_verdict(self, key: str, row: Mapping[str, object]) -> None:
         """Keep a verdict's row under its key, replacing an older one."""
         text = json.dumps(row, allow_nan=False)
-        facts = {"key": key, "id": row["id"], "saved": _now(), "row": text}
+        facts: dict[str, Column] = {"key": key, "id": str(row["id"]), "saved": _now(), "row": text}
         self._save("verdicts", facts, "REPLACE")
 
     def finished_blocks(self) -> set[str]:
         """Keys of all finished blocks, whose rows are whole."""
-        return {row["key"] for row in self._rows("blocks")}
+        return {str(row["key"]) for row in self._rows("blocks")}
 
     def is_finished(self, key: str) -> bool:
         """Whether a block is there, perhaps saved by another process meanwhile."""
@@ -87,41 +112,44 @@ class Store:
         self,
         key: str,
         spec: Spec,
-        rows: list[dict[str, Any]],
-        facts: dict[str, Any],
+        rows: Sequence[Mapping[str, object]],
+        facts: BlockFacts,
         *,
         replace: bool = False,
     ) -> bool:
         """Keep a finished block, whole or not at all; False if another process was first."""
-        columns = {
+        columns: dict[str, Column] = {
             "key": key,
             "hash": spec.hash,
             "cell": spec.cell,
             "spec": json.dumps(spec.plain(), allow_nan=False),
-            **facts,
+            "status": facts["status"],
             "seconds": float(facts["seconds"]),
+            "device": facts["device"],
             "versions": json.dumps(facts["versions"]),
             "saved": _now(),
             "rows": json.dumps(rows, allow_nan=False),
+            "fingerprint": facts["fingerprint"],
         }
         return self._save("blocks", columns, "REPLACE" if replace else "IGNORE")
 
-    def blocks(self) -> Iterator[dict[str, Any]]:
+    def blocks(self) -> Iterator[StoredBlock]:
         """Every finished block with its rows, in the order of cells and blocks."""
         order = "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
         for row in self._rows("blocks", order):
-            parsed = {name: json.loads(row[name]) for name in ("spec", "versions", "rows")}
-            yield row | parsed
+            parsed = {n: json.loads(str(row[n])) for n in ("spec", "versions", "rows")}
+            yield cast(StoredBlock, row | parsed)
 
-    def enter(self, rows: Iterable[tuple[str, tuple[Any, ...]]]) -> None:
+    def enter(self, rows: Iterable[tuple[str, Columns]]) -> None:
         """Rows of another store as they are, with their tables and checksums, all or none."""
         with self._translated(), self._connection:
             for table, row in rows:
                 self._connection.execute(schema.insertion(table, "IGNORE"), row)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            connection.close()
         if self._copy is not None:
             self._copy.cleanup()
 
@@ -131,7 +159,7 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _save(self, table: str, facts: dict[str, Any], clash: str) -> bool:
+    def _save(self, table: str, facts: Mapping[str, Column], clash: str) -> bool:
         values = tuple(facts[name] for name in schema.COLUMNS[table])
         with self._translated(), self._connection:
             done = self._connection.execute(
@@ -139,7 +167,7 @@ class Store:
             )
         return done.rowcount == 1
 
-    def _rows(self, table: str, rest: str = "", *arguments: str) -> Iterator[dict[str, Any]]:
+    def _rows(self, table: str, rest: str = "", *arguments: str) -> Iterator[dict[str, Column]]:
         """Rows whose checksums are right; a wrong one or a key seen twice ends the reading."""
         names, seen = schema.COLUMNS[table], set()
         query = f"SELECT {', '.join(names)}, checksum FROM {table} {rest}"
@@ -212,7 +240,7 @@ class Store:
         deadline = time.monotonic() + 30
         while True:
             try:
-                return self._connection.execute(pragma).fetchone()[0]
+                return str(self._connection.execute(pragma).fetchone()[0])
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise

@@ -78,7 +78,7 @@ def pair_signal(function: Callable[[np.ndarray], float], bits: int) -> Float[np.
     labels = np.array([function(signs) for signs in inputs])
     table = np.einsum("s,si,sj->ij", labels, inputs, inputs) / len(labels)
     np.fill_diagonal(table, 0)
-    return -table.sum(axis=1)
+    return np.asarray(-table.sum(axis=1))
 
 
 def linear_share(n: int, width: int, error: float) -> float:

@@ -1,6 +1,7 @@
 """What KS promises, and the finite-size laws behind it."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -73,7 +74,7 @@ def samples_to_find_children(n: int, k: int) -> float:
     M = n + k - 2 tokens. Ours, from a signal-to-noise ratio of √(N/2M) per weight.
     """
     tokens = n + k - 2
-    return 2 * tokens * (np.sqrt(2 * np.log(tokens)) + np.sqrt(2 * np.log(k))) ** 2
+    return float(2 * tokens * (np.sqrt(2 * np.log(tokens)) + np.sqrt(2 * np.log(k))) ** 2)
 
 
 class RowLaw(NamedTuple):
@@ -93,7 +94,7 @@ def tokens_seen(n: int, k: int, mask: str) -> np.ndarray:
     """How many tokens the nodes see: at most 257 nodes, evenly taken, the root last."""
     ends = level_ends(n, k)
     every = np.repeat(ends[:-1], np.diff(ends)) if mask == "level" else np.arange(n, n + k - 1)
-    return every[np.unique(np.linspace(0, k - 2, 257).astype(int))]
+    return np.asarray(every[np.unique(np.linspace(0, k - 2, 257).astype(int))])
 
 
 def row_law(tokens: np.ndarray, link: AbstractLink) -> RowLaw:
@@ -121,7 +122,9 @@ def row_law(tokens: np.ndarray, link: AbstractLink) -> RowLaw:
     return RowLaw(tokens, *(np.exp(np.interp(np.log(tokens), np.log(few), e)) for e in exact))
 
 
-def _row_moments(tokens: int, apart: Any, same: Any) -> tuple[float, float, float]:
+def _row_moments(
+    tokens: int, apart: Sequence[np.ndarray], same: Sequence[np.ndarray]
+) -> tuple[float, float, float]:
     """Signal, noise and tilt from (ẑ, φ, φ') over the law of the rest: children apart, both +1."""
     law = binom.pmf(np.arange(tokens - 1), tokens - 2, 0.5)
     odd, even = (apart[1] + 1) * apart[2], (same[1] - 1) * same[2]
@@ -173,10 +176,10 @@ class _Nodes(NamedTuple):
         """Expected number of times that a node's leak is above e^bound."""
         usual = ndtr((self.leak - bound) / self.spread)
         apart = (self.scores + bound + np.log(2)) / (np.sqrt(2) * self.spread)
-        return usual + self.tokens * ndtr(-apart)
+        return np.asarray(usual + self.tokens * ndtr(-apart))
 
     def broken(self) -> np.ndarray:
-        return self.leaking(np.log(LOST)) + 2 * ndtr(-TIPPED / self.tilt)
+        return np.asarray(self.leaking(np.log(LOST)) + 2 * ndtr(-TIPPED / self.tilt))
 
     def worst_leak(self, nodes: int) -> float:
         """The share of attention lost by the worst of so many nodes like these, in the median."""
@@ -184,7 +187,7 @@ class _Nodes(NamedTuple):
         least, most = float(np.min(self.leak)) - reach, float(np.max(self.leak)) + reach
 
         def excess(bound: float) -> float:
-            return nodes * float(np.mean(self.leaking(bound))) - np.log(2)
+            return nodes * float(np.mean(self.leaking(bound))) - float(np.log(2))
 
         return float(expit(brentq(excess, least, most)))
 
@@ -249,7 +252,7 @@ def samples_for_every_pair(
     def missed(samples: float) -> float:
         ratio = law.signal / law.noise * np.sqrt(samples)
         above = (law.tokens[:, None] - 2) * log_ndtr(ratio[:, None] + noise[None, :])
-        return (k - 1) * float(np.mean(-np.expm1(above) @ weight)) + np.log(share)
+        return (k - 1) * float(np.mean(-np.expm1(above) @ weight)) + float(np.log(share))
 
     return float(brentq(missed, 1, 1e4 * n))
 

@@ -15,17 +15,6 @@ def hidden_share_bound(error: float, *, targets: int, gradient: float, queries: 
     return 4 * gradient * queries / (targets * error**2)
 
 
-def fixed_answer_share(gap: float, targets: int) -> float:
-    """Largest share of targets on which one fixed answer has a zero-one loss of ½ - gap or less.
-
-    Parseval gives Σ_p E[p·f]² ≤ 1 for f = ±1, and the loss is ½ - E[p·f]/2: 1/(4·gap²·|P|).
-
-    >>> round(fixed_answer_share(0.1, 100), 6)
-    0.25
-    """
-    return 1 / (4 * gap**2 * targets)
-
-
 def theorem2_bound(
     n: int, *, targets: int, samples: int, queries: int | float, error: float, gradient: float
 ) -> float:
@@ -49,3 +38,80 @@ def theorem2_samples(
     """
     correlation = error**2 / (8 * queries * gradient)
     return 4 * n / correlation**2 if correlation >= 1 / targets else math.inf
+
+
+def theorem2_exponent(gradient: float, error: float, queries: float, loss: float) -> float:
+    """ν of Theorem 2 as printed: N = n^ν keeps the loss at 1 - O(n^(-ν₄)).
+
+    gradient, error, queries, loss: ν₁ … ν₄, of ‖∇f‖ = O(n^ν₁), ε = n^(-ν₂), T = n^ν₃.
+
+    >>> theorem2_exponent(0.5, 2.125, 0.25, 0.0)  # with a chain's own bounds at ε = 1: 11 + ε
+    12.0
+    """
+    return 4 * gradient + 4 * error + 2 * queries + 2 * loss + 1
+
+
+def separation_exponent(gradient: float, error: float, queries: float, loss: float) -> float:
+    """ν of Theorem S (ours), for the same four exponents; k and n - k both of order n.
+
+    >>> separation_exponent(0.5, 2.125, 0.25, 0.0)  # 5 + ε/2
+    5.5
+    """
+    return 2 * gradient + 2 * error + queries + loss
+
+
+def largest_eigenvalue_bound(samples: int, targets: int | float, failure: float) -> float:
+    """Lemma A: λmax of K = (E_p p(x^i)p(x^j))_ij is at most this with probability 1 - failure.
+
+    K has 1 on its diagonal, and E(E_p p(x))² = 1/|P| for uniform x, so that E‖K - I‖² =
+    N(N-1)/|P|; then Markov. (N/|P|)·λmax of the targets' Gram matrix is the same number.
+    """
+    return 1 + math.sqrt(samples * (samples - 1) / (failure * targets))
+
+
+def gradient_moment_bound(r: int, *, samples: int, targets: int | float, failure: float) -> float:
+    """Lemma B: E_p‖v_p‖^(2r)/G^(2r) is at most this for all θ, with probability 1 - failure.
+
+    v_p = mean_i p(x^i)∇f(x^i) is all that a gradient says of the target, G = sup‖∇f‖. Expand the
+    power into 2r-tuples of rows. Those in which every row occurs evenly add up to at most
+    (2r-1)!!/N^r (Khintchine). The mean of |E_p p(product of rows)| over the others is at most the
+    root of the mean square, whose expectation is 1/|P|; then Markov.
+
+    >>> round(gradient_moment_bound(2, samples=100, targets=1e30, failure=0.01), 9)
+    0.0003
+    """
+    even = math.prod(range(1, 2 * r, 2)) / float(samples) ** r
+    return even + 1 / math.sqrt(failure * targets)
+
+
+def revealed_share_bound(
+    spread: int | float, *, samples: int, targets: int | float, queries: int, failure: float = 0.01
+) -> float:
+    """Theorem S: at most this share of targets is not hidden from `queries` answers.
+
+    spread: s = ε√N/G, the oracle's error over the length G/√N of a typical v_p. By Markov
+    T·E‖v_p‖^(2r)/ε^(2r), at the best r.
+
+    >>> shares = [revealed_share_bound(s, samples=400, targets=1e30, queries=1) for s in (2, 4, 6)]
+    >>> [round(share, 9) for share in shares]
+    [0.1875, 0.000564452, 1.934e-06]
+    """
+    best = math.inf
+    for r in range(1, 64):
+        moment = gradient_moment_bound(r, samples=samples, targets=targets, failure=failure)
+        best = min(best, moment * (samples / spread**2) ** r)
+    return queries * best
+
+
+def separation_bound(
+    spread: int | float, *, samples: int, targets: int | float, queries: int, failure: float = 0.01
+) -> float:
+    """Theorem S: E(p - f)² of whatever T queries lead to, at least; below 0 it says nothing.
+
+    Targets in Q, those hidden from every query, share one answer f, and parities are orthonormal,
+    so E[1_Q(p - f)²] ≥ Pr(Q) - 1/|P|.
+    """
+    share = revealed_share_bound(
+        spread, samples=samples, targets=targets, queries=queries, failure=failure
+    )
+    return 1 - share - 1 / targets

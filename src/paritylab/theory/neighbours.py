@@ -96,7 +96,7 @@ def majority_coefficient(n: int, size: int) -> float:
         + _log_choose(m, half)
         - _log_choose(n - 1, size - 1)
     )
-    return (-1) ** half * math.exp(logarithm)
+    return (-1.0 if half % 2 else 1.0) * math.exp(logarithm)
 
 
 def _log_choose(n: int, k: int) -> float:
@@ -172,7 +172,7 @@ def polynet_flow(start: Float[np.ndarray, " k"], time: float) -> Float[np.ndarra
     while excess(high) < 0:
         high *= 2
     gain = math.expm1(brentq(excess, 0, high, xtol=1e-14))
-    return np.sign(start) * np.sqrt(start**2 + gain)
+    return np.asarray(np.sign(start) * np.sqrt(start**2 + gain))
 
 
 def polynet_end(start: Float[np.ndarray, " k"]) -> float:
@@ -199,4 +199,5 @@ def _time_to(start: Float[np.ndarray, " k"], gain: float) -> float:
     end = math.inf if math.isinf(gain) else 0.5 * math.log1p(gain / least**2)
     # Beyond u = 300/k the integrand is below rounding.
     end = min(end, 300.0 / len(start)) if len(start) > 2 else end
-    return least ** (2 - len(start)) * quad(rate, 0, end, epsabs=0, epsrel=1e-12, limit=400)[0]
+    integral = quad(rate, 0, end, epsabs=0, epsrel=1e-12, limit=400)[0]
+    return float(least ** (2 - len(start)) * integral)

@@ -4,7 +4,7 @@ The shift: with probability α all bits of a set A share one sign, the others st
 outside the parity set, or equal to it, ẑ is a sum of independent parts: mean XᵀR is exact.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -51,7 +51,7 @@ def shifted_part(
     return ShiftedPart(weight * child, weight * member)
 
 
-def _residual(z: np.ndarray, node: int, link: AbstractLink) -> Any:
+def _residual(z: np.ndarray, node: int, link: AbstractLink) -> np.ndarray:
     with float64():
         means = jnp.asarray(z)
         return np.asarray((link(means) - node) * link.slope(means))

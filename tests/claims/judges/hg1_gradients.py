@@ -17,6 +17,7 @@ def derivatives(gamma=0.5, sigma=0.3, mended=1e-14, share=0.5):
         sigma_mended=Z**2,
         gamma_share=share,
         sigma_share=share,
+        heads=3,
     )
 
 

@@ -25,6 +25,7 @@ def motion(printed=1e-9, true=1e-20, slope=0.0, gap=1e-14):
         b=np.array([0.0, 0.01]),
         slope=np.array([slope, slope]),
         gap=gap,
+        starts=2,
     )
 
 

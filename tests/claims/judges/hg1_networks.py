@@ -13,7 +13,7 @@ def counts(found=40, runs=40, difference=1e-15):
 def edges(cut=1.0, whole=12, half=(23, 37, 50, 175), products=0.0):
     n, k = np.array([6, 8, 6, 8]), np.array([2, 2, 3, 4])
     floor = np.array([7.5, 14, 10, 35])
-    return Edges(Rate(whole, 12), cut, n, k, np.array(half), floor, {6: products, 8: products})
+    return Edges(Rate(whole, 12), cut, n, k, np.array(half), floor, {6: products, 8: products}, 12)
 
 
 TABLES = {

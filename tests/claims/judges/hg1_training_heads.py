@@ -2,23 +2,25 @@
 
 import numpy as np
 
-from paritylab.claims.hg1.training_heads import Neighbours, Panels
+from paritylab.claims.hg1.training_heads import Cell, Neighbours, Panel, Panels
 from paritylab.statistics import Rate
 
 NONE, ALL = Rate(0, 0), Rate(50, 50)
 
 
 def neighbours(shared, hard, apart=ALL):
-    sets = [(2, 3), (2, 3, 7)][: len(hard)]
-    solved = [Rate(50, 80)] * len(hard)
-    pointing = np.array([2.4, 2.6])
-    return Neighbours([12] * len(hard), sets, solved, shared, hard, (2, 6), apart, pointing)
+    sets, pointing = [(2, 3), (2, 3, 7)], np.array([2.4, 2.6])
+    cells = [
+        Cell(12, subset, Rate(50, 80), *rates, pointing)
+        for subset, *rates in zip(sets, shared, hard, strict=False)
+    ]
+    return Neighbours(cells, (2, 6), apart)
 
 
 def panels(found, middle):
     series = {"kind": "heatmaps", "panels": []}
-    tau = np.array([0.3, 0.1])[: len(found)]
-    return Panels(tau, found, np.full(len(found), 0.96), middle, 240, series)
+    cells = zip((0.3, 0.1), found, middle, strict=False)
+    return Panels([Panel(tau, left, 0.96, right, series) for tau, left, right in cells], 240)
 
 
 TABLES = {

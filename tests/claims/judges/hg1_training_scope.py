@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from paritylab.claims.hg1.training_scope import Sizes
+from paritylab.claims.hg1.training_scope import Cell, Sizes
 from paritylab.statistics import Rate
 
 
 def sizes(first, last, risk=1e-9, error=1e-10):
-    rates = {"n/4": [first, last], "0.3": [Rate(0, 60), Rate(0, 60)]}
-    return Sizes(np.array([1e-9, risk]), error, 10, np.array([1, 4]), rates)
+    none = Rate(0, 60)
+    arms = {(1, "n/4"): first, (1, "0.3"): none, (4, "n/4"): last, (4, "0.3"): none}
+    cells = [Cell(*arm, rate) for arm, rate in arms.items()]
+    return Sizes(np.array([1e-9, risk]), error, 10, cells)
 
 
 TABLES = {

@@ -7,7 +7,7 @@ from paritylab.claims.hg2.bottleneck import Blind
 
 def blind(accuracy, spread=0.01, control=1.0):
     values = accuracy + spread * np.array([[-1.0, 0.0, 1.0] * 4] * 2)
-    return Blind([16, 64], 8, values, np.full((2, 12), control))
+    return Blind([16, 64], 8, values, np.full((2, 12), control), 48)
 
 
 TABLES = {

@@ -10,7 +10,8 @@ def arithmetics(otherwise, draws=50):
     double = np.zeros((1, draws, 2))
     single = double.copy()
     single.ravel()[:otherwise] = 1.0
-    return Arithmetics([64], np.array([[14.3, 80.0]]), double, single, double, double[..., 0])
+    gains, cases = np.array([[14.3, 80.0]]), double.size
+    return Arithmetics([64], gains, double, single, double, double[..., 0], cases)
 
 
 TABLES = {

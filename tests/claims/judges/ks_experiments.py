@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.ks.experiments import FourModels, Reader, Trained
+from paritylab.claims.ks.experiments import FourModels, Reader, Readers, Trained
 from paritylab.statistics import Rate
 
 
@@ -17,7 +17,7 @@ def four_models(direct=0, cot=0, teacher=12, selfcheck=12, staged=12, targets=12
 
 
 def readers(solved=12, learned=0):
-    return [Reader("elman", Rate(solved, 12), Rate(learned, 12), 300, 2000, 0.03)]
+    return Readers([Reader("elman", Rate(solved, 12), Rate(learned, 12), 300, 2000, 0.03)])
 
 
 TABLES = {

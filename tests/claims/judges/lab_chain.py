@@ -1,24 +1,24 @@
 """Invented records for the claims of claims/lab/chain.py."""
 
-from paritylab.claims.lab.chain import HarmCurve, Harmed, Needed, Samples
-from paritylab.statistics import PowerLaw, Rate
+from paritylab.claims.lab.chain import HalfPoint, HarmCurve, Harmed, Needed, Samples
+from paritylab.statistics import Mean, PowerLaw, Rate
 
 
 def needed(low=0.9, high=1.1):
     law, drift = PowerLaw(1.2, 1.15, 1.25, 20.0), PowerLaw(0.0, -0.05, 0.05, 1.0)
-    found = [8000.0, 20_000.0]
-    return Needed("every pair found", found, found, [0.95, low], [1.05, high], law, drift)
+    sizes = [HalfPoint(128, 8000.0, 8000.0, 0.95, 1.05), HalfPoint(256, 2e4, 2e4, low, high)]
+    return Needed("every pair found", sizes, law, drift)
 
 
 def samples(pairs=None, inputs=None):
-    return Samples([128, 256], 20, pairs or needed(), inputs or needed())
+    return Samples([pairs or needed(), inputs or needed()], 20)
 
 
 def harmed(first=12, last=0, limit=0.1, gap=(-0.06, -0.08, -0.04), runs=12):
-    rates = [Rate(each, runs) for each in (first, first, runs // 2, last, last)]
-    good = [Rate(each, 12) for each in (12, 12, 6, 0, 0)]
+    rates = [Rate(each, runs) for each in (first, first, last, last)]
+    good = [Rate(each, 12) for each in (12, 12, 0, 0)]
     curves = [HarmCurve("shift", good, 0.1, 0.1), HarmCurve("lies", rates, limit, 0.1)]
-    return Harmed(64, 32, 32_768, curves, 0.1, gap)
+    return Harmed(64, 32, 32_768, curves, 0.1, Mean(*gap, runs))
 
 
 NAN = float("nan")

@@ -1,15 +1,14 @@
 """Invented records for the claims of claims/lab/few_heads.py."""
 
-import numpy as np
-
-from paritylab.claims.lab.few_heads import Counts
-
-K, HEADS = np.array([2, 2]), np.array([1, 2])
+from paritylab.claims.lab.few_heads import Counts, HeadCount
 
 
-def counts(few=1.0, enough=0.0, shared=1e-12, error=1e-12, heads=HEADS):
-    n, tried = np.array([8, 8]), np.array([100, 200])
-    return Counts(n, K, heads, np.array([few, enough]), tried, shared, error)
+def counts(few=1.0, enough=0.0, shared=1e-12, error=1e-12, heads=(1, 2), tried=100):
+    cells = [
+        HeadCount(8, 2, each, least, tried)
+        for each, least in zip(heads, (few, enough), strict=True)
+    ]
+    return Counts(cells, shared, error)
 
 
 TABLES = {
@@ -18,7 +17,8 @@ TABLES = {
         (counts(few=0.4), "refuted"),
         (counts(enough=0.4), "refuted"),
         (counts(shared=1.0), "corrected"),
-        (counts(heads=np.array([1, 1])), "undecided"),
+        (counts(heads=(1, 1)), "undecided"),
         (counts(error=1.0), "undecided"),
+        (counts(tried=0), "undecided"),
     ]
 }

@@ -2,25 +2,27 @@
 
 import numpy as np
 
-from paritylab.claims.lab.functions import Facts, Table
+from paritylab.claims.lab.functions import Facts, FunctionRow, Table
+from paritylab.statistics import Rate
 
 NAMES = ("low, pulled", "low, not pulled", "high, pulled")
 RUNS = 20
 
 
-def table(stepped=(20, 0, 20), steps=(40, 60, 200), leap=(1, 1, 3), sooner=20):
+def table(stepped=(20, 0, 20), steps=(40, 60, 200), leap=(1, 1, 3), sooner=20, annealed=None):
     """steps: of every function; in all but `sooner` runs the last function is the fastest."""
     facts = [Facts(3, each, each, 0.5, 0.5, 0.5) for each in leap]
     taken = np.repeat(np.array(steps, float)[:, None], RUNS, axis=1)
     taken[2, sooner:] = 20
-    pulled = np.array([True, False, True])
-    return Table(NAMES, facts, pulled, np.array(stepped), taken, np.zeros(0))
+    named = [Rate(each, RUNS) for each in stepped]
+    columns = (NAMES, facts, (True, False, True), named, taken, [annealed] * 3)
+    return Table([FunctionRow(*row) for row in zip(*columns, strict=True)])
 
 
 TABLES = {
     "lab-functions": [
         (table(), "holds"),
-        (table()._replace(annealed=np.array([20, 0, 20])), "holds"),
+        (table(annealed=Rate(15, RUNS)), "holds"),
         (table(steps=(40, 60, np.inf)), "holds"),
         (table(steps=(40, np.nan, 200)), "holds"),
         (table(stepped=(20, 0, 1)), "refuted"),

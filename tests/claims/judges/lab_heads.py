@@ -2,24 +2,25 @@
 
 import numpy as np
 
-from paritylab.claims.lab.heads import Annealing, FromRows, Widths
+from paritylab.claims.lab.heads import Annealing, FromRows, StartCell, Widths
 from paritylab.statistics import Rate
 
 
 def annealing(single, restarted=(100, 100), runs=100):
-    rates = ([Rate(each, runs) for each in part] for part in (single, restarted))
-    return Annealing([(20, 3), (50, 5)], *rates, Rate(30, 60), Rate(0, 20), np.eye(3))
+    columns = zip((20, 50), (3, 5), single, restarted, strict=True)
+    cells = [StartCell(n, k, Rate(a, runs), Rate(b, runs)) for n, k, a, b in columns]
+    return Annealing(cells, Rate(30, 60), np.eye(3))
 
 
 def widths(ranked, right, runs=40):
-    cells = ((256, 2), (256, 3), (1024, 5))
+    cells = ("n = 256, k = 2", "n = 256, k = 3", "n = 1024, k = 5")
     rates = ([Rate(each, runs) for each in part] for part in (ranked, right))
     return Widths(*(dict(zip(cells, each, strict=True)) for each in rates))
 
 
 def from_rows(first, last, runs=60):
     linear = [Rate(first, runs), Rate(last, runs)]
-    return FromRows([6, 24], linear, [linear[0], Rate(runs, runs)])
+    return FromRows([6, 24], linear, [Rate(runs, runs)])
 
 
 TABLES = {

@@ -1,17 +1,17 @@
 """Invented records for the claim of claims/lab/mixtures.py."""
 
-import numpy as np
-
-from paritylab.claims.lab.mixtures import Mixtures
-from paritylab.statistics import Rate
+from paritylab.claims.lab.mixtures import Mixtures, Spread
+from paritylab.statistics import Mean, Rate
 from paritylab.theory.hg2 import mixture_accuracy
 
 
 def mixtures(found=16, runs=16, below=0.02, error=0.005):
-    spread = [0.25, 0.5]
-    accuracy = np.array([mixture_accuracy(each) for each in spread]) - below
-    rates = [Rate(found, runs), Rate(runs, runs)]
-    return Mixtures(32, 1000, spread, rates, accuracy, np.full(2, error))
+    cells = []
+    for spread, count in ((0.25, found), (0.5, runs)):
+        right = mixture_accuracy(spread) - below
+        accuracy = Mean(right, right - 2 * error, right + 2 * error, runs)
+        cells.append(Spread(spread, Rate(count, runs), accuracy))
+    return Mixtures(32, 1000, cells)
 
 
 TABLES = {

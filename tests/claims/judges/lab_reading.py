@@ -1,14 +1,14 @@
 """Invented records for the claims of claims/lab/reading.py."""
 
 from paritylab.claims.lab.reading import Pools
-from paritylab.statistics import Rate
+from paritylab.statistics import Mean, Rate
 
 ALL, TWENTY_OF_FORTY = Rate(80, 80), Rate(20, 40)
 
 
 def pools(missed=TWENTY_OF_FORTY, saved=(2.7, 2.4, 3.0), brute=ALL):
     rates = (Rate(40, 80), Rate(60, 80), missed)
-    return Pools(16, 3, 9, 0.15, *rates, 2.74, saved, 11.0, 8.0, brute, Rate(60, 80))
+    return Pools(16, 3, 9, 0.15, *rates, 2.74, Mean(*saved, 60), 11.0, 8.0, brute, Rate(60, 80))
 
 
 TABLES = {

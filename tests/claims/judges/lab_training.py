@@ -1,17 +1,17 @@
 """Invented records for the claims of claims/lab/training.py."""
 
-from paritylab.claims.lab.training import Batches, CodeCell, Temperatures
+from paritylab.claims.lab.training import Batches, Code, CodeCell, Temperature, Temperatures
 from paritylab.statistics import Rate
 
 
 def cells(*found, solved=10, runs=64):
-    return [CodeCell(12, 2, Rate(each, runs), Rate(solved, runs)) for each in found]
+    return Code([CodeCell(12, 2, Rate(each, runs), Rate(solved, runs)) for each in found])
 
 
 def temperatures(soft, sharp, solved=(36, 2), runs=64):
-    mean = {"1/n": Rate(sharp, runs), "n/4": Rate(soft, runs)}
-    done = {"1/n": Rate(solved[1], runs), "n/4": Rate(solved[0], runs)}
-    return Temperatures(10, 2, ["1/n", "n/4"], mean, mean, done)
+    cells = (("n/4", soft, solved[0]), ("1/n", sharp, solved[1]))
+    taus = [Temperature(tau, Rate(a, runs), Rate(b, runs), Rate(a, runs)) for tau, a, b in cells]
+    return Temperatures(10, 2, taus)
 
 
 def batches(found, exact, blind=1, runs=100):

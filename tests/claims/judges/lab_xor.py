@@ -2,23 +2,23 @@
 
 import numpy as np
 
-from paritylab.claims.lab.xor import Balance, Seen
+from paritylab.claims.lab.xor import Balance, BalanceCell, Functions, Seen
 from paritylab.statistics import Rate
 
 
 def balance(wrong, imbalance=0.0, targets=200):
     """`wrong` of `targets` are off by 0.1 at gain 320."""
-    errors = np.full((2, 5, targets), 1e-9)
-    errors[0, 0] = 0.01  # gain 20 is not part of the statement
-    errors[1, -1, :wrong] = 0.1
-    return Balance([64, 256], errors, np.full_like(errors, 0.5), imbalance)
+    errors, plain = np.array([0.01, 1e-9, 1e-9, 1e-9, 0.1]), Rate(0, targets)
+    cells = [
+        BalanceCell(n, Rate(targets - off, targets), plain, errors, np.full(5, 0.5))
+        for n, off in ((64, 0), (256, wrong))
+    ]
+    return Balance(cells, imbalance)
 
 
 def seen(xor=40, majority=0, gap=1e-12, runs=40):
-    return {
-        "XOR": Seen(1.0, gap, Rate(xor, runs)),
-        "majority": Seen(0.0, 0.0, Rate(majority, runs)),
-    }
+    found = [("XOR", 1.0, gap, xor), ("majority", 0.0, 0.0, majority)]
+    return Functions([Seen(*facts, Rate(count, runs)) for *facts, count in found])
 
 
 TABLES = {

@@ -2,24 +2,25 @@
 
 import numpy as np
 
-from paritylab.claims.lab.xor_softmax import Band, StandIns, TwoLayers
+from paritylab.claims.lab.xor_softmax import Band, BandCell, StandInCell, StandIns, TwoLayers
 from paritylab.statistics import PowerLaw, Rate
 
 
 def stand_ins(softmax=32, largest=32, score=0, features=0, runs=32):
     names = ("softmax", "two largest", "one plus score", "random features")
     found = (softmax, largest, score, features)
-    rates = {name: [Rate(each, runs)] * 2 for name, each in zip(names, found, strict=True)}
-    return StandIns([64, 256], rates)
+    rates = {name: Rate(each, runs) for name, each in zip(names, found, strict=True)}
+    return StandIns([StandInCell(n, rates) for n in (64, 256)])
 
 
 def band(low=0.2, high=0.6, balanced=30, runs=30):
     law = PowerLaw((low + high) / 2, low, high, 1.0)
-    return Band([256, 1024], [12.0, 14.0], [40.0, 90.0], law, [Rate(balanced, runs)] * 2, 4000.0)
+    ends = ((256, 12.0, 40.0), (1024, 14.0, 90.0))
+    return Band([BandCell(*each, Rate(balanced, runs)) for each in ends], law, 4000.0)
 
 
 def layers(label=1e-18, right=20, runs=20):
-    return TwoLayers(label, {64: Rate(right, runs), 256: Rate(runs, runs)}, 0.6, 2000)
+    return TwoLayers(label, {"n = 64": Rate(right, runs), "n = 256": Rate(runs, runs)}, 0.6, 2000)
 
 
 TABLES = {

@@ -11,13 +11,11 @@ import pytest
 from paritylab.claims.ks.gradient_spread import (
     every_subset,
     gradient_spread,
-    hidden_shares,
-    variance_shares,
 )
-from paritylab.learning import FullBatch, Hidden, Sample, learn
+from paritylab.learning import FullBatch, HidingOracle, Sample, learn
 from paritylab.learning.chain.chain_accuracy import draw_tokens
-from paritylab.learning.chain.published import MODES, _cot, _direct, _selfcheck, teacher_step
-from paritylab.learning.hardness.hidden import step_under_error
+from paritylab.learning.chain.full_batch import MODES, _cot, _direct, _selfcheck, teacher_step
+from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.learning.hardness.oracles import (
     hiding,
     jittered,
@@ -42,7 +40,7 @@ def model_at(scale: float, n: int = 12, k: int = 4) -> ChainModel:
 
 
 def test_the_closed_teacher_step_is_autodiff(monkeypatch):
-    monkeypatch.setattr("paritylab.learning.chain.published.ROWS", 100)
+    monkeypatch.setattr("paritylab.learning.chain.full_batch.ROWS", 100)
     model = model_at(1.0)
 
     def loss(scores):
@@ -136,12 +134,12 @@ def test_the_spread_is_that_of_all_gradients_one_by_one():
 @pytest.mark.slow
 def test_a_hidden_target_is_never_learned():
     data = Sample(random_trees(32, 16, 2), 20_000)
-    hidden = learn(Hidden(0.01, steps=5), data)
+    hidden = learn(HidingOracle(0.01, steps=5), data)
     assert hidden.stats["hidden"].all()
     assert hidden.stats["distance"].shape == (2, 5)
     assert (2 * hidden.risk >= 1).all()
     assert not hidden.solved.any()
-    exact = learn(Hidden(0.0, steps=5), data)
+    exact = learn(HidingOracle(0.0, steps=5), data)
     assert not exact.stats["hidden"].any()
     assert np.abs(exact.numbers - hidden.numbers).max() > 0
 
@@ -165,16 +163,9 @@ def test_tipping_moves_the_two_entries_of_the_most_unequal_pair():
 
 def test_a_sample_with_more_rows_than_inputs_is_counted():
     data = Sample(random_trees(8, 4, 2), 5000)
-    with_counts = learn(Hidden(1e9, steps=3), data)
+    with_counts = learn(HidingOracle(1e9, steps=3), data)
     assert with_counts.stats["hidden"].all()
     # The mean over targets is nearly that of all inputs, whatever the sample.
-    few = learn(Hidden(1e9, steps=3), Sample(random_trees(8, 4, 2), 200))
+    few = learn(HidingOracle(1e9, steps=3), Sample(random_trees(8, 4, 2), 200))
     assert np.abs(with_counts.numbers - few.numbers).max() < 0.2
     np.testing.assert_allclose(with_counts.risk, few.risk, atol=0.1)
-
-
-def test_more_rows_hide_more_targets_and_keep_the_proofs_bound():
-    subsets = every_subset(10, 4)
-    shares = hidden_shares(model_at(0.0, 10), subsets, [30, 30_000], 0.01, seed=0)
-    assert shares == [0, 1]
-    assert max(variance_shares(model_at(1.0, 10), subsets, [100, 1000], seed=0)) <= 1

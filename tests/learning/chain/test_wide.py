@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.learning.chain import wide
+from paritylab.learning.chain import wide, wide_sums
 from paritylab.learning.chain.teacher import batch_gradient, usual_step
 from paritylab.learning.chain.wide import (
     Wide,
@@ -70,7 +70,7 @@ def test_blocks_and_devices_change_no_bit():
 def test_sums_beyond_int32_move_to_two_numbers(monkeypatch, tmp_path):
     plain = wide_step(TREE, 1, 9_000, rows=1024)
     monkeypatch.setattr(wide, "_BETWEEN_CHECKS", 2048)
-    monkeypatch.setattr(wide, "_LARGEST", 2**18)
+    monkeypatch.setattr(wide_sums, "LARGEST", 2**18)
     moved = wide_step(TREE, 1, 9_000, rows=1024, checkpoint=tmp_path)
     assert moved.products[0].dtype == np.float32
     assert list(tmp_path.glob("*-high.npy"))

@@ -7,7 +7,6 @@ import pytest
 
 from paritylab.learning import AllInputs, FeedForwardNet, Fresh, Rows, Sample, learn
 from paritylab.learning.hardness.networks import (
-    linear_accuracy,
     random_features,
     smallest_pair_loss,
     worst_shares,
@@ -90,12 +89,6 @@ def test_bad_settings_are_one_line(call, words):
 
 def test_the_pair_loss_of_an_exact_net_is_zero():
     assert smallest_pair_loss(parity_network(PAIR), PAIR, 3) == 0
-
-
-def test_linear_classifiers_do_what_least_squares_can():
-    rows = np.random.default_rng(1).normal(size=(400, 3))
-    labels = np.sign(rows[:, 0])
-    assert linear_accuracy(rows, labels, (rows, labels)) > 0.95
 
 
 def test_shares_of_all_parities_add_up_to_the_features():

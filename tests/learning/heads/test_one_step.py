@@ -59,7 +59,7 @@ def test_a_wide_code_is_right_on_every_input_and_a_narrow_one_is_not():
     assert wide.rate("solved").value > 0.9
     assert (wide.stats["deviation"] < 0.5).mean() > 0.9
     assert narrow.rate().value < 0.5
-    part = learn(OneStep(width=8), Population(targets[3:5]), first=3)
+    part = learn(OneStep(width=8), Population(targets[3:5]), first_run=3)
     np.testing.assert_array_equal(part.numbers, narrow.numbers[3:5])
 
 

@@ -46,7 +46,7 @@ SETTINGS = {
 class _Plateaus:
     """Traced runs; learned: those whose loss moved, start: at which entry of the trace."""
 
-    def __init__(self, targets: Sequence[Parity], done: Runs) -> None:
+    def __init__(self, targets: Sequence[Parity], done: Runs[Any]) -> None:
         self.accuracy, self.step = done.trace["accuracy"], done.trace["step"]
         self.trace = done.trace
         self.learned = np.flatnonzero((self.accuracy > MOVED).any(axis=1))

@@ -33,7 +33,10 @@ def as_series(figure: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: points (x, y), a band from low to high where given, a matplotlib style."""
+    """One line: points (x, y), a band from low to high where given, a matplotlib style.
+
+    of_shares: y are shares between 0 and 1, which an axis shows as percentages.
+    """
 
     label: str
     x: Numbers
@@ -41,6 +44,7 @@ class Line:
     low: Numbers | None = None
     high: Numbers | None = None
     style: str | None = None
+    of_shares: bool = False
 
     @classmethod
     def of_rates(cls, label: str, x: Numbers, rates: Iterable[Rate]) -> Self:
@@ -51,7 +55,7 @@ class Line:
         """
         rates = list(rates)
         value, low, high = zip(*((r.value, r.low, r.high) for r in rates), strict=True)
-        return cls(label, x, list(value), list(low), list(high))
+        return cls(label, x, list(value), list(low), list(high), of_shares=True)
 
     def series(self) -> dict[str, Any]:
         return _given(
@@ -73,7 +77,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines over a common x."""
+    """Lines over a common x. title: a sentence above them."""
 
     lines: Sequence[Line]
     x: str
@@ -81,11 +85,14 @@ class Lines:
     log: str = ""
     marks: Sequence[Mark] = ()
     caption: str = ""
+    title: str = ""
 
     def series(self) -> dict[str, Any]:
+        shares = all(line.of_shares for line in self.lines)
         return {
             "kind": "lines",
-            **_axes(self.x, self.y, self.log),
+            **({"title": self.title} if self.title else {}),
+            **_axes(self.x, self.y, self.log, shares),
             "lines": [line.series() for line in self.lines],
             "marks": [mark.series() for mark in self.marks],
             "caption": self.caption,
@@ -94,7 +101,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Bars:
-    """One bar per name, with whiskers from low to high where given."""
+    """One bar per name, with whiskers from low to high where given. of_shares: as for `Line`."""
 
     values: Mapping[str, float]
     y: str
@@ -104,6 +111,7 @@ class Bars:
     log: str = ""
     marks: Sequence[Mark] = ()
     caption: str = ""
+    of_shares: bool = False
 
     @classmethod
     def of_rates(cls, rates: Mapping[str, Rate], y: str, **rest: Any) -> Self:
@@ -112,14 +120,14 @@ class Bars:
             {name: getattr(rate, part) for name, rate in rates.items()}
             for part in ("value", "low", "high")
         )
-        return cls(value, y, low=low, high=high, **rest)
+        return cls(value, y, low=low, high=high, of_shares=True, **rest)
 
     def series(self) -> dict[str, Any]:
         names = list(self.values)
         low, high = ([ends[n] for n in names] if ends else None for ends in (self.low, self.high))
         return {
             "kind": "bars",
-            **_axes(self.x, self.y, self.log),
+            **_axes(self.x, self.y, self.log, self.of_shares),
             "bars": _given(names=names, values=list(self.values.values()), low=low, high=high),
             "marks": [mark.series() for mark in self.marks],
             "caption": self.caption,
@@ -226,9 +234,10 @@ def in_tab(figure: Any, tab: str) -> dict[str, Any]:
     return {**as_series(figure), "tab": tab}
 
 
-def _axes(x: str, y: str, log: str) -> dict[str, Any]:
+def _axes(x: str, y: str, log: str, shares: bool = False) -> dict[str, Any]:
     scale = {name: {"scale": "log"} if name in log else {} for name in ("x", "y")}
-    return {"x": {"label": x, **scale["x"]}, "y": {"label": y, **scale["y"]}}
+    percent = {"percent": True} if shares else {}
+    return {"x": {"label": x, **scale["x"]}, "y": {"label": y, **scale["y"], **percent}}
 
 
 def _given(**entries: Any) -> dict[str, Any]:

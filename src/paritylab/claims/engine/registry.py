@@ -5,7 +5,7 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,7 +63,8 @@ class Claim:
     Default effort is what the measurement's signature says; quick, full: what changes there.
     settings: what stays the same at every effort, for the row. seconds: what the claim takes at
     quick, default and full effort. counted: whether its verdict stands in the tally. certificate:
-    the id of a proof, if there is one. The judge and the figure are registered with `@that.judge`
+    the id of a proof, if there is one. reads: files and environment variables that the measurement
+    reads. The judge and the figure are registered with `@that.judge`
     and `@that.figure`.
     """
 
@@ -78,8 +79,10 @@ class Claim:
     settings: Mapping[str, Any] = field(default_factory=dict)
     counted: bool = True
     certificate: str | None = None
+    reads: tuple[str, ...] = ()
     judged_by: Callable[[Any], Judged] | None = field(default=None, repr=False)
     drawn_by: Callable[[Any], Any] | None = field(default=None, repr=False)
+    glanced_by: Callable[[Any], Any] | None = field(default=None, repr=False)
     planted_cases: list[Planted] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +106,11 @@ class Claim:
     def figure(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Register the function from a record to a figure (see claims.engine.figures)."""
         self.drawn_by = function
+        return function
+
+    def overview(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Register the function from a record to the `Lines` that the first figure shows of it."""
+        self.glanced_by = function
         return function
 
     def planted(
@@ -133,6 +141,8 @@ class Claim:
         record = self.measure(trial, **settings)
         judged = self.verdict_on(record)
         series = {} if self.drawn_by is None else as_series(self.drawn_by(record))
+        if self.glanced_by is not None:
+            series["overview"] = as_series(self.glanced_by(record))
         return Outcome(judged, {**self.settings, **settings}, series)
 
     def verdict_on(self, record: Any) -> Judged:
@@ -207,6 +217,7 @@ def claim(
     settings: Mapping[str, Any] | None = None,
     counted: bool = True,
     certificate: str | None = None,
+    reads: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Claim]:
     """Turn the decorated function measure(trial, **settings) into a `Claim`.
 
@@ -218,7 +229,8 @@ def claim(
 
     def register(function: Callable[..., Any]) -> Claim:
         words = (id, source, title, statement, function)
-        made = Claim(*words, quick or {}, full or {}, seconds, settings or {}, counted, certificate)
+        efforts = (quick or {}, full or {}, seconds, settings or {})
+        made = Claim(*words, *efforts, counted, certificate, tuple(reads))
         if any(each.id == id and each.is_built_in for each in _REGISTERED):
             raise ValueError(f"claim {id!r} exists already; choose another id")
         _REGISTERED.append(made)

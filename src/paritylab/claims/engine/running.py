@@ -1,25 +1,29 @@
 """Runs claims, one by one or side by side, and reuses verdicts that nothing has changed since."""
 
 import contextlib
-import hashlib
 import io
-import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
-from paritylab.claims.engine.registry import Claim, registry
+from paritylab.claims.engine.reads import declared_values, opened_files, undeclared
+from paritylab.claims.engine.registry import Claim, Outcome, registry
 from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
 from paritylab.claims.engine.verdict import Effort, Status, Verdict, plain
 from paritylab.sweep import origin
 from paritylab.sweep.engines import Done, Failure, processes, serial
-from paritylab.sweep.provenance import device, fingerprint_of, occasion, versions
+from paritylab.sweep.provenance import device, occasion, versions
 from paritylab.sweep.store import Store
 
 Row = dict[str, Any]
+#: In a stored row: the files behind the verdict with their hashes.
+FILES = "files"
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,14 @@ def check(
     effort, missing = Effort(effort), []
     keys: dict[str, str] = {}
     for claim in claims:
-        keys[claim.id] = verdict_key(claim, effort, seed)
-        stored = None if fresh or store is None else store.verdict(keys[claim.id])
+        own = None if claim.is_built_in else claim.file
+        keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
+        stored = None if fresh or store is None else stored_row(store, keys[claim.id])
         if stored is None:
             missing.append(claim)
         else:
-            yield Verdict(_reused_row(claim, effort, keys[claim.id], stored), reused=True)
+            expected = plain(claim.expected_at(effort))
+            yield Verdict({**stored, "expected": expected}, reused=True)
     if jobs > 1 and all(claim.is_built_in for claim in missing):
         done = _side_by_side(missing, effort, seed, jobs)
     else:
@@ -78,15 +84,18 @@ def check(
         row = value
         if isinstance(value, Failure):
             row = failed_row(by_id[id], value.reason, _provenance(effort, seed, seconds))
+        files = row.pop(FILES, None)
         if store is not None and row["status"] != Status.FAILED:
-            store.save_verdict(keys[id], origin.marked(keys[id], row))
+            store.save_verdict(keys[id], origin.marked(keys[id], {**row, FILES: files}))
         yield Verdict(row)
 
 
-def _reused_row(claim: Claim, effort: Effort, key: str, stored: Row) -> Row:
-    """A stored row as it is shown: today's expectation, and a note if it was not run here."""
-    row = {name: value for name, value in stored.items() if name != origin.MARK}
-    row["expected"] = plain(claim.expected_at(effort))
+def stored_row(store: Store, key: str) -> Row | None:
+    """A stored verdict that nothing has changed since, with a note if it was not run here."""
+    stored = store.verdict(key)
+    if stored is None or not freshness.is_fresh(stored.get(FILES)):
+        return None
+    row = {name: value for name, value in stored.items() if name not in (origin.MARK, FILES)}
     return row if origin.is_own(key, stored) else {**row, FOUND: "not run here"}
 
 
@@ -122,14 +131,28 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
     def provenance() -> Provenance:
         return _provenance(trial.effort, trial.seed, time.perf_counter() - start)
 
+    # Before the work: what is loaded now is what runs, whatever is edited meanwhile.
+    files = dependencies(claim)
     try:
-        outcome = claim.run(trial)
+        outcome = claim.run(trial) if claim.is_built_in else _watched(claim, trial)
         code = outcome.judged.counterexample
         if trial.effort is not Effort.QUICK and isinstance(code, str):
             run_counterexample(code)
-        return make_row(claim, outcome, provenance())
+        later = {} if claim.is_built_in else dependencies(claim)
+        return {**make_row(claim, outcome, provenance()), FILES: {**later, **files}}
     except (Exception, SystemExit) as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
+
+
+def _watched(claim: Claim, trial: Trial) -> Outcome:
+    """Run a user's claim; one that reads what it does not name is refused."""
+    with opened_files() as opened:
+        outcome = claim.run(trial)
+    code = freshness.own_modules(claim.file) if claim.file.is_file() else []
+    reason = undeclared(opened, claim.reads, code)
+    if reason:
+        raise ValueError(f"the claim {reason}")
+    return outcome
 
 
 def run_counterexample(code: str) -> str:
@@ -148,10 +171,13 @@ def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
     return Provenance(seed, effort, round(seconds, 3), device(), made)
 
 
-def verdict_key(claim: Claim, effort: Effort, seed: int) -> str:
-    """Names everything a verdict depends on."""
-    words = [claim.id, claim.title, claim.statement, claim.source.paper, claim.source.place]
-    settings = [claim.settings_at(effort), claim.settings]
-    code = fingerprint_of(claim.measure, claim.judged_by, claim.drawn_by)
-    parts = [*words, effort.value, seed, repr(settings), code]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+def dependencies(claim: Claim) -> dict[str, str]:
+    """Hashes of the files behind a claim; what was typed in has its compiled code instead."""
+    if claim.is_built_in:
+        return freshness.hashes(freshness.files_behind(claim.file))
+    if not claim.file.is_file():
+        return {}
+    own = freshness.own_modules(claim.file)
+    ours = {file for each in own for file in freshness.files_behind(each)}
+    data = [Path(each).absolute() for each in claim.reads if each not in os.environ]
+    return {**freshness.hashes([*ours, *data]), **declared_values(claim.reads)}

@@ -1,9 +1,9 @@
 """Propositions 3 and 4: what can be written down, and what cannot be learned without an edge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
 
 import numpy as np
 import optax
@@ -18,8 +18,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning import AllInputs, Descent, learn
@@ -33,23 +37,31 @@ from paritylab.theory import hg1
 ROUNDING = 1e-9
 
 
-class Nets(NamedTuple):
-    """The construction of Proposition 3 for every set B.
+@record(evidence="exact")
+class Nets:
+    """The construction of Proposition 3 for every set B of n bits.
 
-    n: bits. sets: how many sets. risk: largest risk. largest_k: sums tried up to here. off: largest
-    error of the net's value at the sums 0 … largest_k, in whole numbers. k: sizes of B. distinct,
-    edges: distinct numbers, and numbers if no two edges shared one, by k. neurons: by k.
+    largest_k: sums s were tried up to here. distinct, edges: numbers of the net if one that many
+    edges share counts once, and if each edge counts.
     """
 
     n: int
-    sets: int
-    risk: float
+    sets: int = drawn()
+    risk: float = shown("largest risk", predicted=0)
     largest_k: int
-    off: int
+    off: int = shown("largest error of the net's value at a sum")
     k: np.ndarray
-    distinct: np.ndarray
-    edges: np.ndarray
-    neurons: np.ndarray
+    distinct: np.ndarray = shown("distinct numbers", by="sizes", against="says")
+    edges: np.ndarray = shown("one number per edge", by="sizes")
+    neurons: np.ndarray = shown("neurons", by="sizes", against="k")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"k = {k}" for k in self.k]
+
+    @property
+    def says(self) -> np.ndarray:
+        return np.array([hg1.network_parameters(int(k)) for k in self.k])
 
 
 @claim(
@@ -63,12 +75,18 @@ class Nets(NamedTuple):
     settings={"B": "every non-empty set"},
     seconds=(2, 2, 15),
 )
-def prop3_ffnn(trial: Trial, n: int = 8, largest_k: int = 256) -> Nets:
+def prop3_ffnn(
+    trial: Trial,
+    n: int = 8,
+    largest_k: int = 256,
+    *,
+    construct: Callable[[Parity], FeedForward] = parity_network,
+) -> Nets:
     sizes = range(1, n + 1)
     sets = [subset for k in sizes for subset in combinations(range(n), k)]
     risks, counts = [], set()
     for subset in trial.track(sets):
-        network = parity_network(Parity(n, subset))
+        network = construct(Parity(n, subset))
         risks.append(enumerated_risk(network, Parity(n, subset)).value)
         neurons = network.output.shape[0]
         counts.add((len(subset), network.distinct_numbers(), network.edge_numbers(), neurons))
@@ -80,35 +98,22 @@ def prop3_ffnn(trial: Trial, n: int = 8, largest_k: int = 256) -> Nets:
 
 @prop3_ffnn.judge
 def _prop3_ffnn(p: Nets) -> Judged:
-    says = np.array([hg1.network_parameters(int(k)) for k in p.k])
-    wrong = (p.distinct != says) | (p.neurons != p.k)
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": 1.0 if not p.risk and not p.off else float(max(p.risk, p.off)),
-        "runs": p.sets,
-        "measured": {
-            "largest risk": p.risk,
-            "largest error at a sum": p.off,
-            **{f"distinct numbers, k = {k}": int(d) for k, d in zip(p.k, p.distinct, strict=True)},
-            **{f"one number per edge, k = {k}": int(e) for k, e in zip(p.k, p.edges, strict=True)},
-        },
-        "predicted": {"largest risk": 0, "distinct numbers": "2k+2"},
-    }
+    wrong = (p.distinct != p.says) | (p.neurons != p.k)
     exact = (
         f"over all {p.sets} sets B at n = {p.n} the largest risk is {p.risk:.2g}, and up to k = "
         f"{p.largest_k} the net's value at every sum s is off (-1)^s by at most {p.off}"
     )
-    last = f"{p.distinct[-1]} against {p.edges[-1]} at k = {p.k[-1]}"
-    if p.risk > 0 or p.off:
+    if p.risk > 0 or p.off > 0:
         instead = f"The construction is not exact: {exact}."
-        return refuted(f"{exact}.".capitalize(), instead=instead, **shared)
+        margin = float(max(p.risk, p.off))
+        return refuted(f"O{exact[1:]}.", instead=instead, margin=margin)
     if wrong.any():
         instead = f"Risk 0 with {p.distinct.tolist()} numbers for k = {p.k.tolist()}."
-        return corrected(f"The count differs: {p.distinct.tolist()}.", instead=instead, **shared)
+        return corrected(f"The count differs: {p.distinct.tolist()}.", instead=instead)
     return holds(
         f"O{exact[1:]}. Distinct numbers count a weight that many edges share once; edge by edge, "
-        f"as Proposition 4 counts, there are more ({last}).",
-        **shared,
+        f"as Proposition 4 counts, there are more ({p.distinct[-1]} against {p.edges[-1]} at "
+        f"k = {p.k[-1]}).",
     )
 
 
@@ -125,25 +130,46 @@ def _prop3_figure(p: Nets) -> Lines:
     )
 
 
-class Heads(NamedTuple):
+@prop3_ffnn.planted("a net whose first threshold is 1 instead of 1/2", turns="refuted")
+def _prop3_shifted(trial: Trial) -> Nets:
+    def shifted(problem: Parity) -> FeedForward:
+        network = parity_network(problem)
+        first = np.arange(problem.k) == 0
+        return replace(network, thresholds=np.asarray(network.thresholds) - 0.5 * first)
+
+    return prop3_ffnn.measure(trial, n=5, largest_k=8, construct=shifted)
+
+
+@record(evidence="exact")
+class Heads:
     """Heads exactly on B, one row per k and one column per n.
 
-    k, n: sizes. hard: largest risk with hard attention and b = 0, over sets tried. soft: risk of
-    softmax at tau = 1/n. limit: tau·n² at which the softmax risk is `tolerance`. sharp: softmax
-    risk at half of the least limit. smoothed: hard risk at b = 1e-4, by k. numbers: numbers
-    counted, by k. sets: sets tried with hard attention.
+    sharp: softmax risk at half of the least limit. tolerance: what counts as a small risk. sets:
+    sets tried with hard attention.
     """
 
     k: np.ndarray
     n: np.ndarray
-    hard: float
-    soft: np.ndarray
-    limit: np.ndarray
+    hard: float = shown("largest risk with hard attention, b = 0", predicted=0)
+    soft: np.ndarray = shown("softmax risk at tau = 1/n", by="sizes", predicted=0)
+    limit: np.ndarray = shown("largest tau·n² with a small softmax risk", by="sizes")
     sharp: np.ndarray
-    smoothed: np.ndarray
-    numbers: np.ndarray
+    smoothed: np.ndarray = shown("hard risk at b = 1e-4", by="sizes")
+    numbers: np.ndarray = shown("numbers", by="sizes", against="says")
     tolerance: float
-    sets: int
+    sets: int = drawn()
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"k = {k}" for k in self.k]
+
+    @property
+    def says(self) -> list[int]:
+        return [hg1.transformer_parameters(int(k)) for k in self.k]
+
+    @derived("softmax risk at tau = half of the least of these")
+    def largest_sharp(self) -> float:
+        return float(self.sharp.max())
 
 
 @claim(
@@ -157,7 +183,9 @@ class Heads(NamedTuple):
     settings={"k": (1, 2, 3, 4), "tolerance": 1e-3, "loss": "squared_hinge"},
     seconds=(8, 10, 120),
 )
-def prop3_transformer(trial: Trial, sizes: Sequence[int] = (8, 12, 16), sets: int = 8) -> Heads:
+def prop3_transformer(
+    trial: Trial, sizes: Sequence[int] = (8, 12, 16), sets: int = 8, *, power: int = 1
+) -> Heads:
     ks, tolerance = (1, 2, 3, 4), 1e-3
     generator, hard = np.random.default_rng(trial.seed), 0.0
     for k in ks:
@@ -173,7 +201,7 @@ def prop3_transformer(trial: Trial, sizes: Sequence[int] = (8, 12, 16), sets: in
         k=np.array(ks),
         n=np.array(sizes),
         hard=hard,
-        soft=np.array([[_softmax_risk(spread[k, n], 1 / n) for n in sizes] for k in ks]),
+        soft=np.array([[_softmax_risk(spread[k, n], 1 / n**power) for n in sizes] for k in ks]),
         limit=limit,
         sharp=np.array([[_softmax_risk(spread[k, n], at / n**2) for n in sizes] for k in ks]),
         smoothed=np.array([_smoothed_risk(k, 1e-4) for k in ks]),
@@ -218,39 +246,23 @@ def _prop3_transformer(h: Heads) -> Judged:
         f"with softmax at tau = 1/n it is {h.soft.min():.2g} to {h.soft.max():.2g} for k = "
         f"{h.k.min()} to {h.k.max()}, n = {h.n.min()} to {h.n.max()}"
     )
-    says = [hg1.transformer_parameters(int(k)) for k in h.k]
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": float(min(abs(h.soft.min() - h.tolerance), abs(h.tolerance - h.sharp.max()))),
-        "runs": h.sets + h.soft.size + h.sharp.size,
-        "measured": {
-            "largest risk with hard attention": h.hard,
-            **{f"softmax risk at tau = 1/n, k = {k}": r for k, r in zip(h.k, h.soft, strict=True)},
-            **{f"largest tau·n², k = {k}": r for k, r in zip(h.k, h.limit, strict=True)},
-            **{f"hard risk at b = 1e-4, k = {k}": r for k, r in zip(h.k, h.smoothed, strict=True)},
-            **{f"numbers, k = {k}": r for k, r in zip(h.k, h.numbers, strict=True)},
-        },
-        "predicted": {
-            "risk": 0,
-            **{f"numbers, k = {k}": s for k, s in zip(h.k, says, strict=True)},
-        },
-    }
-    if h.hard > 0 or h.sharp.max() > h.tolerance:
-        instead = f"At tau = {low / 2:.2g}/n² the softmax risk is up to {h.sharp.max():.2g}."
-        return refuted(f"W{hard[1:]}; {soft}.", instead=instead, **shared)
     counts = f"{h.numbers.tolist()} numbers for k = {h.k.tolist()}"
-    if h.soft.max() <= h.tolerance and h.numbers.tolist() == says:
-        return holds(f"W{hard[1:]}; {soft}; {counts}.", **shared)
-    if h.numbers.tolist() == says and h.soft.min() <= h.tolerance:
-        return undecided(f"W{hard[1:]}; {soft}: not the same at every size.", **shared)
+    margin = float(min(abs(h.soft.min() - h.tolerance), abs(h.tolerance - h.largest_sharp)))
+    if h.hard > 0 or h.largest_sharp > h.tolerance:
+        instead = f"At tau = {low / 2:.2g}/n² the softmax risk is up to {h.largest_sharp:.2g}."
+        return refuted(f"W{hard[1:]}; {soft}.", instead=instead, margin=margin)
+    if h.soft.max() <= h.tolerance and h.numbers.tolist() == h.says:
+        return holds(f"W{hard[1:]}; {soft}; {counts}.", margin=margin)
+    if h.numbers.tolist() == h.says and h.soft.min() <= h.tolerance:
+        return undecided(f"W{hard[1:]}; {soft}: not the same at every size.")
     return corrected(
         f"W{hard[1:]}; {soft}.",
         instead=f"Hard attention and b = 0: risk 0. Softmax: risk at most {h.tolerance:g} for "
         f"tau ≤ {low:.2f}/n² (the limit is {low:.2f} to {high:.2f} over k and n; at half of the "
-        f"least the risk is at most {h.sharp.max():.1g}), and b = 1e-4 alone leaves at most "
+        f"least the risk is at most {h.largest_sharp:.1g}), and b = 1e-4 alone leaves at most "
         f"{h.smoothed.max():.1g}. {counts}.",
+        margin=margin,
         counterexample=True,
-        **shared,
     )
 
 
@@ -264,21 +276,33 @@ def _transformer_figure(h: Heads) -> Lines:
     )
 
 
-class Blind(NamedTuple):
-    """Nets without an edge to one bit of B, trained on the enumerated risk.
+@prop3_transformer.planted("a temperature of 1/n³ in place of 1/n", turns="holds")
+def _transformer_cold(trial: Trial) -> Heads:
+    return prop3_transformer.measure(trial, sizes=(8, 12), sets=1, power=3)
 
-    n, k: sizes. start, end: risks before and after training, one per net. pair: smallest sum of
-    losses over two inputs that differ in that bit. control: smallest risk of the same nets with
-    all edges. widths: neurons tried.
+
+@record(evidence="exact")
+class Blind:
+    """Nets without an edge to one bit of B, trained on the enumerated risk; one entry per net.
+
+    pair: over two inputs that differ in that bit. control: the same nets with all edges.
     """
 
     n: int
     k: int
     start: np.ndarray
     end: np.ndarray
-    pair: float
-    control: float
+    pair: float = shown("smallest sum of losses of such a pair", predicted="≥ 2")
+    control: float = shown("smallest risk with all edges")
     widths: list[int]
+
+    @derived("largest risk at the start")
+    def first(self) -> float:
+        return float(self.start.max())
+
+    @derived("smallest risk after training", predicted="≥ 1")
+    def least(self) -> float:
+        return float(self.end.min())
 
 
 @claim(
@@ -289,6 +313,7 @@ class Blind(NamedTuple):
     "descent: a net without an edge from some bit of B stays at the risk of chance.",
     quick={"widths": (16,), "starts": 4},
     full={"widths": (1, 4, 16, 64), "starts": 16},
+    counted=False,  # flipping the unseen bit changes the label and nothing else: an identity
     settings={"n": 8, "B": [1, 4, 6], "missing": 1, "optimiser": "L-BFGS, 100 steps", "b": 1e-2},
     seconds=(10, 10, 120),
 )
@@ -313,33 +338,21 @@ def prop4(trial: Trial, widths: Sequence[int] = (4, 16), starts: int = 6) -> Bli
 @prop4.judge
 def _prop4(b: Blind) -> Judged:
     bound = hg1.risk_without_edge()
-    least = float(b.end.min())
     nets = f"{len(b.end)} nets of width {b.widths} without an edge to one bit of B (n = {b.n}, "
-    nets += f"k = {b.k}) start at risk {b.start.min():.2f} to {b.start.max():.2f}, are trained to "
-    nets += f"{least:.6f} at best, and no two inputs that differ in that bit have losses summing "
+    nets += f"k = {b.k}) start at risk {b.start.min():.2f} to {b.first:.2f}, are trained to "
+    nets += f"{b.least:.6f} at best, and no two inputs that differ in that bit have losses summing "
     nets += f"below {b.pair:.6f}"
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "margin": min(abs(least - bound + ROUNDING), abs(0.05 - b.control)),
-        "runs": 2 * len(b.end),
-        "measured": {
-            "smallest risk after training": least,
-            "largest risk at the start": float(b.start.max()),
-            "smallest loss of a pair": b.pair,
-            "smallest risk with all edges": b.control,
-        },
-        "predicted": {"smallest risk after training": f"≥ {bound:g}"},
-    }
-    if least < bound - ROUNDING or b.pair < 2 * bound - ROUNDING:
-        instead = f"A missing edge leaves risk {least:.4f}, and {b.pair:.4f} to a pair."
-        return refuted(f"{nets}.", instead=instead, **shared)
+    margin = min(abs(b.least - bound + ROUNDING), abs(0.05 - b.control))
+    if b.least < bound - ROUNDING or b.pair < 2 * bound - ROUNDING:
+        instead = f"A missing edge leaves risk {b.least:.4f}, and {b.pair:.4f} to a pair."
+        return refuted(f"{nets}.", instead=instead, margin=margin)
     if b.control > 0.05:
-        return undecided(f"With all edges the risk is {b.control:.2f} too; {nets}.", **shared)
+        return undecided(f"With all edges the risk is {b.control:.2f} too; {nets}.")
     return holds(
         f"{nets}; with all edges the risk is {b.control:.1e}. So every position needs an edge, "
         f"n in all. The proof's risk = 1 is risk ≥ 1. Edges are what it counts, as Section 3 says: "
         "numbers that edges share may be fewer (hg1-remark9).",
-        **shared,
+        margin=margin,
     )
 
 

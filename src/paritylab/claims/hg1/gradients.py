@@ -1,6 +1,6 @@
 """Which entries of a head receive a gradient, and the derivatives as printed."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,8 +15,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.models import FullFormAttention, HeadAttention, smooth_relu
@@ -26,13 +30,12 @@ from paritylab.risk import enumerated_gradient
 from paritylab.theory import hg1
 
 
-class Derivatives(NamedTuple):
+@record(evidence="exact")
+class Derivatives:
     """Printed and mended derivatives against automatic differentiation.
 
     gamma_printed, gamma_mended: largest gap of ∂γ_p/∂a₁₃ over positions, one entry per head.
     z, curvature: points and σ'' there. sigma_printed, sigma_mended: σ'' by the two formulas.
-    gamma_share, sigma_share: largest true Σ_p|τ∂γ_p/∂a₁₃| over the 2 and largest σ'' over the
-    2/√b with which the proof goes on.
     """
 
     gamma_printed: np.ndarray
@@ -41,8 +44,22 @@ class Derivatives(NamedTuple):
     curvature: np.ndarray
     sigma_printed: np.ndarray
     sigma_mended: np.ndarray
-    gamma_share: float
-    sigma_share: float
+    gamma_share: float = shown("largest Στ|∂γ/∂a₁₃| over the proof's 2")
+    sigma_share: float = shown("largest σ'' over the proof's 2/√b")
+    heads: int = drawn()
+
+    @derived("largest gap of the printed ∂γ/∂a₁₃", predicted=0)
+    def gamma_gap(self) -> float:
+        return float(self.gamma_printed.max())
+
+    @derived("largest gap of the printed σ''", predicted=0)
+    def sigma_gap(self) -> float:
+        return float(np.max(np.abs(self.sigma_printed - self.curvature)))
+
+    @derived("largest gap of the mended lines")
+    def mended(self) -> float:
+        sigma = np.max(np.abs(self.sigma_mended - self.curvature))
+        return float(max(self.gamma_mended.max(), sigma))
 
 
 @claim(
@@ -57,7 +74,7 @@ class Derivatives(NamedTuple):
     settings={"n": 20, "tau": 0.2, "b": 0.1},
     seconds=(2, 2, 6),
 )
-def lemma14_sign(trial: Trial, heads: int = 100) -> Derivatives:
+def lemma14_sign(trial: Trial, heads: int = 100, *, printed: bool = True) -> Derivatives:
     n, tau, b = 20, 0.2, 0.1
     model = HeadAttention.random(trial.seed, Parity(n, (0,)), heads=heads, tau=tau)
     z = np.linspace(-2, 2, 81)
@@ -76,63 +93,42 @@ def lemma14_sign(trial: Trial, heads: int = 100) -> Derivatives:
         return np.max(np.abs(formula - exact), axis=1)
 
     return Derivatives(
-        gamma_printed=gaps(True),
+        gamma_printed=gaps(printed),
         gamma_mended=gaps(False),
         z=z,
         curvature=curvature,
-        sigma_printed=hg1.smooth_relu_curvature(z, b, as_printed=True),
+        sigma_printed=hg1.smooth_relu_curvature(z, b, as_printed=printed),
         sigma_mended=hg1.smooth_relu_curvature(z, b),
         gamma_share=float(np.max(np.sum(np.abs(exact), axis=1))) * tau / 2,
         sigma_share=float(np.max(np.abs(curvature))) * np.sqrt(b) / 2,
+        heads=heads,
     )
 
 
 @lemma14_sign.judge
 def _lemma14_sign(d: Derivatives) -> Judged:
-    sigma_printed, sigma_mended = (
-        float(np.max(np.abs(formula - d.curvature)))
-        for formula in (d.sigma_printed, d.sigma_mended)
-    )
-    printed = max(d.gamma_printed.max(), sigma_printed)
-    mended = max(d.gamma_mended.max(), sigma_mended)
-    limit = 1e-9
-    shared: dict[str, Any] = {
-        "runs": len(d.gamma_printed),
-        "measured": {
-            "largest gap of the printed ∂γ/∂a₁₃": d.gamma_printed.max(),
-            "smallest gap of the printed ∂γ/∂a₁₃ over heads": d.gamma_printed.min(),
-            "largest gap of ∂γ/∂a₁₃ with a minus": d.gamma_mended.max(),
-            "largest gap of the printed σ''": sigma_printed,
-            "largest gap of σ'' = b/(2(z²+b)^1.5)": sigma_mended,
-            "largest Στ|∂γ/∂a₁₃| over the proof's 2": d.gamma_share,
-            "largest σ'' over the proof's 2/√b": d.sigma_share,
-        },
-        "predicted": {
-            "largest gap of the printed ∂γ/∂a₁₃": 0,
-            "largest gap of the printed σ''": 0,
-        },
-    }
+    printed, limit = max(d.gamma_gap, d.sigma_gap), 1e-9
     if printed < limit:
         text = f"Both agree with automatic differentiation to {printed:.0e}."
-        return holds(text, margin=limit - printed, **shared)
+        return holds(text, margin=limit - printed)
     seen = (
         f"Against automatic differentiation the printed ∂γ/∂a₁₃ is off by "
-        f"{d.gamma_printed.min():.2f} to {d.gamma_printed.max():.2f} ({len(d.gamma_printed)} "
-        f"heads) and the printed σ'' by up to {sigma_printed:.2f}."
+        f"{d.gamma_printed.min():.2f} to {d.gamma_gap:.2f} ({d.heads} heads) and the printed σ'' "
+        f"by up to {d.sigma_gap:.2f}."
     )
-    shared["counterexample"] = _SIGN_COUNTEREXAMPLE
-    if mended < limit:
-        share = max(d.gamma_share, d.sigma_share)
-        stand = "stand" if share <= 1 else "fall"
-        instead = (
-            "∂γ_p/∂a₁₃ = (1/τ)[γ_p(1-γ_p) sin(2πp/n) - Σ_{j≠p} γ_pγ_j sin(2πj/n)] and σ''(z) = "
-            f"b/(2(z²+b)^{{3/2}}) agree to {mended:.0e}. The bounds the proof draws from them "
-            f"{stand}: the true sizes are at most {d.gamma_share:.2f} and {d.sigma_share:.2f} of "
-            "them."
+    if d.mended < limit:
+        stand = "stand" if max(d.gamma_share, d.sigma_share) <= 1 else "fall"
+        return corrected(
+            seen,
+            instead="∂γ_p/∂a₁₃ = (1/τ)[γ_p(1-γ_p) sin(2πp/n) - Σ_{j≠p} γ_pγ_j sin(2πj/n)] and "
+            f"σ''(z) = b/(2(z²+b)^{{3/2}}) agree to {d.mended:.0e}. The bounds the proof draws "
+            f"from them {stand}: the true sizes are at most {d.gamma_share:.2f} and "
+            f"{d.sigma_share:.2f} of them.",
+            margin=printed - limit,
+            counterexample=True,
         )
-        return corrected(seen, instead=instead, margin=printed - limit, **shared)
-    instead = f"With a minus before the sum and b/(2(z²+b)^1.5) the gap is still {mended:.0e}."
-    return refuted(seen, instead=instead, margin=mended - limit, **shared)
+    instead = f"With a minus before the sum and b/(2(z²+b)^1.5) the gap is still {d.mended:.0e}."
+    return refuted(seen, instead=instead, margin=d.mended - limit, counterexample=True)
 
 
 @lemma14_sign.figure
@@ -148,6 +144,11 @@ def _lemma14_figure(d: Derivatives) -> Lines:
     )
 
 
+@lemma14_sign.planted("the mended lines in place of the printed ones", turns="holds")
+def _lemma14_mended(trial: Trial) -> Derivatives:
+    return lemma14_sign.measure(trial, heads=5, printed=False)
+
+
 def _one_head(model: HeadAttention) -> Any:
     """Attention of a single head as a function of its direction."""
 
@@ -157,31 +158,22 @@ def _one_head(model: HeadAttention) -> Any:
     return attention
 
 
-_SIGN_COUNTEREXAMPLE = """\
-import numpy as np
-from paritylab.theory import hg1
-
-gamma = np.full(4, 0.25)  # uniform attention over 4 positions
-printed = hg1.attention_derivative(gamma, np.ones(4), tau=1.0, as_printed=True)
-right = hg1.attention_derivative(gamma, np.ones(4), tau=1.0)
-print(printed, right)  # adding one constant to every score changes no attention
-assert np.allclose(right, 0) and np.all(printed > 0.3)
-"""
-
-
-class Entries(NamedTuple):
+@record(evidence="exact")
+class Entries:
     """Population gradients of the unmasked 4×4 heads at random starts.
 
-    below: largest gradient in rows 2 to 4. ratios: |∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖, one entry per
-    head. opposed: largest |∂L/∂a₁₁ + ∂L/∂a₁₂|. formula_gap: largest gap of ∂(Σγx)/∂a₁₁ =
-    Σγx(1-Σγx)/τ. starts: starts.
+    ratios: |∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖, one entry per head. starts: how many.
     """
 
-    below: float
+    below: float = shown("largest gradient in rows 2 to 4", predicted=0)
     ratios: np.ndarray
-    opposed: float
-    formula_gap: float
-    starts: int
+    opposed: float = shown("largest |∂L/∂a₁₁ + ∂L/∂a₁₂|")
+    formula_gap: float = shown("gap of ∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ")
+    starts: int = drawn()
+
+    @derived("|∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖: least, median, largest", predicted=0)
+    def range(self) -> list[float]:
+        return [float(np.quantile(self.ratios, q)) for q in (0, 0.5, 1)]
 
 
 @claim(
@@ -195,14 +187,15 @@ class Entries(NamedTuple):
     settings={"k": 3, "tau": "1/n", "loss": "squared_hinge"},
     seconds=(4, 3, 20),
 )
-def mask(trial: Trial, n: int = 10, starts: int = 50) -> Entries:
+def mask(trial: Trial, n: int = 10, starts: int = 50, *, masked: bool = False) -> Entries:
     ratios: list[float] = []
     gaps, below, opposed = [], [], []
     for index in trial.track(range(starts)):
         problem = random_parity(trial.seed + index, n, 3)
         heads = HeadAttention.random(trial.seed + index, problem, tau=1 / n)
         model = FullFormAttention.embed(heads, masked=False)
-        gradient = enumerated_gradient(model, problem).gradient
+        trained = FullFormAttention.embed(heads, masked=masked)
+        gradient = enumerated_gradient(trained, problem).gradient
         ratios.extend(np.abs(gradient[:, 0, 0]) / np.linalg.norm(gradient[:, 0, 2:], axis=1))
         below.append(np.max(np.abs(gradient[:, 1:])))
         opposed.append(np.max(np.abs(gradient[:, 0, 0] + gradient[:, 0, 1])))
@@ -215,44 +208,28 @@ def mask(trial: Trial, n: int = 10, starts: int = 50) -> Entries:
 @mask.judge
 def _mask(e: Entries) -> Judged:
     limit = 1e-6
-    shared: dict[str, Any] = {
-        "runs": e.starts,
-        "measured": {
-            "largest gradient in rows 2 to 4": e.below,
-            "smallest |∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖": e.ratios.min(),
-            "median |∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖": float(np.median(e.ratios)),
-            "largest |∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖": e.ratios.max(),
-            "largest |∂L/∂a₁₁ + ∂L/∂a₁₂|": e.opposed,
-            "gap of ∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ": e.formula_gap,
-        },
-        "predicted": {
-            "largest gradient in rows 2 to 4": 0,
-            "largest |∂L/∂a₁₁| over ‖∂L/∂(a₁₃, a₁₄)‖": 0,
-        },
-    }
+    least, middle, most = e.range
     if max(e.formula_gap, e.opposed) > limit:
         text = f"The derivative of a₁₁ is known to {max(e.formula_gap, e.opposed):.0e} only."
-        return undecided(text, **shared)
+        return undecided(text)
     token = (
-        f"a₁₁ receives {e.ratios.min():.2f} to {e.ratios.max():.2f} times the gradient of (a₁₃, "
-        f"a₁₄), median {np.median(e.ratios):.2f}, in {e.starts} random starts"
+        f"a₁₁ receives {least:.2f} to {most:.2f} times the gradient of (a₁₃, "
+        f"a₁₄), median {middle:.2f}, in {e.starts} random starts"
     )
     if e.below > limit:
-        shared["counterexample"] = True
         text = f"Rows 2 to 4 receive up to {e.below:.0e}; {token}."
-        return refuted(text, instead=f"{token}.", margin=e.below - limit, **shared)
-    if e.ratios.max() < limit:
-        text = f"No entry but a₁₃ and a₁₄ receives more than {max(e.below, e.ratios.max()):.0e}."
-        return holds(text, margin=float(limit - e.ratios.max()), **shared)
+        return refuted(text, instead=f"{token}.", margin=e.below - limit)
+    if most < limit:
+        text = f"No entry but a₁₃ and a₁₄ receives more than {max(e.below, most):.0e}."
+        return holds(text, margin=limit - most)
     return corrected(
         f"To the letter it is true: rows 2 to 4 receive at most {e.below:.1g}. What the proof "
         f"makes of it is not: {token}.",
         instead="A head has three numbers, a₁₃, a₁₄ and a₁₁ - a₁₂ (∂L/∂a₁₁ + ∂L/∂a₁₂ is at most "
         f"{e.opposed:.0e}), whose derivative is Σγx(1-Σγx)/τ (to {e.formula_gap:.0e}); two numbers "
         "need a mask on all entries but (1,3) and (1,4).",
-        margin=float(e.ratios.max() - limit),
+        margin=most - limit,
         counterexample=True,
-        **shared,
     )
 
 
@@ -266,6 +243,11 @@ def _mask_figure(e: Entries) -> Histogram:
         caption="Gradient on the token entry beside that on the position entries, one count per "
         "head.",
     )
+
+
+@mask.planted("a mask on all entries but a₁₃ and a₁₄", turns="holds")
+def _mask_masked(trial: Trial) -> Entries:
+    return mask.measure(trial, n=6, starts=3, masked=True)
 
 
 def _token_formula_gap(model: FullFormAttention, seed: int) -> float:

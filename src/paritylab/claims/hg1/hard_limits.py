@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
-from typing import NamedTuple
 
 import jax
 import numpy as np
 
+from paritylab.claims import drawn, record, shown
 from paritylab.models import Zigzag
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, Parity
@@ -26,19 +26,20 @@ def limits_of_heads(n: int) -> np.ndarray:
     return np.concatenate([sharp, split])
 
 
-class SoftSolutions(NamedTuple):
-    """Combinations tried, those with soft risk 0, and those of them that fail when hardened.
+@record(evidence="exact")
+class SoftSolutions:
+    """Combinations of limiting heads tried, and what became of them when hardened.
 
-    slack: least of risk minus `theory.hg1.risk_of_missing_weight`. off: largest |g_j - 1_B(j)| of
-    a solution, 0 without any. least: smallest soft risk that is not 0.
+    slack: of the inequality `theory.hg1.risk_of_missing_weight`. off: largest |g_j - 1_B(j)| of a
+    solution's weights g, 0 without any.
     """
 
-    tried: int = 0
-    solutions: int = 0
-    failures: int = 0
-    slack: float = np.inf
-    off: float = 0.0
-    least: float = np.inf
+    tried: int = drawn("combinations of limiting heads")
+    solutions: int = shown("of them with soft risk 0")
+    failures: int = shown("of these wrong when hard", predicted=0)
+    slack: float = shown("least risk minus 4·2^-n Σ_B (1-g_j)₊²")
+    off: float = shown("largest distance of a solution's weights from 1_B")
+    least: float = shown("smallest soft risk above 0")
 
     def __or__(self, other: "SoftSolutions") -> "SoftSolutions":
         """Both searches as one."""
@@ -52,13 +53,17 @@ class SoftSolutions(NamedTuple):
         )
 
 
+#: No combination yet.
+NONE_TRIED = SoftSolutions(0, 0, 0, np.inf, 0.0, np.inf)
+
+
 def search_soft_solutions(n: int, k: int) -> SoftSolutions:
     """Every combination of k limiting heads on every k-set without circular neighbours."""
     limits = limits_of_heads(n)
     combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
     weights = limits[combos].sum(axis=1)
     hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
-    found = SoftSolutions()
+    found = NONE_TRIED
     for subset in sets_without_neighbours(n, k):
         problem = Parity(n, subset)
         inside = np.isin(np.arange(n), subset)

@@ -1,7 +1,7 @@
 """Soft heads that become hard at inference: Proposition 21 and its missing assumption."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from paritylab.claims import (
     claim,
     corrected,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
-from paritylab.claims.hg1.hard_limits import SoftSolutions, search_soft_solutions
+from paritylab.claims.hg1.hard_limits import NONE_TRIED, SoftSolutions, search_soft_solutions
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity
 from paritylab.risk import population_risk
@@ -28,21 +30,25 @@ LEAN = 1e-4
 ZERO = 1e-6
 
 
-class Hardening(NamedTuple):
+@record(evidence="exact")
+class Hardening:
     """Two heads between positions 0 and n-1, and every combination of limiting heads elsewhere.
 
-    n: size. tau: falling temperatures. soft, hard: risks of both heads leaning to 0 by `LEAN` on
-    B = {0, n-1}, one per tau. error: largest error of those risks. sizes: (n, k) searched. search:
-    what all combinations of limiting heads do on sets without circular neighbours.
+    soft, hard: risks of both heads leaning to 0 by `LEAN` on B = {0, n-1}, one per temperature
+    tau. search: what all combinations of limiting heads do on sets without circular neighbours.
     """
 
     n: int
     tau: np.ndarray
-    soft: np.ndarray
-    hard: np.ndarray
-    error: float
-    sizes: list[tuple[int, int]]
+    soft: np.ndarray = shown("soft risk between 0 and n-1", by="temperatures")
+    hard: np.ndarray = shown("hard risk between 0 and n-1", by="temperatures", predicted=0)
+    error: float = shown("largest error of these risks")
+    sizes: list[tuple[int, int]] = shown("sizes (n, k) searched")
     search: SoftSolutions
+
+    @property
+    def temperatures(self) -> list[str]:
+        return [f"tau = {tau:.2g}" for tau in self.tau]
 
 
 @claim(
@@ -62,10 +68,15 @@ class Hardening(NamedTuple):
     },
     seconds=(5, 4, 60),
 )
-def prop21(trial: Trial, sizes: Sequence[tuple[int, int]] = [(6, 2), (8, 2), (7, 3)]) -> Hardening:
-    n, found = 20, SoftSolutions()
+def prop21(
+    trial: Trial,
+    sizes: Sequence[tuple[int, int]] = [(6, 2), (8, 2), (7, 3)],
+    *,
+    last: int = 19,
+) -> Hardening:
+    n, found = 20, NONE_TRIED
     tau = 1.0 / n ** np.arange(1, 4)
-    risks = [[_between(n, t, kind) for t in tau] for kind in ("softmax", "hard")]
+    risks = [[_between(n, t, kind, last) for t in tau] for kind in ("softmax", "hard")]
     soft, hard = np.array([[risk.value for risk in row] for row in risks])
     for size in trial.track(sizes):
         found |= search_soft_solutions(*size)
@@ -73,42 +84,36 @@ def prop21(trial: Trial, sizes: Sequence[tuple[int, int]] = [(6, 2), (8, 2), (7,
     return Hardening(n, tau, soft, hard, error, list(sizes), found)
 
 
-def _between(n: int, tau: float, kind: str) -> Any:
-    """Risk on B = {0, n-1} of two heads midway between its bits, a hair nearer to 0."""
+def _between(n: int, tau: float, kind: str, last: int) -> Any:
+    """Risk on B = {0, last} of two heads midway between 0 and n-1, a hair nearer to 0."""
     angle = -np.pi / n + LEAN * tau / (2 * np.sin(np.pi / n))
     directions = np.array([[np.sin(angle), np.cos(angle)]] * 2)
     heads = HeadAttention(directions, Circle(n), 2, Zigzag(2), tau, kind)
-    return population_risk(heads, Parity(n, (0, n - 1)))
+    return population_risk(heads, Parity(n, (0, last)))
 
 
 @prop21.judge
 def _prop21(h: Hardening) -> Judged:
     found, soft, hard = h.search, float(h.soft[-1]), float(h.hard[-1])
-    shared: dict[str, Any] = {
-        "evidence": "exact",
-        "runs": found.tried + h.soft.size + h.hard.size,
-        "measured": _prop21_numbers(h),
-        "predicted": {f"hard risk of two heads between 0 and {h.n - 1}": 0},
-    }
     searched = (
         f"Among {found.tried:,} combinations of limiting heads on sets without neighbours on the "
         f"circle {found.solutions} have soft risk 0"
     )
     if not found.solutions or h.error > ZERO:
         known = f"the risks are known to {h.error:.0e}"
-        return undecided(f"{searched}, and {known}.", **shared)
+        return undecided(f"{searched}, and {known}.")
     if found.failures:
         kept = f"{found.solutions - found.failures} of {found.solutions}"
-        shared["margin"] = float(found.failures)
         finding = f"{searched}; {found.failures} of these fail with hard attention."
-        return refuted(finding, instead=f"Only {kept} soft solutions stay solutions.", **shared)
+        instead = f"Only {kept} soft solutions stay solutions."
+        return refuted(finding, instead=instead, margin=float(found.failures))
     if found.slack < -1e-9 or found.off > 1e-6:
         why = f"weights up to {found.off:.1e} from 1 on B and 0 off it, slack {found.slack:.1e}"
-        return undecided(f"{searched}, but risk 0 does not force g = 1_B: {why}.", **shared)
+        return undecided(f"{searched}, but risk 0 does not force g = 1_B: {why}.")
     if soft > ZERO or hard < 1:
-        shared["margin"] = max(soft - ZERO, 1 - hard)
-        ends = f"soft risk {soft:.0e}, hard risk {hard:.2f}"
-        return holds(f"{searched}, all right when hard; B = {{0, {h.n - 1}}}: {ends}.", **shared)
+        ends = f"B = {{0, {h.n - 1}}}: soft risk {soft:.0e}, hard risk {hard:.2f}"
+        margin = max(soft - ZERO, 1 - hard)
+        return holds(f"{searched}, all right when hard; {ends}.", margin=margin)
     return corrected(
         f"B = {{0, {h.n - 1}}} satisfies |i-j| > 1, but its bits are neighbours on the circle: two "
         f"heads between them have soft risk {soft:.0e} at tau = {h.tau[-1]:.0e} and hard risk "
@@ -119,26 +124,7 @@ def _prop21(h: Hardening) -> Judged:
         f"inequality holds in each (least slack {max(found.slack, 0):.0e}).",
         margin=min(hard - 1, ZERO - soft),
         counterexample=True,
-        **shared,
     )
-
-
-def _prop21_numbers(h: Hardening) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    found, named = h.search, {}
-    for tau, soft, hard in zip(h.tau, h.soft, h.hard, strict=True):
-        named[f"soft risk between 0 and {h.n - 1}, tau = {tau:.2g}"] = soft
-        named[f"hard risk between 0 and {h.n - 1}, tau = {tau:.2g}"] = hard
-    return {
-        **named,
-        "sizes (n, k) searched": h.sizes,
-        "combinations of limiting heads": found.tried,
-        "of them with soft risk 0": found.solutions,
-        "of these wrong when hard": found.failures,
-        "smallest soft risk above 0": found.least,
-        "least risk minus 4·2^-n Σ_B (1-g_j)₊²": found.slack,
-        "largest distance of a solution's weights from 1_B": found.off,
-    }
 
 
 @prop21.figure
@@ -153,3 +139,8 @@ def _prop21_figure(h: Hardening) -> Lines:
         log="xy",
         caption=f"Two heads between positions 0 and {h.n - 1}, the two bits of B.",
     )
+
+
+@prop21.planted("a set without neighbours on the circle", turns="holds")
+def _prop21_apart(trial: Trial) -> Hardening:
+    return prop21.measure(trial, sizes=[(6, 2)], last=10)

@@ -1,8 +1,8 @@
 """Lemmas 18 and 19: does every input that is not yet right move some head?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,8 +17,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.engine.hunt import hunt
@@ -36,14 +40,14 @@ from paritylab.problem import Parity
 from paritylab.theory import hg1
 
 
-class Motion(NamedTuple):
+@record(evidence="exact")
+class Motion:
     """Lemma 18's sum over its bound, at the paper's random starts and over all inputs but zero.
 
-    n: sizes. printed, true: least sum over bound with the printed plus signs and with the minus of
-    the derivative, one row per size, one column per start. bits: ones in the input of the printed
-    minimum. attended: s of that input. ones_printed, ones_true: the same ratios at all ones,
-    largest over starts, per size. b, slope: smoothing and |∂ŷ/∂v*| of inequality (7) at s = 1/4,
-    k = 3. gap: largest relative gap found between Σ‖∂s/∂a_i‖² and Σ‖Cov_{γ_i}(x, p)‖²/τ².
+    printed, true: least sum over bound with the printed plus signs and with the minus of the
+    derivative, one row per size, one column per start. bits, attended: ones in the input of the
+    printed minimum, and s of that input. ones_printed, ones_true: the same ratios at all ones,
+    largest over starts. b, slope: smoothing and |∂ŷ/∂v*| of inequality (7) at s = 1/4, k = 3.
     """
 
     n: np.ndarray
@@ -51,11 +55,24 @@ class Motion(NamedTuple):
     true: np.ndarray
     bits: np.ndarray
     attended: np.ndarray
-    ones_printed: np.ndarray
-    ones_true: np.ndarray
+    ones_printed: np.ndarray = shown("largest sum ÷ bound at all ones as printed", by="sizes")
+    ones_true: np.ndarray = shown("largest sum ÷ bound at all ones, true signs", by="sizes")
     b: np.ndarray
-    slope: np.ndarray
-    gap: float
+    slope: np.ndarray = shown("|∂ŷ/∂v*| at s = 1/4, by smoothing b", by="b", predicted="≥ 4")
+    gap: float = shown("largest relative gap of the covariance identity")
+    starts: int = drawn(by="n")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @derived("least sum ÷ bound as printed", by="sizes", predicted="≥ 1")
+    def least_printed(self) -> np.ndarray:
+        return self.printed.min(axis=1)
+
+    @derived("largest over starts of the least sum ÷ bound as printed, true signs", predicted="≥ 1")
+    def best(self) -> list[float]:
+        return [float(self.printed.max()), float(self.true.max())]
 
 
 @claim(
@@ -70,9 +87,15 @@ class Motion(NamedTuple):
     settings={"k": 3, "tau": "1/n", "inputs": "all 2^n - 1"},
     seconds=(5, 4, 60),
 )
-def lemma18(trial: Trial, sizes: Sequence[int] = (8, 12, 16), starts: int = 30) -> Motion:
+def lemma18(
+    trial: Trial,
+    sizes: Sequence[int] = (8, 12, 16),
+    starts: int = 30,
+    *,
+    bound: Callable[..., float] = hg1.spread_of_one_head,
+) -> Motion:
     rows = [
-        [_least_motion(trial.seed + start, n) for start in range(starts)]
+        [_least_motion(trial.seed + start, n, bound) for start in range(starts)]
         for n in trial.track(sizes)
     ]
     printed, true, bits, attended, ones_printed, ones_true = np.moveaxis(np.array(rows), -1, 0)
@@ -97,10 +120,11 @@ def lemma18(trial: Trial, sizes: Sequence[int] = (8, 12, 16), starts: int = 30) 
         b=np.array(smoothing),
         slope=np.array(slope),
         gap=-gap.margin,
+        starts=starts,
     )
 
 
-def _least_motion(seed: int, n: int) -> tuple[float, ...]:
+def _least_motion(seed: int, n: int, claimed: Callable[..., float]) -> tuple[float, ...]:
     """One entry of each array of `Motion`."""
     tau = 1 / n
     model = HeadAttention.random(seed, Parity(n, (0, 1, 2)), tau=tau)
@@ -108,7 +132,7 @@ def _least_motion(seed: int, n: int) -> tuple[float, ...]:
         attention = np.asarray(model.attention())
     table = np.asarray(Circle(n).table)
     inputs = (np.arange(1, 2**n)[:, None] >> np.arange(n) & 1).astype(float)
-    bound = hg1.spread_of_one_head(tau, n, hg1.smallest_near_attention(attention, tau))
+    bound = claimed(tau, n, hg1.smallest_near_attention(attention, tau))
     printed, true = (
         hg1.motion_of_one_input(attention, inputs, table, as_printed=as_printed) / bound
         for as_printed in (True, False)
@@ -125,35 +149,26 @@ def _identity_gap(a: Any, x: Any, tau: float) -> Any:
 
 @lemma18.judge
 def _lemma18(m: Motion) -> Judged:
-    true, slope = float(m.true.max()), float(m.slope.min())
-    shared: dict[str, Any] = {
-        "runs": m.printed.size,
-        "measured": _motion_numbers(m),
-        "predicted": {
-            "largest over starts of the least sum ÷ bound, as printed": "≥ 1",
-            "largest over starts of the least sum ÷ bound, true signs": "≥ 1",
-            "least |∂ŷ/∂v*| at s = 1/4": "≥ 4",
-        },
-    }
+    true, slope = m.best[1], float(m.slope.min())
     if m.gap > 1e-9:
-        return undecided(f"The derivative of s is known to {m.gap:.0e} only.", **shared)
+        return undecided(f"The derivative of s is known to {m.gap:.0e} only.")
     worst = min(float(m.printed.min()), float(m.true.min()))
     if worst >= 1 and slope >= 4:
         text = f"Every sum is at least {worst:.2f} of its bound and |∂ŷ/∂v*| at least {slope:.1f}."
-        return holds(text, margin=min(worst - 1, slope - 4), **shared)
+        return holds(text, margin=min(worst - 1, slope - 4))
     instead = (
         "τ²Σ_i‖∂s/∂a_i‖² = Σ_i‖Cov_{γ_i}(x, p)‖², the covariance of bit and position under each "
         f"head's attention (to {m.gap:.0e}), which has no lower bound: at all ones s = k and it is "
         f"{m.ones_true.max():.0e} of the bound; |∂ŷ/∂v*| at s = 1/4 is {slope:.1g} to "
         f"{m.slope.max():.1g}."
     )
-    shared["counterexample"] = _LEMMA18_COUNTEREXAMPLE
     if m.printed.min() >= 1:
         text = (
-            f"As printed, with plus signs, the sum is at least {m.printed.min():.2f} of its bound"
+            f"As printed, with plus signs, the sum is at least {m.printed.min():.2f} of its bound; "
+            f"the derivative, with minus signs, reaches {m.true.min():.0e} of it."
         )
-        text += f"; the derivative, with minus signs, reaches {m.true.min():.0e} of it."
-        return corrected(text, instead=instead, margin=float(m.printed.min()) - 1, **shared)
+        margin = float(m.printed.min()) - 1
+        return corrected(text, instead=instead, margin=margin, counterexample=True)
     broken = m.printed < 1
     at = np.unravel_index(m.printed.argmin(), m.printed.shape)
     seen = (
@@ -162,21 +177,8 @@ def _lemma18(m: Motion) -> Judged:
         f"{m.printed[at]:.0e} of the bound; with the derivative's minus signs some input reaches "
         f"{true:.0e} or less in every start."
     )
-    return refuted(seen, instead=instead, margin=1 - float(m.printed.min()), **shared)
-
-
-def _motion_numbers(m: Motion) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {}
-    for row, n in enumerate(m.n):
-        named[f"least sum ÷ bound as printed, n = {n}"] = m.printed[row].min()
-        named[f"largest sum ÷ bound at all ones as printed, n = {n}"] = m.ones_printed[row]
-        named[f"largest sum ÷ bound at all ones, true signs, n = {n}"] = m.ones_true[row]
-    named["largest over starts of the least sum ÷ bound, as printed"] = m.printed.max()
-    named["largest over starts of the least sum ÷ bound, true signs"] = m.true.max()
-    named["least |∂ŷ/∂v*| at s = 1/4"] = m.slope.min()
-    named["largest gap of the covariance identity"] = m.gap
-    return named
+    margin = 1 - float(m.printed.min())
+    return refuted(seen, instead=instead, margin=margin, counterexample=True)
 
 
 @lemma18.figure
@@ -195,41 +197,38 @@ def _lemma18_figure(m: Motion) -> Lines:
     )
 
 
-_LEMMA18_COUNTEREXAMPLE = """\
-import numpy as np
-from paritylab import HeadAttention, Parity
-from paritylab.theory import hg1
-
-n = 8
-heads = HeadAttention.at((0, 1, 7), Parity(n, (0, 1, 7)), tau=1 / n)
-attention = np.asarray(heads.attention(), dtype=float)
-far = np.eye(n)[4]  # a single one, opposite to the heads
-s = attention.sum(axis=0) @ far
-printed = hg1.motion_of_one_input(attention, far, heads.code.table, as_printed=True)
-bound = hg1.spread_of_one_head(1 / n, n, hg1.smallest_near_attention(attention, 1 / n))
-ones = hg1.motion_of_one_input(attention, np.ones(n), heads.code.table)
-print("s:", s, "printed sum:", printed, "bound:", bound, "derivative at all ones:", ones)
-assert s > 0 and printed < bound / 1000 and ones < 1e-10
-"""
+@lemma18.planted("a bound of 1e-60, which the sum as printed keeps", turns="corrected")
+def _lemma18_small(trial: Trial) -> Motion:
+    return lemma18.measure(trial, sizes=(8,), starts=3, bound=lambda tau, n, c2: 1e-60)
 
 
-class Pairs(NamedTuple):
+@record(evidence="exact")
+class Pairs:
     """Both sides of Lemma 19 for an input and its complement.
 
-    k, b: sizes and smoothings. left, loss, right: squared gradients, losses ℓ + ℓ̄ and the claimed
-    bound for all zeros, where s = 0, one row per k, one column per b. far_s: s of a single one in B
-    when all heads are opposite to B, per k; far_left, far_loss, far_right: as above at b = 0.
+    left, loss, right: squared gradients, losses ℓ + ℓ̄ and the claimed bound for all zeros, where
+    s = 0, one row per k, one column per smoothing b. far_s: s of a single one in B when all heads
+    are opposite to B, per k; far_left, far_loss, far_right: as above at b = 0.
     """
 
     k: np.ndarray
-    b: np.ndarray
-    left: np.ndarray
-    loss: np.ndarray
+    b: np.ndarray = shown("smoothings b")
+    left: np.ndarray = shown("squared gradients at s = 0", by="sizes", against="right")
+    loss: np.ndarray = shown("losses at s = 0", by="sizes")
     right: np.ndarray
-    far_s: np.ndarray
-    far_left: np.ndarray
-    far_loss: np.ndarray
+    far_s: np.ndarray = shown("s with heads opposite to B", by="sizes")
+    far_left: np.ndarray = shown("squared gradients there", by="sizes", against="far_right")
+    far_loss: np.ndarray = shown("losses there", by="sizes")
     far_right: np.ndarray
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"k = {k}" for k in self.k]
+
+    @derived("largest bound - squared gradients", predicted="≤ 0")
+    def short(self) -> float:
+        gaps = self.right - self.left, self.far_right - self.far_left
+        return float(max(gap.max() for gap in gaps))
 
 
 @claim(
@@ -247,6 +246,8 @@ def lemma19(
     trial: Trial,
     sizes: Sequence[int] = (2, 3, 4, 5),
     smoothings: Sequence[float] = (0.0, 1e-4, 1e-2, 1.0),
+    *,
+    bound: Callable[..., float] = hg1.complement_pair,
 ) -> Pairs:
     n = 16
     zeros = np.empty((3, len(sizes), len(smoothings)))
@@ -254,10 +255,10 @@ def lemma19(
     for row, k in enumerate(trial.track(sizes)):
         start = np.asarray(HeadAttention.random(trial.seed, Parity(n, tuple(range(k)))).directions)
         for column, b in enumerate(smoothings):
-            zeros[:, row, column] = _both_sides(start, np.zeros(n), b)
+            zeros[:, row, column] = _both_sides(start, np.zeros(n), b, bound)
         opposite = Circle(n).vectors([(k // 2 + n // 2) % n] * k)
         one = np.eye(n)[0]
-        far[1:, row] = _both_sides(opposite, one, 0.0)
+        far[1:, row] = _both_sides(opposite, one, 0.0, bound)
         with float64():
             far[0, row] = attended_sum(jnp.asarray(opposite), one, 1 / n)
     return Pairs(np.array(sizes), np.array(smoothings), *zeros, *far)
@@ -268,7 +269,9 @@ def _loss_and_slope(directions: Any, bits: Any, tau: Any, b: float) -> tuple[Any
     return jax.value_and_grad(example_loss)(directions, bits, tau=tau, b=b)
 
 
-def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> tuple[float, float, float]:
+def _both_sides(
+    directions: np.ndarray, bits: np.ndarray, b: float, bound: Callable[..., float]
+) -> tuple[float, float, float]:
     """Squared gradients, losses and claimed bound of an input and its complement at tau = 1/n."""
     k, n = directions.shape[0], bits.shape[0]
     left = loss = 0.0
@@ -278,7 +281,7 @@ def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> tuple[flo
             value, gradient = _loss_and_slope(directions, x, 1 / n, b)
             left, loss = left + float(np.sum(np.asarray(gradient) ** 2)), loss + float(value)
     c2 = hg1.smallest_near_attention(attention, 1 / n)
-    return left, loss, hg1.complement_pair(k, n, c2, loss)
+    return left, loss, bound(k, n, c2, loss)
 
 
 @lemma19.judge
@@ -288,15 +291,9 @@ def _lemma19(p: Pairs) -> Judged:
     fails, smooth = short > rounding, p.b > 0
     odd = fails[p.k % 2 == 1][:, smooth]
     exact = p.loss[:, ~smooth].max()
-    shared: dict[str, Any] = {
-        "runs": p.left.size + p.far_left.size,
-        "measured": _pair_numbers(p),
-        "predicted": {"largest bound - squared gradients": "≤ 0"},
-    }
     if not fails.any() and not (far_short > rounding).any():
         text = f"The bound exceeds the squared gradients by at most {short.max():.0e}."
-        return holds(text, margin=float(rounding - max(short.max(), far_short.max())), **shared)
-    shared["counterexample"] = _LEMMA19_COUNTEREXAMPLE
+        return holds(text, margin=rounding - p.short)
     far = (
         f"for heads opposite to B a single one in B has s = {p.far_s.max():.0e} or less, losses "
         f"{p.far_loss.min():.3g} to {p.far_loss.max():.3g} in sum and squared gradients of at most "
@@ -309,44 +306,17 @@ def _lemma19(p: Pairs) -> Judged:
     )
     if not fails.any():
         text = f"To the letter it holds, but {far}."
-        return corrected(text, instead=f"{literal}.", margin=float(far_short.max()), **shared)
+        margin = float(far_short.max())
+        return corrected(text, instead=f"{literal}.", margin=margin, counterexample=True)
     text = (
         f"For all zeros and all ones it fails at {odd.sum()} of {odd.size} pairs of odd k and "
         f"b > 0 and {fails.sum() - odd.sum()} others, by up to {short.max():.1g}; where s is "
         f"nearly 0, {far}."
     )
-    return refuted(text, instead=f"{literal}.", margin=float(short.max()) - rounding, **shared)
+    margin = float(short.max()) - rounding
+    return refuted(text, instead=f"{literal}.", margin=margin, counterexample=True)
 
 
-def _pair_numbers(p: Pairs) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {}
-    for row, k in enumerate(p.k):
-        for column, b in enumerate(p.b):
-            pair = [p.left[row, column], p.right[row, column]]
-            named[f"squared gradients and bound at s = 0, k = {k}, b = {b:g}"] = pair
-        pair = [p.far_left[row], p.far_right[row]]
-        named[f"squared gradients and bound, heads opposite to B, k = {k}"] = pair
-    named["largest bound - squared gradients"] = max(
-        float((p.right - p.left).max()), float((p.far_right - p.far_left).max())
-    )
-    return named
-
-
-_LEMMA19_COUNTEREXAMPLE = """\
-import jax
-import jax.numpy as jnp
-from paritylab import Circle, HeadAttention, Parity, Zigzag, float64
-
-problem = Parity(8, (0, 1, 2))
-heads = HeadAttention.random(0, problem, readout=Zigzag(3, b=0.01), tau=1 / 8)
-with float64():
-    def loss(a, x, y):
-        return jnp.maximum(0, 1 - y * heads.with_parameters(a)(x)) ** 2
-    a = jnp.asarray(heads.directions)
-    pair = ((jnp.zeros(8), 1), (jnp.ones(8), -1))
-    left = sum(float((jax.grad(loss)(a, x, y) ** 2).sum()) for x, y in pair)
-    right = sum(float(loss(a, x, y)) for x, y in pair)
-print("squared gradients:", left, "losses:", right)
-assert left < 1e-20 < 1e-6 < right
-"""
+@lemma19.planted("a bound of 0", turns="holds")
+def _lemma19_zero(trial: Trial) -> Pairs:
+    return lemma19.measure(trial, sizes=(3,), bound=lambda k, n, c2, loss: 0.0)

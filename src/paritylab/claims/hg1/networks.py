@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -16,8 +15,12 @@ from paritylab.claims import (
     Trial,
     claim,
     corrected,
+    derived,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
@@ -34,25 +37,23 @@ from paritylab.theory import hg1
 ROUNDING = 1e-9
 
 
-class Counts(NamedTuple):
-    """Trained numbers and edges of k heads and of the FFNN-1 they are.
+@record()
+class Counts:
+    """Trained numbers and edges of k heads and of the FFNN-1 (one hidden layer) that they are.
 
-    n, k: sizes. rate: how often heads of 2k trained numbers reach
-    risk 0.05 with the paper's readout. difference: largest difference
-    between the heads' prediction and their FFNN-1's over all inputs and draws. numbers: 2k. edges:
-    edges of that FFNN-1. draws: random heads compared. bits: bits after the point that each number
-    needs, by n. cited: n·k⁷·log k.
+    rate: with the paper's readout. difference: over all inputs and random draws of the heads. bits:
+    after the point, by n.
     """
 
     n: int
     k: int
-    rate: Rate
-    difference: float
-    numbers: int
-    edges: int
+    rate: Rate = shown("runs that reach risk 0.05")
+    difference: float = shown("largest difference between heads and their FFNN-1")
+    numbers: int = shown("trained numbers", predicted="O(k)")
+    edges: int = shown("edges of that FFNN-1", predicted="≥ n")
     draws: int
-    bits: dict[int, int]
-    cited: float
+    bits: dict[int, int] = shown("bits that each number needs, by n")
+    cited: float = shown("n·k⁷·log k")
 
 
 @claim(
@@ -70,11 +71,10 @@ class Counts(NamedTuple):
     seconds=(10, 3, 60),
 )
 def remark9(trial: Trial, n: int = 20, k: int = 3, runs: int = 60, draws: int = 20) -> Counts:
-    data = Population(random_parities(n, k, runs, key=trial.seed))
-    trained = learn(Annealed(steps=600), data, key=trial.seed)
+    targets = random_parities(n, k, runs, key=trial.seed)
+    trained = learn(Annealed(steps=600), Population(targets), key=trial.seed)
     risks = [
-        _zigzag_risk(model, target)
-        for model, target in zip(trained.models, data.targets, strict=True)
+        _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
     ]
     problem = random_parity(trial.seed, 10, k)
     bits, difference = every_input(10), 0.0
@@ -109,35 +109,19 @@ def _zigzag_risk(heads: HeadAttention, problem: Parity) -> float:
 @remark9.judge
 def _remark9(c: Counts) -> Judged:
     learnt = (
-        f"{c.numbers} trained numbers reach risk 0.05 in {c.rate} of {c.rate.runs} runs "
-        f"(n = {c.n}, k = {c.k})"
+        f"Heads of {c.numbers} trained numbers reach risk 0.05 in {c.rate.count} runs, "
+        f"{c.rate.percent} (n = {c.n}, k = {c.k})"
     )
     bits = ", ".join(f"{b} (n = {n})" for n, b in c.bits.items())
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": c.rate.interval,
-        "margin": min(abs(c.rate.low - 0.5), abs(c.rate.high - 0.5)),
-        "runs": c.rate.runs,
-        "measured": {
-            "runs that reach risk 0.05": str(c.rate),
-            "largest difference between heads and their FFNN-1": c.difference,
-            "trained numbers": c.numbers,
-            "edges of that FFNN-1": c.edges,
-            "n·k⁷·log k": c.cited,
-            **{f"bits per number, n = {n}": b for n, b in c.bits.items()},
-        },
-        "predicted": {"trained numbers": "O(k)", "edges of that FFNN-1": "≥ n"},
-    }
+    margin = min(abs(c.rate.low - 0.5), abs(c.rate.high - 0.5))
     if not c.rate.decides(0.5) or c.rate.high - c.rate.low > 0.25:
-        return undecided(f"The rate does not decide: {learnt}.", **shared)
+        return undecided(f"{learnt}, which does not decide.", interval=c.rate)
     if c.rate.high < 0.5:
         instead = f"Heads of {c.numbers} numbers do not learn: {c.rate}."
-        return refuted(f"{learnt}.", instead=instead, **shared)
+        return refuted(f"{learnt}.", instead=instead, margin=margin, interval=c.rate)
     if c.difference > ROUNDING:
-        return holds(
-            f"{learnt}; no FFNN-1 with tied edges does the same (difference {c.difference:.1g}).",
-            **shared,
-        )
+        text = f"{learnt}; their FFNN-1 does something else (difference {c.difference:.1g})."
+        return holds(text, margin=margin, interval=c.rate)
     return corrected(
         f"{learnt}. The same heads are an FFNN-1: over {c.draws} random heads and all inputs the "
         f"largest difference is {c.difference:.0e}. One count is of trained numbers, the other of "
@@ -146,30 +130,35 @@ def _remark9(c: Counts) -> Judged:
         f"are has {c.edges} edges tied to {c.numbers} numbers, and learns when they do: "
         f"the ties are what saves. Each number needs bits after the point: "
         f"{bits}.",
+        margin=margin,
+        interval=c.rate,
         counterexample=True,
-        **shared,
     )
 
 
-class Edges(NamedTuple):
-    """A net with and without an edge, and linear classifiers on fixed features.
+@record()
+class Edges:
+    """A net with and without an edge, and linear classifiers on features that are not trained.
 
-    whole: how often the whole net is solved. cut: smallest risk without the edges of one bit of
-    B. n, k: sizes, one entry per cell of features. half: random ReLU features from which on the
-    parity of no k-set has squared loss above ½. floor: ½·C(n, k). products: largest squared loss
-    over all pairs, linear on the products of two bits, by n.
+    cut: over `cut_runs` runs. half: random ReLU features from which on the parity of no k-set has
+    squared loss above ½, one entry per cell. floor: ½·C(n, k). products: over all pairs B, by n.
     """
 
-    whole: Rate
-    cut: float
+    whole: Rate = shown("runs solved with all edges")
+    cut: float = shown("smallest risk without the edges of one bit", predicted="≥ 1")
     n: np.ndarray
     k: np.ndarray
-    half: np.ndarray
+    half: np.ndarray = shown("random features for squared loss ½ at every B", by="cells")
     floor: np.ndarray
-    products: dict[int, float]
+    products: dict[int, float] = shown("largest squared loss on products of two bits, k = 2, by n")
+    cut_runs: int = drawn()
 
+    @property
+    def cells(self) -> list[str]:
+        return [f"n = {n}, k = {k}" for n, k in zip(self.n, self.k, strict=True)]
+
+    @derived("growth of their number per bit at k = n/2")
     def per_bit(self) -> float:
-        """Factor by which `half` grows per bit at k = n/2, over the sizes."""
         at = np.flatnonzero(2 * self.k == self.n)
         first, last = at[0], at[-1]
         factor = self.half[last] / self.half[first]
@@ -206,7 +195,8 @@ def ffnn_edge(
     n, k = (np.array(column) for column in zip(*cells, strict=True))
     floor = np.array([comb(*cell) / 2 for cell in cells])
     products = {size: _products(size) for size in sizes}
-    return Edges(whole.rate(), float(cut.risk.min()), n, k, np.array(half), floor, products)
+    least = float(cut.risk.min())
+    return Edges(whole.rate(), least, n, k, np.array(half), floor, products, len(cut))
 
 
 def _half(n: int, k: int, seed: int) -> int:
@@ -225,37 +215,23 @@ def _products(n: int) -> float:
 @ffnn_edge.judge
 def _ffnn_edge(e: Edges) -> Judged:
     edge = f"without the edges of one bit of B the smallest risk is {e.cut:.6f}, with them "
-    edge += f"{e.whole} are solved"
-    cells = "; ".join(f"{q} (n = {n}, k = {k})" for q, n, k in zip(e.half, e.n, e.k, strict=True))
-    worst, sizes = max(e.products.values()), sorted(e.products)
-    few = ", ".join(f"{comb(n, 2)} (n = {n})" for n in sizes)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": e.whole.interval,
-        "margin": min(abs(e.whole.low - 0.5), abs(0.5 - worst), abs(e.per_bit() - 1.5)),
-        "runs": 2 * e.whole.runs,
-        "measured": {
-            "solved with all edges": str(e.whole),
-            "smallest risk without the edges of one bit": e.cut,
-            **{
-                f"random features for squared loss ½ at every B, n = {n}, k = {k}": int(q)
-                for q, n, k in zip(e.half, e.n, e.k, strict=True)
-            },
-            "growth of that number per bit at k = n/2": e.per_bit(),
-            "largest squared loss on products of two bits, k = 2": worst,
-        },
-        "predicted": {"smallest risk without the edges of one bit": "≥ 1"},
-    }
+    edge += f"{e.whole} runs are solved"
+    cells = "; ".join(f"{q} ({cell})" for q, cell in zip(e.half, e.cells, strict=True))
+    worst = max(e.products.values())
+    few = ", ".join(f"{comb(n, 2)} (n = {n})" for n in sorted(e.products))
+    margin = min(abs(e.whole.low - 0.5), abs(0.5 - worst), abs(e.per_bit - 1.5))
     if e.cut < 1 - ROUNDING:
         instead = f"A missing edge leaves risk {e.cut:.4f}, not 1."
-        return refuted(f"A net learns without the edge: {edge}.", instead=instead, **shared)
-    if e.whole.low <= 0.5 or e.whole.high - e.whole.low > 0.25 or e.per_bit() < 1.5:
-        return undecided(f"No control or no growth to judge by: {edge}; {cells}.", **shared)
+        return refuted(f"A net learns without the edge: {edge}.", instead=instead, margin=1 - e.cut)
+    if e.whole.low <= 0.5 or e.whole.high - e.whole.low > 0.25 or e.per_bit < 1.5:
+        text = f"No control or no growth to judge by: {edge}; {cells}."
+        return undecided(text, interval=e.whole)
     if np.any(e.half < e.floor):
-        instead = f"The first half: {edge}."
-        return corrected(f"Few fixed features serve every B: {cells}.", instead=instead, **shared)
+        text, instead = f"Few fixed features serve every B: {cells}.", f"The first half: {edge}."
+        return corrected(text, instead=instead, margin=margin, interval=e.whole)
     if worst > 0.5:
-        return holds(f"{edge}; random features needed: {cells}.".capitalize(), **shared)
+        text = f"{edge}; random features needed: {cells}.".capitalize()
+        return holds(text, margin=margin, interval=e.whole)
     enough = f"products of two bits, {few} of them, leave {worst:.0e} at k = 2"
     return corrected(
         f"The edge: {edge}. Fixed features: {enough}, with one weight of 1, so neither their "
@@ -263,9 +239,10 @@ def _ffnn_edge(e: Edges) -> Judged:
         instead="For some B of size k the squared loss on q fixed features is at least 1 - q/C(n, "
         "k), exponential in n for k of order n. Random ReLU features that bring it to ½ for every "
         f"B: {cells}; at least {np.min(e.half / e.floor):.1f} times ½·C(n, k), and "
-        f"{e.per_bit():.2f} times as many per bit at k = n/2.",
+        f"{e.per_bit:.2f} times as many per bit at k = n/2.",
+        margin=margin,
+        interval=e.whole,
         counterexample=True,
-        **shared,
     )
 
 

@@ -2,13 +2,27 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import HG1, Histogram, Judged, Mark, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    HG1,
+    Histogram,
+    Judged,
+    Mark,
+    Trial,
+    claim,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.engine.hunt import hunt
 from paritylab.claims.hg1.example_gradients import (
     every_gradient,
@@ -17,27 +31,38 @@ from paritylab.claims.hg1.example_gradients import (
 )
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity
+from paritylab.statistics import share_text
 
+#: Below this an inner product that is 0 on paper is 0 but for rounding.
+ROUNDING = 1e-9
 #: n, k, tau, b.
 Cell = tuple[int, int, float, float]
 
 
-class Cosines(NamedTuple):
+@record(evidence="exact")
+class Cosines:
     """Cosines between the gradients of two inputs in one head.
 
-    cells: (n, k, tau, b). smallest: what the search reaches, per cell. first: cosines of random
-    pairs before any search, all cells. mean_gap: over all pairs of inputs at a random start, the
-    gap between the mean inner product and ‖E∇ℓ‖², relative. flat_mean, flat_each: ‖E∇ℓ‖² and
-    E‖∇ℓ‖² of a head at zero, B two opposite positions. starts: searches per cell.
+    smallest: what the search reaches, per cell. first: cosines of random pairs before any search,
+    all cells. mean_gap: relative, over all pairs of inputs at a random start. flat_mean, flat_each:
+    for heads at zero, B two opposite positions. starts: searches per cell.
     """
 
     cells: Sequence[Cell]
-    smallest: np.ndarray
+    smallest: np.ndarray = shown("smallest cosine", by="names")
     first: np.ndarray
-    mean_gap: float
-    flat_mean: float
-    flat_each: float
-    starts: int
+    mean_gap: float = shown("gap between the mean inner product and ‖E∇ℓ‖²")
+    flat_mean: float = shown("‖E∇ℓ‖² of a head at zero")
+    flat_each: float = shown("E‖∇ℓ‖² of a head at zero")
+    starts: int = drawn(by="cells")
+
+    @property
+    def names(self) -> list[str]:
+        return [f"n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}" for n, k, tau, b in self.cells]
+
+    @derived("random pairs that oppose each other", predicted=0)
+    def opposed(self) -> str:
+        return share_text(int(np.sum(self.first < -ROUNDING)), len(self.first))
 
 
 @claim(
@@ -102,32 +127,16 @@ def _cosine(directions: Any, pair: Any, *, tau: float, b: float) -> Any:
 
 @lemma17.judge
 def _lemma17(c: Cosines) -> Judged:
-    rounding, clear = 1e-9, 0.1
-    share = float(np.mean(c.first < -rounding)) if len(c.first) else 0.0
-    worst = float(c.smallest.max())
-    shared: dict[str, Any] = {
-        "runs": c.starts * len(c.cells),
-        "measured": {
-            **{
-                f"smallest cosine at n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}": value
-                for (n, k, tau, b), value in zip(c.cells, c.smallest, strict=True)
-            },
-            "share of random pairs that oppose each other": share,
-            "‖E∇ℓ‖² of a head at zero": c.flat_mean,
-            "E‖∇ℓ‖² of a head at zero": c.flat_each,
-            "gap between the mean inner product and ‖E∇ℓ‖²": c.mean_gap,
-        },
-        "predicted": {"share of random pairs that oppose each other": 0},
-    }
+    clear, worst = 0.1, float(c.smallest.max())
     cells = "one cell" if len(c.cells) == 1 else f"{len(c.cells)} cells"
     reach = f"{c.smallest.min():.3f} to {worst:.3f} in {cells}"
-    if c.smallest.min() >= -rounding:
+    if c.smallest.min() >= -ROUNDING:
         text = f"No pair with a negative inner product is found: smallest cosines {reach}."
-        return holds(text, margin=float(c.smallest.min()) + rounding, **shared)
-    if c.smallest.min() > -clear or c.mean_gap > 1e-9:
-        return undecided(f"The smallest cosine is {reach}.", **shared)
+        return holds(text, margin=float(c.smallest.min()) + ROUNDING)
+    if c.smallest.min() > -clear or c.mean_gap > ROUNDING:
+        return undecided(f"The smallest cosine is {reach}.")
     return refuted(
-        f"{100 * share:.0f} % of random pairs of inputs with gradients oppose each other, and the "
+        f"{c.opposed} of random pairs of inputs with gradients oppose each other, and the "
         f"search reaches a cosine of {reach}.",
         instead="Averaged over all pairs the inner product is ‖E∇ℓ‖² ≥ 0 (to "
         f"{c.mean_gap:.0e}); the pairs can cancel all of it: for heads at zero and B two opposite "
@@ -135,7 +144,6 @@ def _lemma17(c: Cosines) -> Judged:
         "drop them.",
         margin=-clear - float(c.smallest.min()),
         counterexample=True,
-        **shared,
     )
 
 

@@ -2,11 +2,24 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG1, Judged, Line, Lines, Trial, claim, corrected, holds, refuted
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    corrected,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    shown,
+)
 from paritylab.models import Circle
 from paritylab.theory import hg1, hg1_limits
 
@@ -14,14 +27,14 @@ from paritylab.theory import hg1, hg1_limits
 ROUNDING = 1e-9
 
 
-class Counts(NamedTuple):
+@record(evidence="exact")
+class Counts:
     """Theorem 11's first factor against the exact count, one entry per (n, m).
 
-    n, m: sizes. true: share of inputs one head misses, exactly. printed: the printed share,
-    2/2^⌈(n-1)/5m⌉. steps: whether each of the four inequalities between the true share and the
-    last printed line holds, one row per inequality. rate: -log2(true share)·m/n at the largest
-    n/m. drawn: least over random rankings of (share that every head sees) - (printed factor), by
-    listing all inputs. rankings: how many.
+    true: share of inputs one head misses, exactly. printed: the printed share, 2/2^⌈(n-1)/5m⌉.
+    steps: whether each of the four inequalities between the true share and the last printed line
+    holds, one row per inequality. rate: -log2(true share)·m/n at the largest n/m. spare: by listing
+    all inputs.
     """
 
     n: np.ndarray
@@ -29,9 +42,22 @@ class Counts(NamedTuple):
     true: np.ndarray
     printed: np.ndarray
     steps: np.ndarray
-    rate: float
-    drawn: float
-    rankings: int
+    rate: float = shown("bits per n/m in the true share")
+    spare: float = shown("least served share - printed factor over rankings", predicted="≥ 0")
+    rankings: int = drawn()
+
+    @property
+    def shares(self) -> np.ndarray:
+        """True share ÷ printed share; 0 where the printed factor is not positive, says nothing."""
+        return np.where(self.m * self.printed < 1, self.true / self.printed, 0.0)
+
+    @derived("largest true share ÷ printed share", predicted="≤ 1")
+    def largest(self) -> float:
+        return float(self.shares.max())
+
+    @derived("cells in which each line of the proof fails")
+    def broken(self) -> list[int]:
+        return [int(count) for count in (~self.steps).sum(axis=1)]
 
 
 @claim(
@@ -55,7 +81,7 @@ def thm11_factor(
     shares = np.array(chains).T
     steps = shares[:-1] <= shares[1:] * (1 + ROUNDING)
     generator = np.random.default_rng(trial.seed)
-    drawn = min(_spare_share(generator) for _ in trial.track(range(rankings)))
+    spare = min(_spare_share(generator) for _ in trial.track(range(rankings)))
     largest = cells.index((largest_n, 1))
     n, m = np.transpose(cells)
     return Counts(
@@ -65,7 +91,7 @@ def thm11_factor(
         printed=np.array([float(line[3]) for line in lines]),
         steps=steps,
         rate=float(-np.log2(float(true[largest])) / largest_n),
-        drawn=drawn,
+        spare=spare,
         rankings=rankings,
     )
 
@@ -83,41 +109,23 @@ def _spare_share(generator: np.random.Generator) -> float:
 
 @thm11_factor.judge
 def _thm11_factor(c: Counts) -> Judged:
-    # Elsewhere the printed factor is not positive and says nothing.
-    share = np.where(c.m * c.printed < 1, c.true / c.printed, 0.0)
-    at = int(share.argmax())
+    at = int(c.shares.argmax())
     where = f"n = {c.n[at]}, m = {c.m[at]}"
-    broken = (~c.steps).sum(axis=1)
-    shared: dict[str, Any] = {
-        "runs": c.n.size + c.rankings,
-        "measured": {
-            "largest true share ÷ printed share": float(share[at]),
-            "least served share - printed factor over rankings": c.drawn,
-            "bits per n/m in the true share": c.rate,
-            **{f"cells in which line {i + 1} fails": int(b) for i, b in enumerate(broken)},
-        },
-        "predicted": {
-            "largest true share ÷ printed share": "≤ 1",
-            "least served share - printed factor over rankings": "≥ 0",
-        },
-    }
-    if share[at] <= 1 and c.drawn >= 0:
+    if c.largest <= 1 and c.spare >= 0:
         return holds(
-            f"At the {np.count_nonzero(share):,} of {c.n.size:,} pairs (n, m) whose printed factor "
-            f"is positive the missed share of a head is at most {share[at]:.2g} of the printed one "
-            f"(at {where}), and under {c.rankings} random rankings {c.drawn:.2g} more inputs than "
-            f"printed serve. The proof's own lines do not give it: the sum without i = 0 is too "
-            f"small in {broken[0]:,} cells and the last rounding wrong in {broken[3]:,}. The true "
-            f"share falls like 2^(-{c.rate:.2f}n/m).",
-            margin=min(1 - float(share[at]), c.drawn),
-            **shared,
+            f"At the {np.count_nonzero(c.shares):,} of {c.n.size:,} pairs (n, m) whose printed "
+            f"factor is positive the missed share of a head is at most {c.largest:.2g} of the "
+            f"printed one (at {where}), and under {c.rankings} random rankings {c.spare:.2g} more "
+            "inputs than printed serve. The proof's own lines do not give it: the sum without i = "
+            f"0 is too small in {c.broken[0]:,} cells and the last rounding wrong in "
+            f"{c.broken[3]:,}. The true share falls like 2^(-{c.rate:.2f}n/m).",
+            margin=min(1 - c.largest, c.spare),
         )
     return refuted(
         f"At {where} a head misses {c.true[at]:.2g} of the inputs, the printed count allows "
-        f"{c.printed[at]:.2g}; over rankings the least difference is {c.drawn:.2g}.",
+        f"{c.printed[at]:.2g}; over rankings the least difference is {c.spare:.2g}.",
         instead="The factor is 1 - m·P(Bin(⌈(n-1)/m⌉ - 1, 1/2) < n/5m).",
-        margin=max(float(share[at]) - 1, -c.drawn),
-        **shared,
+        margin=max(c.largest - 1, -c.spare),
     )
 
 
@@ -133,19 +141,23 @@ def _thm11_figure(c: Counts) -> Lines:
     )
 
 
-class Workflow(NamedTuple):
+@record(evidence="exact")
+class Workflow:
     """Figure 1's seven tokens through equations (2) and (3), over every B and every input.
 
-    tau: temperatures. text, caption: least share of right signs over B with embeddings in the
-    text's order (token, position) and in the caption's (position, token), per tau. sets: how many
-    sets B. moved: largest gap when all coordinates are moved with the embedding.
+    text, caption: with embeddings in the text's order (token, position) and in the caption's
+    (position, token), per tau. sets: how many sets B.
     """
 
     tau: np.ndarray
-    text: np.ndarray
-    caption: np.ndarray
+    text: np.ndarray = shown("least share right over B, text's order", by="names", predicted=1)
+    caption: np.ndarray = shown("least share right over B, caption's order", by="names")
     sets: int
-    moved: float
+    moved: float = shown("largest gap once every coordinate is moved")
+
+    @property
+    def names(self) -> list[str]:
+        return [f"tau = {tau:.3g}" for tau in self.tau]
 
 
 @claim(
@@ -203,23 +215,8 @@ def _through(
 def _fig1(w: Workflow) -> Judged:
     text, caption = float(w.text.max()), float(w.caption.max())
     at = int(w.text.argmax())
-    shared: dict[str, Any] = {
-        "runs": w.sets * len(w.tau),
-        "measured": {
-            **{
-                f"least share right over B, text's order, tau = {t:.3g}": float(share)
-                for t, share in zip(w.tau, w.text, strict=True)
-            },
-            **{
-                f"least share right over B, caption's order, tau = {t:.3g}": float(share)
-                for t, share in zip(w.tau, w.caption, strict=True)
-            },
-            "largest gap once every coordinate is moved": w.moved,
-        },
-        "predicted": {"least share right over B": 1},
-    }
     if caption >= 1:
-        return holds(f"Every input of every B ({w.sets} sets) is right.", margin=1.0, **shared)
+        return holds(f"Every input of every B ({w.sets} sets) is right.", margin=ROUNDING)
     seen = (
         f"With the caption's order, position before token, w_0, A and the network of (2) and (3) "
         f"look at the wrong entries: at best {caption:.0%} of the inputs are right on the worst B."
@@ -230,6 +227,6 @@ def _fig1(w: Workflow) -> Judged:
             f"are right at tau = {w.tau[at]:.2g}; the caption's order gives the same (to "
             f"{w.moved:.0e}) once w_0, A and the first layer are permuted with it."
         )
-        return corrected(seen, instead=instead, margin=1 - caption, counterexample=True, **shared)
+        return corrected(seen, instead=instead, margin=1 - caption, counterexample=True)
     instead = f"With the text's order at best {text:.0%} are right on the worst B."
-    return refuted(seen, instead=instead, margin=1 - text, **shared)
+    return refuted(seen, instead=instead, margin=max(1 - text, w.moved - ROUNDING))

@@ -1,42 +1,65 @@
 """How far Section 3 reaches: other inputs, noisy labels, and what a smooth readout leaves."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG1, Judged, Line, Lines, Mark, Trial, claim, corrected, holds, refuted
-from paritylab.statistics import power_law
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    corrected,
+    derived,
+    holds,
+    record,
+    refuted,
+    shown,
+)
+from paritylab.statistics import power_law, share_text
 from paritylab.theory import hg1, hg1_limits
 
 #: Below this a difference that is 0 on paper is 0 but for rounding.
 ROUNDING = 1e-9
 
 
-class Marginals(NamedTuple):
+@record(evidence="exact")
+class Marginals:
     """Section 3 with biased, arbitrary and degenerate inputs and with flipped labels.
 
-    share: P(x_i = 1) of independent bits. blind: least risk without an edge to a bit of B, by
-    search over predictions, one per share. formula: 4p(1-p). scaled: risk of Proposition 3's net
-    on the other bits of B, times 1-2p. arbitrary: the same least risk for random distributions of
-    all inputs; arbitrary_gap: its largest distance from E 4q(1-q). copied: where the bit repeats
-    another one. net: largest risk of Proposition 3's net under any of these. noise: share of
-    flipped labels. noisy: that net's risk then; noisy_least: least risk of any function;
-    noisy_scaled: risk of the net times 1-2ν.
+    share: P(x = 1) of independent bits. blind: by search over predictions, one per share. formula:
+    4p(1-p). scaled: risk of Proposition 3's net on the other bits of B, times 1-2p. arbitrary: one
+    per random distribution of all inputs; arbitrary_gap: its largest distance from E 4q(1-q).
+    noise: share ν of flipped labels. noisy_scaled: risk of the net times 1-2ν.
     """
 
     share: np.ndarray
-    blind: np.ndarray
+    blind: np.ndarray = shown("least risk without an edge", by="shares", predicted=1)
     formula: np.ndarray
     scaled: np.ndarray
     arbitrary: np.ndarray
     arbitrary_gap: float
-    copied: float
-    net: float
+    copied: float = shown("least risk without an edge, the bit repeats another", predicted=1)
+    net: float = shown("largest risk of the net, no noise", predicted=0)
     noise: np.ndarray
-    noisy: np.ndarray
-    noisy_least: np.ndarray
+    noisy: np.ndarray = shown("risk of the net", by="flips", predicted=0)
+    noisy_least: np.ndarray = shown("least risk of any function", by="flips")
     noisy_scaled: np.ndarray
+
+    @derived("least risk without an edge, random distributions")
+    def ends(self) -> list[float]:
+        return [float(self.arbitrary.min()), float(self.arbitrary.max())]
+
+    @property
+    def shares(self) -> list[str]:
+        return [f"P(x = 1) = {share:g}" for share in self.share]
+
+    @property
+    def flips(self) -> list[str]:
+        return [f"{share_text(noise, 1)} of the labels flipped" for noise in self.noise]
 
 
 @claim(
@@ -132,22 +155,16 @@ def _marginals(m: Marginals) -> Judged:
         m.noisy_scaled - m.noisy_least,
     )
     gap = float(max(m.arbitrary_gap, m.copied, m.net, *(np.abs(each).max() for each in gaps)))
-    shared: dict[str, Any] = {
-        "runs": m.share.size + m.arbitrary.size + m.noise.size + 1,
-        "measured": _marginal_numbers(m),
-        "predicted": {"least risk without an edge": 1, "risk of the net": 0},
-    }
     if printed_off <= ROUNDING:
         text = f"Risk 1 without an edge and 0 for the net, to {printed_off:.0e}, in every case."
-        return holds(text, margin=ROUNDING - printed_off, **shared)
-    shared["counterexample"] = _MARGINALS_COUNTEREXAMPLE
+        return holds(text, margin=ROUNDING - printed_off)
     at = int(m.blind.argmin())
     seen = (
         f"Without an edge to a bit with P(x = 1) = {m.share[at]:g} the least risk is "
         f"{m.blind[at]:.2g}, over {m.arbitrary.size} random distributions "
         f"{m.arbitrary.min():.2f} to {m.arbitrary.max():.2f}, and {m.copied:.0e} where the bit "
-        f"repeats another. With {m.noise[-1]:.0%} of the labels flipped the net has risk "
-        f"{m.noisy[-1]:.2f} and every function at least {m.noisy_least[-1]:.2f}."
+        f"repeats another. With {m.flips[-1]} the net has risk {m.noisy[-1]:.2f} and every "
+        f"function at least {m.noisy_least[-1]:.2f}."
     )
     if gap <= ROUNDING:
         instead = (
@@ -157,26 +174,10 @@ def _marginals(m: Marginals) -> Judged:
             "With labels flipped at rate ν the net has risk 4ν and, times 1-2ν, the least risk of "
             f"any function, 4ν(1-ν). All to {gap:.0e}."
         )
-        return corrected(seen, instead=instead, margin=printed_off - ROUNDING, **shared)
+        margin = printed_off - ROUNDING
+        return corrected(seen, instead=instead, margin=margin, counterexample=True)
     instead = f"4q(1-q) and 4ν(1-ν) are off by {gap:.1e}; the numbers found are the nearest truth."
-    return refuted(seen, instead=instead, margin=gap - ROUNDING, **shared)
-
-
-def _marginal_numbers(m: Marginals) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {
-        f"least risk without an edge, P(x = 1) = {p:g}": float(risk)
-        for p, risk in zip(m.share, m.blind, strict=True)
-    }
-    named["least risk without an edge, random distributions"] = [
-        float(m.arbitrary.min()),
-        float(m.arbitrary.max()),
-    ]
-    named["least risk without an edge, repeated bit"] = m.copied
-    named["largest risk of the net, no noise"] = m.net
-    for v, net, least in zip(m.noise, m.noisy, m.noisy_least, strict=True):
-        named[f"risk of the net and of the best function, {v:.0%} flipped"] = [net, least]
-    return named
+    return refuted(seen, instead=instead, margin=gap - ROUNDING, counterexample=True)
 
 
 @marginals.figure
@@ -190,32 +191,35 @@ def _marginals_figure(m: Marginals) -> Lines:
     )
 
 
-_MARGINALS_COUNTEREXAMPLE = """\
-import numpy as np
-
-p, noise = 0.9, 0.1
-blind = 1 - 2 * p  # the best that can be said about (-1)^x without seeing x
-risk = (1 - p) * max(0, 1 - blind) ** 2 + p * max(0, 1 + blind) ** 2
-noisy = (1 - noise) * 0 + noise * 2**2  # the net says ±1
-print(risk, noisy)
-assert abs(risk - 0.36) < 1e-12 and noisy > 0.39
-"""
-
-
-class Floor(NamedTuple):
+@record(evidence="exact")
+class Floor:
     """Hard heads exactly on B under a smooth readout.
 
-    k, b: sizes and smoothings. risk: one row per k, one column per b. constant: C_k by formula.
-    exponent: of the risk in b, by k, over the smaller smoothings. least: a lower bound on the risk
-    of any k heads at n = k + 4, as risk.
+    risk: one row per k, one column per smoothing b. constant: C_k by formula. exponent: by k, over
+    the smaller smoothings. least: a lower bound on the risk of any k heads at n = k + 4, as risk.
     """
 
     k: np.ndarray
     b: np.ndarray
     risk: np.ndarray
-    constant: np.ndarray
-    exponent: np.ndarray
+    constant: np.ndarray = shown("risk ÷ b², by formula", by="sizes")
+    exponent: np.ndarray = shown("exponent of b in the risk", by="sizes")
     least: np.ndarray
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"k = {k}" for k in self.k]
+
+    @derived("risk of hard heads on B", by="sizes", predicted=0)
+    def risks(self) -> list[dict[str, float]]:
+        return [
+            {f"b = {b:g}": float(each) for b, each in zip(self.b, row, strict=True)}
+            for row in self.risk
+        ]
+
+    @derived("least lower bound on the risk of any heads")
+    def floor(self) -> float:
+        return float(self.least.min())
 
 
 @claim(
@@ -248,41 +252,27 @@ def floor(trial: Trial, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8)) -> Floo
 def _floor(f: Floor) -> Judged:
     off = float(np.abs(f.risk[:, 0] / (f.constant * f.b[0] ** 2) - 1).max())
     bend = float(np.abs(f.exponent - 2).max())
-    least = float(f.least.min())
     column = int(np.abs(f.b - 1e-2).argmin())
-    shared: dict[str, Any] = {
-        "runs": f.risk.size,
-        "measured": {
-            **{
-                f"risk of hard heads on B, k = {k}, b = {f.b[column]:g}": float(row[column])
-                for k, row in zip(f.k, f.risk, strict=True)
-            },
-            **{f"risk ÷ b², k = {k}": float(c) for k, c in zip(f.k, f.constant, strict=True)},
-            "largest distance of the exponent of b from 2": bend,
-            "least lower bound for any heads": least,
-        },
-        "predicted": {"risk of hard heads on B": 0},
-    }
     largest = float(f.risk.max())
     if largest <= 1e-30:
-        return holds(f"The risk is at most {largest:.0e} at every b.", margin=1e-30, **shared)
+        return holds(f"The risk is at most {largest:.0e} at every b.", margin=1e-30)
     seen = (
         f"At b = {f.b[column]:g} hard heads exactly on B have risk {f.risk[:, column].min():.1e} "
         f"to {f.risk[:, column].max():.1e} for k = {f.k.min()} to {f.k.max()}, at b = "
         f"{f.b[-1]:g} up to {f.risk[:, -1].max():.2f}."
     )
-    shared["counterexample"] = _FLOOR_COUNTEREXAMPLE
-    if off <= 0.01 and bend <= 0.02 and least > 0:
+    if off <= 0.01 and bend <= 0.02 and f.floor > 0:
         instead = (
             f"Hard heads on B leave C·b² (to {off:.1%} at b = {f.b[0]:g}), C = "
             f"{f.constant.min():.3g} to {f.constant.max():.3g}; any k heads have a risk above 0 "
-            f"once b > 0, at least {least:.0e} in the cells tried. Risk 0 needs b = 0."
+            f"once b > 0, at least {f.floor:.0e} in the cells tried. Risk 0 needs b = 0."
         )
-        return corrected(seen, instead=instead, margin=min(0.01 - off, 0.02 - bend), **shared)
+        margin = min(0.01 - off, 0.02 - bend)
+        return corrected(seen, instead=instead, margin=margin, counterexample=True)
     instead = (
         f"The risk is positive and off C·b² by {off:.1%}, its exponent in b off 2 by {bend:.2f}."
     )
-    return refuted(seen, instead=instead, margin=largest, **shared)
+    return refuted(seen, instead=instead, margin=largest, counterexample=True)
 
 
 @floor.figure
@@ -294,13 +284,3 @@ def _floor_figure(f: Floor) -> Lines:
         log="xy",
         caption="The risk that the smooth activation alone leaves.",
     )
-
-
-_FLOOR_COUNTEREXAMPLE = """\
-from paritylab import Parity, enumerated_risk, parity_transformer
-
-problem = Parity(4, (0, 2))
-risk = enumerated_risk(parity_transformer(problem, b=0.01, hard=True), problem).value
-print(risk)
-assert risk > 5e-4
-"""

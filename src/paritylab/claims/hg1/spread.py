@@ -1,31 +1,59 @@
 """Appendix A's bounds on the attention of a head."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG1, Judged, Line, Lines, Mark, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    HG1,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    derived,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.theory import hg1
 
 
-class Spread(NamedTuple):
+@record(evidence="exact")
+class Spread:
     """Appendix A's bounds for a unit head between two positions, one row per c₁, columns n.
 
-    c1, n: tau = c₁/n. peak: share on the nearest position, least over offsets. top: largest such
-    share. near: largest γ_j/(c₁τ) over other positions within π/4. log_c2: ln of the least γ_j/τ
-    there. far: largest total share beyond π/4. law: largest relative gap of the peak from
-    √(2π/τ)/n at the largest n, by c₁.
+    tau = c₁/n. peak: share on the nearest position, least over offsets. top: largest such share.
+    near: over other positions within π/4. log_c2: ln of the least γ_j/τ there. far: largest total
+    share beyond π/4. law: relative, at the largest n.
     """
 
     c1: np.ndarray
     n: np.ndarray
-    peak: np.ndarray
+    peak: np.ndarray = shown("least share of the peak, by n", by="names", predicted="≥ 1/n")
     top: np.ndarray
-    near: np.ndarray
-    log_c2: np.ndarray
+    near: np.ndarray = shown("largest γ_j/(c₁τ) off the peak, by n", by="names", predicted="≤ 1")
+    log_c2: np.ndarray = shown("ln of the largest possible c₂, by n", by="names")
     far: np.ndarray
-    law: np.ndarray
+    law: np.ndarray = shown("largest gap of the peak from √(2π/τ)/n", by="names")
+
+    @property
+    def names(self) -> list[str]:
+        return [f"c₁ = {c:g}" for c in self.c1]
+
+    @derived("exponent of n in it", by="names", predicted="0")
+    def growth(self) -> np.ndarray:
+        """Exponent of n in `near`, over the last two sizes."""
+        return np.asarray(np.log(self.near[:, -1] / self.near[:, -2])) / np.log(
+            self.n[-1] / self.n[-2]
+        )
+
+    @derived("largest share beyond π/4", predicted="close to 0")
+    def beyond(self) -> float:
+        return float(self.far.max())
 
 
 @claim(
@@ -73,48 +101,27 @@ def _spread(c1: float, n: int) -> tuple[float, ...]:
 def _attention_bounds(s: Spread) -> Judged:
     tau = s.c1[:, None] / s.n
     peaks = (s.peak >= 1 / s.n) & (s.top <= 1 - s.c1[:, None] * tau)
-    last = np.log(s.n[-1] / s.n[-2])
-    growth = np.log(s.near[:, -1] / s.near[:, -2]) / last
-    fall = s.log_c2[:, 0] - s.log_c2[:, -1]
+    growth, fall = s.growth, s.log_c2[:, 0] - s.log_c2[:, -1]
     kept = peaks.all(axis=1) & (s.near.max(axis=1) <= 1) & (fall <= np.log(2))
-    shared: dict[str, Any] = {
-        "runs": s.near.size * 3,
-        "measured": _spread_numbers(s, growth),
-        "predicted": {f"largest γ_j/(c₁τ) off the peak, c₁ = {c:g}": "≤ 1" for c in s.c1},
-    }
     if kept.any():
         c = s.c1[kept][0]
         room = 1 - float(s.near[kept].max(axis=1).min())
-        return holds(f"With c₁ = {c:g} every bound is kept at every n.", margin=room, **shared)
+        return holds(f"With c₁ = {c:g} every bound is kept at every n.", margin=room)
     if growth.min() < 0.4 or fall.min() < np.log(10):
         text = f"Some bound fails for every c₁, but growth is n^{growth.min():.2f} at the least."
-        return undecided(text, **shared)
-    shared["counterexample"] = _SPREAD_COUNTEREXAMPLE
+        return undecided(text)
     return refuted(
         f"At n = {s.n[-1]:,} a position beside the peak has {s.near[:, -1].min():.2g} to "
         f"{s.near[:, -1].max():.2g} times c₁τ (c₁ = {s.c1.max():g} to {s.c1.min():g}), growing "
         f"like n^{growth.min():.2f} to n^{growth.max():.2f}, and c₂ would have to fall by "
         f"e^-{fall.min():.0f} or more from n = {s.n[0]} on.",
         instead=f"1/n ≤ γ_p ≤ 1 - c₁τ in {peaks.sum()} of {peaks.size} cells; beyond π/4 there is "
-        f"at most {s.far.max():.0e} in all. The peak is √(2π/τ)/n (to {s.law.max():.1%} at the "
+        f"at most {s.beyond:.0e} in all. The peak is √(2π/τ)/n (to {s.law.max():.1%} at the "
         "largest n), and position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, so "
         "neighbours have nearly the same and those at π/4 exponentially little.",
         margin=min(float(growth.min()) - 0.4, float(fall.min()) - float(np.log(10))),
-        **shared,
+        counterexample=True,
     )
-
-
-def _spread_numbers(s: Spread, growth: np.ndarray) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {}
-    for row, c in enumerate(s.c1):
-        named[f"largest γ_j/(c₁τ) off the peak, c₁ = {c:g}"] = s.near[row]
-        named[f"exponent of n in it, c₁ = {c:g}"] = float(growth[row])
-        named[f"ln of the largest possible c₂, c₁ = {c:g}"] = s.log_c2[row]
-        named[f"least share of the peak, c₁ = {c:g}"] = s.peak[row]
-    named["largest share beyond π/4"] = float(s.far.max())
-    named["largest gap of the peak from √(2π/τ)/n"] = float(s.law.max())
-    return named
 
 
 @attention_bounds.figure
@@ -127,14 +134,3 @@ def _spread_figure(s: Spread) -> Lines:
         marks=[Mark(1, "claimed")],
         caption="Attention beside the peak at tau = c₁/n against its claimed bound.",
     )
-
-
-_SPREAD_COUNTEREXAMPLE = """\
-import numpy as np
-from paritylab.theory import hg1
-
-n, c1 = 4096, 3
-attention = np.exp(hg1.log_attention(n, c1 / n, 0.25))
-print(attention[1] / (c1**2 / n), attention[n // 8] * n / c1)
-assert attention[1] > 10 * c1**2 / n and attention[n // 8] * n / c1 < 1e-100
-"""

@@ -1,12 +1,13 @@
 """Where heads come to rest, and how the risk's gradient vanishes with the risk near the set."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.claims import record, shown
 from paritylab.models import HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, Parity, all_bits
@@ -14,18 +15,18 @@ from paritylab.risk import model_gradient
 from paritylab.risk.objective import target_of, weight_risk
 
 
-class Rest(NamedTuple):
+@record()
+class Rest:
     """Heads after descent and Newton's steps; a strict local minimum if `is_minimum`.
 
-    directions: (heads, width). risk: squared hinge over all inputs. gradient: its norm.
-    eigenvalue: least eigenvalue of the Hessian. kink: least |1 - y·ŷ| over all inputs; where it is
-    positive the risk is twice differentiable, provided that the readout is.
+    directions: (heads, width). risk: squared hinge over all inputs. kink: least |1 - y·ŷ| over all
+    inputs; where it is positive the risk is twice differentiable, provided that the readout is.
     """
 
     directions: np.ndarray
-    risk: float
-    gradient: float
-    eigenvalue: float
+    risk: float = shown("risk of the local minimum")
+    gradient: float = shown("norm of the gradient there")
+    eigenvalue: float = shown("least eigenvalue of the Hessian there")
     kink: float
 
     @property
@@ -85,11 +86,11 @@ def _distance_to_kinks(model: HeadAttention, problem: Parity) -> float:
     return least
 
 
-def gradient_ratio(model: HeadAttention, problem: Parity) -> float:
-    """½‖∇L‖²/L², L the squared-hinge risk over all inputs.
+def gradient_ratio(model: HeadAttention, problem: Parity, least: float = 0.0) -> float:
+    """½‖∇L‖²/E², E = L - least the excess of the squared-hinge risk L over all inputs.
 
-    Where it tends to a constant c, descent with a small step η has L ≈ 1/(2c·ηt): dL/dt = -‖∇L‖² =
-    -2c·L². A Polyak–Łojasiewicz inequality ½‖∇L‖² ≥ μL would make it grow like 1/L.
+    Where it tends to a constant c, descent with a small step η has E ≈ 1/(2c·ηt): dE/dt = -‖∇L‖² =
+    -2c·E². A Polyak–Łojasiewicz inequality ½‖∇L‖² ≥ μE would make it grow like 1/E.
     """
     risk, gradient, _ = model_gradient(model, problem)
-    return float(np.sum(np.square(gradient)) / 2 / risk.value**2)
+    return float(np.sum(np.square(gradient)) / 2 / (risk.value - least) ** 2)

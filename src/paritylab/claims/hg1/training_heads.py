@@ -1,7 +1,7 @@
 """What trained heads look like: neighbours that share a direction, and Figure 2."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from paritylab.claims import (
     claim,
     corrected,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning import Heads, Population, Runs, learn
@@ -36,35 +38,43 @@ def _soft_heads(**changes: Any) -> Heads:
     return Heads.code(**{"tau": 0.3, "steps": 300, **changes})
 
 
-def _pointing(runs: Runs) -> np.ndarray:
+def _pointing(runs: Runs[Any]) -> np.ndarray:
     """The (fractional) position each head points at."""
     angle = np.arctan2(runs.numbers[..., 0], runs.numbers[..., 1])
     return angle * runs.data.n / (2 * np.pi) % runs.data.n
 
 
-def _two_midway(runs: Runs, middle: float, within: float) -> np.ndarray:
+def _two_midway(runs: Runs[Any], middle: float, within: float) -> np.ndarray:
     """Whether two heads of a run point between the neighbours, `within` positions of the middle."""
     return np.sum(np.abs(_pointing(runs) - middle) < within, axis=1) >= 2
 
 
-class Neighbours(NamedTuple):
-    """Runs trained softly on sets with two neighbours, one entry per set, and on one set without.
+@record()
+class Cell:
+    """Runs trained softly on a set B with two neighbours.
 
-    n: sizes. sets: B. solved: share of runs with squared-hinge risk below 0.05. shared: share of
-    solved runs with two heads within 0.2 positions of the middle of the neighbours. hard: share of
-    those that are right with hard attention. apart_set, apart: the set without neighbours and the
-    share of its solved runs that are right with hard attention. pointing: positions of the heads
-    of solved runs on the first set.
+    solved: squared-hinge risk below 0.05. shared: of these, two heads within 0.2 positions of the
+    middle of the neighbours. hard: of those. pointing: positions of the heads of solved runs.
     """
 
-    n: list[int]
-    sets: list[tuple[int, ...]]
-    solved: list[Rate]
-    shared: list[Rate]
-    hard: list[Rate]
-    apart_set: tuple[int, ...]
-    apart: Rate
+    n: int
+    subset: tuple[int, ...]
+    solved: Rate = shown("runs solved softly")
+    shared: Rate = shown("of these two heads share the middle", counts=False)
+    hard: Rate = shown("of those hard attention is right", predicted="none", counts=False)
     pointing: np.ndarray
+
+    def __str__(self) -> str:
+        return f"n = {self.n}, B = {_braces(self.subset)}"
+
+
+@record()
+class Neighbours:
+    """apart: of the solved runs on a set without neighbours, apart_set at n = 12."""
+
+    cells: list[Cell]
+    apart_set: tuple[int, ...]
+    apart: Rate = shown("solved without neighbours, hard attention is right")
 
 
 @claim(
@@ -87,98 +97,97 @@ def adjacency(
     ],
     runs: int = 72,
 ) -> Neighbours:
-    solved, shared, hard, pointing = [], [], [], []
+    made = []
     for n, subset in trial.track(cells):
         done = learn(_soft_heads(), Population(Parity(n, subset)), runs=runs, key=trial.seed)
         first = next(i for i in subset if i + 1 in subset)
         midway = done.solved & _two_midway(done, first + 0.5, 0.2)
-        solved.append(Rate.of(done.solved))
-        shared.append(Rate.of(midway[done.solved]))
-        hard.append(Rate.of(done.recovered[midway]))
-        pointing.append(_pointing(done)[done.solved].ravel())
-    apart = learn(_soft_heads(), Population(Parity(12, (2, 6))), runs=runs, key=trial.seed)
-    found = Rate.of(apart.recovered[apart.solved])
-    sizes, sets = [n for n, _ in cells], [tuple(subset) for _, subset in cells]
-    return Neighbours(sizes, sets, solved, shared, hard, (2, 6), found, pointing[0])
+        solved, shared, hard = (
+            Rate.of(flags)
+            for flags in (done.solved, midway[done.solved], done.flags("recovered")[midway])
+        )
+        pointing = _pointing(done)[done.solved].ravel()
+        made.append(Cell(n, tuple(subset), solved, shared, hard, pointing))
+    apart_set = (2, 6)
+    apart = learn(_soft_heads(), Population(Parity(12, apart_set)), runs=runs, key=trial.seed)
+    return Neighbours(made, apart_set, Rate.of(apart.flags("recovered")[apart.solved]))
 
 
 @adjacency.judge
 def _adjacency(a: Neighbours) -> Judged:
-    often, right = (max(rates, key=lambda rate: rate.low) for rates in (a.shared, a.hard))
-    worst = min(a.hard, key=lambda rate: rate.high)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": right.interval,
-        "runs": sum(rate.runs for rate in a.solved) + a.apart.runs,
-        "measured": _adjacency_numbers(a),
-        "predicted": {"hard attention right where a direction is shared": 0},
-    }
-    seen = f"Of the solved runs with neighbours {often} share the middle direction"
-    if max(rate.high for rate in a.shared) < 0.5:
-        shared["margin"] = 0.5 - max(rate.high for rate in a.shared)
-        return refuted(f"{seen}.", instead="In most solved runs the heads stay apart.", **shared)
-    if often.low <= 0.5 or not _is_known(often):
-        return undecided(f"{seen}, which does not decide how often.", **shared)
+    often = max(a.cells, key=lambda cell: cell.shared.low)
+    best, worst = (
+        max(a.cells, key=lambda cell: cell.hard.low),
+        min(a.cells, key=lambda cell: cell.hard.high),
+    )
+    seen = f"Of the solved runs {often.shared} share the middle direction ({often})"
+    most = max(cell.shared.high for cell in a.cells)
+    if most < 0.5:
+        instead = "In most solved runs the heads stay apart."
+        return refuted(f"{seen}.", instead=instead, margin=0.5 - most, interval=often.shared)
+    if often.shared.low <= 0.5 or not _is_known(often.shared):
+        return undecided(f"{seen}, which does not decide how often.", interval=often.shared)
     control = f"with {_braces(a.apart_set)} hard attention is right in {a.apart}"
     if a.apart.low <= 0.5:
-        return undecided(f"{seen}, but even {control}.", **shared)
-    if max(rate.high for rate in a.hard) < 0.5:
-        shared["margin"] = min(often.low - 0.5, 0.5 - max(rate.high for rate in a.hard))
-        finding = f"{seen}; hard attention is then right in {right}, and {control}."
-        return holds(finding, **shared)
-    if right.low > 0.5 and _is_known(right):
-        at = a.hard.index(right)
-        where = f"n = {a.n[at]}, B = {_braces(a.sets[at])}"
-        low = a.hard.index(worst)
-        least = f"{worst} (n = {a.n[low]}, B = {_braces(a.sets[low])}) to " if low != at else ""
+        return undecided(f"{seen}, but even {control}.", interval=a.apart)
+    right = max(cell.hard.high for cell in a.cells)
+    if right < 0.5:
+        finding = f"{seen}; hard attention is then right in {best.hard}, and {control}."
+        return holds(finding, margin=min(often.shared.low - 0.5, 0.5 - right), interval=best.hard)
+    if best.hard.low > 0.5 and _is_known(best.hard):
+        least = f"{worst.hard} ({worst}) to " if worst is not best else ""
         return corrected(
-            f"{seen}, but hard attention is then right in {right} ({where}); {control}.",
+            f"{seen}, but hard attention is then right in {best.hard} ({best}); {control}.",
             instead="Sharing the middle direction does not settle it: of the runs that share, hard "
-            f"attention is right in {least}{right} ({where}).",
-            margin=min(often.low - 0.5, right.low - 0.5),
+            f"attention is right in {least}{best.hard} ({best}).",
+            margin=min(often.shared.low - 0.5, best.hard.low - 0.5),
+            interval=best.hard,
             counterexample=True,
-            **shared,
         )
-    return undecided(f"{seen}; hard attention is then right in {right}.", **shared)
-
-
-def _adjacency_numbers(a: Neighbours) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named = {f"hard attention right, n = 12, B = {_braces(a.apart_set)}": str(a.apart)}
-    for i, (n, subset) in enumerate(zip(a.n, a.sets, strict=True)):
-        cell = f"n = {n}, B = {_braces(subset)}"
-        named[f"solved softly, {cell}"] = str(a.solved[i])
-        named[f"of these two heads share the middle, {cell}"] = str(a.shared[i])
-        named[f"of these hard attention is right, {cell}"] = str(a.hard[i])
-    return named
+    return undecided(f"{seen}; hard attention is then right in {best.hard}.", interval=best.hard)
 
 
 @adjacency.figure
 def _adjacency_figure(a: Neighbours) -> Histogram:
+    first = a.cells[0]
     return Histogram(
-        a.pointing,
-        x=f"where a head points (position), B = {_braces(a.sets[0])}",
+        first.pointing,
+        x=f"where a head points (position), {first}",
         y="heads",
-        marks=[Mark(i, "bit of B", axis="x") for i in a.sets[0]],
+        marks=[Mark(i, "bit of B", axis="x") for i in first.subset],
         caption="Heads of solved runs.",
     )
 
 
-class Panels(NamedTuple):
-    """Figure 2 over temperatures tau, from random starts; one entry per tau.
+@record()
+class Panel:
+    """Figure 2's two trainings at one temperature, from random starts.
 
-    found: share of runs on bits 8, 11, 18 whose heads sit on B with at least 0.9 of the attention
-    of the weakest. peak: median attention of the weakest head's favourite where the heads sit on
-    B, NaN if they never do. middle: share of runs on bits 4, 16, 17 with two heads within 0.25
-    positions of 16.5. steps: of training. series: both heat maps at the best tau.
+    found: bits 8, 11, 18; the heads sit on B, each with at least 0.9 of its attention on its bit.
+    peak: median over the runs on B, NaN if there are none. middle: bits 4, 16, 17; two heads within
+    0.25 positions of 16.5. series: both heat maps.
     """
 
-    tau: np.ndarray
-    found: list[Rate]
-    peak: np.ndarray
-    middle: list[Rate]
-    steps: int
+    tau: float
+    found: Rate = shown("bits 8, 11, 18: a head on each bit, at least 0.9", predicted="all")
+    peak: float = shown("median attention of the weakest of these heads", predicted="close to 1")
+    middle: Rate = shown("bits 4, 16, 17: two heads at 16.5", predicted="some")
     series: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"tau = {self.tau:g}"
+
+
+@record()
+class Panels:
+    """Figure 2 over temperatures; steps: of training."""
+
+    panels: list[Panel]
+    steps: int
+
+    @property
+    def best(self) -> Panel:
+        return max(self.panels, key=lambda panel: min(panel.found.low, panel.middle.low))
 
 
 @claim(
@@ -200,71 +209,62 @@ class Panels(NamedTuple):
     seconds=(20, 75, 1500),
 )
 def fig2(trial: Trial, temperatures: Sequence[float] = (1.0, 0.3), runs: int = 64) -> Panels:
-    found, peaks, middle, drawn = [], [], [], []
-    for tau in trial.track(temperatures):
-        left, right = figure2_runs(runs, tau, seed=trial.seed)
-        weakest = _weakest_peaks(left)
-        found.append(Rate.of(left.recovered & (weakest > 0.9)))
-        on_set = weakest[left.recovered]
-        peaks.append(float(np.median(on_set)) if on_set.size else np.nan)
-        middle.append(Rate.of(_two_midway(right, 15.5, 0.25)))
-        drawn.append(figure2_series(left, right))
-    best = max(range(len(found)), key=lambda i: min(found[i].low, middle[i].low))
-    return Panels(np.array(temperatures), found, np.array(peaks), middle, 240, drawn[best])
+    return Panels([_panel(tau, runs, trial.seed) for tau in trial.track(temperatures)], 240)
+
+
+def _panel(tau: float, runs: int, seed: int) -> Panel:
+    left, right = figure2_runs(runs, tau, seed=seed)
+    weakest = _weakest_peaks(left)
+    on_set = weakest[left.recovered]
+    return Panel(
+        tau,
+        Rate.of(left.flags("recovered") & (weakest > 0.9)),
+        float(np.median(on_set)) if on_set.size else np.nan,
+        Rate.of(_two_midway(right, 15.5, 0.25)),
+        figure2_series(left, right),
+    )
 
 
 @fig2.judge
 def _fig2(p: Panels) -> Judged:
-    at = max(range(len(p.tau)), key=lambda i: min(p.found[i].low, p.middle[i].low))
-    left, right = p.found[at], p.middle[at]
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": left.interval,
-        "runs": sum(rate.runs for rate in (*p.found, *p.middle)),
-        "measured": _fig2_numbers(p),
-        "predicted": {"heads on bits 8, 11, 18": "all runs", "weakest head": "close to 1"},
-    }
+    left, right = p.best.found, p.best.middle
     seen = (
-        f"After {p.steps} steps at tau = {p.tau[at]:g}, the best of {len(p.tau)} tried, {left} of "
-        f"random starts end with each head on a bit of its own (median attention of the weakest "
-        f"{p.peak[at]:.2f}), and with bits 4, 16, 17 {right} have two heads at 16.5"
+        f"After {p.steps} steps at {p.best}, the best of {len(p.panels)} tried, {left} random "
+        f"starts end with each head on a bit of its own (median attention of the weakest "
+        f"{p.best.peak:.2f}), and with bits 4, 16, 17 {right} have two heads at 16.5"
     )
-    never = [max(rate.high for rate in rates) for rates in (p.found, p.middle)]
-    if min(never) < 0.1:
-        instead = f"The panels appear in at most {never[0]:.0%} and {never[1]:.0%} of the starts."
-        return refuted(f"{seen}.", instead=instead, margin=0.1 - min(never), **shared)
+    most = [
+        max((getattr(each, name) for each in p.panels), key=lambda rate: rate.high)
+        for name in ("found", "middle")
+    ]
+    never = min(rate.high for rate in most)
+    if never < 0.1:
+        instead = f"The panels appear in {most[0]} and {most[1]} starts at best."
+        return refuted(f"{seen}.", instead=instead, margin=0.1 - never, interval=left)
     if min(left.runs, right.runs) < LEAST_RUNS or min(left.low, right.low) <= 0.1:
-        return undecided(f"{seen}, in {left.runs} runs: too few to tell.", **shared)
+        return undecided(f"{seen}: too few to tell.", interval=left)
     if left.low > 0.9:
-        return holds(f"{seen}.", margin=min(left.low - 0.9, right.low - 0.1), **shared)
+        return holds(f"{seen}.", margin=min(left.low - 0.9, right.low - 0.1), interval=left)
     if left.high < 0.9:
         return corrected(
             f"{seen}.",
-            instead=f"Both panels appear at tau = {p.tau[at]:g}, each from a share of the random "
-            f"starts: the left from {left}, the right from {right}.",
+            instead=f"Both panels appear at {p.best}, each from a share of the random starts: the "
+            f"left from {left}, the right from {right}.",
             margin=min(0.9 - left.high, left.low - 0.1, right.low - 0.1),
+            interval=left,
             counterexample=True,
-            **shared,
         )
-    return undecided(f"{seen}: nearly all or all?", **shared)
-
-
-def _fig2_numbers(p: Panels) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    named: dict[str, Any] = {}
-    for i, tau in enumerate(p.tau):
-        named[f"bits 8, 11, 18: a head on each bit, at least 0.9, tau = {tau:g}"] = str(p.found[i])
-        named[f"median attention of the weakest of these heads, tau = {tau:g}"] = p.peak[i]
-        named[f"bits 4, 16, 17: two heads at 16.5, tau = {tau:g}"] = str(p.middle[i])
-    return named
+    return undecided(f"{seen}: nearly all or all?", interval=left)
 
 
 @fig2.figure
 def _fig2_figure(p: Panels) -> dict[str, Any]:
-    return p.series
+    return p.best.series
 
 
-def figure2_runs(runs: int, tau: float = 0.3, steps: int = 240, seed: int = 0) -> tuple[Runs, Runs]:
+def figure2_runs(
+    runs: int, tau: float = 0.3, steps: int = 240, seed: int = 0
+) -> tuple[Runs[Any], Runs[Any]]:
     """Training on the paper's bits 8, 11, 18 and on 16, 17 with 4 as the third, 0-based inside."""
     learner = Heads.code(tau=tau, eta=0.2, steps=steps)
     left, right = (
@@ -274,19 +274,20 @@ def figure2_runs(runs: int, tau: float = 0.3, steps: int = 240, seed: int = 0) -
     return left, right
 
 
-def figure2_series(left: Runs, right: Runs) -> dict[str, Any]:
+def figure2_series(left: Runs[Any], right: Runs[Any]) -> dict[str, Any]:
     """The two heat maps, each of its run with the smallest risk."""
     panels = []
     for runs, name in ((left, "no neighbours"), (right, "neighbours")):
         best = int(np.nanargmin(runs.risk))
         panels.append(
             {
-                "title": f"{name}: B = {_braces(runs.data.targets[best].subset)}",
+                "title": f"{name}: B = {_braces(runs.hidden[best])}",
                 "values": np.asarray(runs.model(best).attention()),
-                "marks": list(runs.data.targets[best].subset),
+                "marks": list(runs.hidden[best]),
             }
         )
     learner = left.learner
+    assert isinstance(learner, Heads)
     return {
         "kind": "heatmaps",
         "x": {"label": "position (0-based)"},
@@ -302,7 +303,7 @@ def _braces(subset: tuple[int, ...]) -> str:
     return "{" + ", ".join(map(str, subset)) + "}"
 
 
-def _weakest_peaks(runs: Runs) -> np.ndarray:
+def _weakest_peaks(runs: Runs[Any]) -> np.ndarray:
     """Per run the largest attention of the head whose largest attention is smallest."""
     attention = [np.asarray(runs.model(run).attention()) for run in range(len(runs))]
     return np.array([each.max(axis=1).min() for each in attention])

@@ -1,7 +1,6 @@
 """Is softmax needed? Every kind of attention at its own best gain, bias and scale."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +15,9 @@ from paritylab.claims import (
     claim,
     corrected,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.hg2.attention_comparison import (
@@ -42,34 +43,37 @@ COMPONENTWISE = ("sigmoid", "exp", "relu")
 WIDE = 0.25
 
 
-class KindsCell(NamedTuple):
-    """Shares of runs that are right on every input after one step, by kind, for one n.
+@record()
+class KindsCell:
+    """Runs that are right on every input after one step, by kind, for one n.
 
-    plain: from weights 1/n, without a bias. biased: with a bias, fixed or learnt, and a scale.
-    settings: the best arm and setting of each kind with a bias.
+    plain: from weights 1/n. biased: with a bias, fixed or learnt, and a scale; settings: the best
+    arm and setting of each kind then. The same draws serve every kind.
     """
 
     n: int
     width: int
-    plain: dict[str, Rate]
-    biased: dict[str, Rate]
-    settings: dict[str, str]
+    plain: dict[str, Rate] = shown("right on every input, without a bias", predicted="softmax only")
+    biased: dict[str, Rate] = shown("right on every input, with a bias", counts=False)
+    settings: dict[str, str] = shown("best settings")
+
+    def __str__(self) -> str:
+        return f"n = {self.n}"
 
 
-class Kinds(NamedTuple):
+@record()
+class Kinds:
     """What one step does at every n, and the sides of it that were asked for.
 
-    learnt: sigmoid with a bias that starts at 0 and is trained, for every n. untied: sigmoid with a
-    random start of its own in each head. uncentred: softmax and sigmoid on signs that are not
-    centred. Both at the smallest n. linear: the share of pairs for which linear attention can be
-    right at all, at the largest n.
+    learnt: a bias that starts at 0 and is trained, for every n. untied: a random start of its own
+    in each head; uncentred: signs that are not centred; both at the smallest n.
     """
 
     cells: list[KindsCell]
-    learnt: list[Rate]
-    untied: Rate
-    uncentred: dict[str, Rate]
-    linear: float
+    learnt: list[Rate] = shown("sigmoid with a trained bias", by="cells", counts=False)
+    untied: Rate = shown("sigmoid with untied heads")
+    uncentred: dict[str, Rate] = shown("positions not centred", counts=False)
+    linear: float = shown("largest share of pairs linear attention can serve, largest n")
 
 
 @claim(
@@ -137,79 +141,56 @@ def _softmax_needed(found: Kinds) -> Judged:
     sigmoid = [*(cell.biased["sigmoid"] for cell in found.cells), *found.learnt, found.untied]
     unbounded = [cell.biased[kind] for cell in found.cells for kind in ("exp", "relu")]
     linear = [rates["linear"] for cell in found.cells for rates in (cell.plain, cell.biased)]
-    text = _text(found)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": min(sigmoid, key=lambda rate: rate.low).interval,
-        "runs": sum(rate.runs for cell in found.cells for rate in cell.biased.values()),
-        "measured": _measured(found),
-        "predicted": {"right on every input": "softmax only"},
-    }
+    text, interval = _text(found), min(sigmoid, key=lambda rate: rate.low)
     deciding = [*soft, *unbiased, *sigmoid, *linear]
     if any(rate.high - rate.low > WIDE for rate in deciding):
-        return undecided(f"{text} An interval is too wide to decide.", **shared)
+        return undecided(f"{text} An interval is too wide to decide.", interval=interval)
     low, high = min(rate.low for rate in soft), max(rate.high for rate in soft)
     if high < 0.5:
-        instead = f"Softmax is right on every input in {_listed(soft)} of runs."
-        return refuted(text, instead=instead, margin=0.5 - high, **shared)
+        instead = f"Softmax is right on every input in {_listed(soft)}."
+        return refuted(text, instead=instead, margin=0.5 - high)
     others = max(rate.high for rate in [*unbiased, *sigmoid, *unbounded, *linear])
     if low > 0.5 and others < 0.5:
-        return holds(text, margin=min(low - 0.5, 0.5 - others), **shared)
+        return holds(text, margin=min(low - 0.5, 0.5 - others), interval=interval)
     if min(rate.low for rate in linear) > 0.5:
-        instead = f"Linear attention too is right in {_listed(linear)} of runs."
-        return refuted(text, instead=instead, margin=min(r.low for r in linear) - 0.5, **shared)
+        instead = f"Linear attention too is right in {_listed(linear)}."
+        return refuted(text, instead=instead, margin=min(r.low for r in linear) - 0.5)
     silenced = min(rate.low for rate in sigmoid)
     loud = max(rate.high for rate in [*unbiased, *unbounded, *linear])
     if silenced > 0.5 and loud < 0.5:
-        margin = min(silenced - 0.5, 0.5 - loud)
-        instead = (
-            "At m = 12 ln n one step needs weights that silence the rest and saturate on the pair: "
-            "softmax, or a bounded component-wise attention with a bias, fixed or trained in the "
-            "same step. Without a bias no component-wise kind is right in half of the runs, with "
-            "one neither exp nor relu, and linear attention serves at most "
-            f"{found.linear:.0%} of pairs however it is trained (n = {found.cells[-1].n})."
+        return corrected(
+            text,
+            instead="At m = 12 ln n one step needs weights that silence the rest and saturate on "
+            "the pair: softmax, or a bounded component-wise attention with a bias, fixed or "
+            "trained in the same step. Without a bias no component-wise kind is right in half of "
+            "the runs, with one neither exp nor relu, and linear attention serves at most a share "
+            f"{found.linear:.2g} of pairs however it is trained (n = {found.cells[-1].n}).",
+            margin=min(silenced - 0.5, 0.5 - loud),
+            interval=interval,
+            counterexample=True,
         )
-        return corrected(text, instead=instead, margin=margin, counterexample=True, **shared)
-    return undecided(f"{text} A share is too near one half.", **shared)
+    return undecided(f"{text} A share is too near one half.", interval=interval)
 
 
 def _text(found: Kinds) -> str:
     first, last = found.cells[0], found.cells[-1]
     soft = [cell.plain["softmax"] for cell in found.cells]
     sigmoid = [cell.biased["sigmoid"] for cell in found.cells]
-    plain = max(cell.plain[kind].value for cell in found.cells for kind in COMPONENTWISE)
-    rest = ", ".join(f"{kind} {last.biased[kind].value:.0%}" for kind in ("exp", "relu", "linear"))
+    plain = max((c.plain[kind] for c in found.cells for kind in COMPONENTWISE), key=_value)
+    rest = ", ".join(f"{kind} {last.biased[kind]}" for kind in ("exp", "relu", "linear"))
     return (
-        f"After one step softmax is right on every input in {_listed(soft)} of runs (n = "
+        f"After one step softmax is right on every input in {_listed(soft)} (n = "
         f"{', '.join(str(cell.n) for cell in found.cells)}) and sigmoid with a bias and a scale "
         f"in {_listed(sigmoid)}, with a trained bias in {_listed(found.learnt)}; with untied heads "
         f"it is {found.untied} and, on positions that are not centred, softmax "
         f"{found.uncentred['softmax']} and sigmoid {found.uncentred['sigmoid']} (n = {first.n}). "
         f"With a bias {rest} (n = {last.n}); without one no component-wise kind exceeds "
-        f"{plain:.0%}."
+        f"{plain}."
     )
 
 
 def _listed(rates: Sequence[Rate]) -> str:
     return ", ".join(str(rate) for rate in rates)
-
-
-def _measured(found: Kinds) -> dict[str, Any]:
-    return {
-        "right on every input, without a bias": {
-            f"n = {cell.n}": {kind: str(rate) for kind, rate in cell.plain.items()}
-            for cell in found.cells
-        },
-        "right on every input, with a bias": {
-            f"n = {cell.n}": {kind: str(rate) for kind, rate in cell.biased.items()}
-            for cell in found.cells
-        },
-        "best settings": {f"n = {cell.n}": cell.settings for cell in found.cells},
-        "sigmoid with a trained bias": [str(rate) for rate in found.learnt],
-        "sigmoid with untied heads": str(found.untied),
-        "positions not centred": {kind: str(rate) for kind, rate in found.uncentred.items()},
-        "largest share of pairs linear attention can serve": found.linear,
-    }
 
 
 @softmax_needed.figure

@@ -2,15 +2,28 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG2, Judged, Line, Lines, Mark, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    HG2,
+    Judged,
+    Line,
+    Lines,
+    Mark,
+    Trial,
+    claim,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    undecided,
+)
 from paritylab.learning import FeedForwardNet, Fresh, learn
 from paritylab.learning.xor.parts import usual_width
 from paritylab.problem import Parity
-from paritylab.statistics import mean_interval
+from paritylab.statistics import Mean
 
 #: A network that is right on this much more than half of the inputs has learnt something.
 CHANCE = 0.05
@@ -18,12 +31,10 @@ CHANCE = 0.05
 SOLVED = 0.99
 
 
-class Blind(NamedTuple):
+@record()
+class Blind:
     """Accuracy of trained networks (sizes, runs). blind: without edges to one bit of the pair.
-
-    whole: with every edge, the control. edges: first-layer edges a network for every pair has to
-    keep, at least. heads: numbers of the two heads with m = 12 ln n.
-    """
+    whole: with every edge, the control."""
 
     n: list[int]
     width: int
@@ -31,12 +42,26 @@ class Blind(NamedTuple):
     whole: np.ndarray
 
     @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @derived("accuracy without an edge", by="sizes", predicted=0.5)
+    def means(self) -> list[Mean]:
+        return [Mean.of(each) for each in self.blind]
+
+    @derived("best accuracy with every edge", by="sizes")
+    def best(self) -> np.ndarray:
+        return self.whole.max(axis=1)
+
+    @derived("first-layer edges of a network for every pair, at least", by="sizes")
     def edges(self) -> list[int]:
         return [n - 1 for n in self.n]
 
-    @property
+    @derived("numbers of two heads, m = 12 ln n", by="sizes")
     def heads(self) -> list[int]:
         return [2 * usual_width(n) for n in self.n]
+
+    runs: int = drawn("networks trained")
 
 
 @claim(
@@ -62,40 +87,28 @@ def ffnn_claim(
         for missing, found in (((0,), blind), ((), whole)):
             done = learn(network(missing=missing), data, runs=runs, key=trial.seed)
             found.append(done.stats["accuracy"])
-    return Blind(list(sizes), 8, np.array(blind), np.array(whole))
+    return Blind(list(sizes), 8, np.array(blind), np.array(whole), 2 * runs * len(sizes))
 
 
 @ffnn_claim.judge
 def _bottleneck(b: Blind) -> Judged:
-    intervals = [mean_interval(each) for each in b.blind]
-    low, high = max(each[0] for each in intervals), max(each[1] for each in intervals)
-    control = float(b.whole.max(axis=1).min())
+    low, high = max(each.low for each in b.means), max(each.high for each in b.means)
+    worst, control = max(b.means, key=lambda mean: mean.high), float(b.best.min())
     pairs = zip(b.n, b.edges, b.heads, strict=True)
     counts = "; ".join(f"{edges} against {heads} at n = {n}" for n, edges, heads in pairs)
     text = (
-        f"Without edges to one bit of the pair accuracy is {b.blind.mean():.1%} on average and "
-        f"{b.blind.max():.1%} at most over {b.blind.size} runs; with every edge the best run "
-        f"reaches {control:.1%} at each n. A network blind to two positions misses their pair, so "
+        f"Without edges to one bit of the pair accuracy is {b.blind.mean():.3f} on average and "
+        f"{b.blind.max():.3f} at most over {b.blind.size} networks; with every edge the best "
+        f"reaches {control:.4f} at each n. A network blind to two positions misses their pair, so "
         f"it has at least n - 1 edges, the two heads 24 ln n numbers: {counts}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": max(intervals, key=lambda each: each[1]),
-        "runs": b.blind.size + b.whole.size,
-        "measured": {
-            "mean accuracy without an edge": dict(zip(b.n, b.blind.mean(axis=1), strict=True)),
-            "best accuracy with every edge": dict(zip(b.n, b.whole.max(axis=1), strict=True)),
-            "edges needed at least": dict(zip(b.n, b.edges, strict=True)),
-            "numbers of two heads": dict(zip(b.n, b.heads, strict=True)),
-        },
-        "predicted": {"mean accuracy without an edge": 0.5},
-    }
     if low > 0.5 + CHANCE:
-        instead = f"Without the edge accuracy reaches {low:.1%} on average at some n."
-        return refuted(text, instead=instead, margin=low - 0.5 - CHANCE, **shared)
+        instead = f"Without the edge accuracy reaches {low:.3f} on average at some n."
+        return refuted(text, instead=instead, margin=low - 0.5 - CHANCE, interval=worst)
     if high < 0.5 + CHANCE and control > SOLVED:
-        return holds(text, margin=min(0.5 + CHANCE - high, control - SOLVED), **shared)
-    return undecided(f"{text} The blind networks or the control do not decide.", **shared)
+        margin = min(0.5 + CHANCE - high, control - SOLVED)
+        return holds(text, margin=margin, interval=worst)
+    return undecided(f"{text} The blind networks or the control do not decide.", interval=worst)
 
 
 @ffnn_claim.figure

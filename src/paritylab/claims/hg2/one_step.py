@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from paritylab.claims import (
     SideBySide,
     Trial,
     claim,
+    drawn,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning.xor.exact import SOLVED_ERROR
@@ -38,24 +41,33 @@ def _draws(n: int, gains: Any, draws: int, seed: int, **options: Any) -> Streame
     return StreamedStep(pairs_found, *(np.concatenate(parts, axis=-1) for parts in rest))
 
 
-class FirstStep(NamedTuple):
+@record()
+class FirstStep:
     """One step from zero at gain 2 ln n + 6, one entry per size.
 
-    median: of the largest |ŷ - y| over all inputs. law: its power of n. unit: the power of n in
-    median·n/ln n. solved: ½(ŷ-y)² ≤ 0.01 on every input. largest: |ŷ - y| at the largest n.
-    balanced: solved at the smallest n if every coordinate of the positions is balanced. window:
-    gains, and the median error at each, (sizes, gains).
+    median: of the largest |ŷ - y| over all inputs. unit: the power of n in median·n/ln n. solved:
+    ½(ŷ-y)² ≤ 0.01 on every input; balanced: at the smallest n if every coordinate of the positions
+    is balanced. largest: |ŷ - y| at the largest n. window: gains, and the median error at each.
     """
 
     n: list[int]
-    median: np.ndarray
-    law: PowerLaw
-    unit: PowerLaw
-    solved: list[Rate]
-    ranked: Rate
-    largest: float
-    balanced: Rate
+    median: np.ndarray = shown("median worst error", by="sizes", against="derived")
+    law: PowerLaw = shown("power of n of the median worst error")
+    unit: PowerLaw = shown("power of n beside ln n / n", predicted=0)
+    solved: list[Rate] = shown("right on every input", by="sizes", predicted="all in the limit")
+    ranked: Rate = shown("pairs with the largest weights", counts=False)
+    largest: float = shown("largest worst error at the largest n")
+    balanced: Rate = shown("right on every input at the smallest n, balanced positions")
     window: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n:,}" for n in self.n]
+
+    @property
+    def derived(self) -> list[float]:
+        """What the unequal weights of the pair cost, since the mean position is not 0."""
+        return [median_worst_error(n, usual_width(n), default_gain(n)) for n in self.n]
 
 
 #: The largest error must fall at least like this power of n to be called near 0 in the end.
@@ -110,44 +122,25 @@ def one_step_claim(
 def _one_step(s: FirstStep) -> Judged:
     law, last = s.law, s.solved[-1]
     text = (
-        f"The pair is found in {s.ranked} of draws. The largest |ŷ - y| over all inputs falls like "
-        f"n^{law}, or (ln n / n)·n^{s.unit}; at n = {s.n[-1]:,} {last} of {last.runs} targets have "
+        f"The pair is found in {s.ranked}. The largest |ŷ - y| over all inputs falls like "
+        f"n^{law}, or (ln n / n)·n^{s.unit}; at n = {s.n[-1]:,} {last} have "
         f"½(ŷ-y)² ≤ 0.01 on every input and the largest error is {s.largest:.1e}. At n = {s.n[0]} "
         f"{s.solved[0]} have, and {s.balanced} if every coordinate of the positions is balanced."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": (law.low, law.high),
-        "runs": s.ranked.runs,
-        "measured": {
-            "median worst error": dict(zip(s.n, s.median, strict=True)),
-            "right on every input": {n: str(r) for n, r in zip(s.n, s.solved, strict=True)},
-            "power of n of the median worst error": str(law),
-            "power of n beside ln n / n": str(s.unit),
-        },
-        "predicted": {
-            "median worst error": {
-                n: median_worst_error(n, usual_width(n), default_gain(n)) for n in s.n
-            },
-            "where it comes from": "the mean position is not 0, so the two weights differ",
-        },
-    }
     if law.high < FALLS and last.low > 0.5:
-        return holds(text, margin=min(FALLS - law.high, last.low - 0.5), **shared)
+        return holds(text, margin=min(FALLS - law.high, last.low - 0.5), interval=law)
     if law.low > FALLS or last.high < 0.5:
         instead = f"The largest error changes like n^{law}; {last} are right at n = {s.n[-1]:,}."
-        return refuted(
-            text, instead=instead, margin=max(law.low - FALLS, 0.5 - last.high), **shared
-        )
-    return undecided(f"{text} The law or the last share does not decide.", **shared)
+        margin = max(law.low - FALLS, 0.5 - last.high)
+        return refuted(text, instead=instead, margin=margin, interval=law)
+    return undecided(f"{text} The law or the last share does not decide.", interval=law)
 
 
 @one_step_claim.figure
 def _one_step_figure(s: FirstStep) -> SideBySide:
-    predicted = [median_worst_error(n, usual_width(n), default_gain(n)) for n in s.n]
     gains, mapped = s.window
     measured = Lines(
-        [Line("measured", s.n, s.median), Line("predicted", s.n, predicted, style="--")],
+        [Line("measured", s.n, s.median), Line("predicted", s.n, s.derived, style="--")],
         x="n",
         y="worst |ŷ - y| over all inputs (median)",
         log="xy",
@@ -164,20 +157,24 @@ def _one_step_figure(s: FirstStep) -> SideBySide:
     )
 
 
-class Widths(NamedTuple):
-    """The width m one step needs, one entry per size.
+@record()
+class Widths:
+    """The width m one step needs, one entry per size; 2m numbers are trained.
 
-    n: sizes. rank: smallest m that ranks every pair tried. every: smallest m that is right on
-    every input, with balanced positions. power: every ~ n^power. power_of_log: every ~ (ln n)^that.
-    pairs: pairs tried per size and width.
+    rank: smallest m that ranks every pair tried. every: smallest m that is right on every input,
+    with balanced positions. pairs: tried per size and width.
     """
 
     n: np.ndarray
-    rank: np.ndarray
-    every: np.ndarray
-    power: PowerLaw
-    power_of_log: PowerLaw
-    pairs: int
+    rank: np.ndarray = shown("width at which every pair is ranked first", by="sizes")
+    every: np.ndarray = shown("width that is right on every input", by="sizes")
+    power: PowerLaw = shown("its growth as a power of n", predicted="0, beyond every power of ln n")
+    power_of_log: PowerLaw = shown("its growth as a power of ln n")
+    pairs: int = drawn(by="sizes")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n:,}" for n in self.n]
 
 
 #: A width that grows like this power of n, or faster, is not taken for polylogarithmic.
@@ -216,30 +213,18 @@ def params_claim(
 @params_claim.judge
 def _params(w: Widths) -> Judged:
     power, n, m = w.power, w.n[-1], w.every[-1]
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "margin": max(SMALLEST_POWER - power.high, power.low - SMALLEST_POWER),
-        "interval": (power.low, power.high),
-        "runs": w.pairs * len(w.n),
-        "measured": {
-            "trained numbers, right on every input": dict(zip(w.n, 2 * w.every, strict=True)),
-            "trained numbers, pair ranked first": dict(zip(w.n, 2 * w.rank, strict=True)),
-            "growth as a power of n": str(power),
-            "growth as a power of ln n": str(w.power_of_log),
-        },
-        "predicted": {"growth as a power of n": "0, beyond every power of ln n"},
-    }
+    margin = max(SMALLEST_POWER - power.high, power.low - SMALLEST_POWER)
     seen = (
         f"{2 * m} trained numbers are right on every input at n = {n:,} ({w.pairs} pairs); from "
         f"n = {w.n[0]} on the width grows like n^{power}, or (ln n)^{w.power_of_log}"
     )
     if power.high < SMALLEST_POWER:
         left = f"powers above n^{power.high:.2f} are excluded, n^{power.exponent:.2f} is not"
-        return holds(f"{seen}: {left}.", **shared)
+        return holds(f"{seen}: {left}.", margin=margin, interval=power)
     if power.low > SMALLEST_POWER:
         instead = f"The width grows at least like n^{power.low:.2f} at the sizes tried."
-        return refuted(f"{seen}.", instead=instead, **shared)
-    return undecided(f"{seen}: n^{SMALLEST_POWER} is not excluded.", **shared)
+        return refuted(f"{seen}.", instead=instead, margin=margin, interval=power)
+    return undecided(f"{seen}: n^{SMALLEST_POWER} is not excluded.", interval=power)
 
 
 @params_claim.figure

@@ -1,11 +1,23 @@
 """Does the one step survive single precision?"""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG2, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    HG2,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    derived,
+    drawn,
+    holds,
+    record,
+    refuted,
+    undecided,
+)
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.hg2.single_precision import steps_in_precision
 from paritylab.learning.xor.exact import SOLVED_ERROR
@@ -16,9 +28,12 @@ from paritylab.statistics import Rate
 GAINS = (1.0, 3.0, 10.0, 40.0, 80.0, 120.0, 400.0, 4000.0)
 #: Share of cases in which single precision may decide otherwise.
 TOLERATED = 0.05
+#: The score whose exponential float32 cannot hold.
+OVERFLOW = round(float(np.log(np.finfo("f4").max)), 1)
 
 
-class Arithmetics(NamedTuple):
+@record(evidence="sampled")
+class Arithmetics:
     """Largest |ŷ - y| over all inputs after one step, (sizes, draws, gains) each.
 
     gains: β (sizes, gains), the first being 2 ln n + 6. naive: float32 without subtracting the
@@ -31,17 +46,24 @@ class Arithmetics(NamedTuple):
     single: np.ndarray
     naive: np.ndarray
     half: np.ndarray
+    cases: int = drawn()
 
-    @property
+    @derived("cases decided otherwise by float32", predicted=0)
     def otherwise(self) -> Rate:
-        """Cases in which single precision decides otherwise about "right on every input"."""
         return Rate.of((self.double <= SOLVED_ERROR) != (self.single <= SOLVED_ERROR))
 
-    @property
+    @derived("largest difference of the worst errors")
+    def gap(self) -> float:
+        return float(np.abs(self.double - self.single).max())
+
+    @derived("softmax without its maximum overflows from gain", predicted=OVERFLOW)
     def overflows_from(self) -> float:
-        """Smallest gain at which the naive softmax gives no number; infinite if none."""
         lost = ~np.isfinite(self.naive).all(axis=1)
         return float(self.gains[lost].min(initial=np.inf))
+
+    @derived("bfloat16, largest |ŷ - y| at gain 2 ln n + 6")
+    def coarse(self) -> float:
+        return float(self.half.max())
 
 
 @claim(
@@ -78,46 +100,30 @@ def float32_claim(
                 ]
             )
     double, single, naive, half = (np.array(found) for found in errors.values())
-    return Arithmetics(list(sizes), gains, double, single, naive, half[..., 0])
+    return Arithmetics(list(sizes), gains, double, single, naive, half[..., 0], double.size)
 
 
 @float32_claim.judge
 def _float32(a: Arithmetics) -> Judged:
     other = a.otherwise
-    gap = float(np.abs(a.double - a.single).max())
     named = [
         f"{Rate.of(found[:, :, 0] <= SOLVED_ERROR)} in {name}"
         for name, found in (("float64", a.double), ("float32", a.single))
     ]
     half = Rate.of(a.half <= SOLVED_ERROR)
     text = (
-        f"float32 decides otherwise in {other.successes} of {other.runs} cases (n = "
+        f"float32 decides otherwise in {other.count} cases (n = "
         f"{', '.join(map(str, a.n))}, gains {a.gains.min():g} to {a.gains.max():g}); the worst "
-        f"errors differ by at most {gap:.1e}. At gain 2 ln n + 6 one step is right on every input "
-        f"in {named[0]}, {named[1]}, {half} in bfloat16. A softmax that does not subtract the "
-        f"maximum overflows from gain {a.overflows_from:g}."
+        f"errors differ by at most {a.gap:.1e}. At gain 2 ln n + 6 one step is right on every "
+        f"input in {named[0]}, {named[1]}, {half} in bfloat16. A softmax that does not subtract "
+        f"the maximum overflows from gain {a.overflows_from:g}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": other.interval,
-        "runs": other.runs,
-        "measured": {
-            "share of cases decided otherwise": other.value,
-            "largest difference of the worst errors": gap,
-            "softmax without its maximum overflows from gain": a.overflows_from,
-            "bfloat16, largest |ŷ - y| at gain 2 ln n + 6": float(a.half.max()),
-        },
-        "predicted": {
-            "share of cases decided otherwise": 0,
-            "softmax without its maximum overflows from gain": f"{np.log(np.finfo('f4').max):.1f}",
-        },
-    }
     if other.high < TOLERATED:
-        return holds(text, margin=TOLERATED - other.high, **shared)
+        return holds(text, margin=TOLERATED - other.high, interval=other)
     if other.low > TOLERATED:
         instead = f"float32 decides otherwise in {other} of cases."
-        return refuted(text, instead=instead, margin=other.low - TOLERATED, **shared)
-    return undecided(f"{text} The interval reaches {TOLERATED:.0%}.", **shared)
+        return refuted(text, instead=instead, margin=other.low - TOLERATED, interval=other)
+    return undecided(f"{text} The interval reaches {100 * TOLERATED:g} %.", interval=other)
 
 
 @float32_claim.figure

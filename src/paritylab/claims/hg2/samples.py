@@ -1,11 +1,22 @@
 """Finite data: rows the first step needs to find the pair, and to be right on every input."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import HG2, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    HG2,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.hg2.sampled_steps import sample_curve
 from paritylab.learning.xor.exact import SOLVED_ERROR
@@ -17,26 +28,35 @@ from paritylab.theory.hg2 import rows_to_be_right, rows_to_rank
 MOST = 80
 
 
-class Rows(NamedTuple):
+@record()
+class Rows:
     """What the first step gives from finite data, one entry per size; squared loss.
 
-    found, right: with 80n² rows and random positions, the pair is on top, and ½(ŷ-y)² ≤ 0.01 on
-    every input. half_found, half_right: rows with which half of the runs do, NaN if outside the
-    grid. onehot: rows with which half find the pair on one-hot positions.
+    half_found, half_right, onehot: rows with which half of the runs do, NaN if outside the grid.
     """
 
     n: list[int]
-    found: list[Rate]
-    right: list[Rate]
-    half_found: list[float]
-    half_right: list[float]
-    onehot: list[float]
+    found: list[Rate] = shown(f"pair found with {MOST}n² rows", by="sizes", counts=False)
+    right: list[Rate] = shown(f"right on every input with {MOST}n² rows", by="sizes")
+    half_found: list[float] = shown("rows with which half find the pair", by="sizes")
+    half_right: list[float] = shown(
+        "rows with which half are right", by="sizes", against="derived_right"
+    )
+    onehot: list[float] = shown(
+        "rows with which half find the pair, one-hot", by="sizes", against="derived_onehot"
+    )
 
     @property
-    def derived(self) -> dict[str, list[float]]:
-        """What `theory.hg2` says of the same rows."""
-        right = [rows_to_be_right(n, usual_width(n), default_gain(n), SOLVED_ERROR) for n in self.n]
-        return {"right": right, "onehot": [rows_to_rank(n) for n in self.n]}
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @property
+    def derived_right(self) -> list[float]:
+        return [rows_to_be_right(n, usual_width(n), default_gain(n), SOLVED_ERROR) for n in self.n]
+
+    @property
+    def derived_onehot(self) -> list[float]:
+        return [rows_to_rank(n) for n in self.n]
 
 
 @claim(
@@ -76,34 +96,18 @@ def _samples(r: Rows) -> Judged:
     text = (
         f"With {MOST}n² rows {_rates(r.found)} find the pair and {_rates(r.right)} are right on "
         f"every input (n = {', '.join(map(str, r.n))}). Half are right with {_rows(r.half_right)} "
-        f"rows, derived {_rows(r.derived['right'])}, of order n²·ln n; with one-hot positions half "
-        f"find the pair with {_rows(r.onehot)}, derived {_rows(r.derived['onehot'])}, of order "
+        f"rows, derived {_rows(r.derived_right)}, of order n²·ln n; with one-hot positions half "
+        f"find the pair with {_rows(r.onehot)}, derived {_rows(r.derived_onehot)}, of order "
         "n·ln n."
     )
     lowest = min(rate.low for rate in [*r.found, *r.right])
     worst = min([*r.found, *r.right], key=lambda rate: rate.high)
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": worst.interval,
-        "runs": sum(rate.runs for rate in r.right),
-        "measured": {
-            f"pair found with {MOST}n² rows": dict(zip(r.n, map(str, r.found), strict=True)),
-            f"right with {MOST}n² rows": dict(zip(r.n, map(str, r.right), strict=True)),
-            "rows to find the pair": dict(zip(r.n, r.half_found, strict=True)),
-            "rows to be right on every input": dict(zip(r.n, r.half_right, strict=True)),
-            "rows to find the pair, one-hot": dict(zip(r.n, r.onehot, strict=True)),
-        },
-        "predicted": {
-            "rows to be right on every input": dict(zip(r.n, r.derived["right"], strict=True)),
-            "rows to find the pair, one-hot": dict(zip(r.n, r.derived["onehot"], strict=True)),
-        },
-    }
     if worst.high < 0.5:
         instead = f"With {MOST}n² rows only {worst} of runs succeed at some n."
-        return refuted(text, instead=instead, margin=0.5 - worst.high, **shared)
+        return refuted(text, instead=instead, margin=0.5 - worst.high, interval=worst)
     if lowest > 0.5:
-        return holds(text, margin=lowest - 0.5, **shared)
-    return undecided(f"{text} A share is too near one half.", **shared)
+        return holds(text, margin=lowest - 0.5, interval=worst)
+    return undecided(f"{text} A share is too near one half.", interval=worst)
 
 
 def _rates(rates: Sequence[Rate]) -> str:
@@ -119,10 +123,10 @@ def _samples_figure(r: Rows) -> Lines:
     return Lines(
         [
             Line("random positions: right on every input", r.n, r.half_right),
-            Line("derived", r.n, r.derived["right"], style="--"),
+            Line("derived", r.n, r.derived_right, style="--"),
             Line("random positions: pair found", r.n, r.half_found),
             Line("one-hot: pair found", r.n, r.onehot),
-            Line("one-hot: derived", r.n, r.derived["onehot"], style="--"),
+            Line("one-hot: derived", r.n, r.derived_onehot, style="--"),
         ],
         x="n",
         y="rows with which half of the runs succeed",

@@ -1,7 +1,6 @@
 """KS's four models at the published size, and recurrent rivals."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from paritylab.claims import (
     claim,
     corrected,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.learning import Fresh, FullBatch, Sample, learn
-from paritylab.learning.chain.published import MODES
+from paritylab.learning.chain.full_batch import MODES
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.problem import random_parities, random_trees
 from paritylab.statistics import Rate
@@ -33,20 +34,24 @@ WIDE = 0.25
 CHANCE = 0.1
 
 
-class Trained(NamedTuple):
-    """Targets of one model at one k: share solved, the step of each solution (-1: never), the
-    chain's loss at the end (median), the path of the prediction loss of the first target."""
+@record()
+class Trained:
+    """Targets of one model at one k. steps: of each solution, -1 for never. path: prediction loss
+    of the first target."""
 
     k: int
     mode: str
-    solved: Rate
+    solved: Rate = shown("targets solved", against="published")
     steps: np.ndarray
-    chain_loss: float
+    chain_loss: float = shown("loss of the chain at the end (median)")
     path: np.ndarray
 
-    @property
-    def name(self) -> str:
+    def __str__(self) -> str:
         return f"{self.mode}, k = {self.k}"
+
+    @property
+    def published(self) -> str:
+        return "yes" if self.k in PUBLISHED[self.mode] else "no"
 
     @property
     def is_clear(self) -> bool:
@@ -55,30 +60,34 @@ class Trained(NamedTuple):
     @property
     def as_published(self) -> bool:
         """Whether more than half of the targets do what the paper reports of one."""
-        if self.k in PUBLISHED[self.mode]:
-            return self.solved.low > 0.5
-        return self.solved.high < 0.5
+        return self.solved.low > 0.5 if self.published == "yes" else self.solved.high < 0.5
 
     @property
     def is_opposite(self) -> bool:
         """Whether more than half of the targets do the opposite."""
         return self.solved.decides(0.5) and not self.as_published
 
-    def __str__(self) -> str:
+    @property
+    def told(self) -> str:
         reached = self.steps[self.steps >= 0]
         when = f", at steps {reached.min()} to {reached.max()}" if reached.size else ""
-        return f"{self.name}: {self.solved}{when}"
+        return f"{self}: {self.solved}{when}"
 
 
-class FourModels(NamedTuple):
-    """cells: every model at every k. staged: runs with self-consistency whose levels open one
-    after another. at: the steps of the paths. samples: N. steps: of training."""
+@record()
+class FourModels:
+    """cells: every model at every k. at: the steps of the paths. samples: N. steps: of training."""
 
     cells: list[Trained]
-    staged: Rate
+    staged: Rate = shown("runs with self-consistency whose levels open in turn", counts=False)
     at: np.ndarray
     samples: int
     steps: int
+
+    @property
+    def nearest(self) -> Rate:
+        """The rate whose interval is nearest to ½."""
+        return min((c.solved for c in self.cells), key=lambda r: max(r.low - 0.5, 0.5 - r.high))
 
 
 @claim(
@@ -130,46 +139,33 @@ def _experiments(f: FourModels) -> Judged:
     unclear = [c for c in f.cells if not c.is_clear]
     others = [c for c in f.cells if not c.as_published]
     grave = [c for c in others if c.is_opposite and c.mode != "cot"]
-    told = f"N = {f.samples:,}, {f.steps} steps; targets solved: {'; '.join(map(str, f.cells))}"
-    stages = f"levels open one after another in {f.staged} of {f.staged.runs} runs"
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": _nearest(f).interval,
-        "margin": abs(max(_nearest(f).low - 0.5, 0.5 - _nearest(f).high)),
-        "runs": sum(c.solved.runs for c in f.cells),
-        "measured": {
-            **{f"solved, {c.name}": str(c.solved) for c in f.cells},
-            **{f"chain loss at the end, {c.name}": c.chain_loss for c in f.cells},
-            "levels open one after another": str(f.staged),
-        },
-        "predicted": {
-            f"solved, {c.name}": "yes" if c.k in PUBLISHED[c.mode] else "no" for c in f.cells
-        },
-    }
+    cells = "; ".join(c.told for c in f.cells)
+    told = f"N = {f.samples:,}, {f.steps} steps; targets solved: {cells}"
+    stages = f"levels open one after another in {f.staged}"
+    margin = abs(max(f.nearest.low - 0.5, 0.5 - f.nearest.high))
     if len(unclear) > 0:
-        return undecided(f"Not every outcome is clear. {told}.", **shared)
+        return undecided(f"Not every outcome is clear. {told}.", interval=f.nearest)
     if len(grave) > 0:
-        instead = f"What was met: {told}."
-        names = ", ".join(c.name for c in grave)
-        return refuted(f"Otherwise than published: {names}.", instead=instead, **shared)
+        return refuted(
+            f"Otherwise than published: {', '.join(map(str, grave))}.",
+            instead=f"What was met: {told}.",
+            margin=margin,
+            interval=f.nearest,
+        )
     if f.staged.low <= 0.5:
-        return undecided(f"No clear stages: {stages}. {told}.", **shared)
+        return undecided(f"No clear stages: {stages}. {told}.", interval=f.staged)
     if len(others) > 0:
-        names = ", ".join(f"{c.name} (chain loss {c.chain_loss:.2f} at the end)" for c in others)
-        agreed = "; ".join(str(c) for c in f.cells if c.as_published)
+        names = ", ".join(f"{c} (chain loss {c.chain_loss:.2f} at the end)" for c in others)
+        agreed = "; ".join(c.told for c in f.cells if c.as_published)
         return corrected(
             f"Not on most targets as published: {names}. {told}; {stages}.",
             instead=f"As published on most targets: {agreed}; {stages}. Otherwise: "
-            f"{'; '.join(map(str, others))}.",
+            f"{'; '.join(c.told for c in others)}.",
+            margin=margin,
+            interval=f.nearest,
             counterexample=True,
-            **shared,
         )
-    return holds(f"{told}; {stages}.", **shared)
-
-
-def _nearest(f: FourModels) -> Rate:
-    """The rate whose interval is nearest to ½."""
-    return min((c.solved for c in f.cells), key=lambda r: max(r.low - 0.5, 0.5 - r.high))
+    return holds(f"{told}; {stages}.", margin=margin, interval=f.nearest)
 
 
 @experiments.figure
@@ -184,27 +180,33 @@ def _experiments_figure(f: FourModels) -> Lines:
     )
 
 
-class Reader(NamedTuple):
-    """Networks of one cell, with running parities as labels and without them.
-
-    solved: with labels, share right on every test string. learned: without, share that leaves
-    chance. steps, more: of training with and without. apart: largest distance of an accuracy from
-    ½ without labels.
-    """
+@record()
+class Reader:
+    """Networks of one cell, with running parities as labels and without them. steps: with labels.
+    apart: largest distance of an accuracy from ½ without labels."""
 
     cell: str
-    solved: Rate
-    learned: Rate
+    solved: Rate = shown("right on every string, with labels", predicted="all")
+    learned: Rate = shown("off chance without labels", predicted="none")
     steps: int
-    more: int
+    more: int = shown("steps without labels")
     apart: float
 
     def __str__(self) -> str:
+        return self.cell
+
+    @property
+    def told(self) -> str:
         return (
-            f"{self.cell}: with labels {self.solved} of {self.solved.runs} runs are right on every "
-            f"string after {self.steps} steps; without, after {self.more}, {self.learned} leave "
-            f"chance (accuracy within {self.apart:.3f} of ½)"
+            f"{self.cell}: with labels {self.solved} are right on every string after {self.steps} "
+            f"steps; without, after {self.more}, {self.learned} leave chance (accuracy within "
+            f"{self.apart:.3f} of ½)"
         )
+
+
+@record()
+class Readers:
+    cells: list[Reader]
 
 
 @claim(
@@ -232,7 +234,7 @@ def rnn(
     runs: int = 12,
     steps: int = 300,
     more: int = 2000,
-) -> list[Reader]:
+) -> Readers:
     data = Fresh(random_parities(32, 16, runs, key=trial.seed), 32)
     readers = []
     for cell in trial.track(cells):
@@ -245,39 +247,28 @@ def rnn(
         apart = np.abs(without - 0.5)
         solved, learned = Rate.of(with_labels == 1), Rate.of(apart > CHANCE)
         readers.append(Reader(cell, solved, learned, steps, more, float(apart.max())))
-    return readers
+    return Readers(readers)
 
 
 @rnn.judge
-def _rnn(readers: list[Reader]) -> Judged:
-    solved = min((r.solved for r in readers), key=lambda rate: rate.low)
-    learned = max((r.learned for r in readers), key=lambda rate: rate.high)
-    told = "; ".join(map(str, readers))
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": solved.interval,
-        "runs": sum(r.solved.runs + r.learned.runs for r in readers),
-        "measured": {
-            **{f"solved with labels, {r.cell}": str(r.solved) for r in readers},
-            **{f"off chance without labels, {r.cell}": str(r.learned) for r in readers},
-            **{f"steps without labels, {r.cell}": r.more for r in readers},
-        },
-        "predicted": {"solved": "with labels only"},
-    }
+def _rnn(r: Readers) -> Judged:
+    solved = min((each.solved for each in r.cells), key=lambda rate: rate.low)
+    learned = max((each.learned for each in r.cells), key=lambda rate: rate.high)
+    told = "; ".join(each.told for each in r.cells)
     if solved.high < 0.5:
         margin, instead = 0.5 - solved.high, f"Labels do not suffice here: {told}."
-        return refuted(f"{told}.", instead=instead, margin=margin, **shared)
+        return refuted(f"{told}.", instead=instead, margin=margin, interval=solved)
     if learned.low > 0.5:
         margin, instead = learned.low - 0.5, f"Labels help, but are not needed: {told}."
-        return refuted(f"{told}.", instead=instead, margin=margin, **shared)
+        return refuted(f"{told}.", instead=instead, margin=margin, interval=learned)
     if solved.low > 1 - WIDE and learned.high < WIDE:
         margin = min(solved.low - 1 + WIDE, WIDE - learned.high)
-        return holds(f"{told}.", margin=margin, **shared)
-    return undecided(f"Not every run agrees. {told}.", **shared)
+        return holds(f"{told}.", margin=margin, interval=solved)
+    return undecided(f"Not every run agrees. {told}.", interval=solved)
 
 
 @rnn.figure
-def _rnn_figure(readers: list[Reader]) -> Bars:
-    rates = {f"{r.cell}, labels: solved": r.solved for r in readers}
-    rates |= {f"{r.cell}, no labels: off chance": r.learned for r in readers}
+def _rnn_figure(r: Readers) -> Bars:
+    rates = {f"{each}, labels: solved": each.solved for each in r.cells}
+    rates |= {f"{each}, no labels: off chance": each.learned for each in r.cells}
     return Bars.of_rates(rates, "share of runs", caption="32 bits, k = 16.")

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
 from paritylab.problem import all_bits, signs_from_bits
 
@@ -29,14 +30,19 @@ class Spread(NamedTuple):
 Subsets = Sequence[tuple[int, ...]]
 
 
+def direct_model(n: int, k: int, scale: float, seed: int) -> ChainModel:
+    """The chain model at random scores, asked for its last token only."""
+    scores = scale * np.random.default_rng([seed, n]).normal(size=(n + k - 1, k - 1))
+    return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
+
+
 def gradient_spread(model: ChainModel, signs: Any, subsets: Subsets) -> Spread:
     """Variance of the direct model's gradient over targets, from one Jacobian of its answer."""
-    signs = jnp.asarray(signs, jnp.float32)
-    jacobian = _jacobian(model, signs)
+    pulls = jacobian(model, signs)
     values = target_values(signs, subsets)
-    gradients = np.asarray(values, np.float32) @ jacobian / len(jacobian)
+    gradients = np.asarray(values, np.float32) @ pulls / len(pulls)
     centred = gradients - gradients.mean(axis=0)
-    norms = np.sum(jacobian**2, axis=1)
+    norms = np.sum(pulls**2, axis=1)
     distances = np.linalg.norm(centred, axis=1)
     return Spread(
         float(np.mean(distances**2)),
@@ -55,8 +61,9 @@ def _rows_of_jacobian(model: ChainModel, signs: Any) -> Any:
     return jax.vmap(jax.grad(answer), in_axes=(None, 0))(model.scores, signs)
 
 
-def _jacobian(model: ChainModel, signs: Any, block: int = 1024) -> np.ndarray:
+def jacobian(model: ChainModel, signs: Any, block: int = 1024) -> np.ndarray:
     """∇f at every row, in blocks of one size so that nothing compiles twice."""
+    signs = jnp.asarray(signs, jnp.float32)
     model = model.with_parameters(np.asarray(model.scores, np.float32))
     rows = len(signs)
     padded = jnp.pad(signs, ((0, -rows % block), (0, 0)), constant_values=1.0)
@@ -86,35 +93,12 @@ def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, f
 def all_signs(n: int) -> np.ndarray:
     """Every input as signs, float32, in the order of `all_bits`."""
     bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(n)])
-    return signs_from_bits(bits).astype(np.float32)
+    return np.asarray(signs_from_bits(bits), np.float32)
 
 
 def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
     """All C(n,k) targets."""
     return list(combinations(range(n), k))
-
-
-def hidden_shares(
-    model: ChainModel, subsets: Subsets, sizes: Sequence[int], epsilon: float, seed: int
-) -> list[float]:
-    """Share of targets whose gradient from N random rows is within epsilon of the mean, by N."""
-    generator, share = np.random.default_rng(seed), []
-    for size in sizes:
-        signs = random_signs(generator, size, model.n)
-        share.append(float(np.mean(gradient_spread(model, signs, subsets).distances <= epsilon)))
-    return share
-
-
-def variance_shares(
-    model: ChainModel, subsets: Subsets, sizes: Sequence[int], seed: int
-) -> list[float]:
-    """Var_N over Theorem 2's bound 2(1/|P| ∨ √(4n/N))·sup‖∇f‖², for every N of `sizes`."""
-    generator, shares = np.random.default_rng(seed), []
-    for size in sizes:
-        spread = gradient_spread(model, random_signs(generator, size, model.n), subsets)
-        bound = 2 * max(1 / len(subsets), np.sqrt(4 * model.n / size)) * spread.largest_gradient
-        shares.append(spread.variance / bound)
-    return shares
 
 
 def random_signs(generator: np.random.Generator, rows: int, n: int) -> np.ndarray:

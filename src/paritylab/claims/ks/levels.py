@@ -159,7 +159,7 @@ def _levels(**changed: Any) -> Levels:
     return Levels(**{**given, **changed})
 
 
-def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs) -> LevelCell:
+def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs[Any]) -> LevelCell:
     n, k = trees[0].n, trees[0].k
     irrelevant = np.repeat(visible_tokens(n, k, "level")[None], len(trees), axis=0)
     for run, tree in enumerate(trees):

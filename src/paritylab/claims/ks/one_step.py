@@ -124,7 +124,7 @@ def _score(n: int) -> float:
     return float(np.log(1.5 * n - 2)) + 3
 
 
-def _cell(n: int, done: Runs, oracle_runs: int, seed: int) -> StepCell:
+def _cell(n: int, done: Runs[Any], oracle_runs: int, seed: int) -> StepCell:
     k, score = n // 2, _score(n)
     eta = score / child_signal(n + k - 2, LINK)
     trees = random_trees(n, k, oracle_runs, key=seed)

@@ -5,9 +5,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import OURS, Heatmap, Judged, Trial, claim, holds, in_tab, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Heatmap,
+    Judged,
+    Trial,
+    claim,
+    derived,
+    holds,
+    in_tab,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.lab.influence import most_influential
-from paritylab.claims.lab.juntas import inversions
+from paritylab.claims.lab.juntas import inversions, pooled
 from paritylab.learning import (
     Annealed,
     FeedForwardNet,
@@ -82,7 +95,7 @@ class Cell(NamedTuple):
 
 def _heads_on(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
     runs = learn(learner, Population(targets), key=key)
-    return Cell(int(runs.recovered.sum()), int(runs.solved.sum()))
+    return Cell(runs.rate("recovered").successes, runs.rate("solved").successes)
 
 
 def _counted(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
@@ -164,24 +177,37 @@ def targets_of(name: str, n: int, runs: int, seed: int) -> list[Junta]:
     return [build(n, generator.choice(n, size=k, replace=False).tolist()) for _ in range(runs)]
 
 
-class Table(NamedTuple):
-    """One entry per function. pulled: whether the leading visible sets pull every bit of B.
+@record()
+class FunctionRow:
+    """One function. pulled: whether the visible sets of lowest degree pull every bit of B.
 
-    stepped: runs in which one normalised step names B. steps: until the net is right, infinite
-    where it is not within its budget (functions, runs); not a number for real values. annealed:
-    runs in which annealed heads name B, empty if not run.
+    named: runs in which one normalised step names B. steps: until the net is right, infinite where
+    it is not within its budget, one entry per run; not a number for real values. annealed: runs in
+    which annealed heads name B, None if not run.
     """
 
-    names: Sequence[str]
-    facts: Sequence[Facts]
-    pulled: np.ndarray
-    stepped: np.ndarray
+    name: str
+    facts: Facts = shown("lowest degree, leap and coefficients")
+    pulled: bool
+    named: Rate = shown("runs in which one step names B", against="said")
     steps: np.ndarray
-    annealed: np.ndarray
+    annealed: Rate | None = shown("runs in which annealed heads name B", counts=False)
 
     @property
-    def runs(self) -> int:
-        return self.steps.shape[1]
+    def said(self) -> str:
+        return "most" if self.pulled else "few"
+
+    @derived("median steps until the net is right")
+    def median(self) -> float:
+        return float(np.median(self.steps))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@record()
+class Table:
+    rows: list[FunctionRow]
 
 
 #: Accuracy from which on a net is right.
@@ -209,22 +235,24 @@ def functions(
     runs: int = 20,
     net: int = 600,
     anneal: int = 600,
+    *,
+    forces: Callable[[Junta], np.ndarray] = set_forces,
 ) -> Table:
-    generator = np.random.default_rng(trial.seed)
-    facts, pulled, stepped, steps, annealed = [], [], [], [], []
+    generator, rows = np.random.default_rng(trial.seed), []
     for name in trial.track(names):
         targets = targets_of(name, n, runs, trial.seed)
-        first = targets[0]
-        facts.append(facts_of(first))
-        pulled.append(min(pulls(first).values()) > 0)
+        first, annealed = targets[0], None
         width = int(np.ceil(12 * first.k * np.log(n)))
-        said = [named_after_step(set_forces(t), t.k, width, generator) for t in targets]
-        stepped.append(sum(a == t.subset for a, t in zip(said, targets, strict=True)))
-        steps.append(_steps_of_net(targets, net, trial.seed))
+        said = [named_after_step(forces(t), t.k, width, generator) for t in targets]
+        named = Rate.of([a == t.subset for a, t in zip(said, targets, strict=True)])
         if anneal:
-            annealed.append(_heads_on(Annealed(steps=anneal), targets, trial.seed).named)
-    columns = (np.array(each) for each in (pulled, stepped, steps, annealed))
-    return Table(list(names), facts, *columns)
+            annealed = Rate(_heads_on(Annealed(steps=anneal), targets, trial.seed).named, runs)
+        pulled, steps = (
+            bool(min(pulls(first).values()) > 0),
+            _steps_of_net(targets, net, trial.seed),
+        )
+        rows.append(FunctionRow(name, facts_of(first), pulled, named, steps, annealed))
+    return Table(rows)
 
 
 def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray:
@@ -236,101 +264,76 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     return np.where(right.any(axis=1), way["step"][right.argmax(axis=1)], np.inf)
 
 
+@functions.planted("a step the other way", turns="refuted")
+def _other_way(trial: Trial) -> Table:
+    few = {**functions.quick, "names": OF_THREE[:2], "net": 20}
+    return functions.measure(trial, **few, forces=lambda t: -set_forces(t))
+
+
 class Race(NamedTuple):
     """Two functions of equally many bits; sooner: runs in which the one of lower leap is learnt
     first."""
 
-    lower: int
-    higher: int
+    lower: FunctionRow
+    higher: FunctionRow
     sooner: Rate
 
 
 def races(table: Table) -> list[Race]:
     """All pairs of different leap that the net ran."""
-    found = []
-    for i, a in enumerate(table.facts):
-        for j, b in enumerate(table.facts):
-            if a.k == b.k and a.leap < b.leap and not np.isnan(table.steps[[i, j]]).any():
-                found.append(Race(i, j, Rate.of(table.steps[i] < table.steps[j])))
-    return found
+    ran = [row for row in table.rows if not np.isnan(row.steps).any()]
+    return [
+        Race(a, b, Rate.of(a.steps < b.steps))
+        for a in ran
+        for b in ran
+        if a.facts.k == b.facts.k and a.facts.leap < b.facts.leap
+    ]
 
 
 @functions.judge
 def _functions(t: Table) -> Judged:
-    rates = [Rate(int(count), t.runs) for count in t.stepped]
-    wrong = [
-        name
-        for name, pulled, rate in zip(t.names, t.pulled, rates, strict=True)
-        if (rate.high < 0.5 if pulled else rate.low > 0.5)
-    ]
-    ran = races(t)
-    turned = [race for race in ran if race.sooner.high < 0.5]
-    against = inversions(-np.array([each.leap for each in t.facts]), rates)
-    pulled, other = (
-        Rate(int(t.stepped[chosen].sum()), t.runs * int(chosen.sum()))
-        for chosen in (t.pulled, ~t.pulled)
-    )
+    pulled, other = [r for r in t.rows if r.pulled], [r for r in t.rows if not r.pulled]
     seen = (
-        f"One step names the bits in {pulled} of runs on the {t.pulled.sum()} functions whose "
-        f"visible sets pull all of them and in {other} on the other {(~t.pulled).sum()}"
+        f"One step names the bits in {pooled(r.named for r in pulled)} runs on the {len(pulled)} "
+        f"functions whose visible sets pull all of them and in {pooled(r.named for r in other)} on "
+        f"the other {len(other)}"
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": t.runs * len(t.names),
-        "measured": _numbers(t, rates),
-        "predicted": {
-            "named after one step": [n for n, p in zip(t.names, t.pulled, strict=True) if p],
-            "not named": [n for n, p in zip(t.names, t.pulled, strict=True) if not p],
-        },
-    }
+    wrong = [r for r in t.rows if (r.named.high < 0.5 if r.pulled else r.named.low > 0.5)]
     if wrong:
         instead = f"The pull of the visible sets does not tell the outcome for {wrong[0]}."
-        return refuted(f"{seen}.", instead=instead, **shared)
+        return refuted(f"{seen}.", instead=instead)
+    ran = races(t)
+    turned = [race for race in ran if race.sooner.high < 0.5]
     if turned:
-        lower, higher = t.names[turned[0].lower], t.names[turned[0].higher]
         return refuted(
-            f"{seen}; the net learns {higher} before {lower}.",
+            f"{seen}; the net learns {turned[0].higher} before {turned[0].lower}.",
             instead="Leap does not order what the net learns either.",
-            **shared,
         )
-    edges = [r.low - 0.5 if p else 0.5 - r.high for p, r in zip(t.pulled, rates, strict=True)]
+    edges = [r.named.low - 0.5 if r.pulled else 0.5 - r.named.high for r in t.rows]
     edges += [race.sooner.low - 0.5 for race in ran]
+    against = inversions(t.rows, lambda r: -r.facts.leap, lambda r: r.named)
     if min(edges) <= 0 or not against or not ran:
         return undecided(
-            f"{seen}; {len(against)} pairs contradict the leap, {len(ran)} races of nets.", **shared
+            f"{seen}; {len(against)} pairs contradict the leap, {len(ran)} races of nets."
         )
-    i, j = max(against, key=lambda pair: rates[pair[1]].low - rates[pair[0]].high)
-    gap = rates[j].low - rates[i].high
+    less, more = max(against, key=lambda pair: pair[1].named.low - pair[0].named.high)
     text = (
-        f"{seen}: {t.names[i]} (leap {t.facts[i].leap}) in {rates[i]}, {t.names[j]} (leap "
-        f"{t.facts[j].leap}) in {rates[j]}. In {len(ran)} of {len(ran)} pairs of equally many bits "
-        "the ReLU net learns the function of lower leap first."
+        f"{seen}: {less} (leap {less.facts.leap}) in {less.named}, {more} (leap "
+        f"{more.facts.leap}) in {more.named}. In {len(ran)} of {len(ran)} pairs of equally many "
+        "bits the ReLU net learns the function of lower leap first."
     )
-    return holds(text, margin=min(*edges, gap), **shared)
-
-
-def _numbers(t: Table, rates: Sequence[Rate]) -> dict[str, Any]:
-    table: dict[str, Any] = {}
-    for i, (name, facts) in enumerate(zip(t.names, t.facts, strict=True)):
-        told = f"{name} (lowest degree {facts.degree}, leap {facts.leap}, seen {facts.seen:.2g})"
-        table[f"{told}: one step"] = str(rates[i])
-        if len(t.annealed):
-            table[f"{told}: annealed heads"] = str(Rate(int(t.annealed[i]), t.runs))
-        median = float(np.median(t.steps[i]))
-        if not np.isnan(median):
-            table[f"{told}: steps of the net"] = median if np.isfinite(median) else "not reached"
-    return table
+    return holds(text, margin=min(*edges, more.named.low - less.named.high))
 
 
 @functions.figure
 def _functions_figure(t: Table) -> dict[str, Any]:
-    columns = {"one step": t.stepped / t.runs}
-    if len(t.annealed):
-        columns["annealed heads"] = t.annealed / t.runs
-    columns["ReLU net"] = np.where(
-        np.isnan(t.steps).any(axis=1), np.nan, np.isfinite(t.steps).mean(axis=1)
-    )
-    names = [f"{name} · {each.leap}" for name, each in zip(t.names, t.facts, strict=True)]
+    columns = {"one step": [r.named.value for r in t.rows]}
+    annealed = [r.annealed.value for r in t.rows if r.annealed]
+    if annealed:
+        columns["annealed heads"] = annealed
+    right = [np.nan if np.isnan(r.steps).any() else np.isfinite(r.steps).mean() for r in t.rows]
+    columns["ReLU net"] = right
+    names = [f"{r} · {r.facts.leap}" for r in t.rows]
     values = np.stack(list(columns.values()), axis=1)
     return in_tab(
         heat(values, list(columns), names, "heads: names B; net: right within its steps"),

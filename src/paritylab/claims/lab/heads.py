@@ -1,7 +1,8 @@
 """Heads that learn: annealed on the exact correlation, from samples, and in one step."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,13 @@ from paritylab.claims import (
     Trial,
     claim,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
-from paritylab.learning import Annealed, Heads, Population, Sample, learn
+from paritylab.claims.lab.juntas import pooled
+from paritylab.learning import Annealed, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
 from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Rate
@@ -32,19 +36,27 @@ Cells = Sequence[tuple[int, int]]
 SINGLE, RESTARTED = 0.7, 0.95
 
 
-class Annealing(NamedTuple):
-    """Shares of runs whose heads end on exactly B, one entry per cell (n, k).
+@record()
+class StartCell:
+    """Runs whose heads end on exactly B, at the first start and with up to 20 restarts."""
 
-    single: at the first start. restarted: with up to 20 restarts asked for by the model's own
-    correlation. still, paper: at the first cell, without jitter, and HG1's procedure. basin:
-    success over a grid of start angles of two heads, without jitter.
-    """
+    n: int
+    k: int
+    single: Rate = shown("single starts that end on B", predicted=f"> {SINGLE:g}")
+    restarted: Rate = shown(
+        "runs that do with restarts", predicted=f"> {RESTARTED:g}", counts=False
+    )
 
-    cells: list[tuple[int, int]]
-    single: list[Rate]
-    restarted: list[Rate]
-    still: Rate
-    paper: Rate
+    def __str__(self) -> str:
+        return f"n = {self.n}, k = {self.k}"
+
+
+@record()
+class Annealing:
+    """still: at the first cell, without jitter. basin: success over start angles of two heads."""
+
+    cells: list[StartCell]
+    still: Rate = shown("runs that do without jitter, first cell")
     basin: np.ndarray
 
 
@@ -56,7 +68,7 @@ class Annealing(NamedTuple):
     "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter end on exactly B "
     "in over 70 % of single starts at each n ≤ 1000 and k tried, and in over 95 % of all runs "
     "with restarts asked for by the model's own correlation.",
-    quick={"cells": ((12, 3, 80),), "basin": 12},
+    quick={"cells": ((12, 3, 160),), "basin": 12},
     full={
         "cells": (
             *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
@@ -78,53 +90,43 @@ def heads_learn(
     trial: Trial,
     cells: Sequence[tuple[int, int, int]] = ((20, 3, 64), (50, 5, 64), (100, 8, 64), (1000, 3, 40)),
     basin: int = 24,
+    *,
+    learner: Annealed | None = None,
 ) -> Annealing:
-    single, restarted = [], []
+    found = []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
-        done = learn(Annealed(restarts=20), data, key=trial.seed)
-        single.append(Rate.of(done.recovered & (done.stats["starts"] == 1)))
-        restarted.append(done.rate())
+        done = learn(learner or Annealed(restarts=20), data, key=trial.seed)
+        single = Rate.of(done.recovered & (done.stats["starts"] == 1))
+        found.append(StartCell(n, k, single, done.rate()))
     n, k, runs = cells[0]
     targets = random_parities(n, k, min(runs, 60), key=trial.seed)
     still = learn(Annealed(jitter=0.0), Population(targets), key=trial.seed).rate()
-    paper = learn(Heads.paper(steps=200), Population(targets[:20]), key=trial.seed).rate()
-    named = [(n, k) for n, k, _ in cells]
-    return Annealing(named, single, restarted, still, paper, _basin(basin))
+    return Annealing(found, still, _basin(basin))
+
+
+@heads_learn.planted("thirty steps without a restart", turns="refuted")
+def _too_short(trial: Trial) -> Annealing:
+    return heads_learn.measure(trial, ((12, 3, 40),), 4, learner=Annealed(steps=30))
 
 
 @heads_learn.judge
 def _heads_learn(a: Annealing) -> Judged:
-    n, k = a.cells[0]
-    listed = ", ".join(
-        f"{rate} at n = {n}, k = {k}" for (n, k), rate in zip(a.cells, a.single, strict=True)
-    )
-    runs = sum(rate.runs for rate in a.restarted)
-    pooled = Rate(sum(rate.successes for rate in a.restarted), runs)
-    weakest = min(a.single, key=lambda rate: rate.low)
+    restarted = pooled(cell.restarted for cell in a.cells)
+    weakest = min((cell.single for cell in a.cells), key=lambda rate: rate.low)
+    single = ", ".join(f"{cell.single} at {cell}" for cell in a.cells)
     text = (
-        f"Heads end on exactly B from single starts in {listed}; with restarts in {pooled} of "
-        f"{runs} runs. Without jitter {a.still}, HG1's procedure {a.paper} at n = {n}, k = {k}."
+        f"Heads end on exactly B from single starts in {single}; with restarts in {restarted}. "
+        f"Without jitter {a.still} at {a.cells[0]}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": weakest.interval,
-        "runs": runs,
-        "measured": {
-            "single starts": _by_cell(dict(zip(a.cells, a.single, strict=True))),
-            "with restarts": _by_cell(dict(zip(a.cells, a.restarted, strict=True))),
-            "without jitter": str(a.still),
-        },
-        "predicted": {"single starts": f"> {SINGLE:.0%}", "with restarts": f"> {RESTARTED:.0%}"},
-    }
-    lost = max(SINGLE - min(rate.high for rate in a.single), RESTARTED - pooled.high)
+    lost = max(SINGLE - min(cell.single.high for cell in a.cells), RESTARTED - restarted.high)
     if lost > 0:
-        instead = f"Single starts reach {weakest} somewhere, runs with restarts {pooled}."
-        return refuted(text, instead=instead, margin=lost, **shared)
-    room = min(weakest.low - SINGLE, pooled.low - RESTARTED)
+        instead = f"Single starts reach {weakest} somewhere, runs with restarts {restarted}."
+        return refuted(text, instead=instead, margin=lost, interval=weakest)
+    room = min(weakest.low - SINGLE, restarted.low - RESTARTED)
     if room > 0:
-        return holds(text, margin=room, **shared)
-    return undecided(f"{text} An interval reaches its bound.", **shared)
+        return holds(text, margin=room, interval=weakest)
+    return undecided(f"{text} An interval reaches its bound.", interval=weakest)
 
 
 @heads_learn.figure
@@ -138,6 +140,19 @@ def _heads_figure(a: Annealing) -> SideBySide:
         title="basin",
     )
     return SideBySide([_forces(), basin], caption=_CAPTION)
+
+
+@heads_learn.overview
+def _heads_overview(a: Annealing) -> Lines:
+    sizes = [cell.n for cell in a.cells]
+    cells = sorted({cell.k: cell for cell in reversed(a.cells)}.values(), key=lambda cell: cell.k)
+    label = f"annealed (ours), n = {min(sizes):,} to {max(sizes):,}"
+    line = Line.of_rates(label, [cell.k for cell in cells], [cell.single for cell in cells])
+    return Lines(
+        [replace(line, style="o")],
+        x="k, the number of hidden bits",
+        y="share of runs that find them",
+    )
 
 
 _CAPTION = (
@@ -169,18 +184,27 @@ def _basin(size: int) -> np.ndarray:
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
     learner = Annealed(steps=1000, jitter=0.0, start=grid)
     done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
-    return done.recovered.reshape(size, size).astype(float)
+    return np.asarray(done.recovered, dtype=float).reshape(size, size)
 
 
-class FromRows(NamedTuple):
-    """Shares of annealed runs that end on exactly B, one entry per size.
+@record()
+class FromRows:
+    """Annealed runs that end on exactly B, from 8n labelled rows at every n.
 
-    linear: from 8n labelled rows. square: from as many at the smallest n, growing like n².
+    square: from as many at the smallest n, then growing like n²; the larger sizes only.
     """
 
     n: list[int]
-    linear: list[Rate]
-    square: list[Rate]
+    linear: list[Rate] = shown("runs that find B from 8n rows", by="sizes", predicted="falls")
+    square: list[Rate] = shown("runs that do from rows growing like n²", by="larger")
+
+    @property
+    def sizes(self) -> list[str]:
+        return [f"n = {n}" for n in self.n]
+
+    @property
+    def larger(self) -> list[str]:
+        return self.sizes[1:]
 
 
 @claim(
@@ -195,48 +219,49 @@ class FromRows(NamedTuple):
     seconds=(15, 10, 300),
 )
 def heads_samples(
-    trial: Trial, sizes: Sequence[int] = (6, 12, 24), runs: int = 60, steps: int = 600
+    trial: Trial,
+    sizes: Sequence[int] = (6, 12, 24),
+    runs: int = 60,
+    steps: int = 600,
+    *,
+    rows: Callable[[int], int] = lambda n: 8 * n,
 ) -> FromRows:
     linear: list[Rate] = []
     square: list[Rate] = []
     for n in trial.track(sizes):
         targets = random_parities(n, 2, runs, key=trial.seed)
-        rows = 8 * n
-        for count, found in ((rows, linear), (rows * n // sizes[0], square)):
-            if found is square and n == sizes[0]:
-                found.append(linear[0])
-                continue
-            done = learn(Annealed(steps=steps), Sample(targets, count), key=trial.seed)
-            found.append(done.rate())
+        linear.append(_from_rows(trial, targets, rows(n), steps))
+        if n > sizes[0]:
+            square.append(_from_rows(trial, targets, rows(n) * n // sizes[0], steps))
     return FromRows(list(sizes), linear, square)
+
+
+def _from_rows(trial: Trial, targets: Sequence[Parity], rows: int, steps: int) -> Rate:
+    return learn(Annealed(steps=steps), Sample(targets, rows), key=trial.seed).rate()
+
+
+@heads_samples.planted("rows that grow like n⁵", turns="refuted")
+def _many_rows(trial: Trial) -> FromRows:
+    many = lambda n: n**5 // 6**4  # noqa: E731
+    return heads_samples.measure(trial, **{**heads_samples.quick, "sizes": (6, 12)}, rows=many)
 
 
 @heads_samples.judge
 def _heads_samples(r: FromRows) -> Judged:
     first, last = r.linear[0], r.linear[-1]
     text = (
-        f"From 8n rows {', '.join(str(rate) for rate in r.linear)} of runs find B (n = "
-        f"{', '.join(map(str, r.n))}); from rows that grow like n² "
-        f"{', '.join(str(rate) for rate in r.square)}."
+        f"From 8n rows {', '.join(map(str, r.linear))} runs find B (n = "
+        f"{', '.join(map(str, r.n))}); from rows that grow like n² {', '.join(map(str, r.square))} "
+        "at the larger n."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": last.interval,
-        "runs": sum(rate.runs for rate in r.linear),
-        "measured": {
-            "8n rows": {f"n={n}": str(rate) for n, rate in zip(r.n, r.linear, strict=True)},
-            "growing like n²": {f"n={n}": str(rate) for n, rate in zip(r.n, r.square, strict=True)},
-        },
-        "predicted": {"8n rows": "falls with n"},
-    }
     if max(rate.high - rate.low for rate in (first, last)) > 0.25:
-        return undecided(f"{text} The intervals are too wide to decide.", **shared)
+        return undecided(f"{text} The intervals are too wide to decide.", interval=last)
     if first.low > last.high:
-        return holds(text, margin=first.low - last.high, **shared)
+        return holds(text, margin=first.low - last.high, interval=last)
     if last.low > first.low:
         instead = f"From 8n rows the share does not fall: {first}, then {last}."
-        return refuted(text, instead=instead, margin=last.low - first.low, **shared)
-    return undecided(f"{text} The intervals meet.", **shared)
+        return refuted(text, instead=instead, margin=last.low - first.low, interval=last)
+    return undecided(f"{text} The intervals meet.", interval=last)
 
 
 @heads_samples.figure
@@ -244,7 +269,7 @@ def _heads_samples_figure(r: FromRows) -> Lines:
     return Lines(
         [
             Line.of_rates("8n rows", r.n, r.linear),
-            Line.of_rates("rows growing like n²", r.n, r.square),
+            Line.of_rates("rows growing like n²", r.n, [r.linear[0], *r.square]),
         ],
         x="n",
         y="share of runs that find B",
@@ -253,19 +278,22 @@ def _heads_samples_figure(r: FromRows) -> Lines:
     )
 
 
-class Widths(NamedTuple):
-    """One step at stated widths, with one gain for all draws of a cell (n, k).
+#: Smallest share of all draws, and of the draws of one cell, that must succeed.
+ALL, EACH = 0.9, 0.7
+
+
+@record()
+class Widths:
+    """One step at stated widths, with one gain for all draws of a cell; rates by n and k.
 
     ranked: B has the k largest scores at m = 12·k·ln n. right: right on every input at m =
     3·k³·ln² n and gain ln n + 2.
     """
 
-    ranked: dict[tuple[int, int], Rate]
-    right: dict[tuple[int, int], Rate]
-
-
-#: Smallest share of all draws, and of the draws of one cell, that must succeed.
-ALL, EACH = 0.9, 0.7
+    ranked: dict[str, Rate] = shown("draws that rank B at m = 12·k·ln n", predicted=f"> {ALL:g}")
+    right: dict[str, Rate] = shown(
+        "draws right on every input at m = 3·k³·ln² n", predicted=f"> {ALL:g}"
+    )
 
 
 @claim(
@@ -290,67 +318,56 @@ def one_step_k(
     rank: Cells = tuple((n, k) for n in (256, 1024, 4096) for k in (2, 3, 5, 8)),
     right: Cells = ((256, 2), (256, 3), (1024, 3), (256, 5)),
     draws: int = 40,
+    *,
+    step: Callable[..., Any] = one_step,
 ) -> Widths:
     seeds = [1000 * trial.seed + draw for draw in range(draws)]
     found = Widths({}, {})
     for n, k in trial.track(rank):
         width = int(np.ceil(12 * k * np.log(n)))
-        steps = [one_step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
-        found.ranked[n, k] = Rate.of([step.ranked for step in steps])
+        steps = [step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
+        found.ranked[f"n = {n}, k = {k}"] = Rate.of([each.ranked for each in steps])
     for n, k in right:
         width = int(np.ceil(3 * k**3 * np.log(n) ** 2))
-        steps = [one_step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
-        found.right[n, k] = Rate.of([step.deviation < 0.5 for step in steps])
+        steps = [step(n, k, width, seed=seed, gain=np.log(n) + 2) for seed in seeds]
+        found.right[f"n = {n}, k = {k}"] = Rate.of([each.deviation < 0.5 for each in steps])
     return found
+
+
+@one_step_k.planted("positions of a tenth of the width", turns="refuted")
+def _narrow(trial: Trial) -> Widths:
+    narrow = lambda n, k, width, **rest: one_step(n, k, width // 10, **rest)  # noqa: E731
+    return one_step_k.measure(trial, **one_step_k.quick, step=narrow)
 
 
 @one_step_k.judge
 def _one_step_k(w: Widths) -> Judged:
-    pooled = {name: _pooled(rates) for name, rates in w._asdict().items()}
+    ranked, right = pooled(w.ranked.values()), pooled(w.right.values())
     cells = [*w.ranked.values(), *w.right.values()]
     text = (
-        f"B is ranked in {pooled['ranked']} of {pooled['ranked'].runs} draws at m = 12·k·ln n "
-        f"({_named(w.ranked)}) and right on every input in {pooled['right']} of "
-        f"{pooled['right'].runs} at m = 3·k³·ln² n and gain ln n + 2 ({_named(w.right)})."
+        f"B is ranked in {ranked} draws at m = 12·k·ln n ({_least(w.ranked)}) and right on every "
+        f"input in {right} at m = 3·k³·ln² n and gain ln n + 2 ({_least(w.right)})."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": min(pooled.values(), key=lambda rate: rate.low).interval,
-        "runs": sum(rate.runs for rate in cells),
-        "measured": {
-            "ranked": _by_cell(w.ranked),
-            "right on every input": _by_cell(w.right),
-        },
-        "predicted": {"ranked": f"> {ALL:.0%}", "right on every input": f"> {ALL:.0%}"},
-    }
-    lost = max(ALL - min(rate.high for rate in pooled.values()), EACH - min(r.high for r in cells))
+    weaker = min(ranked, right, key=lambda rate: rate.low)
+    lost = max(ALL - min(ranked.high, right.high), EACH - min(rate.high for rate in cells))
     if lost > 0:
-        instead = f"{pooled['ranked']} of draws are ranked and {pooled['right']} right."
-        return refuted(text, instead=instead, margin=lost, **shared)
-    room = min(min(rate.low for rate in pooled.values()) - ALL, min(r.low for r in cells) - EACH)
+        instead = f"{ranked} draws are ranked and {right} right."
+        return refuted(text, instead=instead, margin=lost, interval=weaker)
+    room = min(weaker.low - ALL, min(rate.low for rate in cells) - EACH)
     if room > 0:
-        return holds(text, margin=room, **shared)
-    return undecided(f"{text} An interval reaches its bound.", **shared)
+        return holds(text, margin=room, interval=weaker)
+    return undecided(f"{text} An interval reaches its bound.", interval=weaker)
 
 
-def _by_cell(rates: dict[tuple[int, int], Rate]) -> dict[str, str]:
-    return {f"n={n}, k={k}": str(rate) for (n, k), rate in rates.items()}
-
-
-def _pooled(rates: dict[tuple[int, int], Rate]) -> Rate:
-    each = rates.values()
-    return Rate(sum(rate.successes for rate in each), sum(rate.runs for rate in each))
-
-
-def _named(rates: dict[tuple[int, int], Rate]) -> str:
+def _least(rates: dict[str, Rate]) -> str:
     weakest = min(rates, key=lambda cell: rates[cell].value)
-    return f"least {rates[weakest]} at n = {weakest[0]}, k = {weakest[1]}"
+    return f"least {rates[weakest]} at {weakest}"
 
 
 @one_step_k.figure
 def _one_step_k_figure(w: Widths) -> Bars:
-    rates = {f"rank {n}, {k}": rate for (n, k), rate in w.ranked.items()}
-    rates |= {f"right {n}, {k}": rate for (n, k), rate in w.right.items()}
+    rates = {f"ranked, {cell}": rate for cell, rate in w.ranked.items()}
+    rates |= {f"right, {cell}": rate for cell, rate in w.right.items()}
     return Bars.of_rates(
         rates,
         y="share of draws",

@@ -1,13 +1,24 @@
 """Which functions of a few hidden bits annealed heads find."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 
-from paritylab.claims import OURS, Bars, Judged, Trial, claim, holds, refuted, undecided
-from paritylab.learning import Annealed, Heads, Population, learn
+from paritylab.claims import (
+    OURS,
+    Bars,
+    Judged,
+    Trial,
+    claim,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
+from paritylab.learning import Annealed, Heads, OneStep, Population, learn
 from paritylab.problem import Junta
 from paritylab.statistics import Rate
 
@@ -31,21 +42,26 @@ HIGH, LOW = 0.75, 0.25
 MOST, FEW = 0.75, 0.5
 
 
-class Found(NamedTuple):
-    """What annealed heads find, one entry per symmetric function of k bits, up to sign.
+@record()
+class Symmetric:
+    """A symmetric function of k bits, up to sign. top: |f̂(B)|. found: runs that name B exactly."""
 
-    names, degree, leap: the function, its lowest Fourier degree, its leap. top: |f̂(B)|. found: runs
-    that name B exactly. fitted: the same for heads trained with the readout through f's values,
-    empty if not run. runs: per function.
-    """
+    name: str
+    degree: int = shown("lowest Fourier degree")
+    leap: int = shown("leap")
+    top: float = shown("|f̂(B)|")
+    found: Rate = shown("runs in which annealed heads name B", predicted="in the order of |f̂(B)|")
 
-    names: Sequence[str]
-    degree: np.ndarray
-    leap: np.ndarray
-    top: np.ndarray
-    found: np.ndarray
-    fitted: np.ndarray
-    runs: int
+    def __str__(self) -> str:
+        return self.name
+
+
+@record()
+class Found:
+    """fitted: runs that name B with the readout through f's values, by function; maybe not run."""
+
+    functions: list[Symmetric]
+    fitted: dict[str, Rate] = shown("runs that name B with the fitted readout")
 
 
 def symmetric_functions(k: int) -> list[tuple[int, ...]]:
@@ -67,24 +83,26 @@ def symmetric_functions(k: int) -> list[tuple[int, ...]]:
     seconds=(8, 11, 200),
 )
 def juntas(
-    trial: Trial, n: int = 16, runs: int = 24, steps: int = 600, fitted: bool = False
+    trial: Trial,
+    n: int = 16,
+    runs: int = 24,
+    steps: int = 600,
+    fitted: bool = False,
+    *,
+    learner: Any = None,
 ) -> Found:
     functions = [values for k in (2, 3) for values in symmetric_functions(k)]
     generator = np.random.default_rng(trial.seed)
-    rows, fits = [], []
+    rows, fits = [], {}
     for number, values in enumerate(trial.track(functions)):
         targets = [_drawn(generator, n, values) for _ in range(runs)]
-        key = 100 * trial.seed + number
-        annealed = learn(Annealed(steps=steps), Population(targets), key=key)
-        first = targets[0]
+        first, name, key = targets[0], NAMES[values], 100 * trial.seed + number
+        found = learn(learner or Annealed(steps=steps), Population(targets), key=key).rate()
         top = abs(first.fourier().get(first.subset, 0.0))
-        rows.append((first.degree, first.leap, top, int(annealed.recovered.sum())))
+        rows.append(Symmetric(name, first.degree, first.leap, top, found))
         if fitted:
-            trained = learn(Heads.code(), Population(targets), key=key)
-            fits.append(int(trained.recovered.sum()))
-    degree, leap, tops, found = (np.array(column) for column in zip(*rows, strict=True))
-    names = [NAMES[values] for values in functions]
-    return Found(names, degree, leap, tops, found, np.array(fits, dtype=int), runs)
+            fits[name] = learn(Heads.code(), Population(targets), key=key).rate()
+    return Found(rows, fits)
 
 
 def _drawn(generator: np.random.Generator, n: int, values: tuple[int, ...]) -> Junta:
@@ -93,64 +111,61 @@ def _drawn(generator: np.random.Generator, n: int, values: tuple[int, ...]) -> J
     return Junta.of(n, subset, lambda x: values[int(x.sum())])
 
 
-def inversions(order: np.ndarray, rates: Sequence[Rate]) -> list[tuple[int, int]]:
-    """Pairs (i, j) where i comes first in the order but its interval lies wholly below j's."""
-    pairs = combinations(range(len(rates)), 2)
-    both = [pair for i, j in pairs for pair in ((i, j), (j, i))]
-    return [(i, j) for i, j in both if order[i] > order[j] and rates[i].high < rates[j].low]
+Row = TypeVar("Row")
+
+
+def inversions(
+    rows: Sequence[Row], order: Callable[[Row], float], rate: Callable[[Row], Rate]
+) -> list[tuple[Row, Row]]:
+    """Pairs (a, b) where a comes first in the order but its interval lies wholly below b's."""
+    both = [pair for a, b in combinations(rows, 2) for pair in ((a, b), (b, a))]
+    return [(a, b) for a, b in both if order(a) > order(b) and rate(a).high < rate(b).low]
+
+
+def pooled(rates: Iterable[Rate]) -> Rate:
+    """All runs as one rate.
+
+    >>> print(pooled([Rate(1, 4), Rate(3, 4)]).count)
+    4 of 8
+    """
+    parts = list(rates)
+    return Rate(sum(each.successes for each in parts), sum(each.runs for each in parts))
+
+
+@juntas.planted("one step, which names the bits of AND and OR too", turns="refuted")
+def _one_step(trial: Trial) -> Found:
+    return juntas.measure(trial, learner=OneStep())
 
 
 @juntas.judge
 def _juntas(f: Found) -> Judged:
-    rates = [Rate(int(count), f.runs) for count in f.found]
-    groups = {"high": f.top >= HIGH, "low": f.top <= LOW}
-    pooled = {
-        name: Rate(int(f.found[chosen].sum()), f.runs * int(chosen.sum()))
-        for name, chosen in groups.items()
-    }
-    high, low = pooled["high"], pooled["low"]
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": f.runs * len(rates),
-        "measured": _numbers(f, rates),
-        "predicted": {"order of the rates": "that of |f̂(B)|"},
-    }
+    high = pooled(each.found for each in f.functions if each.top >= HIGH)
+    low = pooled(each.found for each in f.functions if each.top <= LOW)
     seen = (
-        f"Annealed heads name B in {high} of runs on functions with |f̂(B)| ≥ {HIGH:g} and in {low} "
-        f"on those with |f̂(B)| ≤ {LOW:g}"
+        f"Annealed heads name B in {high} runs on functions with |f̂(B)| ≥ {HIGH:g} and in {low} on "
+        f"those with |f̂(B)| ≤ {LOW:g}"
     )
-    by_top, by_degree = inversions(f.top, rates), inversions(-f.degree, rates)
+    by_top = inversions(f.functions, lambda each: each.top, lambda each: each.found)
+    by_degree = inversions(f.functions, lambda each: -each.degree, lambda each: each.found)
     if by_top or high.high < MOST or low.low > FEW:
-        turned = [f"{f.names[i]} is found less often than {f.names[j]}" for i, j in by_top[:1]]
+        turned = [f"{a} is found less often than {b}" for a, b in by_top[:1]]
         instead = "The top coefficient does not decide what annealed heads find"
-        return refuted(f"{seen}.", instead=f"{'; '.join([instead, *turned])}.", **shared)
+        return refuted(f"{seen}.", instead=f"{'; '.join([instead, *turned])}.")
     if not by_degree or high.low < MOST or low.high > FEW:
-        return undecided(f"{seen}; {len(by_degree)} pairs contradict the degree.", **shared)
-    gaps = {(i, j): rates[j].low - rates[i].high for i, j in by_degree}
-    i, j = max(gaps, key=lambda pair: (gaps[pair], f.degree[pair[1]] - f.degree[pair[0]]))
+        return undecided(f"{seen}; {len(by_degree)} pairs contradict the degree.")
+    gaps = {(a, b): b.found.low - a.found.high for a, b in by_degree}
+    less, more = max(gaps, key=lambda pair: (gaps[pair], pair[1].degree - pair[0].degree))
     text = (
-        f"{seen}. {f.names[i]} (lowest degree {f.degree[i]}) is found in {rates[i]} of runs, "
-        f"{f.names[j]} (lowest degree {f.degree[j]}) in {rates[j]}."
+        f"{seen}. {less} (lowest degree {less.degree}) is found in {less.found} runs, {more} "
+        f"(lowest degree {more.degree}) in {more.found}."
     )
-    margin = min(high.low - MOST, FEW - low.high, gaps[i, j])
-    return holds(text, margin=margin, **shared)
-
-
-def _numbers(f: Found, rates: Sequence[Rate]) -> dict[str, Any]:
-    """The table of functions, by names a reader knows."""
-    table: dict[str, Any] = {}
-    for i, name in enumerate(f.names):
-        facts = f"lowest degree {f.degree[i]}, leap {f.leap[i]}, |f̂(B)| {f.top[i]:g}"
-        table[f"{name} ({facts})"] = str(rates[i])
-        if len(f.fitted):
-            table[f"{name}, fitted readout"] = str(Rate(int(f.fitted[i]), f.runs))
-    return table
+    return holds(text, margin=min(high.low - MOST, FEW - low.high, gaps[less, more]))
 
 
 @juntas.figure
 def _juntas_figure(f: Found) -> Bars:
-    order = np.argsort(-f.top, kind="stable")
-    rates = {f"{f.names[i]} ({f.top[i]:g})": Rate(int(f.found[i]), f.runs) for i in order}
+    rows = sorted(f.functions, key=lambda each: -each.top)
+    rates = {f"{each} ({each.top:g})": each.found for each in rows}
     return Bars.of_rates(
         rates,
         y="share of runs that name B",

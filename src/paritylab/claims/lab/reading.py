@@ -1,7 +1,8 @@
 """What trained heads betray about B, beside what labelled rows betray without any heads."""
 
+from collections.abc import Callable
 from math import comb, log2
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,43 +15,49 @@ from paritylab.claims import (
     claim,
     corrected,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
 from paritylab.claims.lab.read_from_attention import favourites, read_attention, rows_to_single_out
 from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities, sample
-from paritylab.statistics import Rate, mean_interval
+from paritylab.statistics import Mean, Rate
 
 #: Labelled rows drawn per run, and how many of them "a handful" is.
 ROWS, HANDFUL = 64, 20
 
 
-class Pools(NamedTuple):
+@record()
+class Pools:
     """Heads of the public code after training, and labelled rows with and without them.
 
     n, k, pool: sizes; pool: positions with most attention, 3k of them. chance: probability that a
-    blind choice of that many holds B. alone: share of runs whose k favourites are B. kept: share
-    whose pool holds B; kept_missed: the same among runs whose k favourites are not B. saving:
-    log2 C(n,k) - log2 C(pool,k). saved: mean of the rows saved, with its 95 % interval, over runs
-    whose pool holds B. rows_without, rows_with: median rows until B alone is left among all k-sets,
-    and among those of the pool (same runs). brute: share of runs in which 20 rows single out B
-    among all k-sets, without heads. helped: the same within the pool.
+    blind choice of that many holds B. saving: log2 C(n,k) - log2 C(pool,k). saved, rows_without,
+    rows_with: over runs whose pool holds B, rows until B alone is left among all k-sets, and among
+    those of the pool.
     """
 
     n: int
     k: int
     pool: int
-    chance: float
-    alone: Rate
-    kept: Rate
-    kept_missed: Rate
+    chance: float = shown("the same by chance")
+    alone: Rate = shown("runs whose k favourites are B")
+    kept: Rate = shown("runs whose 3k favourites hold B", counts=False)
+    kept_missed: Rate = shown(
+        "the same where the k favourites are not B", against="beyond_chance", counts=False
+    )
     saving: float
-    saved: tuple[float, float, float]
-    rows_without: float
-    rows_with: float
-    brute: Rate
-    helped: Rate
+    saved: Mean = shown("rows saved by knowing them", against="saving", counts=False)
+    rows_without: float = shown("median rows until B is left, all k-sets")
+    rows_with: float = shown("median rows until B is left, k-sets of the favourites")
+    brute: Rate = shown(f"runs with B from {HANDFUL} rows without heads", counts=False)
+    helped: Rate = shown(f"runs with B from {HANDFUL} rows within the favourites", counts=False)
+
+    @property
+    def beyond_chance(self) -> str:
+        return f"> {self.chance:.2f}"
 
 
 @claim(
@@ -66,13 +73,21 @@ class Pools(NamedTuple):
     settings={"tau": "n/4", "loss": "mean_hinge_squared", "optimiser": "adam", "rows": HANDFUL},
     seconds=(4, 15, 300),
 )
-def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int = 600) -> Pools:
+def recover_b(
+    trial: Trial,
+    n: int = 16,
+    k: int = 3,
+    runs: int = 100,
+    steps: int = 600,
+    *,
+    favourites: Callable[[Any, int], tuple[int, ...]] = favourites,
+) -> Pools:
     data = Population(random_parities(n, k, runs, key=trial.seed))
     done = learn(Heads.code(steps=steps), data, key=trial.seed)
     pool = min(n, 3 * k)
     right, kept, rows = [], [], []
     for run, problem in enumerate(trial.track(data.targets)):
-        model = done.model(run)
+        model: Any = done.model(run)
         batch = sample(problem, key=10_000 * (trial.seed + 1) + run, size=ROWS)
         liked = favourites(model, pool)
         right.append(read_attention(model)[0] == problem.subset)
@@ -82,7 +97,7 @@ def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int
     found, inside = np.array(right), np.array(kept)
     without, within = np.transpose(rows)
     saved = (without - within)[inside]
-    mean = (float(saved.mean()), *mean_interval(saved)) if inside.sum() > 1 else (0.0, -9.0, 9.0)
+    mean = Mean.of(saved) if inside.sum() > 1 else Mean(0.0, -ROWS, ROWS, len(saved))
     size, part = comb(n, k), comb(pool, k)
     return Pools(
         n=n,
@@ -101,54 +116,36 @@ def recover_b(trial: Trial, n: int = 16, k: int = 3, runs: int = 100, steps: int
     )
 
 
+@recover_b.planted("the positions with least attention in place of the most", turns="refuted")
+def _least_liked(trial: Trial) -> Pools:
+    least = lambda model, size: favourites(model, model.code.n)[-size:]  # noqa: E731
+    return recover_b.measure(trial, **recover_b.quick, favourites=least)
+
+
 @recover_b.judge
 def _recover_b(p: Pools) -> Judged:
-    missed, (mean, low, high) = p.kept_missed, p.saved
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": missed.interval,
-        "runs": p.alone.runs,
-        "measured": _recover_b_numbers(p),
-        "predicted": {"B among the favourites of runs that miss it": f"above {p.chance:.2f}"},
-    }
+    missed, saved = p.kept_missed, p.saved
     seen = (
         f"The k favourites are B in {p.alone}; where they are not, the {p.pool} favourites of "
-        f"n = {p.n} hold it in {missed} (chance {p.chance:.0%})"
+        f"n = {p.n} hold it in {missed} (chance {p.chance:.2f})"
     )
     control = f"{HANDFUL} rows and all k-sets find B without heads in {p.brute}"
-    rows = f"{mean:.1f} [{low:.1f}, {high:.1f}] rows ({p.saving:.1f} expected)"
+    rows = f"{saved.value:.1f} [{saved.low:.1f}, {saved.high:.1f}] rows ({p.saving:.1f} expected)"
     if missed.high <= p.chance:
         margin = p.chance - missed.high
         instead = f"Heads that miss B hold it no more often than chance; {control}."
-        return refuted(f"{seen}.", instead=instead, margin=margin, **shared)
+        return refuted(f"{seen}.", instead=instead, margin=margin, interval=missed)
     if missed.low <= p.chance or p.brute.low < 0.8:
-        return undecided(f"{seen}; {control}.", **shared)
-    off = max(p.saving - 1 - low, high - p.saving - 1)
+        return undecided(f"{seen}; {control}.", interval=missed)
+    off = max(p.saving - 1 - saved.low, saved.high - p.saving - 1)
     finding = f"{seen}. Knowing them saves {rows}; {control}, with them in {p.helped}."
     if off < 0:
         margin = min(missed.low - p.chance, -off, p.brute.low - 0.8)
-        return holds(finding, margin=margin, **shared)
-    if low > p.saving + 1 or high < p.saving - 1:
-        margin = max(low - p.saving - 1, p.saving - 1 - high)
-        return corrected(finding, instead=f"They save {rows}.", margin=margin, **shared)
-    return undecided(finding, **shared)
-
-
-def _recover_b_numbers(p: Pools) -> dict[str, Any]:
-    """Numbers of a record by the names a reader knows."""
-    mean, low, high = p.saved
-    return {
-        "the k favourites are B": str(p.alone),
-        "the 3k favourites hold B": str(p.kept),
-        "the same where the k favourites are not B": str(p.kept_missed),
-        "the same by chance": p.chance,
-        "median rows until B is left, all k-sets": p.rows_without,
-        "median rows until B is left, k-sets of the favourites": p.rows_with,
-        "rows saved": f"{mean:.2f} [{low:.2f}, {high:.2f}]",
-        "rows saved by counting": p.saving,
-        f"B from {HANDFUL} rows without heads": str(p.brute),
-        f"B from {HANDFUL} rows within the favourites": str(p.helped),
-    }
+        return holds(finding, margin=margin, interval=missed)
+    if saved.low > p.saving + 1 or saved.high < p.saving - 1:
+        margin = max(saved.low - p.saving - 1, p.saving - 1 - saved.high)
+        return corrected(finding, instead=f"They save {rows}.", margin=margin, interval=saved)
+    return undecided(finding, interval=missed)
 
 
 @recover_b.figure

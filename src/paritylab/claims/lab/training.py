@@ -1,7 +1,8 @@
 """The public code's settings: how often they find the set, at which temperature, from batches."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from paritylab.claims import (
     OURS,
@@ -13,10 +14,12 @@ from paritylab.claims import (
     Trial,
     claim,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
-from paritylab.learning import Fresh, Heads, Population, learn, temperature
+from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn, temperature
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
 
@@ -28,16 +31,20 @@ def _is_sharp(rate: Rate) -> bool:
     return rate.high - rate.low <= WIDE
 
 
-class CodeCell(NamedTuple):
-    """found: heads end on exactly B. solved: squared-hinge risk below 0.05, the paper's measure."""
-
+@record()
+class CodeCell:
     n: int
     k: int
-    found: Rate
-    solved: Rate
+    found: Rate = shown("runs with heads on exactly B", predicted="between 0.1 and 0.9")
+    solved: Rate = shown("runs with squared hinge below 0.05", predicted="< 0.9", counts=False)
 
     def __str__(self) -> str:
         return f"n = {self.n}, k = {self.k}"
+
+
+@record()
+class Code:
+    cells: list[CodeCell]
 
 
 @claim(
@@ -59,53 +66,46 @@ class CodeCell(NamedTuple):
     seconds=(7, 30, 600),
 )
 def code(
-    trial: Trial, cells: Sequence[tuple[int, int, int]] = ((12, 2, 64), (16, 3, 64))
-) -> list[CodeCell]:
+    trial: Trial,
+    cells: Sequence[tuple[int, int, int]] = ((12, 2, 64), (16, 3, 64)),
+    *,
+    learner: Any = None,
+) -> Code:
     done = []
     for n, k, runs in trial.track(cells):
         data = Population(random_parities(n, k, runs, key=trial.seed))
-        trained = learn(Heads.code(), data, key=trial.seed)
+        trained = learn(learner or Heads.code(), data, key=trial.seed)
         done.append(CodeCell(n, k, trained.rate(), trained.rate("solved")))
-    return done
+    return Code(done)
+
+
+@code.planted("annealed heads, which find nearly every set", turns="refuted")
+def _annealed(trial: Trial) -> Code:
+    return code.measure(trial, **code.quick, learner=Annealed(steps=400, restarts=5))
 
 
 @code.judge
-def _code(cells: list[CodeCell]) -> Judged:
+def _code(code: Code) -> Judged:
     listed = "; ".join(
-        f"{c.found} of {c.found.runs} at {c} (squared hinge below 0.05: {c.solved})" for c in cells
+        f"{c.found} at {c} (squared hinge below 0.05: {c.solved})" for c in code.cells
     )
     text = f"Heads end on exactly B in {listed}."
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": sum(c.found.runs for c in cells),
-        "measured": {
-            "share of runs with heads on exactly B": {str(c): c.found.value for c in cells},
-            "share of runs with squared hinge below 0.05": {str(c): c.solved.value for c in cells},
-        },
-        "predicted": {"share of runs with heads on exactly B": "between 0.1 and 0.9"},
-    }
-    gaps = {c: max(c.found.low - 0.9, c.solved.low - 0.9, 0.1 - c.found.high) for c in cells}
+    gaps = {c: max(c.found.low - 0.9, c.solved.low - 0.9, 0.1 - c.found.high) for c in code.cells}
     odd = max(gaps, key=lambda c: gaps[c])
     if gaps[odd] > 0:
-        return refuted(
-            text,
-            instead=f"At {odd} {odd.found} of runs find B and {odd.solved} reach 0.05.",
-            margin=gaps[odd],
-            interval=odd.found.interval,
-            **shared,
-        )
-    room = {c: min(c.found.low - 0.1, 0.9 - c.found.high, 0.9 - c.solved.high) for c in cells}
+        instead = f"At {odd} {odd.found} runs find B and {odd.solved} reach 0.05."
+        return refuted(text, instead=instead, margin=gaps[odd], interval=odd.found)
+    room = {c: min(c.found.low - 0.1, 0.9 - c.found.high, 0.9 - c.solved.high) for c in code.cells}
     near = min(room, key=lambda c: room[c])
-    shared["interval"] = near.found.interval
-    if room[near] > 0 and all(_is_sharp(c.found) and _is_sharp(c.solved) for c in cells):
-        return holds(text, margin=room[near], **shared)
-    return undecided(f"{text} An interval is too wide or reaches a bound.", **shared)
+    if room[near] > 0 and all(_is_sharp(c.found) and _is_sharp(c.solved) for c in code.cells):
+        return holds(text, margin=room[near], interval=near.found)
+    return undecided(f"{text} An interval is too wide or reaches a bound.", interval=near.found)
 
 
 @code.figure
-def _code_figure(cells: list[CodeCell]) -> Bars:
-    rates = {f"{c}: heads on exactly B": c.found for c in cells}
-    rates |= {f"{c}: squared hinge below 0.05": c.solved for c in cells}
+def _code_figure(code: Code) -> Bars:
+    rates = {f"{c}: heads on exactly B": c.found for c in code.cells}
+    rates |= {f"{c}: squared hinge below 0.05": c.solved for c in code.cells}
     return Bars.of_rates(
         dict(sorted(rates.items())),
         y="share of runs",
@@ -113,21 +113,30 @@ def _code_figure(cells: list[CodeCell]) -> Bars:
     )
 
 
-class Temperatures(NamedTuple):
-    """Shares of runs that find B, by temperature. mean: squared mean hinge. plain: squared hinge.
+SOFT, SHARP = "n/4", "1/n"
 
-    taus: formulas in n. solved: squared hinge below 0.05 after training on the squared mean hinge.
-    """
 
+@record()
+class Temperature:
+    """Runs that find B at one tau, a formula in n, trained on either loss."""
+
+    tau: str
+    mean: Rate = shown("runs that find B, squared mean hinge", predicted=f"most at tau = {SOFT}")
+    solved: Rate = shown("runs with squared hinge below 0.05, squared mean hinge", counts=False)
+    plain: Rate = shown("runs that find B, squared hinge")
+
+    def __str__(self) -> str:
+        return f"tau = {self.tau}"
+
+
+@record()
+class Temperatures:
     n: int
     k: int
-    taus: list[str]
-    mean: dict[str, Rate]
-    plain: dict[str, Rate]
-    solved: dict[str, Rate]
+    taus: list[Temperature]
 
-
-SOFT, SHARP = "n/4", "1/n"
+    def at(self, tau: str) -> Temperature:
+        return next(each for each in self.taus if each.tau == tau)
 
 
 @claim(
@@ -151,69 +160,65 @@ def fixed_tau(
     size: tuple[int, int] = (12, 2),
     runs: int = 100,
     taus: Sequence[str] = (SHARP, "1", SOFT),
+    *,
+    code: Callable[..., Any] = Heads.code,
+    paper: Callable[..., Any] = Heads.paper,
 ) -> Temperatures:
     n, k = size
     data = Population(random_parities(n, k, runs, key=trial.seed))
-    found = Temperatures(n, k, list(taus), {}, {}, {})
+    found = []
     common: dict[str, Any] = {"steps": 2000, "optimiser": "adam", "eta": 0.1}
     for tau in trial.track(taus):
-        done = learn(Heads.code(tau=tau, **common), data, key=trial.seed)
-        found.mean[tau], found.solved[tau] = done.rate(), done.rate("solved")
-        found.plain[tau] = learn(Heads.paper(tau=tau, **common), data, key=trial.seed).rate()
-    return found
+        done = learn(code(tau=tau, **common), data, key=trial.seed)
+        plain = learn(paper(tau=tau, **common), data, key=trial.seed).rate()
+        found.append(Temperature(tau, done.rate(), done.rate("solved"), plain))
+    return Temperatures(n, k, found)
+
+
+@fixed_tau.planted("heads that learn at tau = 1/n and do not move elsewhere", turns="refuted")
+def _sharp_learns(trial: Trial) -> Temperatures:
+    def planted(*, tau: str, **_: Any) -> Any:
+        return Annealed(steps=400) if tau == SHARP else Heads.code(tau=tau, steps=1)
+
+    return fixed_tau.measure(trial, **fixed_tau.quick, code=planted, paper=planted)
 
 
 @fixed_tau.judge
 def _fixed_tau(t: Temperatures) -> Judged:
-    soft, sharp = t.mean[SOFT], t.mean[SHARP]
-    best = max(t.mean.values(), key=lambda rate: rate.value)
-    alike = [tau for tau in t.taus if t.mean[tau].high >= best.low]
-    other = max(t.taus, key=lambda tau: t.plain[tau].value)
+    soft, sharp = t.at(SOFT), t.at(SHARP)
+    best = max((each.mean for each in t.taus), key=lambda rate: rate.value)
+    alike = [each.tau for each in t.taus if each.mean.high >= best.low]
+    other = max(t.taus, key=lambda each: each.plain.value)
     text = (
-        f"Trained on the squared mean hinge, {soft} of {soft.runs} runs find B at tau = {SOFT} and "
-        f"{sharp} at tau = {SHARP} (n = {t.n}, k = {t.k}; squared hinge below 0.05: "
-        f"{t.solved[SOFT]} and {t.solved[SHARP]}). Intervals that meet the best one's: tau = "
-        f"{', '.join(alike)}. Trained on the squared hinge, the best of {len(t.taus)} temperatures "
-        f"is tau = {other} with {t.plain[other]}."
+        f"Trained on the squared mean hinge, {soft.mean} runs find B at {soft} and {sharp.mean} at "
+        f"{sharp} (n = {t.n}, k = {t.k}; squared hinge below 0.05: {soft.solved} and "
+        f"{sharp.solved}). Intervals that meet the best one's: tau = {', '.join(alike)}. Trained "
+        f"on the squared hinge, the best of {len(t.taus)} temperatures is {other} with "
+        f"{other.plain}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": soft.interval,
-        "runs": 2 * soft.runs * len(t.taus),
-        "measured": {
-            "share of runs that find B, squared mean hinge": _values(t.mean),
-            "share of runs that find B, squared hinge": _values(t.plain),
-            "share with squared hinge below 0.05, squared mean hinge": _values(t.solved),
-        },
-        "predicted": {"more runs find B at": f"tau = {SOFT}"},
-    }
-    pairs = [(soft, sharp), (t.solved[SOFT], t.solved[SHARP])]
+    pairs = [(soft.mean, sharp.mean), (soft.solved, sharp.solved)]
     if not all(_is_sharp(rate) for pair in pairs for rate in pair):
-        return undecided(f"{text} The intervals are too wide to decide.", **shared)
+        return undecided(f"{text} The intervals are too wide to decide.", interval=soft.mean)
     ahead = min(more.low - less.high for more, less in pairs)
     behind = max(less.low - more.high for more, less in pairs)
     if ahead > 0:
-        return holds(text, margin=ahead, **shared)
+        return holds(text, margin=ahead, interval=soft.mean)
     if behind > 0:
         instead = (
-            f"At tau = {SHARP} {sharp} of runs find B and {t.solved[SHARP]} reach 0.05, at tau = "
-            f"{SOFT} {soft} and {t.solved[SOFT]}."
+            f"At {sharp} {sharp.mean} runs find B and {sharp.solved} reach 0.05, at {soft} "
+            f"{soft.mean} and {soft.solved}."
         )
-        return refuted(text, instead=instead, margin=behind, **shared)
-    return undecided(f"{text} Two intervals meet.", **shared)
-
-
-def _values(rates: dict[str, Rate]) -> dict[str, float]:
-    return {f"tau = {tau}": rate.value for tau, rate in rates.items()}
+        return refuted(text, instead=instead, margin=behind, interval=soft.mean)
+    return undecided(f"{text} Two intervals meet.", interval=soft.mean)
 
 
 @fixed_tau.figure
 def _fixed_tau_figure(t: Temperatures) -> Lines:
-    sizes = [temperature(tau, t.n) for tau in t.taus]
+    sizes = [temperature(each.tau, t.n) for each in t.taus]
     return Lines(
         [
-            Line.of_rates("squared mean hinge", sizes, t.mean.values()),
-            Line.of_rates("squared hinge", sizes, t.plain.values()),
+            Line.of_rates("squared mean hinge", sizes, [each.mean for each in t.taus]),
+            Line.of_rates("squared hinge", sizes, [each.plain for each in t.taus]),
         ],
         x="tau",
         y="share of runs that find B",
@@ -223,22 +228,26 @@ def _fixed_tau_figure(t: Temperatures) -> Lines:
     )
 
 
-class Batches(NamedTuple):
-    """Shares of runs that find B. rates: by rows per batch. exact: with the exact gradient.
+BATCH, BLIND = 64, 0.499
 
-    blind: batches of BATCH rows whose labels are coin flips but for one in 500. solved: squared
-    hinge below 0.05 with batches of BATCH rows.
-    """
+
+@fixed_tau.overview
+def _fixed_tau_overview(t: Temperatures) -> Lines:
+    soft, sharp = t.at(SOFT), t.at(SHARP)
+    title = f"Heads find the set in {soft.mean.percent} at {soft}, {sharp.mean.percent} at {sharp}."
+    return replace(_fixed_tau_figure(t), title=title)
+
+
+@record()
+class Batches:
+    """rates: by rows per batch. blind: labels that are coin flips but for one in 500."""
 
     n: int
     k: int
-    rates: dict[int, Rate]
-    exact: Rate
-    blind: Rate
-    solved: Rate
-
-
-BATCH, BLIND = 64, 0.499
+    rates: dict[int, Rate] = shown("runs that find B, by rows per batch")
+    exact: Rate = shown("runs that do with the exact gradient")
+    blind: Rate = shown(f"runs that do from {BATCH} rows of coin-flip labels")
+    solved: Rate = shown(f"runs with squared hinge below 0.05, {BATCH} rows", counts=False)
 
 
 @claim(
@@ -258,15 +267,28 @@ def sgd(
     size: tuple[int, int] = (12, 2),
     runs: int = 100,
     rows: Sequence[int] = (16, BATCH),
+    *,
+    learner: Any = None,
+    batches: Callable[..., Any] = Fresh,
 ) -> Batches:
-    seed, learner = trial.seed, Heads.code()
+    seed, learner = trial.seed, learner or Heads.code()
     targets = random_parities(*size, runs, key=seed)
     blind = random_parities(*size, runs, key=seed, noise=BLIND)
     exact = learn(learner, Population(targets), key=seed).rate()
-    done = {each: learn(learner, Fresh(targets, each), key=seed) for each in trial.track(rows)}
+    done = {each: learn(learner, batches(targets, each), key=seed) for each in trial.track(rows)}
     control = learn(learner, Fresh(blind, BATCH), key=seed).rate()
     rates = {each: trained.rate() for each, trained in done.items()}
     return Batches(*size, rates, exact, control, done[BATCH].rate("solved"))
+
+
+@sgd.planted("two rows, drawn once, in place of fresh batches", turns="refuted")
+def _two_rows(trial: Trial) -> Batches:
+    return sgd.measure(
+        trial,
+        **sgd.quick,
+        learner=Heads.code(steps=400),
+        batches=lambda targets, _: Sample(targets, 2),
+    )
 
 
 @sgd.judge
@@ -274,31 +296,18 @@ def _sgd(b: Batches) -> Judged:
     rate = b.rates[BATCH]
     least, most = rate.low / max(b.exact.high, 1e-9), rate.high / max(b.exact.low, 1e-9)
     text = (
-        f"With {BATCH} fresh rows per step {rate} of {rate.runs} runs find B (squared hinge below "
-        f"0.05: {b.solved}), with the exact gradient {b.exact}, with coin-flip labels {b.blind} "
+        f"With {BATCH} fresh rows per step {rate} runs find B (squared hinge below 0.05: "
+        f"{b.solved}), with the exact gradient {b.exact}, with coin-flip labels {b.blind} "
         f"(n = {b.n}, k = {b.k}, {2 * b.k} trained numbers)."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": rate.interval,
-        "runs": rate.runs * (len(b.rates) + 2),
-        "measured": {
-            "share of runs that find B": {f"{n} rows": r.value for n, r in b.rates.items()},
-            "exact gradient": b.exact.value,
-            "coin-flip labels": b.blind.value,
-            "squared hinge below 0.05": b.solved.value,
-            "trained numbers": 2 * b.k,
-        },
-        "predicted": {"over the exact gradient's share": "> 0.5"},
-    }
     if most < 0.5 or rate.high < b.blind.low:
         instead = f"Batches of {BATCH} rows find B at most {most:.2f} times as often as exact."
         margin = max(0.5 - most, b.blind.low - rate.high)
-        return refuted(text, instead=instead, margin=margin, **shared)
+        return refuted(text, instead=instead, margin=margin, interval=rate)
     margin = min(least - 0.5, rate.low - b.blind.high)
     if margin > 0 and all(_is_sharp(each) for each in (rate, b.exact, b.blind)):
-        return holds(text, margin=margin, **shared)
-    return undecided(f"{text} The intervals do not decide.", **shared)
+        return holds(text, margin=margin, interval=rate)
+    return undecided(f"{text} The intervals do not decide.", interval=rate)
 
 
 @sgd.figure

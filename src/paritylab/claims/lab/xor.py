@@ -1,7 +1,7 @@
 """Beyond HG2: positions that make one step exact at every n, and functions other than XOR."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,30 +15,49 @@ from paritylab.claims import (
     Trial,
     claim,
     holds,
+    record,
     refuted,
+    shown,
     undecided,
 )
-from paritylab.claims.lab.one_step_functions import step_on
+from paritylab.claims.lab.juntas import pooled
+from paritylab.claims.lab.one_step_functions import StepOn, step_on
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.statistics import Rate
 from paritylab.theory.hg2 import pair_signal
 
 #: Gains tried; the statement is about those from 40 on.
 GAINS = np.array([20.0, 40.0, 80.0, 160.0, 320.0])
+ENOUGH = GAINS >= 40
 #: What counts as exact: the largest |ŷ - y| over every input.
 EXACT = 1e-3
 
 
-class Balance(NamedTuple):
-    """Largest |ŷ - y| over every input, (sizes, gains, targets), by kind of positions.
+@record()
+class BalanceCell:
+    """Targets at one n. exact: within EXACT on every input at every gain from 40 on, with balanced
+    positions; plain: with plain signs, at the largest gain. errors: largest |ŷ - y| by gain."""
 
-    imbalance: largest difference of the two weights with balanced positions.
-    """
+    n: int
+    exact: Rate = shown("targets within 0.001 at gains from 40 on, balanced", predicted="> 0.95")
+    plain: Rate = shown(f"targets within 0.001 at gain {GAINS[-1]:g}, plain signs")
+    errors: np.ndarray = shown("largest error, balanced", by="gains")
+    plain_errors: np.ndarray = shown("largest error, plain signs", by="gains")
 
-    n: list[int]
-    balanced: np.ndarray
-    plain: np.ndarray
-    imbalance: float
+    @property
+    def gains(self) -> list[str]:
+        return [f"gain {gain:g}" for gain in GAINS]
+
+    def __str__(self) -> str:
+        return f"n = {self.n}"
+
+
+@record()
+class Balance:
+    cells: list[BalanceCell]
+    imbalance: float = shown(
+        "largest difference of the two weights, balanced positions", predicted=0
+    )
 
 
 @claim(
@@ -54,69 +73,68 @@ class Balance(NamedTuple):
     seconds=(1, 3, 60),
 )
 def balanced(
-    trial: Trial, sizes: Sequence[int] = (64, 256, 1024, 16_384), draws: int = 20
+    trial: Trial,
+    sizes: Sequence[int] = (64, 256, 1024, 16_384),
+    draws: int = 20,
+    *,
+    step: Callable[..., Any] = streamed_step,
 ) -> Balance:
-    errors: dict[bool, list[np.ndarray]] = {True: [], False: []}
-    imbalance = 0.0
+    cells, imbalance, seeds = [], 0.0, [1000 * trial.seed + draw for draw in range(draws)]
     for n in trial.track(sizes):
-        width = int(np.ceil(20 * np.log(n)))
-        for even, found in errors.items():
-            seeds = [1000 * trial.seed + draw for draw in range(draws)]
-            steps = [
-                streamed_step(n, width, GAINS, pairs=10, balanced=even, seed=seed) for seed in seeds
-            ]
-            found.append(np.concatenate([step.error for step in steps], axis=1))
+        width, errors = int(np.ceil(20 * np.log(n))), {}
+        for even in (True, False):
+            steps = [step(n, width, GAINS, pairs=10, balanced=even, seed=seed) for seed in seeds]
+            errors[even] = np.concatenate([step.error for step in steps], axis=1)
             if even:
                 imbalance = max(imbalance, *(float(step.imbalance.max()) for step in steps))
-    return Balance(list(sizes), np.array(errors[True]), np.array(errors[False]), imbalance)
+        exact = Rate.of((errors[True][ENOUGH] < EXACT).all(axis=0))
+        plain = Rate.of(errors[False][-1] < EXACT)
+        cells.append(
+            BalanceCell(n, exact, plain, errors[True].max(axis=1), errors[False].max(axis=1))
+        )
+    return Balance(cells, imbalance)
+
+
+@balanced.planted("positions that are called balanced and are not", turns="refuted")
+def _not_balanced(trial: Trial) -> Balance:
+    return balanced.measure(
+        trial,
+        **balanced.quick,
+        step=lambda *sizes, balanced, **rest: streamed_step(*sizes, balanced=False, **rest),
+    )
 
 
 @balanced.judge
 def _balanced(b: Balance) -> Judged:
-    enough = GAINS >= 40
-    exact = [Rate.of((each[enough] < EXACT).all(axis=0)) for each in b.balanced]
-    rate = min(exact, key=lambda each: each.low)
-    largest, first = float(b.balanced[:, enough].max()), float(b.balanced[:, ~enough].max())
-    plain = Rate.of(b.plain[:, -1] < EXACT)
+    rate = min((cell.exact for cell in b.cells), key=lambda each: each.low)
+    errors = np.array([cell.errors for cell in b.cells])
     text = (
-        f"From gain {GAINS[enough][0]:g} on the largest |ŷ - y| over every input, {rate.runs} "
-        f"targets and n = {', '.join(map(str, b.n))} is {largest:.1e} with balanced positions "
-        f"({first:.1e} at gain {GAINS[0]:g}); the two weights differ by at most {b.imbalance:.0e}. "
-        f"With plain signs {plain} of targets are within {EXACT:g} at gain {GAINS[-1]:g}."
+        f"From gain {GAINS[ENOUGH][0]:g} on the largest |ŷ - y| over every input, {rate.runs} "
+        f"targets and n = {', '.join(str(cell.n) for cell in b.cells)} is "
+        f"{errors[:, ENOUGH].max():.1e} with balanced positions ({errors[:, ~ENOUGH].max():.1e} at "
+        f"gain {GAINS[0]:g}); the two weights differ by at most {b.imbalance:.0e}. With plain "
+        f"signs {pooled(cell.plain for cell in b.cells)} targets are within {EXACT:g} at gain "
+        f"{GAINS[-1]:g}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": rate.interval,
-        "runs": rate.runs * len(b.n),
-        "measured": {
-            "largest error, balanced": {f"gain {g:g}": e for g, e in _worst(b.balanced)},
-            "largest error, plain signs": {f"gain {g:g}": e for g, e in _worst(b.plain)},
-            "largest difference of the two weights": b.imbalance,
-        },
-        "predicted": {"largest difference of the two weights": 0},
-    }
     if b.imbalance > 1e-9 or rate.high < 0.95:
-        instead = (
-            f"{rate} of targets are within {EXACT:g}; the weights differ by {b.imbalance:.1e}."
-        )
-        return refuted(text, instead=instead, margin=max(0.95 - rate.high, b.imbalance), **shared)
+        instead = f"{rate} targets are within {EXACT:g}; the weights differ by {b.imbalance:.1e}."
+        margin = max(0.95 - rate.high, b.imbalance)
+        return refuted(text, instead=instead, margin=margin, interval=rate)
     if rate.low > 0.95:
-        return holds(text, margin=rate.low - 0.95, **shared)
-    return undecided(f"{text} The interval {rate} reaches 95 %.", **shared)
-
-
-def _worst(errors: np.ndarray) -> list[tuple[float, float]]:
-    """(gain, largest error over sizes and targets)."""
-    return list(zip(GAINS.tolist(), errors.max(axis=(0, 2)).tolist(), strict=True))
+        return holds(text, margin=rate.low - 0.95, interval=rate)
+    return undecided(f"{text} The interval of {rate} reaches 95 %.", interval=rate)
 
 
 @balanced.figure
 def _balanced_figure(b: Balance) -> Lines:
     return Lines(
         [
-            Line(f"{name}, n = {n}", GAINS, np.maximum(each.max(axis=1), 1e-16), style=style)
-            for name, errors, style in (("balanced", b.balanced, "o-"), ("plain", b.plain, "s--"))
-            for n, each in zip(b.n[:2], errors, strict=False)
+            Line(f"{name}, {cell}", GAINS, np.maximum(errors, 1e-16), style=style)
+            for cell in b.cells[:2]
+            for name, errors, style in (
+                ("balanced", cell.errors, "o-"),
+                ("plain", cell.plain_errors, "s--"),
+            )
         ],
         x="gain β",
         y="worst |ŷ - y| over inputs and draws",
@@ -139,16 +157,30 @@ FUNCTIONS: dict[str, tuple[int, Callable[[np.ndarray], float]]] = {
 }
 
 
-class Seen(NamedTuple):
-    """One function. predicted: the smallest predicted signal of its bits, in units of 4/n.
+@record()
+class Seen:
+    """predicted: the smallest predicted signal of the function's bits, in units of 4/n."""
 
-    gap: largest difference of the gradient from the prediction. found: draws in which one step puts
-    exactly its bits on top.
-    """
+    name: str
+    predicted: float = shown("smallest predicted signal of a bit, in units of 4/n")
+    gap: float = shown("largest gap of gradient and formula", predicted=0)
+    found: Rate = shown("draws in which one step puts exactly its bits on top", against="said")
 
-    predicted: float
-    gap: float
-    found: Rate
+    @property
+    def is_pulled(self) -> bool:
+        return self.predicted > 1e-6
+
+    @property
+    def said(self) -> str:
+        return "most" if self.is_pulled else "few"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@record()
+class Functions:
+    seen: list[Seen]
 
 
 @claim(
@@ -164,61 +196,57 @@ class Seen(NamedTuple):
     settings={"m": "40 ln n", "positions": "balanced signs", "readout": "1 - 2z²"},
     seconds=(2, 5, 60),
 )
-def functions(trial: Trial, sizes: Sequence[int] = (32, 1000), draws: int = 40) -> dict[str, Seen]:
-    seen = {}
+def functions(
+    trial: Trial,
+    sizes: Sequence[int] = (32, 1000),
+    draws: int = 40,
+    *,
+    step: Callable[..., StepOn] = step_on,
+) -> Functions:
+    seen = []
     for name, (bits, function) in trial.track(FUNCTIONS.items()):
         predicted = pair_signal(function, bits)
         steps = [
-            step_on(n, int(np.ceil(40 * np.log(n))), function, bits, draws=draws, seed=trial.seed)
+            step(n, int(np.ceil(40 * np.log(n))), function, bits, draws=draws, seed=trial.seed)
             for n in sizes
         ]
-        gap = max(float(np.abs(step.signal - predicted).max()) for step in steps)
-        found = Rate.of(np.concatenate([step.found for step in steps]))
-        seen[name] = Seen(float(np.round(predicted.min(), 12)) + 0.0, gap, found)
-    return seen
+        gap = max(float(np.abs(each.signal - predicted).max()) for each in steps)
+        found = Rate.of(np.concatenate([each.found for each in steps]))
+        seen.append(Seen(name, float(np.round(predicted.min(), 12)) + 0.0, gap, found))
+    return Functions(seen)
+
+
+@functions.planted("a step on the opposite label", turns="refuted")
+def _opposite_label(trial: Trial) -> Functions:
+    def opposite(n: int, width: int, label: Any, bits: int, **rest: Any) -> StepOn:
+        return step_on(n, width, lambda x: -label(x), bits, **rest)
+
+    return functions.measure(trial, **functions.quick, step=opposite)
 
 
 @functions.judge
-def _functions(seen: dict[str, Seen]) -> Judged:
-    gap = max(each.gap for each in seen.values())
-    # How far the deciding end of each interval is on the side that the prediction says.
-    rooms = {
-        name: s.found.low - 0.5 if s.predicted > 1e-6 else 0.5 - s.found.high
-        for name, s in seen.items()
-    }
-    against = {
-        name: 0.5 - s.found.high if s.predicted > 1e-6 else s.found.low - 0.5
-        for name, s in seen.items()
-    }
-    listed = ", ".join(f"{name} {s.found} ({s.predicted:+.2g})" for name, s in seen.items())
+def _functions(f: Functions) -> Judged:
+    gap = max(s.gap for s in f.seen)
+    listed = ", ".join(f"{s} {s.found} ({s.predicted:+.2g})" for s in f.seen)
     text = (
-        f"One step puts exactly the bits of f on top in these shares of draws (smallest predicted "
-        f"signal of a bit in units of 4/n): {listed}. Gradient and formula agree to {gap:.0e}."
+        f"One step puts exactly the bits of f on top in these draws (smallest predicted signal of "
+        f"a bit in units of 4/n): {listed}. Gradient and formula agree to {gap:.0e}."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "runs": sum(s.found.runs for s in seen.values()),
-        "measured": {
-            "bits on top": {name: s.found.value for name, s in seen.items()},
-            "largest gap of gradient and formula": gap,
-        },
-        "predicted": {
-            "bits on top": {name: "yes" if s.predicted > 1e-6 else "no" for name, s in seen.items()}
-        },
-    }
-    odd = max(against, key=lambda name: against[name])
+    against = {s: 0.5 - s.found.high if s.is_pulled else s.found.low - 0.5 for s in f.seen}
+    odd = max(against, key=lambda s: against[s])
     if gap > 1e-6 or against[odd] > 0:
-        instead = f"For {odd} one step finds the bits in {seen[odd].found}; the gap is {gap:.1e}."
-        return refuted(text, instead=instead, margin=max(gap, against[odd]), **shared)
-    if min(rooms.values()) > 0:
-        return holds(text, margin=min(rooms.values()), **shared)
-    return undecided(f"{text} A share is too near one half.", **shared)
+        instead = f"For {odd} one step finds the bits in {odd.found}; the gap is {gap:.1e}."
+        return refuted(text, instead=instead, margin=max(gap, against[odd]))
+    room = min(s.found.low - 0.5 if s.is_pulled else 0.5 - s.found.high for s in f.seen)
+    if room > 0:
+        return holds(text, margin=room)
+    return undecided(f"{text} A share is too near one half.")
 
 
 @functions.figure
-def _functions_figure(seen: dict[str, Seen]) -> Bars:
+def _functions_figure(f: Functions) -> Bars:
     return Bars.of_rates(
-        {name: s.found for name, s in seen.items()},
+        {str(s): s.found for s in f.seen},
         y="share of draws with the bits of f on top",
         caption="Which functions of a few bits one step finds.",
     )

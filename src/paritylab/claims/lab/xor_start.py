@@ -1,11 +1,23 @@
 """How small the random start of the one XOR step has to be."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from paritylab.claims import OURS, Judged, Line, Lines, Trial, claim, holds, refuted, undecided
+from paritylab.claims import (
+    OURS,
+    Judged,
+    Line,
+    Lines,
+    Trial,
+    claim,
+    holds,
+    record,
+    refuted,
+    shown,
+    undecided,
+)
 from paritylab.claims.lab.random_starts import solved_from_starts
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.statistics import PowerLaw, Rate, half_point, threshold_law
@@ -17,34 +29,43 @@ GRID = {"squared": np.geomspace(0.008, 0.2, 8), "correlation": np.geomspace(0.25
 LOSSES = tuple(GRID)
 
 
-class Starts(NamedTuple):
-    """The spread σ at which half of the runs stop being right on every input, one entry per size.
+@record()
+class Starts:
+    """The spread σ at which half of the runs stop being right on every input, by loss and size.
 
-    half: by loss. laws: how half·n/m (squared) and half (correlation) grow with n; the statement
-    says 0. zero: runs from w = 0. specific: runs at σ² = 1/ln n, by loss, at the largest n.
+    laws: how half·n/m (squared) and half (correlation) grow with n.
     """
 
     n: list[int]
-    half: dict[str, list[float]]
-    laws: dict[str, PowerLaw]
-    zero: Rate
-    specific: dict[str, Rate]
+    half: dict[str, list[float]] = shown("σ at which half of the runs fail")
+    laws: dict[str, PowerLaw] = shown(
+        "exponent of n in σ·n/m (squared) and in σ (correlation)", predicted=0
+    )
+    zero: Rate = shown("runs right on every input from w = 0")
+    specific: dict[str, Rate] = shown("the same at σ² = 1/ln n, largest n", counts=False)
 
 
 @claim(
     "lab-init-variance",
     source=OURS,
     title="The XOR step needs no particular variance: zero works, and m/n is the scale",
-    statement="A review of HG2 asks whether the one step depends on the variance of its random "
-    "start. Ours: it does not need one. From w = 0 one step is right on every input; from normal "
-    "w_h with standard deviation σ half of the runs are up to a σ that falls like m/n under the "
-    "squared loss and does not depend on n under the correlation loss.",
+    statement="A machine-made review of HG2 asks for a random start whose variance is of order "
+    "1/ln n. Ours, against it: the one step needs no start at all. From w = 0 it is right on every "
+    "input in most runs; from normal w_h with standard deviation σ half of the runs are up to a σ "
+    "that falls like m/n under the squared loss and does not depend on n under the correlation "
+    "loss.",
     quick={"sizes": (64, 512)},
     full={"sizes": (64, 256, 1024, 4096), "runs": 1000},
     settings={"m": "12 ln n", "gain": "2 ln n + 6", "positions": "balanced"},
     seconds=(2, 3, 120),
 )
-def init_variance(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: int = 200) -> Starts:
+def init_variance(
+    trial: Trial,
+    sizes: Sequence[int] = (64, 256, 1024),
+    runs: int = 200,
+    *,
+    solved_from: Callable[..., np.ndarray] = solved_from_starts,
+) -> Starts:
     flags: dict[str, list] = {loss: [] for loss in LOSSES}
     zero, specific = [], {}
     for n in trial.track(sizes):
@@ -52,7 +73,7 @@ def init_variance(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: in
         for loss in LOSSES:
             unit = width / n if loss == "squared" else 1.0
             spreads = [0.0, np.log(n) ** -0.5, *(unit * GRID[loss])]
-            solved = solved_from_starts(
+            solved = solved_from(
                 n, width, spreads, default_gain(n), loss, runs=runs, seed=trial.seed
             )
             flags[loss].append(~solved[2:])
@@ -62,6 +83,14 @@ def init_variance(trial: Trial, sizes: Sequence[int] = (64, 256, 1024), runs: in
     half = {loss: [half_point(GRID[loss], each) for each in flags[loss]] for loss in LOSSES}
     half["squared"] = [h * usual_width(n) / n for h, n in zip(half["squared"], sizes, strict=True)]
     return Starts(list(sizes), half, laws, Rate.of(np.concatenate(zero)), specific)
+
+
+@init_variance.planted("starts √(n/64) times as wide as they say", turns="refuted")
+def _wider_starts(trial: Trial) -> Starts:
+    def wider(n: int, width: int, spreads: Any, *rest: Any, **more: Any) -> np.ndarray:
+        return solved_from_starts(n, width, np.sqrt(n / 64) * np.array(spreads), *rest, **more)
+
+    return init_variance.measure(trial, **init_variance.quick, solved_from=wider)
 
 
 @init_variance.judge
@@ -76,35 +105,20 @@ def _init_variance(s: Starts) -> Judged:
         f"correlation loss, n^{s.laws['correlation']}. At σ² = 1/ln n and n = {s.n[-1]} "
         f"{s.specific['squared']} and {s.specific['correlation']} are."
     )
-    shared: dict[str, Any] = {
-        "evidence": "sampled",
-        "interval": (s.laws["squared"].low, s.laws["squared"].high),
-        "runs": s.zero.runs,
-        "measured": {
-            "right on every input from w = 0": str(s.zero),
-            "σ at which half of the runs fail": s.half,
-            "exponent of σ·n/m, squared loss": str(s.laws["squared"]),
-            "exponent of σ, correlation loss": str(s.laws["correlation"]),
-            "right at σ² = 1/ln n": {loss: str(rate) for loss, rate in s.specific.items()},
-        },
-        "predicted": {
-            "exponent of σ·n/m, squared loss": 0,
-            "exponent of σ, correlation loss": 0,
-        },
-    }
+    law = s.laws["squared"]
     if s.zero.high < 0.5:
-        instead = f"From w = 0 only {s.zero} of runs are right."
-        return refuted(text, instead=instead, margin=0.5 - s.zero.high, **shared)
+        instead = f"From w = 0 only {s.zero} runs are right."
+        return refuted(text, instead=instead, margin=0.5 - s.zero.high, interval=s.zero)
     if max(beyond.values()) > NEAR:
         instead = (
             f"The largest σ grows like (m/n)·n^{s.laws['squared']} under the squared loss and like "
             f"n^{s.laws['correlation']} under the correlation loss."
         )
-        return refuted(text, instead=instead, margin=max(beyond.values()) - NEAR, **shared)
+        return refuted(text, instead=instead, margin=max(beyond.values()) - NEAR, interval=law)
     if s.zero.low > 0.5 and max(off.values()) < NEAR:
         margin = min(s.zero.low - 0.5, NEAR - max(off.values()))
-        return holds(text, margin=margin, **shared)
-    return undecided(f"{text} An exponent is not known to {NEAR}.", **shared)
+        return holds(text, margin=margin, interval=law)
+    return undecided(f"{text} An exponent is not known to {NEAR}.", interval=law)
 
 
 @init_variance.figure

@@ -8,17 +8,17 @@ that trains every node on its own label must have recovered the tree as well.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from paritylab.learning.runs import Trained
+from paritylab.learning.contract import Subset, Trained
 from paritylab.models.chain import ChainModel, visible_tokens
-from paritylab.models.links import AbstractLink, as_link
+from paritylab.models.links import AbstractLink
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
 from paritylab.problem.sampling import as_key, binary_digits, draw_signs
@@ -30,21 +30,24 @@ FRESH, ENUMERATED = 10_000, 16
 SOLVED_LOSS = 0.01
 
 
-def draw_tokens(key: Any, leaves: Any, n: int, rows: int) -> Float[Array, "rows tokens"]:
+def draw_tokens(
+    key: Array, leaves: Int[AnyArray, " k"], n: int, rows: int
+) -> Float[Array, "rows tokens"]:
     """Fresh input signs and the true tokens of their chain."""
-    return tree_tokens(draw_signs(key, rows, n), leaves)
+    tokens: Array = tree_tokens(draw_signs(key, rows, n), leaves)
+    return tokens
 
 
-def over_runs(one: Callable[..., Any], *per_run: Any) -> Any:
+def over_runs(one: Callable[..., PyTree], *per_run: PyTree) -> PyTree:
     """one(…) for every run in turn, stacked: the rows of a single run may fill the memory."""
     return jax.lax.map(lambda given: one(*given), per_run)
 
 
-def tree_children(leaves: Any, n: int) -> Int[Array, "nodes 2"]:
+def tree_children(leaves: Int[AnyArray, " k"], n: int) -> Int[Array, "nodes 2"]:
     """The two tokens below every inner node; `leaves` may be traced."""
-    leaves = jnp.asarray(leaves)
-    inner = jnp.arange(n, n + leaves.shape[0] - 2, dtype=leaves.dtype)
-    return jnp.concatenate([leaves, inner]).reshape(-1, 2)
+    below = jnp.asarray(leaves)
+    inner = jnp.arange(n, n + below.shape[0] - 2, dtype=below.dtype)
+    return jnp.concatenate([below, inner]).reshape(-1, 2)
 
 
 class Pairs(NamedTuple):
@@ -54,26 +57,33 @@ class Pairs(NamedTuple):
     others: Float[Array, " nodes"]
 
 
-def pair_scores(scores: Any, leaves: Any, mask: str) -> Pairs:
-    scores, k = jnp.asarray(scores), len(leaves)
-    n = scores.shape[0] - k + 1
+def pair_scores(
+    scores: Float[AnyArray, "tokens nodes"], leaves: Int[AnyArray, " k"], mask: str
+) -> Pairs:
+    """The scores W of the tree's own pairs and of their strongest rivals."""
+    w, k = jnp.asarray(scores), len(leaves)
+    n = w.shape[0] - k + 1
     children, nodes = tree_children(leaves, n).T, jnp.arange(k - 1)
-    seen = jnp.where(visible_tokens(n, k, mask), scores, -jnp.inf)
+    seen = jnp.where(visible_tokens(n, k, mask), w, -jnp.inf)
     others = seen.at[children, nodes[None, :]].set(-jnp.inf)
-    return Pairs(scores[children, nodes[None, :]], jnp.max(others, axis=0))
+    return Pairs(w[children, nodes[None, :]], jnp.max(others, axis=0))
 
 
 @partial(jax.jit, static_argnames="mask")
-def pairs_found(scores: Any, leaves: Any, mask: str = "token") -> Float[Array, ""]:
+def pairs_found(
+    scores: Float[AnyArray, "tokens nodes"], leaves: Int[AnyArray, " k"], mask: str = "token"
+) -> Float[Array, ""]:
     """Share of inner nodes whose two children outscore every other token they see.
 
-    scores: W, (tokens, nodes). leaves: of the tree, in its order.
+    scores: W. leaves: of the tree, in its order.
     """
     pairs = pair_scores(scores, leaves, mask)
     return jnp.mean(jnp.min(pairs.children, axis=0) > pairs.others)
 
 
-def levels_solved(scores: Any, leaves: Any) -> Float[Array, " levels"]:
+def levels_solved(
+    scores: Float[AnyArray, "tokens nodes"], leaves: Int[AnyArray, " k"]
+) -> Float[Array, " levels"]:
     """Share of nodes per level whose children's scores are equal and 1 above the others."""
     pairs, k = pair_scores(scores, leaves, "level"), len(leaves)
     equal = jnp.abs(pairs.children[0] - pairs.children[1]) < 0.2
@@ -82,7 +92,9 @@ def levels_solved(scores: Any, leaves: Any) -> Float[Array, " levels"]:
     return jnp.stack([jnp.mean(part) for part in jnp.split(good, ends[1:-1])])
 
 
-def judge_chain(model: ChainModel, tree: ParityTree, key: Any, rows: int) -> tuple[float, float]:
+def judge_chain(
+    model: ChainModel, tree: ParityTree, key: int | Array, rows: int
+) -> tuple[float, float]:
     """Accuracy and largest error of the generated root on fresh inputs."""
     worth = _answers_of_one(model, np.asarray(tree.leaves), as_key(key), rows)
     return 1 - int(worth.wrong) / rows, float(worth.largest_error)
@@ -91,10 +103,10 @@ def judge_chain(model: ChainModel, tree: ParityTree, key: Any, rows: int) -> tup
 class Answers(NamedTuple):
     """½ mean (ŷ - y)² and its standard error, rows with a wrong sign, largest |ŷ - y|."""
 
-    risk: Any
-    error: Any
-    wrong: Any
-    largest_error: Any
+    risk: Float[Array, "..."]
+    error: Float[Array, "..."]
+    wrong: Int[Array, "..."]
+    largest_error: Float[Array, "..."]
 
 
 def answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
@@ -110,7 +122,9 @@ def answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
 
 
 @eqx.filter_jit
-def _answers_of_one(model: ChainModel, leaves: Any, key: Any, rows: int) -> Answers:
+def _answers_of_one(
+    model: ChainModel, leaves: Int[AnyArray, " k"], key: Array, rows: int
+) -> Answers:
     return answers(model, draw_tokens(key, leaves, model.n, rows))
 
 
@@ -121,13 +135,13 @@ class Named(NamedTuple):
     clear: Bool[AnyArray, " nodes"]
 
 
-def _named(scores: Any, n: int, mask: str) -> Named:
+def _named(scores: Float[Array, "tokens nodes"], n: int, mask: str) -> Named:
     seen = visible_tokens(n, scores.shape[1] + 1, mask)
     values, tokens = jax.lax.top_k(jnp.where(seen, scores, -jnp.inf).T, min(3, len(seen)))
     return Named(tokens[:, :2], values[:, 1] > values[:, -1])
 
 
-def leaves_under_root(named: Named, n: int) -> tuple[int, ...] | None:
+def leaves_under_root(named: Named, n: int) -> Subset:
     """The inputs below the root if every node stands on its two highest tokens.
 
     None if a node has no two highest, or if what they form is not a tree.
@@ -154,9 +168,11 @@ class _Judging(NamedTuple):
 
 @eqx.filter_jit
 def _judge_runs(
-    link: AbstractLink, scores: Any, leaves: Any, keys: Any, how: _Judging
-) -> tuple[Answers, Any, Named]:
-    def one(scores: Any, leaves: Any, key: Any) -> tuple[Answers, Any, Named]:
+    link: AbstractLink, scores: AnyArray, leaves: AnyArray, keys: Array, how: _Judging
+) -> PyTree:
+    """`Answers`, share of pairs found and what is `Named`, of every run."""
+
+    def one(scores: Array, leaves: Array, key: Array) -> tuple[Answers, Array, Named]:
         if how.every_input:
             bits = binary_digits(jnp.arange(1 << how.n, dtype=jnp.uint32), how.n)
             tokens = tree_tokens(1 - 2 * bits.astype(scores.dtype), leaves)
@@ -169,35 +185,35 @@ def _judge_runs(
 
 
 def judged_chains(
-    scores: np.ndarray,
-    data: Any,
+    scores: Float[np.ndarray, "runs tokens nodes"],
+    leaves: Int[np.ndarray, "runs k"],
+    n: int,
     keys: jax.Array,
     *,
-    link: Any,
+    link: AbstractLink,
     mask: str,
     needs_pairs: bool,
-    stats: dict[str, np.ndarray] | None = None,
-    trace: dict[str, np.ndarray] | None = None,
+    stats: dict[str, np.ndarray],
+    trace: dict[str, np.ndarray],
 ) -> Trained:
-    """`Trained` of chains with the given scores (runs, tokens, nodes).
+    """`Trained` of chains with scores W on trees with the given leaves.
 
-    needs_pairs: whether a solved run must have recovered its tree.
+    needs_pairs: whether a solved run must have recovered its tree. stats: further ones.
     """
-    how = _Judging(data.n, mask, data.n <= ENUMERATED)
-    leaves, rule = leaves_of(data), as_link(link)
+    how = _Judging(n, mask, n <= ENUMERATED)
     if how.every_input:
         with float64():
-            found = _judge_runs(rule, scores.astype(np.float64), leaves, keys, how)
+            found = _judge_runs(link, scores.astype(np.float64), leaves, keys, how)
     else:
         with jax.default_matmul_precision("highest"):
-            found = _judge_runs(rule, scores, leaves, keys, how)
+            found = _judge_runs(link, scores, leaves, keys, how)
     worth, pairs, named = jax.tree.map(np.asarray, found)
     risk = worth.risk.astype(np.float64)
     right = (worth.wrong == 0) & (risk < SOLVED_LOSS)
-    rows = 1 << data.n if how.every_input else FRESH
+    rows = 1 << n if how.every_input else FRESH
     return Trained(
         numbers=scores,
-        subset=[leaves_under_root(Named(*each), data.n) for each in zip(*named, strict=True)],
+        subset=[leaves_under_root(Named(*each), n) for each in zip(*named, strict=True)],
         risk=risk,
         error=np.zeros_like(risk) if how.every_input else worth.error.astype(np.float64),
         kind="exact" if how.every_input else "sampled",
@@ -209,19 +225,9 @@ def judged_chains(
             "accuracy": 1 - worth.wrong / rows,
             "largest_error": worth.largest_error,
             "pairs_found": pairs,
-            **(stats or {}),
+            **stats,
         },
     )
-
-
-def leaves_of(data: Any) -> Int[np.ndarray, "runs k"]:
-    """Leaves of every run's tree, in their order."""
-    if not isinstance(data.targets[0], ParityTree):
-        raise ValueError(
-            "the chain of thought learns trees of parities: give random_trees(n, k, runs) or "
-            f"ParityTree(n, leaves), got {type(data.targets[0]).__name__}"
-        )
-    return np.array([tree.leaves for tree in data.targets], dtype=np.int32)
 
 
 class PrefixMeans(NamedTuple):
@@ -239,10 +245,10 @@ def prefix_means(tree: ParityTree, strings: int, keys: jax.Array) -> PrefixMeans
 
 
 @eqx.filter_jit
-def _prefix_means(leaves: Any, keys: Any, n: int, strings: int) -> Any:
+def _prefix_means(leaves: Int[AnyArray, " k"], keys: Array, n: int, strings: int) -> PyTree:
     ends = np.asarray(level_ends(n, len(leaves)))
 
-    def one(key: Any) -> Any:
+    def one(key: Array) -> tuple[Array, Array]:
         tokens = draw_tokens(key, leaves, n, strings)
         means = jnp.cumsum(tokens, axis=1)[:, ends - 1] / jnp.asarray(ends, tokens.dtype)[None, :]
         return jnp.max(jnp.abs(means)), jnp.any(jnp.max(tokens, axis=0) < 0)

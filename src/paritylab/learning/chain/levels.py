@@ -3,34 +3,36 @@
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.learning.chain.chain_accuracy import (
     draw_tokens,
-    judged_chains,
-    leaves_of,
     levels_solved,
     over_runs,
 )
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended
 from paritylab.learning.chain.teacher import batch_size
-from paritylab.learning.data import Sample, Target, Unknown
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.contract import register_learner
+from paritylab.learning.data import Sample
+from paritylab.learning.loop import walk
+from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
-from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.models.links import AbstractLink, as_link
+from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import level_signal
 
 
-@register("levels")
+@register_learner("levels")
 @dataclass(frozen=True, eq=False)
-class Levels:
+class Levels(ChainLearner):
     """Theorem 7: gradient steps on the chain generated end to end, W rounded after each.
 
     link: φ, a name or one's own. eta: η, `level_step` if None. strings: unlabelled strings of the
@@ -40,16 +42,14 @@ class Levels:
     rounding leave. steps: log2 k if None. error: of the gradient oracle; every entry of every
     gradient is moved up or down by it, at random.
 
-    A run recovers its tree if at every inner node the two children outscore every other token the
-    node sees. It is solved if it has recovered the tree, its generated root has the right sign on
-    every one of 10,000 fresh inputs (all inputs up to n = 16) and ½ mean (ŷ - y)² is below 0.01.
+    A solved run has recovered its tree too.
 
     stats: levels_per_step (runs, steps + 1), levels solved from the bottom, before any step and
     after each; one_per_step: exactly one more every time, up to the last; loss: (1/2N)Σ_m‖x̂_m -
     x_m‖² and filtered: the first silenced level (0: none), both before each step and at the end.
     """
 
-    link: Any = "cos"
+    link: LinkPart = "cos"
     eta: float | None = None
     strings: int = 256
     epsilon: float = 1.6
@@ -59,15 +59,14 @@ class Levels:
     steps: int | None = None
     error: float = 0.0
 
-    takes = (Sample,)
-    of = "tree"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        check_link(as_link(self.link))
-
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        leaves, link = leaves_of(data), as_link(self.link)
+    def _descend(
+        self,
+        link: AbstractLink,
+        data: Sample,
+        leaves: Int[np.ndarray, "runs k"],
+        keys: jax.Array,
+        trace: int | None,
+    ) -> Descended:
         eta = level_step(data.n, data.k, link, data.samples) if self.eta is None else self.eta
         parts = _Parts(
             data.n,
@@ -85,26 +84,18 @@ class Levels:
             np.bool_(self.rounding),
         )
         states = jax.tree.map(np.asarray, _learn_levels(link, numbers, leaves, keys, parts))
-        kept = None
-        if trace is not None:
-            steps = np.arange(0, parts.steps + 1, trace)
-            kept = {"step": steps, "risk": states.loss[:, steps], "scores": states.scores[:, steps]}
-        return judged_chains(
-            states.scores[:, -1],
-            data,
-            keys,
-            link=link,
-            mask="level",
-            needs_pairs=True,
-            stats=_level_stats(states),
-            trace=kept,
+        end = states.scores[:, -1]
+        if trace is None:
+            return Descended(end, _level_stats(states), {})
+        steps = np.arange(0, parts.steps + 1, trace)
+        return Descended(
+            end,
+            _level_stats(states),
+            {"step": steps, "risk": states.loss[:, steps], "scores": states.scores[:, steps]},
         )
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ChainModel:
-        return ChainModel(numbers, target.n, self.link, "level")
 
-
-def level_step(n: int, k: int, link: Any = "cos", samples: int | None = None) -> float:
+def level_step(n: int, k: int, link: LinkPart = "cos", samples: int | None = None) -> float:
     """A step size whose scores, on every level, keep as far from half-integers as possible.
 
     Scores are η times the exact signal of each level; distances are measured against the noise of
@@ -116,7 +107,7 @@ def level_step(n: int, k: int, link: Any = "cos", samples: int | None = None) ->
     candidates = np.linspace(floor + 3, floor + 8, 2001) / signals[-1]
     scores = candidates[:, None] * signals[None, :]
     distance = 0.5 - np.abs(scores - np.round(scores))
-    noise: Any = 1.0
+    noise: np.ndarray | float = 1.0
     if samples is not None:
         noise = 0.03 + scores * np.sqrt(2 * np.asarray(ends[:-1]) / samples)
     return float(candidates[(distance / noise).min(axis=1).argmax()])
@@ -135,12 +126,12 @@ class _Parts(NamedTuple):
 class _Numbers(NamedTuple):
     """What may change without compiling again; samples: rows."""
 
-    eta: Any
-    epsilon: Any
-    error: Any
-    samples: Any
-    filtering: Any
-    rounding: Any
+    eta: np.float32
+    epsilon: np.float32
+    error: np.float32
+    samples: np.int32
+    filtering: np.bool_
+    rounding: np.bool_
 
 
 class _State(NamedTuple):
@@ -149,10 +140,10 @@ class _State(NamedTuple):
     Stacked over steps with the end as the last entry.
     """
 
-    scores: Any
-    solved: Any
-    loss: Any
-    passes: Any
+    scores: Float[Array, "... tokens nodes"]
+    solved: Float[Array, "... levels"]
+    loss: Float[Array, "..."]
+    passes: Float[Array, "... levels"]
 
 
 def _level_stats(states: _State) -> dict[str, np.ndarray]:
@@ -169,38 +160,42 @@ def _level_stats(states: _State) -> dict[str, np.ndarray]:
 
 @eqx.filter_jit
 def _learn_levels(
-    link: AbstractLink, numbers: _Numbers, leaves: Any, keys: Any, parts: _Parts
+    link: AbstractLink, numbers: _Numbers, leaves: AnyArray, keys: Array, parts: _Parts
 ) -> _State:
-    return over_runs(partial(_one_run, link, numbers, parts), leaves, keys)
+    return _State(*over_runs(partial(_one_run, link, numbers, parts), leaves, keys))
 
 
-def _one_run(link: AbstractLink, numbers: _Numbers, parts: _Parts, leaves: Any, key: Any) -> _State:
+def _one_run(
+    link: AbstractLink, numbers: _Numbers, parts: _Parts, leaves: Array, key: Array
+) -> _State:
     data_key, hint_key = jax.random.fold_in(key, 1), jax.random.fold_in(key, 3)
     hints = draw_signs(hint_key, parts.strings, parts.n)
     k = leaves.shape[0]
     rows = Stream(leaves, data_key, numbers.samples, parts.size)
 
-    def state(scores: Any, route: str) -> tuple[_State, Any]:
+    def state(scores: Array, route: str) -> tuple[_State, Array]:
         model = ChainModel(scores, parts.n, link, "level")
         passes = jnp.where(numbers.filtering, filter_levels(model, hints, numbers.epsilon), 1)
         loss, gradient = loss_and_gradient(model, passes, rows, route)
         return _State(scores, levels_solved(scores, leaves), loss, passes), gradient
 
-    def step(scores: Any, key: Any) -> tuple[Any, _State]:
+    def step(scores: Array, at: Array) -> tuple[Array, _State]:
         before, gradient = state(scores, "full" if parts.full else "open")
-        signs = jax.random.rademacher(key, scores.shape, scores.dtype)
+        signs = jax.random.rademacher(jax.random.fold_in(oracle, at), scores.shape, scores.dtype)
         moved = scores - numbers.eta * (gradient + numbers.error * signs)
         return jnp.where(numbers.rounding, jnp.round(moved), moved), before
 
+    oracle = jax.random.fold_in(key, 4)
     start = jnp.zeros((parts.n + k - 1, k - 1), jnp.float32)
-    oracle_keys = jax.random.split(jax.random.fold_in(key, 4), parts.steps)
-    scores, states = jax.lax.scan(step, start, oracle_keys)
-    end = state(scores, "none")[0]
-    return jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), states, end)
+    way = walk(step, start, steps=parts.steps, every=None)
+    end = state(way.end, "none")[0]
+    return _State(
+        *jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), way.told, end)
+    )
 
 
 def filter_levels(
-    model: ChainModel, hints: Float[Array, "strings n"], epsilon: Any
+    model: ChainModel, hints: Float[Array, "strings n"], epsilon: float | np.float32
 ) -> Float[Array, " levels"]:
     """1 for every level that the filter lets through, 0 for those it silences."""
     tokens, ends = hints, level_ends(model.n, model.k)
@@ -217,13 +212,15 @@ def filter_levels(
 class Stream(NamedTuple):
     """Rows drawn again at every pass: leaves of the tree, key, number of rows, rows per batch."""
 
-    leaves: Any
-    key: Any
-    samples: Any
+    leaves: Int[AnyArray, " k"]
+    key: Array
+    samples: int | np.int32
     size: int
 
 
-def loss_and_gradient(model: ChainModel, passes: Any, rows: Stream, route: str) -> tuple[Any, Any]:
+def loss_and_gradient(
+    model: ChainModel, passes: Float[AnyArray, " levels"], rows: Stream, route: str
+) -> tuple[Float[Array, ""], Float[Array, "tokens nodes"]]:
     """(1/2N)Σ_m‖x̂_m - x_m‖² of the generated chain, and its gradient in W.
 
     passes: a factor per level. route: "full" differentiates the whole chain, "open" is the closed
@@ -231,11 +228,11 @@ def loss_and_gradient(model: ChainModel, passes: Any, rows: Stream, route: str) 
     """
     n, weight = model.n, 1 / jnp.asarray(rows.samples, jnp.float32)
 
-    def loss_of(scores: Any, tokens: Any, kept: Any) -> Any:
+    def loss_of(scores: Array, tokens: Array, kept: Array) -> Array:
         made = model.with_parameters(scores).generate(tokens[:, :n], passes)
         return jnp.sum(jnp.where(kept[:, None], (made[:, n:] - tokens[:, n:]) ** 2, 0)) / 2
 
-    def add(index: Any, carry: Any) -> Any:
+    def add(index: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         tokens = draw_tokens(jax.random.fold_in(rows.key, index), rows.leaves, n, rows.size)
         kept = index * rows.size + jnp.arange(rows.size) < rows.samples
         if route == "full":
@@ -243,14 +240,21 @@ def loss_and_gradient(model: ChainModel, passes: Any, rows: Stream, route: str) 
         elif route == "open":
             loss, gradient = _open_level(model, passes, tokens, kept)
         else:
-            return carry[0] + weight * loss_of(model.scores, tokens, kept), carry[1]
+            return carry[0] + weight * loss_of(jnp.asarray(model.scores), tokens, kept), carry[1]
         return carry[0] + weight * loss, carry[1] + weight * gradient
 
     start = (jnp.zeros((), jnp.float32), jnp.zeros_like(model.scores))
-    return jax.lax.fori_loop(0, (rows.samples + rows.size - 1) // rows.size, add, start)
+    batches = (rows.samples + rows.size - 1) // rows.size
+    loss, gradient = jax.lax.fori_loop(0, batches, add, start)
+    return loss, gradient
 
 
-def _open_level(model: ChainModel, passes: Any, tokens: Any, kept: Any) -> tuple[Any, Any]:
+def _open_level(
+    model: ChainModel,
+    passes: Float[AnyArray, " levels"],
+    tokens: Float[Array, "rows tokens"],
+    kept: Bool[Array, " rows"],
+) -> tuple[Float[Array, ""], Float[Array, "tokens nodes"]]:
     """Loss, and the closed-form gradient of the lowest level without any weight yet.
 
     <r_m, x̂_j - ẑ_m>/d_l with r_m = (φ(ẑ_m) - x_m)φ'(ẑ_m): uniform attention over d_l tokens.

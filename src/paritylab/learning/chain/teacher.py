@@ -1,26 +1,28 @@
 """The chain of thought learned in one step: teacher forcing as a streamed matrix product."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
 from paritylab.learning.chain.chain_accuracy import (
     answers,
     draw_tokens,
-    judged_chains,
-    leaves_of,
     over_runs,
     pairs_found,
 )
-from paritylab.learning.data import Sample, Target, Unknown
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.contract import register_learner
+from paritylab.learning.data import Sample
+from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel, visible_tokens
-from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.models.links import AbstractLink, as_link
+from paritylab.precision import AnyArray
 from paritylab.problem.sampling import as_key, fold_keys, packed_signs
 from paritylab.problem.tree import ParityTree, level_ends, random_trees
 from paritylab.theory.ks import child_signal, step_error
@@ -29,17 +31,15 @@ from paritylab.theory.ks import child_signal, step_error
 BATCH, PART = 8192, 2048
 
 
-@register("teacher")
+@register_learner("teacher")
 @dataclass(frozen=True, eq=False)
-class TeacherStep:
+class TeacherStep(ChainLearner):
     """Theorem 5: one gradient step from W = 0 on teacher-forced chains, from a sample of trees.
 
     link: φ, a name or one's own. mask: "token" lets a node see every earlier token, "level" only
     lower levels. eta: η, the `usual_step` for the number of samples if None.
 
-    A run recovers its tree if at every inner node the two children outscore every other token the
-    node sees. It is solved if it has recovered the tree, its generated root has the right sign on
-    every one of 10,000 fresh inputs (all inputs up to n = 16) and ½ mean (ŷ - y)² is below 0.01.
+    A solved run has recovered its tree too.
 
     >>> from paritylab.learning import learn
     >>> from paritylab.problem import random_trees
@@ -47,19 +47,18 @@ class TeacherStep:
     True
     """
 
-    link: Any = "cos"
+    link: LinkPart = "cos"
     mask: str = "token"
     eta: float | None = None
 
-    takes = (Sample,)
-    of = "tree"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        check_link(as_link(self.link))
-
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        leaves, link = leaves_of(data), as_link(self.link)
+    def _descend(
+        self,
+        link: AbstractLink,
+        data: Sample,
+        leaves: Int[np.ndarray, "runs k"],
+        keys: jax.Array,
+        trace: int | None,
+    ) -> Descended:
         eta = self.eta
         if eta is None:
             eta = usual_step(data.n, data.k, link, data.samples, self.mask)
@@ -67,16 +66,14 @@ class TeacherStep:
         counts = np.int32(data.samples)
         found = _steps(link, np.float32(eta), counts, leaves, keys, stream, trace is not None)
         scores, losses = jax.tree.map(np.asarray, found)
-        kept = None
-        if trace is not None:
-            both = np.stack([np.zeros_like(scores), scores], axis=1)
-            kept = {"step": np.arange(2), "risk": np.stack(losses, axis=1), "scores": both}
-        return judged_chains(
-            scores, data, keys, link=link, mask=self.mask, needs_pairs=True, trace=kept
+        if trace is None:
+            return Descended(scores, {}, {})
+        both = np.stack([np.zeros_like(scores), scores], axis=1)
+        return Descended(
+            scores,
+            {},
+            {"step": np.arange(2), "risk": np.stack(losses, axis=1), "scores": both},
         )
-
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ChainModel:
-        return ChainModel(numbers, target.n, self.link, self.mask)
 
 
 class _Stream(NamedTuple):
@@ -95,10 +92,10 @@ def batch_size(samples: int, most: int = BATCH) -> int:
 
 def teacher_gradient(
     tree: ParityTree,
-    key: Any,
+    key: int | Array,
     samples: int,
     *,
-    link: Any = "cos",
+    link: LinkPart = "cos",
     mask: str = "token",
     batch: int = BATCH,
 ) -> Float[Array, "tokens nodes"]:
@@ -115,23 +112,25 @@ def teacher_gradient(
 
 
 @eqx.filter_jit
-def _one_gradient(link: AbstractLink, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
+def _one_gradient(
+    link: AbstractLink, samples: np.int32, leaves: AnyArray, key: Array, stream: _Stream
+) -> Float[Array, "tokens nodes"]:
     return _streamed_gradient(link, samples, leaves, key, stream)
 
 
 @eqx.filter_jit
 def _steps(
     link: AbstractLink,
-    eta: Any,
-    samples: Any,
-    leaves: Any,
-    keys: Any,
+    eta: np.float32,
+    samples: np.int32,
+    leaves: Int[AnyArray, "runs k"],
+    keys: Array,
     stream: _Stream,
     traced: bool,
-) -> Any:
+) -> PyTree:
     """Scores of every run after its step, and its loss before and after if traced."""
 
-    def one(leaves: Any, key: Any) -> Any:
+    def one(leaves: Array, key: Array) -> tuple[Array, tuple[Array, ...]]:
         data_key = jax.random.fold_in(key, 1)
         scores = -eta * _streamed_gradient(link, samples, leaves, data_key, stream)
         if not traced:
@@ -145,22 +144,31 @@ def _steps(
     return over_runs(one, leaves, keys)
 
 
-def _streamed(add: Any, zero: Any, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
+def _streamed(
+    add: Callable[["Columns", Bool[Array, " rows"]], Array],
+    zero: Array,
+    samples: Array | np.int32,
+    leaves: Int[AnyArray, " k"],
+    key: Array,
+    stream: _Stream,
+) -> Array:
     """Mean over rows of what add(columns, kept) sums over a batch; kept: rows that count."""
 
-    def batch(index: Any, total: Any) -> Any:
+    def batch(index: Array, total: Array) -> Array:
         packed = packed_signs(jax.random.fold_in(key, index), stream.size, stream.n)
         parts = packed.reshape(-1, _part(stream.size), packed.shape[1])
-        return jax.lax.scan(part, (total, index * stream.size), parts)[0][0]
+        (added, _), _ = jax.lax.scan(part, (total, index * stream.size), parts)
+        return added
 
-    def part(carried: Any, packed: Any) -> Any:
+    def part(carried: tuple[Array, Array], packed: Array) -> tuple[tuple[Array, Array], None]:
         (total, first), rows = carried, packed.shape[0]
         columns = as_columns(packed, leaves, stream.n)
         kept = first + jnp.arange(rows) < samples
         return (total + add(columns, kept), first + rows), None
 
     batches = (samples + stream.size - 1) // stream.size
-    return jax.lax.fori_loop(0, batches, batch, zero) / samples
+    total: Array = jax.lax.fori_loop(0, batches, batch, zero)
+    return total / samples
 
 
 def _part(size: int) -> int:
@@ -170,20 +178,26 @@ def _part(size: int) -> int:
 
 
 def _streamed_gradient(
-    link: AbstractLink, samples: Any, leaves: Any, key: Any, stream: _Stream
-) -> Any:
-    def add(columns: Columns, kept: Any) -> Any:
+    link: AbstractLink,
+    samples: Array | np.int32,
+    leaves: Int[AnyArray, " k"],
+    key: Array,
+    stream: _Stream,
+) -> Float[Array, "tokens nodes"]:
+    def add(columns: Columns, kept: Array) -> Array:
         return _column_gradient(columns, link, stream.mask, kept)
 
     zero = jnp.zeros((stream.n + stream.k - 1, stream.k - 1), jnp.float32)
     return _streamed(add, zero, samples, leaves, key, stream)
 
 
-def _forced_loss(model: ChainModel, samples: Any, leaves: Any, key: Any, stream: _Stream) -> Any:
+def _forced_loss(
+    model: ChainModel, samples: np.int32, leaves: Array, key: Array, stream: _Stream
+) -> Float[Array, ""]:
     """(1/2N) Σ_m ‖φ(ẑ_m) - x_m‖² on the rows of the stream, true tokens as input."""
     attention = model.attention().T
 
-    def add(columns: Columns, kept: Any) -> Any:
+    def add(columns: Columns, kept: Array) -> Array:
         inputs, inner = columns
         means = attention[:, : stream.n] @ inputs + attention[:, stream.n :] @ inner
         errors = model.link(means) - inner
@@ -199,10 +213,10 @@ class Columns(NamedTuple):
     inner: Float[Array, "nodes rows"]
 
 
-def as_columns(packed: Any, leaves: Any, n: int) -> Columns:
+def as_columns(packed: UInt8[Array, "rows bytes"], leaves: Int[AnyArray, " k"], n: int) -> Columns:
     """The tokens of rows whose input signs are packed bits."""
 
-    def signs(byte: Any) -> Any:
+    def signs(byte: Array) -> Array:
         bits = (byte[None, :] >> jnp.arange(7, -1, -1, dtype=jnp.uint8)[:, None]) & 1
         return 1 - 2 * bits.astype(jnp.float32)
 
@@ -222,7 +236,9 @@ def batch_gradient(
     return _column_gradient(columns, link, mask)
 
 
-def _column_gradient(columns: Columns, link: AbstractLink, mask: str, kept: Any = None) -> Any:
+def _column_gradient(
+    columns: Columns, link: AbstractLink, mask: str, kept: Bool[Array, " rows"] | None = None
+) -> Float[Array, "tokens nodes"]:
     """`batch_gradient` of transposed rows; kept: rows that count."""
     inputs, inner = columns
     visible = visible_tokens(len(inputs), len(inner) + 1, mask)
@@ -232,7 +248,7 @@ def _column_gradient(columns: Columns, link: AbstractLink, mask: str, kept: Any 
     if kept is not None:
         residual = jnp.where(kept[None, :], residual, 0)
 
-    def product(tokens: Any) -> Any:
+    def product(tokens: Array) -> Array:
         over_rows = (((1,), (1,)), ((), ()))
         highest = jax.lax.Precision.HIGHEST
         return jax.lax.dot_general(tokens, residual, over_rows, precision=highest)
@@ -245,14 +261,15 @@ def _seen_sums(columns: Columns, mask: str) -> Float[Array, "nodes rows"]:
     """Sum of all tokens that every node sees."""
     inputs, inner = columns
 
-    def one_by_one(start: Any, inner: Any) -> Any:
-        return jax.lax.scan(lambda total, own: (total + own, total), start, inner)[1]
+    def one_by_one(start: Array, inner: Array) -> Array:
+        sums: Array = jax.lax.scan(lambda total, own: (total + own, total), start, inner)[1]
+        return sums
 
-    def at_once(start: Any, inner: Any) -> Any:
+    def at_once(start: Array, inner: Array) -> Array:
         return start[None, :] + jnp.cumsum(inner, axis=0) - inner
 
     start = jnp.sum(inputs, axis=0)
-    before = jax.lax.platform_dependent(start, inner, cpu=one_by_one, default=at_once)
+    before: Array = jax.lax.platform_dependent(start, inner, cpu=one_by_one, default=at_once)
     if mask == "token":
         return before
     ends = np.asarray(level_ends(0, len(inner) + 1))
@@ -260,7 +277,7 @@ def _seen_sums(columns: Columns, mask: str) -> Float[Array, "nodes rows"]:
 
 
 def usual_step(
-    n: int, k: int, link: Any = "cos", samples: int | None = None, mask: str = "token"
+    n: int, k: int, link: LinkPart = "cos", samples: int | None = None, mask: str = "token"
 ) -> float:
     """η for N samples: the one whose step is predicted to go wrong least (`theory.ks.step_error`).
 
@@ -291,10 +308,10 @@ class ChainCurve(NamedTuple):
 def chain_curve(
     n: int,
     k: int,
-    samples: Any,
+    samples: Sequence[int] | np.ndarray,
     *,
     runs: int,
-    link: Any = "cos",
+    link: LinkPart = "cos",
     seed: int = 0,
     inputs: int = 2000,
 ) -> ChainCurve:
@@ -319,19 +336,19 @@ def chain_curve(
 @eqx.filter_jit
 def _curves(
     link: AbstractLink,
-    etas: Any,
-    grid: Any,
-    leaves: Any,
-    keys: Any,
+    etas: Float[AnyArray, " sizes"],
+    grid: Int[AnyArray, " sizes"],
+    leaves: Int[AnyArray, "runs k"],
+    keys: Array,
     stream: _Stream,
     inputs: int,
-) -> Any:
-    def one(leaves: Any, key: Any) -> Any:
-        def right(scores: Any) -> Any:
+) -> PyTree:
+    def one(leaves: Array, key: Array) -> PyTree:
+        def right(scores: Array) -> Array:
             tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, stream.n, inputs)
             return answers(ChainModel(scores, stream.n, link), tokens).wrong == 0
 
-        def longer(total: Any, at: Any) -> Any:
+        def longer(total: Array, at: Array) -> tuple[Array, tuple[Array, Array]]:
             more = grid[at] - jnp.where(at > 0, grid[at - 1], 0)
             rows = jax.random.fold_in(key, 2 + at)
             total = total + more * _streamed_gradient(link, more, leaves, rows, stream)

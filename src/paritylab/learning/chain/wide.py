@@ -7,12 +7,11 @@ Nodes come in blocks of columns that see only the tokens before them. One empty 
 makes their number k: odd sizes would leave the fast path of the product.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -20,10 +19,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.files import write_atomically
 from paritylab.learning.chain.chain_accuracy import tree_children
+from paritylab.learning.chain.wide_sums import (
+    LARGEST,
+    Sums,
+    Wide,
+    no_sums,
+    resume_sums,
+    save_sums,
+    total_of,
+    with_room,
+)
+from paritylab.learning.parts import LinkPart
 from paritylab.models.links import AbstractLink, as_link
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem.sampling import as_key
 from paritylab.problem.tree import ParityTree
 
@@ -35,26 +44,8 @@ ROWS = 32768
 REACH = 5.5
 #: Terms of one stage of a running sum: eight signs add up within a byte.
 _STAGE = 8
-_LARGEST = 2**31 - 1
-#: What the low part of a sum in two numbers holds.
-_LOW = 2**16
 #: Rows between two looks at how large the sums may be by now.
 _BETWEEN_CHECKS = 2**22
-
-
-class Wide(NamedTuple):
-    """What compiled code is specialised on; rows: of a batch."""
-
-    n: int
-    k: int
-    columns: int
-    rows: int
-
-    @property
-    def blocks(self) -> list[tuple[int, int]]:
-        """First and last (exclusive) node of every block; node k - 1 is empty."""
-        starts = range(0, self.k, self.columns)
-        return [(start, min(start + self.columns, self.k)) for start in starts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +96,7 @@ class WideChain:
         ]
         return float(np.mean(np.concatenate(found)))
 
-    def accuracy(self, eta: float, key: Any, rows: int = 1024) -> tuple[float, float]:
+    def accuracy(self, eta: float, key: int | Array, rows: int = 1024) -> tuple[float, float]:
         """Share of fresh inputs whose generated root has the right sign; largest error."""
         shape = self.shape._replace(rows=rows)
         leaves = np.asarray(self.tree.leaves, np.int32)
@@ -120,13 +111,13 @@ class WideChain:
 
 def wide_step(
     tree: ParityTree,
-    key: Any,
+    key: int | Array,
     samples: int,
     *,
-    link: Any = "cos",
+    link: LinkPart = "cos",
     columns: int = COLUMNS,
     rows: int = ROWS,
-    devices: Sequence[Any] | None = None,
+    devices: Sequence[jax.Device] | None = None,
     checkpoint: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> WideChain:
@@ -148,9 +139,9 @@ def wide_step(
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
     devices = jax.devices()[:1] if devices is None else devices
-    state, first = _start(shape, checkpoint), 0
+    state, first = no_sums(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
-        state, first = _resume(checkpoint, shape, samples)
+        state, first = resume_sums(checkpoint, shape, samples)
     work = [
         (place, _Task(shape, tuple(range(number, len(shape.blocks), len(devices)))))
         for number, place in enumerate(devices[: len(shape.blocks)])
@@ -158,44 +149,24 @@ def wide_step(
     for place, task in work:
         for number in task.numbers:
             state[number] = jax.device_put(state[number], place)
-    held = {place: jax.device_put((leaves, units, as_key(key)), place) for place, _ in work}
+    held = {
+        place: _Given(rule, task, *jax.device_put((leaves, units, as_key(key)), place))
+        for place, task in work
+    }
     batches, interval = -(-samples // rows), max(1, _BETWEEN_CHECKS // rows)
     for batch in range(first, batches):
-        when = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
+        counts = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
         for place, task in work:
-            given = (rule, task, *held[place], jax.device_put(when, place))
-            added = _one_batch(given, [state[number] for number in task.numbers])
+            when = jax.device_put(counts, place)
+            added = _one_batch((held[place], when), [state[number] for number in task.numbers])
             for number, sums in zip(task.numbers, added, strict=True):
                 state[number] = sums
         if (batch + 1) % interval == 0:
-            state = _with_room(state, 127 * rows * interval)
+            state = with_room(state, 127 * rows * interval)
         progress(batch + 1, batches)
         if checkpoint is not None and (batch + 1) % max(1, batches // 10) == 0:
-            _save(checkpoint, state, shape, samples, batch + 1)
-    return WideChain(tree, rule, shape, tuple(_total(each) for each in state), scale, samples)
-
-
-class _Sums(NamedTuple):
-    """The sums of a block: products + 2^16·high, high only once int32 got too small.
-
-    sizes: Σ|R| per node since then, which bounds every product.
-    """
-
-    products: Int[Array, "tokens nodes"]
-    sizes: Float[Array, " nodes"]
-    high: Int[Array, "tokens nodes"] | None = None
-
-
-def _start(shape: Wide, checkpoint: Path | None) -> list[_Sums]:
-    if checkpoint is not None:
-        checkpoint.mkdir(parents=True, exist_ok=True)
-    return [
-        _Sums(
-            jnp.zeros((shape.n + end, end - start), jnp.int32),
-            jnp.zeros(end - start, jnp.float32),
-        )
-        for start, end in shape.blocks
-    ]
+            save_sums(checkpoint, state, shape, samples, batch + 1)
+    return WideChain(tree, rule, shape, tuple(total_of(each) for each in state), scale, samples)
 
 
 class _Task(NamedTuple):
@@ -205,36 +176,61 @@ class _Task(NamedTuple):
     numbers: tuple[int, ...]
 
 
+class _Given(NamedTuple):
+    """What every batch on a device needs besides the sums."""
+
+    link: AbstractLink
+    task: _Task
+    leaves: Int[Array, " k"]
+    scale: Float[Array, " nodes"]
+    key: Array
+
+
 @eqx.filter_jit(donate="all-except-first")
-def _one_batch(given: tuple[Any, ...], sums: list[_Sums]) -> list[_Sums]:
-    """The sums of a device's blocks with one batch more, in the memory of the old ones."""
-    link, task, leaves, scale, key, (batch, kept) = given
+def _one_batch(given: tuple[_Given, Int[Array, "2"]], sums: list[Sums]) -> list[Sums]:
+    """The sums of a device's blocks with one batch more, in the memory of the old ones.
+
+    given: what every batch needs; the batch's number and how many of its rows count.
+    """
+    (link, task, leaves, scale, key), (batch, kept) = given
     shape = task.shape
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
-    before: Any = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
-    added: list[_Sums] = []
+    before = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
+    added: list[Sums] = []
     for number, (start, end) in enumerate(shape.blocks[: max(task.numbers) + 1]):
         own = tokens[shape.n + start : shape.n + end]
         if number in task.numbers:
             whole = _residual(link, own, before, scale[start:end], shape.n + start, kept)
             added.append(_add(sums[len(added)], tokens[: shape.n + end], whole))
-        before += jnp.sum(own, axis=0, dtype=jnp.int32)
+        before = before + jnp.sum(own, axis=0, dtype=jnp.int32)
     return added
 
 
-def _residual(link: Any, own: Any, before: Any, scale: Any, first: int, kept: Any) -> Any:
+def _residual(
+    link: AbstractLink,
+    own: Int[Array, "nodes rows"],
+    before: Int[Array, " rows"],
+    scale: Float[Array, " nodes"],
+    first: int,
+    kept: Int[Array, ""],
+) -> Int[Array, "nodes rows"]:
     """R of a block in bytes; zero in the rows beyond those kept."""
     seen = jnp.arange(first, first + own.shape[0], dtype=jnp.float32)
     z = (before[None, :] + running_sums(own)).astype(jnp.float32) / seen[:, None]
     residual = (link(z) - own) * link.slope(z) / scale[:, None]
     residual = jnp.where(jnp.arange(own.shape[1])[None, :] < kept, residual, 0)
     whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
-    return jax.lax.optimization_barrier(whole)  # read twice: compute it once
+    return _computed_once(whole)  # it is read twice
 
 
-def _add(sums: _Sums, tokens: Any, whole: Any) -> _Sums:
+def _computed_once(array: Array) -> Array:
+    kept: Array = jax.lax.optimization_barrier(array)  # type: ignore[no-untyped-call]
+    return kept
+
+
+def _add(sums: Sums, tokens: Array, whole: Array) -> Sums:
     sizes = sums.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
-    return _Sums(sums.products + whole_product(tokens, whole), sizes, sums.high)
+    return Sums(sums.products + whole_product(tokens, whole), sizes, sums.high)
 
 
 def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes"]:
@@ -248,20 +244,21 @@ def residual_scale(link: AbstractLink, shape: Wide) -> Float[np.ndarray, " nodes
     with float64():
         value, slope = np.asarray(link(jnp.asarray(z))), np.asarray(link.slope(jnp.asarray(z)))
     square = (value**2 + 1) * slope**2
-    return (REACH / 127 * np.sqrt(square @ weights / weights.sum())).astype(np.float32)
+    spread = np.sqrt(square @ weights / weights.sum())
+    return np.asarray(REACH / 127 * spread, dtype=np.float32)
 
 
 @partial(jax.jit, static_argnames="shape")
-def draw_columns(key: Any, leaves: Any, shape: Wide) -> Int[Array, "tokens rows"]:
+def draw_columns(key: Array, leaves: Int[AnyArray, " k"], shape: Wide) -> Int[Array, "tokens rows"]:
     """Random input signs and the true tokens of their chain, one column per row, as int8."""
     words = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
-    words = jax.lax.optimization_barrier(words)
+    words = _computed_once(words)
     parts, below = [words], words[leaves]
     while below.shape[0] > 1:
         below = below[0::2] ^ below[1::2]  # a product of signs, 32 rows at a time
         parts.append(below)
     # Kept as words: fused with the unpacking, every sign would draw its word anew.
-    packed = jax.lax.optimization_barrier(jnp.concatenate([*parts, jnp.zeros_like(below)]))
+    packed = _computed_once(jnp.concatenate([*parts, jnp.zeros_like(below)]))
     bits = (packed[:, None, :] >> jnp.arange(32, dtype=jnp.uint32)[None, :, None]) & 1
     return (1 - 2 * bits.astype(jnp.int8)).reshape(packed.shape[0], -1)[:, : shape.rows]
 
@@ -272,106 +269,60 @@ def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
     padded = jnp.pad(own, ((0, -nodes % _STAGE), (0, 0))).reshape(-1, _STAGE, rows)
     window, reach = (1, _STAGE, 1), ((0, 0), (_STAGE - 1, 0), (0, 0))
     zero = np.zeros((), own.dtype)
-    upto = jax.lax.reduce_window(padded, zero, jax.lax.add, window, (1, 1, 1), reach)
+    upto: Array = jax.lax.reduce_window(padded, zero, jax.lax.add, window, (1, 1, 1), reach)
     inner = (upto - padded).astype(jnp.int32)
     if nodes > _STAGE:
         inner += running_sums(jnp.sum(padded, axis=1, dtype=jnp.int32))[:, None, :]
     return inner.reshape(-1, rows)[:nodes]
 
 
-def whole_product(left: Any, right: Any) -> Int[Array, "a b"]:
+def whole_product(left: Int[Array, "a rows"], right: Int[Array, "b rows"]) -> Int[Array, "a b"]:
     """left·rightᵀ of int8 arrays in whole numbers: int8 units, or float32 where it is faster.
 
     On a CPU float32 is exact too: a batch of 2^17 rows stays below 2^24.
     """
     over_rows = (((1,), (1,)), ((), ()))
 
-    def in_floats(left: Any, right: Any) -> Any:
+    def in_floats(left: Array, right: Array) -> Array:
         floats = (left.astype(jnp.float32), right.astype(jnp.float32))
         return jax.lax.dot_general(*floats, over_rows).astype(jnp.int32)
 
-    def in_bytes(left: Any, right: Any) -> Any:
+    def in_bytes(left: Array, right: Array) -> Array:
         return jax.lax.dot_general(left, right, over_rows, preferred_element_type=jnp.int32)
 
-    return jax.lax.platform_dependent(left, right, cpu=in_floats, default=in_bytes)
-
-
-def _with_room(state: list[_Sums], coming: int) -> list[_Sums]:
-    """The same sums, moved to two numbers each where what is coming could overflow one."""
-    largest = max(float(each.sizes.max()) for each in state)
-    return [_flushed(each) for each in state] if largest + coming > _LARGEST else state
-
-
-@eqx.filter_jit(donate="all")
-def _flushed(sums: _Sums) -> _Sums:
-    above = sums.products // _LOW
-    high = above if sums.high is None else sums.high + above
-    return _Sums(sums.products - above * _LOW, jnp.full_like(sums.sizes, _LOW), high)
-
-
-def _total(sums: _Sums) -> Array:
-    """Whole numbers, or float32 where they outgrew int32."""
-    if sums.high is None:
-        return sums.products
-    return sums.high.astype(jnp.float32) * _LOW + sums.products
+    product: Array = jax.lax.platform_dependent(left, right, cpu=in_floats, default=in_bytes)
+    return product
 
 
 @eqx.filter_jit
-def _found(products: Any, children: Any, first: int) -> Any:
+def _found(
+    products: Int[Array, "tokens nodes"], children: Int[AnyArray, "own 2"], first: int
+) -> Array:
     """Per node of a block whether both children lie below every other product it sees."""
     products = products[:, : children.shape[0]]
     nodes = jnp.arange(products.shape[1])
     visible = jnp.arange(products.shape[0])[:, None] < (first + nodes)[None, :]
     pair = products[children.T, nodes[None, :]]
-    others = jnp.where(visible, products, _LARGEST).at[children.T, nodes[None, :]].set(_LARGEST)
+    others = jnp.where(visible, products, LARGEST).at[children.T, nodes[None, :]].set(LARGEST)
     return jnp.max(pair, axis=0) < jnp.min(others, axis=0)
 
 
 @eqx.filter_jit
-def _generate(link: AbstractLink, tokens: Any, products: Any, units: Any, first: int) -> Any:
+def _generate(
+    link: AbstractLink,
+    tokens: Float[Array, "tokens rows"],
+    products: Array,
+    units: Float[AnyArray, " nodes"],
+    first: int,
+) -> Float[Array, "tokens rows"]:
     """Write the tokens of a block one by one: each attends to what is there already."""
-    places = jnp.arange(products.shape[0])
+    places, unit = jnp.arange(products.shape[0]), jnp.asarray(units)
 
-    def write(node: Any, tokens: Any) -> Any:
-        scores = jnp.where(places < first + node, products[:, node] * units[node], -jnp.inf)
+    def write(node: Array, tokens: Array) -> Array:
+        scores = jnp.where(places < first + node, products[:, node] * unit[node], -jnp.inf)
         value = link(jax.nn.softmax(scores) @ tokens[: products.shape[0]])
         return tokens.at[first + node].set(value)
 
     with jax.default_matmul_precision("highest"):
-        return jax.lax.fori_loop(0, units.shape[0], write, tokens)
-
-
-def _save(folder: Path, state: list[_Sums], shape: Wide, samples: int, batch: int) -> None:
-    """The sums after so many batches; the old ones stay until the new ones are complete."""
-    for number, sums in enumerate(state):
-        for name, values in sums._asdict().items():
-            if values is None:
-                continue
-            np.save(folder / f"{batch}-{number}-{name}.npy", np.asarray(values))
-    facts = {"shape": list(shape), "samples": samples, "batch": batch}
-    write_atomically(folder / "at.json", json.dumps(facts))
-    for old in folder.glob("*.npy"):
-        if not old.name.startswith(f"{batch}-"):
-            old.unlink()
-
-
-def _resume(folder: Path, shape: Wide, samples: int) -> tuple[list[_Sums], int]:
-    try:
-        facts = json.loads((folder / "at.json").read_text())
-        batch = int(facts["batch"])
-        if facts["shape"] != list(shape) or facts["samples"] != samples:
-            raise ValueError(f"it is of another step: {facts}")
-        files = {each.name: each for each in folder.glob(f"{batch}-*.npy")}
-        state = [
-            _Sums(
-                **{
-                    name: np.load(files[f"{batch}-{number}-{name}.npy"])
-                    for name in _Sums._fields
-                    if name != "high" or f"{batch}-{number}-high.npy" in files
-                }
-            )
-            for number in range(len(shape.blocks))
-        ]
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"cannot go on from {folder}: {error}") from None
-    return state, batch
+        written: Array = jax.lax.fori_loop(0, units.shape[0], write, tokens)
+        return written

@@ -1,40 +1,36 @@
-"""Frozen attention: a net trained on top of it, and the best head of any kind on top of it."""
+"""Frozen attention: a net trained on top of it, and the best function of any kind on top of it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
+from numpy.typing import ArrayLike
 
+from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
     Schedule,
     as_optimiser,
     descend_from,
-    judged_networks,
     traced,
 )
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.own_model import judged_networks
+from paritylab.learning.parts import OptimiserPart
 from paritylab.models import (
-    Circle,
     FeedForward,
     FrozenHeads,
     FullFormAttention,
-    interpolating_network,
 )
 from paritylab.models.feedforward import input_edges
-from paritylab.precision import float64
-from paritylab.problem import Parity, all_bits, as_loss
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import all_bits, as_loss
 from paritylab.problem.sampling import each_key
-from paritylab.theory import hg1
 
 
-@register("frozen")
+@register_learner("frozen")
 @dataclass(frozen=True, eq=False)
 class FrozenAttention:
     """Random heads that never train, and an FFNN-1 of `width` neurons trained on their output.
@@ -51,7 +47,7 @@ class FrozenAttention:
     width: int = 32
     token: bool = False
     tau: float = 0.3
-    optimiser: Any = "adam"
+    optimiser: OptimiserPart = "adam"
     eta: float = 0.02
     steps: int = 2000
 
@@ -61,11 +57,19 @@ class FrozenAttention:
         check_fields(self)
         as_optimiser(self.optimiser, self.eta)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+    def train(
+        self, data: AllInputs | Sample | Fresh | Rows, keys: jax.Array, trace: int | None
+    ) -> Trained:
         schedule = Schedule(self.optimiser, self.steps, trace)
-        options = {name: getattr(self, name) for name in ("heads", "width", "token", "tau")}
         starts = [
-            FrozenHeads.random(jax.random.split(key)[1], data.n, **options)
+            FrozenHeads.random(
+                jax.random.split(key)[1],
+                data.n,
+                heads=self.heads,
+                width=self.width,
+                token=self.token,
+                tau=self.tau,
+            )
             for key in each_key(keys)
         ]
         path = descend_from(
@@ -81,7 +85,7 @@ class FrozenAttention:
         way = traced(path, schedule, **(path.path or {}))
         return judged_networks(self, numbers, data, keys, trace=way, stats=stats)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> FrozenHeads:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> FrozenHeads:
         trained = {name: values for name, values in numbers.items() if name != "heads"}
         network = FeedForward(**trained, edges=input_edges(self.width, 4))
         return FrozenHeads.of(numbers["heads"], network, target.n, self.tau)
@@ -94,11 +98,14 @@ def frozen_features(model: FrozenHeads) -> Float[np.ndarray, "inputs 4"]:
 
 
 @eqx.filter_jit
-def _attended(heads: FullFormAttention, bits: Any) -> Float[Array, "inputs 4"]:
-    return jax.vmap(heads.attended)(bits)
+def _attended(
+    heads: FullFormAttention, bits: Float[AnyArray, "inputs n"]
+) -> Float[Array, "inputs 4"]:
+    made: Array = jax.vmap(heads.attended)(bits)
+    return made
 
 
-def best_possible_risk(features: Any, labels: Any) -> float:
+def best_possible_risk(features: ArrayLike, labels: ArrayLike) -> float:
     """Smallest squared-hinge risk of any function of the features, over equally likely inputs.
 
     features: one row per input; rows that agree to 1e-9 are one group. In a group with shares
@@ -107,13 +114,12 @@ def best_possible_risk(features: Any, labels: Any) -> float:
     >>> best_possible_risk([[0.0], [0.0], [1.0], [1.0]], [1, -1, 1, 1])
     0.5
     """
-    features, labels = np.asarray(features, dtype=float), np.asarray(labels)
-    if features.ndim != 2 or labels.shape != features.shape[:1]:
+    rows, signs = np.asarray(features, dtype=float), np.asarray(labels)
+    if rows.ndim != 2 or signs.shape != rows.shape[:1]:
         raise ValueError(
-            f"expected one row of features per label, got {features.shape} and {labels.shape}"
+            f"expected one row of features per label, got {rows.shape} and {signs.shape}"
         )
-    groups = group_rows(features)
-    return float(group_risks(groups, labels[:, None])[0])
+    return float(group_risks(group_rows(rows), signs[:, None])[0])
 
 
 def group_rows(features: Float[np.ndarray, "inputs d"]) -> Int[np.ndarray, " inputs"]:
@@ -122,8 +128,10 @@ def group_rows(features: Float[np.ndarray, "inputs d"]) -> Int[np.ndarray, " inp
     return np.unique(rounded, axis=0, return_inverse=True)[1].ravel()
 
 
-def group_risks(groups: Int[np.ndarray, " inputs"], labels: Any) -> Float[np.ndarray, " targets"]:
-    """Best risk for many labellings (inputs, targets) of the same grouped inputs."""
+def group_risks(
+    groups: Int[np.ndarray, " inputs"], labels: Float[np.ndarray, "inputs targets"]
+) -> Float[np.ndarray, " targets"]:
+    """Best risk for many labellings of the same grouped inputs."""
     count = np.bincount(groups).astype(float)
     total = np.stack([np.bincount(groups, weights=column) for column in labels.T], axis=1)
     positive = (count[:, None] + total) / 2
@@ -138,169 +146,4 @@ def every_input(n: int) -> Float[np.ndarray, "inputs n"]:
 
 def parity_of(bits: Float[np.ndarray, "inputs n"], subset: Iterable[int]) -> np.ndarray:
     """(-1)^(Σ_{j∈B} x_j) of every row, B the subset."""
-    return 1 - 2 * (bits[:, list(subset)].sum(axis=1) % 2)
-
-
-def hard_features(
-    bits: Float[np.ndarray, "inputs n"],
-    base: Float[np.ndarray, "m n"],
-    slope: Float[np.ndarray, "m #n"],
-    *,
-    average: bool,
-) -> Float[np.ndarray, "inputs d"]:
-    """What hard heads pass on: the token and place they picked, or the mean over tied maxima.
-
-    base, slope: position j scores base_j + slope_j·x_j; among tied maxima the first is picked.
-    average: share the attention among tied maxima.
-    """
-    n, parts = bits.shape[1], []
-    angles = 2 * np.pi * np.arange(n) / n
-    for constant, factor in zip(base, slope, strict=True):
-        scores = constant[None, :] + factor[None, :] * bits
-        tied = scores >= scores.max(axis=1, keepdims=True) - 1e-12
-        share = tied / tied.sum(axis=1, keepdims=True) if average else np.eye(n)[tied.argmax(1)]
-        parts += [(share * bits).sum(axis=1), share @ np.sin(angles), share @ np.cos(angles)]
-    return np.stack(parts, axis=1)
-
-
-class WorstRisk(NamedTuple):
-    """Smallest worst risks met over many fixed attentions.
-
-    any_size: the smallest, over attention, of the largest risk over all sets B. each_size: the
-    same with the largest risk over the sets of one size k, for the k at which it is smallest.
-    """
-
-    any_size: float
-    each_size: float
-
-
-def smallest_worst_risk(n: int, heads: int, *, draws: int, seed: int = 0) -> WorstRisk:
-    """Worst risks of the best head of any kind on what fixed hard heads pass on (Corollary 20).
-
-    Half of the draws add a score of the bit to a score of the position, as the paper does, the
-    others let the bit count differently at every position. Two attentions are tried besides, in
-    which each head prefers a stretch of its own: heads that ignore the bits, and heads that look
-    for a one.
-    """
-    bits, generator = every_input(n), np.random.default_rng(seed)
-    sets = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
-    sizes = np.array([len(s) for s in sets])
-    labels = np.stack([parity_of(bits, s) for s in sets], axis=1)
-    starts = np.arange(heads)[:, None] * n // heads
-    stretch = -((np.arange(n)[None, :] - starts) % n).astype(float)
-    tried = [(stretch, np.zeros((heads, 1))), (stretch, np.full((heads, 1), 2.0 * n))]
-    for draw in range(draws):
-        base = generator.normal(size=(heads, n)) * generator.choice([0.1, 1.0, 5.0])
-        slope = generator.normal(size=(heads, 1 if draw % 2 else n))
-        tried.append((base, slope * generator.choice([0.0, 0.1, 1.0, 5.0])))
-    smallest = np.full(2, np.inf)
-    for base, slope in tried:
-        groups = group_rows(hard_features(bits, base, slope, average=False))
-        risks = group_risks(groups, labels)
-        largest = [risks[sizes == k].max() for k in range(1, n + 1)]
-        smallest = np.minimum(smallest, [max(largest), min(largest)])
-    return WorstRisk(*(float(each) for each in smallest))
-
-
-def risk_with_averaged_ties(n: int) -> float:
-    """Best risk on the full parity of one hard head that likes ones and averages over ties."""
-    bits = every_input(n)
-    features = hard_features(bits, np.zeros((1, n)), np.ones((1, 1)), average=True)
-    return best_possible_risk(features, parity_of(bits, range(n)))
-
-
-def circle_attention(n: int, heads: int, seed: int = 0) -> Float[np.ndarray, " n"]:
-    """Mean attention of heads of unit norm at random angles on the circle, temperature 1.
-
-    The bits do not enter, so Σ_j g_j x_j is what a net on top sees of them.
-    """
-    angles = 2 * np.pi * np.random.default_rng(seed).random(heads)
-    directions = np.stack([np.sin(angles), np.cos(angles)], axis=1)
-    weights = np.exp(directions @ np.asarray(Circle(n).table, dtype=float).T)
-    return np.asarray((weights / weights.sum(axis=1, keepdims=True)).mean(axis=0))
-
-
-class Solvers(NamedTuple):
-    """Interpolating FFNN-1 heads on fixed attention of random heads on the circle.
-
-    n, m: bits and heads. risk: largest risk over the sets B tried. norms_low, norms_high: range of
-    ‖α‖‖β‖ over them. excess: least of Theorem 11's printed bound minus the risk. sets: how many.
-    """
-
-    n: int
-    m: int
-    risk: float
-    norms_low: float
-    norms_high: float
-    excess: float
-    sets: int
-
-
-def solving_heads(
-    n: int, heads: int, sets: Iterable[tuple[int, ...]] | None = None, *, seed: int = 0
-) -> Solvers:
-    """Heads that solve parity on fixed attention, by weights as large as it takes.
-
-    sets: the sets B; the set of all positions if None.
-    """
-    bits, weights = every_input(n), circle_attention(n, heads, seed)
-    predict = eqx.filter_jit(lambda network, sums: jax.vmap(network)(sums))
-    risks, norms = [], []
-    with float64():
-        for subset in [tuple(range(n))] if sets is None else sets:
-            network = interpolating_network(Parity(n, subset), weights)
-            made = np.asarray(predict(network, (bits @ weights)[:, None]))
-            risks.append(float(np.mean(np.maximum(0, 1 - parity_of(bits, subset) * made) ** 2)))
-            norms.append(network.norms())
-    printed = [hg1.fixed_attention_printed(n, heads, each) for each in norms]
-    excess = float(np.min(np.subtract(printed, risks)))
-    return Solvers(n, heads, max(risks), min(norms), max(norms), excess, len(risks))
-
-
-#: Spread of the random starts of `repaired_margin`.
-_SCALES = {"positions": 2.0, "token": 2.0, "alpha": 1.0, "beta": 1.0, "threshold": 0.3}
-_NEURONS = 16
-
-
-def repaired_margin(
-    n: int, heads: int, norms: float
-) -> tuple[Callable[[Any, Any], Float[Array, ""]], Callable[[jax.Array], tuple[Any, float]]]:
-    """Risk minus the repaired bound of Theorem 11, and a draw of what it depends on.
-
-    Heads whose scores come from positions and bits, on top an FFNN-1 scaled to ‖α‖‖β‖ = norms, so
-    that the net cannot escape to zero. B is all positions: the theorem's set is any that contains
-    a neglected position, and this one does whatever the attention. Returns margin(moving, fixed)
-    and draw(key) -> (moving, fixed), as `claims.hunt` takes them.
-    """
-    bits = jnp.asarray(every_input(n), jnp.float32)
-    labels = jnp.asarray(parity_of(every_input(n), range(n)), jnp.float32)
-    bound = hg1.fixed_attention_repaired(n, heads, norms)
-
-    def margin(moving: Any, _: Any) -> Float[Array, ""]:
-        token = moving["token"][:, None, None] * bits[None]
-        gamma = jax.nn.softmax(moving["positions"][:, None, :] + token, axis=2).mean(axis=0)
-        attended = jnp.sum(gamma * bits, axis=1)[:, None]
-        v = jnp.concatenate([attended, 1 - attended, gamma @ jnp.asarray(Circle(n).table)], axis=1)
-        alpha, beta = (moving[each] / jnp.linalg.norm(moving[each]) for each in ("alpha", "beta"))
-        hidden = jax.nn.relu(v @ beta.T + moving["threshold"][None, :])
-        prediction = norms * hidden @ alpha + moving["offset"]
-        return jnp.mean(jnp.maximum(0, 1 - labels * prediction) ** 2) - bound
-
-    shapes: dict[str, tuple[int, ...]] = {
-        "positions": (heads, n),
-        "token": (heads,),
-        "alpha": (_NEURONS,),
-        "beta": (_NEURONS, 4),
-        "threshold": (_NEURONS,),
-        "offset": (),
-    }
-
-    def draw(key: jax.Array) -> tuple[Any, float]:
-        keys = jax.random.split(key, len(shapes))
-        moving = {
-            name: _SCALES.get(name, 0.1) * jax.random.normal(each, shapes[name], jnp.float64)
-            for each, name in zip(keys, shapes, strict=True)
-        }
-        return moving, 0.0
-
-    return margin, draw
+    return np.asarray(1 - 2 * (bits[:, list(subset)].sum(axis=1) % 2))

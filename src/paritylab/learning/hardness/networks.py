@@ -1,33 +1,34 @@
-"""Feed-forward learners: FFNN-1 from random starts, and linear classifiers on random features."""
+"""FFNN-1 from random starts, and what linear functions of random features explain."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PyTree
 
+from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
     Schedule,
     as_optimiser,
     descend_from,
-    judged_networks,
     traced,
 )
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.judging import judging_loss
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.own_model import judged_networks
+from paritylab.learning.parts import OptimiserPart
 from paritylab.models import FeedForward
 from paritylab.models.feedforward import input_edges
+from paritylab.models.protocol import Model
 from paritylab.precision import float64
 from paritylab.problem import Parity, as_loss
 from paritylab.problem.sampling import each_key
 
 
-@register("feedforward")
+@register_learner("feedforward")
 @dataclass(frozen=True, eq=False)
 class FeedForwardNet:
     """FFNN-1 of `width` neurons from random starts, trained on the squared hinge.
@@ -51,7 +52,7 @@ class FeedForwardNet:
     missing: tuple[int, ...] = ()
     inputs: str = "bits"
     batch: int | None = None
-    optimiser: Any = "adam"
+    optimiser: OptimiserPart = "adam"
     eta: float = 0.01
     steps: int = 2000
 
@@ -65,7 +66,9 @@ class FeedForwardNet:
             raise ValueError(f"missing must be a tuple of positions ≥ 0, got {wrong[0]!r} in it")
         object.__setattr__(self, "missing", tuple(self.missing))
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+    def train(
+        self, data: AllInputs | Sample | Fresh | Rows, keys: jax.Array, trace: int | None
+    ) -> Trained:
         absent = [j for j in self.missing if j >= data.n]
         if absent:
             raise ValueError(f"missing positions must be in 0..{data.n - 1}, got {absent[0]}")
@@ -89,12 +92,12 @@ class FeedForwardNet:
         way = traced(path, schedule, **(path.path or {}))
         return judged_networks(self, numbers, data, keys, trace=way, stats=stats)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> FeedForward:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> FeedForward:
         edges = input_edges(self.width, target.n, self.missing)
         return FeedForward(**numbers, edges=edges, signs=self.inputs == "signs")
 
 
-def smallest_pair_loss(model: Any, problem: Parity, position: int) -> float:
+def smallest_pair_loss(model: Model, problem: Parity, position: int) -> float:
     """Smallest sum of squared-hinge losses over pairs of inputs that differ in one bit.
 
     model: a predictor of one bit string. position: the bit; if it is in B the labels of a pair
@@ -107,17 +110,6 @@ def smallest_pair_loss(model: Any, problem: Parity, position: int) -> float:
         )
         flipped = jnp.arange(len(bits)) ^ (1 << position)
         return float(jnp.min(losses + losses[flipped]))
-
-
-def linear_accuracy(features: Any, labels: Any, test: tuple, *, ridge: float = 1e-6) -> float:
-    """Test accuracy of the least-squares linear classifier on given features.
-
-    features: (rows, d). labels: ±1, (rows,). test: features and labels to be judged on.
-    """
-    features, labels = np.asarray(features, float), np.asarray(labels, float)
-    gram = features.T @ features + ridge * len(features) * np.eye(features.shape[1])
-    weights = np.linalg.solve(gram, features.T @ labels)
-    return float(np.mean((np.asarray(test[0], float) @ weights) * test[1] > 0))
 
 
 def worst_shares(

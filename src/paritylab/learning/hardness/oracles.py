@@ -1,12 +1,12 @@
 """Gradient oracles with a bounded error, usable with every learner."""
 
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.problem.sampling import as_key
 
@@ -18,7 +18,7 @@ class Answer(NamedTuple):
     hidden: Bool[Array, ""]
 
 
-def hiding(true: Array, mean: Array, epsilon: Any) -> Answer:
+def hiding(true: Array, mean: Array, epsilon: float | np.float32 | Array) -> Answer:
     """The mean gradient over all targets whenever the true one is within epsilon of it, else the
     true one. (The printed definition in KS has the two cases exchanged.)"""
     hidden = jnp.linalg.norm(jnp.ravel(true - mean)) <= epsilon
@@ -31,7 +31,7 @@ def opposing(true: Array, epsilon: float) -> Array:
     return true * jnp.maximum(0, 1 - epsilon / jnp.maximum(norm, 1e-30))
 
 
-def tipping(true: Array, children: Any, epsilon: float) -> Array:
+def tipping(true: Array, children: Int[np.ndarray, "nodes 2"], epsilon: float) -> Array:
     """The two entries of the pair that differs most, moved apart by epsilon each.
 
     children: the two tokens below every node, (nodes, 2); true: (tokens, nodes).
@@ -43,7 +43,7 @@ def tipping(true: Array, children: Any, epsilon: float) -> Array:
     return true.at[pairs[worst], worst].add(np.array([push, -push], true.dtype))
 
 
-def jittered(true: Array, epsilon: float, key: Any) -> Array:
+def jittered(true: Array, epsilon: float, key: int | Array) -> Array:
     """Every entry moved by epsilon up or down at random."""
     return true + epsilon * jax.random.rademacher(as_key(key), true.shape, true.dtype)
 

@@ -2,21 +2,27 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.data import Fresh, Target, Unknown
-from paritylab.learning.descent import Path, Schedule, descend, judged_networks, traced
+from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.data import Fresh, Target, Unknown, are_uniform, parities_of
+from paritylab.learning.descent import (
+    Path,
+    Schedule,
+    descend,
+    stacked,
+    traced,
+)
 from paritylab.learning.judging import judge_models
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.own_model import judged_networks
 from paritylab.models.recurrent import BitReader, Recurrent as Network, reader_inputs
-from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits
 from paritylab.risk.objective import Target as Arrays, target_of
 
@@ -27,7 +33,7 @@ TEST_STRINGS = 1000
 _judge = partial(judge_models, most_bits=14, samples=2048)
 
 
-@register("recurrent")
+@register_learner("recurrent")
 @dataclass(frozen=True, eq=False)
 class RecurrentNet:
     """An Elman network or an LSTM that reads the bits one by one; Adam on fresh strings.
@@ -51,30 +57,26 @@ class RecurrentNet:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        if not isinstance(data.targets[0], Parity):
-            kind = type(data.targets[0]).__name__
-            raise ValueError(f"a recurrent net learns a Parity, bit by bit; got a {kind}")
+    def train(self, data: Fresh, keys: jax.Array, trace: int | None) -> Trained:
+        parities = parities_of(data, "a recurrent net")
         schedule = Schedule("adam", self.steps, trace)
-        uniform = all(target.is_uniform for target in data.targets)
+        uniform = are_uniform(data)
         shape = _Shape(data.n, self.cell, self.labels, self.width, data.samples, uniform, schedule)
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
-            targets = [jax.tree.map(np.float32, target_of(target)) for target in data.targets]
-            stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *targets)
-            path, accuracy = _train_all(keys, stacked, np.float32(self.eta), shape)
+            targets = stacked(jax.tree.map(np.float32, target_of(each)) for each in parities)
+            path, accuracy = _train_all(keys, targets, np.float32(self.eta), shape)
         numbers = tuple(np.asarray(leaf) for leaf in jax.tree.leaves(path.parameters))
         stats = {"accuracy": np.asarray(accuracy)}
         way = traced(path, schedule)
         return judged_networks(self, numbers, data, keys, judge=_judge, trace=way, stats=stats)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> BitReader:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> BitReader:
         shape = eqx.filter_eval_shape(Network.random, 0, target.n + 2, self.width, self.cell)
         leaves = [np.asarray(leaf) for leaf in numbers]
         return BitReader(jax.tree.unflatten(jax.tree.structure(shape), leaves), self.labels)
 
 
-#: The learner under the short name of the papers' experiments.
 class _Shape(NamedTuple):
     """What a compiled training is specialised on. batch: strings per step. uniform: fair bits."""
 
@@ -88,7 +90,9 @@ class _Shape(NamedTuple):
 
 
 @eqx.filter_jit
-def _train_all(keys: jax.Array, targets: Arrays, eta: Any, shape: _Shape) -> tuple[Path, Array]:
+def _train_all(
+    keys: jax.Array, targets: Arrays, eta: np.float32, shape: _Shape
+) -> tuple[Path, Array]:
     """The descent of every run and its accuracy on fresh strings."""
     steps, every = shape.schedule.steps, shape.schedule.every
     rule = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(eta))
@@ -98,7 +102,7 @@ def _train_all(keys: jax.Array, targets: Arrays, eta: Any, shape: _Shape) -> tup
         network = Network.random(start_key, shape.n + 2, shape.width, shape.cell)
         weights, rest = eqx.partition(network, eqx.is_inexact_array)
 
-        def loss(weights: Any, step_key: jax.Array) -> Float[Array, ""]:
+        def loss(weights: PyTree, step_key: jax.Array) -> Float[Array, ""]:
             signs, parities = _strings(step_key, target, shape.batch, shape.uniform)
             before = jnp.roll(parities, 1, axis=1).at[:, 0].set(1.0)
             inputs = reader_inputs(signs, before if shape.labels else jnp.zeros_like(signs))
@@ -114,7 +118,8 @@ def _train_all(keys: jax.Array, targets: Arrays, eta: Any, shape: _Shape) -> tup
         answers = jax.vmap(reader)((1 - signs) / 2)
         return path._replace(path=()), jnp.mean(answers * parities[:, -1] > 0)
 
-    return jax.vmap(one)(keys, targets)
+    path, accuracy = jax.vmap(one)(keys, targets)
+    return path, accuracy
 
 
 def _strings(

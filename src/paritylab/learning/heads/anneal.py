@@ -8,19 +8,31 @@ and jitter are measured in the angular width √τ of a head, so nothing depends
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Array, Float, PyTree
+from numpy.typing import ArrayLike
 
-from paritylab.learning.data import Population, Rows, Sample, Target, Unknown
-from paritylab.learning.descent import training_rows
+from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.data import (
+    Population,
+    Rows,
+    Sample,
+    Target,
+    Unknown,
+    are_uniform,
+    functions_of,
+    targets_or_unknown,
+)
+from paritylab.learning.descent import stacked, training_rows
 from paritylab.learning.judging import judge_heads, judge_weights, judging_loss
-from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
+from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention, softmax_attention
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.risk.objective import JuntaTarget, labelled, target_of
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
 from paritylab.risk.routes.targets import SIGNS
@@ -31,7 +43,7 @@ from paritylab.shapes import bucket
 FOUND = 0.9
 
 
-@register("anneal")
+@register_learner("anneal")
 @dataclass(frozen=True, eq=False)
 class Annealed:
     """Heads that learn. Lengths are in units of a head's angular width √min(τ, 1).
@@ -53,7 +65,7 @@ class Annealed:
     jitter: float = 0.15
     even: bool = True
     restarts: int = 0
-    start: Any = None
+    start: ArrayLike | None = None
     k: int | None = None
 
     takes = (Population, Sample, Rows)
@@ -61,7 +73,9 @@ class Annealed:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+    def train(
+        self, data: Population | Sample | Rows, keys: jax.Array, trace: int | None
+    ) -> Trained:
         k = self._size(data)
         given = self._given(len(keys), k)
         done: dict[str, np.ndarray] = {}
@@ -79,7 +93,7 @@ class Annealed:
                 break
         return self._judged(data, keys, done, counts, trace)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> HeadAttention:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
         return self._model(np.asarray(numbers), target)
 
     def _model(self, angles: np.ndarray, target: Target | Unknown) -> HeadAttention:
@@ -88,12 +102,17 @@ class Annealed:
         return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
 
     def _judged(
-        self, data: Any, keys: jax.Array, done: dict, counts: np.ndarray, trace: int | None
+        self,
+        data: Population | Sample | Rows,
+        keys: jax.Array,
+        done: dict[str, np.ndarray],
+        counts: np.ndarray,
+        trace: int | None,
     ) -> Trained:
-        targets = data.targets or (Unknown(data.n),) * len(keys)
         numbers, n = done["angles"], data.n
         if isinstance(data, Rows):
-            models = [self._model(*pair) for pair in zip(numbers, targets, strict=True)]
+            pairs = zip(numbers, targets_or_unknown(data), strict=True)
+            models = [self._model(*pair) for pair in pairs]
             found = judge_heads(models, data, keys)
         else:
             padded = np.resize(numbers, (bucket(len(numbers)), *numbers.shape[1:]))
@@ -102,7 +121,7 @@ class Annealed:
             found = judge_weights(weights[: len(numbers)], data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
-        path = None
+        path = {}
         if trace is not None:
             path = {
                 "step": np.arange(0, self.steps, trace),
@@ -121,7 +140,7 @@ class Annealed:
             stats={"positions": positions, "correlation": done["correlation"], "starts": counts},
         )
 
-    def _size(self, given: Any) -> int:
+    def _size(self, given: Population | Sample | Rows | Target | Unknown) -> int:
         k = given.k if self.k is None else self.k
         if k is None or k < 1:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
@@ -139,7 +158,7 @@ class Annealed:
 
     def _attempt(
         self,
-        data: Any,
+        data: Population | Sample | Rows,
         keys: jax.Array,
         chosen: np.ndarray,
         attempt: int,
@@ -152,18 +171,23 @@ class Annealed:
         padded = chosen if len(chosen) == runs else np.resize(chosen, _power_of_two(len(chosen)))
         with float64():
             some = keys[padded]
-            fair = data.targets is None or all(target.is_uniform for target in data.targets)
             if isinstance(data, Rows):
-                arrays: Any = training_rows(data, some)
+                arrays = training_rows(data, some)
             else:
-                targets = [target_of(data.targets[i]) for i in padded]
-                arrays = jax.tree.map(lambda *leaves: np.stack(leaves), *targets)
+                targets = functions_of(data, "annealed heads")
+                arrays = stacked(target_of(targets[i]) for i in padded)
             attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(some)
             sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(some)
             angles = _random_angles(attempt_keys, k, self.even) if given is None else given[padded]
             schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
             shape = _Shape(
-                data.n, k, self.steps, fair, type(data).__name__, getattr(data, "samples", 0), trace
+                n=data.n,
+                k=k,
+                steps=self.steps,
+                fair=are_uniform(data),
+                data=type(data).__name__,
+                samples=data.samples if isinstance(data, Sample) else 0,
+                every=trace,
             )
             found = _anneal_block(angles, arrays, attempt_keys, sample_keys, schedule, shape)
         return {name: np.asarray(values)[: len(chosen)] for name, values in found.items()}
@@ -186,10 +210,10 @@ def _power_of_two(size: int) -> int:
 
 
 @partial(jax.jit, static_argnums=(1, 2))
-def _random_angles(keys: Any, k: int, even: bool) -> jax.Array:
+def _random_angles(keys: Array, k: int, even: bool) -> jax.Array:
     """Evenly spaced at a random rotation, or every head on its own."""
 
-    def one(key: Any) -> jax.Array:
+    def one(key: Array) -> Array:
         shape = (1,) if even else (k,)
         turn = jax.random.uniform(jax.random.split(key)[0], shape, jnp.float64, 0, 2 * jnp.pi)
         return turn + (2 * jnp.pi * jnp.arange(k) / k if even else 0.0)
@@ -199,19 +223,24 @@ def _random_angles(keys: Any, k: int, even: bool) -> jax.Array:
 
 @partial(jax.jit, static_argnames="shape")
 def _anneal_block(
-    starts: Any, per_run: Any, keys: Any, sample_keys: Any, schedule: Any, shape: _Shape
-) -> dict[str, jax.Array]:
+    starts: Float[AnyArray, "runs k"],
+    per_run: PyTree,
+    keys: Array,
+    sample_keys: Array,
+    schedule: Float[AnyArray, "4"],
+    shape: _Shape,
+) -> dict[str, Array]:
     tau_start, tau_end, eta, jitter = schedule
     adam = optax.scale_by_adam(b1=0.9, b2=0.99)
 
-    def one(angles: Any, given: Any, key: Any, sample_key: Any) -> dict[str, jax.Array]:
+    def one(angles: Array, given: PyTree, key: Array, sample_key: Array) -> dict[str, Array]:
         rows = given if shape.data == "Rows" else None
         if shape.data == "Sample":
             rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
         risk = partial(_minus_log, target=given, rows=rows, fair=shape.fair, n=shape.n)
         kick_key = jax.random.split(key)[1]
 
-        def step(carry: Any, number: Any) -> Any:
+        def step(carry: PyTree, number: Array) -> tuple[PyTree, Array]:
             angles, state = carry
             time = number / shape.steps
             tau = tau_start * (tau_end / tau_start) ** time
@@ -220,32 +249,35 @@ def _anneal_block(
             noise = jax.random.normal(jax.random.fold_in(kick_key, number), (shape.k,), jnp.float64)
             width = jnp.sqrt(jnp.minimum(tau, 1.0))
             moved = angles + width * (jitter * noise * (time < 0.9) - eta * updates)
-            return (moved, state), () if shape.every is None else (value, angles)
+            return (moved, state), value
 
         start = (angles, adam.init(angles))
-        (angles, _), way = jax.lax.scan(step, start, jnp.arange(shape.steps))
+        way = walk(step, start, steps=shape.steps, every=shape.every, keep=lambda carry: carry[0])
+        angles = way.end[0]
         found = {"angles": angles, "correlation": jnp.exp(-risk(angles, tau_end))}
         if shape.every is not None:
-            found |= {"risks": way[0][:: shape.every], "path": way[1][:: shape.every]}
+            found |= {"risks": way.told[:: shape.every], "path": way.path}
         return found
 
-    return jax.vmap(one)(jnp.asarray(starts), per_run, keys, sample_keys)
+    made: dict[str, Array] = jax.vmap(one)(jnp.asarray(starts), per_run, keys, sample_keys)
+    return made
 
 
-def _weights(angles: Any, tau: Any, n: int) -> jax.Array:
+def _weights(angles: Array, tau: float | Array, n: int) -> Array:
     """What every bit weighs in the attended sum of heads at the given angles."""
     directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
     return jnp.sum(softmax_attention(Circle(n).scores(directions) / tau), axis=0)
 
 
 @partial(jax.jit, static_argnames="n")
-def _weights_at(angles: Any, tau: Any, n: int) -> jax.Array:
-    return jax.vmap(partial(_weights, tau=tau, n=n))(angles)
+def _weights_at(angles: AnyArray, tau: float, n: int) -> Array:
+    weights: Array = jax.vmap(partial(_weights, tau=tau, n=n))(jnp.asarray(angles))
+    return weights
 
 
 def _minus_log(
-    angles: Any, tau: Any, *, target: Any, rows: Table | None, fair: bool, n: int
-) -> jax.Array:
+    angles: Array, tau: float | Array, *, target: PyTree, rows: Table | None, fair: bool, n: int
+) -> Array:
     """-log|E[y cos πs]| of heads at the given angles, exactly or from rows."""
     weights = _weights(angles, tau, n)
     if rows is not None:
@@ -260,7 +292,7 @@ def _minus_log(
     return -jnp.sum(jnp.log(jnp.abs(factors) + 1e-300)) - jnp.log(jnp.abs(target.contrast))
 
 
-def _junta_minus_log(weights: jax.Array, target: JuntaTarget) -> jax.Array:
+def _junta_minus_log(weights: Array, target: JuntaTarget) -> Array:
     """The same for a junta; a correlation that is mere rounding gives no direction.
 
     Only the mean of y enters, and two labels carry it for real values too.

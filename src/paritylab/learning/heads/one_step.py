@@ -6,19 +6,22 @@ every head the scores β·<Σ_{j∈B} p_j - k·p̄, p_l>. For a junta the gradie
 of B, and its largest entries may lie elsewhere.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.data import Population, Target, Unknown
+from paritylab.learning.contract import SOLVED_RISK, Subset, Trained, check_fields, register_learner
+from paritylab.learning.data import Population, Target, Unknown, functions_of
 from paritylab.learning.judging import judge_heads, judging_loss
-from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
-from paritylab.models import Cosine, HeadAttention, as_code, is_drawn
+from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
+from paritylab.models.positions import Positions
 from paritylab.precision import float64
-from paritylab.problem import Junta, Parity, ParityTree
+from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
 from paritylab.risk.objective import labelled, target_of
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
@@ -32,7 +35,7 @@ LARGEST_TABLE = 50_000_000
 _ZERO = 1e-12
 
 
-@register("one-step")
+@register_learner("one-step")
 @dataclass(frozen=True, eq=False)
 class OneStep:
     """k equal heads after one normalised step from zero, read out by cos(πs).
@@ -49,28 +52,24 @@ class OneStep:
 
     width: int | None = None
     gain: float | None = None
-    positions: Any = "signs"
+    positions: Positions = "signs"
 
     takes = (Population,)
 
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        if any(isinstance(target, ParityTree) or target.k < 1 for target in data.targets):
-            kind = type(data.targets[0]).__name__
-            raise ValueError(
-                f"one step needs a Parity or Junta of at least one bit as target, got a {kind}"
-            )
-        outcomes = [
-            self._run(target, keys[run : run + 1]) for run, target in enumerate(data.targets)
-        ]
+    def train(self, data: Population, keys: jax.Array, trace: int | None) -> Trained:
+        targets = functions_of(data, "one step")
+        if data.k < 1:
+            raise ValueError("one step learns a Parity or Junta of at least one bit, got k=0")
+        outcomes = [self._run(target, keys[run : run + 1]) for run, target in enumerate(targets)]
         columns = {
             name: np.array([getattr(each, name) for each in outcomes])
             for name in ("directions", "risk", "error", "deviation", "gain")
         }
         start = np.zeros_like(columns["directions"])[:, None]
-        path = {"step": np.zeros(1, int), "directions": start, "risk": _start_risks(data)}
+        path = {"step": np.zeros(1, int), "directions": start, "risk": _start_risks(targets)}
         sampled = [each.kind for each in outcomes if each.kind != "exact"]
         return Trained(
             numbers=columns["directions"],
@@ -80,11 +79,11 @@ class OneStep:
             kind=sampled[0] if sampled else "exact",
             loss=judging_loss(data),
             solved=columns["risk"] + columns["error"] < SOLVED_RISK,
-            trace=None if trace is None else path,
+            trace={} if trace is None else path,
             stats={"deviation": columns["deviation"], "gain": columns["gain"]},
         )
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> HeadAttention:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
         k = target.k
         assert k is not None
         return HeadAttention(numbers, self._code(target.n, k, key), k, Cosine(), 1.0)
@@ -117,7 +116,7 @@ class OneStep:
             gain,
         )
 
-    def _code(self, n: int, k: int, key: jax.Array) -> Any:
+    def _code(self, n: int, k: int, key: jax.Array) -> AbstractPositionCode:
         width = self.width
         if is_drawn(self.positions):
             width = int(np.ceil(12 * k * np.log(max(n, 2)))) if width is None else width
@@ -130,16 +129,17 @@ class OneStep:
             return as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=width)
 
 
-def _start_risks(data: Population) -> np.ndarray:
-    """-log|E[y cos πs]| at uniform attention, what the step descends, (runs, 1)."""
-    uniform = np.full((data.runs, data.n), data.targets[0].k / data.n)
-    found = population_risks(uniform, data.targets, readout="cos", loss="log_correlation")
-    return found.values[:, None]
+def _start_risks(targets: Sequence[Parity | Junta]) -> Float[np.ndarray, "runs 1"]:
+    """-log|E[y cos πs]| at uniform attention, what the step descends."""
+    n, k = targets[0].n, targets[0].k
+    uniform = np.full((len(targets), n), k / n)
+    found = population_risks(uniform, targets, readout="cos", loss="log_correlation")
+    return np.asarray(found.values[:, None])
 
 
 class _Outcome(NamedTuple):
     directions: np.ndarray
-    subset: tuple[int, ...] | None
+    subset: Subset
     risk: float
     error: float
     kind: str
@@ -162,15 +162,16 @@ def set_forces(target: Parity | Junta) -> np.ndarray:
     centred = force - force.mean()
     apart = abs(centred[inside].mean() - centred[~inside].mean())
     scale = apart if apart > _ZERO * np.abs(force).max() else np.abs(centred).max()
-    return centred / scale if scale > 0 else centred
+    return np.asarray(centred / scale if scale > 0 else centred)
 
 
 @jax.jit
 @jax.grad
-def _slopes(weights: jax.Array, target: Any) -> jax.Array:
+def _slopes(weights: Array, target: PyTree) -> Array:
     """Of log|E[y cos πs]| in the weights; none where a junta's correlation is mere rounding."""
     if isinstance(target, PlainTarget):
-        return log_correlation(weights, target)[0]
+        value: Array = log_correlation(weights, target)[0]
+        return value
     modulus, factor, share = correlation_wave(weights, labelled(target, SIGNS), SIGNS)
     known = jnp.abs(share) > _ZERO
     return jnp.where(known, modulus + jnp.log(jnp.where(known, jnp.abs(factor), 1.0)), 0.0)

@@ -2,23 +2,40 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int, PyTree
+from numpy.typing import ArrayLike
 
-from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample, Target, Unknown
+from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.data import (
+    AllInputs,
+    Data,
+    Fresh,
+    Population,
+    Rows,
+    Sample,
+    Target,
+    Unknown,
+    functions_of,
+)
 from paritylab.learning.descent import (
+    Path,
     Schedule,
     as_optimiser,
     descend_all,
+    stacked,
     traced,
 )
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.judging import judge_heads, judge_models, judging_loss
-from paritylab.learning.runs import SOLVED_RISK, Trained, check_fields, register
+from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.models import (
+    AbstractPositionCode,
+    FeedForward,
     FullFormAttention,
     HeadAttention,
     JointAttention,
@@ -27,13 +44,19 @@ from paritylab.models import (
     as_readout,
     default_readout,
 )
+from paritylab.models.positions import Positions
+from paritylab.models.protocol import Model
+from paritylab.models.readouts import Readout
 from paritylab.precision import float64
-from paritylab.problem import Junta, as_loss
+from paritylab.problem import Junta, Parity, as_loss
 from paritylab.problem.sampling import each_key, normals
-from paritylab.risk.objective import WeightRisk, labels_of, weight_risk
+from paritylab.risk.objective import Target as Arrays, WeightRisk, labels_of, weight_risk
+
+#: What trains, by variant.
+HeadsModel: TypeAlias = HeadAttention | FullFormAttention | JointAttention
 
 
-@register("heads")
+@register_learner("heads")
 @dataclass(frozen=True, eq=False)
 class Heads:
     """k heads from random directions, the frozen readout on top: HG1's model and its variants.
@@ -51,16 +74,16 @@ class Heads:
     """
 
     tau: float | str = "1/n"
-    loss: Any = "squared_hinge"
-    readout: Any = "zigzag"
-    optimiser: Any = "sgd"
+    loss: LossPart = "squared_hinge"
+    readout: ReadoutPart = "zigzag"
+    optimiser: OptimiserPart = "sgd"
     eta: float | None = None
     steps: int = 1000
     heads: int | None = None
     variant: str = "masked"
-    positions: Any = "circle"
-    attention: Any = "softmax"
-    start: Any = None
+    positions: Positions = "circle"
+    attention: AttentionPart = "softmax"
+    start: ArrayLike | None = None
     k: int | None = None
 
     takes = (Population, AllInputs, Sample, Fresh, Rows)
@@ -88,7 +111,7 @@ class Heads:
         as_attention(self.attention)
         as_optimiser(self.optimiser, 1.0)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
         n, k = data.n, self._size(data)
         if isinstance(data, Population) and self.variant != "masked":
             raise ValueError(
@@ -99,8 +122,8 @@ class Heads:
         with float64():
             model = self._skeleton(n, k, data.targets)
             exact = None
-            if isinstance(data, Population):
-                exact = self._population_risk(model, data.targets)
+            if isinstance(data, Population) and isinstance(model, HeadAttention):
+                exact = self._population_risk(model, functions_of(data, "heads on a population"))
             path = descend_all(
                 model,
                 self._starts(model, keys),
@@ -113,19 +136,21 @@ class Heads:
             )
         return self._judged(data, keys, path, schedule)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> Any:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadsModel:
         known = () if isinstance(target, Unknown) else (target,)
-        return self._skeleton(target.n, self._size(target), known).with_parameters(numbers)
+        model = self._skeleton(target.n, self._size(target), known)
+        return model.with_parameters(numbers)
 
-    def _judged(self, data: Any, keys: jax.Array, path: Any, schedule: Schedule) -> Trained:
+    def _judged(self, data: Data, keys: jax.Array, path: Path, schedule: Schedule) -> Trained:
         numbers = path.parameters
         skeleton = self._skeleton(data.n, self._size(data), data.targets)
         models = [
             skeleton.with_parameters(jax.tree.map(lambda leaf, i=i: leaf[i], numbers))
             for i in range(len(keys))
         ]
-        closed = self.variant == "masked" and _sums_to_one(self.attention, data.n)
-        found = (judge_heads if closed else judge_models)(models, data, keys)
+        heads = [model for model in models if isinstance(model, HeadAttention)]
+        closed = len(heads) == len(models) and _sums_to_one(self.attention, data.n)
+        found = judge_heads(heads, data, keys) if closed else judge_models(models, data, keys)
         code = as_code(self.positions, data.n)
         looked_at = np.asarray(_favourites(code, self._directions(numbers)))
         pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
@@ -141,7 +166,7 @@ class Heads:
             stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
         )
 
-    def _size(self, given: Any) -> int:
+    def _size(self, given: Data | Target | Unknown) -> int:
         k = given.k if self.k is None else self.k
         if k is None:
             raise ValueError("rows do not say how many bits are hidden; give Heads(k=…)")
@@ -153,7 +178,7 @@ class Heads:
         usual = 0.2 if self.optimiser == "adam" and n == 20 else 0.1
         return usual if self.eta is None else self.eta
 
-    def _skeleton(self, n: int, k: int, targets: Sequence[Target] | None) -> Any:
+    def _skeleton(self, n: int, k: int, targets: Sequence[Target] | None) -> HeadsModel:
         """The model with placeholders for what is trained."""
         code = as_code(self.positions, n)
         heads = k if self.heads is None else self.heads
@@ -164,7 +189,7 @@ class Heads:
             return FullFormAttention.embed(model, masked=False)
         return model if self.variant == "masked" else JointAttention.from_zigzag(model)
 
-    def _readout(self, k: int, targets: Sequence[Target]) -> Any:
+    def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
         juntas = [target for target in targets if isinstance(target, Junta)]
         if not juntas or self.readout != "zigzag":
             return as_readout(self.readout, k)
@@ -174,18 +199,20 @@ class Heads:
             raise ValueError("juntas with different values need runs of their own, or a readout")
         return default_readout(juntas[0])
 
-    def _population_risk(self, model: HeadAttention, targets: Sequence[Target]) -> Any:
+    def _population_risk(
+        self, model: HeadAttention, targets: Sequence[Parity | Junta]
+    ) -> "_PopulationRisk":
         """risk(model, target) of the exact engine, for attention whose rows sum to one."""
         if not _sums_to_one(self.attention, model.code.n):
             raise ValueError(
                 "this attention's weights do not sum to 1 and have no population risk in closed "
                 "form; train it on AllInputs, Sample or Fresh"
             )
-        labels = labels_of(targets, as_loss(self.loss))  # type: ignore[arg-type]
+        labels = labels_of(targets, as_loss(self.loss))
         n, k = model.code.n, model.k
         return _PopulationRisk(weight_risk(model.readout, self.loss, n, k, labels=labels))
 
-    def _starts(self, model: Any, keys: jax.Array) -> Any:
+    def _starts(self, model: HeadsModel, keys: jax.Array) -> PyTree:
         """Parameters of every run, stacked: random unit directions, or the given ones."""
         heads = model.heads if isinstance(model, JointAttention) else model
         shape = (
@@ -205,29 +232,28 @@ class Heads:
                     f"got shape {given.shape}"
                 )
             starts = np.broadcast_to(given, (len(keys), *shape))
-        if self.variant == "masked":
-            return starts
-        if self.variant == "unmasked":
+        if not isinstance(model, JointAttention):
+            if self.variant == "masked":
+                return starts
             matrices = np.zeros((len(keys), shape[0], 4, 4))
             matrices[:, :, 0, 2:] = starts
             return matrices
-        networks = [self._network(model, pair[1]).parameters() for pair in pairs]
-        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *networks)
-        return {"directions": starts, "network": stacked}
+        networks = (self._network(model, pair[1]).parameters() for pair in pairs)
+        return {"directions": starts, "network": stacked(networks)}
 
-    def _network(self, model: JointAttention, key: jax.Array) -> Any:
+    def _network(self, model: JointAttention, key: jax.Array) -> FeedForward:
         if self.variant == "joint":
             return model.network
         return JointAttention.from_random(model.heads, jax.random.fold_in(key, 1)).network
 
-    def _directions(self, numbers: Any) -> Any:
+    def _directions(self, numbers: PyTree) -> Float[np.ndarray, "... heads width"]:
         """The position entries among the trained numbers."""
         if self.variant == "unmasked":
             return np.asarray(numbers)[..., 0, 2:]
-        return numbers if self.variant == "masked" else numbers["directions"]
+        return np.asarray(numbers if self.variant == "masked" else numbers["directions"])
 
 
-def _sums_to_one(attention: Any, n: int) -> bool:
+def _sums_to_one(attention: AttentionPart, n: int) -> bool:
     """Whether an attention kind's weights sum to one, tried on random scores."""
     scores = np.random.default_rng(0).normal(size=(2, n))
     with float64():
@@ -238,7 +264,7 @@ def _sums_to_one(attention: Any, n: int) -> bool:
 def _unit_directions(key: jax.Array, heads: int, width: int) -> np.ndarray:
     """The paper's start: unit directions, uniformly random."""
     draws = normals(key, (heads, width)).astype(np.float64)
-    return draws / np.linalg.norm(draws, axis=1, keepdims=True)
+    return np.asarray(draws / np.linalg.norm(draws, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -247,12 +273,15 @@ class _PopulationRisk:
 
     risk: WeightRisk
 
-    def __call__(self, model: HeadAttention, target: Any) -> jax.Array:
+    def __call__(self, model: Model, target: Arrays) -> Array:
+        assert isinstance(model, HeadAttention)
         return self.risk(model.weights(), target)
 
 
-def _favourites(code: Any, directions: Any) -> np.ndarray:
-    """The position each head scores highest, (runs, heads)."""
+def _favourites(
+    code: AbstractPositionCode, directions: Float[np.ndarray, "runs heads width"]
+) -> Int[np.ndarray, "runs heads"]:
+    """The position each head scores highest."""
     with float64():
         return np.stack(
             [np.argmax(np.asarray(code.scores(jnp.asarray(each))), axis=-1) for each in directions]

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, PyTree
 
-from paritylab.learning.data import Fresh, Target, Unknown
-from paritylab.learning.descent import judged_networks
+from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.data import Fresh, Target, Unknown, functions_of
+from paritylab.learning.descent import stacked
 from paritylab.learning.neighbours.judging import judge_nets
 from paritylab.learning.neighbours.strings import (
     Strings,
@@ -18,16 +20,16 @@ from paritylab.learning.neighbours.strings import (
     generator_of,
     signs_of,
 )
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.own_model import judged_networks
 from paritylab.models.shallow import ShallowNet
-from paritylab.problem import ParityTree
+from paritylab.problem import Junta, Parity
 from paritylab.problem.sampling import each_key
 
 #: Fresh strings on which a trace counts accuracy, and a run its accuracy on its own mixture.
 TEST_STRINGS = 1024
 
 
-@register("hinge-net")
+@register_learner("hinge-net")
 @dataclass(frozen=True, eq=False)
 class HingeNet:
     """Two layers of `width` neurons on ±1 inputs, SGD on the hinge loss with L2 decay.
@@ -83,32 +85,25 @@ class HingeNet:
         ours = replace(theirs, width=128, start=0.1, eta=0.5, decay=1e-3, steps=1000)
         return replace(ours, **changes)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        if isinstance(data.targets[0], ParityTree):
-            raise ValueError("a hinge net learns a Parity or Junta, got a ParityTree")
+    def train(self, data: Fresh, keys: jax.Array, trace: int | None) -> Trained:
+        targets = functions_of(data, "a hinge net")
         n, every = data.n, self.steps if trace is None else trace
-        starts = [self._start(key, n) for key in each_key(keys)]
+        pairs = list(zip(targets, each_key(keys), strict=True))
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             rule = _Rule(np.float32(self.eta), np.float32(self.decay), np.float32(not self.frozen))
-            weights = first = _stacked([_numbers(each) for each in starts])
-            rows = _stacked(
-                [
-                    self._rows(*pair, data.samples)
-                    for pair in zip(data.targets, each_key(keys), strict=True)
-                ]
-            )
-            test = _stacked(
-                [_test_rows(*pair) for pair in zip(data.targets, each_key(keys), strict=True)]
-            )
+            weights = first = stacked(_numbers(self._start(key, n)) for _, key in pairs)
+            rows = stacked(self._rows(*pair, data.samples) for pair in pairs)
+            test = stacked(_test_rows(*pair) for pair in pairs)
+            mixture = stacked(_test_rows(*pair, self.mixture) for pair in pairs)
             records = []
             for begin in range(0, self.steps, every):
                 if trace is not None:
                     records.append(_probe(weights, first["hidden"], test, self.activation))
-                piece = jax.tree.map(lambda leaf: leaf[:, begin : begin + every], rows)  # noqa: B023
+                piece = Strings(*(part[:, begin : begin + every] for part in rows))
                 weights = _advance(weights, piece, rule, self.activation)
-            mixed = self._mixed(weights, data, keys)
+            mixed = _probe(weights, weights["hidden"], mixture, self.activation)["accuracy"]
         numbers = jax.tree.map(np.asarray, weights)
-        path = None
+        path = {}
         if trace is not None:
             path = {
                 "step": np.arange(0, self.steps, every),
@@ -120,12 +115,12 @@ class HingeNet:
             numbers,
             data,
             keys,
-            judge=lambda models, *given: judge_nets(nets, *given),
-            stats={"mixed": mixed},
+            judge=lambda models, data, keys: judge_nets(nets, data, keys),
+            stats={"mixed": np.asarray(mixed)},
             trace=path,
         )
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ShallowNet:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> ShallowNet:
         return ShallowNet(**numbers, activation=self.activation)
 
     def _start(self, key: jax.Array, n: int) -> ShallowNet:
@@ -135,7 +130,7 @@ class HingeNet:
         drawn = draw(jax.random.split(key)[1], n, self.width)
         return replace(drawn, hidden=self.start * np.asarray(drawn.hidden))
 
-    def _rows(self, target: Any, key: jax.Array, batch: int) -> Strings:
+    def _rows(self, target: Parity | Junta, key: jax.Array, batch: int) -> Strings:
         """All rows of one run, n/8 bytes each."""
         shared = round(self.shared_first * self.steps)
         parts = [(shared, 1.0), (self.steps - shared, self.mixture)]
@@ -143,21 +138,16 @@ class HingeNet:
         drawn = [draw_strings(generator, target, (steps, batch), mix) for steps, mix in parts]
         return Strings(*(np.concatenate(part) for part in zip(*drawn, strict=True)))
 
-    def _mixed(self, weights: Any, data: Any, keys: jax.Array) -> np.ndarray:
-        pairs = zip(data.targets, each_key(keys), strict=True)
-        rows = _stacked([_test_rows(*pair, self.mixture) for pair in pairs])
-        return np.asarray(_probe(weights, weights["hidden"], rows, self.activation)["accuracy"])
-
 
 class _Rule(NamedTuple):
     """eta, decay: of a step. trains: 1 if the hidden layer does, else 0."""
 
-    eta: Any
-    decay: Any
-    trains: Any
+    eta: np.float32
+    decay: np.float32
+    trains: np.float32
 
 
-def _test_rows(target: Any, key: jax.Array, mixture: float = 0.0) -> Strings:
+def _test_rows(target: Parity | Junta, key: jax.Array, mixture: float = 0.0) -> Strings:
     clean = replace(target, noise=0.0)
     return draw_strings(generator_of(key, 2), clean, (TEST_STRINGS,), mixture)
 
@@ -167,25 +157,23 @@ def _numbers(net: ShallowNet) -> dict[str, np.ndarray]:
     return {name: np.asarray(getattr(net, name), np.float32) for name in names}
 
 
-def _stacked(trees: list[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
-
-
-def _predict(weights: dict[str, Any], x: jax.Array, activation: str) -> jax.Array:
+def _predict(weights: PyTree, x: Array, activation: str) -> Array:
     return ShallowNet(**weights, activation=activation).at_signs(x)
 
 
-def _hinge(weights: Any, x: jax.Array, y: Any, activation: str) -> jax.Array:
+def _hinge(weights: dict[str, Array], x: Array, y: Array, activation: str) -> Array:
     return jnp.mean(jnp.maximum(0, 1 - y * _predict(weights, x, activation)))
 
 
 @partial(jax.jit, static_argnames="activation")
-def _advance(weights: Any, rows: Strings, rule: _Rule, activation: str) -> Any:
+def _advance(
+    weights: dict[str, Array], rows: Strings, rule: _Rule, activation: str
+) -> dict[str, Array]:
     """One step per batch of rows, for every run."""
     n = weights["hidden"].shape[-1]
 
-    def step(weights: Any, batch: Strings) -> tuple[Any, None]:
-        x, y = signs_of(batch.packed, n), batch.labels
+    def step(weights: dict[str, Array], batch: Strings) -> tuple[dict[str, Array], None]:
+        x, y = signs_of(batch.packed, n), jnp.asarray(batch.labels)
         slopes = jax.grad(_hinge)(weights, x, y, activation)
         moves = {
             name: (rule.trains if name in ("hidden", "thresholds") else 1.0) * rule.eta
@@ -197,16 +185,19 @@ def _advance(weights: Any, rows: Strings, rule: _Rule, activation: str) -> Any:
         }
         return after, None
 
-    return jax.vmap(lambda w, r: jax.lax.scan(step, w, r)[0])(weights, rows)
+    after: dict[str, Array] = jax.vmap(lambda w, r: jax.lax.scan(step, w, r)[0])(weights, rows)
+    return after
 
 
 @partial(jax.jit, static_argnames="activation")
-def _probe(weights: Any, first: Any, rows: Strings, activation: str) -> dict[str, jax.Array]:
+def _probe(
+    weights: dict[str, Array], first: Array, rows: Strings, activation: str
+) -> dict[str, Array]:
     """What a trace shows of every run."""
     n = first.shape[-1]
 
-    def one(weights: Any, first: Any, rows: Strings) -> dict[str, jax.Array]:
-        x, y = signs_of(rows.packed, n), rows.labels
+    def one(weights: dict[str, Array], first: Array, rows: Strings) -> dict[str, Array]:
+        x, y = signs_of(rows.packed, n), jnp.asarray(rows.labels)
         moved = weights["hidden"] - first
         return {
             "risk": _hinge(weights, x, y, activation),
@@ -216,4 +207,5 @@ def _probe(weights: Any, first: Any, rows: Strings, activation: str) -> dict[str
             "squares": jnp.mean(weights["hidden"] ** 2, axis=0),
         }
 
-    return jax.vmap(one)(weights, first, rows)
+    seen: dict[str, Array] = jax.vmap(one)(weights, first, rows)
+    return seen

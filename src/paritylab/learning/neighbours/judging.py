@@ -1,13 +1,13 @@
 """Many shallow nets judged in one compiled call, each on fresh strings of its own target."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.learning.judging import Judged, judging_loss
+from paritylab.learning.data import Fresh, Population, functions_of
+from paritylab.learning.judging import Scores, judging_loss
 from paritylab.learning.neighbours.strings import Strings, draw_strings, generator_of, signs_of
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import as_loss
@@ -17,11 +17,11 @@ from paritylab.problem.sampling import each_key
 STRINGS = 8192
 
 
-def judge_nets(nets: ShallowNet, data: Any, keys: jax.Array) -> Judged:
+def judge_nets(nets: ShallowNet, data: Population | Fresh, keys: jax.Array) -> Scores:
     """Risk and accuracy of every run. nets: one net whose arrays have a leading axis of runs."""
     drawn = [
         draw_strings(generator_of(key, 1), target, (STRINGS,))
-        for key, target in zip(each_key(keys), data.targets, strict=True)
+        for key, target in zip(each_key(keys), functions_of(data, "a shallow net"), strict=True)
     ]
     rows = Strings(*(np.stack(part) for part in zip(*drawn, strict=True)))
     with jax.enable_x64(False), jax.default_matmul_precision("highest"):
@@ -29,7 +29,7 @@ def judge_nets(nets: ShallowNet, data: Any, keys: jax.Array) -> Judged:
     risk, spread, accuracy = (np.asarray(part, np.float64) for part in found)
     # A loss that no string happened to meet is still possible: never an error of 0.
     error = np.hypot(spread / np.sqrt(STRINGS), 1 / STRINGS)
-    return Judged(risk, error, "sampled", accuracy)
+    return Scores(risk, error, "sampled", accuracy)
 
 
 @partial(jax.jit, static_argnames="loss")
@@ -40,4 +40,5 @@ def _judged(nets: ShallowNet, rows: Strings, loss: str) -> tuple[jax.Array, jax.
         values = as_loss(loss).pointwise(y, made)
         return jnp.mean(values), jnp.std(values), jnp.mean(y * made > 0)
 
-    return jax.vmap(one)(nets, rows)
+    risk, spread, accuracy = jax.vmap(one)(nets, rows)
+    return risk, spread, accuracy

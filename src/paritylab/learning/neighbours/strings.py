@@ -4,11 +4,13 @@ A step of these nets is so small that drawing random numbers inside the loop wou
 compile than all runs take to train.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Float
 
+from paritylab.precision import AnyArray
 from paritylab.problem import Junta, Parity
 
 
@@ -71,7 +73,7 @@ def _share_a_sign(
     packed[...] = np.where(chosen[..., None], same, packed)
 
 
-def signs_of(packed: Any, n: int) -> Any:
-    """Packed strings as ±1, float32, inside compiled code; bit 1 is -1."""
-    bits = jax.numpy.unpackbits(packed, axis=-1, count=n)
+def signs_of(packed: AnyArray, n: int) -> Float[jax.Array, "... n"]:
+    """Packed strings (..., ceil(n/8)) as ±1, float32, inside compiled code; bit 1 is -1."""
+    bits = jax.numpy.unpackbits(jax.numpy.asarray(packed), axis=-1, count=n)
     return 1 - 2 * bits.astype(jax.numpy.float32)

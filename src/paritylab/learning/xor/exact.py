@@ -4,7 +4,7 @@ z = Σ_l g_l x_l with signs x and weights g; y = -x_i·x_j.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -18,6 +18,8 @@ from paritylab.models.readouts import Bowl, Readout, Tent
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.losses import Loss, as_loss
 from paritylab.risk.result import outer_derivatives
+
+Numbers = TypeVar("Numbers", Array, np.ndarray)
 
 #: Losses whose mean over inputs has a closed form at any weights.
 XOR_LOSSES = ("squared", "correlation")
@@ -51,14 +53,16 @@ def xor_risk(
     return squared_risk(jnp.sum(g**2), jnp.sum(g**4), agreement)
 
 
-def squared_risk(second: Any, fourth: Any, agreement: Any) -> Any:
+def squared_risk(second: Numbers, fourth: Numbers, agreement: Numbers) -> Numbers:
     """½E(ŷ-y)² from S₂, S₄ and E[yŷ]."""
-    return 1 - 2 * second + 6 * second**2 - 4 * fourth - agreement
+    risk: Numbers = 1 - 2 * second + 6 * second**2 - 4 * fourth - agreement
+    return risk
 
 
-def risk_rounding(n: int, second: Any) -> Any:
+def risk_rounding(n: int, second: Numbers) -> Numbers:
     """How far rounding of n-term sums may carry `squared_risk`; S₄ ≤ S₂² and |E[yŷ]| ≤ 2S₂."""
-    return n * np.finfo(np.float64).eps * (1 + 4 * second + 10 * second**2)
+    rounding: Numbers = n * np.finfo(np.float64).eps * (1 + 4 * second + 10 * second**2)
+    return rounding
 
 
 class WorstCase(NamedTuple):

@@ -1,19 +1,21 @@
 """Many XOR runs in one compiled call: descent on the exact risk, its first gradient, or rows."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from paritylab.learning.descent import Optimiser, as_optimiser, descend
+from paritylab.learning.descent import as_optimiser, descend
+from paritylab.learning.parts import AttentionPart, OptimiserPart
 from paritylab.learning.xor.exact import risk_rounding, squared_risk, worst_case, xor_risk
 from paritylab.learning.xor.rows import rows_risk
 from paritylab.models import AbstractPositionCode, Table, TwoHeads
-from paritylab.models.attention import Kind
 from paritylab.models.readouts import Readout
+from paritylab.precision import AnyArray
 from paritylab.problem.losses import Loss
 
 
@@ -27,10 +29,10 @@ class Setting(NamedTuple):
 
     n: int
     code: AbstractPositionCode | None
-    attention: str | Kind
+    attention: AttentionPart
     readout: Readout
     loss: Loss
-    optimiser: Optimiser
+    optimiser: OptimiserPart
     steps: int
     every: int | None
     source: str
@@ -46,13 +48,13 @@ class Start(NamedTuple):
     w = 0.
     """
 
-    pair: Any
-    noise: Any
-    key: Any
-    directions: Any
-    table: Any = None
-    probabilities: Any = None
-    first: Any = None
+    pair: Int[AnyArray, "*runs 2"]
+    noise: Float[AnyArray, "*runs"]
+    key: Array
+    directions: Float[AnyArray, "*runs 2 width"]
+    table: Float[AnyArray, "*runs n width"] | None = None
+    probabilities: Float[AnyArray, "*runs n"] | None = None
+    first: tuple[AnyArray, ...] | None = None
 
 
 class Found(NamedTuple):
@@ -64,12 +66,12 @@ class Found(NamedTuple):
     attention on its own bit of the pair.
     """
 
-    best: Any
-    separated: Any
-    risk: Any
-    rounding: Any
-    worst: Any
-    split: Any
+    best: Int[AnyArray, "*runs 2"]
+    separated: Bool[AnyArray, "*runs"]
+    risk: Float[AnyArray, "*runs"]
+    rounding: Float[AnyArray, "*runs"]
+    worst: Float[AnyArray, "*runs"]
+    split: Bool[AnyArray, "*runs"]
 
 
 class End(NamedTuple):
@@ -79,20 +81,20 @@ class End(NamedTuple):
     risks: directions and the risk the optimiser saw, at the recorded steps.
     """
 
-    numbers: Any
+    numbers: PyTree
     found: Found
-    path: Any
-    risks: Any
+    path: Float[AnyArray, "*runs records 2 width"]
+    risks: Float[AnyArray, "*runs records"]
 
 
 @eqx.filter_jit
-def run_all(setting: Setting, eta: Any, starts: Start) -> End:
+def run_all(setting: Setting, eta: np.float64, starts: Start) -> End:
     """All runs at once; call it in float64."""
-    return jax.vmap(partial(_run, setting, eta))(starts)
+    return End(*jax.vmap(partial(_run, setting, eta))(starts))
 
 
-def _run(setting: Setting, eta: Any, start: Start) -> End:
-    directions = start.directions
+def _run(setting: Setting, eta: np.float64, start: Start) -> End:
+    directions: PyTree = start.directions
     if setting.learn_positions:
         directions = {"directions": directions, "positions": start.table}
     end = descend(
@@ -108,21 +110,23 @@ def _run(setting: Setting, eta: Any, start: Start) -> End:
     return End(end.parameters, found, path, end.risks)
 
 
-def _model(setting: Setting, start: Start, parameters: Any) -> TwoHeads:
+def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
     table = start.table
     if setting.learn_positions:
         parameters, table = parameters["directions"], parameters["positions"]
-    code: Any = setting.code if table is None else Table(table)
+    code = setting.code if table is None else Table(table)
+    assert code is not None
     return TwoHeads(parameters, code, setting.attention, setting.readout)
 
 
-def _risk(setting: Setting, start: Start, parameters: Any, step_key: Any) -> Array:
+def _risk(setting: Setting, start: Start, parameters: PyTree, step_key: Array) -> Array:
     weights, on_pair = _model(setting, start, parameters).weights(), _on_pair(start, setting.n)
     if setting.source == "exact":
         return xor_risk(weights, on_pair, setting.loss.name, start.noise)
     frozen = jax.lax.stop_gradient(weights)
     if setting.source == "first":
-        relevant, other, value = start.first
+        assert start.first is not None
+        relevant, other, value = map(jnp.asarray, start.first)
         gradient = jnp.where(on_pair, relevant, other)
     else:
         value, gradient = rows_risk(

@@ -1,13 +1,13 @@
 """The parts of the XOR step that a user may replace, and the units of its step size."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.learning.data import Target
+from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.learning.xor.exact import first_gradient, first_response
 from paritylab.models import XOR_READOUTS
-from paritylab.models.attention import Kind
+from paritylab.models.protocol import first_line
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss
@@ -16,9 +16,9 @@ from paritylab.problem import Loss, Parity, as_loss
 def unit_step(
     n: int,
     *,
-    attention: str | Kind = "softmax",
-    readout: str | Readout = "square",
-    loss: Any = "squared",
+    attention: AttentionPart = "softmax",
+    readout: ReadoutPart = "square",
+    loss: LossPart = "squared",
 ) -> float:
     """The step size at which one exact step gives the pair a score of 1 above the rest, up to the
     overlaps of positions: 2/(dα/dscore · signal). A gain multiplies it.
@@ -56,7 +56,7 @@ def xor_label(signs: np.ndarray) -> float:
     return float(-signs[0] * signs[1])
 
 
-def as_xor_readout(readout: str | Readout) -> Readout:
+def as_xor_readout(readout: ReadoutPart) -> Readout:
     """A readout of the mean z of two signs from its name; an even function of z passes."""
     if isinstance(readout, str):
         if readout not in XOR_READOUTS:
@@ -72,9 +72,9 @@ def as_xor_readout(readout: str | Readout) -> Readout:
         with float64():
             values = np.asarray(readout(jnp.asarray(z)))
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(
-            f"the readout fails on numbers z: {reason}; write it with jax.numpy, entry by entry"
+            f"the readout fails on numbers z: {first_line(error)}; "
+            "write it with jax.numpy, entry by entry"
         ) from None
     if values.shape != z.shape or not np.isfinite(values).all():
         raise ValueError(
@@ -86,25 +86,24 @@ def as_xor_readout(readout: str | Readout) -> Readout:
     return readout
 
 
-def as_xor_loss(loss: Any) -> Loss:
+def as_xor_loss(loss: LossPart) -> Loss:
     """A loss by name, a `Loss`, or a function of (y, ŷ)."""
     if callable(loss) and not isinstance(loss, Loss):
         return Loss(getattr(loss, "__name__", type(loss).__name__), loss)
     return as_loss(loss)
 
 
-def _described(target: Any) -> str:
-    return repr(target) if isinstance(target, Parity) else f"a {type(target).__name__}"
-
-
-def check_pairs(targets: Any) -> None:
-    """One clear error unless every target is y = -x_i·x_j among others."""
+def pairs_of(targets: tuple[Target, ...]) -> tuple[Parity, ...]:
+    """The targets, or one clear error unless every one is y = -x_i·x_j among others."""
+    pairs = []
     for target in targets:
-        pair = isinstance(target, Parity) and target.k == 2 and target.sign == -1
-        if not pair:
+        if not isinstance(target, Parity) or target.k != 2 or target.sign != -1:
+            shown = target if isinstance(target, Parity) else f"a {type(target).__name__}"
             raise ValueError(
                 "XorStep learns y = -x_i·x_j: give Parity(n, (i, j), sign=-1), such as "
-                f"random_parities(n, 2, runs, sign=-1); got {_described(target)}"
+                f"random_parities(n, 2, runs, sign=-1); got {shown}"
             )
-    if targets[0].n < 3:
-        raise ValueError(f"the XOR of two bits among others needs n ≥ 3, got n={targets[0].n}")
+        pairs.append(target)
+    if pairs[0].n < 3:
+        raise ValueError(f"the XOR of two bits among others needs n ≥ 3, got n={pairs[0].n}")
+    return tuple(pairs)

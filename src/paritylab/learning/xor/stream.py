@@ -1,22 +1,34 @@
-"""One exact XOR step at any n: positions kept as packed bits, scores streamed block by block."""
+"""One exact XOR step at any n: positions kept as packed bits, scores streamed block by block.
+
+`streamed_step` draws hidden pairs of its own, `train_shared` takes those of the runs of `XorStep`;
+both go through `step_sums`.
+"""
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float, Int
 from threadpoolctl import ThreadpoolController
 
+from paritylab.learning.contract import Subset, Trained
 from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, squared_risk, worst_of
 from paritylab.models.packed import PackedSigns
 from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
+from paritylab.problem import Parity
 
 #: Positions scored at a time, as many as a cache holds; positions of a segment, at least.
 ROWS, SEGMENT = 8192, 1 << 17
+#: Hidden pairs per pass over the positions; a block of their scores takes about 64 MB.
+PAIRS = 512
+#: Bytes of packed positions above which a call is refused.
+MOST_BYTES = 2 << 30
 
 
 class StreamedStep(NamedTuple):
@@ -27,15 +39,35 @@ class StreamedStep(NamedTuple):
     imbalance: |g_i - g_j|.
     """
 
-    pairs: np.ndarray
-    ranked: np.ndarray
-    error: np.ndarray
-    outside: np.ndarray
-    imbalance: np.ndarray
+    pairs: Int[np.ndarray, "pairs 2"]
+    ranked: Bool[np.ndarray, " pairs"]
+    error: Float[np.ndarray, "gains pairs"]
+    outside: Float[np.ndarray, "gains pairs"]
+    imbalance: Float[np.ndarray, "gains pairs"]
+
+
+def draw_positions(
+    n: int, width: int, *, balanced: bool, seed: int
+) -> tuple[PackedSigns, np.random.Generator]:
+    """Random sign positions, a function of the arguments alone, and the generator behind them."""
+    size = n * -(-width // 8)
+    if size > MOST_BYTES:
+        raise ValueError(
+            f"{n:,} packed positions of width {width} take {size:,} bytes, more than "
+            f"{MOST_BYTES:,}; give a smaller n or width"
+        )
+    generator = np.random.default_rng([seed, n, width])
+    return PackedSigns.draw(generator, n, width, balanced=balanced), generator
 
 
 def streamed_step(
-    n: int, width: int, gains: Any, *, pairs: int = 50, balanced: bool = False, seed: int = 0
+    n: int,
+    width: int,
+    gains: Sequence[float] | np.ndarray,
+    *,
+    pairs: int = 50,
+    balanced: bool = False,
+    seed: int = 0,
 ) -> StreamedStep:
     """Softmax, readout 1 - 2z², exact gradient, start at zero, random sign positions.
 
@@ -47,11 +79,10 @@ def streamed_step(
     """
     if n < 3 or width < 1 or pairs < 1:
         raise ValueError(f"need n ≥ 3, width ≥ 1 and pairs ≥ 1, got {n}, {width}, {pairs}")
-    generator = np.random.default_rng([seed, n, width])
-    code = PackedSigns.draw(generator, n, width, balanced=balanced)
+    code, generator = draw_positions(n, width, balanced=balanced, seed=seed)
     chosen = np.stack([generator.choice(n, 2, replace=False) for _ in range(pairs)])
-    gains = np.broadcast_to(np.asarray(gains, dtype=np.float64)[:, None], (len(gains), pairs))
-    sums = step_sums(code, chosen, first_directions(code, chosen), gains)
+    betas = np.broadcast_to(np.asarray(gains, dtype=np.float64)[:, None], (len(gains), pairs))
+    sums = step_sums(code, chosen, first_directions(code, chosen), betas)
     return StreamedStep(chosen, sums.ranked, *sums.worst())
 
 
@@ -80,7 +111,8 @@ def smallest_xor_width(
 def first_directions(code: PackedSigns, pairs: np.ndarray) -> np.ndarray:
     """p_i + p_j - 2p̄ for every pair, (pairs, width): where the first step goes, at gain 1."""
     mean = code.totals() / (code.n * np.sqrt(code.width))
-    return code.vectors(pairs[:, 0]) + code.vectors(pairs[:, 1]) - 2 * mean
+    ends = code.vectors(pairs[:, 0]) + code.vectors(pairs[:, 1])
+    return np.asarray(ends - 2 * mean)
 
 
 class StepSums(NamedTuple):
@@ -106,9 +138,9 @@ class StepSums(NamedTuple):
     @property
     def ranked(self) -> np.ndarray:
         """Whether both scores of the pair are above all others."""
-        return self.on_pair.min(axis=0) > self.rivals[0] + self.rounding
+        return np.asarray(self.on_pair.min(axis=0) > self.rivals[0] + self.rounding)
 
-    def best(self) -> list[tuple[int, ...] | None]:
+    def best(self) -> list[Subset]:
         """The two positions with the largest scores, None where a third has the same."""
         scores = np.concatenate([self.on_pair, self.rivals])
         positions = np.concatenate([self.pairs.T, self.rival_positions])
@@ -241,3 +273,67 @@ def _keep_largest(scores: np.ndarray, at: int, best: np.ndarray, places: np.ndar
                 best[0, pair], places[0, pair] = score, where
             elif score > best[1, pair]:
                 best[1, pair], places[1, pair] = score, where
+
+
+class SharedStep(NamedTuple):
+    """The settings of a step shared by runs; seed: of the positions, so that any run can redraw
+    them. correlation: the loss is -yŷ, else ½(ŷ-y)²."""
+
+    width: int
+    gain: float
+    balanced: bool
+    correlation: bool
+    seed: int
+
+    def positions(self, n: int) -> PackedSigns:
+        """The positions of all runs."""
+        return draw_positions(n, self.width, balanced=self.balanced, seed=self.seed)[0]
+
+
+def train_shared(step: SharedStep, targets: Sequence[Parity], trace: int | None) -> Trained:
+    """The first exact step of every run: scores gain·(1-2ν)·<p_i + p_j - 2p̄, p_l>."""
+    n = targets[0].n
+    code = step.positions(n)
+    pairs = np.array([target.subset for target in targets])
+    noise = np.array([target.noise for target in targets])
+    gains, directions = step.gain * (1 - 2 * noise), first_directions(code, pairs)
+    passes: list[StepSums] = []
+    for at in range(0, len(pairs), PAIRS):
+        few = slice(at, at + PAIRS)
+        passes.append(step_sums(code, pairs[few], directions[few], gains[None, few]))
+    worst = np.concatenate([sums.worst()[0][0] for sums in passes])
+    slices = np.split(noise, np.arange(PAIRS, len(noise), PAIRS))
+    judged = [sums.risk(part) for sums, part in zip(passes, slices, strict=True)]
+    risk, error = (np.concatenate([each[part][0] for each in judged]) for part in (0, 1))
+    subsets = [pair for sums in passes for pair in sums.best()]
+    # Both heads start equal and take the same step.
+    numbers = np.repeat((gains[:, None] * directions)[:, None, :], 2, axis=1)
+    return Trained(
+        numbers=numbers,
+        subset=subsets,
+        risk=risk,
+        error=error,
+        kind="exact",
+        loss="squared",
+        solved=worst <= SOLVED_ERROR,
+        trace={} if trace is None else _start(step, n, noise, numbers),
+        stats={
+            "worst": worst,
+            "split": np.zeros(len(pairs), bool),
+            "numbers": np.full(len(pairs), numbers[0].size),
+        },
+    )
+
+
+def _start(
+    step: SharedStep, n: int, noise: np.ndarray, numbers: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The trace of one step: w = 0 and the risk of equal weights."""
+    agreement = 4 / n**2 * (1 - 2 * noise)
+    risk = squared_risk(np.asarray(1 / n), np.asarray(1 / n**3), agreement)
+    risk = -agreement if step.correlation else risk
+    return {
+        "step": np.zeros(1, int),
+        "risk": risk[:, None],
+        "directions": np.zeros_like(numbers)[:, None],
+    }

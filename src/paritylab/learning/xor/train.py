@@ -1,33 +1,34 @@
 """Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import Bool, Float, Int, PyTree
 
-from paritylab.learning.data import Fresh, Population, Sample, Target, Unknown
+from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
+from paritylab.learning.data import Fresh, Population, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import as_optimiser
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.judging import Scores, squared_risks
+from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     XOR_LOSSES,
     first_gradient,
     first_response,
 )
-from paritylab.learning.xor.judging import Judged, judge_models
 from paritylab.learning.xor.loop import End, Setting, Start, run_all
 from paritylab.learning.xor.parts import (
     as_xor_loss,
     as_xor_readout,
-    check_pairs,
     default_gain,
+    pairs_of,
     unit_step,
     usual_width,
     xor_label,
 )
 from paritylab.learning.xor.rows import batch_rows
-from paritylab.learning.xor.shared import SharedStep, packed_positions, train_shared
+from paritylab.learning.xor.stream import SharedStep, train_shared
 from paritylab.models import (
     AbstractPositionCode,
     Bowl,
@@ -37,14 +38,15 @@ from paritylab.models import (
     as_code,
     is_drawn,
 )
-from paritylab.models.positions import AbstractTable
-from paritylab.precision import float64
+from paritylab.models.positions import AbstractTable, Positions
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import Parity
 
 #: Numbers held at a time, 200 MB of them: the position tables, rows and weights of one block.
 LARGEST_BLOCK = 25_000_000
 
 
-@register("xor")
+@register_learner("xor")
 @dataclass(frozen=True, eq=False)
 class XorStep:
     """Two heads on a hidden pair: HG2's model, each run with positions of its own.
@@ -65,13 +67,13 @@ class XorStep:
     """
 
     width: int | None = None
-    positions: Any = "signs"
-    attention: Any = "softmax"
-    readout: Any = "square"
-    loss: Any = "squared"
+    positions: Positions = "signs"
+    attention: AttentionPart = "softmax"
+    readout: ReadoutPart = "square"
+    loss: LossPart = "squared"
     steps: int = 1
     gain: float | None = None
-    optimiser: Any = "sgd"
+    optimiser: OptimiserPart = "sgd"
     start: float = 0.0
     learn_positions: bool = False
     shared: bool = False
@@ -93,55 +95,63 @@ class XorStep:
         if self.shared:
             self._check_shared()
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        check_pairs(data.targets)
+    def train(
+        self, data: Population | Sample | Fresh, keys: jax.Array, trace: int | None
+    ) -> Trained:
+        targets = pairs_of(data.targets)
         if self.shared:
-            return train_shared(self._shared_step(data.n), data, trace)
+            return train_shared(self._shared_step(data.n), targets, trace)
         with float64():
             setting = self._setting(data, trace)
             blocks = self._blocks(setting, len(keys))
             eta = np.float64(self._eta(data.n))
-            ends = [self._block(setting, eta, data, keys, block) for block in blocks]
-        end: End = jax.tree.map(lambda *parts: np.concatenate(parts)[: len(keys)], *ends)
-        return self._judged(setting, data, keys, end)
+            ends = [self._block(setting, eta, targets, keys, block) for block in blocks]
+        end = End(*jax.tree.map(lambda *parts: np.concatenate(parts)[: len(keys)], *ends))
+        return self._judged(setting, targets, keys, end)
 
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> TwoHeads:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> TwoHeads:
         n = target.n
         if self.shared:
-            code: Any = packed_positions(self._shared_step(n), n)
+            code: AbstractPositionCode = self._shared_step(n).positions(n)
         elif self.learn_positions:
             numbers, code = numbers["directions"], Table(numbers["positions"])
         else:
             code = self._code(n, key)
         return TwoHeads(numbers, code, self.attention, as_xor_readout(self.readout))
 
-    def _judged(self, setting: Setting, data: Any, keys: jax.Array, end: End) -> Trained:
-        found, fair = end.found, all(target.is_uniform for target in data.targets)
+    def _judged(
+        self, setting: Setting, targets: tuple[Parity, ...], keys: jax.Array, end: End
+    ) -> Trained:
+        found, fair = end.found, all(target.is_uniform for target in targets)
+        worst = np.asarray(found.worst)
         if isinstance(setting.readout, Bowl) and fair:
-            judged = Judged(found.risk, found.rounding, "exact")
+            unknown = np.full(len(keys), np.nan)
+            risk, rounding = np.asarray(found.risk), np.asarray(found.rounding)
+            scores = Scores(risk, rounding, "exact", unknown)
         else:
             models = (
                 self.rebuild(jax.tree.map(lambda leaf, i=i: leaf[i], end.numbers), target, keys[i])
-                for i, target in enumerate(data.targets)
+                for i, target in enumerate(targets)
             )
-            judged = judge_models(models, data.targets, keys)
+            rows = max(256, (1 << 22) // setting.n)
+            scores = squared_risks(models, targets, keys, 1 << (rows.bit_length() - 1))
         return Trained(
             numbers=end.numbers,
-            subset=_named(found.best, found.separated),
-            risk=judged.risk,
-            error=judged.error,
-            kind=judged.kind,
+            subset=_named(np.asarray(found.best), np.asarray(found.separated)),
+            risk=scores.risk,
+            error=scores.error,
+            kind=scores.kind,
             loss="squared",
-            solved=found.worst <= SOLVED_ERROR,
+            solved=worst <= SOLVED_ERROR,
             trace=_trace(setting, end),
             stats={
-                "worst": found.worst,
-                "split": found.split,
+                "worst": worst,
+                "split": np.asarray(found.split),
                 "numbers": np.full(len(keys), _count(end.numbers)),
             },
         )
 
-    def _setting(self, data: Any, trace: int | None) -> Setting:
+    def _setting(self, data: Population | Sample | Fresh, trace: int | None) -> Setting:
         """What the compiled call is specialised on, or one clear error if nothing fits."""
         code = (
             None if is_drawn(self.positions) else as_code(self.positions, data.n, width=self.width)
@@ -149,7 +159,7 @@ class XorStep:
         readout, loss = as_xor_readout(self.readout), as_xor_loss(self.loss)
         source = type(data).__name__
         if isinstance(data, Population):
-            if not all(target.is_uniform for target in data.targets):
+            if not are_uniform(data):
                 raise ValueError("exact XOR gradients need fair bits; use Fresh or Sample")
             closed = isinstance(readout, Bowl) and loss in map(as_xor_loss, XOR_LOSSES)
             source = "exact" if closed else "first"
@@ -169,7 +179,7 @@ class XorStep:
             steps=self.steps,
             every=trace,
             source=source,
-            samples=getattr(data, "samples", 0),
+            samples=0 if isinstance(data, Population) else data.samples,
             learn_positions=self.learn_positions,
         )
 
@@ -183,7 +193,7 @@ class XorStep:
             return gain
         return gain * unit_step(n, attention=self.attention, readout=self.readout, loss=self.loss)
 
-    def _code(self, n: int, key: jax.Array) -> Any:
+    def _code(self, n: int, key: jax.Array) -> AbstractPositionCode:
         """The positions of one run."""
         with float64():
             return as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=self._width(n))
@@ -213,23 +223,28 @@ class XorStep:
         return [np.minimum(at * each + np.arange(each), runs - 1) for at in range(blocks)]
 
     def _block(
-        self, setting: Setting, eta: Any, data: Any, keys: jax.Array, block: np.ndarray
+        self,
+        setting: Setting,
+        eta: np.float64,
+        all_targets: tuple[Parity, ...],
+        keys: jax.Array,
+        block: np.ndarray,
     ) -> End:
-        targets = [data.targets[run] for run in block]
-        codes = [] if setting.code is not None else [self._code(data.n, keys[run]) for run in block]
-        fair = all(target.is_uniform for target in data.targets)
+        n, targets = setting.n, [all_targets[run] for run in block]
+        codes = [] if setting.code is not None else [self._code(n, keys[run]) for run in block]
+        fair = all(target.is_uniform for target in all_targets)
         starts = Start(
             pair=np.array([target.subset for target in targets]),
             noise=np.array([target.noise for target in targets]),
             key=keys[block],
-            directions=self.start * _normal(keys[block], self._width(data.n)),
+            directions=self.start * _normal(keys[block], self._width(n)),
             table=np.stack([_table(code) for code in codes]) if codes else None,
             probabilities=None if fair else np.stack([each.probabilities for each in targets]),
             first=self._first(setting, targets) if setting.source == "first" else None,
         )
-        return jax.tree.map(np.asarray, run_all(setting, eta, starts))
+        return End(*jax.tree.map(np.asarray, run_all(setting, eta, starts)))
 
-    def _first(self, setting: Setting, targets: list[Any]) -> tuple[np.ndarray, ...]:
+    def _first(self, setting: Setting, targets: list[Parity]) -> tuple[np.ndarray, ...]:
         """Gradient on the pair and off it and the risk at w = 0, of every target."""
         weight = first_response(self.attention, setting.n).weight
         known: dict[float, tuple[float, float, float]] = {}
@@ -264,34 +279,37 @@ class XorStep:
         return SharedStep(
             width=self._width(n),
             gain=default_gain(n) if self.gain is None else self.gain,
-            balanced=self.positions == "balanced",
-            loss=self.loss,
+            balanced=bool(self.positions == "balanced"),
+            correlation=self.loss == "correlation",
             seed=self.positions_seed,
         )
 
 
-def _table(code: AbstractPositionCode) -> Any:
+def _table(code: AbstractPositionCode) -> Float[AnyArray, "n width"]:
     return code.table if isinstance(code, AbstractTable) else code.vectors(np.arange(code.n))
 
 
 def _normal(keys: jax.Array, width: int) -> np.ndarray:
     """Standard normal directions (runs, 2, width) from every run's key."""
-    draw = jax.vmap(lambda key: jax.random.normal(jax.random.fold_in(key, 2), (2, width)))
-    return np.asarray(draw(keys))
+
+    def draw(key: jax.Array) -> jax.Array:
+        return jax.random.normal(jax.random.fold_in(key, 2), (2, width))
+
+    return np.asarray(jax.vmap(draw)(keys))
 
 
-def _named(best: np.ndarray, separated: np.ndarray) -> list[tuple[int, ...] | None]:
+def _named(best: Int[np.ndarray, "runs 2"], separated: Bool[np.ndarray, " runs"]) -> list[Subset]:
     """The two positions of each run, nothing where a third has the same weight."""
     pairs = zip(np.sort(best, axis=1).tolist(), separated, strict=True)
     return [tuple(pair) if clear else None for pair, clear in pairs]
 
 
-def _count(numbers: Any) -> int:
+def _count(numbers: PyTree) -> int:
     return sum(leaf[0].size for leaf in jax.tree.leaves(numbers))
 
 
-def _trace(setting: Setting, end: End) -> dict[str, np.ndarray] | None:
+def _trace(setting: Setting, end: End) -> dict[str, np.ndarray]:
     if setting.every is None:
-        return None
+        return {}
     steps = np.arange(0, setting.steps, setting.every)
-    return {"step": steps, "risk": end.risks, "directions": end.path}
+    return {"step": steps, "risk": np.asarray(end.risks), "directions": np.asarray(end.path)}

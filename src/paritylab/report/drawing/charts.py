@@ -35,7 +35,7 @@ def draw(series: Series) -> list[Canvas]:
 
 def _wish(series: Series, axis: str, **more: Any) -> Wish:
     asked = series.get(axis, {})
-    share = is_share(asked.get("label", "")) and asked.get("scale") != "log"
+    share = is_share(asked) and asked.get("scale") != "log"
     return Wish(log=asked.get("scale") == "log", share=share, upright=axis == "y", **more)
 
 
@@ -197,7 +197,7 @@ def _draw_bars(series: Series) -> list[Canvas]:
     ends = {end: numbers(bars[end]) for end in ("low", "high") if end in bars}
     asked = series.get("y", {})
     canvas = Canvas(WIDTH, 0)
-    share = is_share(asked.get("label", ""))
+    share = is_share(asked)
     log = asked.get("scale") == "log"
     known = [*values, *(v for end in ends.values() for v in end), *_placed_marks(series, "y")]
     across = make_axis(known if log else [0.0, *known], WIDTH - 32, Wish(log, share and not log))

@@ -50,9 +50,9 @@ class Frame(NamedTuple):
         return self.top + self.up.length
 
 
-def is_share(label: str) -> bool:
+def is_share(axis: Any) -> bool:
     """Whether an axis shows shares, which are written as percentages."""
-    return label.lower().startswith(("share", "how often"))
+    return bool(axis.get("percent")) if isinstance(axis, dict) else False
 
 
 def make_frame(

@@ -31,7 +31,7 @@ def _label(series: Series, axis: str) -> str:
 
 
 def _lines(series: Series) -> str:
-    share = is_share(_label(series, "y"))
+    share = is_share(series.get("y"))
     lines = series["lines"]
     parts = [_line(line, share) for line in lines[:MANY]]
     if len(lines) > MANY:
@@ -65,7 +65,7 @@ def _ends(part: Series, index: int, share: bool) -> str:
 
 
 def _bars(series: Series) -> str:
-    bars, share = series["bars"], is_share(_label(series, "y"))
+    bars, share = series["bars"], is_share(series.get("y"))
     parts = [
         f"{name}: {_value(float(bars['values'][i]), share)}{_ends(bars, i, share)}"
         for i, name in enumerate(bars["names"])

@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -13,11 +13,19 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Readout
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss
 from paritylab.risk.routes.pieces import Pieces, pieces_of
-from paritylab.risk.routes.targets import SIGNS, Labels, Target, labelled, target_of
+from paritylab.risk.routes.targets import (
+    SIGNS,
+    JuntaTarget,
+    Labelled,
+    Labels,
+    Target,
+    labelled,
+    target_of,
+)
 
 EPS = sys.float_info.epsilon
 
@@ -72,13 +80,13 @@ class Case(NamedTuple):
     slopes: bool
 
     @property
-    def target(self) -> Any:
+    def target(self) -> Target | Labelled:
         """The problem as the routes' arrays."""
         target = target_of(self.problem)
         return target if isinstance(target, Target) else labelled(target, self.statistic.labels)
 
 
-class Found(NamedTuple):
+class RouteRisk(NamedTuple):
     """A risk, how far it may be off, whether only by rounding, and the slopes dR/dg (n,).
 
     slopes_error: how far each slope may be off, one number for all; None where not estimated.
@@ -91,17 +99,21 @@ class Found(NamedTuple):
     slopes_error: float | None = None
 
 
-class Looped(NamedTuple):
+#: risk(g, target) for weights g (n,), differentiable in g.
+RiskInLoop = Callable[[Float[Array, " n"], Target | JuntaTarget], Float[Array, ""]]
+
+
+class LoopRisk(NamedTuple):
     """A risk for compiled loops: risk(g, target), and how far its mean may be off at any g.
 
     target: `Target` of a parity, `JuntaTarget` of a junta.
     """
 
-    risk: Callable[[Float[Array, " n"], Any], Float[Array, ""]]
+    risk: RiskInLoop
     error: float
 
 
-class Carried(NamedTuple):
+class Propagated(NamedTuple):
     """outer(mean) with its error and the slope of outer there, each of shape (runs,)."""
 
     value: np.ndarray
@@ -109,48 +121,52 @@ class Carried(NamedTuple):
     slope: np.ndarray
 
 
-def through_outer(loss: Loss, mean: Any, error: Any) -> Carried:
+def through_outer(loss: Loss, mean: Numbers, error: Numbers) -> Propagated:
     """Carry means (runs,) and their errors through the loss's outer function."""
-    mean, error = np.atleast_1d(mean).astype(np.float64), np.atleast_1d(error)
+    mean, error = np.atleast_1d(np.asarray(mean, np.float64)), np.atleast_1d(np.asarray(error))
     if loss.is_mean:
-        return Carried(mean, error + 4 * EPS * np.abs(mean), np.ones_like(mean))
+        return Propagated(mean, error + 4 * EPS * np.abs(mean), np.ones_like(mean))
     low, high = mean - error, mean + error
     points = np.stack([mean, low, high, mean - error / 2, mean + error / 2, np.clip(0, low, high)])
     with float64():
-        values, slopes = _compiled_outer(loss)(points)
-        values, slope = np.asarray(values), np.asarray(slopes)[0]
+        values, slopes = map(np.asarray, _compiled_outer(loss)(points))
     with np.errstate(invalid="ignore"):
         spread = np.max(np.abs(values - values[0]), axis=0) + 4 * EPS * np.abs(values[0])
-    return Carried(values[0], np.where(np.isfinite(spread), spread, math.inf), slope)
+    return Propagated(values[0], np.where(np.isfinite(spread), spread, math.inf), slopes[0])
 
 
 @lru_cache(maxsize=64)
-def _compiled_outer(loss: Loss) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(jax.vmap(jax.value_and_grad(loss.outer))))
+def _compiled_outer(loss: Loss) -> Callable[[np.ndarray], tuple[Array, Array]]:
+    compiled: Callable[[np.ndarray], tuple[Array, Array]] = jax.jit(
+        jax.vmap(jax.vmap(jax.value_and_grad(loss.outer)))
+    )
+    return compiled
 
 
-def found_through_outer(
+def risk_through_outer(
     loss: Loss,
     mean: float,
     error: float,
     *,
     exact: bool,
-    slopes: Any = None,
+    slopes: Float[AnyArray, " n"] | None = None,
     slopes_error: float | None = None,
-) -> Found:
+) -> RouteRisk:
     """What a route found about the mean as what it says about the risk."""
     carried = through_outer(loss, mean, error)
     slope = carried.slope[0]
     # -log|0| has no slope; its error says so.
     with np.errstate(invalid="ignore"):
-        if slopes_error is not None:
+        if slopes_error is not None and slopes is not None:
             ends = through_outer(loss, np.array([mean - error, mean + error]), np.zeros(2)).slope
             bend = np.max(np.abs(ends - slope))
-            spread = abs(slope) * slopes_error + bend * (np.max(np.abs(slopes)) + slopes_error)
+            spread = abs(slope) * slopes_error + bend * (
+                np.max(np.abs(np.asarray(slopes))) + slopes_error
+            )
             slopes_error = float(spread) if np.isfinite(spread) else math.inf
         if slopes is not None:
             slopes = slope * np.asarray(slopes)
-    return Found(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
+    return RouteRisk(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
 
 
 def evaluated(statistic: Statistic, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "rows P"]:

@@ -4,9 +4,10 @@ A position with a small weight enters only through power sums: the logarithm of 
 short series in ωg. Only the positions of B and the few large weights get a factor of their own.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from math import factorial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +33,9 @@ class Layout(NamedTuple):
     large: Int[AnyArray, " L"]
 
 
-def layout_of(weights: np.ndarray, subset: Any, top_frequency: float) -> Layout:
+def layout_of(
+    weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
+) -> Layout:
     """The layout for frequencies up to `top_frequency`, with the number of large weights padded
     to a power of two."""
     limit = 2 * SMALL_HALF_ANGLE / top_frequency
@@ -59,7 +62,10 @@ def characteristic(
     """
     rest = weights.at[layout.subset].set(0.0).at[layout.large].set(0.0, mode="drop")
     bulk = _small_factor(rest, probabilities, frequencies, fair)
-    take = lambda a, index: a.at[index].get(mode="fill", fill_value=0.0)  # noqa: E731
+
+    def take(a: Array, index: AnyArray) -> Array:
+        return a.at[index].get(mode="fill", fill_value=0.0)
+
     half = frequencies[:, None] / 2
     large = half * take(weights, layout.large)[None, :]
     inside = half * weights[layout.subset][None, :]
@@ -79,10 +85,15 @@ def characteristic(
     return carrier * plain, turn * carrier * signed
 
 
-def _small_factor(weights: Any, probabilities: Any, frequencies: Any, fair: bool) -> Array:
+def _small_factor(
+    weights: Float[Array, " n"],
+    probabilities: Float[Array, " n"],
+    frequencies: Float[Array, " M"],
+    fair: bool,
+) -> Array:
     """Π over small weights of the centred factor, by power sums."""
     if fair:
-        sums, exponent = _even_power_sums(weights), 0.0
+        sums, exponent = _even_power_sums(weights), jnp.zeros_like(frequencies)
         for order, coefficient in enumerate(_log_cos_series(), start=1):
             exponent = exponent + coefficient * sums[order - 1] * (frequencies / 2) ** (2 * order)
         return jnp.exp(exponent)
@@ -106,7 +117,7 @@ def _even_power_sums(weights: Float[Array, " n"]) -> Float[Array, " orders"]:
     size = min(_CHUNK, weights.shape[0])
     whole = weights.shape[0] // size * size
 
-    def add(totals: Any, chunk: Any) -> tuple[Any, None]:
+    def add(totals: Array, chunk: Array) -> tuple[Array, None]:
         return totals + _chunk_power_sums(chunk), None
 
     start = _chunk_power_sums(weights[whole:])

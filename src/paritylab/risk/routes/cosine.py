@@ -6,7 +6,6 @@ are simple functions of c and q.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,10 +13,18 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Cosine
+from paritylab.precision import AnyArray
 from paritylab.problem.losses import LOSSES
-from paritylab.risk.routes.case import EPS, Case, Found, Looped, Statistic
+from paritylab.risk.routes.case import EPS, Case, LoopRisk, RouteRisk, Statistic
 from paritylab.risk.routes.sums import plain_sums
-from paritylab.risk.routes.targets import SIGNS, Labelled, Labels, Target, labelled
+from paritylab.risk.routes.targets import (
+    SIGNS,
+    JuntaTarget,
+    Labelled,
+    Labels,
+    Target,
+    labelled,
+)
 
 #: Losses that are polynomials in y and ŷ whatever the labels.
 _ANY_LABEL = ("squared", "correlation", "log_correlation")
@@ -30,45 +37,50 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
     return closed and (statistic.labels in (None, SIGNS) or loss.name in _ANY_LABEL)
 
 
-def risk(case: Case) -> Found:
+def risk(case: Case) -> RouteRisk:
     """Value and slopes to rounding."""
     statistic = case.statistic
     arguments = (case.weights, case.target, statistic.labels, statistic.loss.name)
     (value, swing), slopes = _value_and_slopes(*arguments)
     error = _rounding(case.problem.n, np.asarray(value), np.asarray(swing), statistic)
-    return Found(float(value), float(error), True, slopes if case.slopes else None)
+    return RouteRisk(float(value), float(error), True, slopes if case.slopes else None)
 
 
-def many(statistic: Statistic, weights: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
+def many(
+    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Target | JuntaTarget
+) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
     found = _values(weights, targets, statistic.labels, statistic.loss.name)
     values, swings = map(np.asarray, found)
     return values, _rounding(weights.shape[1], values, swings, statistic)
 
 
-def looped(statistic: Statistic, n: int) -> Looped:
+def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """The risk for compiled loops; as exact as `risk`."""
     name, labels = statistic.loss.name, statistic.labels
 
-    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return cosine_risk(weights, labelled(target, labels), labels, name)
 
-    return Looped(function, 64 * EPS * n**0.5 * _size(labels))
+    return LoopRisk(function, 64 * EPS * n**0.5 * _size(labels))
 
 
 def _size(labels: Labels) -> float:
     return max(map(abs, labels or SIGNS)) ** 2
 
 
-def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statistic) -> Any:
+def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statistic) -> np.ndarray:
     """How far rounding carries values; the logarithm magnifies it where a phase nearly cancels."""
     if statistic.loss.name != "log_correlation":
-        return 32 * EPS * (n**0.5 * max(1.0, _size(statistic.labels)) + np.abs(values))
+        size = max(1.0, _size(statistic.labels))
+        return np.asarray(32 * EPS * (n**0.5 * size + np.abs(values)))
     with np.errstate(divide="ignore"):
-        return 32 * EPS * (n**0.5 / np.abs(swings) + np.abs(values))
+        return np.asarray(32 * EPS * (n**0.5 / np.abs(swings) + np.abs(values)))
 
 
-def _risk_and_swing(weights: Any, target: Any, labels: Labels, loss: str) -> tuple[Array, Array]:
+def _risk_and_swing(
+    weights: Float[Array, " n"], target: Target | Labelled, labels: Labels, loss: str
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """The risk, and the share of E|y e^{iπs}| that is left of the factor in it: rounding grows as
     it falls."""
     _, _, swing = correlation_wave(weights, target, labels)
@@ -81,15 +93,19 @@ _value_and_slopes = jax.jit(
 
 
 @partial(jax.jit, static_argnums=(2, 3))
-def _values(weights: Any, targets: Any, labels: Labels, loss: str) -> Any:
-    one = lambda g, t: _risk_and_swing(g, labelled(t, labels), labels, loss)  # noqa: E731
+def _values(
+    weights: Float[Array, "runs n"], targets: Target | JuntaTarget, labels: Labels, loss: str
+) -> tuple[Float[Array, " runs"], Float[Array, " runs"]]:
+    def one(row: Array, target: Target | JuntaTarget) -> tuple[Array, Array]:
+        return _risk_and_swing(row, labelled(target, labels), labels, loss)
+
     return jax.vmap(one)(weights, targets)
 
 
 def log_characteristic(
     weights: Float[Array, " n"],
-    indicator: Float[Array, " n"],
-    probabilities: Float[Array, " n"],
+    indicator: Float[AnyArray, " n"],
+    probabilities: Float[AnyArray, " n"],
     frequency: float,
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Modulus (as a logarithm) and phase of E[e^{iωs} Π_{j∈B} (-1)^{x_j}], s = Σ_j g_j x_j.
@@ -106,7 +122,9 @@ def log_characteristic(
     return modulus, jnp.sum(half + jnp.arctan2(imaginary, real))
 
 
-def correlation_wave(weights: Any, target: Any, labels: Labels) -> tuple[Array, Array, Array]:
+def correlation_wave(
+    weights: Float[Array, " n"], target: Target | Labelled, labels: Labels
+) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]:
     """E[y cos πs] as exp(modulus)·factor, and the factor as a share of what rounding acts on.
 
     labels: those of a `Labelled` target. A share of 1e-15 is all rounding.
@@ -123,7 +141,7 @@ def correlation_wave(weights: Any, target: Any, labels: Labels) -> tuple[Array, 
     return modulus, factor, factor / jnp.sum(jnp.abs(terms))
 
 
-def _bulk(weights: Any, target: Labelled, frequency: float) -> tuple[Array, Array]:
+def _bulk(weights: Float[Array, " n"], target: Labelled, frequency: float) -> tuple[Array, Array]:
     """`log_characteristic` of the positions outside B."""
     others = weights.at[target.subset].set(0.0)
     return log_characteristic(others, jnp.zeros_like(others), target.probabilities, frequency)

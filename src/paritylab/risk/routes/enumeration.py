@@ -1,6 +1,6 @@
 """The expectation as a plain sum over all 2^n attended sums: any statistic, small n."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -8,26 +8,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.precision import AnyArray
 from paritylab.risk.routes.case import (
     EPS,
     Case,
-    Found,
-    Looped,
+    LoopRisk,
+    RouteRisk,
     Statistic,
-    found_through_outer,
+    risk_through_outer,
 )
 from paritylab.risk.routes.sums import halves
-from paritylab.risk.routes.targets import labelled
+from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
 
 #: 2^_INNER sums are evaluated at a time.
 _INNER = 14
 
 
 class _Totals(NamedTuple):
-    mean: Any
-    wobble: Any
-    largest: Any
-    slopes: Any
+    mean: Array
+    wobble: Array
+    largest: Array
+    slopes: Array
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -35,29 +36,32 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
     return True
 
 
-def risk(case: Case) -> Found:
+def risk(case: Case) -> RouteRisk:
     """Value and slopes to rounding."""
     n, statistic = case.problem.n, case.statistic
     totals = _sum_over_strings(statistic, case.weights, case.target, case.slopes)
     error = 64 * n * EPS * (1 + float(totals.largest)) + float(totals.wobble)
     slopes = totals.slopes if case.slopes else None
-    return found_through_outer(statistic.loss, float(totals.mean), error, exact=True, slopes=slopes)
+    return risk_through_outer(statistic.loss, float(totals.mean), error, exact=True, slopes=slopes)
 
 
-def looped(statistic: Statistic, n: int) -> Looped:
+def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """The risk for compiled loops; as exact as `risk`."""
 
-    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         every = halves(weights, labelled(target, statistic.labels), n).left
         return statistic.loss.outer(jnp.sum(every.chances * statistic.parts(every.sums)))
 
     largest = float(np.abs(statistic.parts(jnp.linspace(0.0, statistic.k, 257))).max())
-    return Looped(function, 64 * n * EPS * (1 + largest))
+    return LoopRisk(function, 64 * n * EPS * (1 + largest))
 
 
 @eqx.filter_jit
 def _sum_over_strings(
-    statistic: Statistic, weights: Any, target: Any, with_slopes: bool
+    statistic: Statistic,
+    weights: Float[AnyArray, " n"],
+    target: Target | Labelled,
+    with_slopes: bool,
 ) -> _Totals:
     """Mean, its dependence on the rounding of sums, largest term, slopes."""
     n, k = weights.shape[0], statistic.k
@@ -65,7 +69,7 @@ def _sum_over_strings(
     inner, outer = both.left, both.right
     shift = 2 * n * EPS * k
 
-    def visit(totals: _Totals, entry: Any) -> tuple[_Totals, Any]:
+    def visit(totals: _Totals, entry: tuple[Array, Array]) -> tuple[_Totals, Array]:
         start, chance = entry
         s = jnp.clip(inner.sums + start, 0, k)
         shares = inner.chances * chance[:, None]

@@ -1,6 +1,6 @@
 """A statistic as a Fourier series: dominant weights averaged out, the rest expanded on a grid."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Complex, Float
 from scipy.special import erf
 
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.risk.routes.case import Statistic
 
 _FEWEST_TERMS = 256
@@ -120,12 +120,12 @@ def expand(mix: Mix, start: float, reach: float, most_terms: int, goal: float) -
 
 
 @eqx.filter_jit
-def _mixed(mix: Mix, x: Any) -> Float[Array, "rows parts P"]:
+def _mixed(mix: Mix, x: Float[AnyArray, " P"]) -> Float[Array, "rows parts P"]:
     """F and, if asked for, its slopes at P points, a few at a time."""
     reach = mix.statistic.k
     rule = "rcu,cup->rcp" if mix.statistic.labels is None else "rcu,cup->rp"
 
-    def mean(chances: Any, values: Array) -> Array:
+    def mean(chances: AnyArray, values: Array) -> Array:
         found = jnp.einsum(rule, jnp.asarray(chances), values)
         return found if mix.statistic.labels is None else found[:, None]
 

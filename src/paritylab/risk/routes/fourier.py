@@ -8,7 +8,7 @@ mean may be off.
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +20,10 @@ from paritylab.problem import Junta
 from paritylab.risk.routes.case import (
     EPS,
     Case,
-    Found,
-    Looped,
+    LoopRisk,
+    RouteRisk,
     Statistic,
-    found_through_outer,
+    risk_through_outer,
 )
 from paritylab.risk.routes.characteristic import Layout, characteristic, layout_of
 from paritylab.risk.routes.expansion import Expansion, Mix, expand, refuse_unresolved
@@ -51,11 +51,11 @@ class Split(NamedTuple):
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For every statistic; `risk` and `looped` refuse what they cannot resolve."""
+    """For every statistic; `risk` and `in_loop` refuse what they cannot resolve."""
     return True
 
 
-def risk(case: Case) -> Found:
+def risk(case: Case) -> RouteRisk:
     """Value and slopes with errors measured off the grid and at random inputs."""
     split, mix, expansion = _best(case)
     weighted = expansion.about_zero() * _factors(case)[:, None]
@@ -85,7 +85,7 @@ def risk(case: Case) -> Found:
         slopes = np.array(slopes)
         slopes[split.heavy] = np.sum((weighted[2:] * waves).real, axis=(1, 2))
         slopes_error = float(errors[1:].max()) + rounding * expansion.frequencies[-1]
-    return found_through_outer(
+    return risk_through_outer(
         case.statistic.loss,
         value,
         float(errors[0]) + rounding,
@@ -95,24 +95,25 @@ def risk(case: Case) -> Found:
     )
 
 
-def looped(statistic: Statistic, n: int) -> Looped:
+def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """The risk for compiled loops: as many terms as reproduce the statistic on all of [0, k]."""
     if statistic.labels is not None:
-        return _looped_junta(statistic, n)
+        return _junta_in_loop(statistic, n)
     mix = Mix(statistic, np.zeros(1), np.ones((1, 2, 1)), slopes=False)
     (coefficients,), frequencies, error = _loop_expansion(mix, n)
 
-    def function(weights: Float[Array, " n"], target: Target) -> Float[Array, ""]:
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
+        assert isinstance(target, Target)
         plain, signed = dense_characteristic(
             weights, target.indicator, target.probabilities, frequencies[1], len(frequencies)
         )
         terms = coefficients[0] * plain + target.contrast * coefficients[1] * signed
         return statistic.loss.outer(jnp.sum(terms.real))
 
-    return Looped(function, error)
+    return LoopRisk(function, error)
 
 
-def _looped_junta(statistic: Statistic, n: int) -> Looped:
+def _junta_in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """The same with a wave for every label, from all values of the hidden bits."""
     assert statistic.labels is not None
     every = [
@@ -125,7 +126,8 @@ def _looped_junta(statistic: Statistic, n: int) -> Looped:
     padded = [np.pad(each.coefficients[0, 0], (0, terms - len(each.frequencies))) for each in found]
     coefficients = np.stack(padded)
 
-    def function(weights: Float[Array, " n"], target: JuntaTarget) -> Float[Array, ""]:
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
+        assert isinstance(target, JuntaTarget)
         junta = labelled(target, statistic.labels)
         head = head_sums(weights, junta, junta.subset)
         light, none = weights.at[junta.subset].set(0.0), jnp.zeros_like(weights)
@@ -133,7 +135,7 @@ def _looped_junta(statistic: Statistic, n: int) -> Looped:
         inside = powers(jnp.exp(1j * base * head.sums), terms) @ head.chances.T
         return statistic.loss.outer(jnp.sum((coefficients.T * plain[:, None] * inside).real))
 
-    return Looped(function, sum(each.error for each in found))
+    return LoopRisk(function, sum(each.error for each in found))
 
 
 class _LoopExpansion(NamedTuple):
@@ -235,7 +237,7 @@ def _measured_errors(
             f"the series gives a mean of {value:.6g} but {count} random inputs give "
             f"{drawn.mean():.6g} ± {drawn.std() / count**0.5:.1g}; use sampled_risk"
         )
-    return errors
+    return np.asarray(errors)
 
 
 def _draw(case: Case, split: Split, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -266,12 +268,30 @@ def smooth_mean(
 
 
 @partial(jax.jit, static_argnames="fair")
-def _value(*arguments: Any, fair: bool) -> tuple[Array, Array, None]:
+def _value(
+    weights: Array,
+    probabilities: Array,
+    coefficients: Array,
+    frequencies: Array,
+    layout: Layout,
+    *,
+    fair: bool,
+) -> tuple[Array, Array, None]:
+    arguments = (weights, probabilities, coefficients, frequencies, layout)
     return *smooth_mean(*arguments, fair=fair), None
 
 
 @partial(jax.jit, static_argnames="fair")
-def _gradient(*arguments: Any, fair: bool) -> tuple[Array, Array, Array]:
+def _gradient(
+    weights: Array,
+    probabilities: Array,
+    coefficients: Array,
+    frequencies: Array,
+    layout: Layout,
+    *,
+    fair: bool,
+) -> tuple[Array, Array, Array]:
+    arguments = (weights, probabilities, coefficients, frequencies, layout)
     function = partial(smooth_mean, fair=fair)
     (mean, waves), slopes = jax.value_and_grad(function, has_aux=True)(*arguments)
     return mean, waves, slopes

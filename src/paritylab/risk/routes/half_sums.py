@@ -3,12 +3,12 @@
 The positions are split in two halves with 2^(n/2) partial sums u and v each. For a knot t the
 terms (u+v-t)₊ and (u+v-t)₊² need, for every u, the mass and the first two moments of the v above
 t-u: a binary search in the sorted v and a look-up in their running moments. Here for compiled loops
-and many runs; `once` does the same for a single case.
+and many runs; `half_sums_numpy` does the
+same for a single case.
 """
 
 from functools import partial
 from operator import itemgetter
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,19 +19,23 @@ from paritylab.precision import AnyArray
 from paritylab.risk.routes.case import (
     EPS,
     Case,
-    Found,
-    Looped,
+    LoopRisk,
+    RouteRisk,
     Statistic,
-    found_through_outer,
+    risk_through_outer,
     through_outer,
 )
 from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
 from paritylab.risk.routes.pieces import Pieces, scale_of
 from paritylab.risk.routes.sums import Half, halves
-from paritylab.risk.routes.targets import Labelled, Labels, Target, labelled
+from paritylab.risk.routes.targets import JuntaTarget, Labelled, Labels, Target, labelled
 
 #: Terms of one stage of a running sum.
 _STAGE = 32
+#: Values, their changes, and marks on the right sums: what a sum over knots gathers.
+_Totals = tuple[Array, Array, Array]
+#: Knots (P,), with their slopes and, where there are any, curves (P, rows).
+_Knots = tuple[Array, Array, Array | None]
 #: So many partial sums are soon done one run after the other, sooner than code is compiled.
 _SOON = 2**19
 
@@ -41,16 +45,16 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
     return statistic.pieces is not None
 
 
-def risk(case: Case) -> Found:
+def risk(case: Case) -> RouteRisk:
     """Value and slopes to rounding."""
     pieces = _lean(case.statistic.pieces)
     mean, slopes = mean_and_slopes(case.weights, case.target, pieces, slopes=case.slopes)
     error = _rounding(case.statistic, case.problem.n)
-    return found_through_outer(case.statistic.loss, mean, error, exact=True, slopes=slopes)
+    return risk_through_outer(case.statistic.loss, mean, error, exact=True, slopes=slopes)
 
 
 def many(
-    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Any
+    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Target | JuntaTarget
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and errors (runs,) of weights (runs, n) on stacked targets."""
     pieces, (runs, n) = _lean(statistic.pieces), weights.shape
@@ -64,18 +68,20 @@ def many(
     return carried.value, carried.error
 
 
-def _once(weights: Any, target: Any, pieces: Pieces, labels: Labels) -> float:
+def _once(
+    weights: Float[AnyArray, " n"], target: Target | JuntaTarget, pieces: Pieces, labels: Labels
+) -> float:
     return mean_and_slopes(weights, labelled(target, labels), pieces, slopes=False)[0]
 
 
-def looped(statistic: Statistic, n: int) -> Looped:
+def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """The risk for compiled loops; as exact as `risk`."""
     pieces, outer = _lean(statistic.pieces), statistic.loss.outer
 
-    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(half_sum_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return Looped(function, _rounding(statistic, n))
+    return LoopRisk(function, _rounding(statistic, n))
 
 
 def _rounding(statistic: Statistic, n: int) -> float:
@@ -97,24 +103,23 @@ def half_sum_mean(
     return _mean_and_gradient(weights, target, pieces)[0]
 
 
-def _forward(weights: Any, target: Any, pieces: Pieces) -> tuple[Array, Array]:
-    return _mean_and_gradient(weights, target, pieces)
-
-
-def _backward(gradient: Array, cotangent: Array) -> tuple[Any, ...]:
+def _backward(gradient: Array, cotangent: Array) -> tuple[Array, None, None]:
     return cotangent * gradient, None, None
 
 
-half_sum_mean.defvjp(_forward, _backward)
-
-
-def _mean_and_gradient(weights: Any, target: Any, pieces: Pieces) -> tuple[Array, Array]:
+def _mean_and_gradient(
+    weights: Float[Array, " n"], target: Target | Labelled, pieces: Pieces
+) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    """`half_sum_mean` and its gradient in g, which the forward pass finds on its way."""
     parts = halves(weights, target, max(weights.shape[0] // 2 - 1, 0))
     order = _ascending(parts.right.sums)
     right = Half(parts.right.sums[order], parts.right.chances[:, order])
     mean, slopes_left, slopes_right = _sum_over_knots(parts.left, right, pieces)
     slopes_right = jnp.zeros_like(slopes_right).at[order].set(slopes_right)
     return mean, parts.gathered(slopes_left, slopes_right)
+
+
+half_sum_mean.defvjp(_mean_and_gradient, _backward)
 
 
 def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
@@ -126,7 +131,7 @@ def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
     size = sums.shape[0]
     pattern = jax.lax.bitcast_convert_type(sums, jnp.int64)
     keys = (pattern & ~jnp.int64(size - 1)) | jnp.arange(size, dtype=jnp.int64)
-    return jax.lax.sort(keys, is_stable=False) & (size - 1)
+    return jnp.asarray(jax.lax.sort(keys, is_stable=False)) & (size - 1)
 
 
 def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Array, "..."]:
@@ -135,7 +140,7 @@ def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Arr
     A loop, so that what reads the index does not search anew.
     """
 
-    def halve(number: Any, index: Any) -> Any:
+    def halve(number: Array, index: Array) -> Array:
         step = sums.shape[0] >> (number + 1)
         return jnp.where(sums[index + step - 1] <= x, index + step, index)
 
@@ -163,7 +168,7 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
     # All knots at once while that fits a cache, one by one beyond.
     one_by_one = left.sums.shape[0] > 2**14
 
-    def add(totals: Any, some: Any) -> tuple[Any, None]:
+    def add(totals: _Totals, some: _Knots) -> tuple[_Totals, None]:
         knot, slope, curve = some
         x = knot[:, None] - left.sums[None, :]
         index = _first_above(right.sums, x)
@@ -171,7 +176,7 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
         x, chances = x[None], left.chances[:, None, :]
         linear, jump = first - x * mass, slope.T[:, :, None]
         values, changes, terms = jump * linear, jump * mass, [chances * jump]
-        if curved:
+        if curve is not None:
             bend = curve.T[:, :, None]
             values += bend / 2 * (second[0] - x * (first + linear))
             changes += bend * linear
@@ -180,14 +185,14 @@ def _sum_over_knots(left: Half, right: Half, pieces: Pieces) -> tuple[Array, Arr
             terms = [jnp.sum(term, axis=0, keepdims=True) for term in terms]
         value, change, marks = totals
         update = jnp.moveaxis(jnp.stack(terms), (0, 1), (-2, -1))
-        totals = value + jnp.sum(values, axis=1), change + jnp.sum(changes, axis=1)
-        return (*totals, marks.at[index].add(update)), None
+        value, change = value + jnp.sum(values, axis=1), change + jnp.sum(changes, axis=1)
+        return (value, change, marks.at[index].add(update)), None
 
     start = jnp.asarray(pieces.start)[:, None] * moments[:rows, :1]
     start = jnp.broadcast_to(start, left.chances.shape)
     marks = jnp.zeros((size + 1, 1 + curved, rows), left.sums.dtype)
-    jumps = (jnp.asarray(each).T for each in (pieces.slope, pieces.curve) if each is not None)
-    table = (knots, *jumps) if curved else (knots, *jumps, None)
+    curve = None if pieces.curve is None else jnp.asarray(pieces.curve).T
+    table = (knots, jnp.asarray(pieces.slope).T, curve)
     totals = (start, jnp.zeros_like(start), marks)
     if one_by_one:
         totals, _ = jax.lax.scan(add, totals, jax.tree.map(lambda a: a[:, None], table))
@@ -216,6 +221,13 @@ def _lean(pieces: Pieces | None) -> Pieces:
 
 
 @partial(jax.jit, static_argnums=3)
-def _half_sum_values(weights: Any, targets: Any, pieces: Pieces, labels: Labels) -> Array:
-    one = lambda row, target: half_sum_mean(row, labelled(target, labels), pieces)  # noqa: E731
+def _half_sum_values(
+    weights: Float[Array, "runs n"],
+    targets: Target | JuntaTarget,
+    pieces: Pieces,
+    labels: Labels,
+) -> Float[Array, " runs"]:
+    def one(row: Array, target: Target | JuntaTarget) -> Array:
+        return half_sum_mean(row, labelled(target, labels), pieces)
+
     return jax.vmap(one)(weights, targets)

@@ -1,10 +1,11 @@
 """Half-sums of a single case in numpy: the arithmetic of `half_sums`, with nothing to compile."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from paritylab.precision import AnyArray
 from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.targets import Labelled, Target
 
@@ -32,7 +33,11 @@ class _Half(NamedTuple):
 
 
 def mean_and_slopes(
-    weights: Any, target: Target | Labelled, pieces: Pieces, *, slopes: bool = True
+    weights: Float[AnyArray, " n"],
+    target: Target | Labelled,
+    pieces: Pieces,
+    *,
+    slopes: bool = True,
 ) -> tuple[float, Float[np.ndarray, " n"] | None]:
     """What `half_sums.half_sum_mean` gives, and its gradient in the weights if asked for."""
     weights, target = np.asarray(weights), type(target)(*map(np.asarray, target))
@@ -70,7 +75,9 @@ def mean_and_slopes(
     return mean, found
 
 
-def _halves(weights: Any, target: Any) -> tuple[_Half, _Half, np.ndarray]:
+def _halves(
+    weights: Float[np.ndarray, " n"], target: Target | Labelled
+) -> tuple[_Half, _Half, np.ndarray]:
     """Both parts, and the order of the positions, left first; left carries B of a junta."""
     n, size = len(weights), max(len(weights) // 2 - 1, 0)
     order, signs = np.arange(n), np.ones((1, n))
@@ -82,7 +89,7 @@ def _halves(weights: Any, target: Any) -> tuple[_Half, _Half, np.ndarray]:
     absent, weights = 1 - target.probabilities[order], weights[order]
     odds = signs * (target.probabilities[order] / absent)
     left, right = (
-        _partial_sums(weights[part], odds[:, part], absent[part].prod())
+        _partial_sums(weights[part], odds[:, part], float(absent[part].prod()))
         for part in (slice(size), slice(size, n))
     )
     if isinstance(target, Labelled):

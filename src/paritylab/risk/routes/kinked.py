@@ -1,7 +1,6 @@
 """The series for declared pieces: any n, with an estimate of what truncation leaves out."""
 
 from functools import partial
-from typing import Any
 
 import jax
 from jaxtyping import Array, Float
@@ -9,16 +8,16 @@ from jaxtyping import Array, Float
 from paritylab.risk.routes.case import (
     EPS,
     Case,
-    Found,
-    Looped,
+    LoopRisk,
+    RouteRisk,
     Statistic,
-    found_through_outer,
+    risk_through_outer,
 )
 from paritylab.risk.routes.moving import LOOP_ERROR, moving_mean
-from paritylab.risk.routes.pieces import scale_of
+from paritylab.risk.routes.pieces import Pieces, scale_of
 from paritylab.risk.routes.plan import kinked_plan
-from paritylab.risk.routes.series import kinked_mean
-from paritylab.risk.routes.targets import labelled
+from paritylab.risk.routes.series import Plan, kinked_mean
+from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -26,7 +25,7 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
     return statistic.pieces is not None
 
 
-def risk(case: Case) -> Found:
+def risk(case: Case) -> RouteRisk:
     """Value and slopes with the series' estimated error; exact where that is mere rounding."""
     problem, pieces = case.problem, case.statistic.pieces
     assert pieces is not None
@@ -37,7 +36,7 @@ def risk(case: Case) -> Found:
     terms = len(plan.frequencies)
     rounding = 16 * (terms + problem.n**0.5) * EPS * scale_of(pieces, problem.k)
     truncation = float(tail.beyond(terms, float(kink)))
-    return found_through_outer(
+    return risk_through_outer(
         case.statistic.loss,
         float(mean),
         truncation + rounding,
@@ -46,27 +45,31 @@ def risk(case: Case) -> Found:
     )
 
 
-def looped(statistic: Statistic, n: int) -> Looped:
+def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """The risk for compiled loops, from a fixed number of terms."""
     pieces, outer = statistic.pieces, statistic.loss.outer
     assert pieces is not None
 
-    def function(weights: Float[Array, " n"], target: Any) -> Float[Array, ""]:
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(moving_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return Looped(function, LOOP_ERROR * scale_of(pieces, statistic.k))
+    return LoopRisk(function, LOOP_ERROR * scale_of(pieces, statistic.k))
 
 
 @partial(jax.jit, static_argnames="fair")
-def kinked_value(*arguments: Any, fair: bool) -> tuple[Array, Array, None]:
+def kinked_value(
+    weights: Array, target: Target | Labelled, pieces: Pieces, plan: Plan, *, fair: bool
+) -> tuple[Array, Array, None]:
     """Mean and total kink of `kinked_mean`."""
-    mean, kink = kinked_mean(*arguments, fair=fair)
+    mean, kink = kinked_mean(weights, target, pieces, plan, fair=fair)
     return mean, kink, None
 
 
 @partial(jax.jit, static_argnames="fair")
-def kinked_gradient(*arguments: Any, fair: bool) -> tuple[Array, Array, Array]:
+def kinked_gradient(
+    weights: Array, target: Target | Labelled, pieces: Pieces, plan: Plan, *, fair: bool
+) -> tuple[Array, Array, Array]:
     """Mean, total kink and slopes of `kinked_mean`."""
     function = partial(kinked_mean, fair=fair)
-    (mean, kink), slopes = jax.value_and_grad(function, has_aux=True)(*arguments)
+    (mean, kink), slopes = jax.value_and_grad(function, has_aux=True)(weights, target, pieces, plan)
     return mean, kink, slopes

@@ -1,7 +1,7 @@
 """Exact expectations when the weights take few distinct values: count the ones per value."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -12,14 +12,14 @@ from paritylab.problem.junta import bit_patterns
 from paritylab.risk.routes.case import (
     EPS,
     Case,
-    Found,
-    Looped,
+    LoopRisk,
+    RouteRisk,
     Statistic,
     evaluated,
-    found_through_outer,
+    risk_through_outer,
 )
 from paritylab.risk.routes.pieces import evaluate, scale_of
-from paritylab.risk.routes.targets import target_of
+from paritylab.risk.routes.targets import Labelled, target_of
 
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
@@ -44,13 +44,17 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
     return groups_of(case.weights, case.problem) is not None
 
 
-def risk(case: Case) -> Found:
+def risk(case: Case) -> RouteRisk:
     """The value to rounding, of any statistic."""
     statistic, problem = case.statistic, case.problem
     groups = groups_of(case.weights, problem)
     assert groups is not None
     junta = isinstance(problem, Junta)
-    states = junta_states_of(case, groups) if junta else states_of(case.weights, problem, groups)
+    states = (
+        junta_states_of(case, groups)
+        if isinstance(problem, Junta)
+        else states_of(case.weights, problem, groups)
+    )
     shift = states.spread + 2 * problem.n * EPS * problem.k
     s = np.clip(np.stack([states.sums, states.sums - shift, states.sums + shift]), 0, problem.k)
     if statistic.pieces is not None:
@@ -65,10 +69,10 @@ def risk(case: Case) -> Found:
     wobble = np.sum((np.abs(states.chances) if junta else states.chances[0]) * moved)
     # Binomial probabilities are good to about 1e-12 relative.
     error = 1e-11 * scale + float(wobble)
-    return found_through_outer(statistic.loss, float(mean), error, exact=True)
+    return risk_through_outer(statistic.loss, float(mean), error, exact=True)
 
 
-def looped(statistic: Statistic, n: int) -> Looped:
+def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     """Never: moving weights are not equal for long."""
     raise NotImplementedError
 
@@ -101,7 +105,7 @@ def _groups(weights: np.ndarray, probabilities: np.ndarray, most: int) -> list[n
     return [np.flatnonzero(inverse.ravel() == index) for index in range(len(counts))]
 
 
-def states_of(weights: np.ndarray, problem: Any, groups: list[np.ndarray]) -> States:
+def states_of(weights: np.ndarray, problem: Parity, groups: list[np.ndarray]) -> States:
     """Every sum that counts of ones per group can reach; label noise is in the chances."""
     sums, plain, signed, spread = np.zeros(1), np.ones(1), np.ones(1), 0.0
     inside = problem.indicator > 0
@@ -118,10 +122,11 @@ def states_of(weights: np.ndarray, problem: Any, groups: list[np.ndarray]) -> St
 
 def junta_states_of(case: Case, groups: list[np.ndarray]) -> States:
     """The same for a junta: values of the hidden bits, one entry per distinct sum, times counts."""
-    problem, weights = case.problem, case.weights
+    problem, weights, target = case.problem, case.weights, case.target
+    assert isinstance(target, Labelled)
     head = _junta_sums(weights, problem)
     patterns, p = bit_patterns(problem.k) == 1, problem.probabilities[list(problem.subset)]
-    chances = np.prod(np.where(patterns, p, 1 - p), axis=1) * np.asarray(case.target.shares)
+    chances = np.prod(np.where(patterns, p, 1 - p), axis=1) * np.asarray(target.shares)
     _, first, which = np.unique(np.round(head, 13), return_index=True, return_inverse=True)
     merged = np.stack([np.bincount(which.ravel(), row) for row in chances])
     sums, plain, spread = head[first], np.ones(1), float(1e-13 * (len(first) < len(head)))

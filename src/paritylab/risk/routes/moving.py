@@ -4,12 +4,11 @@ The expansion is that of `series.kinked_mean`, with a fixed number of enumerated
 and a factor for every position, so that one compiled loop serves a whole training run.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Complex, Float
 
+from paritylab.precision import AnyArray
 from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.series import cosine_coefficients, joined_waves, powers
 from paritylab.risk.routes.sums import head_sums
@@ -52,19 +51,23 @@ def _split(weights: Float[Array, " n"], target: Target | Labelled) -> tuple[Arra
         others = jax.lax.top_k(weights.at[target.subset].set(-1.0), min(max(HEAVY - k, 2), n - k))
         return jnp.concatenate([target.subset, others[1]]), jnp.zeros_like(weights)
     heavy = jax.lax.top_k(weights, min(HEAVY, n))[1]
-    return heavy, target.indicator.at[heavy].set(0.0)
+    return heavy, jnp.asarray(target.indicator).at[heavy].set(0.0)
 
 
 def dense_characteristic(
-    weights: Float[Array, " n"], indicator: Any, probabilities: Any, base: Any, terms: int
+    weights: Float[Array, " n"],
+    indicator: Float[AnyArray, " n"],
+    probabilities: Float[AnyArray, " n"],
+    base: Float[AnyArray, ""] | float,
+    terms: int,
 ) -> tuple[Complex[Array, " M"], Complex[Array, " M"]]:
     """E[e^{iωs}] and E[e^{iωs} χ_B] at ω = 0, base, 2·base, …: one factor per position."""
     turns = powers(jnp.exp(1j * base * weights), terms)
-    p, signs = probabilities[None, :], 1 - 2 * indicator[None, :]
+    p, signs = jnp.asarray(probabilities)[None, :], 1 - 2 * jnp.asarray(indicator)[None, :]
     return _product(1 - p + p * turns), _product(1 - p + signs * p * turns)
 
 
-def _interval(light: Float[Array, " n"], probabilities: Any) -> tuple[Array, Array]:
+def _interval(light: Float[Array, " n"], probabilities: Float[Array, " n"]) -> tuple[Array, Array]:
     """Start and length of Hoeffding's interval around the mean of the light sum."""
     half_width = jnp.minimum(jnp.sum(light), 4.2 * jnp.sqrt(jnp.sum(light**2))) + 1e-9
     return light @ probabilities - half_width, 2 * half_width

@@ -2,12 +2,12 @@
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Corners, HasCorners, Readout
 from paritylab.precision import AnyArray, float64
@@ -30,7 +30,7 @@ class Pieces(NamedTuple):
     knots: Float[AnyArray, " P"]
     start: Float[AnyArray, " rows"]
     slope: Float[AnyArray, "rows P"]
-    curve: Any
+    curve: Float[AnyArray, "rows P"] | None
 
 
 def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pieces | None:
@@ -48,12 +48,12 @@ def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pi
     if labels not in (None, SIGNS) and LOSSES.get(loss.name) != loss:
         return None
     try:
-        return _pieces_once(readout, loss, k, labels)
+        return _pieces_once(readout, loss, k, labels)  # type: ignore[arg-type]
     except TypeError:  # holds arrays, so it cannot be looked up
         return _pieces(readout, loss, k, labels)
 
 
-def _pieces(readout: Any, loss: Loss, k: int, labels: Labels) -> Pieces | None:
+def _pieces(readout: HasCorners, loss: Loss, k: int, labels: Labels) -> Pieces | None:
     corners = readout.corners(k)
     if corners is None:
         return None
@@ -107,7 +107,7 @@ def _polynomials(loss: Loss, labels: Labels, levels: list[float]) -> Float[np.nd
     return np.stack([constant, first, second], axis=-1)
 
 
-def _rows(loss: Loss, labels: Labels, predictions: Any) -> Float[np.ndarray, "rows ..."]:
+def _rows(loss: Loss, labels: Labels, predictions: Array) -> Float[np.ndarray, "rows ..."]:
     """The loss at every label, or its even and odd part; call it in float64."""
     found = [np.asarray(loss.pointwise(jnp.asarray(y), predictions)) for y in labels or SIGNS]
     if labels is None:
@@ -149,5 +149,6 @@ def evaluate(pieces: Pieces, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "r
 def scale_of(pieces: Pieces, reach: float | int) -> float:
     """Sum of the absolute terms on [0, reach]: what rounding errors are measured against."""
     lengths = np.maximum(reach - np.asarray(pieces.knots), 0)
-    terms = np.abs(pieces.slope) * lengths + np.abs(pieces.curve) * lengths**2 / 2
+    curve = np.zeros(()) if pieces.curve is None else np.asarray(pieces.curve)
+    terms = np.abs(np.asarray(pieces.slope)) * lengths + np.abs(curve) * lengths**2 / 2
     return float(np.sum(np.abs(pieces.start)) + np.sum(terms))

@@ -61,7 +61,7 @@ class Tail:
         omega, size = self._omega[keep], self._size[keep]
         seen = np.trapezoid(size / omega**2, omega) + size[0] / omega[0] ** 2 * (omega[0] - start)
         typical = np.trapezoid(size, omega) / (omega[-1] - omega[0])
-        return 1.5 * 2 * kink / math.pi * (seen + typical / omega[-1])
+        return float(1.5 * 2 * kink / math.pi * (seen + typical / omega[-1]))
 
 
 def kinked_plan(
@@ -146,7 +146,7 @@ def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) 
     comparable = np.flatnonzero(weights > 0.02 * level)
     spread = comparable[:: max(1, len(comparable) // (_WITNESSES // 2))][:_WITNESSES]
     chosen = np.setdiff1d(np.union1d(top, spread), excluded)
-    return chosen[weights[chosen] > 0]
+    return np.asarray(chosen[weights[chosen] > 0])
 
 
 def _variance(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) -> float:

@@ -6,7 +6,7 @@ expanded in cosines on an interval around the mean of the other weights' sum tha
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -76,7 +76,7 @@ def cosine_coefficients(
     chances: Float[Array, "rows U"],
     pieces: Pieces,
     frequencies: Float[Array, " M"],
-    reach: Any,
+    reach: Float[AnyArray, ""] | float,
 ) -> tuple[Float[Array, "rows M"], Float[Array, ""]]:
     """Σ_u chance_u·a_m(u) for every row of the pieces: cosine series of f(u+x) on [0, R].
 
@@ -88,7 +88,7 @@ def cosine_coefficients(
     scale = 2 / (reach * omega**2)
     alternating = jnp.where(jnp.arange(terms) % 2 == 0, 1.0, -1.0)
 
-    def of_knot(knot: Any) -> tuple[Array, ...]:
+    def of_knot(knot: tuple[Array, Array, Array]) -> tuple[Array, ...]:
         t, slope, curve = knot
         x = (t - shifts)[None, :]
         inside = (x > 0) & (x < reach)
@@ -111,15 +111,22 @@ def cosine_coefficients(
     return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
 
 
-def _sum_over_knots(of_knot: Callable[[Any], Any], table: Any, size: int) -> Any:
+def _sum_over_knots(
+    of_knot: Callable[[tuple[Array, Array, Array]], tuple[Array, ...]],
+    table: tuple[Array, Array, Array],
+    size: int,
+) -> tuple[Array, ...]:
     """Σ_p of_knot(p): all at once while that fits a cache, one by one beyond."""
     if size * len(table[0]) <= 2**18:
-        return jax.tree.map(lambda terms: jnp.sum(terms, axis=0), jax.vmap(of_knot)(table))
-    zeros = jax.tree.map(
-        lambda a: jnp.zeros(a.shape, a.dtype),
-        jax.eval_shape(of_knot, jax.tree.map(lambda a: a[0], table)),
-    )
-    add = lambda totals, knot: (jax.tree.map(jnp.add, totals, of_knot(knot)), None)  # noqa: E731
+        return tuple(jnp.sum(terms, axis=0) for terms in jax.vmap(of_knot)(table))
+    shapes = jax.eval_shape(of_knot, jax.tree.map(lambda a: a[0], table))
+    zeros = tuple(jnp.zeros(each.shape, each.dtype) for each in shapes)
+
+    def add(
+        totals: tuple[Array, ...], knot: tuple[Array, Array, Array]
+    ) -> tuple[tuple[Array, ...], None]:
+        return tuple(map(jnp.add, totals, of_knot(knot))), None
+
     return jax.lax.scan(add, zeros, table)[0]
 
 
@@ -131,7 +138,9 @@ def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size
     return table[:terms]
 
 
-def _mean_over_interval(x: Any, slope: Any, curve: Any, reach: Any) -> Array:
+def _mean_over_interval(
+    x: Array, slope: Array, curve: Array, reach: Float[AnyArray, ""] | float
+) -> Array:
     """Mean over [0, R] of slope·(·-x)₊ + curve·(·-x)₊²/2, without cancellation."""
     before, inside = x <= 0, (x > 0) & (x < reach)
     beyond = reach - x
@@ -139,4 +148,4 @@ def _mean_over_interval(x: Any, slope: Any, curve: Any, reach: Any) -> Array:
     square = jnp.where(
         before, reach**2 / 3 - reach * x + x**2, jnp.where(inside, beyond**3 / (3 * reach), 0.0)
     )
-    return slope * line + curve / 2 * square
+    return jnp.asarray(slope * line + curve / 2 * square)

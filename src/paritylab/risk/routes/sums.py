@@ -1,6 +1,7 @@
 """Sums over chosen positions with their chances, one row of chances per row of the statistic."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
@@ -31,7 +32,9 @@ def _bit_table(size: int) -> Bool[Array, "size bits"]:
 
 
 def _choices(
-    present: Float[AnyArray, " m"], absent: Float[AnyArray, " m"], join: Any
+    present: Float[AnyArray, " m"],
+    absent: Float[AnyArray, " m"],
+    join: Callable[[Array, Array], Array],
 ) -> Float[Array, " size"]:
     """Entry number i joins present_j where bit j of i is set and absent_j elsewhere.
 
@@ -43,11 +46,13 @@ def _choices(
         return (jnp.sum if join is jnp.add else jnp.prod)(picked, axis=1)
     some = slice(bits // 2), slice(bits // 2, None)
     low, high = (_choices(present[part], absent[part], join) for part in some)
-    return join(high[:, None], low[None, :]).reshape(-1)
+    return jnp.asarray(join(high[:, None], low[None, :])).reshape(-1)
 
 
 def partial_sums(
-    weights: Float[AnyArray, " m"], indicator: Float[AnyArray, " m"], probabilities: Any
+    weights: Float[AnyArray, " m"],
+    indicator: Float[AnyArray, " m"],
+    probabilities: Float[AnyArray, " m"],
 ) -> Half:
     """All 2^m partial sums, plain and times χ; entry number i has bit j equal to (i >> j) & 1."""
     plain = plain_sums(weights, probabilities)
@@ -55,7 +60,7 @@ def partial_sums(
     return Half(plain.sums, jnp.concatenate([plain.chances, signed[None, :]]))
 
 
-def plain_sums(weights: Float[AnyArray, " m"], probabilities: Any) -> Half:
+def plain_sums(weights: Float[AnyArray, " m"], probabilities: Float[AnyArray, " m"]) -> Half:
     """All 2^m partial sums with their probabilities."""
     chances = _choices(probabilities, 1 - probabilities, jnp.multiply)
     return Half(_choices(weights, jnp.zeros_like(weights), jnp.add), chances[None, :])
@@ -70,7 +75,11 @@ def gather(slopes: Float[Array, " size"]) -> Float[Array, " bits"]:
     return jnp.concatenate([gather(jnp.sum(table, axis=axis)) for axis in (0, 1)])
 
 
-def head_sums(weights: Float[AnyArray, " n"], target: Any, positions: Any) -> Half:
+def head_sums(
+    weights: Float[AnyArray, " n"],
+    target: Target | Labelled,
+    positions: Int[AnyArray, " some"] | slice,
+) -> Half:
     """Partial sums over the positions, label noise included in the chances.
 
     For a junta (`Labelled`) the positions must begin with B.
@@ -99,7 +108,7 @@ class Halves(NamedTuple):
         return slopes if self.order is None else jnp.zeros_like(slopes).at[self.order].set(slopes)
 
 
-def halves(weights: Float[AnyArray, " n"], target: Any, size: int) -> Halves:
+def halves(weights: Float[AnyArray, " n"], target: Target | Labelled, size: int) -> Halves:
     """The first `size` positions (at least those of B for a junta) and the rest."""
     if isinstance(target, Labelled):
         size = max(size, target.subset.shape[0])

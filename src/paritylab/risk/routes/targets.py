@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple, overload
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.precision import AnyArray
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import LOSSES, Loss
 
@@ -28,9 +30,9 @@ class Target(NamedTuple):
     indicator: 1 on B (n,). probabilities: P(x_j = 1), (n,). contrast: sign·(1-2ν), ().
     """
 
-    indicator: Any
-    probabilities: Any
-    contrast: Any
+    indicator: AnyArray
+    probabilities: AnyArray
+    contrast: AnyArray
 
     def arrays(self) -> "Target":
         """The same as jax arrays of the precision in force."""
@@ -40,10 +42,10 @@ class Target(NamedTuple):
 class JuntaTarget(NamedTuple):
     """A junta as arrays. subset: B (k,). table: f (2^k,). contrast: 1-2ν, ()."""
 
-    subset: Any
-    probabilities: Any
-    table: Any
-    contrast: Any
+    subset: AnyArray
+    probabilities: AnyArray
+    table: AnyArray
+    contrast: AnyArray
 
     @property
     def indicator(self) -> Float[Array, " n"]:
@@ -58,17 +60,23 @@ class Labelled(NamedTuple):
     be negative where labels are nodes of an interpolation in y.
     """
 
-    subset: Any
-    probabilities: Any
-    shares: Any
+    subset: AnyArray
+    probabilities: AnyArray
+    shares: AnyArray
 
 
-def target_of(problem: Parity | Junta) -> Any:
+@overload
+def target_of(problem: Parity) -> Target: ...
+@overload
+def target_of(problem: Junta) -> JuntaTarget: ...
+@overload
+def target_of(problem: Parity | Junta) -> Target | JuntaTarget: ...
+def target_of(problem: Parity | Junta) -> Target | JuntaTarget:
     """The problem's arrays; the contrast says how much of the label survives noise."""
     kept = 1 - 2 * problem.noise
     if isinstance(problem, Junta):
         subset = np.array(problem.subset, dtype=np.int32)
-        return JuntaTarget(subset, problem.probabilities, problem.values, np.float64(kept))
+        return JuntaTarget(subset, problem.probabilities, problem.values, np.asarray(kept))
     contrast = np.asarray(problem.sign * kept, dtype=np.float64)
     return Target(problem.indicator, problem.probabilities, contrast)
 
@@ -99,7 +107,13 @@ def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -
     return tuple(values)
 
 
-def labelled(target: Any, labels: Labels) -> Any:
+@overload
+def labelled(target: Target, labels: Labels) -> Target: ...
+@overload
+def labelled(target: JuntaTarget, labels: Labels) -> Labelled: ...
+@overload
+def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled: ...
+def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled:
     """What a route computes with: a `Target`, or a `Labelled` for a junta.
 
     Shares are the Lagrange polynomials of the labels at (1-2ν)·f: probabilities of both signs for
@@ -109,7 +123,7 @@ def labelled(target: Any, labels: Labels) -> Any:
         return target.arrays()
     assert labels is not None
     # A problem's own arrays stay in numpy: nothing to compile for a single case.
-    array: Any = np if isinstance(target.table, np.ndarray) else jnp
+    array: ModuleType = np if isinstance(target.table, np.ndarray) else jnp
     values, nodes = array.asarray(target.table), array.asarray(labels)
     if len(labels) > 3:
         shares = array.where(values[None, :] == nodes[:, None], 1.0, 0.0)
@@ -127,7 +141,7 @@ def labelled(target: Any, labels: Labels) -> Any:
     return Labelled(array.asarray(target.subset), array.asarray(target.probabilities), shares)
 
 
-def labels_at(bits: Float[Array, "N n"], target: Any) -> Float[Array, " N"]:
+def labels_at(bits: Float[Array, "N n"], target: Target | JuntaTarget) -> Float[Array, " N"]:
     """Noiseless labels of bit strings."""
     if isinstance(target, JuntaTarget):
         hidden = bits[:, target.subset].astype(jnp.int32)

@@ -9,14 +9,15 @@ import numpy as np
 
 from paritylab.learning import Annealed, learn
 from paritylab.learning.data import Rows
-from paritylab.solvers.judge import Outcome, Task
+from paritylab.solvers.judge import Candidates, Task
+from paritylab.solvers.outcome import Step, Stop, Training
 
 #: Sizes tried where none is given.
 SIZES = (2, 3, 4)
 HELD_OUT = 0.25
 
 
-def heads(task: Task) -> Outcome:
+def attention(task: Task) -> Candidates:
     """What attention names, judged by rows it has not seen."""
     table = task.table
     order = task.generator.permutation(table.rows)
@@ -31,17 +32,10 @@ def heads(task: Task) -> Outcome:
         found = _one_step(task, train) if size == 2 else _annealed(task, train, size)
         if len(found) == size:
             subsets.append(found)
-    what = "one step of two heads" if sizes == (2,) else "annealed heads"
-    return Outcome(
-        subsets,
-        "heads",
-        f"{what} on {len(train)} rows, sizes {', '.join(map(str, sizes))}",
-        f"{len(unseen)} rows that attention has not seen agree with what it named"
-        if subsets
-        else "attention named no subset of the size asked for",
-        complete=len(sizes) == 1 or task.left > 0,
-        evidence=unseen,
-    )
+    whole = len(sizes) == 1 or task.left > 0
+    training = Training(len(train), len(unseen), sizes)
+    step = Step("attention", Stop.EXHAUSTED if whole else Stop.BUDGET, training=training)
+    return Candidates(subsets, (step,), unseen=unseen)
 
 
 def _one_step(task: Task, train: np.ndarray) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Rows as solvers see them: columns that differ, as signs and as packed bits."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ class Twins(NamedTuple):
     opposite: tuple[int, ...]
 
 
-class Table:
+class LabelledRows:
     """Rows of 0/1 bits (N, n) with labels ±1 (N,).
 
     Columns that never change are left out, and of columns that are equal or opposite on all rows
@@ -43,7 +44,7 @@ class Table:
 
     @property
     def n(self) -> int:
-        return self.bits.shape[1]
+        return int(self.bits.shape[1])
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -103,21 +104,24 @@ class Table:
     @cached_property
     def label_bits(self) -> np.ndarray:
         """1 where the label is -1."""
-        return (self.labels < 0).astype(np.uint8)
+        minus: np.ndarray = self.labels < 0
+        return minus.astype(np.uint8)
 
     @cached_property
     def _packed_rows(self) -> np.ndarray:
         return packed(self.bits)
 
-    def parity(self, subset: Any) -> np.ndarray:
+    def parity(self, subset: Iterable[int]) -> np.ndarray:
         """The exclusive or of some columns, one bit per row."""
         chosen = list(subset)
         if len(chosen) > 64:
             mask = np.zeros((1, self.n), np.uint8)
             mask[0, chosen] = 1
-            odd = np.bitwise_xor.reduce(self._packed_rows & packed(mask), axis=1)
-            return np.bitwise_count(odd) & np.uint8(1)
-        return np.bitwise_xor.reduce(self.bits[:, chosen], axis=1, initial=0)
+            words: np.ndarray = np.bitwise_xor.reduce(self._packed_rows & packed(mask), axis=1)
+            ones: np.ndarray = np.bitwise_count(words)
+            return ones & np.uint8(1)
+        odd: np.ndarray = np.bitwise_xor.reduce(self.bits[:, chosen], axis=1, initial=0)
+        return odd
 
 
 def _turned(bits: np.ndarray) -> np.ndarray:

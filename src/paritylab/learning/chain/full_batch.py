@@ -3,25 +3,27 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from paritylab.learning.chain.chain_accuracy import (
     SOLVED_LOSS,
     draw_tokens,
-    judged_chains,
-    leaves_of,
     over_runs,
 )
-from paritylab.learning.data import Sample, Target, Unknown
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.contract import register_learner
+from paritylab.learning.data import Sample
+from paritylab.learning.loop import Walk, walk
+from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
-from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.models.links import AbstractLink
+from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
 
 #: Published step sizes by k; the direct model uses a hundredth.
@@ -32,9 +34,9 @@ OPENS_AT = 0.4
 ROWS = 10_000
 
 
-@register("published")
+@register_learner("full-batch")
 @dataclass(frozen=True, eq=False)
-class FullBatch:
+class FullBatch(ChainLearner):
     """Gradient descent on all rows from W = 0, level mask, published settings unless changed.
 
     mode: "direct" trains on ½ mean (ŷ - y)² of the self-generated answer. "cot": the same for all
@@ -43,29 +45,26 @@ class FullBatch:
     tenth of the prediction loss's gradient. link: φ, a name or one's own. eta: η, `published_step`
     if None.
 
-    A run recovers its tree if at every inner node the two children outscore every other token the
-    node sees. It is solved if its generated root has the right sign on every one of 10,000 fresh
-    inputs (all inputs up to n = 16) and ½ mean (ŷ - y)² is below 0.01.
-
     stats: solved_at, the first step before which the prediction loss on the rows is below 0.01
     (-1: never); prediction_loss and chain_loss before the last step. trace: prediction_loss,
     chain_loss (what is trained on in full), opened (levels open) and scores.
     """
 
     mode: str = "cot"
-    link: Any = "quadratic"
+    link: LinkPart = "quadratic"
     eta: float | None = None
     steps: int = 350
 
-    takes = (Sample,)
-    of = "tree"
+    needs_pairs = False
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        check_link(as_link(self.link))
-
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        leaves, link = leaves_of(data), as_link(self.link)
+    def _descend(
+        self,
+        link: AbstractLink,
+        data: Sample,
+        leaves: Int[np.ndarray, "runs k"],
+        keys: jax.Array,
+        trace: int | None,
+    ) -> Descended:
         eta = published_step(data.k, self.mode) if self.eta is None else self.eta
         setting = _Setting(self.mode, data.n, data.samples, self.steps, trace)
         found = _descend(link, np.float32(eta), leaves, keys, setting)
@@ -76,29 +75,17 @@ class FullBatch:
             "prediction_loss": losses.prediction[:, -1],
             "chain_loss": losses.chain[:, -1],
         }
-        kept = None
-        if trace is not None:
-            steps = np.arange(0, self.steps, trace)
-            kept = {
-                "step": steps,
-                "risk": losses.prediction[:, steps],
-                "chain_loss": losses.chain[:, steps],
-                "opened": losses.opened[:, steps],
-                "scores": path,
-            }
-        return judged_chains(
-            scores,
-            data,
-            keys,
-            link=link,
-            mask="level",
-            needs_pairs=False,
-            stats=stats,
-            trace=kept,
-        )
-
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ChainModel:
-        return ChainModel(numbers, target.n, self.link, "level")
+        if trace is None:
+            return Descended(scores, stats, {})
+        steps = np.arange(0, self.steps, trace)
+        kept = {
+            "step": steps,
+            "risk": losses.prediction[:, steps],
+            "chain_loss": losses.chain[:, steps],
+            "opened": losses.opened[:, steps],
+            "scores": path,
+        }
+        return Descended(scores, stats, kept)
 
 
 def published_step(k: int, mode: str) -> float:
@@ -119,79 +106,70 @@ class _Setting(NamedTuple):
 class Losses(NamedTuple):
     """½ mean (ŷ - y)² of the self-generated answer, loss of the chain, number of open levels."""
 
-    prediction: Any
-    chain: Any
-    opened: Any
+    prediction: Float[Array, "..."]
+    chain: Float[Array, "..."]
+    opened: Float[Array, "..."]
+
+
+Gradient = Float[Array, "tokens nodes"]
+Tokens = Float[Array, "rows tokens"]
 
 
 @eqx.filter_jit
-def _descend(link: AbstractLink, eta: Any, leaves: Any, keys: Any, setting: _Setting) -> Any:
-    def one(leaves: Any, key: Any) -> Any:
+def _descend(
+    link: AbstractLink,
+    eta: np.float32,
+    leaves: Int[AnyArray, "runs k"],
+    keys: Array,
+    setting: _Setting,
+) -> Walk[Array]:
+    def one(leaves: Array, key: Array) -> Walk[Array]:
         tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, setting.n, setting.samples)
         start = jnp.zeros((tokens.shape[1], leaves.shape[0] - 1), jnp.float32)
 
-        def step(scores: Any) -> Any:
+        def step(scores: Array, _: Array) -> tuple[Array, Losses]:
             model = ChainModel(scores, setting.n, link, "level")
             losses, gradient = LOSS_OF[setting.mode](model, tokens)
             return scores - eta * gradient, losses
 
-        return descend_scores(step, start, setting.steps, setting.every)
+        return walk(step, start, steps=setting.steps, every=setting.every)
 
-    return over_runs(one, leaves, keys)
-
-
-def descend_scores(
-    step: Callable[[Any], Any], start: jax.Array, steps: int, every: int | None
-) -> Any:
-    """`steps` calls of step(scores) -> (scores, told): the end, all that was told, and the path.
-
-    every: the path holds the scores before steps 0, every, 2·every, …; None keeps no path.
-    """
-    records = 0 if every is None else -(-steps // every)
-
-    def numbered(carry: Any, number: Any) -> Any:
-        scores, path = carry
-        if every is not None:
-            at = number // every
-            path = path.at[at].set(jnp.where(number % every == 0, scores, path[at]))
-        scores, told = step(scores)
-        return (scores, path), told
-
-    path = jnp.zeros((records, *start.shape), start.dtype)
-    (scores, path), told = jax.lax.scan(numbered, (start, path), jnp.arange(steps))
-    return scores, told, path
+    return Walk(*over_runs(one, leaves, keys))
 
 
-def _half_square(values: Any) -> Any:
+def _half_square(values: Array) -> Array:
     return jnp.mean(values**2) / 2
 
 
 def _self_generated(
-    model: ChainModel, tokens: Any, weigh: Callable[..., Any], passes: Any = None
-) -> tuple[Losses, Any]:
+    model: ChainModel,
+    tokens: Tokens,
+    weigh: Callable[[Array, Array, Array], Array],
+    passes: Float[Array, " levels"] | None = None,
+) -> tuple[Losses, Gradient]:
     """Losses of the chain generated end to end, and the gradient of weigh(chain, prediction)."""
     n, depth = model.n, len(level_ends(model.n, model.k)) - 1
-    passes = jnp.ones(depth, tokens.dtype) if passes is None else passes
+    gates = jnp.ones(depth, tokens.dtype) if passes is None else passes
 
-    def loss(scores: Any) -> Any:
-        made = model.with_parameters(scores).generate(tokens[:, :n], passes)
+    def loss(scores: Array) -> tuple[Array, tuple[Array, Array]]:
+        made = model.with_parameters(scores).generate(tokens[:, :n], gates)
         errors = made[:, n:] - tokens[:, n:]
         chain, prediction = _half_square(errors), _half_square(errors[:, -1])
         return weigh(errors, chain, prediction), (prediction, chain)
 
     (_, (prediction, chain)), gradient = jax.value_and_grad(loss, has_aux=True)(model.scores)
-    return Losses(prediction, chain, jnp.sum(passes)), gradient
+    return Losses(prediction, chain, jnp.sum(gates)), gradient
 
 
-def _direct(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
+def _direct(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
     return _self_generated(model, tokens, lambda errors, chain, prediction: prediction)
 
 
-def _cot(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
+def _cot(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
     return _self_generated(model, tokens, lambda errors, chain, prediction: chain)
 
 
-def _selfcheck(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
+def _selfcheck(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
     ends, attention = level_ends(model.n, model.k), model.attention()
     passes, is_open = [], jnp.ones((), tokens.dtype)
     for start, end in pairwise(ends):
@@ -201,7 +179,7 @@ def _selfcheck(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
     gates = jnp.stack(passes)
     per_node = jnp.repeat(gates, np.diff(ends), total_repeat_length=model.k - 1)
 
-    def weigh(errors: Any, chain: Any, prediction: Any) -> Any:
+    def weigh(errors: Array, chain: Array, prediction: Array) -> Array:
         return jnp.mean(jnp.mean(errors**2, axis=0) * per_node) / 2 + 0.1 * prediction
 
     return _self_generated(model, tokens, weigh, gates)
@@ -217,7 +195,7 @@ def teacher_step(
     n, nodes, rows = model.n, model.k - 1, tokens.shape[0]
     attention, blocks = model.attention(), max(1, rows // ROWS)
 
-    def block(carry: Any, part: Any) -> Any:
+    def block(carry: tuple[Array, Array], part: Array) -> tuple[tuple[Array, Array], None]:
         z = part @ attention
         error = model.link(z) - part[:, n:]
         product = part.T @ (error * model.link.slope(z))
@@ -233,14 +211,14 @@ def teacher_step(
     return squares / (2 * rows * nodes), gradient
 
 
-def _teacher(model: ChainModel, tokens: Any) -> tuple[Losses, Any]:
+def _teacher(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
     loss, gradient = teacher_step(model, tokens)
     shown = tokens[: min(tokens.shape[0], ROWS)]
     root = model.generate(shown[:, : model.n])[:, -1]
     return Losses(_half_square(root - shown[:, -1]), loss, jnp.zeros((), tokens.dtype)), gradient
 
 
-LOSS_OF: dict[str, Callable[..., tuple[Losses, Any]]] = {
+LOSS_OF: dict[str, Callable[[ChainModel, Array], tuple[Losses, Gradient]]] = {
     "direct": _direct,
     "cot": _cot,
     "teacher-full": _teacher,

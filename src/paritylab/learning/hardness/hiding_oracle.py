@@ -2,86 +2,75 @@
 chain against its error."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.learning.chain.chain_accuracy import (
     ENUMERATED,
     draw_tokens,
     judge_chain,
-    judged_chains,
-    leaves_of,
     over_runs,
     pairs_found,
 )
-from paritylab.learning.chain.published import descend_scores
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended
 from paritylab.learning.chain.teacher import teacher_gradient
-from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.contract import register_learner
+from paritylab.learning.data import Sample
 from paritylab.learning.hardness.oracles import hiding, jittered, mean_labels, opposing, tipping
-from paritylab.learning.runs import Trained, check_fields, register
+from paritylab.learning.loop import Walk, walk
+from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
-from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.models.links import AbstractLink, as_link
+from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
 from paritylab.problem.sampling import binary_digits
 from paritylab.problem.tree import tree_tokens
 from paritylab.theory.ks import child_signal
 
 
-@register("hidden")
+@register_learner("hiding-oracle")
 @dataclass(frozen=True, eq=False)
-class Hidden:
+class HidingOracle(ChainLearner):
     """Theorem 2: descent on ½ mean (ŷ - y)² of the self-generated answer, seen through `hiding`.
 
     epsilon: ε, the error the oracle may make; 0 is the exact gradient. link: φ, a name or one's
     own. eta: η. The start is W = 0, a node sees lower levels only.
-
-    A run recovers its tree if at every inner node the two children outscore every other token the
-    node sees. It is solved if its generated root has the right sign on every one of 10,000 fresh
-    inputs (all inputs up to n = 16) and ½ mean (ŷ - y)² is below 0.01.
 
     stats, before every step (runs, steps): hidden, whether the oracle answered with the mean over
     all targets; distance, how far the true gradient was from it.
     """
 
     epsilon: float = 2e-3
-    link: Any = "quadratic"
+    link: LinkPart = "quadratic"
     eta: float = 1.0
     steps: int = 50
 
-    takes = (Sample,)
-    of = "tree"
+    needs_pairs = False
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        check_link(as_link(self.link))
-
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
-        leaves, link = leaves_of(data), as_link(self.link)
+    def _descend(
+        self,
+        link: AbstractLink,
+        data: Sample,
+        leaves: Int[np.ndarray, "runs k"],
+        keys: jax.Array,
+        trace: int | None,
+    ) -> Descended:
         setting = _Setting(data.n, data.samples, self.steps, trace)
         eta, epsilon = np.float32(self.eta), np.float32(self.epsilon)
         found = _descend(link, eta, epsilon, leaves, keys, setting)
         scores, told, path = jax.tree.map(np.asarray, found)
-        kept = None
-        if trace is not None:
-            steps = np.arange(0, self.steps, trace)
-            kept = {"step": steps, "risk": told.loss[:, steps], "scores": path}
-        return judged_chains(
-            scores,
-            data,
-            keys,
-            link=link,
-            mask="level",
-            needs_pairs=False,
-            stats={"hidden": told.hidden, "distance": told.distance},
-            trace=kept,
+        stats = {"hidden": told.hidden, "distance": told.distance}
+        if trace is None:
+            return Descended(scores, stats, {})
+        steps = np.arange(0, self.steps, trace)
+        return Descended(
+            scores, stats, {"step": steps, "risk": told.loss[:, steps], "scores": path}
         )
-
-    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> ChainModel:
-        return ChainModel(numbers, target.n, self.link, "level")
 
 
 class _Setting(NamedTuple):
@@ -96,26 +85,31 @@ class _Setting(NamedTuple):
 class _Told(NamedTuple):
     """A step: ½ mean (ŷ - y)² before it, whether the target was hidden, ‖∇ - mean‖."""
 
-    loss: Any
-    hidden: Any
-    distance: Any
+    loss: Float[Array, "..."]
+    hidden: Bool[Array, "..."]
+    distance: Float[Array, "..."]
 
 
 @eqx.filter_jit
 def _descend(
-    link: AbstractLink, eta: Any, epsilon: Any, leaves: Any, keys: Any, setting: _Setting
-) -> Any:
-    def one(leaves: Any, key: Any) -> Any:
+    link: AbstractLink,
+    eta: np.float32,
+    epsilon: np.float32,
+    leaves: Int[AnyArray, "runs k"],
+    keys: Array,
+    setting: _Setting,
+) -> Walk[Array]:
+    def one(leaves: Array, key: Array) -> Walk[Array]:
         k = leaves.shape[0]
         rows = _rows(jax.random.fold_in(key, 1), leaves, setting)
         signs, labels = rows.tokens[:, : setting.n], rows.tokens[:, -1]
         soft = mean_labels(signs, k)
 
-        def risk(scores: Any, labels: Any) -> Any:
+        def risk(scores: Array, labels: Array) -> Array:
             answer = ChainModel(scores, setting.n, link, "level").generate(signs)[:, -1]
             return jnp.sum(rows.weights * (answer - labels) ** 2) / 2
 
-        def step(scores: Any) -> Any:
+        def step(scores: Array, _: Array) -> tuple[Array, _Told]:
             loss, true = jax.value_and_grad(risk)(scores, labels)
             mean = jax.grad(risk)(scores, soft)
             answer = hiding(true, mean, epsilon)
@@ -123,19 +117,19 @@ def _descend(
             return scores - eta * answer.gradient, _Told(loss, answer.hidden, distance)
 
         start = jnp.zeros((setting.n + k - 1, k - 1), jnp.float32)
-        return descend_scores(step, start, setting.steps, setting.every)
+        return walk(step, start, steps=setting.steps, every=setting.every)
 
-    return over_runs(one, leaves, keys)
+    return Walk(*over_runs(one, leaves, keys))
 
 
 class _Rows(NamedTuple):
     """True tokens of a sample, and the share of the sample that each row is."""
 
-    tokens: Any
-    weights: Any
+    tokens: Float[Array, "rows tokens"]
+    weights: Float[Array, " rows"]
 
 
-def _rows(key: jax.Array, leaves: Any, setting: _Setting) -> _Rows:
+def _rows(key: jax.Array, leaves: Array, setting: _Setting) -> _Rows:
     """The sample row by row or, if it has more rows than there are inputs, inputs with counts."""
     n, samples = setting.n, setting.samples
     if n > ENUMERATED or samples <= 1 << n:

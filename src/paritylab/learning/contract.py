@@ -1,0 +1,184 @@
+"""The contract of everything that learns: what a learner has, and what its training returns.
+
+A learner is a frozen object whose fields are its settings. It says which kinds of data it `takes`,
+`train`s many runs at once, and can `rebuild` the model of one run from its numbers. Anything with
+these three is as good as the lab's own.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NoReturn, Protocol, TypeVar, get_args
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float, PyTree
+
+from paritylab.learning.data import Data, Target, Unknown
+from paritylab.models.protocol import Model
+from paritylab.options import check_settings
+
+#: A parity counts as solved below this squared-hinge risk.
+SOLVED_RISK = 0.05
+#: How a risk was found, the words of `Trained.kind`.
+KINDS = ("exact", "numerical", "sampled")
+
+Subset = tuple[int, ...] | None
+
+
+class Trace(dict[str, np.ndarray]):
+    """Arrays by name; asking for one that is not there is an error that says what to do."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        if not self:
+            raise ValueError("no trace was kept; ask for one with learn(…, trace=10)")
+        raise ValueError(f"no {name!r} in this trace; it has {', '.join(self)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What a learner's `train` returns; every array has the run as its first axis.
+
+    numbers: a tree (dicts, tuples) of all trained arrays. subset: what each run says the hidden
+    set is, None if it says nothing. risk, error, kind: the front door's number of what was
+    trained, its error, and "exact", "numerical" or "sampled"; loss: which loss it is of. solved:
+    flags; a run that diverged is never solved. recovered: flags, from `subset` unless the learner
+    knows better. abstained: flags. trace: arrays by name (runs, records, …), with "step" the
+    recorded steps (records,). stats: numbers by name.
+    """
+
+    numbers: PyTree
+    subset: list[Subset]
+    risk: Float[np.ndarray, " runs"]
+    error: Float[np.ndarray, " runs"]
+    kind: str
+    loss: str
+    solved: Bool[np.ndarray, " runs"]
+    recovered: Bool[np.ndarray, " runs"] | None = None
+    abstained: Bool[np.ndarray, " runs"] | None = None
+    trace: dict[str, np.ndarray] = field(default_factory=Trace)
+    stats: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        arrays = {name: np.asarray(getattr(self, name)) for name in ("risk", "error")}
+        flags = {
+            name: np.asarray(values, dtype=bool)
+            for name in ("solved", "recovered", "abstained")
+            if (values := getattr(self, name)) is not None
+        }
+        named = {"subset": list(self.subset), "trace": Trace(self.trace or {})}
+        stats = {name: np.asarray(values) for name, values in (self.stats or {}).items()}
+        for name, values in (arrays | flags | named | {"stats": stats}).items():
+            object.__setattr__(self, name, values)
+        self._check()
+        for name in ("solved", "recovered"):
+            if name in flags:
+                object.__setattr__(self, name, flags[name] & ~self.diverged)
+
+    def __len__(self) -> int:
+        return len(self.risk)
+
+    @cached_property
+    def diverged(self) -> Bool[np.ndarray, " runs"]:
+        """Whether a run's numbers or its risk are no longer finite."""
+        finite = np.isfinite(self.risk)
+        for leaf in jax.tree.leaves(self.numbers):
+            array = np.asarray(leaf)
+            finite &= np.isfinite(array.reshape(len(array), -1)).all(axis=1)
+        return np.asarray(~finite)
+
+    def _check(self) -> None:
+        """One line for the first field that has no entry per run."""
+        if self.kind not in KINDS:
+            raise ValueError(f"kind of a risk must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        runs, trees = len(self.risk), {"numbers": self.numbers, "stats": self.stats}
+        trees |= {"trace": {name: v for name, v in self.trace.items() if name != "step"}}
+        columns = ("error", "solved", "recovered", "abstained")
+        sizes = [(name, np.shape(leaf)) for name in trees for leaf in jax.tree.leaves(trees[name])]
+        sizes += [(name, np.shape(getattr(self, name))) for name in columns]
+        sizes += [("subset", (len(self.subset),))]
+        for name, shape in sizes:
+            if shape[:1] != (runs,) and getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} of trained runs needs one entry per run, got shape {shape} for "
+                    f"{runs} risks"
+                )
+
+
+D_contra = TypeVar("D_contra", bound=Data, contravariant=True)
+M_co = TypeVar("M_co", bound=Model, covariant=True)
+
+
+class Learner(Protocol[D_contra, M_co]):
+    """What `learn` needs of a learner of data D that trains models M."""
+
+    @property
+    def takes(self) -> tuple[type[Data], ...]:
+        """The kinds of data it learns from."""
+
+    def train(self, data: D_contra, keys: jax.Array, trace: int | None) -> Trained:
+        """Train one run per key; trace: record every so many steps, or nothing."""
+
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M_co:
+        """The trained model of one run, from its numbers, its target and its key."""
+
+
+#: Every learner by the name that sweeps, saved runs and the table of options know it by.
+LEARNERS: dict[str, type[Learner[Any, Any]]] = {}
+Kind = TypeVar("Kind", bound=Learner[Any, Any])
+
+
+def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
+    """Give a learner the name by which sweeps, saved runs and the table of options know it."""
+
+    def enter(learner: type[Kind]) -> type[Kind]:
+        LEARNERS[name] = learner
+        return learner
+
+    return enter
+
+
+def learner_name(learner: Learner[Any, Any]) -> str:
+    """The name a learner's class, or the class it extends, is registered by; else its class's."""
+    names = {each: name for name, each in LEARNERS.items()}
+    known = [names[each] for each in type(learner).__mro__ if each in names]
+    return known[0] if known else type(learner).__name__
+
+
+def check_fields(learner: Learner[Any, Any]) -> None:
+    """A learner's fields against the table of options; call it in `__post_init__`."""
+    check_settings(learner_name(learner), vars(learner))
+
+
+def check_learner(learner: Learner[Any, Any], data: Data) -> None:
+    """One line for what a learner lacks of the protocol, or if these data are not for it."""
+    if isinstance(learner, type):
+        raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
+    name = type(learner).__name__
+    methods = {each: _parameters(getattr(Learner, each)) for each in ("train", "rebuild")}
+    for member in ("takes", *methods):
+        if not hasattr(learner, member):
+            calls = " and ".join(f"{each}({', '.join(given)})" for each, given in methods.items())
+            raise ValueError(
+                f"{name} is no learner: it lacks {member}; a learner has takes, {calls}"
+            )
+    for method, expected in methods.items():
+        try:
+            inspect.signature(getattr(learner, method)).bind(*expected)
+        except TypeError:
+            raise ValueError(f"{name}.{method} must take ({', '.join(expected)})") from None
+    kinds = get_args(Data)
+    known = ", ".join(each.__name__ for each in kinds)
+    takes = learner.takes
+    if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
+        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {takes!r}")
+    if not isinstance(data, kinds):
+        raise ValueError(f"data must be one of {known}, got {type(data).__name__}")
+    if not isinstance(data, takes):
+        fitting = ", ".join(each.__name__ for each in takes)
+        raise ValueError(f"{name} does not learn from {type(data).__name__}; it takes {fitting}")
+
+
+def _parameters(method: Callable[..., Any]) -> list[str]:
+    return [name for name in inspect.signature(method).parameters if name != "self"]

@@ -1,0 +1,116 @@
+"""What parities and juntas share: n bits, a hidden set among them, label noise, biased inputs."""
+
+import abc
+import numbers
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TypedDict
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Num
+from numpy.typing import ArrayLike
+
+from paritylab.problem.bits import as_bits
+
+
+class Distribution(TypedDict, total=False):
+    """noise: ν, the chance of a flipped label. bias: P(x_j = 1), one number or one per bit."""
+
+    noise: float
+    bias: float | Sequence[float]
+
+
+class AbstractHiddenSet(abc.ABC):
+    """A target that depends on the bits of a hidden set B among n.
+
+    n: number of bits. subset: B, sorted. noise: ν. bias: P(x_j = 1), one number or n of them.
+    """
+
+    n: int
+    subset: tuple[int, ...]
+    noise: float
+    bias: float | tuple[float, ...]
+
+    @abc.abstractmethod
+    def labels_unchecked(self, bits: Array) -> Num[Array, "..."]:
+        """`label` for arrays (..., n) known to hold bits."""
+
+    @property
+    def k(self) -> int:
+        """Size of the hidden set."""
+        return len(self.subset)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every bit is fair."""
+        return self.bias == 0.5
+
+    @cached_property
+    def probabilities(self) -> Float[np.ndarray, " n"]:
+        """P(x_j = 1) for every position j, shape (n,)."""
+        return np.broadcast_to(np.asarray(self.bias, dtype=np.float64), (self.n,))
+
+    @cached_property
+    def indicator(self) -> Float[np.ndarray, " n"]:
+        """1 on B, 0 elsewhere, shape (n,)."""
+        mask = np.zeros(self.n)
+        mask[list(self.subset)] = 1.0
+        return mask
+
+    def label(self, bits: ArrayLike) -> Num[Array, "..."]:
+        """Noiseless label of one bit string (n,) or of many (..., n)."""
+        checked = jnp.asarray(as_bits(bits))
+        if checked.ndim == 0 or checked.shape[-1] != self.n:
+            raise ValueError(
+                f"expected bit strings of length n={self.n}, got an array of shape {checked.shape}"
+            )
+        return self.labels_unchecked(checked)
+
+
+def whole(name: str, value: object) -> int:
+    """A whole number as an int, or one clear error."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
+def checked_noise(noise: object) -> float:
+    """A chance ν in [0, 0.5) that a label is flipped."""
+    if not (isinstance(noise, numbers.Real) and 0 <= float(noise) < 0.5):
+        raise ValueError(f"noise must be in [0, 0.5), got {noise!r}")
+    return float(noise)
+
+
+def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
+    """Positions among n, sorted, none twice."""
+    try:
+        members = sorted(whole("a position", j) for j in subset)
+    except TypeError:
+        raise ValueError(f"subset must be a sequence of positions, got {subset!r}") from None
+    if len(members) > n:
+        raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
+    for position in members:
+        if not 0 <= position < n:
+            raise ValueError(f"positions must be in 0..{n - 1}, got {position}")
+    for first, second in pairwise(members):
+        if first == second:
+            raise ValueError(f"positions must not repeat, got {first} twice")
+    return tuple(members)
+
+
+def checked_bias(bias: ArrayLike, n: int) -> float | tuple[float, ...]:
+    """P(x_j = 1): one number for all bits, or one per bit."""
+    try:
+        values = np.asarray(bias, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"bias must be numbers in (0, 1), got {bias!r}") from None
+    if values.shape not in ((), (n,)):
+        raise ValueError(f"bias must be one number or n={n} of them, got shape {values.shape}")
+    outside = values[~((values > 0) & (values < 1))]
+    if outside.size:
+        raise ValueError(f"bias must lie strictly between 0 and 1, got {float(outside.flat[0])}")
+    if values.ndim and np.ptp(values) > 0:
+        return tuple(values.tolist())
+    return float(values.flat[0])
