@@ -80,7 +80,7 @@ class Gaps:
 
 @claim(
     "barak-fourier-gap",
-    source=BARAK("Fourier gap of majority, k even and n odd (second-hand)"),
+    source=BARAK("Fourier gap of majority, k even and n odd"),
     title="Majority's Fourier gap ranks the hidden set from one batch",
     statement="For k even and n odd, n ≥ 2k, majority's coefficients obey |ξ_{k-1}| = ((n-k)/(k-1))"
     "·|ξ_{k+1}|, and their gap is at least 0.03·(n-1)^(-(k-1)/2); so one batch of order "
@@ -180,7 +180,7 @@ class Flow:
 
 @claim(
     "barak-polynet",
-    source=BARAK("disjoint PolyNet, correlation loss (second-hand; solution ours)"),
+    source=BARAK("disjoint PolyNet, correlation loss (solution ours)"),
     title="A disjoint PolyNet moves on the hidden bits only, by one quadrature",
     statement="The gradient flow of ŷ = Π_i w_iᵀx_{P_i} on the correlation loss, one hidden bit in "
     "each block, is v̇_i = Π_{j≠i} v_j on the hidden bits and 0 elsewhere.",

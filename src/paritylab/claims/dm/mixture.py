@@ -58,7 +58,7 @@ FROZEN, FROZEN_LARGE = "frozen features", "frozen features, start ten times larg
 
 @claim(
     "dm-mixture",
-    source=DM("Abstract and main theorem (second-hand: HG1, Sections 1 and 3.1)"),
+    source=DM("Abstract and main theorem, as told in HG1, Sections 1 and 3.1"),
     title="Biased inputs let a net learn parity, and no fixed features",
     statement="If half of the inputs are uniform and in the other half all bits of the hidden set "
     "share one sign, gradient descent on one hidden layer learns the parity (k odd), and linear "

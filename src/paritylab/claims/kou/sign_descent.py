@@ -59,7 +59,7 @@ class Motion:
 
 @claim(
     "kou-dynamics",
-    source=KOU("proof idea: good neurons keep the hidden bits (second-hand; closed forms ours)"),
+    source=KOU("proof idea: good neurons keep the hidden bits (closed forms ours)"),
     title="Sign descent keeps the hidden weights of good neurons and forgets all else",
     statement="On the population the gradient of a neuron is a·k!·Π_{i∈B, i≠j} w_i on the hidden "
     "set and 0 off it. So neurons with a = Πw keep |w| = 1 on B, the others lose it, and off B |w| "
@@ -206,7 +206,7 @@ class NeededRows:
 
 @claim(
     "kou-samples",
-    source=KOU("Abstract"),
+    source=KOU("Abstract", reading="abstract"),
     title="Rows of order n^(k-1) suffice for sign descent",
     statement="Sign descent on a net of 2^Θ(k) neurons learns k-parity from Õ(n^(k-1)) samples. "
     "Here: with a fixed multiple of n^(k-1) rows a step, and a fixed number of steps, most runs "
@@ -222,9 +222,9 @@ class NeededRows:
         "width": "8·2^k",
         "grid": "rows in steps of about 3; the intervals of the exponents do not count that step",
     },
-    # Half of the runs are right with 17n and 7n rows (k = 2), 7n² and 3n² (k = 3), inside the grid
-    # by a factor of 2 at least, where 12 runs know it to a factor of 1.2; so exponents are known to
-    # 0.2 and lie below k - 1 by 0.9 or more: an interval reaches k - 1 in less than 0.1 % of cases.
+    # Half of the runs are right with 16n and 6n rows (k = 2), 6n² and 2n² (k = 3), each between two
+    # points of the grid, never beyond its ends. 12 runs know the exponents to 0.25, and they lie
+    # below k - 1 by 0.9 or more: an interval reaches k - 1 in 0.1 % of cases.
     seconds=(4, 15, 900),
 )
 def samples(

@@ -36,8 +36,8 @@ OFTEN, RARELY = 0.7, 0.3
 #: Unlabelled strings of the filter in training, and its ε₀; the second is above the deviation of
 #: an untrained token, as the proof asks, and below 1.
 STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
-#: ε₀ on both sides of 1 and of 2; the filter is as the proof says for those between.
-EDGES = (0.95, 1.05, 1.95, 2.05)
+#: ε₀ at and on both sides of 1 and of 2; the filter is as the proof says for those between.
+EDGES = (0.95, 1.0, 1.05, 1.95, 2.0, 2.05)
 #: Where the filter alone is tried, at weights (11): n, k, strings, and the children's score.
 LARGE, LARGE_STRINGS, SCORE = (256, 32), 64, 12.0
 #: Error of the oracle over n^(-2-ε/8), with ε from N = n^(2+ε).
@@ -159,11 +159,10 @@ def _levels(**changed: Any) -> Levels:
     return Levels(**{**given, **changed})
 
 
-def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs) -> LevelCell:
+def _cell(trees: tuple[ParityTree, ...], samples: int, done: Runs[Any]) -> LevelCell:
     n, k = trees[0].n, trees[0].k
     irrelevant = np.repeat(visible_tokens(n, k, "level")[None], len(trees), axis=0)
     for run, tree in enumerate(trees):
-        assert isinstance(tree, ParityTree)
         irrelevant[run, tree.children.T, np.arange(k - 1)] = False
     eta = level_step(n, k, samples=samples)
     score = eta * level_signal(n, k, 1, CosineLink())
@@ -230,11 +229,11 @@ def _thm7(s: Stepwise) -> Judged:
     if least > OFTEN and good > OFTEN and bad < RARELY:
         return corrected(
             text,
-            instead="For every ε₀ with 1 < ε₀ < 2, and n large, it does. A silenced token is 0, "
-            "exactly 1 from -1, so a smaller ε₀ does not pass the silence on from the third level "
-            "above; a trained token stays within 2 of -1, and so does an input: a larger ε₀ "
-            "silences everything. What the proof needs above an untrained level is that it is "
-            "silenced, not that it is within O(n^(-1/2)) of -1.",
+            instead="For every ε₀ with 1 < ε₀ < 2, and n large, it does; from k = 8 on no other ε₀ "
+            "lets the filter do what the proof says. A silenced token is 0, exactly 1 from -1, so "
+            "ε₀ ≤ 1 does not pass the silence on to the next level; a trained token is less than 2 "
+            "from -1, so ε₀ ≥ 2 silences what follows it. Above an untrained level the proof needs "
+            "silence, not tokens within O(n^(-1/2)) of -1.",
             margin=min(least - OFTEN, good - OFTEN, RARELY - bad),
             interval=s.small,
             counterexample=True,

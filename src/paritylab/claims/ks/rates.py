@@ -106,7 +106,7 @@ class Schedule:
             return None
         ends = [Mean.of(np.log(np.maximum(cell.errors, 1e-12))) for cell in (large, small)]
         apart, log_n = ends[0].value - ends[1].value, np.log(large.n / small.n)
-        half = np.hypot(ends[0].high - ends[0].value, ends[1].high - ends[1].value)
+        half = float(np.hypot(ends[0].high - ends[0].value, ends[1].high - ends[1].value))
         exponent, low, high = (float(x / log_n) for x in (apart, apart - half, apart + half))
         return PowerLaw(exponent, low, high, float(np.exp(ends[1].value) / small.n**exponent))
 
