@@ -175,7 +175,7 @@ def _chain_samples_figure(s: Samples) -> Lines:
 MULTIPLES = (0.5, 0.8, 1.25, 2.0)
 #: A rate of runs counts as often from here; a measured limit may be this factor from its formula.
 #: At half of a limit about 95 % of the runs are right. Of 48 runs 8 may be wrong before the
-#: interval reaches 0.7: a chance of 0.1 % per harm; of 12 runs none may, a chance of 46 %.
+#: interval reaches 0.7: more are in 0.1 % of the seeds. Of 12 runs none may: one is in 46 %.
 OFTEN, CLOSE = 0.7, 1.5
 
 

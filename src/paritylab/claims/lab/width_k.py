@@ -105,7 +105,7 @@ def contestants(n: int, k: int) -> dict[str, Any]:
 @claim(
     "lab-width-k",
     source=OURS,
-    title="k heads learn more often than k neurons, but not as soft as in HG1's public code",
+    title="k heads learn more often than k neurons, except with the settings of HG1's public code",
     statement="Ours, after HG1's comparison: from the same 10n rows and by as many steps of Adam k "
     "heads, 2k trained numbers, learn k-parity more often than a feed-forward net of k neurons, "
     "with k(n + 2) + 1: with the readout cos(πs) and the log-correlation, and with the readout and "
