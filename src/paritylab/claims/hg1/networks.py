@@ -79,8 +79,8 @@ def remark9(
     *,
     steps: int = 600,
 ) -> Counts:
-    data = Population(random_parities(n, k, runs, key=trial.seed))
-    trained = learn(Annealed(steps=steps), data, key=trial.seed)
+    targets = random_parities(n, k, runs, key=trial.seed)
+    trained = learn(Annealed(steps=steps), Population(targets), key=trial.seed)
     risks = [
         _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
     ]
