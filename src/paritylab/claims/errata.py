@@ -75,8 +75,8 @@ ERRATA = (
         "Convergence from random angles survives for k = 1, for k = 2 with soft attention (tau = "
         "1) and a smooth readout (b about 0.1), down to the risk that b leaves, and for starts "
         "near B. For k = 3 less than all runs converge in every setting tried, and near B the rate "
-        "is 1/t instead of c^t: half the squared gradient tends to a multiple of the squared excess "
-        "risk.",
+        "is 1/t instead of c^t: half the squared gradient tends to a multiple of the squared "
+        "excess risk.",
         ("hg1-thm5", "hg1-lemma8-pl"),
     ),
     Erratum(
