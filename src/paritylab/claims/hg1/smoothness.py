@@ -36,8 +36,6 @@ QUICK: list[Cell] = [(8, 2, 1 / 8, 0.01), (2, 1, 1.0, 1e6)]
 DEFAULT: list[Cell] = [
     *QUICK,
     (16, 3, 1.0, 0.01),
-    (8, 4, 0.5, 1.0),
-    (16, 3, 1 / 16, 1e-4),
     (6, 1, 1 / 6, 1e-4),
     (2, 1, 1.0, 4.0),
     (8, 2, 1 / 8, 64.0),
@@ -45,6 +43,8 @@ DEFAULT: list[Cell] = [
 ]
 FULL: list[Cell] = [
     *DEFAULT,
+    (8, 4, 0.5, 1.0),
+    (16, 3, 1 / 16, 1e-4),
     (32, 2, 1 / 32, 0.01),
     (64, 3, 1 / 64, 0.01),
     (16, 5, 1 / 16, 0.01),
@@ -103,7 +103,7 @@ class Constants:
     quick={"cells": QUICK, "starts": 24, "steps": 30},
     full={"cells": FULL, "starts": 256, "steps": 200},
     settings={"search": "Adam from random heads and inputs"},
-    seconds=(8, 25, 300),
+    seconds=(8, 30, 300),
 )
 def lemma6_smooth(
     trial: Trial,

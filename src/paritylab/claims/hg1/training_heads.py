@@ -157,10 +157,14 @@ def _neighbours(place: Place, runs: int, seed: int, together: bool) -> Cell:
         Rate.of(midway[solved]),
         Rate.of(right),
         Rate.of(right == opposite),
-        medians[0],
-        medians[1],
+        _median(gap),
+        _median(shift),
         pointing(done)[solved].ravel(),
     )
+
+
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values)) if values.size else np.nan
 
 
 @adjacency.judge
