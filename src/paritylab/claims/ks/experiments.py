@@ -249,8 +249,8 @@ class Readers:
     "ks-rnn",
     source=KS("Section 1.1, on Wies et al."),
     title="Recurrent networks learn with intermediate labels, not without",
-    statement="An Elman network solves k-parity with intermediate labels and teacher forcing; "
-    "without them 32 bits show no learning.",
+    statement="An Elman network solves k-parity with intermediate labels and teacher forcing. Our "
+    "control beside it: without them 32 bits show no learning.",
     quick={"more": 300},
     full={"cells": ("elman", "lstm"), "runs": 20, "steps": 1000, "more": 20_000},
     settings={
