@@ -127,7 +127,7 @@ class Stepwise:
 def thm7(
     trial: Trial,
     cells: Sequence[tuple[int, int, int, int]] = ((32, 8, 2**18, 24),),
-    draws: int = 10,
+    draws: int = 12,
     without: Sequence[str] = (),
     *,
     epsilon: float = EPSILON,
