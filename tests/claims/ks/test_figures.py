@@ -13,7 +13,7 @@ def strings(seed):
 
 
 def test_the_filter_does_not_depend_on_the_draw():
-    assert all(all(_figure2b(TREE, strings(seed)).values()) for seed in range(12))
+    assert all(all(_figure2b(TREE, strings(seed)).values()) for seed in range(3))
 
 
 def test_strings_with_a_constant_token_mislead_the_filter():

@@ -227,7 +227,7 @@ class Probe:
     settings={**SETTINGS, "control": "the same runs on labels without a rule"},
     # If the truth is 1, the logarithm of the ratio varies by 0.15 from run to run and 60 runs, of
     # which 57 learn, give a standard error of 0.02: the interval reaches ln 1.1 in 0.3 % of cases.
-    seconds=(3, 27, 900),
+    seconds=(3, 15, 900),
 )
 def probe(
     trial: Trial,

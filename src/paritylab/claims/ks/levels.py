@@ -39,7 +39,7 @@ STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
 #: ε₀ at and on both sides of 1 and of 2; the filter is as the proof says for those between.
 EDGES = (0.95, 1.0, 1.05, 1.95, 2.0, 2.05)
 #: Where the filter alone is tried, at weights (11): n, k, strings, and the children's score.
-LARGE, LARGE_STRINGS, SCORE = (256, 32), 64, 12.0
+LARGE, LARGE_STRINGS, SCORE = (256, 16), 64, 12.0
 #: Error of the oracle over n^(-2-ε/8), with ε from N = n^(2+ε).
 ORACLE = 1 / 16
 

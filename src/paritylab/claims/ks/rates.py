@@ -143,7 +143,7 @@ class Schedule:
     # At n = 80 about 0.1 % of runs fail; 3 of 160 would leave it undecided: 0.1 % of repetitions.
     # The geometric mean of the error falls by a factor of 8 from n = 80 to 128, and the error
     # varies by a factor of 5 from run to run: 12 runs leave 4 standard errors.
-    seconds=(10, 40, 300),
+    seconds=(6, 17, 300),
 )
 def thm5_rate(
     trial: Trial,
