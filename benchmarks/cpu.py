@@ -37,7 +37,7 @@ from paritylab.problem import random_junta, sample
 from paritylab.problem.tables import planted
 from paritylab.risk.enumerated import enumerated_gradient
 from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
-from paritylab.risk.routes.kinked import kinked_gradient
+from paritylab.risk.routes.kinked import kinked_sum
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import kinked_plan
 from paritylab.risk.routes.targets import target_of
@@ -85,7 +85,7 @@ def series_beside_a_pass(n: int) -> Race:
 
     def ours():
         with float64():
-            return kinked_gradient(*given, fair=True)
+            return kinked_sum(*given, fair=True, slopes=True)
 
     def floor():
         with float64():

@@ -10,12 +10,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import headlines
 import walks
 
 import paritylab
 import paritylab.solvers
 from paritylab import lazy
-from paritylab.claims import PAPERS, Claim, Effort, Status, registry
+from paritylab.claims import PAPERS, Claim, Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
 from paritylab.claims.engine import catalogue
 from paritylab.claims.engine.rows import READING_WORDS, tally, verdict_note, verdict_word
@@ -279,87 +280,6 @@ def _allowed(option: Option) -> str:
     return ", ".join(words) + (" or none" if option.optional else "")
 
 
-#: README's bullets: the claim, the verdict the words are for, the words. Numbers follow from rows.
-HEADLINES = (
-    (
-        "hg1-thm5",
-        Status.REFUTED,
-        "Gradient descent from random angles does not find three hidden bits",
-    ),
-    (
-        "hg1-temperature",
-        Status.CORRECTED,
-        "Heads that sit exactly on the hidden bits fail at temperatures of order 1/n; the scale is "
-        "1/n²",
-    ),
-    ("lab-code", Status.HOLDS, "HG1's public code, softer and with another loss, often does"),
-    (
-        "lab-heads-learn",
-        Status.HOLDS,
-        "The same heads do learn with the readout cos(πs) and a falling temperature",
-    ),
-    (
-        "hg2-one-step",
-        Status.HOLDS,
-        "Two softmax heads learn the XOR of two unknown bits in one gradient step",
-    ),
-    (
-        "hg2-softmax-needed",
-        Status.CORRECTED,
-        "Softmax is not the only way: a bounded attention with a bias does it too, linear "
-        "attention does not",
-    ),
-    (
-        "ks-thm5",
-        Status.HOLDS,
-        "One layer learns a parity of n/2 bits in a single step when shown the chain of thought",
-    ),
-    (
-        "lab-chain-samples",
-        Status.HOLDS,
-        "It needs about the rows that a formula of order n·log n predicts, far fewer than n^(2+ε)",
-    ),
-    ("ks-thm2", Status.CORRECTED, "Without the chain an oracle hides the target"),
-)
-
-
-#: A first sentence shorter than this brings the second along.
-SHORT = 80
-
-
-def bullets(rows: dict[str, Row]) -> str:
-    """The headlines, each with the first sentence or two of its finding."""
-    lines = []
-    for id, status, words in HEADLINES:
-        row = rows[id]
-        if row["status"] != status:
-            raise ValueError(f"README's words on {id} are for {status}, its row is {row['status']}")
-        sentences = re.split(r"(?<=[^\s.]{2})\.\s+(?=[A-Z])", row["finding"])
-        first = ". ".join(sentences[: 1 + (len(sentences[0]) < SHORT)]).rstrip(".")
-        lines.append(f"- **{words}.** {first} ([`{id}`](docs/claims/{id}.md), {row['status']}).")
-    return "\n".join(lines)
-
-
-def readme(claims: dict[str, Claim], rows: dict[str, Row]) -> str:
-    """README with its headlines, counts of verdicts and table of claims brought up to date."""
-    text = (ROOT / "README.md").read_text()
-    text = re.sub(
-        r"(<!-- headlines -->\n).*?(?=\n<!-- end -->)",
-        lambda found: found[1] + bullets(rows),
-        text,
-        flags=re.DOTALL,
-    )
-    counts = [
-        f"{paper.upper()}: {tally(as_row(c) for c in claims.values() if c.paper == paper)}"
-        for paper in PAPERS
-    ]
-    summary = "**Verdicts so far** — " + "; ".join(counts) + "."
-    text = re.sub(r"\*\*Verdicts so far\*\* — .*", lambda _: summary, text)
-    rows = [f"| `{c.id}` | {c.paper} | {word_of(c)} | {c.title} |" for c in claims.values()]
-    table = "\n".join(["| claim | paper | verdict | what it says |", "|---|---|---|---|", *rows])
-    return re.sub(r"\| claim \| paper \|.*?(?=\n\n)", lambda _: table, text, flags=re.DOTALL)
-
-
 def pages() -> dict[Path, str]:
     """Every generated file with its text."""
     claims, rows = registry(), kept_rows()
@@ -375,7 +295,7 @@ def pages() -> dict[Path, str]:
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
     made[HERE / "settings.md"] = settings_page()
-    made[ROOT / "README.md"] = readme(claims, rows)
+    made[ROOT / "README.md"] = headlines.filled((ROOT / "README.md").read_text(), rows)
     return made
 
 

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 @pytest.fixture(scope="module")
 def build():
+    sys.path.insert(0, str(ROOT / "docs"))
     spec = importlib.util.spec_from_file_location("build_docs", ROOT / "docs" / "build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -68,10 +70,10 @@ def test_every_correction_has_its_erratum_and_every_erratum_its_claim(build):
 
 def test_a_headline_for_another_verdict_is_refused(build):
     rows = {id: dict(row) for id, row in build.kept_rows().items()}
-    id, status, _ = build.HEADLINES[0]
+    id, status, _ = build.headlines.FINDINGS[0]
     rows[id]["status"] = "undecided"
     with pytest.raises(ValueError, match=f"words on {id} are for {status}"):
-        build.bullets(rows)
+        build.headlines.findings(rows)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

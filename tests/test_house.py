@@ -4,12 +4,9 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
-
-from paritylab.claims import Effort, registry
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "paritylab"
@@ -20,8 +17,9 @@ README = (ROOT / "README.md").read_text()
 LIBRARY = (
     *("lazy", "precision", "files", "options", "statistics", "problem", "models", "theory"),
     *("risk.result", "risk.routes", "risk"),
-    *("learning.saving", "learning.data", "learning.runs", "learning.judging"),
-    *("learning.descent", "learning.heads", "learning.xor", "learning.chain"),
+    *("learning.data", "learning.contract", "learning.saving", "learning.runs", "learning.parts"),
+    *("learning.judging", "learning.loop", "learning.descent", "learning.own_model"),
+    *("learning.heads", "learning.xor", "learning.chain"),
     *("learning.hardness", "learning.neighbours", "learning", "solvers", "sweep"),
     *("discovery", "estimator"),
 )
@@ -91,27 +89,9 @@ def test_modules_and_functions_stay_small():
                 assert node.end_lineno - node.lineno < LINES_PER_FUNCTION, f"{path}: {node.name}"
 
 
-def test_readme_tree_matches_the_folder():
-    tree = re.search(r"## Where everything is\n\n```text\n(.*?)```", README, re.S).group(1)
-    rooms = set(re.findall(r"^  (\w+)/", tree, re.M))
-    assert rooms == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    for folder in re.findall(r"^(\w+)/ ", tree, re.M):
-        assert (ROOT / folder).is_dir()
-
-
-def test_readme_claims_table_matches_the_registry():
-    rows = re.findall(r"^\| `([\w-]+)` \| (\w+) \| (\w+) \| (.*?) \|$", README, re.M)
-    claims = registry().values()
-    assert rows == [(c.id, c.paper, c.expected_at(Effort.DEFAULT), c.title) for c in claims]
-
-
-def test_readme_counts_match_the_registry():
-    summary = re.search(r"\*\*Verdicts so far\*\* — (.*)\.", README).group(1)
-    for part in summary.split("; "):
-        paper, counts = part.split(": ")
-        found = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", counts)}
-        claims = [c for c in registry().values() if c.paper == paper.lower()]
-        assert found == Counter(str(c.expected_at(Effort.DEFAULT)) for c in claims)
+def test_readme_is_short():
+    assert len(README.split()) <= 950
+    assert README.count("![") == 1
 
 
 def test_the_first_block_of_the_readme_is_short():
@@ -119,7 +99,8 @@ def test_the_first_block_of_the_readme_is_short():
 
 
 def test_readme_commands_exist():
-    commands = set(re.findall(r"^paritylab (\w+)", README, re.M))
+    commands = set(re.findall(r"^(?:\.venv/bin/)?paritylab (\w+)", README, re.M))
+    assert len(commands) >= 3
     help_text = subprocess.run(
         [sys.executable, "-m", "paritylab", "--help"], capture_output=True, text=True, check=True
     ).stdout
@@ -171,9 +152,9 @@ def test_ci_runs_exactly_the_test_command():
     assert "make test" in README
 
 
-def test_readme_sweep_file_is_a_grid(tmp_path):
+def test_the_documented_sweep_file_is_a_grid(tmp_path):
     from paritylab.sweep import grid_from_toml
 
-    (text,) = re.findall(r"```toml\n(.*?)```", README, re.S)
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/howto/everyday.md").read_text(), re.S)
     (tmp_path / "grid.toml").write_text(text)
     assert len(list(grid_from_toml(tmp_path / "grid.toml").specs())) == 24

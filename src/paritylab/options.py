@@ -149,6 +149,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "rounding": Option(bool, "Round scores to integers after each step."),
         "full_gradient": Option(bool, "Differentiate the whole chain instead of one level."),
         "steps": _steps._replace(help="Gradient steps; log2 k if absent.", optional=True),
+        "error": Option(float, "Error of every entry of a gradient.", least=0),
     },
     "full-batch": {
         "mode": Option(str, "Which model.", ("direct", "cot", "teacher-full", "selfcheck")),

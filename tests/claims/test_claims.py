@@ -1,4 +1,7 @@
-"""Every registered claim runs at quick effort, comes out as recorded, and shows its proof."""
+"""Claims run at quick effort, come out as recorded, and show their proof.
+
+Those that take less than LONG seconds run here, the others with make test-slow.
+"""
 
 import json
 

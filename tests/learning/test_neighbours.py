@@ -54,6 +54,9 @@ def test_frozen_nets_keep_their_hidden_layer():
     np.testing.assert_array_equal(runs.trace["moved"], 0)
     moving = learn(HingeNet(**options), Fresh(Parity(8, (1, 4)), 8), runs=2, trace=5)
     assert (moving.trace["moved"][:, 1:] > 0).all()
+    first, still = moving.trace["squares"][:, 0], runs.trace["squares"]
+    np.testing.assert_array_equal(still, np.repeat(first[:, None], still.shape[1], axis=1))
+    assert (moving.trace["squares"][:, -1] != first).all()
 
 
 def test_sign_descent_on_the_population_follows_the_closed_form():

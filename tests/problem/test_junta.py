@@ -98,3 +98,8 @@ def test_errors_are_one_clear_line(make, message):
     with pytest.raises(ValueError, match=message) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+def test_an_unknown_option_is_refused():
+    with pytest.raises(TypeError, match="nosie"):
+        Junta.conjunction(6, (1, 4), nosie=0.1)

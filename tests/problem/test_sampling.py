@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from paritylab.problem import Parity, all_bits, batches, sample
-from paritylab.problem.sampling import each_key, fold_keys, normals
+from paritylab.problem.sampling import as_key, each_key, fold_keys, normals
 
 
 def test_enumeration_visits_every_string_once_whatever_the_chunk():
@@ -81,3 +81,9 @@ def test_normals_are_those_of_jax_whatever_the_shape(shape):
     drawn, plain = normals(4, shape), jax.random.normal(jax.random.key(4), shape)
     assert drawn.dtype == plain.dtype
     assert np.array_equal(drawn, plain)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 2**63, 2**64, True])
+def test_seeds_that_would_repeat_are_refused(seed):
+    with pytest.raises(ValueError, match="whole number from 0 to 2³² - 1"):
+        as_key(seed)

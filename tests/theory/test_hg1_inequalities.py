@@ -6,7 +6,10 @@ from math import ceil
 import numpy as np
 import pytest
 
+from paritylab.claims.hg1.gradient_flow import ExactRisks
+from paritylab.models import Circle
 from paritylab.theory import hg1
+from paritylab.theory.hg1_limits import first_order, smoothing_floor
 
 X64_MODES = [False]
 
@@ -20,32 +23,52 @@ def test_the_counted_share_is_below_the_true_one(n, heads):
         all(sum(x[j] for j in order) >= n / (5 * heads) for order in orders)
         for x in product((0, 1), repeat=n)
     ]
-    assert np.mean(good) >= hg1.attended_inputs_counted(n, heads) - 1e-12
+    assert np.mean(good) >= 1 - heads * hg1.missed_inputs(n, heads) - 1e-12
 
 
 def test_the_printed_first_factor_never_exceeds_the_counted_one():
     for heads in (1, 2, 3, 5):
         for n in range(5 * heads, 400):
-            counted = hg1.attended_inputs_counted(n, heads)
+            counted = 1 - heads * hg1.missed_inputs(n, heads)
             assert hg1.attended_inputs(n, heads) <= counted + 1e-12
 
 
-def test_where_the_bounds_begin_to_speak():
-    starts = [hg1.smallest_n_that_says_something(m, 1.0)[0] for m in (1, 2, 3)]
-    assert starts == [7, 22, 32]
-    for k, needed in ((2, 715), (3, 5533)):
-        norms = hg1.paper_head_norms(k)
-        assert hg1.smallest_n_that_says_something(k, norms)[1] == pytest.approx(needed, abs=1)
+def test_our_bound_for_fixed_attention_implies_the_printed_one():
+    """With the paper's embeddings, whose diameter is at most √6, and every number of heads."""
+    for n in (4, 7, 40, 1000):
+        assert hg1.embedding_diameter(n) <= np.sqrt(6) + 1e-12
+        for heads in (1, 2, n // 2, n):
+            for norms in np.geomspace(1e-3, 10 * n, 40):
+                printed = hg1.fixed_attention_printed(n, heads, norms)
+                assert printed <= hg1.fixed_attention(n, norms, hg1.embedding_diameter(n)) + 1e-12
+    assert hg1.fixed_attention(7, 1e4, 2.5) == 0
+    assert 0.99 < hg1.fixed_attention(10**6, 1.0, 2.5) <= 1
 
 
-def test_the_repaired_bound_is_a_bound_and_the_printed_one_grows_again():
-    assert hg1.fixed_attention_printed(7, 1, 1e4) > 1e6
-    assert hg1.fixed_attention_repaired(7, 1, 1e4, 2.5) == 0
-    assert 0.99 < hg1.fixed_attention_repaired(10**6, 2, 1.0, 2.5) <= 1
-    for heads in (1, 2, 3):  # the printed m² with (·)₊ is the weaker bound
-        printed = max(0, hg1.attended_inputs(40, heads)) * (1 - 0.5 * 5 * heads**2 / 40) ** 2
-        assert printed <= hg1.fixed_attention_repaired(40, heads, 0.5)
+def test_the_ranked_bound_is_at_least_the_printed_and_the_linear_one():
+    for n in range(2, 60):
+        for heads in range(1, n + 1):
+            ranked = hg1.fixed_hard_attention_ranked(n, heads)
+            assert ranked >= hg1.fixed_hard_attention(n, heads) - 1e-12
+            assert ranked >= 1 - 2 * heads / n - 1e-12
     assert hg1.fixed_hard_attention(4, 1) == 0.75
+    assert hg1.fixed_hard_attention(1000, 200) < 0 < hg1.fixed_hard_attention_ranked(1000, 200)
+
+
+@pytest.mark.parametrize(
+    ("n", "subset"), [(10, (4,)), (10, (1, 4)), (10, (0, 3, 6)), (12, (0, 3, 6, 9))]
+)
+@pytest.mark.parametrize("b", [0.0, 0.1, 0.5, 2.0])
+def test_the_excess_risk_law_for_heads_on_the_set(n, subset, b):
+    k, norm, tau = len(subset), 7.0, 1 / n
+    risks = ExactRisks(n, np.array([subset]), tau, b)
+    local = risks(norm * np.asarray(Circle(n).vectors([subset]), dtype=float))
+    excess = float(local.risk[0]) - smoothing_floor(k, b)
+    ratio = 0.5 * float(local.squared_slope()[0]) / excess**2
+    assert ratio == pytest.approx(hg1.slope_on_target(n, k, tau, b), rel=2e-3)
+    if b and k != 2:
+        spilled = np.exp(-norm * (1 - np.cos(2 * np.pi / n)) / tau)
+        assert excess == pytest.approx(first_order(k, b) * spilled, rel=5e-3)
 
 
 def test_small_formulas():

@@ -5,9 +5,14 @@ import math
 import pytest
 
 from paritylab.theory.ks_hardness import (
-    fixed_answer_share,
+    gradient_moment_bound,
     hidden_share_bound,
+    largest_eigenvalue_bound,
+    revealed_share_bound,
+    separation_bound,
+    separation_exponent,
     theorem2_bound,
+    theorem2_exponent,
     theorem2_samples,
 )
 
@@ -19,10 +24,6 @@ def test_one_target_as_the_only_feature_meets_the_bound():
     assert hidden_share_bound(2.0, targets=50, gradient=1.0, queries=1) == pytest.approx(1 / 50)
 
 
-def test_an_answer_that_is_a_target_meets_parseval():
-    assert fixed_answer_share(0.5, 70) == pytest.approx(1 / 70)
-
-
 def test_bound_5_rises_with_samples_to_what_the_targets_allow():
     values = [theorem2_bound(20, samples=n, **GIVEN) for n in (10**6, 10**9, 10**20)]
     assert values == sorted(values)
@@ -31,3 +32,29 @@ def test_bound_5_rises_with_samples_to_what_the_targets_allow():
     needed = theorem2_samples(20, **GIVEN)
     assert theorem2_bound(20, samples=math.ceil(needed), **GIVEN) == pytest.approx(0.5)
     assert theorem2_samples(20, **{**GIVEN, "targets": 100}) == math.inf
+
+
+def test_lemma_a_is_lemma_b_with_r_1():
+    given = {"samples": 100, "targets": 10**6, "failure": 0.1}
+    # (1/N)·λmax, up to the N - 1 that Lemma A keeps.
+    moment = gradient_moment_bound(1, **given)
+    assert largest_eigenvalue_bound(100, 10**6, 0.1) / 100 == pytest.approx(moment, rel=2e-3)
+
+
+def test_the_tail_of_a_gaussian_stays_below_the_share_that_may_be_revealed():
+    for spread in (1.5, 2.0, 3.0, 4.0, 5.0):
+        share = revealed_share_bound(spread, samples=1000, targets=1e60, queries=1)
+        tail = math.erfc(spread / math.sqrt(2))
+        assert tail < share < 6 * spread * tail  # the right exponent, a factor of order spread
+
+
+def test_few_targets_leave_the_separation_empty_and_queries_count():
+    assert separation_bound(3.0, samples=1000, targets=2, queries=1) < 0
+    given = {"samples": 1000, "targets": 1e60}
+    one, ten = (separation_bound(4.0, queries=t, **given) for t in (1, 10))
+    assert 1 - ten == pytest.approx(10 * (1 - one))
+
+
+def test_half_the_exponent_of_the_printed_theorem():
+    given = (0.5, 2.125, 0.25, 0.1)
+    assert theorem2_exponent(*given) == pytest.approx(2 * separation_exponent(*given) + 1)

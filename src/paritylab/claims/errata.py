@@ -80,11 +80,11 @@ ERRATA = (
     Erratum(
         "hg1",
         "Theorem 5, proof: μ and the stopping time; Definition 2",
-        "The step η and L(t+1) ≤ L(t) - (η/2)‖∇L‖² stand. The second inequality, a fall of ημL at "
-        "least, does not follow: for k = 3 runs come to rest at risk above 1, so no stopping time "
-        "serves every B from random angles. In the sizes tried a common time serves k = 1, and "
-        "k = 2 at n = 8, with soft attention (tau = 1) and a smooth readout (b about 0.1), down to "
-        "the risk that b leaves.",
+        "The step η and L(t+1) ≤ L(t) - (η/2)‖∇L‖² stand, for k = 1 if b is bounded. The "
+        "second inequality, a fall of ημL at least, does not follow: for k = 3 runs come to rest "
+        "at risk above 1, so no stopping time serves every B from random angles. In the sizes "
+        "tried a common time serves k = 1, and k = 2 at n = 8, with soft attention (tau = 1) and a "
+        "smooth readout (b about 0.1), down to the risk that b leaves.",
         ("hg1-constants",),
     ),
     Erratum(
@@ -111,7 +111,8 @@ ERRATA = (
         "hg1",
         "Lemma 8",
         "No μ > 0 serves every setting of the heads: there are settings with positive risk and a "
-        "gradient of zero, and on B the ratio vanishes with the risk.",
+        "gradient of zero, and on B half the squared gradient is a multiple of the square of the "
+        "excess risk, which gives a rate of order 1/t in place of c^t.",
         ("hg1-lemma8-pl",),
     ),
     Erratum(
@@ -131,10 +132,11 @@ ERRATA = (
     ),
     Erratum(
         "hg1",
-        "Lemmas 8, 14, 17, 18 and 19, displayed lines",
+        "Lemmas 8, 14, 17, 18 and 19 and Theorem 11, displayed lines",
         "Lemma 8: (E ∂ℓ)² for E[(∂ℓ)²]. Lemmas 14, 17 and 18: minus before the sum over j ≠ p; "
-        "Lemma 18: a plus between the two squares. Lemma 17: k·v* for v* in ŷ. Lemma 19: ŷ = 1 at "
-        "s = 0 and (-1)^k at s = k, where v* = 1, and losses of 8 in sum where ŷy = -1.",
+        "Lemma 14 also: 1/k for 1/k² in (11), where 5/(τ²k²) is exceeded from k = 32 on, and ‖H‖ "
+        "for ‖H‖². Lemma 18: a plus between the two squares. Lemma 17: k·v* for v* in ŷ. Lemma 19: "
+        "ŷ = 1 at s = 0 and (-1)^k at s = k, where v* = 1, and losses of 8 in sum where ŷy = -1.",
         ("hg1-misprints",),
     ),
     Erratum(
@@ -175,8 +177,11 @@ ERRATA = (
     Erratum(
         "hg1",
         "Theorem 11",
-        "The second factor needs its positive part, (1 - 5m‖α‖‖β‖/n)₊²: as printed the square "
-        "grows again beyond its zero.",
+        "With arbitrary embeddings the weights alone bound nothing: larger tokens and smaller "
+        "hidden weights are the same function. With the diameter ρ of the embeddings more is true "
+        "than printed: the risk is at least (1 - ρ‖α‖‖β‖/n)₊² for every number of heads, so only "
+        "the weights help. For the embeddings (3), ρ = √6, it implies the printed bound, read with "
+        "a positive part. In the proof |∂ŷ/∂γ_j| is at most ‖α‖‖β‖‖w_j‖/m.",
         ("hg1-thm11",),
     ),
     Erratum(
@@ -191,14 +196,17 @@ ERRATA = (
     Erratum(
         "hg1",
         "Remark 12",
-        "“Unless m²‖α‖‖β‖ = O(n)” should read “unless m‖α‖‖β‖ = Ω(n)”.",
+        "“Unless m²‖α‖‖β‖ = O(n)” should read “unless ρ‖α‖‖β‖ = Ω(n)”, ρ the diameter of the "
+        "embeddings, whatever m. The limit 1 stands for ρ‖α‖‖β‖ = o(n), although the first factor "
+        "of Theorem 11 does not tend to 1 when heads are many.",
         ("hg1-remark12",),
     ),
     Erratum(
         "hg1",
         "Corollary 20 and Remark 13",
-        "The printed bound asks for m of order n/log n. The linear statement is true by another "
-        "count: the risk is at least 1 - 2m/n for some B.",
+        "The printed bound asks for m of order n/log n; Remark 13's O(n) is meant as at least of "
+        "order n. That is true by another count: the risk is at least 1 - 2m/n for some B of every "
+        "size.",
         ("hg1-cor20",),
         is_note=True,
     ),
@@ -262,9 +270,12 @@ ERRATA = (
     Erratum(
         "ks",
         "Theorem 7 and Appendix C",
-        "A silenced token is 0, exactly 1 away from -1, so the filter passes silence on only for "
-        "1 < ε₀ < 2. Weights (11) are reached once the irrelevant ones, which lie below 0, round "
-        "to 0; at smaller sizes many end at -1, which does no harm.",
+        "A silenced token is 0, exactly 1 away from -1, so from k = 8 on the filter silences all "
+        "levels above an untrained one only for 1 < ε₀ < 2; O(d^(-1/2)) < ε₀ is not enough. With "
+        "1 < ε₀ < 2 the theorem stands: the states on level t + 2, whose printed mean leaves out "
+        "the tokens of level t + 1 (all about -1), do not matter once they are silenced. Weights "
+        "(11) are reached once the irrelevant ones, which lie below 0, round to 0; at smaller "
+        "sizes many end at -1, which does no harm.",
         ("ks-thm7",),
     ),
     Erratum(
@@ -353,12 +364,5 @@ ERRATA = (
         "The d inputs contribute √(2d·ln(2n'/p)); the last line stands.",
         ("ks-lemma10",),
         is_note=True,
-    ),
-    Erratum(
-        "barak",
-        "Progress measure ‖w_t - w_0‖_∞ (second-hand)",
-        "The largest movement of a weight grows long before the loss falls, but as much on labels "
-        "without a rule; as a measure of progress it needs that control beside it.",
-        ("barak-progress",),
     ),
 )

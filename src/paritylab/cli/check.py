@@ -36,15 +36,34 @@ DEFAULT_STORE = Path(".paritylab/store.db")
 
 def add_to(app: typer.Typer) -> None:
     """Register this module's commands."""
-    app.command("claims", epilog="Example: paritylab claims --json -")(list_claims)
+    claims = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    claims.callback(epilog="Example: paritylab claims --json -")(list_claims)
+    claims.command("new", epilog="Example: paritylab claims new my_claim.py")(new_claim)
+    app.add_typer(claims, name="claims")
     app.command("check", epilog="Example: paritylab check hg1-mask --effort quick")(run_check)
     app.command("report", epilog="Example: paritylab report --from rows.json --out report")(
         make_report
     )
 
 
-def list_claims(json_file: JsonFile = None) -> None:
+def new_claim(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Python file to write.")],
+) -> None:
+    """Write a claim that runs, with its judge, a planted case and a table of invented records."""
+    if file.suffix != ".py":
+        raise ValueError(f"a claims file ends in .py, got {file.name}")
+    if file.exists():
+        raise ValueError(f"{file} exists already; choose another name")
+    check_target(file, "FILE")
+    template = Path(__file__).with_name("claim_template.txt").read_text(encoding="utf-8")
+    write_atomically(file, template.format(name=file.name, id=file.stem.replace("_", "-")))
+    print(f"written: {file}; run it: paritylab check --file {file} --effort quick")
+
+
+def list_claims(context: typer.Context, json_file: JsonFile = None) -> None:
     """List every claim with its source and the verdict on record at default effort."""
+    if context.invoked_subcommand is not None:
+        return
     from paritylab.claims.engine.catalogue import catalogue
     from paritylab.claims.engine.verdict import Effort
 
@@ -96,8 +115,8 @@ def run_check(
     kept and reused while effort, seed, code and versions stay the same. Exit code 0: every
     verdict as recorded; 1: one differs; 4: a claim's code failed, the rest was done.
     """
-    if seed < 0:
-        raise ValueError(f"--seed must be 0 or more, got {seed}")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"--seed must be from 0 to 2³² - 1, got {seed}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
     if record and (seed or file):

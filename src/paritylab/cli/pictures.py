@@ -9,6 +9,7 @@ from paritylab.cli import console
 from paritylab.learning import Runs
 from paritylab.models.chain import ChainModel
 from paritylab.precision import float64
+from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
 from paritylab.statistics import Rate
 
@@ -16,7 +17,7 @@ from paritylab.statistics import Rate
 LINES = 60
 
 
-def outcomes(runs: Runs) -> list[list[str]]:
+def outcomes(runs: Runs[Any]) -> list[list[str]]:
     """Rows of the table: what happened, how often or how much."""
     family = {"heads": _heads, "anneal": _heads, "xor": _xor}.get(runs.name, _chain)
     table = family(runs)
@@ -25,7 +26,7 @@ def outcomes(runs: Runs) -> list[list[str]]:
     return table
 
 
-def _heads(runs: Runs) -> list[list[str]]:
+def _heads(runs: Runs[Any]) -> list[list[str]]:
     table = [
         ["heads on exactly the hidden set", str(runs.rate())],
         ["squared-hinge risk below 0.05", str(runs.rate("solved"))],
@@ -42,7 +43,7 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(finite)) if finite.size else float("nan")
 
 
-def _xor(runs: Runs) -> list[list[str]]:
+def _xor(runs: Runs[Any]) -> list[list[str]]:
     worst, numbers = runs.stats["worst"], int(runs.stats["numbers"][0])
     return [
         ["pair has the two largest weights", str(runs.rate())],
@@ -53,7 +54,7 @@ def _xor(runs: Runs) -> list[list[str]]:
     ]
 
 
-def _chain(runs: Runs) -> list[list[str]]:
+def _chain(runs: Runs[Any]) -> list[list[str]]:
     stats = runs.stats
     table = [
         ["every pair found", str(runs.rate("recovered"))],
@@ -72,14 +73,14 @@ def _chain(runs: Runs) -> list[list[str]]:
     return table
 
 
-def draw(runs: Runs, path: Path) -> None:
+def draw(runs: Runs[Any], path: Path) -> None:
     """The figure of a family of runs."""
     family = {"heads": _head_parts, "anneal": _head_parts, "xor": _xor_parts}
     parts = family.get(runs.name, _chain_parts)(runs)
     save_figure({"kind": "side by side", "parts": parts}, path)
 
 
-def _curves(runs: Runs, label: str) -> dict[str, Any]:
+def _curves(runs: Runs[Any], label: str) -> dict[str, Any]:
     steps, risks = runs.trace["step"], runs.trace["risk"]
     return {
         "kind": "lines",
@@ -91,24 +92,24 @@ def _curves(runs: Runs, label: str) -> dict[str, Any]:
     }
 
 
-def _head_parts(runs: Runs) -> list[dict[str, Any]]:
-    model, target = runs.model(0), runs.data.targets[0]
+def _head_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
+    model, hidden = runs.model(0), runs.hidden[0]
     heads = getattr(model, "heads", model)
     parts = [_curves(runs, "what each run descends")]
     if hasattr(heads, "directions"):
-        found = "found" if runs.rate("recovered").runs and runs.recovered[0] else "missed"
+        found = "found" if runs.flags("recovered")[0] else "missed"
         with float64():
             attention = np.asarray(heads.attention())
         panel = {
-            "title": f"first run {found} B = {{{', '.join(map(str, target.subset))}}}",
+            "title": f"first run {found} B = {{{', '.join(map(str, hidden))}}}",
             "values": attention,
-            "marks": list(target.subset),
+            "marks": list(hidden),
         }
         parts.append(_heatmap("position", "head", [panel]))
     return parts
 
 
-def _xor_parts(runs: Runs) -> list[dict[str, Any]]:
+def _xor_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
     worst = runs.stats["worst"]
     errors = np.maximum(worst[np.isfinite(worst)], 1e-16)
     parts: list[dict[str, Any]] = [
@@ -129,14 +130,16 @@ def _xor_parts(runs: Runs) -> list[dict[str, Any]]:
                 "x": {"label": "position"},
                 "y": {"label": "weight in the first run"},
                 "lines": [line],
-                "marks": [{"axis": "x", "at": at} for at in runs.data.targets[0].subset],
+                "marks": [{"axis": "x", "at": at} for at in runs.hidden[0]],
             }
         )
     return parts
 
 
-def _chain_parts(runs: Runs) -> list[dict[str, Any]]:
-    tree, model = runs.data.targets[0], runs.model(0)
+def _chain_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
+    assert runs.targets is not None
+    tree, model = runs.targets[0], runs.model(0)
+    assert isinstance(tree, ParityTree)
     children = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
     before = ChainModel.untrained(tree.n, tree.k, model.link, model.mask)
     panels = [
@@ -155,7 +158,7 @@ def _heatmap(x: str, y: str, panels: list[dict[str, Any]]) -> dict[str, Any]:
 
 def draw_figure2(path: Path) -> None:
     """HG1's Figure 2."""
-    from paritylab.claims.hg1.training_heads import figure2_runs, figure2_series
+    from paritylab.claims.hg1.figure2 import figure2_runs, figure2_series
 
     console.say("n = 20, k = 3, Adam 0.2, tau = 0.3, 240 exact steps, 2 × 16 runs: about 15 s")
     series = figure2_series(*figure2_runs(16))

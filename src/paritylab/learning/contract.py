@@ -107,10 +107,11 @@ class Trained:
 
 
 D_contra = TypeVar("D_contra", bound=Data, contravariant=True)
+M_co = TypeVar("M_co", bound=Model, covariant=True)
 
 
-class Learner(Protocol[D_contra]):
-    """What `learn` needs of a learner of data D."""
+class Learner(Protocol[D_contra, M_co]):
+    """What `learn` needs of a learner of data D that trains models M."""
 
     @property
     def takes(self) -> tuple[type[Data], ...]:
@@ -119,13 +120,13 @@ class Learner(Protocol[D_contra]):
     def train(self, data: D_contra, keys: jax.Array, trace: int | None) -> Trained:
         """Train one run per key; trace: record every so many steps, or nothing."""
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Model:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M_co:
         """The trained model of one run, from its numbers, its target and its key."""
 
 
 #: Every learner by the name that sweeps, saved runs and the table of options know it by.
-LEARNERS: dict[str, type[Learner[Any]]] = {}
-Kind = TypeVar("Kind", bound=Learner[Any])
+LEARNERS: dict[str, type[Learner[Any, Any]]] = {}
+Kind = TypeVar("Kind", bound=Learner[Any, Any])
 
 
 def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
@@ -138,19 +139,19 @@ def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
     return enter
 
 
-def learner_name(learner: Learner[Any]) -> str:
+def learner_name(learner: Learner[Any, Any]) -> str:
     """The name a learner's class, or the class it extends, is registered by; else its class's."""
     names = {each: name for name, each in LEARNERS.items()}
     known = [names[each] for each in type(learner).__mro__ if each in names]
     return known[0] if known else type(learner).__name__
 
 
-def check_fields(learner: Learner[Any]) -> None:
+def check_fields(learner: Learner[Any, Any]) -> None:
     """A learner's fields against the table of options; call it in `__post_init__`."""
     check_settings(learner_name(learner), vars(learner))
 
 
-def check_learner(learner: Learner[Any], data: Data) -> None:
+def check_learner(learner: Learner[Any, Any], data: Data) -> None:
     """One line for what a learner lacks of the protocol, or if these data are not for it."""
     if isinstance(learner, type):
         raise ValueError(f"give a learner object: {learner.__name__}(), not the class")

@@ -160,5 +160,5 @@ def _on_held_out_rows(models: Sequence[Model], data: Rows, keys: jax.Array) -> S
 
 @eqx.filter_jit
 def _predict(model: Model, bits: Float[AnyArray, "rows n"]) -> Float[Array, " rows"]:
-    made: Array = jax.vmap(model)(bits)
+    made: Array = jax.vmap(model)(jnp.asarray(bits))
     return made

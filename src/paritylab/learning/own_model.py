@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import jax
 import numpy as np
@@ -101,7 +101,7 @@ class Descent:
         """The model of one run before training."""
         given = self.model
         if is_model(given):
-            return given
+            return cast(Model, given)
         if not callable(given):
             raise ValueError(
                 f"model must be a model or a function from a key to one, got {given!r}"
@@ -118,11 +118,11 @@ class Descent:
             )
         if any(leaf is made for leaf in jax.tree.leaves(made)):
             raise ValueError(f"models drawn by {name}(key) must be equinox.Modules, one per run")
-        return made
+        return cast(Model, made)
 
 
 def judged_networks(
-    learner: Learner[D],
+    learner: Learner[D, Any],
     numbers: PyTree,
     data: D,
     keys: jax.Array,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,6 @@ from paritylab.learning.contract import Learner, Trained, check_learner, learner
 from paritylab.learning.data import (
     Data,
     Rows,
-    Target,
     data_facts,
     data_from,
     hidden_set,
@@ -32,6 +31,7 @@ from paritylab.problem.sampling import as_key, fold_keys
 from paritylab.statistics import Rate
 
 D = TypeVar("D", bound=Data)
+M = TypeVar("M", bound=Model)
 
 
 class Result(Enum):
@@ -44,16 +44,19 @@ class Result(Enum):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Runs(Trained):
+class Runs(Trained, Generic[M]):
     """What was `Trained`, by which learner and on which data; run i is entry i everywhere.
 
     key, first_run: run i drew from fold_in(key, first_run + i). solved: whether the predictions
     are right, as docs/learners.md defines it for each family. recovered: whether a run names
     exactly the hidden structure; None where nobody knows it. names_a_set: whether success is
     naming the hidden set; else it is being solved. seconds: the training took.
+
+    What depends on the learner or on the data (`learner`, `targets`, `recovered`, `model`) is not
+    known to type checkers more closely: the caller knows what was trained on what.
     """
 
-    learner: Learner[Any]
+    learner: Learner[Any, M]
     data: Data
     key: int | jax.Array
     first_run: int = 0
@@ -64,13 +67,13 @@ class Runs(Trained):
     def of(
         cls,
         trained: Trained,
-        learner: Learner[Any],
+        learner: Learner[Any, M],
         data: Data,
         *,
         key: int | jax.Array,
         first_run: int,
         seconds: float,
-    ) -> "Runs":
+    ) -> "Runs[M]":
         """What a learner returned, with what it does not say itself."""
         own = {each.name: getattr(trained, each.name) for each in fields(Trained)}
         names = trained.recovered is not None or any(each is not None for each in trained.subset)
@@ -95,9 +98,16 @@ class Runs(Trained):
         return learner_name(self.learner)
 
     @property
-    def targets(self) -> tuple[Target, ...] | None:
-        """What was hidden from each run; None for rows of one's own."""
+    def targets(self) -> Any:
+        """What was hidden, one target per run; None for rows of one's own."""
         return self.data.targets
+
+    @property
+    def hidden(self) -> list[tuple[int, ...]]:
+        """The hidden set of each run; an error for rows of one's own, where nobody knows it."""
+        if self.targets is None:
+            raise ValueError("rows of one's own come without a hidden set")
+        return [hidden_set(target) for target in self.targets]
 
     @cached_property
     def result(self) -> list[Result]:
@@ -114,14 +124,17 @@ class Runs(Trained):
 
         of: "recovered", "solved", or the name of a flag among the stats.
         """
-        of = of or ("recovered" if self.names_a_set else "solved")
-        flags = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
-        if flags is None:
+        return Rate.of(self.flags(of or ("recovered" if self.names_a_set else "solved")))
+
+    def flags(self, of: str) -> np.ndarray:
+        """ "recovered", "solved" or a flag among the stats, one entry per run."""
+        found = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
+        if found is None:
             known = ", ".join(["recovered", "solved", *self.stats])
             raise ValueError(f"no flag {of!r} in these runs; known: {known}")
-        return Rate.of(flags)
+        return np.asarray(found)
 
-    def model(self, run: int) -> Model:
+    def model(self, run: int) -> M:
         """Exactly what run number `run` trained."""
         if not -len(self) <= run < len(self):
             raise ValueError(f"there are {len(self)} runs, got run number {run}")
@@ -131,7 +144,7 @@ class Runs(Trained):
         return self.learner.rebuild(numbers, target, run_keys(self.key, self.first_run + run, 1)[0])
 
     @property
-    def models(self) -> list[Model]:
+    def models(self) -> list[M]:
         """What every run trained."""
         return [self.model(run) for run in range(len(self))]
 
@@ -171,7 +184,7 @@ class Runs(Trained):
         return write_arrays(path, facts, tree)
 
     @classmethod
-    def load(cls, path: str | Path, learner: Learner[Any] | None = None) -> "Runs":
+    def load(cls, path: str | Path, learner: Learner[Any, Any] | None = None) -> "Runs[Any]":
         """Runs written by `save`. learner: needed if it held functions or objects of your own."""
         facts, tree = read_arrays(path)
         try:
@@ -188,14 +201,14 @@ class Runs(Trained):
 
 
 def learn(
-    learner: Learner[D],
+    learner: Learner[D, M],
     data: D,
     *,
     runs: int | None = None,
     key: int | jax.Array = 0,
     first_run: int = 0,
     trace: int | None = None,
-) -> Runs:
+) -> Runs[M]:
     """Train `runs` runs of the learner on the data; run i draws from fold_in(key, first_run + i).
 
     key: an integer seed or a jax key. trace: keep the state before every so many steps.
@@ -220,7 +233,7 @@ def learn(
     return Runs.of(trained, learner, whole, key=key, first_run=first_run, seconds=seconds)
 
 
-def concatenate_runs(parts: Sequence[Runs]) -> Runs:
+def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
     """Consecutive runs of one learner as one; run numbers go on from the first part's."""
     first = parts[0]
     if len(parts) == 1:

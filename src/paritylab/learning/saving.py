@@ -63,7 +63,7 @@ def _from_format_2(facts: Facts) -> Facts:
     return {**facts, "first_run": facts["first"], "learner": {**learner, "name": name}}
 
 
-def learner_facts(learner: Learner[Any]) -> Facts:
+def learner_facts(learner: Learner[Any, Any]) -> Facts:
     """Name and plain fields; fields of one's own are only named, and must be given on loading."""
     name = learner_name(learner)
     if not is_dataclass(learner):
@@ -73,7 +73,7 @@ def learner_facts(learner: Learner[Any]) -> Facts:
     return {"name": name, "fields": plain, "own": sorted(set(values) - set(plain))}
 
 
-def learner_from(facts: Facts) -> Learner[Any]:
+def learner_from(facts: Facts) -> Learner[Any, Any]:
     """The learner of `learner_facts`, if nothing of one's own was in it."""
     if facts["own"] or facts["name"] not in LEARNERS:
         parts = f" with its own {', '.join(facts['own'])}" if facts["own"] else ""
@@ -81,7 +81,8 @@ def learner_from(facts: Facts) -> Learner[Any]:
             f"these runs were trained by {facts['name']}{parts}; "
             "pass the same learner: Runs.load(path, learner=…)"
         )
-    return LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+    built: Learner[Any, Any] = LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+    return built
 
 
 def _is_plain(value: object) -> bool:

@@ -67,10 +67,12 @@ class Junta(AbstractHiddenSet):
         n: int,
         subset: Sequence[int],
         function: Callable[[Int[np.ndarray, " k"]], SupportsFloat],
-        **options: Unpack[Distribution],
+        *,
+        noise: float = 0.0,
+        bias: float | Sequence[float] = 0.5,
     ) -> "Junta":
         """The junta of a Python function of the k hidden bits, an array of 0 and 1 in the order of
-        `subset`. Options: noise, bias.
+        `subset`. noise, bias: as in `Junta`.
 
         >>> Junta.of(6, (4, 1), lambda x: 1 - 2 * (x[0] & (1 - x[1]))).table
         (1.0, 1.0, -1.0, 1.0)
@@ -78,8 +80,7 @@ class Junta(AbstractHiddenSet):
         if len(subset) > MAX_BITS:
             raise ValueError(f"a junta has 1 to {MAX_BITS} hidden bits, got k={len(subset)}")
         values = [float(function(bits)) for bits in bit_patterns(len(subset))]
-        bias = checked_bias(options.get("bias", 0.5), n)
-        return cls(n, tuple(subset), tuple(values), options.get("noise", 0.0), bias)
+        return cls(n, tuple(subset), tuple(values), noise, checked_bias(bias, whole("n", n)))
 
     @classmethod
     def conjunction(cls, n: int, subset: Sequence[int], **options: Unpack[Distribution]) -> "Junta":

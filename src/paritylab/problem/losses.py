@@ -45,12 +45,12 @@ class Loss:
 
     def noisy(
         self,
-        y: Array | float,
+        y: AnyArray | float,
         prediction: Float[Array, "..."],
         noise: Float[AnyArray, ""] | float,
     ) -> Float[Array, "..."]:
         """E over the label flip: (1-ν)·pointwise(y, ŷ) + ν·pointwise(-y, ŷ)."""
-        label = y if isinstance(y, Array) else jnp.asarray(y, prediction.dtype)
+        label = jnp.asarray(y, prediction.dtype) if isinstance(y, float) else jnp.asarray(y)
         kept, flipped = self.pointwise(label, prediction), self.pointwise(-label, prediction)
         return jnp.asarray((1 - noise) * kept + noise * flipped)
 

@@ -22,9 +22,20 @@ class Batch(NamedTuple):
     labels: Num[Array, " size"]
 
 
+#: Seeds from here on would repeat earlier ones.
+MOST_SEEDS = 2**32
+
+
 def as_key(key: Key) -> Array:
-    """A jax key from an integer seed; a key passes unchanged."""
-    return key if isinstance(key, Array) else jax.random.key(int(key))
+    """A jax key from an integer seed; a key passes unchanged.
+
+    jax repeats its seeds modulo 2³², so larger ones are refused rather than drawn twice.
+    """
+    if isinstance(key, Array):
+        return key
+    if isinstance(key, bool) or int(key) != key or not 0 <= key < MOST_SEEDS:
+        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {key!r}")
+    return jax.random.key(int(key))
 
 
 def fold_keys(key: Array, numbers: np.ndarray) -> Array:

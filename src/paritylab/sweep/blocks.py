@@ -11,8 +11,8 @@ import numpy as np
 
 import paritylab.solvers  # noqa: F401  registers its learners
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
+from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
-from paritylab.learning.runs import Learner
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 from paritylab.sweep.cost import Cost, check_cost, cost_of
@@ -29,25 +29,26 @@ _EXTRAS = {
 }
 
 
-def learner_of(spec: Spec) -> Learner:
+def learner_of(spec: Spec) -> Learner[Any, Any]:
     """The learner a spec names, built from its settings and so checked."""
     check_known("learner", [spec.learner], LEARNERS)
     made, settings = LEARNERS[spec.learner], dict(spec.settings)
     presets: Mapping[str, Any] = getattr(made, "presets", {})
-    names = {each.name for each in fields(made)} | ({"preset"} if presets else set())
+    own = fields(made)  # type: ignore[arg-type]  # learners are dataclasses
+    names = {each.name for each in own} | ({"preset"} if presets else set())
     check_known(f"setting of {spec.learner}", settings, names)
     preset = settings.pop("preset", None)
     if preset is not None:
         check_known(f"preset of {spec.learner}", [preset], presets)
         made = presets[preset]
     try:
-        learner: Learner = made(**settings)
+        learner: Learner[Any, Any] = made(**settings)
     except TypeError as error:
         raise ValueError(f"{spec.learner} cannot be built: {error}") from None
     return learner
 
 
-def data_of(spec: Spec, learner: Learner) -> Population | AllInputs | Sample | Fresh:
+def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | Sample | Fresh:
     """The data a spec's problem asks for: fresh random targets from the block's own keys."""
     problem, of = dict(spec.problem), getattr(learner, "of", "parity")
     known = _SIZES[of] | _EXTRAS[of] | {"samples", "fresh"}
@@ -107,7 +108,7 @@ def _as_target(parity: Parity, name: str) -> Parity | Junta:
     return junta
 
 
-def run_spec(spec: Spec, trace: int | None = None) -> Runs:
+def run_spec(spec: Spec, trace: int | None = None) -> Runs[Any]:
     """The runs of one block."""
     learner = learner_of(spec)
     return learn(learner, data_of(spec, learner), key=spec.seed, first_run=spec.first, trace=trace)
@@ -127,7 +128,7 @@ def rows_of(task: Task) -> list[Row]:
     return plain_rows(run_spec(task.spec))
 
 
-def plain_rows(runs: Runs) -> list[Row]:
+def plain_rows(runs: Runs[Any]) -> list[Row]:
     """Runs as rows of plain JSON values; numbers that are not finite become null."""
     success = runs.recovered if runs.names_a_set else runs.solved
     assert success is not None

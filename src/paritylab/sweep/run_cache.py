@@ -1,7 +1,7 @@
 """Trained runs kept as files beside the store, so that a command goes on where it stopped."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paritylab.learning import Runs
 from paritylab.sweep.blocks import run_spec
@@ -12,7 +12,7 @@ from paritylab.sweep.spec import Spec
 class Kept(NamedTuple):
     """The runs of a block, and whether they were found rather than computed."""
 
-    runs: Runs
+    runs: Runs[Any]
     reused: bool
 
 

@@ -6,10 +6,8 @@ from math import ceil, comb, e, log, log1p, log2, sqrt
 import numpy as np
 from jaxtyping import Float, Shaped
 from scipy.special import logsumexp
-from scipy.stats import binom
 
 from paritylab.models.positions import Circle
-from paritylab.models.readouts import Zigzag
 from paritylab.precision import AnyArray, Numbers
 
 
@@ -110,19 +108,21 @@ def peak_attention(n: int, tau: float) -> float:
     return float(np.sqrt(2 * np.pi / tau) / n)
 
 
-def slope_on_target(n: int, k: int, tau: float) -> float:
-    """c of ½‖∇L‖² = c·L² for heads far out on B: (2/k)·((1 - cos 2π/n)/τ)².
+def slope_on_target(n: int, k: int, tau: float, b: float = 0.0) -> float:
+    """c of ½‖∇L‖² = c·(L - L*)² for heads far out on B: c = r²κ²/2k, κ = (1 - cos 2π/n)/τ.
 
-    Not in the paper. Heads of norm r on positions of B that are three or more apart give a
-    neighbour attention in proportion to ε = e^{-rδ}, δ = (1 - cos 2π/n)/τ. At b = 0 the risk is a
-    quadratic form in the heads' ε, so each of the k norms has slope -2δL/k, and by symmetry no
-    head turns. The ratio ½‖∇L‖²/L = c·L therefore goes to 0 with L, and descent with step η has
-    L ≈ 1/(2c·ηt), no c^t.
+    Not in the paper. L* is the risk that the smoothing b leaves at B (0 at b = 0). Heads of norm a
+    on positions of B that are three or more apart give a neighbour attention in proportion to ε =
+    e^{-aκ}. The excess risk is a form of degree r in the heads' ε: r = 2 at b = 0, where the hinge
+    starts at the label, and at k = 2, where the two heads cancel to first order; r = 1 for other k
+    at b > 0 (once ε is well below b). So each of the k norms has slope -rκ(L - L*)/k, and by
+    symmetry no head turns. Descent with step η has L - L* ≈ 1/(2c·ηt), no c^t.
 
-    >>> round(slope_on_target(10, 2, 1 / 10), 2), round(slope_on_target(10, 3, 1 / 10), 2)
-    (3.65, 2.43)
+    >>> [round(slope_on_target(10, k, 1 / 10, b), 2) for k in (2, 3) for b in (0.0, 0.1)]
+    [3.65, 3.65, 2.43, 0.61]
     """
-    return 2 / k * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
+    degree = 2 if b == 0 or k == 2 else 1
+    return degree**2 / (2 * k) * float((1 - np.cos(2 * np.pi / n)) / tau) ** 2
 
 
 def prediction_smoothness(k: int, tau: float, b: float) -> float:
@@ -210,16 +210,6 @@ def attended_inputs(n: int, heads: int) -> float:
     return 1 - 2 * heads / (1 << ceil((n - 1) / (5 * heads)))
 
 
-def attended_inputs_counted(n: int, heads: int) -> float:
-    """The share of inputs the proof of Theorem 11 counts, with the binomial sum left as it is.
-
-    An input is good if every head sees at least n/(5m) of its maximising token among its first
-    ⌈(n-1)/m⌉-1 positions; a union bound over heads gives 1 - m·P(Bin(L, 1/2) < n/(5m)).
-    """
-    first = ceil((n - 1) / heads) - 1
-    return 1 - heads * float(binom.cdf(ceil(n / (5 * heads)) - 1, first, 0.5))
-
-
 def missed_inputs(n: int, heads: int) -> Fraction:
     """Share of inputs one head misses in Theorem 11's count, exactly: P(Bin(L, 1/2) < n/5m).
 
@@ -244,35 +234,43 @@ def missed_inputs_printed(n: int, heads: int) -> tuple[Fraction, float, float, F
 
 
 def fixed_attention_printed(n: int, heads: int, norms: float) -> float:
-    """Theorem 11 as printed: (1 - 2m/2^⌈(n-1)/5m⌉)(1 - ‖α‖‖β‖·5m²/n)²; norms is ‖α‖‖β‖."""
-    return attended_inputs(n, heads) * (1 - norms * 5 * heads**2 / n) ** 2
+    """Theorem 11: (1 - 2m/2^⌈(n-1)/5m⌉)(1 - ‖α‖‖β‖·5m²/n)₊²; norms is ‖α‖‖β‖.
 
-
-def fixed_attention_repaired(n: int, heads: int, norms: float, diameter: float = 2.0) -> float:
-    """Theorem 11 repaired: the second factor is (1 - 5mρ‖α‖‖β‖/2n)₊², ρ the embeddings' diameter.
-
-    Flipping bit p to the head's preferred token raises its attention from γ to γ̃ ≤ 5m/n and moves
-    the head's output by γ(w̃ - w) + (γ̃ - γ)(w̃ - r), r the mean of the others: at most ργ̃. Half of
-    the change in ŷ is what two opposite labels can gain.
-
-    diameter: 2 serves the paper's embeddings [x, 1-x, sin, cos], whose diameter is √6. With L =
-    n/5m preferred tokens that score as much as p, the share of preferred tokens in r is at least
-    g = Lγ̃/(1-γ̃), so with c = 1 - γ/γ̃ the squared length is at most γ̃²(2(1-cg)² + 4c²) ≤ (2/L)².
-    The printed 5m²‖α‖‖β‖/n is then at least the half change.
+    The paper prints no positive part, without which the square would grow again.
     """
-    first = max(attended_inputs_counted(n, heads), 0.0)
-    return first * max(0.0, 1 - 2.5 * heads * diameter * norms / n) ** 2
+    return attended_inputs(n, heads) * max(0.0, 1 - norms * 5 * heads**2 / n) ** 2
 
 
-def paper_head_norms(k: int) -> float:
-    """‖α‖‖β‖ of the paper's own head: output weights ∓(8i-4), k hidden weights k."""
-    return float(np.linalg.norm(Zigzag(k).output_weights) * k * np.sqrt(k))
+def fixed_attention(n: int, norms: float, diameter: float, *, positional: bool = False) -> float:
+    """Ours in place of Theorem 11: risk ≥ (1 - ρ‖α‖‖β‖/n)₊² for every number of heads.
+
+    For every fixed attention there is a position p such that this holds for every B that contains
+    p and every FFNN-1 with 1-Lipschitz neurons on the mean of the head outputs.
+
+    Flip bit p. In a head with attention γ on p before and γ′ after, the others keep their
+    proportions, so the output moves by γ(w - u) - γ′(w′ - u), u their mean: at most ρ·max(γ, γ′).
+    Summed over p the mean of γ + γ′ over heads and inputs is 2, so for some p it is at most 2/n.
+    There ŷ changes by Δ with E Δ ≤ 2ρ‖α‖‖β‖/n. The labels of the two inputs are opposite, hence
+    their losses sum to at least 2(1 - Δ/2)₊², and Jensen's inequality gives the bound. If the
+    scores do not depend on the bits, γ = γ′ and only the token moves: E Δ ≤ ρ‖α‖‖β‖/n.
+
+    norms: ‖α‖‖β‖, with the spectral norm of β or a larger one. diameter: ρ, the largest distance
+    of two embeddings (token and position together); of the two tokens if `positional`.
+
+    >>> fixed_attention(100, 2.0, 5.0), fixed_attention(100, 2.0, 5.0, positional=True)
+    (0.81, 0.9025)
+    """
+    change = norms * diameter / n
+    return max(0.0, 1 - (change / 2 if positional else change)) ** 2
 
 
-def smallest_n_that_says_something(heads: int, norms: float) -> tuple[int, float]:
-    """Smallest n with a positive first factor, and the n above which the second is below 1."""
-    first = next(n for n in range(2, 10**6) if attended_inputs(n, heads) > 0)
-    return first, norms * 5 * heads**2
+def embedding_diameter(n: int) -> float:
+    """ρ of the paper's embeddings (3), [x, 1-x, sin, cos]: √6 for even n.
+
+    >>> round(embedding_diameter(8) ** 2, 12)
+    6.0
+    """
+    return float(np.hypot(np.sqrt(2), 2 * np.sin(np.pi * (n // 2) / n)))
 
 
 def fixed_hard_attention(n: int, heads: int) -> float:
@@ -300,18 +298,23 @@ def motion_of_one_input(
     return np.asarray(total)
 
 
-def fixed_hard_attention_linear(n: int, heads: int) -> float:
-    """1 - 2m/n, which the paper does not print: fixed hard heads fail unless m grows like n.
+def fixed_hard_attention_ranked(n: int, heads: int) -> float:
+    """Ours beside Corollary 20: 1 - min_R min(m·2^-R, 2m·2^-R/(n-mR)) over 0 ≤ R < n/m.
 
-    A head with scores u_j + v_j·x_j asks positions in the order of their larger score and stops at
-    the first bit that has it: at most 2 positions on average over uniform bits. So some p is asked
-    by any of m heads with probability at most 2m/n. Otherwise flipping x_p changes nothing but the
-    label of every B that contains p, and two opposite labels cost 2 in hinge and squared hinge.
+    A head asks positions in the order of their larger score and stops at the first bit that has
+    it, so the position of rank r is asked with probability at most 2^(1-r), whatever its own bit.
+    At least n - mR positions have rank above R in every head. One of them is asked by some head
+    with probability at most m·2^-R, and at most the mean, 2m·2^-R/(n-mR). Otherwise flipping x_p
+    changes nothing but the label of every B that contains p, and two opposite labels cost 2 in
+    hinge and squared hinge. R = 0 gives 1 - 2m/n: heads must grow like n. R = ⌈n/m⌉ - 1 gives at
+    least the printed bound.
 
-    >>> fixed_hard_attention_linear(100, 5)
-    0.9
+    >>> fixed_hard_attention_ranked(100, 5), fixed_hard_attention(100, 25) > 0
+    (0.9999961853027344, False)
     """
-    return 1 - 2 * heads / n
+    ranks = range(ceil(n / heads))
+    seen = (heads / 2**r * min(1.0, 2 / (n - heads * r)) for r in ranks)
+    return float(1 - min(seen))
 
 
 def spread_of_one_head(tau: float, n: int, c2: float) -> float:

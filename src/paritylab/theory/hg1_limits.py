@@ -95,3 +95,29 @@ def least_smoothed_risk(n: int, k: int, b: float) -> float:
     single = 1 + smoothed_zigzag(np.linspace(0, 1, 1001), k, b).min()
     zeros = 1 - smoothed_zigzag(0.0, k, b)
     return float(max(single, zeros, 0.0)) ** 2 / (1 << n)
+
+
+def excess_order(k: int, b: float) -> int:
+    """r of L - L* ~ ε^r for heads on B that give a neighbour the attention ε; see `first_order`.
+
+    2 without smoothing, where the loss is a square beyond a corner, and for k = 2, where only one
+    of two bits set loses and the mean over which one it is has no first order. Otherwise 1.
+    """
+    return 2 if b == 0 or k == 2 else 1
+
+
+def first_order(k: int, b: float) -> float:
+    """Λ of L - L* ≈ Λ·ε: Σ_s C(k, s)2^-k·2h_s·g_s·(2s - k), h the missing hinge at s, g its slope.
+
+    h_s = (1 - (-1)^s ŷ(s))₊ and g_s = (-1)^s ŷ'(s); given s of k bits set, a head's neighbours
+    lower the attended sum by (2s - k)ε on average. Positive for small b > 0 and k ≠ 2; for k = 3
+    it changes sign near b = 0.94, beyond which heads on B raise the risk as they grow.
+
+    >>> [round(first_order(k, 1e-6) * 1e6, 3) for k in (2, 3, 4)], first_order(3, 1.0) < 0
+    ([0.0, 26.0, 53.333], True)
+    """
+    s, i = np.arange(k + 1), np.arange(1, k + 1)
+    z = s[:, None] + 0.5 - i
+    rising = (1 + z / np.sqrt(z**2 + b)) / 2 @ ((-1.0) ** i * (8 * i - 4))
+    missing = np.maximum(0, 1 - (-1.0) ** s * smoothed_zigzag(s, k, b))
+    return float(binom.pmf(s, k, 0.5) @ (2 * missing * (-1.0) ** s * rising * (2 * s - k)))

@@ -1,5 +1,6 @@
 """KS, Appendix B: the first gradient on every kind of token, and how many products are trivial."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -15,6 +16,22 @@ from paritylab.theory.ks import subtree_law
 _Marked = dict[tuple[int, int], np.ndarray]
 
 
+#: A part of (φ(ẑ) - x_m)φ'(ẑ), from φ(ẑ), φ'(ẑ), ẑ, x_m and c.
+Pull = Callable[[np.ndarray, np.ndarray, np.ndarray, int, float], np.ndarray]
+
+#: The terms (7) to (10) that Appendix B splits the gradient into, by φ = -1 + cẑ² + … .
+TERMS: dict[str, Pull] = {
+    "(7)": lambda value, slope, z, label, c: -label * 2 * c * z,
+    "(8)": lambda value, slope, z, label, c: (-1 + c * z**2) * 2 * c * z,
+    "(9)": lambda value, slope, z, label, c: (value + 1 - c * z**2) * 2 * c * z,
+    "(10)": lambda value, slope, z, label, c: (value - label) * (slope - 2 * c * z),
+}
+
+
+def _whole(value: np.ndarray, slope: np.ndarray, z: np.ndarray, label: int, c: float) -> np.ndarray:
+    return np.asarray((value - label) * slope)
+
+
 class TokenKind(NamedTuple):
     """Tokens with the same expected gradient: their name, how many tokens, ∂L/∂w."""
 
@@ -23,8 +40,11 @@ class TokenKind(NamedTuple):
     gradient: float
 
 
-def level_gradient(n: int, k: int, level: int, link: AbstractLink) -> tuple[TokenKind, ...]:
+def level_gradient(
+    n: int, k: int, level: int, link: AbstractLink, pull: Pull = _whole
+) -> tuple[TokenKind, ...]:
     """∂L/∂w of a node on `level` at W = 0 for all tokens below, exact; the children come first.
+    pull: one of `TERMS` for that part of it only.
 
     The node averages the d_(level-1) tokens of lower levels, all of them true. Their kinds: its two
     children, tokens under a child, roots of other subtrees and tokens under them, bits outside the
@@ -45,7 +65,7 @@ def level_gradient(n: int, k: int, level: int, link: AbstractLink) -> tuple[Toke
     rest = _power(either, roots - 2)
 
     def expected(first: _Marked, others: _Marked | np.ndarray) -> float:
-        return _mean_pull(first, plain, others, tokens, link)
+        return _mean_pull(first, plain, others, tokens, link, pull)
 
     whole = np.convolve(rest, outside)
     kinds = [TokenKind("child", 2, expected(_marked_law(level - 1, level - 1), whole))]
@@ -77,8 +97,9 @@ def _mean_pull(
     others: _Marked | np.ndarray,
     tokens: int,
     link: AbstractLink,
+    pull: Pull,
 ) -> float:
-    """E[(φ(ẑ) - x_m)φ'(ẑ)(x_j - ẑ)]/M; the marked token x_j is in `first` or in `others`."""
+    """E[pull·(x_j - ẑ)]/M; the marked token x_j is in `first` or in `others`."""
     aside = others if isinstance(others, dict) else {(0, 0): others}
     z = np.linspace(-1, 1, tokens + 1)
     with float64():
@@ -90,8 +111,9 @@ def _mean_pull(
         for right, more in second.items():
             for (_, other_mark), away in aside.items():
                 chance = np.convolve(np.convolve(law, more), away)
-                total += chance @ ((value - left * right) * slope * (mark + other_mark - z))
-    return float(total) / tokens
+                part = pull(value, slope, z, left * right, link.curvature)
+                total += float(chance @ (part * (mark + other_mark - z)))
+    return total / tokens
 
 
 def _marked_law(height: int, at: int) -> _Marked:

@@ -15,17 +15,6 @@ def hidden_share_bound(error: float, *, targets: int, gradient: float, queries: 
     return 4 * gradient * queries / (targets * error**2)
 
 
-def fixed_answer_share(gap: float, targets: int) -> float:
-    """Largest share of targets on which one fixed answer has a zero-one loss of ½ - gap or less.
-
-    Parseval gives Σ_p E[p·f]² ≤ 1 for f = ±1, and the loss is ½ - E[p·f]/2: 1/(4·gap²·|P|).
-
-    >>> round(fixed_answer_share(0.1, 100), 6)
-    0.25
-    """
-    return 1 / (4 * gap**2 * targets)
-
-
 def theorem2_bound(
     n: int, *, targets: int, samples: int, queries: int | float, error: float, gradient: float
 ) -> float:

@@ -8,7 +8,6 @@ import pytest
 from paritylab.claims.hg1.fixed_heads import (
     circle_attention,
     hard_features,
-    repaired_margin,
     risk_with_averaged_ties,
     smallest_worst_risk,
     solving_heads,
@@ -27,13 +26,13 @@ def test_hard_heads_obey_corollary_20_unless_ties_are_averaged():
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4, 5])
-def test_hard_heads_obey_the_linear_bound_for_every_size_of_the_set(heads):
+def test_hard_heads_obey_the_ranked_bound_for_every_size_of_the_set(heads):
     found = smallest_worst_risk(6, heads, draws=40)
-    assert found.each_size >= hg1.fixed_hard_attention_linear(6, heads) - 1e-12
+    assert found.each_size >= hg1.fixed_hard_attention_ranked(6, heads) - 1e-12
 
 
 def test_a_hard_head_asks_two_positions_on_average():
-    """The argument of the linear bound, with orders and preferred bits of every kind."""
+    """The argument of the ranked bound, with orders and preferred bits of every kind."""
     generator, bits = np.random.default_rng(0), every_input(7)
     for _ in range(20):
         base, slope = generator.normal(size=(2, 1, 7))
@@ -49,16 +48,42 @@ def test_a_hard_head_asks_two_positions_on_average():
             np.testing.assert_array_equal(seen[unasked], seen[flipped][unasked])
 
 
-def test_the_repaired_margin_is_the_risk_less_the_bound():
-    margin, draw = repaired_margin(5, 2, 0.1)
+def test_the_margin_is_the_risk_less_the_bound():
+    margin, draw = fixed_attention_margin(5, 2)
+    margin = jax.jit(margin)
     with float64():
         shapes, _ = jax.eval_shape(draw, jax.random.key(0))
         # Hidden neurons that never fire predict the offset: risk 1 at 0, and 2 at 1.
         silent = {name: jnp.ones(each.shape) for name, each in shapes.items()}
         silent |= {"threshold": jnp.full((16,), -9.0), "offset": jnp.zeros(())}
-        expected = 1 - hg1.fixed_attention_repaired(5, 2, 0.1)
-        assert float(margin(silent, 0.0)) == pytest.approx(expected)
-        assert float(margin({**silent, "offset": jnp.ones(())}, 0.0)) == pytest.approx(expected + 1)
+        silent |= {"tokens": jnp.eye(2), "places": jnp.eye(5)}
+        case = {"share": 0.1, "positional": False, "bound": 0.25}
+        assert float(margin(silent, 0.0, case)) == pytest.approx(0.75)
+        at_one = {**silent, "offset": jnp.ones(())}
+        assert float(margin(at_one, 0.0, case)) == pytest.approx(1.75)
+
+
+def test_heads_that_look_for_the_next_one_gain_more_than_positions_can():
+    """n heads, each on the first one from its own place: the constant 1/2 needs fixed scores."""
+    n, share = 10, 0.2
+    bits = every_input(n)
+    ahead = (np.arange(n)[None] - np.arange(n)[:, None]) % n
+    seen = np.stack([np.where(bits > 0, -row, -row - 2 * n).argmax(axis=1) for row in ahead])
+    v = np.mean(seen == 0, axis=0)  # how many of them attend to position 0, embedded as e_0
+    labels, norms = 1 - 2 * bits[:, 0], share * n / np.sqrt(2)
+    offsets = np.linspace(-1, 1, 401)[:, None]
+    risks = np.mean(np.maximum(0, 1 - labels * (offsets - norms * v)) ** 2, axis=1)
+    assert hg1.fixed_attention(n, norms, np.sqrt(2)) < risks.min() - 0.05
+    assert risks.min() < hg1.fixed_attention(n, norms, np.sqrt(2), positional=True) - 0.01
+
+
+def test_one_bit_attains_the_bound_for_fixed_scores():
+    share = 0.6  # one position, tokens 1 apart, a net of norm 0.6 and any offset
+    risks = [
+        np.mean(np.maximum(0, 1 - np.array([1, -1]) * (a - share * np.array([0, 1]))) ** 2)
+        for a in np.linspace(-1, 1, 201)
+    ]
+    assert min(risks) == pytest.approx(hg1.fixed_attention(1, share, 1.0, positional=True))
 
 
 def test_circle_attention_is_what_heads_on_the_circle_attend_to():
@@ -73,3 +98,9 @@ def test_large_weights_solve_parity_on_fixed_attention():
     assert found.risk < 1e-12
     assert found.norms_low > 100
     assert solving_heads(5, 2).sets == 1
+
+
+def test_larger_tokens_need_smaller_weights_for_the_same_function():
+    found = solving_heads(5, 1, scale=1e9)
+    assert found.risk < 1e-12
+    assert found.norms_high < 1e-3

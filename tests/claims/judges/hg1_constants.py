@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.hg1.constants import LONGER, Cell, Proof
+from paritylab.claims.hg1.constants import LONGER, SMOOTHINGS, Cell, Proof, Smoothed
 from paritylab.statistics import Rate
 
 
@@ -26,14 +26,21 @@ def cell(k=2, descent=2.0, in_time=16, ever=16, tau=0.1):
     )
 
 
+def proof(*cells, least=2.0):
+    decrease = np.where(np.array(SMOOTHINGS) > 1e5, least, 2.0)
+    return Proof(list(cells), [Smoothed(2, 1, SMOOTHINGS, decrease)])
+
+
 TABLES = {
     "hg1-constants": [
-        (Proof([cell(k=1), cell(in_time=0, ever=0)]), "refuted"),
-        (Proof([cell(in_time=0, ever=0), cell(tau=1.0)]), "holds"),  # one setting serves
-        (Proof([cell()]), "holds"),
-        (Proof([cell(k=1), cell(descent=0.9)]), "refuted"),
-        (Proof([cell(k=1), cell(in_time=0)]), "corrected"),  # late
-        (Proof([cell(k=1), cell(in_time=8, ever=8)]), "undecided"),
-        (Proof([cell(k=1), cell(in_time=0, ever=3)]), "undecided"),
+        (proof(cell(k=1), cell(in_time=0, ever=0)), "refuted"),
+        (proof(cell(in_time=0, ever=0), cell(tau=1.0)), "holds"),  # one setting serves
+        (proof(cell()), "holds"),
+        (proof(cell(), least=0.5), "corrected"),  # a step too long for large b
+        (proof(cell(k=1), cell(in_time=0, ever=0), least=0.5), "refuted"),
+        (proof(cell(k=1), cell(descent=0.9)), "refuted"),
+        (proof(cell(k=1), cell(in_time=0)), "corrected"),  # late
+        (proof(cell(k=1), cell(in_time=8, ever=8)), "undecided"),
+        (proof(cell(k=1), cell(in_time=0, ever=3)), "undecided"),
     ]
 }

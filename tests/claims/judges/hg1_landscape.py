@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.hg1.landscape import Peaks, Slopes
+from paritylab.claims.hg1.landscape import OnTarget, Peaks, Slopes
 from paritylab.statistics import PowerLaw
 
 GRID = np.ones((2, 2))
@@ -23,7 +23,8 @@ def peaks(soft=0.08, sharp=1.0, slope=-0.5, error=1e-9, risk_sharp=1e-9):
 
 
 def slopes(flat=1e-16, stuck=1e-28, least=1e-20, exponent=2.0, factor=3.0):
-    risk = np.array([[1e-3, 1e-5, 1e-7]] * 2)
+    excess = np.array([1e-3, 1e-5, 1e-7])
+    law = PowerLaw(exponent, exponent - 0.01, exponent + 0.01, factor)
     return Slopes(
         flat_risk=2.5,
         flat_slope=flat,
@@ -32,11 +33,7 @@ def slopes(flat=1e-16, stuck=1e-28, least=1e-20, exponent=2.0, factor=3.0):
         stuck_ratio=np.array([0.1, stuck]),
         least=least,
         starts=3,
-        k=np.array([2, 3]),
-        risk=risk,
-        half=factor * risk**exponent,
-        law=[PowerLaw(exponent, exponent - 0.01, exponent + 0.01, factor)] * 2,
-        c=np.array([3.0, 3.0]),
+        on=[OnTarget(k, 0.1, excess, factor * excess**exponent, law, 3.0) for k in (2, 3)],
     )
 
 

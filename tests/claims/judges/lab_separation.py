@@ -7,7 +7,7 @@ from paritylab.statistics import Rate
 def separated(largest=1.01, moment=0.7, revealed=10, targets=1000, radius=0.66):
     grams = [Gram(32, 16, 512, largest, 1.0, 512.0)]
     attacks = [Attack(1, 3.0, Rate(1, 1000)), Attack(100, 4.0, Rate(revealed, targets))]
-    return Separated(grams, [0.3, moment], attacks, radius)
+    return Separated(grams, [0.3, 0.5, moment], attacks, radius)
 
 
 TABLES = {

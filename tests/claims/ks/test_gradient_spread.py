@@ -11,8 +11,6 @@ import pytest
 from paritylab.claims.ks.gradient_spread import (
     every_subset,
     gradient_spread,
-    hidden_shares,
-    variance_shares,
 )
 from paritylab.learning import FullBatch, HidingOracle, Sample, learn
 from paritylab.learning.chain.chain_accuracy import draw_tokens
@@ -171,10 +169,3 @@ def test_a_sample_with_more_rows_than_inputs_is_counted():
     few = learn(HidingOracle(1e9, steps=3), Sample(random_trees(8, 4, 2), 200))
     assert np.abs(with_counts.numbers - few.numbers).max() < 0.2
     np.testing.assert_allclose(with_counts.risk, few.risk, atol=0.1)
-
-
-def test_more_rows_hide_more_targets_and_keep_the_proofs_bound():
-    subsets = every_subset(10, 4)
-    shares = hidden_shares(model_at(0.0, 10), subsets, [30, 30_000], 0.01, seed=0)
-    assert shares == [0, 1]
-    assert max(variance_shares(model_at(1.0, 10), subsets, [100, 1000], seed=0)) <= 1

@@ -17,6 +17,7 @@ from paritylab.learning.chain.chain_accuracy import (
 )
 from paritylab.learning.chain.levels import Stream, filter_levels, level_step, loss_and_gradient
 from paritylab.learning.chain.teacher import batch_gradient, chain_curve, teacher_gradient
+from paritylab.learning.contract import learner_name
 from paritylab.models import LINKS, ChainModel
 from paritylab.precision import float64
 from paritylab.problem import Parity, ParityTree, random_tree, random_trees
@@ -82,7 +83,7 @@ def test_signals_are_those_of_a_large_sample():
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
+@pytest.mark.parametrize("learner", LEARNERS, ids=learner_name)
 def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
     trees = random_trees(12, 4, 3, key=5)
     runs = learn(learner, Sample(trees, 3000), key=5)
@@ -98,7 +99,7 @@ def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.name)
+@pytest.mark.parametrize("learner", LEARNERS, ids=learner_name)
 def test_a_second_call_compiles_nothing_and_a_trace_changes_nothing(learner, caplog):
     data = Sample(random_trees(18, 4, 2), 500)
     first = learn(learner, data)
@@ -185,6 +186,14 @@ def test_levels_fail_without_their_parts(removed):
     assert not runs.stats["one_per_step"].any()
 
 
+def test_rounding_absorbs_a_small_error_of_the_gradient_and_no_large_one():
+    data = Sample(random_tree(1, 16, 4), 2**16)
+    exact, small, large = (learn(Levels(error=error), data) for error in (0.0, 1e-6, 0.1))
+    assert exact.solved.all()
+    np.testing.assert_array_equal(small.numbers, exact.numbers)
+    assert not large.solved.any()
+
+
 def test_the_open_level_has_the_gradient_of_the_whole_chain():
     tree = random_tree(2, 16, 8)
     leaves = np.asarray(tree.leaves)
@@ -248,6 +257,7 @@ def test_a_function_is_a_link():
         (lambda: FullBatch("magic"), "mode must be one of"),
         (lambda: Levels(epsilon=2.5), "epsilon must be"),
         (lambda: Levels(strings=0), "strings must be at least 1"),
+        (lambda: Levels(error=-0.1), "error must be at least 0"),
         (lambda: learn(Levels(), Sample(Parity(8, (1, 2)), 9)), "give random_trees"),
         (lambda: level_signal(16, 4, 3, LINKS["cos"]), "level must be"),
     ],

@@ -99,6 +99,8 @@ def gap(
     most: int = 301,
     cells: Sequence[tuple[int, int]] = ((33, 2), (129, 2), (13, 4), (17, 4)),
     runs: int = 14,
+    *,
+    plenty: float = PLENTY,
 ) -> Gaps:
     pairs = [(n, k) for n in range(5, most + 1, 2) for k in range(2, n // 2 + 1, 2)]
     gaps = [fourier_gap(n, k) for n, k in pairs]
@@ -108,7 +110,7 @@ def gap(
     ratios = np.array([(g.on - g.off) / g.bound for g in gaps])
     made = []
     for n, k in trial.track(cells):
-        rows = math.ceil(PLENTY * HALF_SEEN * rows_to_rank_by_majority(n, k))
+        rows = math.ceil(plenty * HALF_SEEN * rows_to_rank_by_majority(n, k))
         targets = random_parities(n, k, runs, key=trial.seed)
         named = names_the_set(targets, rows, run_keys(trial.seed, 0, runs))
         made.append(Batches(n, k, rows, Rate.of(named)))
@@ -148,6 +150,11 @@ def _gap(g: Gaps) -> Judged:
     return undecided(f"{text} A rate is too near one half.", interval=worst)
 
 
+@gap.planted("a fiftieth of the rows", turns="refuted")
+def _(trial: Trial) -> Any:
+    return gap.measure(trial, 51, ((33, 2), (129, 2)), runs=12, plenty=PLENTY / 50)
+
+
 @record(evidence="numerical")
 class Flow:
     """Descent on a disjoint PolyNet against v̇_i = Π_{j≠i} v_j at rates η and η/2.
@@ -182,7 +189,15 @@ class Flow:
     settings={"start": "uniform in ±(0.3, 0.9), Πv > 0", "time": "0.7 of the first end of a flow"},
     seconds=(2, 3, 30),
 )
-def polynet(trial: Trial, block: int = 3, k: int = 3, runs: int = 12, steps: int = 200) -> Flow:
+def polynet(
+    trial: Trial,
+    block: int = 3,
+    k: int = 3,
+    runs: int = 12,
+    steps: int = 200,
+    *,
+    loss: str = "correlation",
+) -> Flow:
     n = k * block
     target = Parity(n, tuple(range(0, n, block)))
     starts = np.stack([
@@ -195,7 +210,7 @@ def polynet(trial: Trial, block: int = 3, k: int = 3, runs: int = 12, steps: int
     for factor in (1, 2):
         rate = time / (factor * steps)
         draw = partial(_start, k=k, block=block)
-        learner = Descent(draw, "correlation", "sgd", rate, factor * steps)
+        learner = Descent(draw, loss, "sgd", rate, factor * steps)
         found.append(
             learn(learner, AllInputs(target), runs=runs, key=trial.seed, trace=factor * steps // 10)
         )
@@ -245,6 +260,11 @@ def _polynet(f: Flow) -> Judged:
     if f.apart[1] > 0.05:
         return undecided(f"{text} The rate is too large to tell.")
     return holds(text, margin=0.7 - halves)
+
+
+@polynet.planted("descent on the squared loss, which another flow describes", turns="refuted")
+def _(trial: Trial) -> Any:
+    return polynet.measure(trial, runs=4, steps=100, loss="squared")
 
 
 @polynet.figure

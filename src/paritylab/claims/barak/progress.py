@@ -46,7 +46,7 @@ SETTINGS = {
 class _Plateaus:
     """Traced runs; learned: those whose loss moved, start: at which entry of the trace."""
 
-    def __init__(self, targets: Sequence[Parity], done: Runs) -> None:
+    def __init__(self, targets: Sequence[Parity], done: Runs[Any]) -> None:
         self.accuracy, self.step = done.trace["accuracy"], done.trace["step"]
         self.trace = done.trace
         self.learned = np.flatnonzero((self.accuracy > MOVED).any(axis=1))
@@ -277,7 +277,13 @@ def _probe(p: Probe) -> Judged:
             "The weights move long before the loss, but as far as on labels without a rule: this "
             "probe shows the noise of SGD, not progress, until shortly before the loss moves."
         )
-        return corrected(text, instead=instead, margin=TELLS - ratio.high, interval=ratio)
+        return corrected(
+            text,
+            instead=instead,
+            margin=TELLS - ratio.high,
+            interval=ratio,
+            counterexample=True,
+        )
     if ratio.high < TELLS:
         instead = "At half of the time the weights have hardly moved."
         return refuted(text, instead=instead, margin=TELLS - ratio.high, interval=ratio)

@@ -187,11 +187,10 @@ class Shares:
         "n": 128,
         "runs": 24,
         "cells": (
-            (0.0, 12_000, 64),
+            (0.0, 12_000, 256),
             (0.5, 12_000, 64),
             (0.1, 12_000, 64),
             (0.03, 12_000, 64),
-            (0.01, 12_000, 64),
             (0.01, 12_000, 256),
         ),
     },
@@ -213,8 +212,9 @@ def weight(
     cells: Sequence[tuple[float, int, int]] = (
         (0.0, 4000, 256),
         (0.1, 1000, 64),
+        (0.1, 4000, 64),
         (0.03, 1000, 64),
-        (0.03, 4000, 64),
+        (0.03, 4000, 256),
         (0.01, 1000, 64),
         (0.01, 4000, 256),
     ),
@@ -222,7 +222,7 @@ def weight(
     changes: Mapping[str, Any] = {},
 ) -> Shares:
     targets = random_parities(n, k, runs, key=trial.seed)
-    made = []
+    made: list[ShareCell] = []
     for alpha, steps, rows in trial.track([*cells, (0.0, FIRST_STEPS, BATCH)]):
         first = len(made) == len(cells)
         how = {"mixture": alpha, "shared_first": 0.02 if first else 0.0, **changes}

@@ -1,6 +1,7 @@
 """Propositions 3 and 4: what can be written down, and what cannot be learned without an edge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -74,12 +75,18 @@ class Nets:
     settings={"B": "every non-empty set"},
     seconds=(2, 2, 15),
 )
-def prop3_ffnn(trial: Trial, n: int = 8, largest_k: int = 256) -> Nets:
+def prop3_ffnn(
+    trial: Trial,
+    n: int = 8,
+    largest_k: int = 256,
+    *,
+    construct: Callable[[Parity], FeedForward] = parity_network,
+) -> Nets:
     sizes = range(1, n + 1)
     sets = [subset for k in sizes for subset in combinations(range(n), k)]
     risks, counts = [], set()
     for subset in trial.track(sets):
-        network = parity_network(Parity(n, subset))
+        network = construct(Parity(n, subset))
         risks.append(enumerated_risk(network, Parity(n, subset)).value)
         neurons = network.output.shape[0]
         counts.add((len(subset), network.distinct_numbers(), network.edge_numbers(), neurons))
@@ -121,6 +128,16 @@ def _prop3_figure(p: Nets) -> Lines:
         y="numbers in the net",
         caption="Size of the feed-forward construction, shared weights counted once or not.",
     )
+
+
+@prop3_ffnn.planted("a net whose first threshold is 1 instead of 1/2", turns="refuted")
+def _prop3_shifted(trial: Trial) -> Nets:
+    def shifted(problem: Parity) -> FeedForward:
+        network = parity_network(problem)
+        first = np.arange(problem.k) == 0
+        return replace(network, thresholds=np.asarray(network.thresholds) - 0.5 * first)
+
+    return prop3_ffnn.measure(trial, n=5, largest_k=8, construct=shifted)
 
 
 @record(evidence="exact")
@@ -166,7 +183,9 @@ class Heads:
     settings={"k": (1, 2, 3, 4), "tolerance": 1e-3, "loss": "squared_hinge"},
     seconds=(8, 10, 120),
 )
-def prop3_transformer(trial: Trial, sizes: Sequence[int] = (8, 12, 16), sets: int = 8) -> Heads:
+def prop3_transformer(
+    trial: Trial, sizes: Sequence[int] = (8, 12, 16), sets: int = 8, *, power: int = 1
+) -> Heads:
     ks, tolerance = (1, 2, 3, 4), 1e-3
     generator, hard = np.random.default_rng(trial.seed), 0.0
     for k in ks:
@@ -182,7 +201,7 @@ def prop3_transformer(trial: Trial, sizes: Sequence[int] = (8, 12, 16), sets: in
         k=np.array(ks),
         n=np.array(sizes),
         hard=hard,
-        soft=np.array([[_softmax_risk(spread[k, n], 1 / n) for n in sizes] for k in ks]),
+        soft=np.array([[_softmax_risk(spread[k, n], 1 / n**power) for n in sizes] for k in ks]),
         limit=limit,
         sharp=np.array([[_softmax_risk(spread[k, n], at / n**2) for n in sizes] for k in ks]),
         smoothed=np.array([_smoothed_risk(k, 1e-4) for k in ks]),
@@ -257,6 +276,11 @@ def _transformer_figure(h: Heads) -> Lines:
     )
 
 
+@prop3_transformer.planted("a temperature of 1/n³ in place of 1/n", turns="holds")
+def _transformer_cold(trial: Trial) -> Heads:
+    return prop3_transformer.measure(trial, sizes=(8, 12), sets=1, power=3)
+
+
 @record(evidence="exact")
 class Blind:
     """Nets without an edge to one bit of B, trained on the enumerated risk; one entry per net.
@@ -289,6 +313,7 @@ class Blind:
     "descent: a net without an edge from some bit of B stays at the risk of chance.",
     quick={"widths": (16,), "starts": 4},
     full={"widths": (1, 4, 16, 64), "starts": 16},
+    counted=False,  # flipping the unseen bit changes the label and nothing else: an identity
     settings={"n": 8, "B": [1, 4, 6], "missing": 1, "optimiser": "L-BFGS, 100 steps", "b": 1e-2},
     seconds=(10, 10, 120),
 )

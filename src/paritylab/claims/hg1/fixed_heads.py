@@ -1,14 +1,15 @@
 """Heads on fixed attention: hard heads, heads that solve parity, Theorem 11's repaired margin."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from paritylab.learning.hardness.frozen import (
     best_possible_risk,
@@ -56,13 +57,15 @@ class WorstRisk(NamedTuple):
     each_size: float
 
 
-def smallest_worst_risk(n: int, heads: int, *, draws: int, seed: int = 0) -> WorstRisk:
+def smallest_worst_risk(
+    n: int, heads: int, *, draws: int, seed: int = 0, average: bool = False
+) -> WorstRisk:
     """Worst risks of the best head of any kind on what fixed hard heads pass on (Corollary 20).
 
     Half of the draws add a score of the bit to a score of the position, as the paper does, the
-    others let the bit count differently at every position. Two attentions are tried besides, in
-    which each head prefers a stretch of its own: heads that ignore the bits, and heads that look
-    for a one.
+    others let the bit count differently at every position. Three attentions are tried besides:
+    each head prefers a stretch of its own and ignores the bits, or looks for a one there, or looks
+    for a one anywhere. average: heads pass on the mean over tied maxima.
     """
     bits, generator = every_input(n), np.random.default_rng(seed)
     sets = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
@@ -70,14 +73,15 @@ def smallest_worst_risk(n: int, heads: int, *, draws: int, seed: int = 0) -> Wor
     labels = np.stack([parity_of(bits, s) for s in sets], axis=1)
     starts = np.arange(heads)[:, None] * n // heads
     stretch = -((np.arange(n)[None, :] - starts) % n).astype(float)
-    tried = [(stretch, np.zeros((heads, 1))), (stretch, np.full((heads, 1), 2.0 * n))]
+    one = np.full((heads, 1), 2.0 * n)
+    tried = [(stretch, 0 * one), (stretch, one), (0 * stretch, one)]
     for draw in range(draws):
         base = generator.normal(size=(heads, n)) * generator.choice([0.1, 1.0, 5.0])
         slope = generator.normal(size=(heads, 1 if draw % 2 else n))
         tried.append((base, slope * generator.choice([0.0, 0.1, 1.0, 5.0])))
     smallest = np.full(2, np.inf)
     for base, slope in tried:
-        groups = group_rows(hard_features(bits, base, slope, average=False))
+        groups = group_rows(hard_features(bits, base, slope, average=average))
         risks = group_risks(groups, labels)
         largest = [risks[sizes == k].max() for k in range(1, n + 1)]
         smallest = np.minimum(smallest, [max(largest), min(largest)])
@@ -105,12 +109,14 @@ def circle_attention(n: int, heads: int, seed: int = 0) -> Float[np.ndarray, " n
 class Solvers(NamedTuple):
     """Interpolating FFNN-1 heads on fixed attention of random heads on the circle.
 
-    n, m: bits and heads. risk: largest risk over the sets B tried. norms_low, norms_high: range of
-    ‖α‖‖β‖ over them. excess: least of Theorem 11's printed bound minus the risk. sets: how many.
+    n, m: bits and heads. scale: of the token embedding, R·x for the bit x. risk: largest risk over
+    the sets B tried. norms_low, norms_high: range of ‖α‖‖β‖ over them. excess: least of Theorem
+    11's printed bound minus the risk. sets: how many.
     """
 
     n: int
     m: int
+    scale: float
     risk: float
     norms_low: float
     norms_high: float
@@ -119,11 +125,18 @@ class Solvers(NamedTuple):
 
 
 def solving_heads(
-    n: int, heads: int, sets: Iterable[tuple[int, ...]] | None = None, *, seed: int = 0
+    n: int,
+    heads: int,
+    sets: Iterable[tuple[int, ...]] | None = None,
+    *,
+    scale: float = 1.0,
+    b: float = 1e-24,
+    seed: int = 0,
 ) -> Solvers:
     """Heads that solve parity on fixed attention, by weights as large as it takes.
 
-    sets: the sets B; the set of all positions if None.
+    sets: the sets B; the set of all positions if None. scale: of the token embedding; the net's
+    hidden weights shrink as it grows. b: smoothing of the neurons, above 0 as in the paper.
     """
     bits, weights = every_input(n), circle_attention(n, heads, seed)
     predict = eqx.filter_jit(lambda network, sums: jax.vmap(network)(sums))
@@ -131,59 +144,67 @@ def solving_heads(
     with float64():
         for subset in [tuple(range(n))] if sets is None else sets:
             network = interpolating_network(Parity(n, subset), weights)
-            made = np.asarray(predict(network, (bits @ weights)[:, None]))
+            network = replace(network, hidden=network.hidden / scale, b=b)
+            made = np.asarray(predict(network, scale * (bits @ weights)[:, None]))
             risks.append(float(np.mean(np.maximum(0, 1 - parity_of(bits, subset) * made) ** 2)))
             norms.append(network.norms())
     printed = [hg1.fixed_attention_printed(n, heads, each) for each in norms]
     excess = float(np.min(np.subtract(printed, risks)))
-    return Solvers(n, heads, max(risks), min(norms), max(norms), excess, len(risks))
+    return Solvers(n, heads, scale, max(risks), min(norms), max(norms), excess, len(risks))
 
 
-#: Spread of the random starts of `repaired_margin`.
-_SCALES = {"positions": 2.0, "token": 2.0, "alpha": 1.0, "beta": 1.0, "threshold": 0.3}
 _NEURONS = 16
 
 
-def repaired_margin(
-    n: int, heads: int, norms: float
-) -> tuple[
-    Callable[[PyTree, float], Float[Array, ""]], Callable[[jax.Array], tuple[PyTree, float]]
-]:
-    """Risk minus the repaired bound of Theorem 11, and a draw of what it depends on.
+def fixed_attention_margin(
+    n: int, heads: int
+) -> tuple[Callable[[Any, Any, Any], Float[Array, ""]], Callable[[jax.Array], tuple[Any, float]]]:
+    """Risk minus a bound for fixed attention, and a draw of all it depends on.
 
-    Heads whose scores come from positions and bits, on top an FFNN-1 scaled to ‖α‖‖β‖ = norms, so
-    that the net cannot escape to zero. B is all positions: the theorem's set is any that contains
-    a neglected position, and this one does whatever the attention. Returns margin(moving, fixed)
-    and draw(key) -> (moving, fixed), as `claims.hunt` takes them.
+    Everything moves: token and position embeddings, the scores of positions and bits, an FFNN-1.
+    The net is scaled to ‖α‖‖β‖ = share·n/ρ with the spectral norm of β. Half of the draws start at
+    heads that look for the next one on the circle, which moves the attention most.
+
+    Returns margin(moving, fixed, case) and draw(key) -> (moving, fixed), as `claims.hunts` takes
+    them. A case has share; positional: whether scores ignore the bits and ρ is the distance of the
+    two tokens; bound. B is the least attended position alone, the easiest set that contains it.
     """
     bits = jnp.asarray(every_input(n), jnp.float32)
-    labels = jnp.asarray(parity_of(every_input(n), range(n)), jnp.float32)
-    bound = hg1.fixed_attention_repaired(n, heads, norms)
+    ahead = (jnp.arange(n)[None, :] - jnp.arange(heads)[:, None] * n // heads) % n
 
-    def margin(moving: PyTree, _: float) -> Float[Array, ""]:
-        token = moving["token"][:, None, None] * bits[None]
-        gamma = jax.nn.softmax(moving["positions"][:, None, :] + token, axis=2).mean(axis=0)
+    def margin(moving: Any, _: Any, case: Any) -> Float[Array, ""]:
+        liking = jnp.where(case["positional"], 0.0, moving["liking"])
+        scores = moving["scores"][:, None, :] + liking[:, None, None] * bits[None]
+        gamma = jax.nn.softmax(scores, axis=2).mean(axis=0)
+        tokens, places = moving["tokens"], moving["places"]
         attended = jnp.sum(gamma * bits, axis=1)[:, None]
-        v = jnp.concatenate([attended, 1 - attended, gamma @ jnp.asarray(Circle(n).table)], axis=1)
-        alpha, beta = (moving[each] / jnp.linalg.norm(moving[each]) for each in ("alpha", "beta"))
-        hidden = jax.nn.relu(v @ beta.T + moving["threshold"][None, :])
-        prediction = norms * hidden @ alpha + moving["offset"]
-        return jnp.mean(jnp.maximum(0, 1 - labels * prediction) ** 2) - bound
+        v = jnp.concatenate([attended * (tokens[1] - tokens[0])[None], gamma @ places], 1)
+        apart = jnp.sum((tokens[1] - tokens[0]) ** 2)
+        spread = jnp.max(jnp.sum((places[:, None] - places[None, :]) ** 2, axis=2))
+        diameter = jnp.sqrt(apart + jnp.where(case["positional"], 0.0, spread))
+        alpha = moving["alpha"] / jnp.linalg.norm(moving["alpha"])
+        beta = moving["beta"] / jnp.linalg.norm(moving["beta"], ord=2) * case["share"] * n
+        hidden = jax.nn.relu(v @ beta.T / diameter + moving["threshold"][None, :])
+        labels = 1 - 2 * jnp.take(bits, jnp.argmin(gamma.mean(axis=0)), axis=1)
+        loss = jnp.maximum(0, 1 - labels * (hidden @ alpha + moving["offset"])) ** 2
+        return jnp.mean(loss) - case["bound"]
 
-    shapes: dict[str, tuple[int, ...]] = {
-        "positions": (heads, n),
-        "token": (heads,),
-        "alpha": (_NEURONS,),
-        "beta": (_NEURONS, 4),
-        "threshold": (_NEURONS,),
-        "offset": (),
-    }
+    def draw(key: jax.Array) -> tuple[Any, float]:
+        keys = iter(jax.random.split(key, 9))
 
-    def draw(key: jax.Array) -> tuple[PyTree, float]:
-        keys = jax.random.split(key, len(shapes))
+        def normal(*shape: int) -> Array:
+            return jax.random.normal(next(keys), shape, jnp.float64)
+
+        looks = jax.random.bernoulli(next(keys))
         moving = {
-            name: _SCALES.get(name, 0.1) * jax.random.normal(each, shapes[name], jnp.float64)
-            for each, name in zip(keys, shapes, strict=True)
+            "scores": jnp.where(looks, -4.0 * ahead, 2 * normal(heads, n)),
+            "liking": jnp.where(looks, 8.0 * n, 2 * normal(heads)),
+            "tokens": jnp.where(looks, 0.01, 1.0) * normal(2, 2),
+            "places": jnp.where(looks, jnp.eye(n), normal(n, n)),
+            "alpha": normal(_NEURONS),
+            "beta": normal(_NEURONS, n + 2),
+            "threshold": 0.3 * normal(_NEURONS),
+            "offset": 0.1 * normal(),
         }
         return moving, 0.0
 

@@ -74,7 +74,7 @@ class Derivatives:
     settings={"n": 20, "tau": 0.2, "b": 0.1},
     seconds=(2, 2, 6),
 )
-def lemma14_sign(trial: Trial, heads: int = 100) -> Derivatives:
+def lemma14_sign(trial: Trial, heads: int = 100, *, printed: bool = True) -> Derivatives:
     n, tau, b = 20, 0.2, 0.1
     model = HeadAttention.random(trial.seed, Parity(n, (0,)), heads=heads, tau=tau)
     z = np.linspace(-2, 2, 81)
@@ -93,11 +93,11 @@ def lemma14_sign(trial: Trial, heads: int = 100) -> Derivatives:
         return np.max(np.abs(formula - exact), axis=1)
 
     return Derivatives(
-        gamma_printed=gaps(True),
+        gamma_printed=gaps(printed),
         gamma_mended=gaps(False),
         z=z,
         curvature=curvature,
-        sigma_printed=hg1.smooth_relu_curvature(z, b, as_printed=True),
+        sigma_printed=hg1.smooth_relu_curvature(z, b, as_printed=printed),
         sigma_mended=hg1.smooth_relu_curvature(z, b),
         gamma_share=float(np.max(np.sum(np.abs(exact), axis=1))) * tau / 2,
         sigma_share=float(np.max(np.abs(curvature))) * np.sqrt(b) / 2,
@@ -144,6 +144,11 @@ def _lemma14_figure(d: Derivatives) -> Lines:
     )
 
 
+@lemma14_sign.planted("the mended lines in place of the printed ones", turns="holds")
+def _lemma14_mended(trial: Trial) -> Derivatives:
+    return lemma14_sign.measure(trial, heads=5, printed=False)
+
+
 def _one_head(model: HeadAttention) -> Any:
     """Attention of a single head as a function of its direction."""
 
@@ -182,14 +187,15 @@ class Entries:
     settings={"k": 3, "tau": "1/n", "loss": "squared_hinge"},
     seconds=(4, 3, 20),
 )
-def mask(trial: Trial, n: int = 10, starts: int = 50) -> Entries:
+def mask(trial: Trial, n: int = 10, starts: int = 50, *, masked: bool = False) -> Entries:
     ratios: list[float] = []
     gaps, below, opposed = [], [], []
     for index in trial.track(range(starts)):
         problem = random_parity(trial.seed + index, n, 3)
         heads = HeadAttention.random(trial.seed + index, problem, tau=1 / n)
         model = FullFormAttention.embed(heads, masked=False)
-        gradient = enumerated_gradient(model, problem).gradient
+        trained = FullFormAttention.embed(heads, masked=masked)
+        gradient = enumerated_gradient(trained, problem).gradient
         ratios.extend(np.abs(gradient[:, 0, 0]) / np.linalg.norm(gradient[:, 0, 2:], axis=1))
         below.append(np.max(np.abs(gradient[:, 1:])))
         opposed.append(np.max(np.abs(gradient[:, 0, 0] + gradient[:, 0, 1])))
@@ -237,6 +243,11 @@ def _mask_figure(e: Entries) -> Histogram:
         caption="Gradient on the token entry beside that on the position entries, one count per "
         "head.",
     )
+
+
+@mask.planted("a mask on all entries but a₁₃ and a₁₄", turns="holds")
+def _mask_masked(trial: Trial) -> Entries:
+    return mask.measure(trial, n=6, starts=3, masked=True)
 
 
 def _token_formula_gap(model: FullFormAttention, seed: int) -> float:

@@ -68,10 +68,15 @@ class Hardening:
     },
     seconds=(5, 4, 60),
 )
-def prop21(trial: Trial, sizes: Sequence[tuple[int, int]] = [(6, 2), (8, 2), (7, 3)]) -> Hardening:
+def prop21(
+    trial: Trial,
+    sizes: Sequence[tuple[int, int]] = [(6, 2), (8, 2), (7, 3)],
+    *,
+    last: int = 19,
+) -> Hardening:
     n, found = 20, NONE_TRIED
     tau = 1.0 / n ** np.arange(1, 4)
-    risks = [[_between(n, t, kind) for t in tau] for kind in ("softmax", "hard")]
+    risks = [[_between(n, t, kind, last) for t in tau] for kind in ("softmax", "hard")]
     soft, hard = np.array([[risk.value for risk in row] for row in risks])
     for size in trial.track(sizes):
         found |= search_soft_solutions(*size)
@@ -79,12 +84,12 @@ def prop21(trial: Trial, sizes: Sequence[tuple[int, int]] = [(6, 2), (8, 2), (7,
     return Hardening(n, tau, soft, hard, error, list(sizes), found)
 
 
-def _between(n: int, tau: float, kind: str) -> Any:
-    """Risk on B = {0, n-1} of two heads midway between its bits, a hair nearer to 0."""
+def _between(n: int, tau: float, kind: str, last: int) -> Any:
+    """Risk on B = {0, last} of two heads midway between 0 and n-1, a hair nearer to 0."""
     angle = -np.pi / n + LEAN * tau / (2 * np.sin(np.pi / n))
     directions = np.array([[np.sin(angle), np.cos(angle)]] * 2)
     heads = HeadAttention(directions, Circle(n), 2, Zigzag(2), tau, kind)
-    return population_risk(heads, Parity(n, (0, n - 1)))
+    return population_risk(heads, Parity(n, (0, last)))
 
 
 @prop21.judge
@@ -134,3 +139,8 @@ def _prop21_figure(h: Hardening) -> Lines:
         log="xy",
         caption=f"Two heads between positions 0 and {h.n - 1}, the two bits of B.",
     )
+
+
+@prop21.planted("a set without neighbours on the circle", turns="holds")
+def _prop21_apart(trial: Trial) -> Hardening:
+    return prop21.measure(trial, sizes=[(6, 2)], last=10)

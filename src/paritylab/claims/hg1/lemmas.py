@@ -1,6 +1,6 @@
 """Lemmas 18 and 19: does every input that is not yet right move some head?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -87,9 +87,15 @@ class Motion:
     settings={"k": 3, "tau": "1/n", "inputs": "all 2^n - 1"},
     seconds=(5, 4, 60),
 )
-def lemma18(trial: Trial, sizes: Sequence[int] = (8, 12, 16), starts: int = 30) -> Motion:
+def lemma18(
+    trial: Trial,
+    sizes: Sequence[int] = (8, 12, 16),
+    starts: int = 30,
+    *,
+    bound: Callable[..., float] = hg1.spread_of_one_head,
+) -> Motion:
     rows = [
-        [_least_motion(trial.seed + start, n) for start in range(starts)]
+        [_least_motion(trial.seed + start, n, bound) for start in range(starts)]
         for n in trial.track(sizes)
     ]
     printed, true, bits, attended, ones_printed, ones_true = np.moveaxis(np.array(rows), -1, 0)
@@ -118,7 +124,7 @@ def lemma18(trial: Trial, sizes: Sequence[int] = (8, 12, 16), starts: int = 30) 
     )
 
 
-def _least_motion(seed: int, n: int) -> tuple[float, ...]:
+def _least_motion(seed: int, n: int, claimed: Callable[..., float]) -> tuple[float, ...]:
     """One entry of each array of `Motion`."""
     tau = 1 / n
     model = HeadAttention.random(seed, Parity(n, (0, 1, 2)), tau=tau)
@@ -126,7 +132,7 @@ def _least_motion(seed: int, n: int) -> tuple[float, ...]:
         attention = np.asarray(model.attention())
     table = np.asarray(Circle(n).table)
     inputs = (np.arange(1, 2**n)[:, None] >> np.arange(n) & 1).astype(float)
-    bound = hg1.spread_of_one_head(tau, n, hg1.smallest_near_attention(attention, tau))
+    bound = claimed(tau, n, hg1.smallest_near_attention(attention, tau))
     printed, true = (
         hg1.motion_of_one_input(attention, inputs, table, as_printed=as_printed) / bound
         for as_printed in (True, False)
@@ -191,6 +197,11 @@ def _lemma18_figure(m: Motion) -> Lines:
     )
 
 
+@lemma18.planted("a bound of 1e-60, which the sum as printed keeps", turns="corrected")
+def _lemma18_small(trial: Trial) -> Motion:
+    return lemma18.measure(trial, sizes=(8,), starts=3, bound=lambda tau, n, c2: 1e-60)
+
+
 @record(evidence="exact")
 class Pairs:
     """Both sides of Lemma 19 for an input and its complement.
@@ -235,6 +246,8 @@ def lemma19(
     trial: Trial,
     sizes: Sequence[int] = (2, 3, 4, 5),
     smoothings: Sequence[float] = (0.0, 1e-4, 1e-2, 1.0),
+    *,
+    bound: Callable[..., float] = hg1.complement_pair,
 ) -> Pairs:
     n = 16
     zeros = np.empty((3, len(sizes), len(smoothings)))
@@ -242,10 +255,10 @@ def lemma19(
     for row, k in enumerate(trial.track(sizes)):
         start = np.asarray(HeadAttention.random(trial.seed, Parity(n, tuple(range(k)))).directions)
         for column, b in enumerate(smoothings):
-            zeros[:, row, column] = _both_sides(start, np.zeros(n), b)
+            zeros[:, row, column] = _both_sides(start, np.zeros(n), b, bound)
         opposite = Circle(n).vectors([(k // 2 + n // 2) % n] * k)
         one = np.eye(n)[0]
-        far[1:, row] = _both_sides(opposite, one, 0.0)
+        far[1:, row] = _both_sides(opposite, one, 0.0, bound)
         with float64():
             far[0, row] = attended_sum(jnp.asarray(opposite), one, 1 / n)
     return Pairs(np.array(sizes), np.array(smoothings), *zeros, *far)
@@ -256,7 +269,9 @@ def _loss_and_slope(directions: Any, bits: Any, tau: Any, b: float) -> tuple[Any
     return jax.value_and_grad(example_loss)(directions, bits, tau=tau, b=b)
 
 
-def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> tuple[float, float, float]:
+def _both_sides(
+    directions: np.ndarray, bits: np.ndarray, b: float, bound: Callable[..., float]
+) -> tuple[float, float, float]:
     """Squared gradients, losses and claimed bound of an input and its complement at tau = 1/n."""
     k, n = directions.shape[0], bits.shape[0]
     left = loss = 0.0
@@ -266,7 +281,7 @@ def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> tuple[flo
             value, gradient = _loss_and_slope(directions, x, 1 / n, b)
             left, loss = left + float(np.sum(np.asarray(gradient) ** 2)), loss + float(value)
     c2 = hg1.smallest_near_attention(attention, 1 / n)
-    return left, loss, hg1.complement_pair(k, n, c2, loss)
+    return left, loss, bound(k, n, c2, loss)
 
 
 @lemma19.judge
@@ -300,3 +315,8 @@ def _lemma19(p: Pairs) -> Judged:
     )
     margin = float(short.max()) - rounding
     return refuted(text, instead=f"{literal}.", margin=margin, counterexample=True)
+
+
+@lemma19.planted("a bound of 0", turns="holds")
+def _lemma19_zero(trial: Trial) -> Pairs:
+    return lemma19.measure(trial, sizes=(3,), bound=lambda k, n, c2, loss: 0.0)

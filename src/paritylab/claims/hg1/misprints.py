@@ -1,4 +1,4 @@
-"""Misprinted lines in the proofs of Lemmas 8 to 19, and the lines that are right."""
+"""Misprinted lines in the proofs of Lemmas 8 to 19 and Theorem 11, and the lines that are right."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,12 @@ from paritylab.claims import (
     refuted,
     shown,
 )
-from paritylab.claims.hg1.example_gradients import attended_sum, example_loss, heads_of
+from paritylab.claims.hg1.example_gradients import (
+    attended_sum,
+    example_loss,
+    heads_of,
+    prediction_jet,
+)
 from paritylab.models import Circle, Zigzag, smooth_relu
 from paritylab.precision import float64
 from paritylab.theory import hg1
@@ -30,7 +35,11 @@ ROUNDING = 1e-9
 
 @record(evidence="numerical")
 class Misprints:
-    """Printed lines and mended ones against automatic differentiation."""
+    """Printed lines and mended ones against automatic differentiation.
+
+    The gap of an equation is relative to its largest value; that of an inequality is by how much
+    its right side is exceeded, relative to it.
+    """
 
     lines: list[str]
     printed: np.ndarray = shown("largest relative gap of the printed line", by="lines", predicted=0)
@@ -40,16 +49,16 @@ class Misprints:
 
 @claim(
     "hg1-misprints",
-    source=HG1("Lemmas 8, 14, 17, 18, 19, proofs"),
-    title="Lines in the proofs of Lemmas 8, 14, 17, 18 and 19",
-    statement="Nine displayed lines of these proofs as printed: derivatives, closed forms of ŷ, "
-    "values at s = 0 and s = k. The lemmas themselves have claims of their own.",
+    source=HG1("Lemmas 8, 14, 17, 18, 19, Theorem 11, proofs"),
+    title="Lines in the proofs of Lemmas 8, 14, 17, 18, 19 and of Theorem 11",
+    statement="Twelve displayed lines of these proofs as printed: derivatives, bounds on them, "
+    "closed forms of ŷ, values at s = 0 and s = k. The lemmas themselves have claims of their own.",
     quick={"draws": 8},
     full={"draws": 400},
     settings={"n": 6, "k": 3, "tau": 0.25, "b": 0.1},
     seconds=(3, 4, 8),
 )
-def misprints(trial: Trial, draws: int = 40) -> Misprints:
+def misprints(trial: Trial, draws: int = 40, *, as_printed: bool = True) -> Misprints:
     n, k, tau, b = 6, 3, 0.25, 0.1
     generator = np.random.default_rng(trial.seed)
     heads = generator.standard_normal((draws, k, 2))
@@ -60,8 +69,10 @@ def misprints(trial: Trial, draws: int = 40) -> Misprints:
         gaps |= _gradient_lines(heads, bits, inputs, tau)
         gaps |= _curvature_line(b)
         gaps |= _readout_lines(k)
+        gaps |= _bounds_of_lemma14(heads, bits, b)
+        gaps |= _slope_of_theorem11(generator, draws, b)
     printed, mended = np.transpose(list(gaps.values()))
-    return Misprints(list(gaps), printed, mended, draws)
+    return Misprints(list(gaps), printed if as_printed else mended, mended, draws)
 
 
 def _largest(formula: Any, exact: Any) -> float:
@@ -148,6 +159,59 @@ def _readout_lines(k: int) -> dict[str, tuple[float, float]]:
     }
 
 
+def _excess(value: Any, bound: float) -> float:
+    """By how much a bound is exceeded, relative to it."""
+    return max(0.0, float(np.max(np.abs(np.asarray(value)))) / bound - 1)
+
+
+def _bounds_of_lemma14(
+    heads: np.ndarray, bits: np.ndarray, b: float
+) -> dict[str, tuple[float, float]]:
+    """(11), the second derivative of v* in one entry, for many heads; and ‖H(ŷ)‖ at small tau."""
+    many, tau = 40, 1.0
+    zero, ones = jnp.zeros((many, 2)), np.cos(4 * np.pi * np.arange(many) / many) > 0
+
+    def mean(entry: Any) -> Any:
+        return attended_sum(zero.at[0, 1].set(entry), jnp.asarray(ones, float), tau) / many
+
+    bend = jax.jit(jax.hessian(mean))(0.0)
+    k, small = heads.shape[1], 0.02
+    bound = hg1.prediction_smoothness(k, small, b)
+
+    def bent(a: Any, x: Any) -> Any:
+        return jnp.linalg.norm(prediction_jet(small * a, x, tau=small, b=b)[2])
+
+    size = np.asarray(jax.jit(jax.vmap(bent))(heads, bits))
+    return {
+        "Lemma 14, (11): 5/(τ²k²) for 5/(τ²k)": (
+            _excess(bend, 5 / (tau * many) ** 2),
+            _excess(bend, 5 / (tau**2 * many)),
+        ),
+        "Lemma 14: ‖H‖² for ‖H‖ in its bound": (_excess(size**2, bound), _excess(size, bound)),
+    }
+
+
+def _slope_of_theorem11(
+    generator: np.random.Generator, draws: int, b: float
+) -> dict[str, tuple[float, float]]:
+    """∂ŷ/∂γ_j in the proof of Theorem 11, one head and the paper's embeddings."""
+    angle = generator.uniform(0, 2 * np.pi, draws)
+    w = jnp.asarray(np.stack([0 * angle + 1, 0 * angle, np.sin(angle), np.cos(angle)], axis=1))
+
+    def made(gamma: Any, w: Any) -> Any:
+        beta = w / jnp.linalg.norm(w)  # one neuron along w, ‖α‖ = ‖β‖ = 1
+        return smooth_relu(gamma * (beta @ w) + 10.0, b)
+
+    slope = jax.vmap(jax.grad(made))(jnp.zeros(draws), w)
+    length = float(jnp.linalg.norm(w, axis=1).max())
+    return {
+        "Theorem 11: ‖α‖‖β‖ for ‖α‖‖β‖‖w_j‖/m in |∂ŷ/∂γ_j|": (
+            _excess(slope, 1.0),
+            _excess(slope, length),
+        )
+    }
+
+
 @misprints.judge
 def _misprints(m: Misprints) -> Judged:
     printed, mended = float(m.printed.max()), float(m.mended.max())
@@ -165,3 +229,8 @@ def _misprints(m: Misprints) -> Judged:
         return corrected(seen, instead=instead, margin=margin, counterexample=True)
     instead = f"The replacements tried still leave a gap of {mended:.1e}."
     return refuted(seen, instead=instead, margin=mended - ROUNDING)
+
+
+@misprints.planted("the mended lines in place of the printed ones", turns="holds")
+def _misprints_mended(trial: Trial) -> Misprints:
+    return misprints.measure(trial, draws=4, as_printed=False)

@@ -71,11 +71,10 @@ class Counts:
     seconds=(10, 3, 60),
 )
 def remark9(trial: Trial, n: int = 20, k: int = 3, runs: int = 60, draws: int = 20) -> Counts:
-    data = Population(random_parities(n, k, runs, key=trial.seed))
-    trained = learn(Annealed(steps=600), data, key=trial.seed)
+    targets = random_parities(n, k, runs, key=trial.seed)
+    trained = learn(Annealed(steps=600), Population(targets), key=trial.seed)
     risks = [
-        _zigzag_risk(model, target)
-        for model, target in zip(trained.models, data.targets, strict=True)
+        _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
     ]
     problem = random_parity(trial.seed, 10, k)
     bits, difference = every_input(10), 0.0

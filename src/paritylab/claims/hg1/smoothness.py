@@ -188,7 +188,7 @@ def _lemma6_smooth(c: Constants) -> Judged:
     usual, beyond, mended = (float(s.max()) for s in (c.usual, c.beyond, c.repaired))
     inside = float(c.spectral[c.covered].max(initial=0))
     seen = (
-        f"Over the cells of n, k, tau and b ({len(c.cells)}) the search finds at most these shares of "
+        f"Over {len(c.cells)} cell(s) of n, k, tau and b the search finds at most these shares of "
         f"the constants where b ≤ 4k⁴: {_listed(c.names, c.usual)}"
     )
     if usual <= 1 and beyond <= 1:

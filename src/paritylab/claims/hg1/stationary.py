@@ -86,11 +86,11 @@ def _distance_to_kinks(model: HeadAttention, problem: Parity) -> float:
     return least
 
 
-def gradient_ratio(model: HeadAttention, problem: Parity) -> float:
-    """½‖∇L‖²/L², L the squared-hinge risk over all inputs.
+def gradient_ratio(model: HeadAttention, problem: Parity, least: float = 0.0) -> float:
+    """½‖∇L‖²/E², E = L - least the excess of the squared-hinge risk L over all inputs.
 
-    Where it tends to a constant c, descent with a small step η has L ≈ 1/(2c·ηt): dL/dt = -‖∇L‖² =
-    -2c·L². A Polyak–Łojasiewicz inequality ½‖∇L‖² ≥ μL would make it grow like 1/L.
+    Where it tends to a constant c, descent with a small step η has E ≈ 1/(2c·ηt): dE/dt = -‖∇L‖² =
+    -2c·E². A Polyak–Łojasiewicz inequality ½‖∇L‖² ≥ μE would make it grow like 1/E.
     """
     risk, gradient, _ = model_gradient(model, problem)
-    return float(np.sum(np.square(gradient)) / 2 / risk.value**2)
+    return float(np.sum(np.square(gradient)) / 2 / (risk.value - least) ** 2)

@@ -93,35 +93,12 @@ def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, f
 def all_signs(n: int) -> np.ndarray:
     """Every input as signs, float32, in the order of `all_bits`."""
     bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(n)])
-    return signs_from_bits(bits).astype(np.float32)
+    return np.asarray(signs_from_bits(bits), np.float32)
 
 
 def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
     """All C(n,k) targets."""
     return list(combinations(range(n), k))
-
-
-def hidden_shares(
-    model: ChainModel, subsets: Subsets, sizes: Sequence[int], epsilon: float, seed: int
-) -> list[float]:
-    """Share of targets whose gradient from N random rows is within epsilon of the mean, by N."""
-    generator, share = np.random.default_rng(seed), []
-    for size in sizes:
-        signs = random_signs(generator, size, model.n)
-        share.append(float(np.mean(gradient_spread(model, signs, subsets).distances <= epsilon)))
-    return share
-
-
-def variance_shares(
-    model: ChainModel, subsets: Subsets, sizes: Sequence[int], seed: int
-) -> list[float]:
-    """Var_N over Theorem 2's bound 2(1/|P| ∨ √(4n/N))·sup‖∇f‖², for every N of `sizes`."""
-    generator, shares = np.random.default_rng(seed), []
-    for size in sizes:
-        spread = gradient_spread(model, random_signs(generator, size, model.n), subsets)
-        bound = 2 * max(1 / len(subsets), np.sqrt(4 * model.n / size)) * spread.largest_gradient
-        shares.append(spread.variance / bound)
-    return shares
 
 
 def random_signs(generator: np.random.Generator, rows: int, n: int) -> np.ndarray:

@@ -104,16 +104,18 @@ def _ascend(
     links: Sequence[str],
     *,
     forced: bool,
+    constant: float,
     **search: int,
 ) -> Ascents:
-    """Every link at every size, with the bound of Lemma 4 (forced) or the repaired one of 6."""
+    """Every link at every size, with the bound of Lemma 4 (forced) or the repaired one of 6, times
+    `constant`."""
     cases = [(n, k, name) for n, k in cells for name in links]
     norms, bounds, orders, printed = [], [], [], []
     for n, k, name in trial.track(cases):
         link = LINKS[name]
         norms.append(_largest_norm(n, k, link, forced, seed=trial.seed, **search))
         before, last, repaired = lemma6_squares(k, link)
-        bounds.append(lemma4_bound(k, link) if forced else np.sqrt(repaired))
+        bounds.append(constant * (lemma4_bound(k, link) if forced else np.sqrt(repaired)))
         orders.append(float(n) ** (0.5 if forced else np.log2(link.steepest) + 0.5))
         printed.append(1.0 if forced else last / before)
     n, k, names = zip(*cases, strict=True)
@@ -145,8 +147,16 @@ def lemma4(
     links: Sequence[str] = SOME_LINKS,
     starts: int = 24,
     steps: int = 150,
+    *,
+    constant: float = 1.0,
 ) -> Ascents:
-    return _ascend(trial, cells, links, forced=True, starts=starts, steps=steps)
+    search = {"starts": starts, "steps": steps}
+    return _ascend(trial, cells, links, forced=True, constant=constant, **search)
+
+
+@lemma4.planted("a twentieth of the bound", turns="corrected")
+def _small_lemma4(trial: Trial) -> Ascents:
+    return lemma4.measure(trial, **lemma4.quick, constant=0.05)
 
 
 @lemma4.judge
@@ -177,8 +187,16 @@ def lemma6(
     links: Sequence[str] = SOME_LINKS,
     starts: int = 24,
     steps: int = 150,
+    *,
+    constant: float = 1.0,
 ) -> Ascents:
-    return _ascend(trial, cells, links, forced=False, starts=starts, steps=steps)
+    search = {"starts": starts, "steps": steps}
+    return _ascend(trial, cells, links, forced=False, constant=constant, **search)
+
+
+@lemma6.planted("a twentieth of the bound", turns="corrected")
+def _small_lemma6(trial: Trial) -> Ascents:
+    return lemma6.measure(trial, **lemma6.quick, constant=0.05)
 
 
 @lemma6.judge

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -70,9 +71,11 @@ class Averages:
     settings={"threshold": "e^(-n/8)", "k": (*QUARTERS, "k = n")},
     seconds=(1, 1, 5),
 )
-def lemma8(trial: Trial, sizes: Sequence[int] = (16, 32, 64, 128)) -> Averages:
+def lemma8(
+    trial: Trial, sizes: Sequence[int] = (16, 32, 64, 128), *, power: float = 1 / 8
+) -> Averages:
     tails = [
-        [mean_label_tail(n, n * part // 4, np.exp(-n / 8)) for n in sizes] for part in (1, 2, 3)
+        [mean_label_tail(n, n * part // 4, np.exp(-power * n)) for n in sizes] for part in (1, 2, 3)
     ]
     gap = max(abs(mean_label_square(n, n // 2) * comb(n, n // 2) - 1) for n in sizes)
     whole = [np.abs(mean_label(n, n)).min() for n in sizes]
@@ -100,6 +103,11 @@ def _lemma8(a: Averages) -> Judged:
         margin=margin,
         counterexample=True,
     )
+
+
+@lemma8.planted("a threshold of e^(-2n), which nearly every input exceeds", turns="refuted")
+def _(trial: Trial) -> Any:
+    return lemma8.measure(trial, (16, 32, 64), power=2.0)
 
 
 @record()
@@ -144,11 +152,13 @@ def lemma9(
     trial: Trial,
     cells: Sequence[tuple[int, int, int]] = ((6, 4, 500), (10, 8, 2000)),
     draws: int = 200,
+    *,
+    factor: float = 1.0,
 ) -> Concentration:
     failures, above = [0.5, 0.2, 0.1], []
     for n, k, samples in trial.track(cells):
         tree, seeds = random_tree(trial.seed, n, k), [1000 * trial.seed + d for d in range(draws)]
-        kappas = np.array([lemma9_kappa(n, samples, p) for p in failures])
+        kappas = factor * np.array([lemma9_kappa(n, samples, p) for p in failures])
         printed = largest_means(tree, samples, seeds, below=n + k - 2)
         whole = largest_means(tree, samples, seeds)
         above.append([each[:, None] > kappas for each in (printed, whole)])
@@ -178,6 +188,11 @@ def _lemma9(c: Concentration) -> Judged:
         margin=margin,
         interval=interval,
     )
+
+
+@lemma9.planted("a κ half as large", turns="refuted")
+def _(trial: Trial) -> Any:
+    return lemma9.measure(trial, ((8, 4, 2000),), draws=60, factor=0.5)
 
 
 @lemma9.figure
@@ -239,13 +254,15 @@ def lemma10(
     trial: Trial,
     cells: Sequence[tuple[int, int]] = ((64, 2), (64, 32), (256, 2), (256, 128)),
     draws: int = 200,
+    *,
+    factor: float = 1.0,
 ) -> Prefixes:
     strings, failure, made = 256, 0.03, []
     for n, k in trial.track(cells):
         keys = fold_keys(as_key(trial.seed), np.arange(draws))
         means = prefix_means(random_tree(trial.seed, n, k), strings, keys)
         middle, last = lemma10_bounds(n, k, strings, failure)
-        exceeded = Rate.of((means.largest > last) | means.constant)
+        exceeded = Rate.of((means.largest > factor * last) | means.constant)
         above, quantile = Rate.of(means.largest > middle), float(np.quantile(means.largest, 0.95))
         made.append(PrefixCell(n, k, exceeded, k.bit_length() * failure, above, quantile))
     return Prefixes(made, strings)
@@ -276,6 +293,11 @@ def _lemma10(p: Prefixes) -> Judged:
         return undecided(f"Too few draws: {told}.", margin=margin, interval=interval)
     text = f"{law}. Draws that fail its last line with the constant: {told}.{slip}"
     return holds(text, margin=margin, interval=interval)
+
+
+@lemma10.planted("a last line an eighth as large", turns="refuted")
+def _(trial: Trial) -> Any:
+    return lemma10.measure(trial, ((64, 2), (256, 2)), draws=40, factor=1 / 8)
 
 
 @lemma10.figure

@@ -1,6 +1,7 @@
 """Theorem 5: one teacher-forced step, its window of step sizes, how wrong a gradient it stands."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -99,11 +100,13 @@ def thm5(
     trial: Trial,
     cells: Sequence[tuple[int, int]] = ((64, 12), (128, 12), (256, 12)),
     oracle_runs: int = 6,
+    *,
+    learner: TeacherStep | None = None,
 ) -> OneStep:
-    made = []
+    made, step = [], learner or TeacherStep()
     for n, runs in trial.track(cells):
         data = Sample(random_trees(n, n // 2, runs, key=trial.seed), _samples(n))
-        made.append(_cell(n, learn(TeacherStep(), data, key=trial.seed), oracle_runs, trial.seed))
+        made.append(_cell(n, learn(step, data, key=trial.seed), oracle_runs, trial.seed))
     n = cells[0][0]
     data = Sample(random_trees(n, n // 2, 3, key=trial.seed), _samples(n))
     window = {
@@ -121,7 +124,7 @@ def _score(n: int) -> float:
     return float(np.log(1.5 * n - 2)) + 3
 
 
-def _cell(n: int, done: Runs, oracle_runs: int, seed: int) -> StepCell:
+def _cell(n: int, done: Runs[Any], oracle_runs: int, seed: int) -> StepCell:
     k, score = n // 2, _score(n)
     eta = score / child_signal(n + k - 2, LINK)
     trees = random_trees(n, k, oracle_runs, key=seed)
@@ -197,6 +200,11 @@ def _thm5(s: OneStep) -> Judged:
         margin=min(worst.low - OFTEN, low - 1 / FACTOR),
         interval=worst,
     )
+
+
+@thm5.planted("a step a thousand times too short", turns="refuted")
+def _(trial: Trial) -> Any:
+    return thm5.measure(trial, ((32, 12),), oracle_runs=2, learner=TeacherStep(eta=1.0))
 
 
 @thm5.figure

@@ -4,7 +4,7 @@ The loss is Theorem 1's E(p - f)² over all 2^n inputs.
 """
 
 from collections.abc import Iterable, Iterator
-from math import ceil, exp, log2
+from math import ceil, log2
 from typing import Any, NamedTuple
 
 import jax
@@ -12,11 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread, target_values
+from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread
 from paritylab.learning.hardness.oracles import mean_labels
 from paritylab.models.chain import ChainModel
 from paritylab.problem.walsh import walsh_transform
-from paritylab.theory.ks_hardness import fixed_answer_share, hidden_share_bound
+from paritylab.solvers.gf2 import affine_solutions
+from paritylab.theory.ks_hardness import hidden_share_bound
 
 #: Values of a decoding feature are cut off here, so that gradients stay bounded.
 CUT = 3.0
@@ -84,16 +85,6 @@ def _mean_gradient(model: ChainModel, rows: Any, labels: Any) -> Any:
     return jax.grad(loss)(model.scores)
 
 
-def use_of_parseval(answers: np.ndarray, signs: Any, subsets: Subsets) -> float:
-    """Largest ratio, over all gaps, of the share of targets on which a fixed answer has a zero-one
-    loss of at most ½ - gap to `fixed_answer_share`."""
-    gaps = target_values(signs, subsets) @ np.sign(answers) / len(answers) / 2
-    falling = np.maximum(np.sort(gaps)[::-1], 1e-30)
-    shares = np.arange(1, len(gaps) + 1) / len(gaps)
-    bounds = [fixed_answer_share(float(gap), len(gaps)) for gap in falling]
-    return float(np.max(shares / bounds))
-
-
 class Decoded(NamedTuple):
     """Targets that one query tells apart against every oracle of an error.
 
@@ -130,24 +121,6 @@ def decode_in_one_query(n: int, k: int, error: float, seed: int = 0) -> Decoded:
         safe &= told * spectrum[chosen] > error
         squares += values**2
     return Decoded(float(safe.sum() / len(targets)), features, float(squares.max()))
-
-
-class Lucky(NamedTuple):
-    """One fixed random answer ±1 against every target: shares by zero-one loss.
-
-    better: with a loss below ½ - e^(-n). advantage: median of ½ minus the loss over targets on
-    which it is positive.
-    """
-
-    better: float
-    advantage: float
-
-
-def fixed_random_answer(n: int, k: int, seed: int = 0) -> Lucky:
-    """The zero-one loss ½ - E[p·f]/2 of a random f: {±1}^n → ±1, for all k-sets p."""
-    answers = np.random.default_rng([seed, n, 1]).choice([-1.0, 1.0], 1 << n)
-    gains = walsh_transform(answers)[_masks(n, k)] / (1 << n) / 2
-    return Lucky(float(np.mean(gains > exp(-n))), float(np.median(gains[gains > 0])))
 
 
 def _masks(n: int, k: int) -> Int[np.ndarray, " targets"]:
@@ -231,3 +204,38 @@ def best_for_some(n: int, k: int, count: int, seed: int = 0) -> Float[np.ndarray
     chosen = np.random.default_rng([seed, n, 3]).choice(targets, count, replace=False)
     spectrum[chosen] = 1 / count
     return walsh_transform(spectrum)
+
+
+def name_by_reading_rows(
+    n: int, k: int, rows: int, *, error: float = 0.0, buckets: int = 4096, seed: int = 0
+) -> bool:
+    """Whether one averaged gradient without a chain, then elimination, names a random k-set.
+
+    The model is f = Σ_j θ_j·(1, x)·1{x is in bucket j}; it sees each row by itself. A bucket is a
+    value of the first bits of x, of which there are about 16 per row. At θ = 0 one with a single
+    row has the gradient -(y, yx)/N: row and label are read off it if no entry is wrong by 1/(2N).
+    error: of the whole gradient, in a random direction.
+
+    >>> name_by_reading_rows(16, 8, 4000), name_by_reading_rows(16, 8, 4000, error=0.1)
+    (True, False)
+    """
+    generator = np.random.default_rng([seed, n, rows])
+    signs = generator.choice(np.array([-1.0, 1.0], np.float32), (rows, n))
+    target = np.sort(generator.choice(n, k, replace=False))
+    digits = min(n, ceil(log2(16 * rows)))
+    mixing = int(generator.integers(1 << digits)) | 1
+    number = (signs[:, :digits] < 0) @ (1 << np.arange(digits)) * mixing % (1 << digits)
+    kept = number < buckets
+    labels = signs[kept][:, target].prod(axis=1, keepdims=True)
+    sums = np.zeros((buckets, n + 1))
+    np.add.at(sums, number[kept], labels * np.concatenate([np.ones_like(labels), signs[kept]], 1))
+    away = generator.normal(size=sums.shape)
+    answer = sums / rows + error * away / np.linalg.norm(away)
+    read = np.round(answer * rows)
+    single = read[np.all(np.abs(read) == 1, axis=1)]
+    bits, sides = single[:, 1:] * single[:, :1] < 0, single[:, :1] < 0
+    if len(single) < n:
+        return False
+    found = affine_solutions(bits.astype(np.uint8), sides.astype(np.uint8))
+    unique = len(found.basis) == 0 and bool(found.consistent[0])
+    return unique and np.array_equal(np.flatnonzero(found.solutions[0]), target)

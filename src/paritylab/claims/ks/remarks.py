@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -77,11 +78,13 @@ class Oracles:
     },
     seconds=(1, 1, 10),
 )
-def thm1_footnote(trial: Trial, sizes: Sequence[int] = (8, 10, 12)) -> Oracles:
+def thm1_footnote(
+    trial: Trial, sizes: Sequence[int] = (8, 10, 12), *, features: int = FEATURES
+) -> Oracles:
     made = []
     for n in trial.track(sizes):
         error = CONSTANT * np.exp(-n / 3)
-        found = identify_in_one_query(n, n // 2, error, FEATURES * n, trial.seed)
+        found = identify_in_one_query(n, n // 2, error, features * n, trial.seed)
         shares = (found.exact, found.random, found.rounded, found.hiding)
         made.append(Asked(n, comb(n, n // 2), *shares))
     return Oracles(made)
@@ -110,6 +113,11 @@ def _thm1_footnote(o: Oracles) -> Judged:
         instead = f"An exact answer identifies the target, a random error does not always: {told}."
         return corrected(text, instead=instead, margin=margin)
     return holds(text, margin=margin)
+
+
+@thm1_footnote.planted("a query of n features, where most errors hide", turns="corrected")
+def _(trial: Trial) -> Any:
+    return thm1_footnote.measure(trial, features=1)
 
 
 @record()

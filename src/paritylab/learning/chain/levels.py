@@ -39,7 +39,8 @@ class Levels(ChainLearner):
     filter; a level is silenced if some token of the level below stays within epsilon of -1 on all
     of them. filtering, rounding: False removes that part. full_gradient: differentiate the whole
     chain instead of the closed form of the lowest untrained level, which is all that filter and
-    rounding leave. steps: log2 k if None.
+    rounding leave. steps: log2 k if None. error: of the gradient oracle; every entry of every
+    gradient is moved up or down by it, at random.
 
     A solved run has recovered its tree too.
 
@@ -56,6 +57,7 @@ class Levels(ChainLearner):
     rounding: bool = True
     full_gradient: bool = False
     steps: int | None = None
+    error: float = 0.0
 
     def _descend(
         self,
@@ -76,6 +78,7 @@ class Levels(ChainLearner):
         numbers = _Numbers(
             np.float32(eta),
             np.float32(self.epsilon),
+            np.float32(self.error),
             np.int32(data.samples),
             np.bool_(self.filtering),
             np.bool_(self.rounding),
@@ -125,6 +128,7 @@ class _Numbers(NamedTuple):
 
     eta: np.float32
     epsilon: np.float32
+    error: np.float32
     samples: np.int32
     filtering: np.bool_
     rounding: np.bool_
@@ -175,11 +179,13 @@ def _one_run(
         loss, gradient = loss_and_gradient(model, passes, rows, route)
         return _State(scores, levels_solved(scores, leaves), loss, passes), gradient
 
-    def step(scores: Array, _: Array) -> tuple[Array, _State]:
+    def step(scores: Array, at: Array) -> tuple[Array, _State]:
         before, gradient = state(scores, "full" if parts.full else "open")
-        moved = scores - numbers.eta * gradient
+        signs = jax.random.rademacher(jax.random.fold_in(oracle, at), scores.shape, scores.dtype)
+        moved = scores - numbers.eta * (gradient + numbers.error * signs)
         return jnp.where(numbers.rounding, jnp.round(moved), moved), before
 
+    oracle = jax.random.fold_in(key, 4)
     start = jnp.zeros((parts.n + k - 1, k - 1), jnp.float32)
     way = walk(step, start, steps=parts.steps, every=None)
     end = state(way.end, "none")[0]

@@ -224,8 +224,8 @@ def _residual(
 
 
 def _computed_once(array: Array) -> Array:
-    kept: Array = jax.lax.optimization_barrier(array)  # type: ignore[no-untyped-call]
-    return kept
+    barrier: Callable[[Array], Array] = jax.lax.optimization_barrier
+    return barrier(array)
 
 
 def _add(sums: Sums, tokens: Array, whole: Array) -> Sums:

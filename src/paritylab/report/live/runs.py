@@ -19,7 +19,7 @@ FORMAT = "paritylab-run/1"
 LARGEST_FILE, MOST_MOMENTS, MOST_TOKENS = 5_000_000, 5000, 600
 
 
-def run_facts(runs: Runs, run: int = 0) -> dict[str, Any]:
+def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
     """Run number `run` as plain facts that the live page replays; the runs need a trace.
 
     >>> from paritylab import Annealed, Parity, Population, learn
@@ -34,7 +34,7 @@ def run_facts(runs: Runs, run: int = 0) -> dict[str, Any]:
     target = None if runs.targets is None else runs.targets[run]
     facts: dict[str, Any] = {
         "format": FORMAT,
-        "learner": str(getattr(runs.learner, "name", type(runs.learner).__name__)),
+        "learner": runs.name,
         "n": int(runs.data.n),
         "run": runs.first_run + run,
         "step": np.asarray(trace["step"]).tolist(),
@@ -48,7 +48,7 @@ def run_facts(runs: Runs, run: int = 0) -> dict[str, Any]:
     return checked_run(facts)
 
 
-def _pictures(runs: Runs, run: int) -> dict[str, Any]:
+def _pictures(runs: Runs[Any], run: int) -> dict[str, Any]:
     """Directions of heads on the circle, or scores of a chain, where the trace has them."""
     trace, learner, n = runs.trace, runs.learner, runs.data.n
     steps = np.asarray(trace["step"])
@@ -58,11 +58,10 @@ def _pictures(runs: Runs, run: int) -> dict[str, Any]:
         end = learner.tau_end / n**2
         tau = learner.tau_start * (end / learner.tau_start) ** (steps / learner.steps)
         return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau.tolist()}
-    on_circle = isinstance(learner, Heads) and isinstance(learner.positions, str)
-    if "directions" in trace and on_circle and learner.positions == "circle":
+    if "directions" in trace and isinstance(learner, Heads) and learner.positions == "circle":
         pairs = np.asarray(trace["directions"][run])
-        tau = [temperature(learner.tau, n)] * len(steps)
-        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": tau}
+        fixed = [temperature(learner.tau, n)] * len(steps)
+        return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": fixed}
     if "scores" in trace:
         scores = np.asarray(trace["scores"][run], dtype=float)
         seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level")).sum(axis=0)
@@ -73,7 +72,7 @@ def _pictures(runs: Runs, run: int) -> dict[str, Any]:
     return {}
 
 
-def write_run(runs: Runs, path: str | Path, run: int = 0) -> Path:
+def write_run(runs: Runs[Any], path: str | Path, run: int = 0) -> Path:
     """Write one run as JSON that `paritylab live --from` and the page itself open."""
     return write_atomically(Path(path), json.dumps(run_facts(runs, run), allow_nan=False) + "\n")
 

@@ -60,14 +60,14 @@ def risk(case: Case) -> RouteRisk:
     split, mix, expansion = _best(case)
     weighted = expansion.about_zero() * _factors(case)[:, None]
     layout = layout_of(split.light, split.subset, expansion.frequencies[-1])
-    compiled = _gradient if case.slopes else _value
-    mean, waves, slopes = compiled(
+    mean, waves, slopes = _summed(
         split.light,
         case.problem.probabilities,
         weighted[0],
         expansion.frequencies,
         layout,
         fair=case.problem.is_uniform,
+        slopes=case.slopes,
     )
     waves, value = np.asarray(waves), float(mean)
     half = np.sum((weighted[0] * waves).real[:, : waves.shape[1] // 2])
@@ -267,8 +267,8 @@ def smooth_mean(
     return jnp.sum((coefficients * waves).real), waves
 
 
-@partial(jax.jit, static_argnames="fair")
-def _value(
+@partial(jax.jit, static_argnames=("fair", "slopes"))
+def _summed(
     weights: Array,
     probabilities: Array,
     coefficients: Array,
@@ -276,22 +276,12 @@ def _value(
     layout: Layout,
     *,
     fair: bool,
-) -> tuple[Array, Array, None]:
-    arguments = (weights, probabilities, coefficients, frequencies, layout)
-    return *smooth_mean(*arguments, fair=fair), None
-
-
-@partial(jax.jit, static_argnames="fair")
-def _gradient(
-    weights: Array,
-    probabilities: Array,
-    coefficients: Array,
-    frequencies: Array,
-    layout: Layout,
-    *,
-    fair: bool,
-) -> tuple[Array, Array, Array]:
-    arguments = (weights, probabilities, coefficients, frequencies, layout)
+    slopes: bool,
+) -> tuple[Array, Array, Array | None]:
+    """`smooth_mean` and, if slopes are asked for, its gradient in the weights."""
     function = partial(smooth_mean, fair=fair)
-    (mean, waves), slopes = jax.value_and_grad(function, has_aux=True)(*arguments)
-    return mean, waves, slopes
+    arguments = (weights, probabilities, coefficients, frequencies, layout)
+    if not slopes:
+        return *function(*arguments), None
+    (mean, waves), gradient = jax.value_and_grad(function, has_aux=True)(*arguments)
+    return mean, waves, gradient

@@ -30,9 +30,8 @@ def risk(case: Case) -> RouteRisk:
     problem, pieces = case.problem, case.statistic.pieces
     assert pieces is not None
     plan, tail = kinked_plan(case.weights, problem, pieces, case.tolerance)
-    compiled = kinked_gradient if case.slopes else kinked_value
     arguments = (case.weights, case.target, pieces, plan)
-    mean, kink, slopes = compiled(*arguments, fair=problem.is_uniform)
+    mean, kink, slopes = kinked_sum(*arguments, fair=problem.is_uniform, slopes=case.slopes)
     terms = len(plan.frequencies)
     rounding = 16 * (terms + problem.n**0.5) * EPS * scale_of(pieces, problem.k)
     truncation = float(tail.beyond(terms, float(kink)))
@@ -56,20 +55,21 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     return LoopRisk(function, LOOP_ERROR * scale_of(pieces, statistic.k))
 
 
-@partial(jax.jit, static_argnames="fair")
-def kinked_value(
-    weights: Array, target: Target | Labelled, pieces: Pieces, plan: Plan, *, fair: bool
-) -> tuple[Array, Array, None]:
-    """Mean and total kink of `kinked_mean`."""
-    mean, kink = kinked_mean(weights, target, pieces, plan, fair=fair)
-    return mean, kink, None
-
-
-@partial(jax.jit, static_argnames="fair")
-def kinked_gradient(
-    weights: Array, target: Target | Labelled, pieces: Pieces, plan: Plan, *, fair: bool
-) -> tuple[Array, Array, Array]:
-    """Mean, total kink and slopes of `kinked_mean`."""
+@partial(jax.jit, static_argnames=("fair", "slopes"))
+def kinked_sum(
+    weights: Array,
+    target: Target | Labelled,
+    pieces: Pieces,
+    plan: Plan,
+    *,
+    fair: bool,
+    slopes: bool,
+) -> tuple[Array, Array, Array | None]:
+    """Mean and total kink of `kinked_mean` and, if slopes are asked for, the mean's gradient in the
+    weights."""
     function = partial(kinked_mean, fair=fair)
-    (mean, kink), slopes = jax.value_and_grad(function, has_aux=True)(weights, target, pieces, plan)
-    return mean, kink, slopes
+    if not slopes:
+        return *function(weights, target, pieces, plan), None
+    found = jax.value_and_grad(function, has_aux=True)(weights, target, pieces, plan)
+    (mean, kink), gradient = found
+    return mean, kink, gradient

@@ -1,9 +1,9 @@
 import numpy as np
 
-from paritylab import Circle, HeadAttention, Parity, Zigzag, model_gradient
+from paritylab.claims.hg1.gradient_flow import ExactRisks
 
-problem = Parity(20, (3, 13))  # two opposite positions
-zero = HeadAttention(np.zeros((2, 2)), Circle(20), 2, Zigzag(2), tau=1 / 20)
-risk, gradient, _ = model_gradient(zero, problem)
-print(risk.value, np.linalg.norm(gradient))
-assert risk.value > 2 and np.linalg.norm(gradient) < 1e-12
+heads = np.zeros((1, 2, 2))
+for b in (0.0, 0.1):
+    local = ExactRisks(10, np.array([[1, 6]]), tau=0.1, b=b)(heads)  # B: two opposite positions
+    print("b", b, "risk", local.risk[0], "squared gradient", local.squared_slope()[0])
+    assert local.risk[0] > 1.5 and local.squared_slope()[0] < 1e-24

@@ -1,6 +1,8 @@
 from paritylab.claims.hg1.fixed_heads import solving_heads
 
-small, large = solving_heads(4, 2), solving_heads(8, 2)  # all bits, two heads on the circle
-for each in (small, large):
-    print(each.n, "risk", each.risk, "m²‖α‖‖β‖/n", each.m**2 * each.norms_low / each.n)
-assert large.risk < 1e-12 and large.norms_low / large.n > 10 * small.norms_low / small.n
+for n in (4, 6, 8):  # two heads on the circle, B all bits
+    own = solving_heads(n, 2)  # the paper's tokens
+    large = solving_heads(n, 2, scale=own.norms_high * n)  # tokens scale·x, so ‖α‖‖β‖ = 1/n
+    for net in (own, large):
+        print(n, "risk", net.risk, "m²‖α‖‖β‖/n", net.m**2 * net.norms_high / n)
+    assert large.risk < 1e-12 and large.norms_high < 1.01 / n
