@@ -19,7 +19,7 @@ from paritylab.claims import (
 )
 from paritylab.claims.lab.gaussian_clusters import MixtureRun, mixture_step
 from paritylab.learning.xor.parts import default_gain, usual_width
-from paritylab.statistics import Mean, Rate
+from paritylab.statistics import Mean, Rate, share_text
 from paritylab.theory.hg2 import best_mixture_accuracy, mixture_accuracy
 
 #: Accuracy that the weights after the step may cost.
@@ -108,7 +108,7 @@ def _gaussian_xor(m: Mixtures) -> Judged:
     listed = "; ".join(
         f"{each}: found in {each.found}, right {100 * each.accuracy.value:.1f} % "
         f"({100 * each.by_readout:.1f} points lost to the readout, {100 * each.by_step:.1f} to the "
-        f"step, of the {100 * each.best:.1f} % of the best rule)"
+        f"step, of the {share_text(each.best, 1)} of the best rule)"
         for each in m.spreads
     )
     text = f"At n = {m.n} with {m.rows:,} rows: {listed}."
