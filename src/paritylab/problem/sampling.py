@@ -38,6 +38,16 @@ def as_key(key: Key) -> Array:
     return jax.random.key(int(key))
 
 
+def seed_of(seed: int, draw: int, many: int = 1000) -> int:
+    """A seed for draw number `draw` of at most `many` under a seed; different seeds share none
+    below 2³²/many, and larger ones are wrapped.
+
+    >>> seed_of(2, 7), seed_of(2**31, 7) < 2**32
+    (2007, True)
+    """
+    return (many * seed + draw) % MOST_SEEDS
+
+
 def fold_keys(key: Array, numbers: np.ndarray) -> Array:
     """fold_in(key, number) for every number (N,), as an array of N keys; one compiled call."""
     padded = np.resize(numbers, bucket(len(numbers)))

@@ -29,6 +29,7 @@ from paritylab.learning.hardness.networks import random_features, worst_shares
 from paritylab.models import HeadAttention, Zigzag, tied_network
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity
+from paritylab.problem.sampling import seed_of
 from paritylab.risk import population_risk
 from paritylab.statistics import Rate
 from paritylab.theory import hg1
@@ -89,7 +90,7 @@ def remark9(
     with float64():
         for draw in trial.track(range(draws)):
             heads = HeadAttention.random(
-                1000 * trial.seed + draw, problem, readout=Zigzag(k, 1e-2), tau=0.3
+                seed_of(trial.seed, draw), problem, readout=Zigzag(k, 1e-2), tau=0.3
             )
             net = tied_network(heads)
             gap = jax.vmap(heads)(bits) - jax.vmap(net)(bits)

@@ -24,6 +24,7 @@ from paritylab.claims import (
 from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import PowerLaw, Rate, power_law
 from paritylab.theory.hg2 import median_worst_error
 
@@ -37,7 +38,7 @@ COUNTEREXAMPLE = "In our reconstruction: counterexample found."
 def _draws(n: int, gains: Any, draws: int, seed: int, **options: Any) -> StreamedStep:
     """Several draws of positions, their pairs side by side."""
     done = [
-        streamed_step(n, usual_width(n), gains, seed=1000 * seed + draw, **options)
+        streamed_step(n, usual_width(n), gains, seed=seed_of(seed, draw), **options)
         for draw in range(draws)
     ]
     pairs_found = np.concatenate([step.pairs for step in done])

@@ -27,7 +27,7 @@ from paritylab.claims import (
 from paritylab.learning.chain.chain_accuracy import prefix_means
 from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
 from paritylab.problem import random_tree
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.sampling import as_key, fold_keys, seed_of
 from paritylab.problem.walsh import largest_means
 from paritylab.statistics import Rate
 from paritylab.theory.ks import lemma9_kappa, lemma10_bounds
@@ -157,7 +157,7 @@ def lemma9(
 ) -> Concentration:
     failures, above = [0.5, 0.2, 0.1], []
     for n, k, samples in trial.track(cells):
-        tree, seeds = random_tree(trial.seed, n, k), [1000 * trial.seed + d for d in range(draws)]
+        tree, seeds = random_tree(trial.seed, n, k), [seed_of(trial.seed, d) for d in range(draws)]
         kappas = factor * np.array([lemma9_kappa(n, samples, p) for p in failures])
         printed = largest_means(tree, samples, seeds, below=n + k - 2)
         whole = largest_means(tree, samples, seeds)

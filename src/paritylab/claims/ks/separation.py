@@ -20,6 +20,7 @@ from paritylab.claims.ks.queries import name_by_reading_rows
 from paritylab.learning import HidingOracle, Sample, learn
 from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.problem import random_trees
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate
 
 #: Runs speak with one voice if the interval of their rate is above MOST or below 1 - MOST.
@@ -86,7 +87,9 @@ def separation(
         _arms(n, k, rows, queries, runs, error / n**2, trial.seed)
         for n, k, rows in trial.track(cells)
     ]
-    named = [name_by_reading_rows(*EXACT, seed=100 * trial.seed + run) for run in range(reads)]
+    named = [
+        name_by_reading_rows(*EXACT, seed=seed_of(trial.seed, run, 100)) for run in range(reads)
+    ]
     return Separation(made, Rate.of(named))
 
 
@@ -94,7 +97,7 @@ def _arms(n: int, k: int, samples: int, queries: int, runs: int, error: float, s
     trees = random_trees(n, k, runs, key=seed)
     found = learn(HidingOracle(error, eta=10.0, steps=queries), Sample(trees, samples), key=seed)
     chain = [
-        step_under_error(tree, samples // 8, error, 1000 * seed + at)
+        step_under_error(tree, samples // 8, error, seed_of(seed, at))
         for at, tree in enumerate(trees)
     ]
     return Arms(

@@ -27,6 +27,7 @@ from paritylab.claims.lab.juntas import pooled
 from paritylab.learning import Annealed, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
 from paritylab.problem import Parity, random_parities
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate
 
 Cells = Sequence[tuple[int, int]]
@@ -321,7 +322,7 @@ def one_step_k(
     *,
     step: Callable[..., Any] = one_step,
 ) -> Widths:
-    seeds = [1000 * trial.seed + draw for draw in range(draws)]
+    seeds = [seed_of(trial.seed, draw) for draw in range(draws)]
     found = Widths({}, {})
     for n, k in trial.track(rank):
         width = int(np.ceil(12 * k * np.log(n)))

@@ -20,6 +20,7 @@ from paritylab.claims import (
 )
 from paritylab.learning import Annealed, Heads, OneStep, Population, learn
 from paritylab.problem import Junta
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate
 
 #: Functions whose values at 0, 1, … ones have a name of their own.
@@ -96,7 +97,7 @@ def juntas(
     rows, fits = [], {}
     for number, values in enumerate(trial.track(functions)):
         targets = [_drawn(generator, n, values) for _ in range(runs)]
-        first, name, key = targets[0], NAMES[values], 100 * trial.seed + number
+        first, name, key = targets[0], NAMES[values], seed_of(trial.seed, number, 100)
         found = learn(learner or Annealed(steps=steps), Population(targets), key=key).rate()
         top = abs(first.fourier().get(first.subset, 0.0))
         rows.append(Symmetric(name, first.degree, first.leap, top, found))

@@ -22,6 +22,7 @@ from paritylab.claims.hg2.one_step import RECONSTRUCTION
 from paritylab.claims.lab.single_precision import steps_in_precision
 from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate
 
 #: Gains beside 2 ln n + 6, which comes first.
@@ -98,7 +99,7 @@ def float32_claim(
             found.append(
                 [
                     steps_in_precision(
-                        kind, n=n, width=usual_width(n), gains=few, seed=1000 * trial.seed + draw
+                        kind, n=n, width=usual_width(n), gains=few, seed=seed_of(trial.seed, draw)
                     )
                     for draw in range(draws)
                 ]

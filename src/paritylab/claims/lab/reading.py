@@ -23,6 +23,7 @@ from paritylab.claims import (
 from paritylab.claims.lab.read_from_attention import favourites, read_attention, rows_to_single_out
 from paritylab.learning import Heads, Population, learn
 from paritylab.problem import random_parities, sample
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Mean, Rate
 
 #: Labelled rows drawn per run, and how many of them "a handful" is.
@@ -88,7 +89,7 @@ def recover_b(
     right, kept, rows = [], [], []
     for run, problem in enumerate(trial.track(data.targets)):
         model: Any = done.model(run)
-        batch = sample(problem, key=10_000 * (trial.seed + 1) + run, size=ROWS)
+        batch = sample(problem, key=seed_of(trial.seed + 1, run, 10_000), size=ROWS)
         liked = favourites(model, pool)
         right.append(read_attention(model)[0] == problem.subset)
         kept.append(set(problem.subset) <= set(liked))

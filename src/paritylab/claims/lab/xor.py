@@ -23,6 +23,7 @@ from paritylab.claims import (
 from paritylab.claims.lab.juntas import pooled
 from paritylab.claims.lab.one_step_functions import StepOn, step_on
 from paritylab.learning.xor.stream import streamed_step
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate
 from paritylab.theory.hg2 import pair_signal
 
@@ -79,7 +80,7 @@ def balanced(
     *,
     step: Callable[..., Any] = streamed_step,
 ) -> Balance:
-    cells, imbalance, seeds = [], 0.0, [1000 * trial.seed + draw for draw in range(draws)]
+    cells, imbalance, seeds = [], 0.0, [seed_of(trial.seed, draw) for draw in range(draws)]
     for n in trial.track(sizes):
         width, errors = int(np.ceil(20 * np.log(n))), {}
         for even in (True, False):

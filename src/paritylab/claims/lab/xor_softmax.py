@@ -28,6 +28,7 @@ from paritylab.claims.lab.softmax_substitutes import (
 from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.stream import streamed_step
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import PowerLaw, Rate, power_law
 
 #: A share is clear if its interval is at most this wide.
@@ -157,7 +158,7 @@ def temperature_band(
     *,
     step: Callable[..., Any] = streamed_step,
 ) -> Band:
-    gains, seeds = np.geomspace(4, 4000, 40), [1000 * trial.seed + d for d in range(draws)]
+    gains, seeds = np.geomspace(4, 4000, 40), [seed_of(trial.seed, d) for d in range(draws)]
     cells = []
     for n in trial.track(sizes):
         shares = [
