@@ -147,7 +147,6 @@ def _neighbours(place: Place, runs: int, seed: int, together: bool) -> Cell:
     two = np.take_along_axis(aside, np.abs(aside).argsort(axis=1)[:, :2], axis=1)
     opposite = two.prod(axis=1) < 0
     gap, shift = np.abs(two[:, 0] - two[:, 1]) / 2, np.abs(two.mean(axis=1))
-    medians = [float(np.median(each)) if each.size else np.nan for each in (gap, shift)]
     return Cell(
         n,
         subset,
