@@ -1,0 +1,16 @@
+"""Proofs by computer: certificates, and a checker that shares no line with the engine it checks.
+
+`verify(id)` proves one statement, `verified(id)` says whether it can be proved, `statements()`
+lists them. python-flint is needed: pip install 'paritylab[proofs]'.
+"""
+
+from paritylab.proofs.checker import (
+    Result,
+    load_certificate,
+    missing_extra,
+    statements,
+    verified,
+    verify,
+)
+
+__all__ = ["Result", "load_certificate", "missing_extra", "statements", "verified", "verify"]
