@@ -28,11 +28,11 @@ def ceil(ball: Ball) -> int:
 
 
 class Table(NamedTuple):
-    """Of φ on a grid: values rounded down and up, slopes, and κ either way (φ'' ≥ -κ, φ'' ≤ κ)."""
+    """φ(z) ≥ value + slope·(z - ẑ) - bend·(z - ẑ)²/2 about each grid point ẑ, or ≤ with a plus."""
 
-    values: tuple[list[int], list[int]]
+    value: list[int]
     slope: list[int]
-    bends: tuple[list[int], list[int]]
+    bend: list[int]
 
 
 class Losses:
@@ -40,47 +40,55 @@ class Losses:
 
     def __init__(self, k: int, b: Any) -> None:
         self.k, self.b, self.size = k, b, k * GRID + 16
-        self.within = cache(self._within)
-        self._cells = cache(self._bends_of_cells)
+        self.within, self._points, self._cells = map(cache, (self._within, self._at, self._over))
 
-    @cached_property
-    def points(self) -> dict[int, list[tuple[int, int, int]]]:
-        """For each label and grid point: floor and ceiling of φ, and φ' to two units."""
-        found: dict[int, list[tuple[int, int, int]]] = {}
-        for y in (1, -1):
-            rows = []
-            for i in range(self.size):
-                loss = squared_hinge(arb(fmpq(i, GRID)), y, self.k, self.b)
-                slope = floor(loss.slope)
-                if not abs(loss.slope * UNIT - slope) < 2:
-                    raise ArithmeticError("the precision does not reach one unit")
-                # A deviation is below 1, so the slope's rounding moves a value by two units.
-                rows.append((floor(loss.value) - 2, ceil(loss.value) + 2, slope))
-            found[y] = rows
-        return found
+    def _at(self, y: int) -> list[tuple[int, int, int]]:
+        """For each grid point: floor and ceiling of φ, and φ'."""
+        rows = []
+        for i in range(self.size):
+            loss = squared_hinge(arb(fmpq(i, GRID)), y, self.k, self.b)
+            slope = floor(loss.slope)
+            if not abs(loss.slope * UNIT - slope) < 2:
+                raise ArithmeticError("the precision does not reach two units")
+            # A deviation is at most 1, so the slope's rounding moves a value by two units.
+            rows.append((floor(loss.value) - 2, ceil(loss.value) + 2, slope))
+        return rows
 
-    def _bends_of_cells(self, y: int) -> tuple[list[int], list[int]]:
-        """For each cell of the grid the least κ ≥ 0 in whole numbers, below and above."""
+    def _over(self, y: int, sign: int) -> tuple[list[int], list[int]]:
+        """For each cell of the grid, the least of sign·φ and a whole number below sign·φ''."""
         cells = [hull(fmpq(i, GRID), fmpq(i + 1, GRID)) for i in range(self.size)]
-        bends = [squared_hinge(z, y, self.k, self.b).curvature for z in cells]
-        return tuple([max(0, ceil(s * c) // UNIT + 1) for c in bends] for s in (-1, 1))  # type: ignore[return-value]
+        losses = [squared_hinge(z, y, self.k, self.b) for z in cells]
+        return [floor(sign * v.value) for v in losses], [
+            min(0, floor(sign * v.curvature) // UNIT) for v in losses
+        ]
 
-    def _within(self, y: int, reach: int) -> Table:
-        """The table for deviations of at most `reach` cells either way."""
-        low, high, slope = (list(column) for column in zip(*self.points[y], strict=True))
-        below, above = (_windowed(cells, reach) for cells in self._cells(y))
-        return Table((low, high), slope, (below, above))
+    def _within(self, y: int, reach: int, upper: int) -> Table:
+        """The table for deviations of at most `reach` cells either way.
+
+        By Taylor's formula, or, where that is worse, by the extreme of φ over the window.
+        """
+        sign = -1 if upper else 1
+        flat, curved = (_least_near(cells, reach) for cells in self._cells(y, sign))
+        rows = []
+        for (low, high, slope), least, bend in zip(self._points(y), flat, curved, strict=True):
+            value = high if upper else low
+            lost = -bend * reach * reach * UNIT // (2 * GRID * GRID)
+            if sign * value - lost < least:
+                rows.append((sign * least, 0, 0))
+            else:
+                rows.append((value, slope, -bend))
+        return Table(*(list(column) for column in zip(*rows, strict=True)))
 
 
-def _windowed(cells: list[int], reach: int) -> list[int]:
-    """The largest of cells i - reach … i + reach - 1, those that are that close to grid point i."""
+def _least_near(cells: list[int], reach: int) -> list[int]:
+    """The least of cells i - reach … i + reach - 1, those that are that close to grid point i."""
     best, width, last = cells, 1, len(cells) - 1
     while width <= reach:
-        best = [max(best[i], best[min(i + width, last)]) for i in range(len(cells))]
+        best = [min(best[i], best[min(i + width, last)]) for i in range(len(cells))]
         width *= 2
     starts = (max(0, i - reach) for i in range(len(cells)))
     ends = (max(0, min(len(cells), i + reach) - width) for i in range(len(cells)))
-    return [max(best[a], best[b]) for a, b in zip(starts, ends, strict=True)]
+    return [min(best[a], best[b]) for a, b in zip(starts, ends, strict=True)]
 
 
 class Cell(NamedTuple):
@@ -101,12 +109,13 @@ class Cell(NamedTuple):
 class Attention(NamedTuple):
     """Of a box, in units: at its middle, how far each coordinate moves it (middle and radius of the
     derivative times half the width), mass that may move anywhere, and how far the sum over an input
-    may be from what the middles of the derivatives say."""
+    may be from what the middles of the derivatives say, and the width in each coordinate."""
 
     middle: list[int]
     moves: list[tuple[list[int], list[int]]]
     loose: int
     stray: int
+    widths: list[int]
 
 
 class Pairs:
@@ -142,30 +151,35 @@ class Pairs:
                 moves.append(_in_units([factor * d for d in self._derivative(wide, t, angular)]))
         # Derivatives add up to 0; their middles need not.
         stray = sum(sum(rads) // 2 + abs(sum(mids)) for mids, rads in moves)
-        return Attention([floor(g) for g in middle], moves, 0, stray + 2 * self.n)
+        apart = [ceil(abs(w - g).upper()) for w, g in zip(wide, middle, strict=True)]
+        widths = [sum(map(abs, mids)) + sum(rads) for mids, rads in moves]
+        if 2 * stray > sum(apart):
+            # The box is wide: how far each weight is from the middle says more.
+            moves, stray = [([0] * self.n, apart)], sum(apart) // 2
+        return Attention([floor(g) for g in middle], moves, 0, stray + 2 * self.n, widths)
+
+    def _differences(self, t: Ball, angular: bool) -> Any:
+        """Score i - score j at norm 1/2, or its derivative in the angle: one sine of the angle and
+        one of the distance, so that wide balls stay narrow."""
+        n = self.n
+        angles = [t - fmpq(m, n) for m in range(2 * n - 1)]
+        turns = [angle.cos_pi() if angular else angle.sin_pi() for angle in angles]
+        steps = [arb.sin_pi_fmpq(fmpq(m, n)) for m in range(n)]
+        return lambda i, j: turns[i + j] * (steps[i - j] if i >= j else -steps[j - i])
 
     def _softmax(self, r: Ball, t: Ball) -> list[Ball]:
-        n, scale = self.n, 2 * r / self.tau
-        sines = [(t - fmpq(m, n)).sin_pi() for m in range(2 * n - 1)]
-        steps = [arb.sin_pi_fmpq(fmpq(m, n)) for m in range(n)]
-
-        def above(i: int, j: int) -> Ball:
-            """Score i - score j, by one sine each of the angle and of the distance."""
-            step = steps[i - j] if i >= j else -steps[j - i]
-            return scale * sines[i + j] * step
-
+        n, scale, above = self.n, 2 * r / self.tau, self._differences(t, False)
         # Each sum has exp(0) = 1 among its terms; a wide ball would forget that it is positive.
-        sums = [total(above(i, j).exp() for i in range(n)) for j in range(n)]
+        sums = [total((scale * above(i, j)).exp() for i in range(n)) for j in range(n)]
         return [hull(1 / s.upper(), 1 / s.lower().max(arb(1))) for s in sums]
 
     def _derivative(self, attention: list[Ball], t: Ball, angular: bool) -> list[Ball]:
-        """γ_j Σ_i γ_i (c_j - c_i), c the score's derivative: cos(t - t_j), or -sin for the angle."""
-        turn = fmpq(1, 2) if angular else 0
-        scores = [(t + turn - fmpq(2 * j, self.n)).cos_pi() for j in range(self.n)]
-        return [
-            g * total(h * (s - u) for h, u in zip(attention, scores, strict=True))
-            for g, s in zip(attention, scores, strict=True)
-        ]
+        """γ_j(c_j - Σ_i γ_i c_i), c the score's derivative at norm 1, all c less that of the peak."""
+        peak = max(range(self.n), key=lambda j: attention[j].mid())
+        above = self._differences(t, angular)
+        scores = [2 * above(j, peak) for j in range(self.n)]
+        mean = total(g * s for g, s in zip(attention, scores, strict=True))
+        return [g * (s - mean) for g, s in zip(attention, scores, strict=True)]
 
     def _far_attention(self, cell: Cell) -> Attention:
         middle, loose = [0] * self.n, ceil(self.loose)
@@ -175,7 +189,8 @@ class Pairs:
         step = [0] * self.n
         step[here], step[beside] = ceil(arb(half)), -ceil(arb(half))
         moves = [(step, [2 if s else 0 for s in step])] if half else []
-        return Attention(middle, moves, loose, loose + 4 * self.n)
+        widths = [2 * max(step)] if half else []
+        return Attention(middle, moves, loose, loose + 4 * self.n, widths)
 
     def low(self, first: Cell, second: Cell) -> int | None:
         """A lower bound of the risk times 2^n, in units; None if the boxes are too wide."""
@@ -196,7 +211,7 @@ class Pairs:
         stray = one.stray + two.stray + rounding
         reach = stray + sum(sum(map(abs, mids)) for mids, _ in moves) // 2 + len(moves)
         cells = _step(reach // cell + 1)
-        if cells > GRID // 4:
+        if cells > GRID:
             return None
         value = bent = 0
         rows = []
@@ -204,10 +219,9 @@ class Pairs:
         drift = [self._sums(mids) for mids, _ in moves]
         p, q = self.subset
         for y, bits in ((1, ()), (-1, (p,)), (-1, (q,)), (1, (p, q))):
-            table = self.losses.within(y, cells)
+            values, slope, bends = self.losses.within(y, cells, upper)
             shift = sum(weights[j] for j in bits)
             at = [s + shift for s in sums] if shift else sums
-            values, bends, slope = table.values[upper], table.bends[upper], table.slope
             value += sum([values[i] for i in at])
             rows.append([slope[i] for i in at])
             deviation = [stray] * len(at)
@@ -264,11 +278,7 @@ class Pairs:
             for name, low, high in (("r", cell.r0, cell.r1), ("t", cell.t0, cell.t1))
             if low is not None and low != high
         ]
-        moves = self.attention(cell).moves
-        return [
-            (name, sum(map(abs, mids)) + sum(rads))
-            for name, (mids, rads) in zip(names, moves, strict=True)
-        ]
+        return list(zip(names, self.attention(cell).widths, strict=True))
 
 
 def _in_units(balls: list[Ball]) -> tuple[list[int], list[int]]:
