@@ -6,6 +6,7 @@ lists them. python-flint is needed: pip install 'paritylab[proofs]'.
 
 from paritylab.proofs.checker import (
     Result,
+    expected_seconds,
     load_certificate,
     missing_extra,
     statements,
@@ -13,4 +14,12 @@ from paritylab.proofs.checker import (
     verify,
 )
 
-__all__ = ["Result", "load_certificate", "missing_extra", "statements", "verified", "verify"]
+__all__ = [
+    "Result",
+    "expected_seconds",
+    "load_certificate",
+    "missing_extra",
+    "statements",
+    "verified",
+    "verify",
+]

@@ -66,6 +66,11 @@ def statement(id: str) -> ModuleType:
     return importlib.import_module(f"paritylab.proofs.statements.{id.replace('-', '_')}")
 
 
+def expected_seconds(id: str) -> float:
+    """About how long a proof takes; 1 unless the statement says more."""
+    return float(getattr(statement(id), "SECONDS", 1))
+
+
 def load_certificate(path: str | Path) -> dict[str, Any]:
     """The certificate in a file, its numbers as integers and fractions.
 

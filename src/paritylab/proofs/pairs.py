@@ -211,7 +211,7 @@ class Pairs:
         stray = one.stray + two.stray + rounding
         reach = stray + sum(sum(map(abs, mids)) for mids, _ in moves) // 2 + len(moves)
         cells = _step(reach // cell + 1)
-        if cells > GRID:
+        if cells > GRID // 2:
             return None
         value = bent = 0
         rows = []

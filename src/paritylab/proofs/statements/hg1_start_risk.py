@@ -15,6 +15,7 @@ TITLE = "The mean risk at the start is above 2"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: arcs: into how many the circle is cut.
 WITNESS = ("arcs",)
+SECONDS = 10
 
 
 def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
