@@ -62,15 +62,17 @@ def run_proofs(
             results.append(result)
             progress.finish(_cells(result), budgets[id])
             word = "verified" if result.verified else f"not shown: {result.failure}"
-            console.say_plainly(f"[{len(results)}/{len(chosen)}] {id}: {word} ({result.seconds:.1f} s)")
+            console.say_plainly(
+                f"[{len(results)}/{len(chosen)}] {id}: {word} ({result.seconds:.1f} s)"
+            )
     _show(results, json_file)
     return 0 if all(result.verified for result in results) else NOT_SHOWN
 
 
 def _chosen(ids: list[str]) -> list[str]:
-    from paritylab.proofs import statements
+    from paritylab.proofs import provable
 
-    known = statements()
+    known = provable()
     for id in ids:
         if id not in known:
             near = difflib.get_close_matches(id, known, 1)

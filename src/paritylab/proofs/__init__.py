@@ -1,6 +1,6 @@
 """Proofs by computer: certificates, and a checker that shares no line with the engine it checks.
 
-`verify(id)` proves one statement, `verified(id)` says whether it can be proved, `statements()`
+`verify(id)` proves one statement, `verified(id)` says whether it can be proved, `provable()`
 lists them. python-flint is needed: pip install 'paritylab[proofs]'.
 """
 
@@ -9,7 +9,7 @@ from paritylab.proofs.checker import (
     expected_seconds,
     load_certificate,
     missing_extra,
-    statements,
+    provable,
     verified,
     verify,
 )
@@ -19,7 +19,7 @@ __all__ = [
     "expected_seconds",
     "load_certificate",
     "missing_extra",
-    "statements",
+    "provable",
     "verified",
     "verify",
 ]

@@ -51,7 +51,7 @@ def missing_extra() -> str:
     return "proofs need python-flint, which is not installed: pip install 'paritylab[proofs]'"
 
 
-def statements() -> list[str]:
+def provable() -> list[str]:
     """The ids of all statements, in order."""
     files = (path.stem for path in STATEMENTS.glob("*.py") if path.stem != "__init__")
     return sorted(stem.replace("_", "-") for stem in files)
@@ -59,8 +59,8 @@ def statements() -> list[str]:
 
 def statement(id: str) -> ModuleType:
     """The module that states and proves it."""
-    if id not in statements():
-        raise ValueError(f"no statement {id!r}; there are: {', '.join(statements())}")
+    if id not in provable():
+        raise ValueError(f"no statement {id!r}; there are: {', '.join(provable())}")
     if missing := missing_extra():
         raise ValueError(missing)
     return importlib.import_module(f"paritylab.proofs.statements.{id.replace('-', '_')}")
@@ -100,7 +100,9 @@ def _checked(content: Any) -> dict[str, Any]:
     module = statement(str(content["claim"]))
     setting, witness = (_exact(content[part]) for part in ("setting", "witness"))
     if setting != _exact(module.SETTING):
-        raise ValueError(f"the statement is about {module.SETTING}, the certificate about {setting}")
+        raise ValueError(
+            f"the statement is about {module.SETTING}, the certificate about {setting}"
+        )
     names = sorted(module.WITNESS)
     if not isinstance(witness, dict) or sorted(witness) != names:
         raise ValueError(f"the witness of {content['claim']} has {names}")
@@ -138,7 +140,9 @@ def _number(written: str) -> Any:
         return fraction.numerator if fraction.denominator == 1 else fraction
     if _DYADIC.match(written):
         return Fraction(float.fromhex(written))
-    raise ValueError(f'{written!r} is no exact number; expected "p/q" or a float such as "0x1.8p+1"')
+    raise ValueError(
+        f'{written!r} is no exact number; expected "p/q" or a float such as "0x1.8p+1"'
+    )
 
 
 def verify(
@@ -183,7 +187,7 @@ def _as_rationals(value: Any) -> Any:
 
 def verified(id: str) -> bool:
     """Whether the statement can be proved here; found once per certificate and checker."""
-    if missing_extra() or id not in statements():
+    if missing_extra() or id not in provable():
         return False
     key = (id, fingerprint(id))
     if key not in _FOUND:

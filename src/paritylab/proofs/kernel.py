@@ -56,17 +56,20 @@ class Proof:
     ) -> int:
         """`shown` holds on every box, each bisected as often as needed; how many leaves it took.
 
-        halves: parts that together cover a box, or None if it is too small to be cut again.
+        halves: parts that together cover a box, or None if it is too small to be cut again. Turned
+        round, the first box on which it is shown is one on which its opposite is not.
         """
         turned, leaves, pending = self._turned, 0, list(boxes)
         if not pending:
             raise NotShownError(f"{words}: nothing to look at")
         while pending:
             box = pending.pop()
-            if shown(box) != turned:
+            parts = None
+            if not shown(box):
+                parts = halves(box)
+            elif not turned:
                 leaves += 1
                 continue
-            parts = halves(box)
             if parts is None:
                 raise NotShownError(f"{words}: not on {box}")
             pending.extend(parts)
@@ -217,7 +220,10 @@ class Heads:
         for row in self.attention:
             mean = [total(g * p[c] for g, p in zip(row, self.places, strict=True)) for c in (0, 1)]
             rows.append(
-                [(g, [p[0] - mean[0], p[1] - mean[1]]) for g, p in zip(row, self.places, strict=True)]
+                [
+                    (g, [p[0] - mean[0], p[1] - mean[1]])
+                    for g, p in zip(row, self.places, strict=True)
+                ]
             )
         return rows
 

@@ -40,7 +40,8 @@ class Losses:
 
     def __init__(self, k: int, b: Any) -> None:
         self.k, self.b, self.size = k, b, k * GRID + 16
-        self.within, self._points, self._cells = map(cache, (self._within, self._at, self._over))
+        self.within, self._points = cache(self._within), cache(self._at)
+        self._cells = cache(self._over)
 
     def _at(self, y: int) -> list[tuple[int, int, int]]:
         """For each grid point: floor and ceiling of φ, and φ'."""
@@ -174,7 +175,7 @@ class Pairs:
         return [hull(1 / s.upper(), 1 / s.lower().max(arb(1))) for s in sums]
 
     def _derivative(self, attention: list[Ball], t: Ball, angular: bool) -> list[Ball]:
-        """γ_j(c_j - Σ_i γ_i c_i), c the score's derivative at norm 1, all c less that of the peak."""
+        """γ_j(c_j - Σ_i γ_i c_i), c the score's derivative at norm 1 less that of the peak."""
         peak = max(range(self.n), key=lambda j: attention[j].mid())
         above = self._differences(t, angular)
         scores = [2 * above(j, peak) for j in range(self.n)]

@@ -99,6 +99,7 @@ class Frozen:
 
 @claim(
     "hg1-thm11",
+    certificate="hg1-thm11",
     source=HG1("Theorem 11"),
     title="Fixed attention needs large weights or many heads",
     statement="For any fixed attention there is a set B whose risk, for every FFNN-1 head, is at "
@@ -296,6 +297,7 @@ class Growth:
 
 @claim(
     "hg1-remark12",
+    certificate="hg1-remark12",
     source=HG1("Remark 12"),
     title="Fixed attention behaves like chance unless m²‖α‖‖β‖ = O(n)",
     statement="With fixed attention and a trained FFNN-1 the risk is close to chance unless "

@@ -40,6 +40,7 @@ class Misprints:
 
 @claim(
     "hg1-misprints",
+    certificate="hg1-misprints",
     source=HG1("Lemmas 8, 14, 17, 18, 19, proofs"),
     title="Lines in the proofs of Lemmas 8, 14, 17, 18 and 19",
     statement="Nine displayed lines of these proofs as printed: derivatives, closed forms of ŷ, "

@@ -25,4 +25,6 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
     weights = [(s - scores[0]).exp() for s in scores]
     whole = total(weights)
     proof.less("attention of position 1 against c₁τ", 10 * c1 * arb(tau), weights[1] / whole)
-    proof.less("largest c₂ that position n/8 allows", weights[n // 8] / whole / arb(tau), arb(10) ** -100)
+    proof.less(
+        "largest c₂ that position n/8 allows", weights[n // 8] / whole / arb(tau), arb(10) ** -100
+    )

@@ -9,7 +9,9 @@ from flint import arb, arb_series, fmpq
 
 from paritylab.proofs.kernel import Proof, circle, total
 
-TITLE = "The printed ∂γ/∂a₁₃ and σ'' differ from the derivatives; with minus and b/2(z²+b)^{3/2} not"
+TITLE = (
+    "The printed ∂γ/∂a₁₃ and σ'' differ from the derivatives; with minus and b/2(z²+b)^{3/2} not"
+)
 SETTING = {"n": 8, "tau": "1/8"}
 #: head: (a₁₃, a₁₄). position: p. z, b: where σ'' is compared.
 WITNESS = ("head", "position", "z", "b")

@@ -32,9 +32,13 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
     rows = heads.moments()
     bend, slope = readout(heads.attended(x), k, b), heads.slope(x, rows)[at]
     second = heads.bend(x, rows)[at // 2][2 * (at % 2)]
-    jacobian = bend.value * (bend.slope * second + bend.curvature * slope**2) + (bend.slope * slope) ** 2
+    jacobian = (
+        bend.value * (bend.slope * second + bend.curvature * slope**2) + (bend.slope * slope) ** 2
+    )
     proof.less("|ŷ| exceeds the 4k³ of Lemma 16", 4 * k**3, abs(bend.value))
-    proof.less("Lemma 16's constant is below an entry of the Jacobian of ŷ∇ŷ", product, abs(jacobian))
+    proof.less(
+        "Lemma 16's constant is below an entry of the Jacobian of ŷ∇ŷ", product, abs(jacobian)
+    )
     loss = squared_hinge(heads.attended(x), label(x, subset), k, b)
     curved = loss.slope * second + loss.curvature * slope**2
     proof.less("Lemma 7's constant is below an entry of the loss's Hessian", smooth, abs(curved))

@@ -35,7 +35,9 @@ def _readout_lines(proof: Proof, k: int, s: Any) -> None:
     def line(v: Any) -> Any:
         return (-1) ** up * (4 * up * v - 4 * up**2 + 1)
 
-    proof.less("Lemma 17: the closed form of ŷ with v* is off by", fmpq(1, 10), abs(line(s / k) - true))
+    proof.less(
+        "Lemma 17: the closed form of ŷ with v* is off by", fmpq(1, 10), abs(line(s / k) - true)
+    )
     proof.equal("Lemma 17: with k·v* it is right", line(s), true)
     for size in range(1, 7):
         start, end = exact_readout(fmpq(0), size), exact_readout(fmpq(size), size)
@@ -54,7 +56,11 @@ def _gradient_lines(proof: Proof, setting: dict[str, Any], directions: Any, x: l
         gradients.append([loss.slope * s for s in heads.slope(each, rows)])
     means = [total(column) / 2**n for column in zip(*gradients, strict=True)]
     squares = [total(v * v for v in column) / 2**n for column in zip(*gradients, strict=True)]
-    proof.less("Lemma 8: (E ∂ℓ)² is below E[(∂ℓ)²], printed for it", 2 * total(m * m for m in means), total(squares))
+    proof.less(
+        "Lemma 8: (E ∂ℓ)² is below E[(∂ℓ)²], printed for it",
+        2 * total(m * m for m in means),
+        total(squares),
+    )
     ones = heads.attended((1,) * n) / k
     proof.less("Lemma 19: v* at all ones is 1, not k, to", abs(ones - 1), fmpq(1, 10**9))
     tau = arb(setting["tau"])
@@ -66,9 +72,12 @@ def _gradient_lines(proof: Proof, setting: dict[str, Any], directions: Any, x: l
     for row in heads.attention:
         for side in (0, 1):
             mean = total(g * p[side] for g, p in zip(row, heads.places, strict=True))
-            printed += total(
-                g * ((1 - 2 * g) * p[side] + mean)
-                for g, p, bit in zip(row, heads.places, x, strict=True)
-                if bit
-            ) ** 2
+            printed += (
+                total(
+                    g * ((1 - 2 * g) * p[side] + mean)
+                    for g, p, bit in zip(row, heads.places, x, strict=True)
+                    if bit
+                )
+                ** 2
+            )
     proof.less("Lemmas 14, 17, 18: plus for minus, off by", fmpq(1, 100), abs(printed - moved))

@@ -1,4 +1,4 @@
-"""Proposition 21 fails for B = {0, n - 1}, which are neighbours on the circle though not as numbers.
+"""Proposition 21 fails for B = {0, n - 1}: neighbours on the circle though not as numbers.
 
 Two heads a hair nearer to 0 than to n - 1: soft attention is half on each, so z is the sum of both
 bits but for a small mass on the others; hard attention is on 0 alone, so z = 2x_0.

@@ -11,7 +11,9 @@ from flint import fmpq
 from paritylab.proofs.kernel import Proof
 from paritylab.proofs.statements.hg1_thm11 import weight_norms
 
-TITLE = "Risk 0 for every B with m²‖α‖‖β‖/n below 1/1000, at each n tried and by the same rule at all"
+TITLE = (
+    "Risk 0 for every B with m²‖α‖‖β‖/n below 1/1000, at each n tried and by the same rule at all"
+)
 SETTING = {"n": [2, 3, 4, 5, 6], "b": "1/100"}
 #: slope: β before scaling. scales: M of each n.
 WITNESS = ("slope", "scales")

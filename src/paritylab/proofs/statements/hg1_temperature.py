@@ -48,4 +48,6 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
     # At n = 3 the upper end is attained.
     room = fmpq(1, 10**12)
     proof.less(f"γ_max at the lower τ, the least of n = 3 … {n0 - 1}", 1 - arb(delta) - room, least)
-    proof.less(f"γ_max at the upper τ, the largest of n = 3 … {n0 - 1}", most, 1 - arb(delta) + room)
+    proof.less(
+        f"γ_max at the upper τ, the largest of n = 3 … {n0 - 1}", most, 1 - arb(delta) + room
+    )

@@ -9,11 +9,12 @@ ever.
 
 Proof. Every second derivative of the risk is at most M (`_smooth`). So the risk on the segment from
 an iterate to the next, and along the flow, is never above that of the start, R. Let U be the union
-of the closed cells of height above R. The path starts in U. Where it would leave U it is in a cell u of U and in a
-cell v outside U at once. Sectors that are not neighbours meet in the origin only, where all rays
-meet; so u and v are joined by cells that contain the point, each next to the last one, through
-faces that contain it, and one of these faces is between a height above R and one that is not. There
-the risk is above R, a contradiction. So the path stays in U, where the risk is above 1. ∎
+of the closed cells of height above R. The path starts in U. Where it would leave U it is in a cell
+u of U and in a cell v outside U at once. Sectors that are not neighbours meet in the origin only,
+where all rays meet; so u and v are joined by cells that contain the point, each next to the last
+one, through faces that contain it, and one of these faces is between a height above R and one that
+is not. There the risk is above R, a contradiction. So the path stays in U, where the risk is above
+1. ∎
 """
 
 from typing import Any
@@ -102,7 +103,9 @@ def ray(pairs: Pairs, p: int) -> list[Cell]:
     return [Cell(fmpq(0), pairs.far, angle, angle), Cell(None, None, half, half, p, 1)]
 
 
-def _above(proof: Proof, pairs: Pairs, words: str, first: list[Cell], second: list[Cell], level: Any) -> None:
+def _above(
+    proof: Proof, pairs: Pairs, words: str, first: list[Cell], second: list[Cell], level: Any
+) -> None:
     least = _in_units(level, pairs.n)
 
     def shown(box: tuple[Cell, Cell]) -> bool:
@@ -129,7 +132,9 @@ def _faces(proof: Proof, pairs: Pairs, heights: list[list[Any]]) -> None:
             if heights[p][q] == heights[(p + 1) % n][q] or (p, q) in seen:
                 continue
             seen.add(((turn - p - 1) % n, (turn - q) % n))
-            words = f"risk above {level}, head 1 midway between {p} and {p + 1}, head 2 nearest to {q}"
+            words = (
+                f"risk above {level}, head 1 midway between {p} and {p + 1}, head 2 nearest to {q}"
+            )
             _above(proof, pairs, words, ray(pairs, p), sector(pairs, q), level)
             proof.report((p + q / n) / n / 2)
 

@@ -24,17 +24,19 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
     count, size = len(rows), len(rows[0])
     proof.equal("one weight for each target", len(theta), size)
     answers = [sum(t * p for t, p in zip(theta, row, strict=True)) for row in rows]
-    gradients = [
+    gradients: list[list[Any]] = [
         [
-            sum((fmpq(f) - row[h]) * 2 * row[j] for f, row in zip(answers, rows, strict=True)) / count
+            sum((fmpq(f) - row[h]) * 2 * row[j] for f, row in zip(answers, rows, strict=True))
+            / count
             for j in range(size)
         ]
         for h in range(size)
     ]
     means = [sum(column, fmpq(0)) / size for column in zip(*gradients, strict=True)]
-    variance = sum(
-        ((g - m) ** 2 for row in gradients for g, m in zip(row, means, strict=True)), fmpq(0)
-    ) / size
+    variance = (
+        sum(((g - m) ** 2 for row in gradients for g, m in zip(row, means, strict=True)), fmpq(0))
+        / size
+    )
     bound = fmpq(sum(p * p for row in rows for p in row), count * size)
     proof.less("three times the printed bound F²/|H| is below the variance", 3 * bound, variance)
     proof.less("the variance is below 4F²/|H|", variance, 4 * bound)

@@ -12,7 +12,9 @@ from flint import fmpq
 
 from paritylab.proofs.kernel import Proof
 
-TITLE = "With ε₀ ≤ 1 level 3 passes the filter before level 2 is trained; with 1 < ε₀ < 2 it does not"
+TITLE = (
+    "With ε₀ ≤ 1 level 3 passes the filter before level 2 is trained; with 1 < ε₀ < 2 it does not"
+)
 SETTING = {"levels": 5}
 #: small: distance of level 1 from -1. epsilons: one not above 1, one between 1 and 2, one above 2.
 WITNESS = ("small", "epsilons")
@@ -33,13 +35,16 @@ def silenced(levels: int, epsilon: Any, near: Any) -> list[int]:
 def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
     levels, near = setting["levels"], fmpq(witness["small"])
     low, middle, high = (fmpq(e) for e in witness["epsilons"])
+    proof.at_most("there is a level 3", 3, levels)
     proof.at_most("the first ε₀", low, fmpq(1))
     proof.less("the second ε₀, from below", fmpq(1), middle)
     proof.less("the second ε₀, from above", middle, fmpq(2))
     proof.less("the third ε₀", fmpq(2), high)
     proof.less("level 1 is nearer to -1 than every ε₀", near, low)
     first = tuple(silenced(levels, low, near))
-    proof.equal("levels silenced at ε₀ ≤ 1: every second one only", first, tuple(range(2, levels + 1, 2)))
+    proof.equal(
+        "levels silenced at ε₀ ≤ 1: every second one only", first, tuple(range(2, levels + 1, 2))
+    )
     second = tuple(silenced(levels, middle, near))
     proof.equal("levels silenced at 1 < ε₀ < 2: all from 2 on", second, tuple(range(2, levels + 1)))
     third = tuple(silenced(levels, high, near))

@@ -12,8 +12,8 @@ from typing import Any
 
 from paritylab.proofs.kernel import Proof
 
-TITLE = "Trivial ordered quadruples below every m, counted over balanced trees up to 64 leaves"
-SETTING = {"leaves": [4, 8, 16, 32, 64]}
+TITLE = "Trivial ordered quadruples below every m, counted over balanced trees up to 32 leaves"
+SETTING = {"leaves": [4, 8, 16, 32]}
 WITNESS = ()
 
 
@@ -42,6 +42,12 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
             wrong += trivial != 3 * m * m - 2 * m + 24 * chains
             with_one = max(sum(pairs[a ^ b] for b in masks) for a in masks)
             beyond = max(beyond, with_one - (3 * m - 2))
-        proof.equal(f"values of m at which 3M² - 2M + 24·chains is not the count, {leaves} leaves", wrong, 0)
-        proof.equal(f"trivial quadruples of all tokens, {leaves} leaves", trivial, 3 * m * m - 2 * m + 24 * chains)
+        proof.equal(
+            f"values of m at which 3M² - 2M + 24·chains is not the count, {leaves} leaves", wrong, 0
+        )
+        proof.equal(
+            f"trivial quadruples of all tokens, {leaves} leaves",
+            trivial,
+            3 * m * m - 2 * m + 24 * chains,
+        )
         proof.at_most(f"with one token given, beyond 3M - 2, {leaves} leaves", beyond, 30)

@@ -15,7 +15,9 @@ from flint import fmpq
 from paritylab.proofs.kernel import Proof, inputs, label
 from paritylab.proofs.statements.hg1_misprints import exact_readout
 
-TITLE = "Fewer than k limiting heads touch fewer than k bits of B; k heads, or one on neighbours, solve"
+TITLE = (
+    "Fewer than k limiting heads touch fewer than k bits of B; k heads, or one on neighbours, solve"
+)
 SETTING = {"largest n": 10, "k": [2, 3, 4]}
 #: share: of the head between two neighbours.
 WITNESS = ("share",)
@@ -36,7 +38,9 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
         worst = max(_loss(sum(x), label(x, range(k)), k) for x in inputs(k))
         proof.equal(f"largest loss of k heads on B, k = {k}", worst, fmpq(0))
     share = fmpq(witness["share"])
-    worst = max(_loss(2 * (share * x[0] + (1 - share) * x[1]), label(x, (0, 1)), 2) for x in inputs(2))
+    worst = max(
+        _loss(2 * (share * x[0] + (1 - share) * x[1]), label(x, (0, 1)), 2) for x in inputs(2)
+    )
     proof.equal("largest loss of one head between two neighbours", worst, fmpq(0))
 
 
