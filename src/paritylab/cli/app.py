@@ -13,7 +13,7 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, console, discover, info, live, sweep, train
+from paritylab.cli import check, console, discover, info, live, prove, sweep, train
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
 #: found, 4 an internal error or a failed claim, 130 interrupted with finished work saved.
@@ -49,6 +49,7 @@ def _options(
 
 
 check.add_to(app)
+prove.add_to(app)
 live.add_to(app)
 sweep.add_to(app)
 train.add_to(app)

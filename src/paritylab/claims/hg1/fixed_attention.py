@@ -131,6 +131,7 @@ class Frozen:
 
 @claim(
     "hg1-thm11",
+    certificate="hg1-thm11",
     source=HG1("Theorem 11"),
     title="Fixed attention needs large weights or many heads",
     statement="For arbitrary positional and token embeddings and any fixed attention of m heads "
@@ -254,6 +255,7 @@ class Growth:
 
 @claim(
     "hg1-remark12",
+    certificate="hg1-remark12",
     source=HG1("Remark 12"),
     title="Fixed attention behaves like chance unless m²‖α‖‖β‖ = O(n)",
     statement="With arbitrary embeddings, fixed attention and a trained FFNN-1 the risk is close "

@@ -64,6 +64,7 @@ class Derivatives:
 
 @claim(
     "hg1-lemma14-sign",
+    certificate="hg1-lemma14-sign",
     source=HG1("Lemma 14, proof"),
     title="Derivatives printed in the proof of Lemma 14",
     statement="∂γ_p/∂a₁₃ = (1/τ)[γ_p(1-γ_p) sin(2πp/n) + Σ_{j≠p} γ_pγ_j sin(2πj/n)] and σ''(z) = "

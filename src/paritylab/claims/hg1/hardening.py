@@ -53,6 +53,7 @@ class Hardening:
 
 @claim(
     "hg1-prop21",
+    certificate="hg1-prop21",
     source=HG1("Proposition 21"),
     title="Without neighbours, soft solutions are hard solutions",
     statement="As tau → 0, if |i-j| > 1 for all i, j in B, then k heads with risk 0 under soft "

@@ -61,6 +61,7 @@ class Peaks:
 
 @claim(
     "hg1-temperature",
+    certificate="hg1-temperature",
     source=HG1("Limitations of Theorem 5, Appendix A"),
     title="A temperature of order 1/n makes softmax nearly hard",
     statement="With tau = c/n for a constant c softmax attention approximates hardmax: a head "
@@ -217,6 +218,7 @@ class Slopes:
 
 @claim(
     "hg1-lemma8-pl",
+    certificate="hg1-lemma8-pl",
     source=HG1("Lemma 8"),
     title="A global Polyak–Łojasiewicz inequality",
     statement="The squared 2-norm of the gradient of the expected risk is lower bounded by the "

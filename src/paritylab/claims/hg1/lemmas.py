@@ -77,6 +77,7 @@ class Motion:
 
 @claim(
     "hg1-lemma18",
+    certificate="hg1-lemma18",
     source=HG1("Lemma 18, inequality (7)"),
     title="Every input with s > 0 moves some head",
     statement="If s > 0, Σ_i [Σ_p x_p(γ_p(1-γ_p) sin(2πp/n) + Σ_{j≠p} γ_pγ_j sin(2πj/n))]² + [the "
@@ -233,6 +234,7 @@ class Pairs:
 
 @claim(
     "hg1-lemma19",
+    certificate="hg1-lemma19",
     source=HG1("Lemma 19"),
     title="An input with s = 0 and its complement have gradient in proportion to their loss",
     statement="If s = 0, the squared gradients of the input and of its complement sum to at least "

@@ -49,6 +49,7 @@ class Misprints:
 
 @claim(
     "hg1-misprints",
+    certificate="hg1-misprints",
     source=HG1("Lemmas 8, 14, 17, 18, 19, Theorem 11, proofs"),
     title="Lines in the proofs of Lemmas 8, 14, 17, 18, 19 and of Theorem 11",
     statement="Twelve displayed lines of these proofs as printed: derivatives, bounds on them, "

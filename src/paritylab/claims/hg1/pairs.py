@@ -67,6 +67,7 @@ class Cosines:
 
 @claim(
     "hg1-lemma17",
+    certificate="hg1-lemma17",
     source=HG1("Lemma 17"),
     title="Gradients of two examples never oppose each other",
     statement="For N ≠ M the inner product of the loss gradients of two inputs in any one head is "

@@ -64,6 +64,7 @@ class Marginals:
 
 @claim(
     "hg1-marginals",
+    certificate="hg1-marginals",
     source=HG1("Section 3"),
     title="Other marginals and noisy labels",
     statement="“The results in this section also hold for other marginal distributions and noisy "
@@ -235,6 +236,7 @@ class Floor:
 
 @claim(
     "hg1-floor",
+    certificate="hg1-floor",
     source=HG1("Proposition 3, Theorem 5"),
     title="Risk 0 with a smooth activation",
     statement="With the activation (x + √(x² + b))/2, b > 0, heads on B have risk 0, the optimal "

@@ -58,6 +58,7 @@ class Spread:
 
 @claim(
     "hg1-attention-bounds",
+    certificate="hg1-attention-bounds",
     source=HG1("Appendix A, before Lemma 17"),
     title="Attention on and off the peak at tau = c₁/n",
     statement="For a head between p and p + 1, nearer to p, and tau = c₁/n: 1/n ≤ γ_p ≤ 1 - c₁τ, "

@@ -51,6 +51,7 @@ class Starts:
 
 @claim(
     "hg1-start-risk",
+    certificate="hg1-start-risk",
     source=HG1("Theorem 5"),
     title="The risk at the start is 1",
     statement="Since the loss at initialisation is 1: with heads at random angles the mean "

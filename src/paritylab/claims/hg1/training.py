@@ -129,6 +129,7 @@ class Descents:
 
 @claim(
     "hg1-thm5",
+    certificate="hg1-thm5",
     source=HG1("Theorem 5"),
     title="Gradient descent on k heads converges linearly to risk 0",
     statement="Training the k attention heads from random angles converges to the optimal risk 0: "

@@ -304,6 +304,7 @@ class Fours:
 
 @claim(
     "ks-trivial-tuples",
+    certificate="ks-trivial-tuples",
     source=KS("Appendix B, cases (i) to (iv)"),
     title="O(n²) of the products of four tokens are trivial, and O(n) with one token given",
     statement="Among the ordered products of four tokens below m that always equal 1, O(n) are a "

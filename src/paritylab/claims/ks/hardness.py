@@ -74,6 +74,7 @@ class Variances:
 
 @claim(
     "ks-prop3-variance",
+    certificate="ks-prop3-variance",
     source=KS("Proposition 3"),
     title="The gradient hardly varies over targets: at most F²/|H|",
     statement="For orthogonal bounded targets and the loss E(h - f)² the variance of the gradient "
@@ -206,6 +207,7 @@ class Oracle:
 
 @claim(
     "ks-thm1",
+    certificate="ks-thm1",
     source=KS("Theorem 1 (Wies et al., Theorem 4); Section 3.1, end"),
     title="An oracle of error e^(-n/3) hides almost every target",
     statement="Some gradient oracle with error O(e^(-n/3)) keeps every algorithm with polynomially "

@@ -63,6 +63,7 @@ class Averages:
 
 @claim(
     "ks-lemma8",
+    certificate="ks-lemma8",
     source=KS("Lemma 8"),
     title="A random parity averages out at almost every input",
     statement="If k = Θ(n), |E_p p(x)| ≤ e^(-Ω(n)) with probability 1 - e^(-Ω(n)) over x.",

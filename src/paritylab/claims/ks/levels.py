@@ -102,6 +102,7 @@ class Stepwise:
 
 @claim(
     "ks-thm7",
+    certificate="ks-thm7",
     source=KS("Theorem 7; Appendix C"),
     title="Without teacher forcing the chain is learned in log2 k steps, if 1 < ε₀ < 2",
     statement="With the level mask, a filter on unlabelled strings that silences a level above "

@@ -50,6 +50,7 @@ class Counts:
 
 @claim(
     "lab-few-heads",
+    certificate="lab-few-heads",
     source=OURS,
     title="A head for each bit, unless bits are neighbours",
     statement="As tau → 0, fewer than k heads have risk at least 1 on every B without neighbours "

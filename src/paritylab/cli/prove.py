@@ -1,0 +1,101 @@
+"""`paritylab prove`."""
+
+import difflib
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paritylab.cli import console
+from paritylab.files import check_target, write_atomically
+
+if TYPE_CHECKING:
+    from paritylab.proofs import Result
+
+#: Exit code if an inequality could not be shown; the others were tried, too.
+NOT_SHOWN = 1
+#: So few proofs have every inequality printed below the table.
+FEW = 3
+_COLUMNS = ["claim", "proof", "seconds", "what is proved"]
+_SPARE = ("seconds",)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this module's command."""
+    app.command("prove", epilog="Example: paritylab prove hg1-lemma8-pl")(run_proofs)
+
+
+def run_proofs(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Claims.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A certificate of your own instead of the package's.")
+    ] = None,
+    json_file: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE|-", help="Write results as JSON; - for stdout."),
+    ] = None,
+) -> int:
+    """Prove claims from their certificates, in ball arithmetic or whole numbers.
+
+    Without ids every certificate is checked, the quick ones first. Exit code 0: all verified; 1: an
+    inequality could not be shown; 2: python-flint is missing or a file is no certificate.
+    """
+    from paritylab.proofs import expected_seconds, load_certificate, missing_extra, verify
+
+    if missing := missing_extra():
+        raise ValueError(missing)
+    if json_file and json_file != "-":
+        check_target(Path(json_file), "--json")
+    own = None if file is None else load_certificate(file)
+    if own is not None and ids:
+        raise ValueError("--file names the claim itself: give no ids with it")
+    chosen = [own["claim"]] if own is not None else _chosen(ids or [])
+    budgets = {id: expected_seconds(id) for id in chosen}
+    results: list[Result] = []
+    with console.Progress(sum(budgets.values()), _COLUMNS, _SPARE) as progress:
+        for id in sorted(chosen, key=lambda id: budgets[id]):
+            progress.start(id, budgets[id])
+            result = verify(id, own, report=progress.advance)
+            results.append(result)
+            progress.finish(_cells(result), budgets[id])
+            word = "verified" if result.verified else f"not shown: {result.failure}"
+            console.say_plainly(
+                f"[{len(results)}/{len(chosen)}] {id}: {word} ({result.seconds:.1f} s)"
+            )
+    _show(results, json_file)
+    return 0 if all(result.verified for result in results) else NOT_SHOWN
+
+
+def _chosen(ids: list[str]) -> list[str]:
+    from paritylab.proofs import provable
+
+    known = provable()
+    for id in ids:
+        if id not in known:
+            near = difflib.get_close_matches(id, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+            raise ValueError(f"no proof of {id!r}; {hint}")
+    return list(dict.fromkeys(ids or known))
+
+
+def _cells(result: "Result") -> list[str]:
+    word = "verified" if result.verified else "not shown"
+    return [result.claim, word, f"{result.seconds:.2f}", result.title]
+
+
+def _show(results: "list[Result]", json_file: str | None) -> None:
+    if json_file:
+        text = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False) + "\n"
+        if json_file == "-":
+            sys.stdout.write(text)
+            return
+        write_atomically(Path(json_file), text)
+    console.print_table(_COLUMNS, [_cells(each) for each in results], spare=_SPARE)
+    for result in results:
+        if result.failure:
+            print(f"{result.claim}: not shown: {result.failure}")
+        elif len(results) <= FEW:
+            print("\n".join(f"{result.claim}: {words}: {shown}" for words, shown in result.steps))

@@ -1,0 +1,50 @@
+"""Lemma 18 fails as printed, and so does the second part of inequality (7).
+
+The printed left side, Σ_i [Σ_p x_p(γ_p(1-γ_p)c_p + Σ_{j≠p} γ_pγ_j c_j)]² for c = sin and cos, is
+compared with 2c₂²τ²/n², where c₂τ is the least attention within π/4 of a head.
+"""
+
+from typing import Any
+
+from flint import arb, fmpq
+
+from paritylab.proofs.kernel import Heads, Proof, circle, readout, total
+
+TITLE = "An input with s > 0 whose printed sum is below a thousandth of the bound"
+SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
+#: places: of the unit heads. input: a string of bits. s: where (∂ŷ/∂v*)² is below 16.
+WITNESS = ("places", "input", "s")
+
+
+def near_attention(heads: Heads, places: list[int], n: int) -> Any:
+    """c₂τ: the least attention within π/4 of each head's position."""
+    least = arb(1)
+    for row, place in zip(heads.attention, places, strict=True):
+        for j, weight in enumerate(row):
+            away = abs(j - place)
+            if 8 * min(away, n - away) <= n:
+                least = least.min(weight)
+    return least
+
+
+def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+    n, k, tau = setting["n"], setting["k"], setting["tau"]
+    table, places, x = circle(n), witness["places"], witness["input"]
+    proof.equal("k heads on positions, n bits", (len(places), len(x)), (k, n))
+    heads = Heads([table[p] for p in places], n, tau)
+    left = arb(0)
+    for row in heads.attention:
+        for side in (0, 1):
+            mean = total(g * p[side] for g, p in zip(row, table, strict=True))
+            printed = total(
+                g * ((1 - 2 * g) * p[side] + mean)
+                for g, p, bit in zip(row, table, x, strict=True)
+                if bit
+            )
+            left += printed**2
+    bound = 2 * near_attention(heads, places, n) ** 2 / n**2
+    proof.less("s > 0", arb(0), heads.attended(x))
+    proof.less("a thousand times the printed sum is below the bound", 1000 * left, bound)
+    bend = readout(arb(witness["s"]), k, setting["b"])
+    proof.less("ŷy ≤ 1 at this s for y = -1", -bend.value, fmpq(1))
+    proof.less("(∂ŷ/∂v*)² there", (k * bend.slope) ** 2, fmpq(16))

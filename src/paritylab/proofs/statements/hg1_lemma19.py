@@ -1,0 +1,35 @@
+"""Lemma 19 fails for odd k and b > 0: no gradient, but a loss, at all zeros and all ones.
+
+s = 0 only for x = 0. There and at x = 1, s = 0 and s = k whatever the heads are, so that both
+gradients are exactly 0 (Cov(x, p) = 0 for a constant x), while the losses depend on k and b alone.
+"""
+
+from typing import Any
+
+from flint import arb, fmpq
+
+from paritylab.proofs.kernel import Heads, Proof, circle, squared_hinge, total
+from paritylab.proofs.statements.hg1_lemma18 import near_attention
+
+TITLE = "An input with s = 0 and its complement: squared gradients below the printed bound"
+SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
+#: places: of the unit heads.
+WITNESS = ("places",)
+
+
+def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+    n, k, tau, b = (setting[name] for name in ("n", "k", "tau", "b"))
+    places = witness["places"]
+    proof.equal("k heads on positions", len(places), k)
+    heads = Heads([circle(n)[p] for p in places], n, tau)
+    rows, losses, left = heads.moments(), arb(0), arb(0)
+    for x, y in (((0,) * n, 1), ((1,) * n, (-1) ** k)):
+        # B has k bits, so the labels are 1 and (-1)^k.
+        loss = squared_hinge(heads.attended(x), y, k, b)
+        losses += loss.value
+        left += total((loss.slope * s) ** 2 for s in heads.slope(x, rows))
+    near = near_attention(heads, places, n)
+    bound = 64 * k**2 * (near / arb(tau)) ** 2 / n**2 * losses
+    proof.less("losses of both in sum", fmpq(1, 10000), losses)
+    proof.less("squared gradients are below the printed bound", left, bound)
+    proof.less("squared gradients", left, fmpq(1, 10**20))

@@ -1,0 +1,26 @@
+"""Remark 12 fails: risk 0 for every B though m²‖α‖‖β‖ is as small as one likes, at each n.
+
+The network of hg1-thm11 with the scale M(n): m²‖α‖‖β‖/n below 1/1000, where the remark says that
+the risk tends to 1. The construction is the same at every n, and the scale is free.
+"""
+
+from typing import Any
+
+from flint import fmpq
+
+from paritylab.proofs.kernel import Proof
+from paritylab.proofs.statements.hg1_thm11 import weight_norms
+
+TITLE = (
+    "Risk 0 for every B with m²‖α‖‖β‖/n below 1/1000, at each n tried and by the same rule at all"
+)
+SETTING = {"n": [2, 3, 4, 5, 6], "b": "1/100"}
+#: slope: β before scaling. scales: M of each n.
+WITNESS = ("slope", "scales")
+
+
+def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+    proof.equal("a scale for each n", len(witness["scales"]), len(setting["n"]))
+    for n, scale in zip(setting["n"], witness["scales"], strict=True):
+        norms = weight_norms(n, setting["b"], witness["slope"]) / scale
+        proof.less(f"m²‖α‖‖β‖/n at n = {n}, m = 1", norms / n, fmpq(1, 1000))

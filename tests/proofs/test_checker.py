@@ -1,0 +1,108 @@
+"""What is no certificate is refused in one line; the command says how it went."""
+
+import json
+import re
+
+import pytest
+
+pytest.importorskip("flint")
+
+from paritylab.claims import registry
+from paritylab.cli.app import main
+from paritylab.proofs import checker, load_certificate, provable, verified, verify
+
+GOOD = {
+    "claim": "hg1-marginals",
+    "setting": {"p": "9/10", "noise": "1/10"},
+    "witness": {"blind": "-4/5"},
+}
+
+
+def written(tmp_path, content) -> str:
+    path = tmp_path / "certificate.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "claim, setting and witness"),
+        ({**GOOD, "more": 1}, "claim, setting and witness"),
+        ({**GOOD, "claim": "hg1-nothing"}, "no statement"),
+        ({**GOOD, "claim": "../kernel"}, "no statement"),
+        ({**GOOD, "setting": {"p": "1/2", "noise": "1/10"}}, "the statement is about"),
+        ({**GOOD, "witness": {}}, "has ['blind']"),
+        ({**GOOD, "witness": {"blind": 1, "other": 2}}, "has ['blind']"),
+        ('{"claim": "hg1-marginals", "setting": {}, "witness": {"blind": 0.8}}', "not exact"),
+        ({**GOOD, "witness": {"blind": "4/0"}}, "no exact number"),
+        ({**GOOD, "witness": {"blind": "nan"}}, "no exact number"),
+        ({**GOOD, "witness": {"blind": None}}, "expected a number"),
+        ({**GOOD, "witness": {"blind": True}}, "expected a number"),
+        ({**GOOD, "witness": {"blind": "9" * 500}}, "too long"),
+        ({**GOOD, "witness": {"blind": 10**400}}, "too long"),
+        ({**GOOD, "witness": {"blind": [[[[[[[[1]]]]]]]]}}, "deeper"),
+        (json.dumps(GOOD) + " " * checker.LARGEST_FILE, "at most"),
+        ("[" * 20_000, ""),
+    ],
+)
+def test_what_is_no_certificate_is_refused_in_one_line(tmp_path, content, said):
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
+        load_certificate(written(tmp_path, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_dyadic_and_rational_numbers_are_exact():
+    assert checker._exact("0x1.8p+1") == 3
+    assert checker._exact("-3/6") == checker.Fraction(-1, 2)
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", *arguments])
+    return ended.value.code, capsys.readouterr()
+
+
+def test_the_command_verifies_and_writes_json(capsys):
+    code, printed = run(capsys, "hg1-marginals", "hg1-floor", "--json", "-")
+    rows = json.loads(printed.out)
+    assert code == 0
+    assert {row["claim"] for row in rows if row["verified"]} == {"hg1-marginals", "hg1-floor"}
+
+
+def test_the_command_ends_with_1_if_something_is_not_shown(capsys, tmp_path):
+    path = written(tmp_path, {**GOOD, "witness": {"blind": "-3/4"}})
+    code, printed = run(capsys, "--file", path)
+    assert code == 1
+    assert "not shown" in printed.out
+
+
+def test_the_command_ends_with_2_if_something_is_no_certificate(capsys, tmp_path, monkeypatch):
+    assert run(capsys, "--file", written(tmp_path, "{"))[0] == 2
+    code, printed = run(capsys, "hg1-lemma8-p")
+    assert code == 2
+    assert "did you mean hg1-lemma8-pl?" in printed.err
+    monkeypatch.setattr(checker, "find_spec", lambda name: None)
+    code, printed = run(capsys, "hg1-marginals")
+    assert code == 2
+    assert "pip install 'paritylab[proofs]'" in printed.err
+
+
+def test_verified_is_found_once(monkeypatch):
+    assert verified("hg1-marginals")
+    monkeypatch.setattr(checker, "verify", lambda id: pytest.fail("run again"))
+    assert verified("hg1-marginals")
+    assert not verified("hg1-nothing")
+
+
+def test_a_certificate_of_another_claim_is_refused():
+    held = load_certificate(checker.CERTIFICATES / "hg1-marginals.json")
+    with pytest.raises(ValueError, match="not of hg1-floor"):
+        verify("hg1-floor", held)
+
+
+def test_claims_name_certificates_that_exist():
+    named = {claim.id: claim.certificate for claim in registry().values() if claim.certificate}
+    assert named
+    assert all(id == certificate and id in provable() for id, certificate in named.items())
