@@ -65,12 +65,15 @@ def documents() -> Iterator[tuple[Path, Path]]:
             yield path, Path("project") / path.name
     for path in sorted(HERE.rglob("*.md")):
         place = path.relative_to(HERE)
+        if place == Path("api.md"):  # the site has signatures instead
+            continue
         yield path, place.with_name("index.md") if place.name == "README.md" else place
 
 
 def relinked(text: str, source: Path, target: Path, shown: set[Path]) -> str:
     """A page's text with links as they lie in the site; files to be shown are added to `shown`."""
     places = {path.resolve(): place for path, place in documents()}
+    places[HERE.resolve() / "api.md"] = Path("reference") / "index.md"
 
     def there(found: re.Match[str]) -> str:
         start, link, anchor, end = found[1], found[2], found[3] or "", found[4]
