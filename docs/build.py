@@ -155,7 +155,8 @@ def errata_page(rows: dict[str, Row]) -> str:
         "",
         "What would have to change for the statements below to agree with what was measured here. "
         "Each line names the claim behind it, with the finding of the last default check; a "
-        "finding holds for the sizes and settings it names. Notes concern statements that stand.",
+        "finding holds for the sizes and settings it names. What matters most comes first, slips in "
+        "single lines come last. Notes concern statements that stand.",
         "",
     ]
     for paper, name in PAPERS.items():
