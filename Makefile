@@ -49,6 +49,7 @@ lint: setup ## ruff and mypy
 # The rows behind the numbers in docs/ and README; run before make docs when verdicts changed.
 rows: setup ## run every claim for the numbers in the documents
 	$(BIN)/paritylab check --json docs/rows.json
+	$(BIN)/paritylab prove --record --json docs/proofs.json
 
 docs: setup ## the generated documents, from rows
 	$(BIN)/python docs/build.py
