@@ -1,5 +1,7 @@
 """One truth: the page's engine, in node and in a browser, against the lab on hundreds of cases."""
 
+import json
+import re
 from functools import partial
 
 import jax
@@ -305,3 +307,13 @@ def test_heads_on_the_hidden_bits_show_the_scale_of_the_temperature(engine):
     for tau, found in zip((1 / 20, 1 / 400), engine("run", cases), strict=True):
         own = population_risk(HeadAttention.on(problem, tau=tau), problem)
         assert abs(found["value"] - own.value) <= found["error"] + own.error
+
+
+def test_the_proved_minimum_is_that_of_the_certificate():
+    from paritylab.proofs.checker import CERTIFICATES
+
+    text = (live_engine.FOLDER / "engine" / "heads.js").read_text()
+    shown = re.search(r"export const MINIMUM = (\[.*?\]);", text, re.S)[1]
+    centre = json.loads((CERTIFICATES / "hg1-lemma8-pl.json").read_text())["witness"]["centre"]
+    numbers = [[float.fromhex(number) for number in head] for head in centre]
+    assert json.loads(re.sub(r",(\s*\])", r"\1", shown)) == numbers

@@ -8,7 +8,7 @@ from tests.report.rows import HOSTILE, hostile_rows, kept_rows, many_rows, row
 
 from paritylab.claims import Bars, Line, Lines, Status
 from paritylab.claims.engine.figures import in_tab
-from paritylab.report import read_rows, write_figures, write_report
+from paritylab.report import read_rows, view, write_figures, write_report
 from paritylab.report.facts import groups, number
 from paritylab.report.glance import glance
 
@@ -238,3 +238,20 @@ def test_verdicts_know_their_day_and_commit():
     made = occasion()
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
     assert re.fullmatch(r"[0-9a-f]{7,}(-dirty)?", made.get("commit", "0000000"))
+
+
+def test_a_proved_verdict_has_a_seal_and_others_have_none(tmp_path):
+    row = {**row(), "evidence": "proved", "certificate": "hg1-lemma17", "proof": "a<b"}
+    text = write_report([row], tmp_path / "proved").read_text()
+    assert 'class="seal" title="a&lt;b"' in text
+    assert "paritylab prove hg1-lemma17" in text
+    other = write_report([{**row, "evidence": "exact"}], tmp_path / "exact").read_text()
+    assert 'class="seal"' not in other
+
+
+def test_a_paper_is_headed_by_its_theorem_not_by_a_footnote():
+    base = {**row(), "paper": "dm", "status": "refuted", "finding": "So it is."}
+    footnote = {**base, "id": "a", "source": "Theorem 1, footnote"}
+    theorem = {**base, "id": "b", "source": "Theorem 3", "status": "holds"}
+    (headline,) = view.headlines([footnote, theorem])
+    assert headline.lead["id"] == "b"
