@@ -19,6 +19,7 @@ from paritylab import lazy
 from paritylab.learning import LEARNERS
 from paritylab.options import OPTIONS
 
+
 class Argument(NamedTuple):
     """One argument as the page shows it."""
 
@@ -279,7 +280,9 @@ def methods(value: type) -> list[str]:
         if name.startswith("_") or not (inspect.isfunction(call) or getter):
             continue
         said = " ".join((inspect.getdoc(getter or call) or "").split("\n\n")[0].split())
-        lines.append(f"- `{name}{'' if getter else method_call(call)}`" + (f": {said}" * bool(said)))
+        lines.append(
+            f"- `{name}{'' if getter else method_call(call)}`" + (f": {said}" * bool(said))
+        )
     return ["**Members**", "\n".join(lines)] if lines else []
 
 

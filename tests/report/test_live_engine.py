@@ -21,6 +21,7 @@ from paritylab.models.links import as_link
 from paritylab.precision import float64
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import tree_tokens
+from paritylab.report.live.runs import page_positions
 from paritylab.risk import population_gradient, population_risk, population_risks
 from paritylab.statistics import rate_interval
 from paritylab.theory.hg2 import median_worst_error
@@ -67,17 +68,9 @@ def test_sets_signs_and_positions_are_drawn_alike(engine):
         plain, balanced = engine(
             "positions", [[kind, seed, 12, 7] for kind in ("signs", "balanced")]
         )
-        key = jax.random.fold_in(run_key(seed, 0), 0)
-        with float64():
-            bits = np.asarray(jax.random.bernoulli(key, 0.5, (12, 7)))
-        table = (1 - 2.0 * bits) / np.sqrt(7)
-        np.testing.assert_allclose(plain, (table - table.mean(axis=0)).ravel(), atol=1e-15)
-        words = [jax.random.bits(jax.random.fold_in(key, column), (12,)) for column in range(7)]
-        order = np.argsort(np.asarray(words), axis=1, kind="stable")
-        table = np.full((12, 7), 1 / np.sqrt(7))
-        for column in range(7):
-            table[order[column, :6], column] *= -1
-        assert balanced == table.ravel().tolist()
+        for kind, found in (("signs", plain), ("balanced", balanced)):
+            own = page_positions(kind, seed, 12, 7)
+            np.testing.assert_allclose(np.reshape(found, (12, 7)), own, atol=1e-15)
 
 
 def test_small_laws_agree(engine):

@@ -9,11 +9,14 @@ const fresh = () => ({ q: "", paper: "", status: "", evidence: "", sort: "", ope
 let state = fresh();
 const texts = new Map();
 const plainly = text => text.replace(/[\u00a0-]/g, " ").toLowerCase();
+// "thm5" in an id is asked for as "theorem 5".
+const spelled = { thm: "theorem", prop: "proposition", cor: "corollary", lemma: "lemma", fig: "figure" };
+const named = id => plainly(id) + " " + plainly(id).replace(/(thm|prop|cor|lemma|fig)(\d)/g, (_, word, number) => spelled[word] + " " + number);
 const textOf = card => {
   if (!texts.has(card)) {
     const { id, source, name } = card.dataset;
     texts.set(card, {
-      id: plainly(id), place: plainly(source), title: plainly(card.querySelector(".what strong").textContent),
+      id: named(id), place: plainly(source), title: plainly(card.querySelector(".what strong").textContent),
       all: plainly([id, source, name, card.textContent].join(" ")),
     });
   }
@@ -30,7 +33,7 @@ const phrase = (text, words) => (" " + text.replace(/[^\p{L}\p{N}]+/gu, " ") + "
 function rank(card) {
   const words = asked(), whole = words.join(" "), text = textOf(card);
   const tests = [
-    text.id === whole, phrase(text.id, whole), text.place === whole, phrase(text.title, whole), phrase(text.place, whole),
+    phrase(text.id, whole), text.place === whole, phrase(text.title, whole), phrase(text.place, whole),
     words.every(word => text.id.includes(word)), words.every(word => text.title.includes(word)),
     phrase(text.all, whole), words.every(word => text.all.includes(word)),
   ];

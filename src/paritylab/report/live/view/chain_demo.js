@@ -15,7 +15,17 @@ import { keyOf, runKey } from "../engine/random.js";
 import { levelStep, usualStep } from "../engine/theory.js";
 import { oneOf, readAddress, realNumber, wholeNumber, writeAddress } from "./address.js";
 import { attentionMaps, judgement, scorePicture } from "./chain_pictures.js";
-import { breathe, button, choice, copyLink, digits, download, el, slider, whenQuiet } from "./dom.js";
+import {
+  breathe,
+  button,
+  choice,
+  copyLink,
+  digits,
+  download,
+  el,
+  slider,
+  whenQuiet,
+} from "./dom.js";
 import { player } from "./player.js";
 import { chainRun } from "./runs.js";
 import { treePicture } from "./tree.js";

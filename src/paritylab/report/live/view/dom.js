@@ -14,7 +14,7 @@ export function svg(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** An attribute in pixels, written to a tenth and only where it differs: many bars stay as they are. */
+/** An attribute in pixels, to a tenth, written only where it differs: most bars stay. */
 export function setLength(node, name, value) {
   const text = value.toFixed(1);
   if (node.getAttribute(name) !== text) node.setAttribute(name, text);

@@ -80,5 +80,6 @@ export function pythonLine({ n, hidden, procedure, tau, tauEnd, start, seed, run
   }
   if (start === "stuck") changes.push(`start=np.array(${JSON.stringify(MINIMUM)})`);
   const learner = `${annealed ? "Annealed" : `Heads.${procedure}`}(${changes.join(", ")})`;
-  return `learn(${learner}, Population(Parity(${n}, ${set})), runs=1, key=${seed}, first_run=${run})`;
+  const data = `Population(Parity(${n}, ${set}))`;
+  return `learn(${learner}, ${data}, runs=1, key=${seed}, first_run=${run})`;
 }

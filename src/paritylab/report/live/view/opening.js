@@ -14,6 +14,7 @@ const [MOMENTS, SECONDS, REST] = [240, 5, 2];
 export function opening(place) {
   const { n, subset } = SHOWN;
   const circle = circlePicture({ n, flags: indicator(n, subset) });
+  circle.setAttribute("aria-label", WORDS);
   const said = el("p", { class: "said" }, WORDS);
   const film = { circle, said, run: 0, playing: !wantsStillness(), frames: [] };
   const names = { true: "Pause", false: "Play" };
@@ -22,7 +23,8 @@ export function opening(place) {
     pause.textContent = names[film.playing];
     if (film.playing) play(film);
   });
-  place.append(el("div", { class: "panel opening" }, circle, el("div", { class: "caption" }, said, pause)));
+  const caption = el("div", { class: "caption" }, said, pause);
+  place.append(el("div", { class: "panel opening" }, circle, caption));
   play(film);
 }
 
@@ -48,7 +50,7 @@ async function play(film) {
     film.circle.paths(film.frames);
     if (film.playing) await roll(film);
     draw(film, film.frames.length - 1);
-    const end = last.recovered ? "all three heads ended on the hidden bits" : "not every head found its bit";
+    const end = last.recovered ? "all of them were found" : "not every head found its bit";
     film.said.textContent = `${WORDS} Run ${film.run}: ${end}.`;
     film.circle.setAttribute("aria-label", film.said.textContent);
     if (film.playing) await new Promise((done) => setTimeout(done, 1000 * REST));

@@ -6,18 +6,13 @@ import { button, el, wantsStillness } from "./dom.js";
  * show(index): draws a moment. glide(position): draws a place between two of them while it plays.
  * seconds: how long a whole run plays.
  *
- * Returns a row of controls with `length(count, jump)`, `go(index)`, `at()` and `playing()`. Who asked for less
- * motion sees the end at once when pressing play; step and scrub stay.
+ * Returns a row of controls with `length(count, jump)`, `go(index)`, `at()` and `playing()`. Who
+ * asked for less motion sees the end at once when pressing play; step and scrub stay.
  */
 export function player({ show, glide = null, seconds = 6, name }) {
   let [count, index, timer] = [1, 0, 0];
-  const scrub = el("input", {
-    type: "range",
-    min: 0,
-    max: 0,
-    value: 0,
-    "aria-label": `${name}: moment`,
-  });
+  const range = { type: "range", min: 0, max: 0, value: 0 };
+  const scrub = el("input", { ...range, "aria-label": `${name}: moment` });
   const play = button("Play", () => (timer ? stop() : start()), { class: "play" });
   const step = button("Step", () => node.go(index + 1));
   const back = button("Back", () => node.go(index - 1));

@@ -6,7 +6,17 @@ import { defaultGain, usualWidth } from "../engine/theory.js";
 import { drawPositions, SOLVED_ERROR, worstCase, xorRisk, xorStep } from "../engine/xor.js";
 import { oneOf, positions, readAddress, realNumber, wholeNumber, writeAddress } from "./address.js";
 import { barChart, lineChart } from "./charts.js";
-import { button, choice, copyLink, digits, el, field, slider, whenQuiet, wholeWidth } from "./dom.js";
+import {
+  button,
+  choice,
+  copyLink,
+  digits,
+  el,
+  field,
+  slider,
+  whenQuiet,
+  wholeWidth,
+} from "./dom.js";
 
 const USUAL = {
   n: 64,
@@ -22,6 +32,9 @@ const GAINS = Array.from({ length: 70 }, (_, i) => 0.5 * 200 ** (i / 69));
 
 /** Where the axis of the curve ends. */
 const FLOOR = 1e-6;
+const FLOOR_NOTE =
+  `The axis ends at ${digits(FLOOR)}: smaller errors are drawn at the lower edge, ` +
+  "which is no floor of the model.";
 
 const KINDS = {
   softmax: "softmax",
@@ -29,6 +42,9 @@ const KINDS = {
   biased: "sigmoid with bias 0.7·gain",
   linear: "linear",
 };
+
+/** Where Python finds the positions that this page draws. */
+const PLACE = "page_positions is in paritylab.report.live.runs.";
 
 /** Two positions below n from text, or null. */
 function pairFrom(text, n) {
@@ -74,7 +90,7 @@ export function xorDemo(place) {
       demo.curve,
       demo.said,
       el("div", { class: "buttons" }, again, copyLink()),
-      el("p", { class: "small" }, "The same run in Python: ", demo.line),
+      el("p", { class: "small" }, "The same run in Python: ", demo.line, ", where ", PLACE),
     ),
   );
   redraw(demo);
@@ -193,8 +209,7 @@ function show(demo) {
     barChart({ title: "scores after the step", values: step.scores, ...scores }),
     barChart({ title: "attention after (right: ½ on both)", values: step.weights, ...shares }),
   );
-  const note = `The axis ends at ${digits(FLOOR)}: an error below it is drawn at the lower edge, which is no floor of the model.`;
-  demo.curve.replaceChildren(windowChart(demo), el("p", { class: "small" }, note));
+  demo.curve.replaceChildren(windowChart(demo), el("p", { class: "small" }, FLOOR_NOTE));
   demo.said.textContent = verdict(demo, step);
   demo.line.textContent = pythonLine(demo.settings);
 }
@@ -203,8 +218,10 @@ function show(demo) {
 function pythonLine({ n, width, gain, kind, positions: code, pair, seed }) {
   const own = `lambda scores: jax.nn.sigmoid(scores - ${0.7 * gain}) / 2`;
   const attention = kind === "biased" ? own : `"${kind}"`;
-  const learner = `XorStep(width=${width}, gain=${gain}, positions="${code}", attention=${attention})`;
-  return `learn(${learner}, Population(Parity(${n}, (${pair.join(", ")}), sign=-1)), runs=1, key=${seed})`;
+  const table = `page_positions("${code}", ${seed}, ${n}, ${width})`;
+  const learner = `XorStep(positions=${table}, gain=${gain}, attention=${attention})`;
+  const target = `Parity(${n}, (${pair.join(", ")}), sign=-1)`;
+  return `learn(${learner}, Population(${target}), runs=1)`;
 }
 
 /** The worst error of every kind against the gain; the chosen kind stands out. */
