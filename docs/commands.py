@@ -44,7 +44,7 @@ def entry(name: str, command: click.Command, context: click.Context) -> list[str
     ]
     if rows:
         lines = ["| takes | meaning |", "|---|---|"]
-        lines += [f"| `{names}` | {text.replace('|', chr(92) + '|')} |" for names, text in rows]
+        lines += [f"| `{names}` | {text.replace('|', '&#124;')} |" for names, text in rows]
         parts.append("\n".join(lines))
     if command.epilog:
         parts.append(command.epilog)

@@ -262,8 +262,9 @@ def paragraphs(text: str, known: list[str]) -> list[str]:
 def table(arguments: list[Argument]) -> str:
     lines = ["| argument | type | default | meaning |", "|---|---|---|---|"]
     for each in arguments:
-        cells = (f"`{each.name}`", coded(each.type), coded(each.default), each.meaning)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        meaning = each.meaning.replace("|", "&#124;")  # bars inside code are safe as they are
+        cells = (f"`{each.name}`", coded(each.type), coded(each.default), meaning)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

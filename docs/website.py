@@ -117,7 +117,8 @@ def source_page(file: Path) -> str:
     """A file of the repository as a page."""
     kind = {".py": "python", ".toml": "toml", ".json": "json", ".cff": "yaml"}.get(file.suffix, "")
     name = file.relative_to(ROOT.resolve()).as_posix()
-    return f"# {name}\n\n`````{kind}\n{file.read_text(encoding='utf-8')}`````\n"
+    apart = "---\nsearch:\n  exclude: true\n---\n\n"
+    return f"{apart}# {name}\n\n`````{kind}\n{file.read_text(encoding='utf-8')}`````\n"
 
 
 def notebook_page(path: Path) -> str:
@@ -158,7 +159,8 @@ def without_requests(site: Path = SITE) -> list[str]:
 def requests_of(html: str) -> list[str]:
     """Addresses that a browser would load by itself."""
     tags = r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=[\"']?(https?:[^\"'\s>]+)"
-    sheets = r"<link\b(?=[^>]*rel=[\"']?(?:stylesheet|preload|preconnect|icon))[^>]*href=[\"']?(https?:[^\"'\s>]+)"
+    loads = r"<link\b(?=[^>]*rel=[\"']?(?:stylesheet|preload|preconnect|icon))"
+    sheets = loads + r"[^>]*href=[\"']?(https?:[^\"'\s>]+)"
     return re.findall(tags, html) + re.findall(sheets, html)
 
 
