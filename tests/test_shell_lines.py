@@ -29,10 +29,12 @@ SLOW = (
     r".*report --from",
     r".*train (heads|chain|layers|transformer|xor)",
     r".*live --from runs",
-    r".*sweep (run|plot|export|status)(?!.*--dry-run)",
+    r"paritylab sweep",
+    r"paritylab live",  # README types it, too
     r".*check hg1-temperature",
-    r".*check hg1-mask$",
-    r".*check --file my_claims",
+    r".*check hg1-mask( --seed.*)?$",
+    r".*check --file",
+    r".*(people|others).csv",  # the same as with table.csv
 )
 #: Pages whose commands another test types and compares with what they print.
 ELSEWHERE = {"docs/howto/discover.md": "tests/discovery/test_commands.py"}
