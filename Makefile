@@ -53,6 +53,7 @@ rows: setup ## run every claim for the numbers in the documents
 
 docs: setup ## the generated documents, from rows
 	$(BIN)/python docs/build.py
+	$(BIN)/python docs/notebooks.py
 
 site: setup $(DOCS_READY) ## documents, reference, live page and report as one folder: site/
 	@$(BIN)/python docs/website.py
