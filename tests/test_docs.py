@@ -111,7 +111,8 @@ LONG_PAGES = {"README", "learners", "own-link", "xor_one_step", "chain_one_step"
         for page in WITH_BLOCKS
     ],
 )
-def test_python_blocks_run_and_print_what_is_shown(page, capsys):
+def test_python_blocks_run_and_print_what_is_shown(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = page.read_text()
     for code, shown in re.findall(
         r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL
