@@ -76,7 +76,7 @@ def own(trial):
 
 @own.judge
 def judge(record):
-    return holds("yes")
+    return holds("yes", evidence="exact")
 
 @claim("cli-broken", title="t", statement="s")
 def broken(trial):
@@ -174,7 +174,7 @@ def test_a_closed_pipe_is_quiet(elsewhere):
         (["check", "hg1-masc"], "did you mean hg1-mask?"),
         (["check", "--record", "--seed", "1"], "--record runs"),
         (["check", "--effort", "huge"], "'huge'"),
-        (["check", "hg1-mask", "--paper", "ks"], "no claim of paper ks"),
+        (["check", "hg1-mask", "--paper", "ks"], "none of the claims asked for is of paper ks"),
         (["check", "--jobs", "0"], "--jobs must be at least 1"),
         (["report", "--from", "rows.json"], "give --out DIR"),
         (["check", "--seed", "-1"], "-1"),
