@@ -216,12 +216,16 @@ def test_unwritable_folder(capsys, elsewhere):
 
 SLOW_CLAIMS = """
 import pathlib, time
-from paritylab import Evidence, Finding, Status, claim
+from paritylab import claim, holds
 
 @claim("fast-one", title="t", statement="s")
 def fast(trial):
     pathlib.Path("fast-ran").touch()
-    return Finding(Status.HOLDS, Evidence.EXACT, {"finding": "yes"})
+    return {"value": 1}
+
+@fast.judge
+def judge(record):
+    return holds("yes", evidence="exact")
 
 @claim("slow-one", title="t", statement="s")
 def slow(trial):
