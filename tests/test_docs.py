@@ -83,6 +83,13 @@ def test_a_headline_for_another_verdict_is_refused(build):
         build.headlines.findings(rows)
 
 
+def test_the_citation_has_a_line_for_each_finding_and_the_version(build):
+    text = (ROOT / "CITATION.cff").read_text()
+    for id, status, _ in build.headlines.FINDINGS:
+        assert f"{id} ({status})" in text
+    assert f"version: {paritylab.__version__}" in text
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

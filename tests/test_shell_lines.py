@@ -18,6 +18,7 @@ EXCEPTED = (
     r"make (lab|test|test-slow|setup|site|docs|rows|bench|bench-gpu|faults|lint|lock|clean)\b",
     r"(pip|uv|git|python -m (pip|build|venv|twine)|pre-commit) ?",
     r"(dask|export|for|done) ?",
+    r"python -m pytest",
     r".*tcp://|.*tls://",  # a cluster of one's own
     r".*--effort full",  # published sizes, hours
     r"(paritylab sweep rescue|.*whole\.db)",  # tests/sweep damages and rescues stores
