@@ -38,7 +38,8 @@ def gather(pages: Path = PAGES) -> Path:
     shutil.rmtree(pages, ignore_errors=True)
     shown: set[Path] = set()
     for source, target in documents():
-        write(pages / target, relinked(source.read_text(encoding="utf-8"), source, target, shown))
+        text = relinked(source.read_text(encoding="utf-8"), source, target, shown)
+        write(pages / target, with_pages_beside(text, target))
     for picture in HERE.rglob("*"):
         if picture.suffix in ALSO:
             copy(picture, pages / picture.relative_to(HERE))
@@ -96,6 +97,18 @@ def relinked(text: str, source: Path, target: Path, shown: set[Path]) -> str:
         return f"{start}{relative(place, target)}{anchor}{end}"
 
     return outside_code(_LINK, there, text)
+
+
+def with_pages_beside(text: str, target: Path) -> str:
+    """Links to what only the site has: the live page and the last report."""
+    live, report = (
+        relative(Path(name), target) for name in ("live.html", "last-report/index.html")
+    )
+    if target == Path("index.md"):
+        title, _, rest = text.partition("\n")
+        links = f"[A page where heads move]({live}) · [the last report]({report})"
+        return f"{title}\n\n{links} · [start here](start/index.md)\n{rest}"
+    return text.replace("The live page is part of", f"[The live page]({live}) is part of")
 
 
 def outside_code(pattern: re.Pattern[str], put: Any, text: str) -> str:
