@@ -25,7 +25,7 @@ ROOT = HERE.parent
 PAGES = ROOT / "build" / "pages"
 SITE = ROOT / "site"
 #: What is copied from docs/ as it is.
-ALSO = (".svg", ".png")
+ALSO = (".svg", ".png", ".css")
 #: Where files of the repository that are not documents go, as pages that show them.
 SOURCE = Path("source")
 _LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")

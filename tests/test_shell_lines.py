@@ -32,8 +32,7 @@ SLOW = (
     r".*live --from runs",
     r"paritylab sweep",
     r"paritylab live",  # README types it, too
-    r".*check hg1-temperature",
-    r".*check hg1-mask( --seed.*)?$",
+    r"paritylab check hg1-floor",  # README types it, too
     r".*check --file",
     r".*(people|others).csv",  # the same as with table.csv
 )
