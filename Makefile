@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test test-slow faults lint rows docs site bench bench-gpu lock clean
+.PHONY: help setup lab test test-slow faults lint rows docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ site: setup $(DOCS_READY) ## documents, reference, live page and report as one f
 $(DOCS_READY): $(READY) docs/requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
 	@touch $(DOCS_READY)
+
+pictures: setup ## the pictures in the documents; needs a Chromium
+	$(BIN)/python docs/screenshots.py
 
 # Ours, a peer and a floor side by side; tables go to docs/benchmarks.md.
 bench: setup ## timings beside a peer and a floor
