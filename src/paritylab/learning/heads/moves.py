@@ -9,6 +9,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+from jax.scipy.special import ndtri
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.heads.fields import Field
@@ -43,17 +44,15 @@ def relocate(
     number away from a random head, or to a uniform angle. greedy: the best of them, if it raises
     |c|. Otherwise Metropolis: the first, with probability |c'|/|c|.
     """
-    keys = jax.random.split(key, 6)
     k, width = len(angles), jnp.sqrt(jnp.minimum(tau, 1.0))
-    heads = jax.random.randint(keys[0], (tries,), 0, k)
-    hosts = jax.random.randint(keys[1], (tries,), 0, k)
-    nearby = angles[hosts] + width * jax.random.normal(keys[2], (tries,), jnp.float64)
-    anywhere = jax.random.uniform(keys[3], (tries,), jnp.float64, 0, 2 * jnp.pi)
-    places = jnp.where(jax.random.bernoulli(keys[4], 0.5, (tries,)), nearby, anywhere)
+    # One draw for all: every call of the generator costs seconds of compiling.
+    draws = jax.random.uniform(key, (6, tries), jnp.float64)
+    heads, hosts = (jnp.minimum((k * each).astype(int), k - 1) for each in draws[:2])
+    nearby = angles[hosts] + width * ndtri(draws[2])
+    places = jnp.where(draws[3] < 0.5, nearby, 2 * jnp.pi * draws[4])
     losses = field.after(seen, heads, places, tau)
     gains = field.compared(seen, loss) - jnp.where(jnp.isnan(losses), jnp.inf, losses)
     if greedy:
         best = jnp.argmax(gains)
         return heads[best], places[best], gains[best] > 0
-    luck = jnp.log(jax.random.uniform(keys[5], (), jnp.float64))
-    return heads[0], places[0], gains[0] > luck
+    return heads[0], places[0], gains[0] > jnp.log(draws[5, 0])
