@@ -9,7 +9,7 @@ and jitter are measured in the angular width √τ of a head, so nothing depends
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -63,12 +63,16 @@ class Annealed:
 
     tau falls geometrically from tau_start to tau_end/n². eta: length of an Adam step. jitter:
     standard deviation of the random kick per step, until 90 % of the steps are done; without it two
-    heads that meet never part again. even: heads start evenly spaced at a random rotation.
-    restarts: how often at most a run whose own correlation stays below 0.9 starts again. start:
-    angles (k,) or (runs, k) of the first start. k: needed for `Rows` only.
+    heads that meet never part again. moves: relocations of a head that are compared at every second
+    step, `candidates(k)` if None; the best is taken if the correlation of the model's own answers
+    with the label rises. greedy: False accepts a random one by Metropolis' rule instead. even:
+    heads start evenly spaced at a random rotation. restarts: how often at most a run whose own
+    correlation stays below 0.9 starts again. start: angles (k,) or (runs, k) of the first start.
+    k: needed for `Rows` only.
 
-    A run names the positions its heads point at; it is solved if the squared-hinge risk of its
-    heads at the last temperature, with the readout cos(πs), is below 0.05.
+    With moves, rows are halved: one half gives gradients, the other compares moves. A run names the
+    positions its heads point at; it is solved if the squared-hinge risk of its heads at the last
+    temperature, with the readout cos(πs), is below 0.05.
     """
 
     steps: int = 1500
@@ -84,6 +88,11 @@ class Annealed:
     k: int | None = None
 
     takes = (Population, Sample, Rows)
+
+    @classmethod
+    def without_moves(cls, **changes: Any) -> "Annealed":
+        """Annealing alone, with the larger kicks that it needs."""
+        return cls(**{"moves": 0, "jitter": 0.15, **changes})
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -274,12 +283,12 @@ def _anneal_block(
     tau_end = schedule[1]
 
     def one(angles: Array, given: PyTree, key: Array, sample_key: Array) -> dict[str, Array]:
-        field = _field(given, sample_key, shape)
+        field, whole = _fields(given, sample_key, shape)
         step = _step(field, jax.random.split(key)[1], schedule, shape)
         start = (angles, ADAM.init(angles))
         way = walk(step, start, steps=shape.steps, every=shape.every, keep=lambda carry: carry[0])
         angles = way.end[0]
-        found = {"angles": angles, "correlation": jnp.exp(-field.seen(angles, tau_end)[0])}
+        found = {"angles": angles, "correlation": jnp.exp(-whole.seen(angles, tau_end)[0])}
         values, moved = way.told
         found["moves"] = jnp.sum(moved)
         if shape.every is not None:
@@ -290,16 +299,32 @@ def _anneal_block(
     return made
 
 
-def _field(given: PyTree, sample_key: Array, shape: _Shape) -> Field:
-    """What one run's heads know: the exact correlation, or that of the rows they have."""
+def _fields(given: PyTree, sample_key: Array, shape: _Shape) -> tuple[Field, Field]:
+    """What one run's heads descend, and what tells them in the end whether they are right.
+
+    On rows, moves are judged by the half that gives no gradient: what was fitted to its rows looks
+    better on them than it is.
+    """
+    field: Field
     if isinstance(given, HiddenSet):
-        return Windows(shape.n, given)
+        field = Windows(shape.n, given)
+        return field, field
     if shape.data == "Population":
-        return Dense(shape.n, exact_loss(given, shape.fair))
+        field = Dense(shape.n, exact_loss(given, shape.fair))
+        return field, field
     rows = given
     if shape.data == "Sample":
         rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
-    return Dense(shape.n, rows_loss(rows))
+    whole = Dense(shape.n, rows_loss(rows))
+    half = rows.labels.shape[0] // 2
+    if not shape.tries or half < 1:
+        return whole, whole
+    first, second = (jax.tree.map(lambda part: part[cut], rows) for cut in _halves(half))
+    return Dense(shape.n, rows_loss(first), rows_loss(second)), whole
+
+
+def _halves(half: int) -> tuple[slice, slice]:
+    return slice(None, half), slice(half, None)
 
 
 def _step(

@@ -57,7 +57,8 @@ class Dense(NamedTuple):
     def after(
         self, seen: PyTree, heads: Int[Array, " C"], angles: Float[Array, " C"], tau: Array
     ) -> Float[Array, " C"]:
-        weights = jnp.sum(seen, axis=0) - seen[heads] + attention_of(angles, tau, self.n)
+        staying = jnp.sum(seen, axis=0)[None] - seen[heads]
+        weights = staying + attention_of(angles, tau, self.n)
         losses: Array = jax.vmap(self.judge or self.loss)(weights)
         return losses
 
@@ -89,10 +90,12 @@ def exact_loss(target: Target | JuntaTarget, fair: bool) -> Callable[[Array], Ar
 
 
 def rows_loss(rows: Table) -> Callable[[Array], Array]:
-    """The same as measured on rows."""
+    """The same as measured on rows, which may be a part of all."""
+
+    shares = rows.shares / jnp.sum(rows.shares)
 
     def loss(weights: Array) -> Array:
-        mean = rows.shares @ (rows.labels * jnp.cos(jnp.pi * (rows.bits @ weights)))
+        mean = shares @ (rows.labels * jnp.cos(jnp.pi * (rows.bits @ weights)))
         return -jnp.log(jnp.abs(mean) + TINY)
 
     return loss
@@ -112,8 +115,8 @@ def _junta_loss(weights: Array, target: JuntaTarget) -> Array:
 class HiddenSet(NamedTuple):
     """A parity of fair bits as windows need it. subset: B (k,). contrast: sign·(1 - 2ν)."""
 
-    subset: AnyArray
-    contrast: AnyArray
+    subset: Array
+    contrast: Array
 
 
 class Seen(NamedTuple):
@@ -144,8 +147,8 @@ class Windows(NamedTuple):
 
     def seen(self, angles: Float[Array, " k"], tau: Array) -> tuple[Array, Seen]:
         points, normal, own = self._windows(angles, tau)
-        each = jnp.exp(_score(points[..., None], angles, tau) - normal)
-        logs = _score(self._hidden_angles()[:, None], angles, tau) - normal
+        each = jnp.exp(_score(points[..., None], angles[None, None], tau) - normal[None, None])
+        logs = _score(self._hidden_angles()[:, None], angles[None], tau) - normal[None]
         off = jnp.sum(own * _log_cos_share(jnp.sum(each, axis=-1)))
         return self._total(logs, off, tau), Seen(angles, normal, points, own, each, logs)
 
@@ -162,7 +165,8 @@ class Windows(NamedTuple):
             arrived = jnp.exp(_score(seen.points, angle, tau) - normal)
             left = jnp.maximum(total - seen.each[..., head], 0.0) + arrived
             kept = jnp.sum(stay[:, None] * seen.own * _log_cos_share(left))
-            met = jnp.exp(_score(points[:, None], seen.angles, tau) - seen.normal) @ stay
+            others = _score(points[:, None], seen.angles[None], tau) - seen.normal[None]
+            met = jnp.sum(jnp.exp(others) * stay[None], axis=1)
             alone = jnp.exp(_score(points, angle, tau) - normal)
             off = kept + jnp.sum(own * _log_cos_share(met + alone))
             moved = _score(self._hidden_angles(), angle, tau) - normal
@@ -176,13 +180,13 @@ class Windows(NamedTuple):
         apart, spacing = 2 * jnp.pi / self.n, self._spacing(tau)
         centres = jax.lax.stop_gradient(angles)[:, None]
         nearest = jnp.round(centres / apart)
-        steps = jnp.arange(POINTS) - POINTS // 2
+        steps = (jnp.arange(POINTS) - POINTS // 2)[None]
         points = jnp.where(spacing > apart, centres + spacing * steps, apart * (nearest + steps))
         scores = _score(points, angles[:, None], tau)
         stands_for = spacing / apart
         normal = jax.nn.logsumexp(scores, axis=1) + jnp.log(stands_for)
         place = jnp.mod(nearest + steps, self.n)[..., None]
-        hit = (spacing <= apart) & jnp.any(place == jnp.asarray(self.hidden.subset), axis=-1)
+        hit = (spacing <= apart) & jnp.any(place == self.hidden.subset[None, None], axis=-1)
         own = jnp.where(hit, 0.0, stands_for * jnp.exp(scores - normal[:, None]))
         return points, normal, own
 
@@ -192,7 +196,7 @@ class Windows(NamedTuple):
         return jnp.maximum(wide, 2 * jnp.pi / self.n)
 
     def _hidden_angles(self) -> Array:
-        return 2 * jnp.pi / self.n * jnp.asarray(self.hidden.subset)
+        return 2 * jnp.pi / self.n * self.hidden.subset
 
     def _total(self, logs: Float[Array, "b heads"], off: Array, tau: Array) -> Array:
         """-log|c|; while points are no positions the sum `off` holds B too, where g is small."""

@@ -19,12 +19,12 @@ EVERY, LAST = 2, 0.95
 
 
 def candidates(k: int) -> int:
-    """Relocations that k heads compare at a time: 4, and k/4 from k = 16 on.
+    """Relocations that k heads compare at a time: k/4, and at least 2.
 
     >>> candidates(3), candidates(64)
-    (4, 16)
+    (2, 16)
     """
-    return max(4, math.ceil(k / 4))
+    return max(2, math.ceil(k / 4))
 
 
 def relocate(
