@@ -30,10 +30,13 @@ SIZES = (
     *((1000, 16), (1000, 32), (1000, 64)),
 )
 Sizes = Sequence[tuple[int, int]]
-MILLION = 1_000_000
+MILLIONS = tuple((1_000_000, k) for k in (3, 5, 8, 16, 32))
 #: Share of runs that must find B for N rows to be enough, and the sizes tried for k = 2 and 3.
 ENOUGH = 0.95
-ROW_SIZES = {2: (8, 12, 16, 24, 32, 48), 3: (9, 12, 16, 20, 26)}
+ROW_SIZES = (
+    *((8, 2), (12, 2), (16, 2), (24, 2), (32, 2), (48, 2)),
+    *((9, 3), (12, 3), (16, 3), (20, 3), (26, 3)),
+)
 MOST_ROWS = 1 << 18
 
 
@@ -83,34 +86,34 @@ def starts(runs: int, late: Callable[[], bool], sizes: Sizes = SIZES) -> Iterato
         )
 
 
-def million(runs: int, late: Callable[[], bool]) -> Iterator[str]:
-    yield f"| n = {MILLION:,}, k | found B | seconds for half of the runs | failed |"
+def million(runs: int, late: Callable[[], bool], sizes: Sizes = MILLIONS) -> Iterator[str]:
+    yield "| n, k | found B | seconds for half of the runs | failed runs' correlations |"
     yield "|---|---|---|---|"
-    for k in (3, 5, 8, 16, 32):
+    for n, k in sizes:
         if late():
             return
-        after = measured(Annealed(), MILLION, k, runs)
-        yield f"| {k} | {after.rate} | {after.seconds:.1f} | {after.worst} |"
+        after = measured(Annealed(), n, k, runs)
+        yield f"| {n:,}, {k} | {after.rate} | {after.seconds:.1f} | {after.worst} |"
 
 
-def rows(runs: int, late: Callable[[], bool]) -> Iterator[str]:
-    yield f"| k, n | rows for {ENOUGH:.0%} of runs | found B | correlational bound |"
+def rows(runs: int, late: Callable[[], bool], sizes: Sizes = ROW_SIZES) -> Iterator[str]:
+    yield f"| n, k | rows for {ENOUGH:.0%} of runs | found B | correlational bound |"
     yield "|---|---|---|---|"
-    for k, sizes in ROW_SIZES.items():
-        needed: dict[int, int] = {}
-        count = 32
-        for n in sizes:
-            while not late() and count <= MOST_ROWS:
-                data = Sample(random_parities(n, k, runs, key=SEED), count)
-                rate = learn(Annealed(), data, key=SEED).rate()
-                if rate.value >= ENOUGH:
-                    needed[n] = count
-                    bound = correlational_rows(n, k, Annealed().steps)
-                    yield f"| {k}, {n} | {count:,} | {rate} | {bound:.2g} |"
-                    break
-                count *= 2
-        if len(needed) > 2:
-            law = power_law(list(needed), list(needed.values()))
+    needed: dict[int, dict[int, int]] = {}
+    for n, k in sizes:
+        count = 1 << max(4, int(np.log2(n**k / 8)))
+        while not late() and count <= MOST_ROWS:
+            data = Sample(random_parities(n, k, runs, key=SEED), count)
+            rate = learn(Annealed(), data, key=SEED).rate()
+            if rate.value >= ENOUGH:
+                needed.setdefault(k, {})[n] = count
+                bound = correlational_rows(n, k, Annealed().steps)
+                yield f"| {n}, {k} | {count:,} | {rate} | {bound:.2g} |"
+                break
+            count *= 2
+    for k, found in needed.items():
+        if len(found) > 2:
+            law = power_law(list(found), list(found.values()))
             yield f"| k = {k} | n^{law.exponent:.2f} [{law.low:.2f}, {law.high:.2f}] | | n^{k} |"
 
 
@@ -128,7 +131,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="platform: cpu or gpu")
     parser.add_argument("--runs", type=int, help="per cell; 64 on the CPU, else 256")
     parser.add_argument("--seconds", type=float, default=140.0, help="no cell starts after that")
-    parser.add_argument("--sizes", nargs="+", type=_size, default=SIZES, help="N,K of starts")
+    parser.add_argument("--sizes", nargs="+", type=_size, help="of starts or rows")
     given = parser.parse_args()
     device = jax.devices(given.device)[0]
     runs = given.runs or (64 if given.device == "cpu" else 256)
@@ -139,7 +142,7 @@ def main() -> None:
         for name in [given.part] if given.part else ["starts", "million"]:
             count = min(runs, 64) if name == "rows" else runs
             count = max(2, runs // 8) if name == "million" else count
-            part = partial(starts, sizes=given.sizes) if name == "starts" else PARTS[name]
+            part = partial(PARTS[name], sizes=given.sizes) if given.sizes else PARTS[name]
             for line in part(count, late):
                 print(f"{time.perf_counter() - begun:6.1f} s  {line}", file=sys.stderr, flush=True)
                 told.append(line)

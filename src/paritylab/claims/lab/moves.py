@@ -57,7 +57,7 @@ class Moves:
     "raises the correlation |c| of their own model end on exactly B in over 85 % of single starts "
     "at each n and k tried, and at least 10 points more often than without moves. From rows the "
     "same holds if the rows that give no gradient compare |c|.",
-    quick={"cells": ((60, 16, 48),), "steps": 800, "rows": ()},
+    quick={"cells": ((60, 16, 36),), "steps": 600, "rows": ()},
     full={
         "cells": ((100, 16, 256), (100, 32, 256), (1000, 16, 256), (1000, 32, 128), (1000, 64, 64)),
         "rows": ((24, 2, 512, 128), (16, 3, 1024, 128)),
@@ -93,17 +93,17 @@ def heads_moves(
 
 @heads_moves.planted("no moves", turns="refuted")
 def _no_moves(trial: Trial) -> Moves:
-    return _with(trial, Annealed(steps=800, moves=0))
+    return _with(trial, Annealed(steps=600, moves=0))
 
 
 @heads_moves.planted("moves without jitter", turns="refuted")
 def _no_jitter(trial: Trial) -> Moves:
-    return _with(trial, Annealed(steps=800, jitter=0.0))
+    return _with(trial, Annealed(steps=600, jitter=0.0))
 
 
 @heads_moves.planted("moves accepted by Metropolis' rule", turns="refuted")
 def _metropolis(trial: Trial) -> Moves:
-    return _with(trial, Annealed(steps=800, greedy=False))
+    return _with(trial, Annealed(steps=600, greedy=False))
 
 
 def _with(trial: Trial, learner: Annealed) -> Moves:
