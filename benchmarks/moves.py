@@ -72,7 +72,7 @@ def _ends(parts: list[Runs]) -> str:
 
 
 def starts(runs: int, late: Callable[[], bool], sizes: Sizes = SIZES) -> Iterator[str]:
-    yield "| n, k | before | after | time after/before | seconds after | failed runs' correlations |"
+    yield "| n, k | before | after | time after/before | seconds after | failed runs' |c| |"
     yield "|---|---|---|---|---|---|"
     for n, k in sizes:
         if late():

@@ -19,9 +19,9 @@ from paritylab.theory.annealing import (
     critical_width,
     freeing_temperature,
     log_likelihood,
+    shared_run,
     sharp_correlation,
     sharp_weights,
-    shared_run,
     splitting_temperature,
 )
 

@@ -128,7 +128,7 @@ def _heads_moves(m: Moves) -> Judged:
 
 @heads_moves.figure
 def _heads_moves_figure(m: Moves) -> Bars:
-    rates = {}
+    rates: dict[str, Rate] = {}
     for each in m.cells:
         rates |= {f"moves, {each}": each.moving, f"alone, {each}": each.alone}
     return Bars.of_rates(

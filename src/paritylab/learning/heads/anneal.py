@@ -46,9 +46,9 @@ from paritylab.learning.judging import judge_heads, judge_weights, judging_loss
 from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import AnyArray, float64
+from paritylab.problem import Junta, Parity
 from paritylab.risk.objective import target_of
 from paritylab.risk.rows import draw_rows
-from paritylab.problem import Parity
 from paritylab.shapes import bucket
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
@@ -175,7 +175,7 @@ class Annealed:
     def _tries(self, k: int) -> int:
         return candidates(k) if self.moves is None else self.moves
 
-    def _known(self, data: Population | Sample, targets: Sequence[Target], k: int) -> PyTree:
+    def _known(self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int) -> PyTree:
         """What the exact correlation of every run depends on, as stacked arrays.
 
         Windows serve parities of fair bits wherever they are less work than all positions.
@@ -189,7 +189,7 @@ class Annealed:
         ):
             subsets = np.array([each.subset for each in sets], dtype=np.float64)
             contrasts = np.array([each.sign * (1 - 2 * each.noise) for each in sets])
-            return HiddenSet(subsets, contrasts)
+            return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
         return stacked(target_of(each) for each in targets)
 
     def _given(self, runs: int, k: int) -> np.ndarray | None:
@@ -319,12 +319,9 @@ def _fields(given: PyTree, sample_key: Array, shape: _Shape) -> tuple[Field, Fie
     half = rows.labels.shape[0] // 2
     if not shape.tries or half < 1:
         return whole, whole
-    first, second = (jax.tree.map(lambda part: part[cut], rows) for cut in _halves(half))
+    first = jax.tree.map(lambda part: part[:half], rows)
+    second = jax.tree.map(lambda part: part[half:], rows)
     return Dense(shape.n, rows_loss(first), rows_loss(second)), whole
-
-
-def _halves(half: int) -> tuple[slice, slice]:
-    return slice(None, half), slice(half, None)
 
 
 def _step(
@@ -358,9 +355,7 @@ def _step(
                 greedy=shape.greedy,
             )
             at = (jnp.arange(shape.k) == head) & does
-            calm = state._replace(
-                mu=jnp.where(at, 0.0, state.mu), nu=jnp.where(at, 0.0, state.nu)
-            )
+            calm = state._replace(mu=jnp.where(at, 0.0, state.mu), nu=jnp.where(at, 0.0, state.nu))
             return (jnp.where(at, place, moved), calm), does
 
         now = (number % EVERY == 0) & (time < LAST)

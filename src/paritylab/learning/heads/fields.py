@@ -13,7 +13,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
 from paritylab.models import Circle, softmax_attention
-from paritylab.precision import AnyArray
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
 from paritylab.risk.routes.targets import SIGNS
