@@ -17,7 +17,6 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 
 from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
 from paritylab.learning.data import (
@@ -38,8 +37,8 @@ from paritylab.learning.heads.fields import (
     HiddenSet,
     Windows,
     exact_loss,
+    final_weights,
     rows_loss,
-    weights_of,
 )
 from paritylab.learning.heads.moves import EVERY, LAST, candidates, relocate
 from paritylab.learning.judging import judge_heads, judge_weights, judging_loss
@@ -49,7 +48,6 @@ from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk.objective import target_of
 from paritylab.risk.rows import draw_rows
-from paritylab.shapes import bucket
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
 FOUND = 0.9
@@ -139,7 +137,7 @@ class Annealed:
             models = [self._model(*pair) for pair in pairs]
             found = judge_heads(models, data, keys)
         else:
-            found = judge_weights(_final_weights(numbers, self.tau_end, n), data, Cosine())
+            found = judge_weights(final_weights(numbers, self.tau_end, n), data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = {}
@@ -175,7 +173,9 @@ class Annealed:
     def _tries(self, k: int) -> int:
         return candidates(k) if self.moves is None else self.moves
 
-    def _known(self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int) -> PyTree:
+    def _known(
+        self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int
+    ) -> PyTree:
         """What the exact correlation of every run depends on, as stacked arrays.
 
         Windows serve parities of fair bits wherever they are less work than all positions.
@@ -363,29 +363,3 @@ def _step(
         return after, (value, does)
 
     return step
-
-
-def _final_weights(angles: Float[np.ndarray, "runs k"], tau_end: float, n: int) -> np.ndarray:
-    """What every bit weighs at temperature tau_end/n², (runs, n).
-
-    Where heads are sharp only the stretch that holds all but e^-40 of a head is summed.
-    """
-    reach = int(np.ceil(np.sqrt(80 * tau_end) / (2 * np.pi))) + 1
-    if 20 * reach > n:
-        padded = np.resize(angles, (bucket(len(angles)), *angles.shape[1:]))
-        with float64():
-            return np.asarray(_weights_at(padded, tau_end / n**2, n))[: len(angles)]
-    apart = 2 * np.pi / n
-    places = np.round(np.nan_to_num(angles) / apart)[..., None] + np.arange(-reach, reach + 1)
-    scores = -2 * (n * np.sin((places * apart - angles[..., None]) / 2)) ** 2 / tau_end
-    attention = softmax(scores, axis=-1)
-    weights = np.zeros((len(angles), n))
-    runs = np.arange(len(angles))[:, None, None]
-    np.add.at(weights, (runs, places.astype(np.int64) % n), attention)
-    return weights
-
-
-@partial(jax.jit, static_argnames="n")
-def _weights_at(angles: AnyArray, tau: float, n: int) -> Array:
-    weights: Array = jax.vmap(partial(weights_of, tau=tau, n=n))(jnp.asarray(angles))
-    return weights

@@ -6,17 +6,22 @@ sees, so that a step costs k² windows at any n.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
+from scipy.special import softmax
 
 from paritylab.models import Circle, softmax_attention
+from paritylab.precision import AnyArray, float64
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
 from paritylab.risk.routes.targets import SIGNS
 from paritylab.risk.rows import Rows as Table
+from paritylab.shapes import bucket
 
 #: A correlation below this is no number to take the logarithm of.
 TINY = 1e-300
@@ -65,12 +70,39 @@ class Dense(NamedTuple):
 def attention_of(angles: Float[Array, " heads"], tau: Array | float, n: int) -> Array:
     """Attention of heads at given angles to all n positions, (heads, n)."""
     directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
-    return softmax_attention(Circle(n).scores(directions) / tau)
+    attention: Array = softmax_attention(Circle(n).scores(directions) / tau)
+    return attention
 
 
 def weights_of(angles: Float[Array, " heads"], tau: Array | float, n: int) -> Array:
     """What every bit weighs in the attended sum of heads at the given angles."""
     return jnp.sum(attention_of(angles, tau, n), axis=0)
+
+
+def final_weights(angles: Float[np.ndarray, "runs k"], tau_end: float, n: int) -> np.ndarray:
+    """What every bit weighs at temperature tau_end/n², (runs, n).
+
+    Where heads are sharp only the stretch that holds all but e^-40 of a head is summed.
+    """
+    reach = int(np.ceil(np.sqrt(80 * tau_end) / (2 * np.pi))) + 1
+    if 20 * reach > n:
+        padded = np.resize(angles, (bucket(len(angles)), *angles.shape[1:]))
+        with float64():
+            return np.asarray(_weights_at(padded, tau_end / n**2, n))[: len(angles)]
+    apart = 2 * np.pi / n
+    places = np.round(np.nan_to_num(angles) / apart)[..., None] + np.arange(-reach, reach + 1)
+    scores = -2 * (n * np.sin((places * apart - angles[..., None]) / 2)) ** 2 / tau_end
+    attention = softmax(scores, axis=-1)
+    weights = np.zeros((len(angles), n))
+    runs = np.arange(len(angles))[:, None, None]
+    np.add.at(weights, (runs, places.astype(np.int64) % n), attention)
+    return weights
+
+
+@partial(jax.jit, static_argnames="n")
+def _weights_at(angles: AnyArray, tau: float, n: int) -> Array:
+    weights: Array = jax.vmap(partial(weights_of, tau=tau, n=n))(jnp.asarray(angles))
+    return weights
 
 
 def exact_loss(target: Target | JuntaTarget, fair: bool) -> Callable[[Array], Array]:
