@@ -12,11 +12,13 @@ def moves(moving, alone, runs=100):
 
 TABLES = {
     "lab-heads-moves": [
-        (moves((100, 98), (55, 60)), "holds"),
-        (moves((100, 60), (55, 20)), "refuted"),
-        (moves((100, 98), (55, 98)), "refuted"),  # no better than without
-        (moves((100, 90), (55, 60)), "undecided"),
-        (moves((100, 98), (55, 85)), "undecided"),
+        (moves((100, 80), (55, 60)), "holds"),
+        (moves((60, 80), (20, 60)), "refuted"),
+        (moves((98, 80), (98, 60)), "refuted"),  # no better than without
+        (moves((100, 40), (55, 70)), "refuted"),  # worse from rows
+        (moves((90, 80), (55, 60)), "undecided"),
+        (moves((98, 80), (85, 60)), "undecided"),
+        (moves((100, 70), (55, 60)), "undecided"),
         (moves((10, 10), (5, 5), runs=10), "undecided"),  # too few runs
     ]
 }
