@@ -66,7 +66,7 @@ class Moves:
     "raises the correlation |c| of their own model end on exactly B in over 85 % of single starts "
     "at each n and k tried, and at least 10 points more often than without moves. From rows they do "
     "so more often than without moves, if the rows that give no gradient compare |c|.",
-    quick={"cells": ((60, 16, 36),), "steps": 600, "rows": ()},
+    quick={"cells": ((60, 20, 32),), "steps": 600, "rows": ()},
     full={
         "cells": ((100, 16, 256), (100, 32, 256), (1000, 16, 256), (1000, 32, 128), (1000, 64, 64)),
         "rows": ((24, 2, 512, 128), (16, 3, 1024, 128)),
