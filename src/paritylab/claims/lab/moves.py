@@ -64,8 +64,8 @@ class Moves:
     title="Heads that may relocate find B from a single start, for k up to 64",
     statement="Ours: annealed heads of which, at every second step, one may relocate if that "
     "raises the correlation |c| of their own model end on exactly B in over 85 % of single starts "
-    "at each n and k tried, and at least 10 points more often than without moves. From rows they do "
-    "so more often than without moves, if the rows that give no gradient compare |c|.",
+    "at each n and k tried, and at least 10 points more often than without moves. From rows they "
+    "do so more often than without moves, if the rows that give no gradient compare |c|.",
     quick={"cells": ((60, 20, 32),), "steps": 600, "rows": ()},
     full={
         "cells": ((100, 16, 256), (100, 32, 256), (1000, 16, 256), (1000, 32, 128), (1000, 64, 64)),
