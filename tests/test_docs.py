@@ -83,6 +83,13 @@ def test_a_headline_for_another_verdict_is_refused(build):
         build.headlines.findings(rows)
 
 
+def test_every_target_of_the_makefile_has_its_line_of_help():
+    text = (ROOT / "Makefile").read_text()
+    targets = re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split()
+    told = re.findall(r"^([a-z-]+):.*## \S", text, re.M)
+    assert sorted(targets) == sorted(told)
+
+
 def test_the_citation_has_a_line_for_each_finding_and_the_version(build):
     text = (ROOT / "CITATION.cff").read_text()
     for id, status, _ in build.headlines.FINDINGS:
