@@ -258,7 +258,7 @@ def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
         with float64():
             # The lab draws whole batches of 256 rows and counts the first 200.
             signs = draw_signs(key, 256, n)[:samples]
-            tokens = tree_tokens(signs, np.asarray(each))
+            tokens = tree_tokens(signs, np.asarray(each)).astype(jnp.float64)
             own = np.asarray(batch_gradient(tokens, n, 4, as_link("cos"), mask)) / samples
         for node, column in enumerate(found):
             np.testing.assert_allclose(column, own[: len(column), node], atol=1e-9)
