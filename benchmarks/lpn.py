@@ -194,7 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--n", type=int, nargs="+", default=[26], help="columns, up to 62")
+    parser.add_argument("--n", type=int, nargs="+", default=[26], help="columns, up to block + 32")
     parser.add_argument("--noise", type=float, nargs="+", default=[0.498], help="below 0.5")
     parser.add_argument("--rows", type=int, help="enough for the noise if absent")
     parser.add_argument("--seed", type=int, default=0)
@@ -204,7 +204,7 @@ def main() -> None:
     asked = parser.parse_args()
     if not all(0 <= noise < 0.5 for noise in asked.noise):
         parser.error(f"--noise must lie within 0 and 0.5, got {asked.noise}")
-    most = 62 if asked.device else 26
+    most = asked.block + 32 if asked.device else 26
     if not all(1 <= n <= most for n in asked.n) or not 1 <= asked.block <= 30:
         parser.error(f"need 1 ≤ n ≤ {most} and 1 ≤ block ≤ 30, got {asked.n} and {asked.block}")
     if asked.device:

@@ -23,8 +23,9 @@ from paritylab.solvers.evidence import Fit, log_dependence, log_family
 from paritylab.solvers.labelled_rows import LabelledRows, packed
 from paritylab.statistics import Rate, share_text
 
-#: Parts of a subset are all looked at up to this size, pairs and single columns beyond.
-MOST_PARTS = 10
+#: Parts of a subset are all looked at up to this size, then pairs and single columns up to the
+#: second, then single columns.
+MOST_PARTS, MOST_PAIRED = 10, 100
 #: Other candidates of the search that are looked at.
 MOST_OTHERS = 40
 #: Columns of a parity whose combinations are tabulated at most, columns added to them at most, and
@@ -203,7 +204,7 @@ def _further(
 ) -> list[tuple[float, tuple[int, ...]]]:
     """Parities that the errors depend on, with corrected log p-values, most significant first."""
     own = set(found.subset)
-    sizes = range(1, len(own)) if len(own) <= MOST_PARTS else (1, 2)
+    sizes = range(1, len(own)) if len(own) <= MOST_PARTS else (1, 2)[: 1 + (len(own) <= MOST_PAIRED)]
     parts = [part for size in sizes for part in combinations(found.subset, size)]
     parts += [(column,) for column in table.kept.tolist() if column not in own]
     strongest = _strongest(table, parts, errors, sides)
