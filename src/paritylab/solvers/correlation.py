@@ -19,7 +19,7 @@ import numpy as np
 SIDE, BLOCK, WIDE = 1 << 24, 1 << 19, 1024
 #: Pairs: columns side by side in one tile, rows added up at a time, and multiplications in a tile,
 #: which take less than a second, so that the clock is read in time.
-BROAD, DEEP, LONGEST = 4096, 1 << 14, 1 << 34
+BROAD, DEEP, LONGEST = 4096, 1 << 14, 1 << 32
 
 
 class BestSets(NamedTuple):

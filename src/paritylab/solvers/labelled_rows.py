@@ -92,7 +92,7 @@ class LabelledRows:
     @cached_property
     def signs(self) -> np.ndarray:
         """Kept columns as ±1 in one byte each, (columns, N)."""
-        made = np.array(self.distinct_bits.T, order="C").view(np.int8)
+        made = unpacked(self.packed_columns, self.rows).view(np.int8)
         made *= -2
         made += 1
         return made

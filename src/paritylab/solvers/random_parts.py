@@ -108,19 +108,16 @@ class _Batches:
     """Many small systems at a time. Called: solutions without the constant, and how many tries."""
 
     def __init__(self, task: Task, most: int) -> None:
-        table, self._generator = task.table, task.generator
-        self._columns = table.distinct + 1
-        self._words = packed(_whole(task, np.arange(table.rows)))
+        self._task, self._columns = task, task.table.distinct + 1
         self.drawn = self._columns + SPARE
-        room = (1 << 22) // (self._words.shape[1] * self.drawn)
+        room = (1 << 22) // ((self._columns // 64 + 1) * self.drawn)
         self._batch = max(1, min(64, most, room))
 
     def __call__(self) -> tuple[np.ndarray, int]:
-        rows = [
-            self._generator.choice(len(self._words), self.drawn, replace=False)
-            for _ in range(self._batch)
-        ]
-        solutions, fits = solve_many(self._words[np.stack(rows)], self._columns)
+        rows = [_choice(self._task, self.drawn) for _ in range(self._batch)]
+        words = packed(_whole(self._task, np.concatenate(rows)))
+        systems = words.reshape(self._batch, self.drawn, -1)
+        solutions, fits = solve_many(systems, self._columns)
         return solutions[fits, :-1], self._batch
 
 
@@ -132,14 +129,18 @@ class _Corrected:
         self.drawn = task.table.distinct + 1 + CHECKS
 
     def __call__(self) -> tuple[np.ndarray, int]:
-        rows = self._task.generator.choice(self._task.table.rows, self.drawn, replace=False)
-        system = _whole(self._task, rows)
+        system = _whole(self._task, _choice(self._task, self.drawn))
         try:
             solutions = corrected(system[:, :-1], system[:, -1], self._task.deadline)
         except TimeoutError:
             solutions = []
         none = np.zeros((0, system.shape[1] - 2), np.uint8)
         return np.array([each[:-1] for each in solutions] or none, np.uint8), 1
+
+
+def _choice(task: Task, count: int) -> np.ndarray:
+    """Random rows, each at most once, without a list of all where there are many."""
+    return task.generator.choice(task.table.rows, count, replace=False, shuffle=False)
 
 
 def _whole(task: Task, rows: np.ndarray) -> np.ndarray:
@@ -196,7 +197,9 @@ def _ended(task: Task, enough: bool, found: list[tuple[int, ...]]) -> Stop:
     """Why drawing ended. enough: whether all tries were made."""
     if supported(task, found) is not None:
         return Stop.FOUND
-    return Stop.EXHAUSTED if enough else Stop.BUDGET
+    if enough:
+        return Stop.EXHAUSTED
+    return Stop.BUDGET if task.left <= 0 else Stop.TOO_MANY
 
 
 def _reach(columns: int, drawn: int, tries: float) -> int:
