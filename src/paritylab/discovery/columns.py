@@ -324,6 +324,14 @@ class Coding:
         )
 
 
+class Cut(Coding):
+    """One of several thresholds of a column, named with it: `snp > 1`."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.column} > {self.above:g}"
+
+
 class Kept:
     """All blocks of a table, kept small. names: of the columns. rows: read so far.
 

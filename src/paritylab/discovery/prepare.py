@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from paritylab.discovery.columns import Coding, Column, Kept
+from paritylab.discovery.columns import Coding, Column, Cut, Kept
+from paritylab.discovery.genotypes import CUTS, Genotypes, is_genotype
 from paritylab.discovery.reading import TableReader
 from paritylab.discovery.words import counted, listed, shown
 
@@ -50,6 +51,7 @@ class Notes:
     rows: used. dropped: rows left out for a missing cell. constant: columns with one value.
     twins: for a column that is used, others that equal it on every row, or (True) always differ.
     ignored: columns of text with three levels or more. thresholds: how numbers became bits.
+    cut: columns of 0, 1, 2, read at both thresholds.
     """
 
     rows: int = 0
@@ -58,6 +60,7 @@ class Notes:
     twins: dict[str, list[tuple[str, bool]]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     thresholds: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """The notes as sentences."""
@@ -67,6 +70,7 @@ class Notes:
         if self.thresholds:
             lines.append(f"numbers read as true above a threshold: {listed(self.thresholds, 4)}")
         for names, text in (
+            (self.cut, "of 0, 1, 2, each read as two bits, above 0 and above 1"),
             (self.constant, "with one value only, left out"),
             (self.ignored, "of text with more than two levels, left out"),
         ):
@@ -86,12 +90,14 @@ class Notes:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits."""
+    """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits.
+    genotypes: columns of 0, 1, 2 as they are, if there are two or more."""
 
     codings: list[Coding]
     bits: np.ndarray
     targets: list[tuple[Coding, np.ndarray]]
     notes: Notes
+    genotypes: Genotypes | None = None
 
 
 def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Prepared:
@@ -109,9 +115,9 @@ def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Pre
     features = [at for name, at in numbers.items() if name not in set(targets)]
     if kept.is_matrix and rows is None and not isinstance(choices.threshold, Mapping):
         codings = [Coding(table.names[at], "0", "1") for at in features]
-        bits = kept.matrix(np.array(features, dtype=int))
+        bits, genotypes = kept.matrix(np.array(features, dtype=int)), None
     else:
-        codings, bits = _coded(kept, features, rows, choices, notes)
+        codings, bits, genotypes = _coded(kept, features, rows, choices, notes)
     keep = _distinct(bits, codings, notes)
     if not keep:
         raise ValueError(
@@ -121,7 +127,7 @@ def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Pre
     if len(keep) < len(codings):
         codings, bits = [codings[at] for at in keep], bits[:, keep]
     read = [_target(kept.column(numbers[name]), rows, choices) for name in targets]
-    return Prepared(codings, bits, read, notes)
+    return Prepared(codings, bits, read, notes, genotypes)
 
 
 def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> None:
@@ -176,9 +182,10 @@ def _complete_rows(
 
 def _coded(
     kept: Kept, features: list[int], rows: np.ndarray | None, choices: Choices, notes: Notes
-) -> tuple[list[Coding], np.ndarray]:
+) -> tuple[list[Coding], np.ndarray, Genotypes | None]:
     codings: list[Coding] = []
     packed: list[np.ndarray] = []
+    whole: list[np.ndarray] = []
     asked = {each.column: each for each in choices.bits}
     for at in features:
         column = _chosen(kept.column(at), rows)
@@ -186,6 +193,11 @@ def _coded(
             notes.ignored.append(column.name)
             continue
         made = _bits_of(column, asked[column.name]) if column.name in asked else None
+        values, chosen = column.numbers, choices.threshold_of(column.name)
+        if made is None and values is not None and chosen is None and is_genotype(values):
+            notes.cut.append(column.name)
+            whole.append(values.astype(np.uint8))
+            made = [(Cut(column.name, above=at), (values > at).astype(np.uint8)) for at in CUTS]
         if made is None:
             coding, bits = _one_bit(column, choices.threshold_of(column.name), choices)
             if coding.above is not None:
@@ -201,7 +213,8 @@ def _coded(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"--bits makes a column {shown(twice)!r} that the table already has")
-    return codings, matrix
+    genotypes = Genotypes(list(notes.cut), np.stack(whole, axis=1)) if len(whole) > 1 else None
+    return codings, matrix, genotypes
 
 
 def _chosen(column: Column, rows: np.ndarray | None) -> Column:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from paritylab.discovery.genotypes import penetrance_lines
 from paritylab.discovery.rules import Rule, target_phrase
 from paritylab.discovery.words import chance, counted, duration, shown
 from paritylab.solvers.outcome import Search, Stop
@@ -20,6 +21,8 @@ def lines_of(rule: Rule) -> list[str]:
     if search is None:
         return [rule.statement]
     lines = _found(rule) if rule.found else _nothing(rule, search)
+    if "pair" in rule.evidence:
+        lines += penetrance_lines(rule.evidence["pair"], target_phrase(rule.target))
     lines.append(f"  searched: {searched_text(search)}; {duration(search.seconds)}")
     left = not_searched_text(search)
     return lines if left is None else [*lines, f"  {left}"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 import numpy as np
 
 from paritylab.discovery.columns import Coding
+from paritylab.discovery.genotypes import strongest_pair
 from paritylab.discovery.prepare import Bits, Notes, Prepared, Threshold, as_choices, prepare
 from paritylab.discovery.reading import open_table
 from paritylab.discovery.rules import Rule
@@ -88,7 +89,9 @@ def discover_all(
             f"k must be at most the number of usable columns, {len(prepared.codings)}, got {k}"
         )
     end = None if budget is None else time.monotonic() + budget
-    rules = []
+    rules, level = [], alpha
+    if prepared.genotypes is not None:
+        level = alpha / 2  # the other half is for pairs of genotypes
     for at, (coding, target) in enumerate(prepared.targets):
         left = None if end is None else max(end - time.monotonic(), 1e-3)
         answer = solve(
@@ -96,7 +99,7 @@ def discover_all(
             (1 - 2 * target.astype(np.int8)).astype(np.int8),
             k=k,
             method=method,
-            alpha=alpha,
+            alpha=level,
             budget=None if left is None else left / (len(targets) - at),
             key=key,
             progress=_part_of(progress, at, len(targets)),
@@ -123,10 +126,25 @@ def _part_of(progress: Progress | None, at: int, targets: int) -> Progress | Non
 
 def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, answer: "Answer") -> Rule:
     evidence, odd = _evidence(answer, prepared), answer.sign > 0
+    _add_pair(evidence, prepared, target)
     if answer.subset is None or answer.better_table is not None:
         return Rule(coding, (), odd, evidence)
     evidence["profile"] = _profile(prepared.bits[:, list(answer.subset)], target)
     return Rule(coding, tuple(prepared.codings[at] for at in answer.subset), odd, evidence)
+
+
+def _add_pair(evidence: dict[str, Any], prepared: Prepared, target: np.ndarray) -> None:
+    """The pair of columns of 0, 1, 2 on whose nine cells the target depends, if one does."""
+    from paritylab.solvers.outcome import Conclusion
+
+    if prepared.genotypes is None:
+        return
+    pair = strongest_pair(prepared.genotypes.values, target)
+    if pair is None or pair.log_p > math.log(evidence["alpha"]):
+        return
+    evidence["pair"] = pair.to_json(prepared.genotypes.names)
+    if evidence["conclusion"] == Conclusion.NONE:
+        evidence["conclusion"] = str(Conclusion.RELATED)
 
 
 def _evidence(answer: "Answer", prepared: Prepared) -> dict[str, Any]:
