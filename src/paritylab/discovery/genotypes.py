@@ -133,7 +133,7 @@ def penetrance_lines(pair: dict[str, Any], target: str) -> list[str]:
     """The table of `Pair.to_json` in words: how often the target is true in each combination."""
     first, second = (shown(name) for name in pair["columns"])
     lines = [
-        f"  pair: {target} depends on {first} and {second} together (nine cells, all pairs tested; "
+        f"  pair: whether {target} depends on {first} and {second} together (nine cells, all pairs tested; "
         f"chance of seeing this by luck {chance(pair['p_value'])})",
         f"    {first + ' down, ' + second + ' across':<28}" + "".join(f"{v:>18}" for v in VALUES),
     ]
