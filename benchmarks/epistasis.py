@@ -19,7 +19,7 @@ from scipy.stats import chi2_contingency
 from paritylab.discovery import discover
 from paritylab.statistics import Rate
 
-ALPHA, BUDGET = 0.01, 2.0
+ALPHA, BUDGET = 0.01, 1.0
 HERITABILITY, FREQUENCY = (0.1, 0.2, 0.3, 0.4), (0.2, 0.4)
 
 

@@ -2,7 +2,8 @@
 
 A pair of loci may decide a label in ways that are no parity of cuts. So all pairs are tested as
 they are: a χ² test of the label on the nine cells, corrected for the number of pairs. Where few of
-a kind are expected cells are joined, because there the bell curve behind χ² lies.
+a kind are expected cells are joined, because there the bell curve behind χ² lies. Pairs get nine
+tenths of the level, parities of cuts the rest, so that the choice between them is paid for.
 """
 
 import math
@@ -16,9 +17,11 @@ from paritylab.statistics import share_text
 
 #: Values of such a column, and the cuts that make bits of it.
 VALUES, CUTS = (0, 1, 2), (0.0, 1.0)
+#: The share of the level that pairs get; parities get the rest.
+PAIRS_SHARE = 0.9
 #: Fewest rows of either label expected in a cell of the test.
 EXPECTED = 5.0
-#: Columns worked on at a time, pairs looked at closely, pairs named.
+#: Columns worked on at a time, and pairs looked at closely.
 _TOGETHER, _KEEP = 512, 32
 
 

@@ -70,7 +70,7 @@ class Notes:
         if self.thresholds:
             lines.append(f"numbers read as true above a threshold: {listed(self.thresholds, 4)}")
         for names, text in (
-            (self.cut, "of 0, 1, 2, each read as two bits, above 0 and above 1"),
+            (self.cut, "of 0, 1, 2, read as two bits each, above 0 and above 1"),
             (self.constant, "with one value only, left out"),
             (self.ignored, "of text with more than two levels, left out"),
         ):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 import numpy as np
 
 from paritylab.discovery.columns import Coding
-from paritylab.discovery.genotypes import strongest_pair
+from paritylab.discovery.genotypes import PAIRS_SHARE, strongest_pair
 from paritylab.discovery.prepare import Bits, Notes, Prepared, Threshold, as_choices, prepare
-from paritylab.discovery.reading import open_table
+from paritylab.discovery.reading import open_table, with_labels
 from paritylab.discovery.rules import Rule
 
 if TYPE_CHECKING:
@@ -40,16 +40,17 @@ class Options(TypedDict, total=False):
 @overload
 def discover(table: Any, target: str, **options: Unpack[Options]) -> Rule: ...
 @overload
-def discover(table: Any, target: Sequence[str], **options: Unpack[Options]) -> list[Rule]: ...
-def discover(
-    table: Any, target: str | Sequence[str], **options: Unpack[Options]
-) -> Rule | list[Rule]:
+def discover(table: Any, target: list[str] | tuple[str, ...], **options: Unpack[Options]) -> list[Rule]: ...
+@overload
+def discover(table: Any, target: Any, **options: Unpack[Options]) -> Rule: ...
+def discover(table: Any, target: Any, **options: Unpack[Options]) -> Rule | list[Rule]:
     """Is there a small set of columns whose parity gives the target? One `Rule` per target.
 
     table: a path (CSV, TSV, NPZ, Parquet), a mapping from names to columns, or a data frame.
-    target: a column, or a list of them. Options: k (size of the set), alpha (0.01), budget
-    (seconds, 30 if absent), bits ("address:25-6"), threshold (a number, or numbers by column),
-    missing ("refuse" or "drop"), method, key, progress (called with the share done and a text).
+    target: a column, or a list of them; or, with a frame or an array (N, n), dense or sparse, the
+    labels themselves, (N,). Options: k (size of the set), alpha (0.01), budget (seconds, 30 if
+    absent), bits ("address:25-6"), threshold (a number, or numbers by column), missing ("refuse" or
+    "drop"), method, key, progress (called with the share done and a text).
 
     >>> rows = {"a": [0, 1, 0, 1] * 20, "b": [0, 0, 1, 1] * 20, "y": [0, 1, 1, 0] * 20}
     >>> rule = discover(rows, "y")
@@ -57,10 +58,16 @@ def discover(
     'y is 1 exactly when an odd number of {a, b} are true'
     >>> rule.apply({"a": [1], "b": [0]}).tolist()
     ['1']
+    >>> X = np.random.default_rng(0).integers(0, 2, (100, 8))
+    >>> discover(X, X[:, 2] ^ X[:, 5]).columns
+    ('x2', 'x5')
     """
-    targets = [target] if isinstance(target, str) else list(target)
-    rules, _ = discover_all(table, targets, **options)
-    return rules[0] if isinstance(target, str) else rules
+    if isinstance(target, str):
+        return discover_all(table, [target], **options)[0][0]
+    if all(isinstance(each, str) for each in target) and not hasattr(target, "dtype"):
+        return discover_all(table, list(target), **options)[0]
+    columns, name = with_labels(table, target)
+    return discover_all(columns, [name], **options)[0][0]
 
 
 def discover_all(
@@ -91,7 +98,7 @@ def discover_all(
     end = None if budget is None else time.monotonic() + budget
     rules, level = [], alpha
     if prepared.genotypes is not None:
-        level = alpha / 2  # the other half is for pairs of genotypes
+        level = alpha * (1 - PAIRS_SHARE)
     for at, (coding, target) in enumerate(prepared.targets):
         left = None if end is None else max(end - time.monotonic(), 1e-3)
         answer = solve(
@@ -140,7 +147,8 @@ def _add_pair(evidence: dict[str, Any], prepared: Prepared, target: np.ndarray) 
     if prepared.genotypes is None:
         return
     pair = strongest_pair(prepared.genotypes.values, target)
-    if pair is None or pair.log_p > math.log(evidence["alpha"]):
+    level = evidence["alpha"] * PAIRS_SHARE / (1 - PAIRS_SHARE)
+    if pair is None or pair.log_p > math.log(level):
         return
     evidence["pair"] = pair.to_json(prepared.genotypes.names)
     if evidence["conclusion"] == Conclusion.NONE:
