@@ -16,7 +16,7 @@ from paritylab.solvers.evidence import (
 )
 from paritylab.solvers.form import beats, form
 from paritylab.solvers.labelled_rows import LabelledRows
-from paritylab.solvers.power import rows_about
+from paritylab.solvers.power import _least_overlap, rows_about
 
 
 @pytest.mark.parametrize(("rows", "first", "second"), [(10, 5, 5), (57, 20, 44), (300, 3, 150)])
@@ -26,6 +26,25 @@ def test_tails_are_hypergeometric(rows, first, second):
         above, below = np.exp(log_overlap_tails(rows, first, second, overlap))
         assert above == pytest.approx(law.sf(overlap - 1), rel=1e-9)
         assert below == pytest.approx(law.cdf(overlap), rel=1e-9)
+
+
+def test_tails_of_millions_of_rows_are_near_and_far_from_the_middle_alike():
+    rows, first, second = 6_500_000, 3_200_000, 3_000_000
+    law = stats.hypergeom(rows, first, second)
+    overlaps = np.array([1_474_000, 1_476_923, 1_480_000, 1_500_000])
+    above, below = log_overlap_tails(rows, np.full(4, first), second, overlaps)
+    # Numbers of 10⁸ in the logarithms leave eight digits after the point.
+    np.testing.assert_allclose(above, law.logsf(overlaps - 1), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(below[:3], law.logcdf(overlaps[:3]), rtol=1e-4, atol=1e-6)
+    assert log_overlap_tails(10, 4, 4, 9) == (-np.inf, 0.0)
+
+
+@pytest.mark.parametrize(("rows", "ones", "minus"), [(40, 20, 20), (2000, 700, 1200)])
+def test_the_least_overlap_that_counts(rows, ones, minus):
+    level, law = math.log(1e-4), stats.hypergeom(rows, ones, minus)
+    least = _least_overlap(rows, ones, minus, level)
+    assert math.log(2) + law.logsf(least - 1) <= level < math.log(2) + law.logsf(least - 2)
+    assert _least_overlap(12, 2, 6, level) == 13
 
 
 def test_shares_of_the_level_sum_to_one():
