@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 from paritylab.discovery import discover
-from paritylab.discovery.genotypes import _log_p, _log_tail, is_genotype, strongest_pair
+from paritylab.discovery.genotypes import _log_p, _log_tail, _moments, is_genotype, strongest_pair
 from paritylab.solvers.outcome import Conclusion
 
 #: No effect of either locus alone at frequency 1/2, and no parity of cuts.
@@ -39,20 +39,31 @@ def test_the_strongest_pair_is_that_of_all_tables():
         counts = [np.bincount(cells[label == side], minlength=9) for side in (0, 1)]
         p_values[i, j] = chi2_contingency(counts, correction=False).pvalue
     assert found.columns == (2, 7) == min(p_values, key=p_values.get)
-    assert found.log_p == pytest.approx(math.log(36 * p_values[2, 7]), rel=1e-6)
+    # Plain χ² says nearly the same where no cell is small.
+    assert found.log_p == pytest.approx(math.log(36 * p_values[2, 7]), rel=0.03)
     assert found.rows.sum() == 800
     assert found.true.sum() == label.sum()
 
 
 def test_cells_of_few_rows_are_joined():
-    rows, true = np.array([[90, 4, 100], [3, 2, 0], [80, 0, 1]]), np.zeros((3, 3), int)
-    true[0, 0] = 80
-    # 10 rows in the five small cells, not enough: they join the next larger one.
-    counts = np.array([[90, 90, 100], [80, 0, 0]])
-    counts[0] -= counts[1]
-    told = chi2_contingency(counts, correction=False).pvalue
-    assert _log_p(rows, true) == pytest.approx(math.log(told), rel=1e-6)
+    rows = np.array([[90, 4, 100], [3, 2, 0], [80, 0, 1]])
+    true = np.array([[70, 3, 30], [2, 1, 0], [40, 0, 0]])
+    joined, hits = np.zeros((3, 3), int), np.zeros((3, 3), int)
+    # The five small ones have 10 rows and no more than 5 of either label: they join the next.
+    joined[0], hits[0] = (90, 90, 100), (46, 70, 30)
+    assert _log_p(rows, true) == pytest.approx(_log_p(joined, hits))
+    assert _log_p(rows, true) > _log_p(joined, np.array([[40, 74, 30], [0] * 3, [0] * 3]))
     assert _log_tail(4.0, 300.0) == pytest.approx(chi2.logsf(600, 8), abs=0.01)
+    assert _log_p(np.diag([3, 3, 2]), np.diag([1, 2, 1])) == 0
+
+
+def test_moments_are_those_of_drawn_tables():
+    count, rows = np.array([30, 12, 150, 8]), 200
+    drawn = np.random.default_rng(0).multivariate_hypergeometric(count, 60, 40_000)
+    statistic = ((drawn - count * 0.3) ** 2 / (count * 0.3 * 0.7)).sum(axis=1)
+    mean, variance = _moments(count.astype(float), 60 / rows)
+    assert statistic.mean() == pytest.approx(mean, rel=0.02)
+    assert statistic.var() == pytest.approx(variance, rel=0.05)
 
 
 def test_the_level_holds_where_labels_are_drawn_by_a_coin():
