@@ -86,7 +86,9 @@ def main() -> None:
     if asked.one:
         print(json.dumps(measure(Case(*json.loads(asked.one)))))
         return
-    print("n × rows, k, noise | method, budget | seconds, of the processor | GiB, bytes a cell | end")
+    print(
+        "n × rows, k, noise | method, budget | seconds, of the processor | GiB, bytes a cell | end"
+    )
     for case in (case for name in asked.cases for case in CASES[name]):
         command = [sys.executable, __file__, "--one", json.dumps(case)]
         told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)

@@ -198,7 +198,9 @@ def frame_levels(X: Any) -> dict[str, tuple[Any, ...]]:
         if ordered:
             made[str(name)] = tuple(column.dtype.categories)
             continue
-        levels = tuple(sorted(column.dropna().unique().tolist(), key=lambda each: (str(each), each)))
+        levels = tuple(
+            sorted(column.dropna().unique().tolist(), key=lambda each: (str(each), each))
+        )
         if len(levels) > 2:
             raise ValueError(
                 f"column {str(name)!r} has {len(levels)} levels without an order, a parity needs "

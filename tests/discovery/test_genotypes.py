@@ -47,14 +47,18 @@ def test_the_strongest_pair_is_that_of_all_tables():
 
 def test_cells_of_few_rows_are_joined():
     rows = np.array([[90, 4, 100], [3, 2, 0], [80, 0, 1]])
-    true = np.array([[70, 3, 30], [2, 1, 0], [40, 0, 0]])
+    true = np.array([[20, 1, 30], [2, 0, 0], [10, 0, 0]])
     joined, hits = np.zeros((3, 3), int), np.zeros((3, 3), int)
-    # The five small ones have 10 rows and no more than 5 of either label: they join the next.
-    joined[0], hits[0] = (90, 90, 100), (46, 70, 30)
+    # One label in five: the four small ones have too few of it, they join the next.
+    joined[0], hits[0] = (90, 90, 100), (13, 20, 30)
     assert _log_p(rows, true) == pytest.approx(_log_p(joined, hits))
-    assert _log_p(rows, true) > _log_p(joined, np.array([[40, 74, 30], [0] * 3, [0] * 3]))
+    # About as many of either: 2 rows and 1 expect one of each, and so do the others alone.
+    even = np.array([[45, 4, 40], [0, 2, 0], [50, 0, 1]])
+    joined[0], hits[0] = (90, 4, 100), (45, 4, 40)
+    joined[1], hits[1] = (3, 3, 80), (2, 1, 50)
+    assert _log_p(rows, even) == pytest.approx(_log_p(joined, hits))
     assert _log_tail(4.0, 300.0) == pytest.approx(chi2.logsf(600, 8), abs=0.01)
-    assert _log_p(np.diag([3, 3, 2]), np.diag([1, 2, 1])) == 0
+    assert _log_p(np.diag([9, 9, 9]), np.diag([1, 2, 1])) == 0
 
 
 def test_moments_are_those_of_drawn_tables():

@@ -65,7 +65,9 @@ def test_pairs_come_out_the_same_in_tiles(monkeypatch, plus):
         monkeypatch.setattr(split, name, value)
     tiled = split.correlate(signs, labels, 2, keep=300)
     assert tiled.examined == whole.examined == math.comb(23, 2)
-    assert sorted(tiled.subsets) == sorted(whole.subsets) == list(itertools.combinations(range(23), 2))
+    assert (
+        sorted(tiled.subsets) == sorted(whole.subsets) == list(itertools.combinations(range(23), 2))
+    )
     assert tiled.subsets[0] == whole.subsets[0]
 
 

@@ -22,7 +22,7 @@ VALUES, CUTS = (0, 1, 2), (0.0, 1.0)
 PAIRS_SHARE = 0.9
 #: Fewest rows of either label expected in a cell of the test, where labels are about even and where
 #: they are not: so many that chances of 10⁻⁴ were right to a fifth in a million draws.
-EXPECTED, EXPECTED_UNEVEN = 5.0, 10.0
+EXPECTED, EXPECTED_UNEVEN = 1.0, 10.0
 #: Columns worked on at a time, and pairs looked at closely.
 _TOGETHER, _KEEP = 512, 32
 
@@ -125,7 +125,9 @@ def _log_p(rows: np.ndarray, true: np.ndarray) -> float:
             open_group = []
     if len(groups) < 2:
         return 0.0
-    count, hits = (np.array([each[group].sum() for group in groups], float) for each in (rows, true))
+    count, hits = (
+        np.array([each[group].sum() for group in groups], float) for each in (rows, true)
+    )
     statistic = float(((hits - count * share) ** 2 / (count * share * (1 - share))).sum())
     mean, variance = _moments(count, share)
     shape, scale = mean**2 / variance, variance / mean
@@ -159,8 +161,8 @@ def penetrance_lines(pair: dict[str, Any], target: str) -> list[str]:
     """The table of `Pair.to_json` in words: how often the target is true in each combination."""
     first, second = (shown(name) for name in pair["columns"])
     lines = [
-        f"  pair: whether {target} depends on {first} and {second} together (nine cells, all pairs tested; "
-        f"chance of seeing this by luck {chance(pair['p_value'])})",
+        f"  pair: whether {target} depends on {first} and {second} together (nine cells, all pairs "
+        f"tested; chance of seeing this by luck {chance(pair['p_value'])})",
         f"    {first + ' down, ' + second + ' across':<28}" + "".join(f"{v:>18}" for v in VALUES),
     ]
     for value, cells in zip(VALUES, pair["cells"], strict=True):

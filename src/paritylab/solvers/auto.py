@@ -21,7 +21,7 @@ from paritylab.solvers.random_parts import (
     syndrome_seconds,
 )
 from paritylab.solvers.syndrome import CHECKS, WRONG
-from paritylab.solvers.walsh import walsh
+from paritylab.solvers.walsh import walsh, walsh_seconds
 
 #: Seconds that a search may take before others have had their turn.
 PATIENCE = 1.0
@@ -45,6 +45,9 @@ def auto(task: Task) -> Candidates:
         made = method(task)
         if made is None:
             continue
+        if made.steps[-1].method == "walsh":
+            # It has seen all sizes, also those that were too many one by one.
+            done = [each for each in done if each.steps[-1].method != "correlation"]
         done.append(made)
         last = made.steps[-1]
         exhaustive = last.method in EXHAUSTIVE and last.complete
@@ -107,18 +110,21 @@ def _some_columns(task: Task) -> Candidates | None:
 
 
 def _every_subset(task: Task) -> Candidates | None:
-    if (2**task.table.distinct + 10 * task.table.rows) * 1e-7 > task.left:
+    if walsh_seconds(task.table.distinct, task.table.rows) > task.left:
         return None
     found = walsh(task)
     return found._replace(subsets=grown(task, found.subsets))
 
 
 def _quick_sizes(task: Task) -> Candidates | None:
-    """Subsets of growing size, each if it takes no longer than about a second."""
-    sizes = possible_sizes(task)
-    if sizes[0] > 2 and split_seconds(task, sizes[0]) > PATIENCE:
+    """Subsets of growing size, each if it takes no longer than about a second, and far less than
+    all sizes at once would."""
+    sizes, patience = possible_sizes(task), PATIENCE
+    if task.table.distinct <= SOME_COLUMNS:
+        patience = min(patience, walsh_seconds(task.table.distinct, task.table.rows) / 8)
+    if sizes[0] > 2 and split_seconds(task, sizes[0]) > patience:
         return Candidates([], (Step("correlation", Stop.TOO_MANY),))
-    return by_growing_size(task, PATIENCE)
+    return by_growing_size(task, patience)
 
 
 def _clean_few_rows(task: Task) -> Candidates | None:

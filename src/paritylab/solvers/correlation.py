@@ -173,9 +173,7 @@ def _blocks(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
             products(columns, n - 1 - colex(np.arange(*upper), above)) for columns in chosen
         ]
         for lower in _ranges(math.comb(n - above - 1, below), most):
-            lower_parts = [
-                products(columns, colex(np.arange(*lower), below)) for columns in chosen
-            ]
+            lower_parts = [products(columns, colex(np.arange(*lower), below)) for columns in chosen]
             yield from _pivots(signs, which, (below, above), lower, upper, lower_parts, upper_parts)
 
 
@@ -252,7 +250,9 @@ def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
             pairs = first > rows[:, None]
             scores[~pairs] = -1.0
 
-            def sets(at: np.ndarray, rows: np.ndarray = rows, first: np.ndarray = first) -> np.ndarray:
+            def sets(
+                at: np.ndarray, rows: np.ndarray = rows, first: np.ndarray = first
+            ) -> np.ndarray:
                 return np.stack([rows[at // len(first)], first[at % len(first)]], axis=1)
 
             yield scores, sets, int(pairs.sum())

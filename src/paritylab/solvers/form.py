@@ -204,7 +204,9 @@ def _further(
 ) -> list[tuple[float, tuple[int, ...]]]:
     """Parities that the errors depend on, with corrected log p-values, most significant first."""
     own = set(found.subset)
-    sizes = range(1, len(own)) if len(own) <= MOST_PARTS else (1, 2)[: 1 + (len(own) <= MOST_PAIRED)]
+    sizes = (
+        range(1, len(own)) if len(own) <= MOST_PARTS else (1, 2)[: 1 + (len(own) <= MOST_PAIRED)]
+    )
     parts = [part for size in sizes for part in combinations(found.subset, size)]
     parts += [(column,) for column in table.kept.tolist() if column not in own]
     strongest = _strongest(table, parts, errors, sides)

@@ -121,11 +121,13 @@ class LabelledRows:
     @cached_property
     def packed_label(self) -> np.ndarray:
         """`label_bits` as packed bits, (words,)."""
-        return packed(self.label_bits[None])[0]
+        words: np.ndarray = packed(self.label_bits[None])[0]
+        return words
 
     def parity(self, subset: Iterable[int]) -> np.ndarray:
         """The exclusive or of some columns, one bit per row."""
-        return unpacked(self.packed_parity(subset)[None], self.rows)[0]
+        odd: np.ndarray = unpacked(self.packed_parity(subset)[None], self.rows)[0]
+        return odd
 
     def packed_parity(self, subset: Iterable[int]) -> np.ndarray:
         """The exclusive or of some columns as packed bits, (words,)."""

@@ -75,8 +75,8 @@ def random_rows(
 
     Each try draws a few rows more than columns. Many small systems without a wrong label, or larger
     ones of which up to two wrong labels are corrected: whichever stands more noise in the time.
-    size: the smallest that is looked for; tries end where more noise would hide it anyway. tries: at
-    most so many, with correction.
+    size: the smallest that is looked for; tries end where more noise would hide it anyway. tries:
+    at most so many, with correction.
     """
     table = task.table
     columns, seconds = table.distinct, min(seconds, task.left)

@@ -1,10 +1,10 @@
 """Which labels are wrong: parity checks on rows name one or two of them at once.
 
-A set of rows whose bits (and the constant 1) sum to zero must have labels that sum to zero, whatever
-the parity. Each such check that fails holds an odd number of wrong labels. With 64 independent
-checks every row has a word that says which checks it is in; the failed checks, the syndrome, are
-the sum of the words of the wrong rows. One wrong row has the syndrome for its word; two are a pair
-that sums to it, found by sorting.
+A set of rows whose bits (and the constant 1) sum to zero must have labels that sum to zero,
+whatever the parity. Each such check that fails holds an odd number of wrong labels. With 64
+independent checks every row has a word that says which checks it is in; the failed checks, the
+syndrome, are the sum of the words of the wrong rows. One wrong row has the syndrome for its word;
+two are a pair that sums to it, found by sorting.
 """
 
 import math
@@ -53,9 +53,7 @@ def wrong_rows(words: np.ndarray, label: np.ndarray) -> list[tuple[int, ...]]:
     return [(int(row), int(second[row])) for row in first[:MOST_SETS]]
 
 
-def corrected(
-    bits: np.ndarray, label: np.ndarray, deadline: float = math.inf
-) -> list[np.ndarray]:
+def corrected(bits: np.ndarray, label: np.ndarray, deadline: float = math.inf) -> list[np.ndarray]:
     """Solutions x of bits·x = label with at most two labels turned round; mostly one or none."""
     wrong = wrong_rows(check_words(bits, deadline), label)
     if not wrong:
