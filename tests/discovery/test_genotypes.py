@@ -55,7 +55,7 @@ def test_cells_of_few_rows_are_joined():
     # About as many of either: 2 rows and 1 expect one of each, and so do the others alone.
     even = np.array([[45, 4, 40], [0, 2, 0], [50, 0, 1]])
     joined[0], hits[0] = (90, 4, 100), (45, 4, 40)
-    joined[1], hits[1] = (3, 3, 80), (2, 1, 50)
+    joined[1], hits[1] = (3, 3, 80), (3, 0, 50)
     assert _log_p(rows, even) == pytest.approx(_log_p(joined, hits))
     assert _log_tail(4.0, 300.0) == pytest.approx(chi2.logsf(600, 8), abs=0.01)
     assert _log_p(np.diag([9, 9, 9]), np.diag([1, 2, 1])) == 0
