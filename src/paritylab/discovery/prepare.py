@@ -15,6 +15,8 @@ from paritylab.discovery.words import counted, listed, shown
 Threshold = float | str | Sequence[str] | Mapping[str, float] | None
 #: Rows packed at a time.
 _TOGETHER = 512
+#: Columns of numbers that are also cut elsewhere, to see whether one cut says it all.
+_FINER = 200
 
 
 class Bits(NamedTuple):
@@ -29,12 +31,13 @@ class Choices(NamedTuple):
     """How columns are to be read.
 
     bits: columns of whole numbers. threshold: one for all numbers, or by column. missing: refuse
-    rows with missing cells, or drop them.
+    rows with missing cells, or drop them. group: the column that names rows which belong together.
     """
 
     bits: Sequence[Bits] = ()
     threshold: float | Mapping[str, float] | None = None
     missing: Literal["refuse", "drop"] = "refuse"
+    group: str | None = None
 
     def threshold_of(self, name: str) -> float | None:
         """The threshold given for a column of numbers, if any."""
@@ -86,32 +89,42 @@ class Notes:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits."""
+    """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits.
+    groups: a number per row that rows of one group share, if a column for that was named.
+    finer: for columns of numbers, by name, other cuts of them, (N, cuts)."""
 
     codings: list[Coding]
     bits: np.ndarray
     targets: list[tuple[Coding, np.ndarray]]
     notes: Notes
+    groups: np.ndarray | None = None
+    finer: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Prepared:
     """Read the whole table and turn it into bits; what cannot be used is noted or refused."""
     _check_names(table.names, targets, choices)
     kept = Kept(table.names, [each.column for each in choices.bits])
+    known: dict[object, int] = {}
+    groups = list[int]()
     for block in table.blocks():
         kept.add(block)
+        if choices.group is not None:
+            cells = block.column(table.names.index(choices.group))
+            groups += [known.setdefault(str(cell).strip(), len(known)) for cell in cells]
     if not kept.rows:
         raise ValueError("the table has column names but no rows")
     notes = Notes()
     rows = _complete_rows(kept, choices, notes, set(targets))
     notes.rows = kept.rows if rows is None else int(rows.sum())
     numbers = {name: at for at, name in enumerate(table.names)}
-    features = [at for name, at in numbers.items() if name not in set(targets)]
+    aside = {*targets, *([] if choices.group is None else [choices.group])}
+    features = [at for name, at in numbers.items() if name not in aside]
     if kept.is_matrix and rows is None and not isinstance(choices.threshold, Mapping):
         codings = [Coding(table.names[at], "0", "1") for at in features]
-        bits = kept.matrix(np.array(features, dtype=int))
+        bits, finer = kept.matrix(np.array(features, dtype=int)), {}
     else:
-        codings, bits = _coded(kept, features, rows, choices, notes)
+        codings, bits, finer = _coded(kept, features, rows, choices, notes)
     keep = _distinct(bits, codings, notes)
     if not keep:
         raise ValueError(
@@ -121,7 +134,10 @@ def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Pre
     if len(keep) < len(codings):
         codings, bits = [codings[at] for at in keep], bits[:, keep]
     read = [_target(kept.column(numbers[name]), rows, choices) for name in targets]
-    return Prepared(codings, bits, read, notes)
+    together = None if choices.group is None else np.array(groups)
+    if together is not None and rows is not None:
+        together = together[rows]
+    return Prepared(codings, bits, read, notes, together, finer)
 
 
 def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> None:
@@ -135,7 +151,10 @@ def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> 
     if len(names) == len(targets):
         raise ValueError("the table has no columns beside the target")
     thresholds = choices.threshold if isinstance(choices.threshold, Mapping) else {}
+    if choices.group is not None and choices.group in targets:
+        raise ValueError(f"--group: {shown(choices.group)!r} is a target")
     for option, asked in (
+        ("--group", [] if choices.group is None else [choices.group]),
         ("--bits", [each.column for each in choices.bits]),
         ("--threshold", list(thresholds)),
     ):
@@ -176,9 +195,10 @@ def _complete_rows(
 
 def _coded(
     kept: Kept, features: list[int], rows: np.ndarray | None, choices: Choices, notes: Notes
-) -> tuple[list[Coding], np.ndarray]:
+) -> tuple[list[Coding], np.ndarray, dict[str, np.ndarray]]:
     codings: list[Coding] = []
     packed: list[np.ndarray] = []
+    finer: dict[str, np.ndarray] = {}
     asked = {each.column: each for each in choices.bits}
     for at in features:
         column = _chosen(kept.column(at), rows)
@@ -189,6 +209,8 @@ def _coded(
         if made is None:
             coding, bits = _one_bit(column, choices.threshold_of(column.name), choices)
             if coding.above is not None:
+                if column.numbers is not None and len(finer) < _FINER:
+                    finer[coding.name] = quartile_bits(column.numbers, coding.above)
                 notes.thresholds.append(coding.phrase)
             made = [(coding, bits)]
         for coding, bits in made:
@@ -201,7 +223,7 @@ def _coded(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"--bits makes a column {shown(twice)!r} that the table already has")
-    return codings, matrix
+    return codings, matrix, finer
 
 
 def _chosen(column: Column, rows: np.ndarray | None) -> Column:
@@ -243,6 +265,16 @@ def _one_bit(
             raise ValueError(f"--threshold: {shown(column.name)!r} holds no numbers") from None
     above = median_threshold(values) if threshold is None else threshold
     return Coding(column.name, above=above), (values > above).astype(np.uint8)
+
+
+def quartile_bits(values: np.ndarray, above: float) -> np.ndarray:
+    """Cuts of numbers at their quartiles and median other than the one that was made, (N, cuts)."""
+    cuts = [cut for cut in np.unique(np.quantile(values, (0.25, 0.5, 0.75))) if cut < values.max()]
+    made = [(values > cut).astype(np.uint8) for cut in cuts]
+    taken = values > above
+    return np.array([each for each in made if (each != taken).any()], np.uint8).reshape(
+        -1, len(values)
+    ).T
 
 
 def median_threshold(values: np.ndarray) -> float:

@@ -18,6 +18,7 @@ from paritylab.discovery.words import listed, shown
 from paritylab.files import write_atomically
 
 if TYPE_CHECKING:
+    from paritylab.solvers.conclusion import Outcome, Target
     from paritylab.solvers.outcome import Conclusion, Search
 
 VERSION = 2
@@ -53,6 +54,14 @@ class Rule:
         return Conclusion(self.evidence.get("conclusion", fallback))
 
     @property
+    def outcome(self) -> "Outcome | None":
+        """The conclusion with what it rests on; None without evidence."""
+        from paritylab.solvers.conclusion import Outcome
+
+        told = self.evidence.get("outcome")
+        return None if told is None else Outcome.from_json(told)
+
+    @property
     def search(self) -> "Search | None":
         """What was searched, and why it stopped; None without evidence."""
         from paritylab.solvers.outcome import Search
@@ -74,6 +83,8 @@ class Rule:
     @property
     def statement(self) -> str:
         """The rule in words, without its evidence."""
+        if self.outcome is not None:
+            return self.outcome.statement
         goal = target_phrase(self.target)
         if not self.terms:
             return f"no parity found for {shown(self.target.name)}"
@@ -181,6 +192,16 @@ def target_phrase(target: Coding) -> str:
     if target.above is not None or target.bit is not None:
         return target.phrase
     return f"{shown(target.column)} is {shown(target.true)}"
+
+
+def target_words(target: Coding) -> "Target":
+    """A target as conclusions speak of it."""
+    from paritylab.solvers.conclusion import Target
+
+    name = shown(target.name)
+    if target.above is not None:
+        return Target(target.phrase, f"{name} tends to be > {target.above:.6g}", name)
+    return Target(target_phrase(target), f"{name} tends to be {shown(target.true)}", name)
 
 
 def _coding_json(coding: Coding) -> dict[str, Any]:

@@ -25,8 +25,9 @@ CLEAR_TIE = 30.0
 EXCESS, AGREEING, IN_ORDER = 4.0, 2.5, 2.0
 #: The product of the serial correlations of a column and the label that is left by thinning.
 LEFT_OVER = 0.03
-#: Fewer rows than this are not looked at: nothing can be said of them.
-FEWEST = 16
+#: Fewer rows than this are not looked at: nothing can be said of them. Fewer that are left of a slow
+#: order or of families show no parity.
+FEWEST, FEWEST_LEFT = 16, 45
 
 
 class Dependence(StrEnum):
@@ -52,6 +53,13 @@ class RowsUsed(NamedTuple):
     spacing: int = 1
     checked: bool = True
     left_out: tuple[int, ...] = ()
+
+    @property
+    def too_few(self) -> bool:
+        """Whether so few are left of dependent rows that a parity cannot be told from what resembles
+        it. Copies are no matter: without them nothing is lost."""
+        guessed = {Dependence.ORDER, Dependence.FAMILIES} & set(self.why)
+        return bool(guessed) and self.used < FEWEST_LEFT
 
 
 class Chosen(NamedTuple):
@@ -122,13 +130,28 @@ def _copies(bits: np.ndarray, truth: np.ndarray, generator: np.random.Generator)
         return None
     if _family_radius(*_compared(bits, generator)):
         return None
-    ones = np.bincount(ids, weights=truth)
-    agree = _pairs(ones) + _pairs(count - ones)
-    by_chance = []
-    for _ in range(20):
-        ones = np.bincount(ids, weights=generator.permutation(truth))
-        by_chance.append(_pairs(ones) + _pairs(count - ones))
-    return ids if agree > np.mean(by_chance) + AGREEING * np.std(by_chance) else None
+    rest = _beyond_columns(bits, truth)
+    sums, squares = (np.bincount(ids, weights=each) for each in (rest, rest**2))
+    return ids if _agree(float((sums**2 - squares).sum()) / 2, pairs, rest) else None
+
+
+def _beyond_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """What of the label no sum of columns says: similar rows agree in the rest for no good reason.
+
+    Where rows are few the label itself, centred.
+    """
+    centred = truth - truth.mean()
+    if bits.shape[1] > min(MOST_COLUMNS, len(bits) // 4):
+        return centred
+    columns = bits - bits.mean(axis=0)
+    weights = np.linalg.lstsq(columns.T @ columns, columns.T @ centred, rcond=1e-9)[0]
+    made: np.ndarray = centred - columns @ weights
+    return made
+
+
+def _agree(products: float, pairs: float, rest: np.ndarray) -> bool:
+    """Whether the products of pairs of numbers sum to more than they would by chance."""
+    return products > AGREEING * np.sqrt(max(pairs, 1.0)) * float((rest**2).mean())
 
 
 def _patterns(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -244,13 +267,13 @@ def _is_sorted(bits: np.ndarray) -> bool:
 
 
 def _slow_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray | None:
-    """Columns that change slowly along the rows, if the label does as well; else None.
+    """Columns that change slowly along the rows, if the rest of the label does too; else None.
 
     Of the columns, what is left when their shares among either label are taken away: a table that
     is sorted by its label is not slow.
     """
     rows, error = len(bits), 1 / np.sqrt(len(bits))
-    if _serial(truth[:, None].astype(np.float32), 1)[0] < IN_ORDER * error:
+    if _serial(_beyond_columns(bits, truth)[:, None], 1)[0] < IN_ORDER * error:
         return None
     rest = _given_label(bits, truth)
     threshold = (np.sqrt(2 * np.log(bits.shape[1] + 1)) + 1.5) * error
@@ -279,7 +302,7 @@ def _serial(values: np.ndarray, lag: int) -> np.ndarray:
 
 def _spacing(bits: np.ndarray, truth: np.ndarray) -> int:
     """The least distance at which columns and label together have nearly forgotten each other."""
-    rest, label = _given_label(bits, truth), truth[:, None].astype(np.float32)
+    rest, label = _given_label(bits, truth), truth[:, None].astype(np.float64)
     first = _serial(rest, 1)
     slowest = np.argsort(-first)[: max(1, (len(first) + 1) // 2)]
     most = max(2, len(bits) // FEWEST)
@@ -304,7 +327,11 @@ def _families(
     looked = np.sort(generator.permutation(len(bits))[:MOST_COMPARED])
     here, by_chance = _compared(bits[looked], generator)
     radius = _family_radius(here, by_chance)
-    if radius is None or not _labels_agree(here <= radius, truth[looked]):
+    if radius is None:
+        return None
+    close, rest = here <= radius, _beyond_columns(bits, truth)[looked]
+    pairs = (np.count_nonzero(close) - len(close)) / 2
+    if not _agree(float(rest @ close @ rest - (rest**2).sum()) / 2, pairs, rest):
         return None
     return looked[_far_apart(here > radius, generator)]
 
@@ -357,14 +384,3 @@ def _distances(bits: np.ndarray) -> np.ndarray:
     signs = 1 - 2 * bits.astype(np.float32)
     made: np.ndarray = np.rint((bits.shape[1] - signs @ signs.T) / 2).astype(np.int32)
     return made
-
-
-def _labels_agree(close: np.ndarray, label: np.ndarray) -> bool:
-    """Whether close rows agree in the label more often than all do."""
-    pairs = (int(np.count_nonzero(close)) - len(close)) / 2
-    share = label.mean()
-    alike = share**2 + (1 - share) ** 2
-    signs = label.astype(bool)
-    same = sum(np.count_nonzero(close[np.ix_(at, at)]) for at in (signs, ~signs)) - len(close)
-    spread = np.sqrt(pairs * alike * (1 - alike))
-    return bool(same / 2 > pairs * alike + AGREEING * spread)
