@@ -43,6 +43,7 @@ lint: setup
 # The rows behind the numbers in docs/ and README; run before make docs when verdicts changed.
 rows: setup
 	$(BIN)/paritylab check --json docs/rows.json
+	$(BIN)/paritylab prove --record --json docs/proofs.json
 
 docs: setup
 	$(BIN)/python docs/build.py

@@ -134,7 +134,7 @@ class Sphere(AbstractTable):
 
 
 @final
-class Table(AbstractTable):
+class PositionTable(AbstractTable):
     """A code of one's own: row j is the vector of position j."""
 
     table: Float[AnyArray, "n width"]
@@ -170,7 +170,7 @@ def as_code(
         code = positions
     else:
         table = positions(n) if callable(positions) else positions
-        code = Table(_checked_table(table, n))
+        code = PositionTable(_checked_table(table, n))
     if code.n != n:
         raise ValueError(f"the position code has {code.n} positions, the problem n={n}")
     if width not in (None, code.width):

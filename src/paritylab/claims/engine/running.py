@@ -12,6 +12,7 @@ from typing import Any
 
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
+from paritylab.claims.engine.proved import files_of, with_proof
 from paritylab.claims.engine.reads import declared_values, opened_files, undeclared
 from paritylab.claims.engine.registry import Claim, Outcome, registry
 from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
@@ -139,6 +140,7 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
         if trial.effort is not Effort.QUICK and isinstance(code, str):
             run_counterexample(code)
         later = {} if claim.is_built_in else dependencies(claim)
+        outcome = outcome._replace(judged=with_proof(claim, outcome.judged))
         return {**make_row(claim, outcome, provenance()), FILES: {**later, **files}}
     except (Exception, SystemExit) as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
@@ -174,7 +176,7 @@ def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
 def dependencies(claim: Claim) -> dict[str, str]:
     """Hashes of the files behind a claim; what was typed in has its compiled code instead."""
     if claim.is_built_in:
-        return freshness.hashes(freshness.files_behind(claim.file))
+        return freshness.hashes([*freshness.files_behind(claim.file), *files_of(claim)])
     if not claim.file.is_file():
         return {}
     own = freshness.own_modules(claim.file)
