@@ -123,7 +123,9 @@ def found(row: Row) -> str:
     if row["instead"]:
         parts.append(f"**What does hold:** {row['instead']}")
     if row["proof"]:
-        parts.append(f"**Proved** ([certificate](../proofs.md#{row['certificate']})): {row['proof']}.")
+        parts.append(
+            f"**Proved** ([certificate](../proofs.md#{row['certificate']})): {row['proof']}."
+        )
     facts = [f"evidence: {row['evidence']}", f"runs or cases: {row['runs']:,}"]
     if row["margin"] is not None:
         facts.append(f"distance to another verdict: {row['margin']:.2g}")

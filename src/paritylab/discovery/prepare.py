@@ -272,9 +272,11 @@ def quartile_bits(values: np.ndarray, above: float) -> np.ndarray:
     cuts = [cut for cut in np.unique(np.quantile(values, (0.25, 0.5, 0.75))) if cut < values.max()]
     made = [(values > cut).astype(np.uint8) for cut in cuts]
     taken = values > above
-    return np.array([each for each in made if (each != taken).any()], np.uint8).reshape(
-        -1, len(values)
-    ).T
+    return (
+        np.array([each for each in made if (each != taken).any()], np.uint8)
+        .reshape(-1, len(values))
+        .T
+    )
 
 
 def median_threshold(values: np.ndarray) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 from paritylab.discovery.rules import Rule, target_phrase
 from paritylab.discovery.words import chance, counted, duration
-from paritylab.solvers.conclusion import Outcome, rows_text
+from paritylab.solvers.conclusion import Outcome
 from paritylab.solvers.independent_rows import Dependence
 from paritylab.solvers.outcome import Conclusion, Search, Stop
 from paritylab.solvers.outcome_text import not_searched_text, searched_text
@@ -26,7 +26,7 @@ def lines_of(rule: Rule) -> list[str]:
     else:
         first, *more = outcome.sentences()
         lines = [first, *(f"  {each}" for each in more), *_luck(rule, outcome)]
-    lines += [f"  {each}" for each in rows_text(outcome.rows)]
+    lines += [f"  {each}" for each in outcome.rows_text()]
     if {Dependence.ORDER, Dependence.FAMILIES} & set(outcome.rows.why):
         lines.append(f"  {_KNOWN}")
     lines.append(f"  searched: {searched_text(search)}; {duration(search.seconds)}")

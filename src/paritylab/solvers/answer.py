@@ -65,8 +65,9 @@ class Answer:
         def named(columns: tuple[int, ...]) -> tuple[str, ...]:
             return tuple(f"x{at}" if names is None else names[at] for at in columns)
 
+        aside = named(self.used.left_out)
         if self.subset is None:
-            return Outcome(self.conclusion, target, self.used, reason=self.reason)
+            return Outcome(self.conclusion, target, self.used, reason=self.reason, aside=aside)
         rest, better = self.form
         return Outcome(
             self.conclusion,
@@ -87,6 +88,7 @@ class Answer:
             else BetterTable(named(better.columns), better.fits, better.parity, better.constant),
             near=tuple(named(each) for each in self.near),
             same=tuple(named(each) for each in self.equivalents),
+            aside=aside,
         )
 
     @property

@@ -16,7 +16,7 @@ from paritylab.statistics import Rate, share_text
 
 _WHY = {
     Dependence.REPEATED: "rows are repeated more often than chance makes; one of each is used",
-    Dependence.ORDER: "neighbouring rows resemble each other; every {spacing} rows one is used",
+    Dependence.ORDER: "neighbouring rows resemble each other; one row in {spacing} is used",
     Dependence.FAMILIES: "families of rows resemble each other; rows far apart are used",
     Dependence.GROUPS: "one row of each group is used",
 }
@@ -83,7 +83,8 @@ class Outcome:
     whether an odd number of them goes with a true target. on, off: rows with a true target, of
     those where the parity says so, and of the others. p_value: of such a parity by luck. rest,
     better: why it is not the parity alone. near: sets that fit nearly as well. same: sets that say
-    the same on every row. rows: what was used. reason: why none was found.
+    the same on every row. rows: what was used. reason: why none was found. aside: columns that
+    were left out because they only follow the row order, and so does the target.
     """
 
     conclusion: Conclusion
@@ -99,6 +100,7 @@ class Outcome:
     near: tuple[tuple[str, ...], ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
     reason: str = ""
+    aside: tuple[str, ...] = ()
 
     @property
     def explains(self) -> bool:
@@ -135,9 +137,23 @@ class Outcome:
         ]
         return [first, *more]
 
+    def rows_text(self) -> list[str]:
+        """What was done about rows that depend on each other."""
+        lines = list[str]()
+        if self.rows.used < self.rows.total:
+            used = f"evidence from {self.rows.used:,} of {self.rows.total:,} rows"
+            why = "; ".join(_WHY[each].format(spacing=self.rows.spacing) for each in self.rows.why)
+            lines.append(f"{used}: {why}")
+        if self.aside:
+            names = ", ".join(self.aside)
+            lines.append(
+                f"left out, because it only follows the row order, as the target does: {names}"
+            )
+        return lines
+
     def __str__(self) -> str:
         last = [p_text(math.log(self.p_value))] if self.columns else []
-        return "; ".join([*self.sentences(), *last, *rows_text(self.rows)])
+        return "; ".join([*self.sentences(), *last, *self.rows_text()])
 
     def to_json(self) -> dict[str, Any]:
         """Everything as JSON takes it."""
@@ -182,6 +198,7 @@ class Outcome:
                 "checked": self.rows.checked,
             },
             "reason": self.reason,
+            "aside": list(self.aside),
         }
 
     @classmethod
@@ -223,16 +240,8 @@ class Outcome:
             near=tuple(_texts(each) for each in data["near"]),
             same=tuple(_texts(each) for each in data["same"]),
             reason=str(data["reason"]),
+            aside=_texts(data["aside"]),
         )
-
-
-def rows_text(rows: RowsUsed) -> list[str]:
-    """What was done about rows that depend on each other, and what the chance by luck assumes."""
-    if rows.used == rows.total and not rows.why:
-        return []
-    used = f"evidence from {rows.used:,} of {rows.total:,} rows"
-    why = "; ".join(_WHY[each].format(spacing=rows.spacing) for each in rows.why)
-    return [f"{used}: {why}"]
 
 
 def _when(columns: tuple[str, ...], odd: bool) -> str:

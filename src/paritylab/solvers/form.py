@@ -108,7 +108,9 @@ def form(
     predicted = table.parity(found.subset) ^ np.uint8(found.sign < 0)
     errors = predicted ^ table.label_bits
     sides = [side for side in (np.flatnonzero(predicted == at) for at in (0, 1)) if len(side)]
-    rest = _rest(table, found, others, errors, sides) or _finer(finer, errors, sides)
+    rest = _rest(table, found, others, errors, sides) or _finer(
+        [*_cuts(finer), *_counts(table, found)], errors, sides
+    )
     return Form() if rest is None else Form(rest, _better(table, found, rest))
 
 
@@ -139,9 +141,7 @@ def _rest(
         odd = table.parity(first).astype(bool)
         named = dict.fromkeys(column for _, each in clear for column in each)
         most = max(MOST_NAMED, len(first))
-        return Rest(
-            tuple(named)[:most], first, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p
-        )
+        return Rest(tuple(named)[:most], first, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
     log_p = _together(table, found, centred, sides)
     if log_p > level:
         return None
@@ -205,7 +205,9 @@ def _together(
     from scipy.stats import chi2
 
     columns = table.distinct_bits
-    events = sum(min(np.count_nonzero(centred[s] > 0), np.count_nonzero(centred[s] <= 0)) for s in sides)
+    events = sum(
+        min(np.count_nonzero(centred[s] > 0), np.count_nonzero(centred[s] <= 0)) for s in sides
+    )
     if events < EVENTS * columns.shape[1]:
         return 0.0
     rest = columns.astype(np.float64)
@@ -221,20 +223,38 @@ def _together(
     return float(chi2.logsf(statistic, int(solid.sum())))
 
 
-def _finer(finer: Finer | None, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
-    """Columns of numbers that labels depend on beyond the cut that made them bits."""
-    if finer is None or not finer.bits.shape[1]:
-        return None
-    price = math.log(finer.bits.shape[1])
-    judged = sorted(
-        (_on_each_side(bits, errors, sides) + price, int(column))
-        for bits, column in zip(finer.bits.T, finer.columns, strict=True)
-    )
-    clear = [pair for pair in judged if pair[0] <= math.log(DOUBT / 5)]
+Columns = list[tuple[np.ndarray, tuple[int, ...]]]
+
+
+def _cuts(finer: Finer | None) -> Columns:
+    """Other cuts of numbers, each with the column that was cut."""
+    if finer is None:
+        return []
+    return [(bits, (int(of),)) for bits, of in zip(finer.bits.T, finer.columns, strict=True)]
+
+
+def _counts(table: LabelledRows, found: Fit) -> Columns:
+    """Whether c or more of the parity's own columns are true, for every c that says more than it."""
+    if len(found.subset) < 3:
+        return []
+    count = table.bits[:, found.subset].sum(axis=1)
+    return [
+        ((count >= least).astype(np.uint8), found.subset)
+        for least in range(2, len(found.subset))
+        if 0 < np.count_nonzero(count >= least) < table.rows
+    ]
+
+
+def _finer(columns: Columns, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
+    """What labels depend on beyond the cuts of numbers, and beyond odd or even."""
+    price = math.log(max(len(columns), 1))
+    judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of in columns]
+    clear = sorted(pair for pair in judged if pair[0] <= math.log(DOUBT / 5))
     if not clear:
         return None
-    named = tuple(dict.fromkeys(column for _, column in clear))[:MOST_NAMED]
-    return Rest(named, (), Rate(0, 0), Rate(0, 0), clear[0][0])
+    named = tuple(dict.fromkeys(column for _, of in clear for column in of))
+    most = max(MOST_NAMED, len(clear[0][1]))
+    return Rest(named[:most], (), Rate(0, 0), Rate(0, 0), clear[0][0])
 
 
 def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
@@ -247,7 +267,10 @@ def _better(table: LabelledRows, found: Fit, rest: Rest) -> Better | None:
     """The table of the parity's columns and the named ones, where it predicts more rows."""
     shown = tuple(sorted({*found.subset, *rest.xor}))
     wide = tuple(sorted({*found.subset, *rest.columns}))
-    constant = max(int(table.label_bits.sum(dtype=np.int64)), table.rows - int(table.label_bits.sum(dtype=np.int64)))
+    constant = max(
+        int(table.label_bits.sum(dtype=np.int64)),
+        table.rows - int(table.label_bits.sum(dtype=np.int64)),
+    )
     best: tuple[int, tuple[int, ...]] = (max(found.fitting, constant), ())
     for columns in dict.fromkeys((shown, wide)):
         if len(columns) <= MOST_TABULATED:

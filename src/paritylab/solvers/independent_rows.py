@@ -240,21 +240,18 @@ def _slow_order(bits: np.ndarray, truth: np.ndarray) -> tuple[int, np.ndarray]:
     nothing = np.zeros(bits.shape[1], bool)
     if len(bits) < FEWEST or _is_sorted(bits) or _is_sorted(bits[:, ::-1]):
         return 1, nothing
-    spacing = 1
-    left_out = nothing
+    # A column that hardly ever changes is the row order itself: no spacing undoes that.
+    turns = np.count_nonzero(bits[1:] != bits[:-1], axis=0)
+    spacing, left_out = 1, nothing
     while len(bits) // spacing >= FEWEST:
-        slow = _slow_columns(bits[::spacing], truth[::spacing])
+        slow = _slow_columns(bits[::spacing], truth[::spacing], turns <= 2)
         if slow is None:
             break
-        # A column that hardly ever changes is the row order itself: no spacing undoes that.
-        turns = np.count_nonzero(bits[1:] != bits[:-1], axis=0)
-        left_out = left_out | (slow & (turns <= 2))
+        left_out = turns <= 2
         slow &= ~left_out
         if not slow.any():
             break
-        spacing = max(2 * spacing, _spacing(bits[:, slow], truth)) if spacing > 1 else _spacing(
-            bits[:, slow], truth
-        )
+        spacing = max(_spacing(bits[:, slow], truth), 2 * spacing if spacing > 1 else 1)
     return spacing, left_out
 
 
@@ -266,22 +263,22 @@ def _is_sorted(bits: np.ndarray) -> bool:
     return bool((bits[1:][np.arange(len(first)), first] == 1)[moved].all())
 
 
-def _slow_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray | None:
+def _slow_columns(bits: np.ndarray, truth: np.ndarray, order: np.ndarray) -> np.ndarray | None:
     """Columns that change slowly along the rows, if the rest of the label does too; else None.
 
     Of the columns, what is left when their shares among either label are taken away: a table that
-    is sorted by its label is not slow.
+    is sorted by its label is not slow. order: columns that say no more than the row order.
     """
-    rows, error = len(bits), 1 / np.sqrt(len(bits))
-    if _serial(_beyond_columns(bits, truth)[:, None], 1)[0] < IN_ORDER * error:
+    error = 1 / np.sqrt(len(bits))
+    if _serial(_beyond_columns(bits[:, ~order], truth)[:, None], 1)[0] < IN_ORDER * error:
         return None
     rest = _given_label(bits, truth)
     threshold = (np.sqrt(2 * np.log(bits.shape[1] + 1)) + 1.5) * error
     slow = np.concatenate(
         [_serial(rest[:, at : at + 512], 1) for at in range(0, bits.shape[1], 512)]
     )
-    found: np.ndarray = slow > threshold
-    return found if found.any() and rows >= FEWEST else None
+    found: np.ndarray = (slow > threshold) | order
+    return found if found.any() else None
 
 
 def _given_label(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -333,7 +330,10 @@ def _families(
     pairs = (np.count_nonzero(close) - len(close)) / 2
     if not _agree(float(rest @ close @ rest - (rest**2).sum()) / 2, pairs, rest):
         return None
-    return looked[_far_apart(here > radius, generator)]
+    apart = _far_apart(here > radius, generator)
+    # Families reach a little beyond where they stand out: one step more, unless it costs too much.
+    further = _far_apart(here > radius + 1, generator)
+    return looked[further if len(further) >= 0.4 * len(apart) else apart]
 
 
 def _compared(bits: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -359,7 +359,9 @@ def _family_radius(distances: np.ndarray, expected: np.ndarray) -> int | None:
     """The largest distance with clearly more pairs than chance makes, from 0 on; None if none."""
     radius, more = None, 0.0
     seen = _distance_counts(distances, len(expected) - 1)
-    for distance, (here, by_chance) in enumerate(zip(seen.tolist(), expected.tolist(), strict=True)):
+    for distance, (here, by_chance) in enumerate(
+        zip(seen.tolist(), expected.tolist(), strict=True)
+    ):
         if here > by_chance + 3 * np.sqrt(by_chance + 1):
             radius = distance
         elif by_chance > EXCESS:

@@ -12,8 +12,8 @@ import numpy as np
 from paritylab.solvers.answer import Answer
 from paritylab.solvers.evidence import Fit, fits, log_dependence
 from paritylab.solvers.form import Finer, Form, beats, form, near_ties
-from paritylab.solvers.independent_rows import RowsUsed
 from paritylab.solvers.gf2 import affine_of
+from paritylab.solvers.independent_rows import RowsUsed
 from paritylab.solvers.labelled_rows import LabelledRows
 from paritylab.solvers.outcome import Search, Step, Stop
 from paritylab.solvers.power import detectable_noise, rows_about

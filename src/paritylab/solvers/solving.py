@@ -10,8 +10,8 @@ from paritylab.solvers.answer import Answer
 from paritylab.solvers.attention import attention
 from paritylab.solvers.auto import auto
 from paritylab.solvers.elimination import elimination
-from paritylab.solvers.growth import correlation
 from paritylab.solvers.form import Finer
+from paritylab.solvers.growth import correlation
 from paritylab.solvers.independent_rows import RowsUsed, independent_rows
 from paritylab.solvers.judge import Candidates, Task, answer_for
 from paritylab.solvers.labelled_rows import LabelledRows
@@ -82,7 +82,12 @@ def solve(
         raise ValueError(f"k must be between 1 and n={table.n}, got {k!r}")
     limit = BUDGET if budget is None else float(budget)
     task = Task(
-        table, k, alpha, time.perf_counter() + limit, np.random.default_rng(_words(key)), progress,
+        table,
+        k,
+        alpha,
+        time.perf_counter() + limit,
+        np.random.default_rng(_words(key)),
+        progress,
         used,
         finer,
     )
