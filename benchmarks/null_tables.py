@@ -1,4 +1,4 @@
-"""Does `discover` say more than the rows do? Tables without a parity, with one, and with half of one.
+"""Does `discover` say more than the rows do? Tables without a parity, with one, with half of one.
 
     OMP_NUM_THREADS=1 python benchmarks/null_tables.py nulls --tables 1000 [--kinds copies sticky]
     python benchmarks/null_tables.py planted --tables 100
@@ -133,7 +133,7 @@ KINDS: dict[str, Callable[[Draw], Table]] = {
 
 
 def study(kind: str, planted: bool, first: int, tables: int) -> tuple[Rate, Rate, list[int]]:
-    """Tables that are explained (if planted: by the right parity), that get any parity; rows used."""
+    """Tables that are explained (planted: by the right parity), that get any parity; rows used."""
     explained, any_parity, used = [], [], []
     for number in range(first, first + tables):
         generator = np.random.default_rng([number, list(KINDS).index(kind), planted])

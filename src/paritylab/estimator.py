@@ -19,19 +19,19 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Columns become bits by a rule that does not look at y: of two values the larger is 1, of more
     values those above the median (above the next smaller value if the median is the maximum).
-    Where no parity explains the classes at level alpha, because none is supported or the best one is
-    only related to them, the classifier abstains: it predicts the majority class with its share. Rows
-    that depend on each other are looked for first, and evidence rests on those that do not. Sample weights have no meaning for a count of rows that fit, so
-    `fit` takes none.
+    Where no parity explains the classes at level alpha, because none is supported or the best one
+    is only related to them, the classifier abstains: it predicts the majority class with its share.
+    Rows that depend on each other are looked for first, and evidence rests on those that do not.
+    Sample weights have no meaning for a count of rows that fit, so `fit` takes none.
 
     k: number of columns, unknown if None. method: a name in `paritylab.solvers.METHODS`. alpha:
     chance of naming a parity where there is none. budget: seconds of search, the solver's own if
     None. random_state: for searches that draw.
 
     Fitted: `subset_` (column numbers, empty if it abstained), `sign_` (+1: an odd number of bits
-    means classes_[1]), `confidence_` (1 - p-value, 0 if it abstained), `noise_rate_` (share of rows that
-    do not fit), `abstained_`, `outcome_` (the conclusion with names, in words), `thresholds_`, `answer_` (all the evidence), `classes_`, `n_features_in_` and
-    `feature_names_in_`.
+    means classes_[1]), `confidence_` (1 - p-value, 0 if it abstained), `noise_rate_` (share of rows
+    that do not fit), `abstained_`, `outcome_` (the conclusion with names, in words), `thresholds_`,
+    `answer_` (all the evidence), `classes_`, `n_features_in_` and `feature_names_in_`.
 
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 10))
     >>> y = X[:, 2] ^ X[:, 7]

@@ -117,12 +117,13 @@ def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Pre
     notes = Notes()
     rows = _complete_rows(kept, choices, notes, set(targets))
     notes.rows = kept.rows if rows is None else int(rows.sum())
+    finer: dict[str, np.ndarray] = {}
     numbers = {name: at for at, name in enumerate(table.names)}
     aside = {*targets, *([] if choices.group is None else [choices.group])}
     features = [at for name, at in numbers.items() if name not in aside]
     if kept.is_matrix and rows is None and not isinstance(choices.threshold, Mapping):
         codings = [Coding(table.names[at], "0", "1") for at in features]
-        bits, finer = kept.matrix(np.array(features, dtype=int)), {}
+        bits = kept.matrix(np.array(features, dtype=int))
     else:
         codings, bits, finer = _coded(kept, features, rows, choices, notes)
     keep = _distinct(bits, codings, notes)

@@ -12,6 +12,8 @@ from paritylab.solvers.outcome import Conclusion, Search
 from paritylab.solvers.outcome_text import reason_text, searched_text
 from paritylab.statistics import Rate, share_text
 
+_LABEL = Target("the label is -1", "the label tends to be -1", "the label")
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -21,12 +23,12 @@ class Answer:
     sign·(-1)^(xor of the bits in subset). best: the best candidate, supported or not; its p-value
     is that of "labels do not depend on the rows", given the margins of column and label and
     corrected for every subset that could have been named. rows: of the table. equivalents: other
-    subsets that say the same on these rows. near: subsets that differ in one column and fit nearly as
-    well. form: what labels depend on beside the parity, and what fits better. on, off: rows labelled
-    -1, of those where the parity says so, and of the others. used: the rows that all this rests on;
-    `rows` counts them. rows_needed, detectable: where nothing is supported, about how many
-    rows would support the best candidate if it were real, and up to which noise these rows would
-    show one of its size. search: what was searched, and why it stopped.
+    subsets that say the same on these rows. near: subsets that differ in one column and fit nearly
+    as well. form: what labels depend on beside the parity, and what fits better. on, off: rows
+    labelled -1, of those where the parity says so, and of the others. used: the rows that all this
+    rests on; `rows` counts them. rows_needed, detectable: where nothing is supported, about how
+    many rows would support the best candidate if it were real, and up to which noise these rows
+    would show one of its size. search: what was searched, and why it stopped.
     """
 
     subset: tuple[int, ...] | None
@@ -58,9 +60,9 @@ class Answer:
     def outcome(
         self,
         names: Sequence[str] | None = None,
-        target: Target = Target("the label is -1", "the label tends to be -1", "the label"),
+        target: Target = _LABEL,
     ) -> Outcome:
-        """The conclusion with names of the columns, x0, x1, … if there are none, and of the label."""
+        """The conclusion with names of columns, x0, x1, … if there are none, and of the label."""
 
         def named(columns: tuple[int, ...]) -> tuple[str, ...]:
             return tuple(f"x{at}" if names is None else names[at] for at in columns)

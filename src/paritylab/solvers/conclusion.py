@@ -14,6 +14,7 @@ from paritylab.solvers.independent_rows import Dependence, RowsUsed
 from paritylab.solvers.outcome import Conclusion
 from paritylab.statistics import Rate, share_text
 
+NOTHING = Rate(0, 0)
 _WHY = {
     Dependence.REPEATED: "rows are repeated more often than chance makes; one of each is used",
     Dependence.ORDER: "neighbouring rows resemble each other; one row in {spacing} is used",
@@ -92,8 +93,8 @@ class Outcome:
     rows: RowsUsed
     columns: tuple[str, ...] = ()
     odd: bool = True
-    on: Rate = Rate(0, 0)
-    off: Rate = Rate(0, 0)
+    on: Rate = NOTHING
+    off: Rate = NOTHING
     p_value: float = 1.0
     rest: RestOn | None = None
     better: BetterTable | None = None

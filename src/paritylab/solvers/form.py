@@ -1,9 +1,10 @@
 """Is it the parity alone? What else the labels depend on, given the parity.
 
-If a parity explains the labels up to noise, each of its two sides has one rate of labels, and within
-a side labels depend on nothing. So on each side they are tested against other parities of columns,
-given both margins as everywhere: parts of the parity, single further columns, pairs of columns,
-and what else the search found; and against all single columns together, which sees many weak ones.
+If a parity explains the labels up to noise, each of its two sides has one rate of labels, and
+within a side labels depend on nothing. So on each side they are tested against other parities of
+columns, given both margins as everywhere: parts of the parity, single further columns, pairs of
+columns, and what else the search found; against all single columns together, which sees many weak
+ones; and against how many of its columns are true, and other cuts of the numbers they come from.
 The two rates may differ from each other in any way: a rare label is explained by sides of 12 % and
 2 %. An AND of two columns is not: where one is true, the label is the other.
 
@@ -93,7 +94,7 @@ class Finer(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What labels depend on beside a parity, and another function that fits better; None: nothing."""
+    """What labels depend on beside a parity, and a function that fits better; None: nothing."""
 
     rest: Rest | None = None
     better: Better | None = None
@@ -234,7 +235,7 @@ def _cuts(finer: Finer | None) -> Columns:
 
 
 def _counts(table: LabelledRows, found: Fit) -> Columns:
-    """Whether c or more of the parity's own columns are true, for every c that says more than it."""
+    """Whether c or more of the parity's own columns are true, for every c in between."""
     if len(found.subset) < 3:
         return []
     count = table.bits[:, found.subset].sum(axis=1)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
-#: Rows drawn from the tree to count repetitions, rows whose distances are compared, columns of both.
+#: Rows drawn from the tree to count repetitions, rows whose distances are compared, columns.
 MOST_DRAWN, MOST_COMPARED, MOST_COLUMNS = 20_000, 3_000, 256
 #: Likelihood ratio (of a χ² with one degree) from which two columns are tied: copies inflate it.
 CLEAR_TIE = 30.0
@@ -25,8 +25,8 @@ CLEAR_TIE = 30.0
 EXCESS, AGREEING, IN_ORDER = 4.0, 2.5, 2.0
 #: The product of the serial correlations of a column and the label that is left by thinning.
 LEFT_OVER = 0.03
-#: Fewer rows than this are not looked at: nothing can be said of them. Fewer that are left of a slow
-#: order or of families show no parity.
+#: Fewer rows than this are not looked at: nothing can be said of them. Fewer that are left of a
+#: slow order or of families show no parity.
 FEWEST, FEWEST_LEFT = 16, 45
 
 
@@ -43,8 +43,9 @@ class RowsUsed(NamedTuple):
     """Rows that the evidence rests on.
 
     total: of the table. used: of them, taken for independent. why: what was found, in the order in
-    which it was undone. spacing: every so many-th row of a slow order was kept. checked: False where
-    the user says that rows are independent. left_out: columns that say no more than the row order.
+    which it was undone. spacing: every so many-th row of a slow order was kept. checked: False
+    where the user says that rows are independent. left_out: columns that say no more than the row
+    order.
     """
 
     total: int
@@ -56,8 +57,8 @@ class RowsUsed(NamedTuple):
 
     @property
     def too_few(self) -> bool:
-        """Whether so few are left of dependent rows that a parity cannot be told from what resembles
-        it. Copies are no matter: without them nothing is lost."""
+        """Whether so few are left of dependent rows that a parity cannot be told from what
+        resembles it. Copies are no matter: without them nothing is lost."""
         guessed = {Dependence.ORDER, Dependence.FAMILIES} & set(self.why)
         return bool(guessed) and self.used < FEWEST_LEFT
 
@@ -142,7 +143,7 @@ def _beyond_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """
     centred = truth - truth.mean()
     if bits.shape[1] > min(MOST_COLUMNS, len(bits) // 4):
-        return centred
+        return np.asarray(centred)
     columns = bits - bits.mean(axis=0)
     weights = np.linalg.lstsq(columns.T @ columns, columns.T @ centred, rcond=1e-9)[0]
     made: np.ndarray = centred - columns @ weights
@@ -151,7 +152,7 @@ def _beyond_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 def _agree(products: float, pairs: float, rest: np.ndarray) -> bool:
     """Whether the products of pairs of numbers sum to more than they would by chance."""
-    return products > AGREEING * np.sqrt(max(pairs, 1.0)) * float((rest**2).mean())
+    return bool(products > AGREEING * np.sqrt(max(pairs, 1.0)) * float((rest**2).mean()))
 
 
 def _patterns(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -229,7 +230,7 @@ def _information(share: np.ndarray, both: np.ndarray) -> np.ndarray:
         here = np.maximum(seen, 0)
         ratio = np.divide(here, product, out=np.ones_like(here), where=product > 1e-12)
         total += here * np.log(np.maximum(ratio, 1e-300))
-    return np.maximum(total, 0)
+    return np.asarray(np.maximum(total, 0))
 
 
 # Order.
@@ -333,7 +334,7 @@ def _families(
     apart = _far_apart(here > radius, generator)
     # Families reach a little beyond where they stand out: one step more, unless it costs too much.
     further = _far_apart(here > radius + 1, generator)
-    return looked[further if len(further) >= 0.4 * len(apart) else apart]
+    return np.asarray(looked[further if len(further) >= 0.4 * len(apart) else apart])
 
 
 def _compared(bits: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -341,10 +342,10 @@ def _compared(bits: np.ndarray, generator: np.random.Generator) -> tuple[np.ndar
     some = bits[np.sort(generator.permutation(len(bits))[:MOST_COMPARED])]
     some = some[:, np.sort(generator.permutation(bits.shape[1])[:MOST_COLUMNS])]
     draws = max(1, min(8, MOST_COMPARED // len(some)))
-    by_chance = sum(
-        _distance_counts(_distances(_tree_rows(some, len(some), generator)), some.shape[1])
-        for _ in range(draws)
-    )
+    by_chance = np.zeros(some.shape[1] + 1)
+    for _ in range(draws):
+        drawn = _distances(_tree_rows(some, len(some), generator))
+        by_chance += _distance_counts(drawn, some.shape[1])
     return _distances(some), by_chance / draws
 
 
@@ -352,7 +353,7 @@ def _distance_counts(distances: np.ndarray, columns: int) -> np.ndarray:
     """Pairs of rows at distance 0, 1, …, columns."""
     count = np.bincount(distances.ravel(), minlength=columns + 1)
     count[0] -= len(distances)
-    return count / 2
+    return np.asarray(count / 2)
 
 
 def _family_radius(distances: np.ndarray, expected: np.ndarray) -> int | None:

@@ -55,10 +55,10 @@ def solve(
 
     bits: 0/1, (N, n). labels: ±1, (N,). k: the subset's size where it is known. alpha: chance that
     labels without any relation to the columns get an answer. budget: seconds, 30 if None. progress:
-    called with a fraction and a text. rows: "independent" takes them as such, which p-values assume;
-    "check" looks first and leaves out what depends on other rows. groups: one value per row; one row
-    of each group is used. finer: other cuts of the numbers that columns were cut from; a parity on
-    which labels depend beyond its cuts is only related.
+    called with a fraction and a text. rows: "independent" takes them as such, which p-values
+    assume; "check" looks first and leaves out what depends on other rows. groups: one value per
+    row; one row of each group is used. finer: other cuts of the numbers that columns
+    were cut from; if labels depend on those as well, a parity is only related to them.
 
     >>> from paritylab.problem import Parity, sample
     >>> rows = sample(Parity(30, (4, 11, 17), noise=0.1), key=0, size=200)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.lab.functions import Facts, FunctionRow, Contest
+from paritylab.claims.lab.functions import Contest, Facts, FunctionRow
 from paritylab.statistics import Rate
 
 NAMES = ("low, pulled", "low, not pulled", "high, pulled")
