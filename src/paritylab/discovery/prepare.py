@@ -9,7 +9,7 @@ import numpy as np
 
 from paritylab.discovery.columns import Coding, Column, Kept
 from paritylab.discovery.reading import TableReader
-from paritylab.discovery.words import counted, listed, shown
+from paritylab.discovery.words import counted, hint_for, listed, shown
 
 #: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
 Threshold = float | str | Sequence[str] | Mapping[str, float] | None
@@ -53,6 +53,7 @@ class Notes:
     rows: used. dropped: rows left out for a missing cell. constant: columns with one value.
     twins: for a column that is used, others that equal it on every row, or (True) always differ.
     ignored: columns of text with three levels or more. thresholds: how numbers became bits.
+    hints: what text that looks like numbers may be meant as.
     """
 
     rows: int = 0
@@ -61,6 +62,7 @@ class Notes:
     twins: dict[str, list[tuple[str, bool]]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     thresholds: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """The notes as sentences."""
@@ -84,7 +86,7 @@ class Notes:
         for names, text in ((same, "duplicate"), (opposite, "complementary")):
             if names:
                 lines.append(f"{counted(len(names), f'{text} column')}: {listed(names, 4)}")
-        return lines
+        return [*lines, *self.hints]
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,9 @@ def _coded(
         column = _chosen(kept.column(at), rows)
         if column.is_text:
             notes.ignored.append(column.name)
+            hint = hint_for(column.levels)
+            if hint:
+                notes.hints.append(f"{shown(column.name)} looks like {hint}")
             continue
         made = _bits_of(column, asked[column.name]) if column.name in asked else None
         if made is None:
@@ -298,7 +303,7 @@ def _target(column: Column, rows: np.ndarray | None, choices: Choices) -> tuple[
     if column.is_text:
         raise ValueError(
             f"target {shown(column.name)!r} has {len(column.levels)} levels or more "
-            f"({listed(column.levels, 4)}); a parity needs two"
+            f"({listed(column.levels, 4)}); a parity needs two" + _asked(hint_for(column.levels))
         )
     if column.codes is None and threshold is None:
         raise ValueError(
@@ -316,6 +321,10 @@ def _target(column: Column, rows: np.ndarray | None, choices: Choices) -> tuple[
             f"target {shown(column.name)!r} has one value only ({shown(only)}); nothing to explain"
         )
     return coding, bits
+
+
+def _asked(hint: str) -> str:
+    return f"; {hint}" if hint else ""
 
 
 def _distinct(bits: np.ndarray, codings: list[Coding], notes: Notes) -> list[int]:

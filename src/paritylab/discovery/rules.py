@@ -28,7 +28,7 @@ _LARGEST = 1 << 26
 
 @dataclass(frozen=True)
 class Rule:
-    """The target is true exactly when an odd (or even) number of terms are true.
+    """The target is, or tends to be, true when an odd (or even) number of terms are true.
 
     target, terms: how columns are read; no terms: no parity was found. odd: whether an odd number
     makes the target true. evidence: what is known of it, as in the JSON output; empty for a rule
@@ -85,15 +85,12 @@ class Rule:
         """The rule in words, without its evidence."""
         if self.outcome is not None:
             return self.outcome.statement
-        goal = target_phrase(self.target)
         if not self.terms:
             return f"no parity found for {shown(self.target.name)}"
-        if len(self.terms) == 1:
-            truth = "true" if self.odd else "false"
-            return f"{goal} exactly when {self.terms[0].phrase} is {truth}"
-        number = "an odd" if self.odd else "an even"
-        columns = ", ".join(term.phrase for term in self.terms)
-        return f"{goal} exactly when {number} number of {{{columns}}} are true"
+        from paritylab.solvers.conclusion import when_text
+
+        phrases = tuple(term.phrase for term in self.terms)
+        return f"{target_words(self.target).tends} when {when_text(phrases, self.odd)}"
 
     def __str__(self) -> str:
         from paritylab.discovery.rule_text import lines_of

@@ -72,7 +72,7 @@ class RestOn:
         if not self.xor:
             return text
         off, on = (share_text(each.successes, each.runs) for each in (self.off, self.on))
-        when = _when(self.xor, True)
+        when = when_text(self.xor, True)
         return f"{text}: it fails for {on} of rows when {when}, for {off} of the others"
 
 
@@ -113,7 +113,7 @@ class Outcome:
         """The conclusion in one clause."""
         if self.conclusion is Conclusion.NONE:
             return f"no parity found for {self.target.name}"
-        when = _when(self.columns, self.odd)
+        when = when_text(self.columns, self.odd)
         if self.on.successes == self.on.runs and not self.off.successes:
             return f"{self.target.true} exactly when {when}"
         usual = self.on.value > 0.5 > self.off.value
@@ -245,7 +245,8 @@ class Outcome:
         )
 
 
-def _when(columns: tuple[str, ...], odd: bool) -> str:
+def when_text(columns: tuple[str, ...], odd: bool) -> str:
+    """The condition that a parity of named columns is."""
     if len(columns) == 1:
         return f"{columns[0]} is {'true' if odd else 'false'}"
     return f"{'an odd' if odd else 'an even'} number of {{{', '.join(columns)}}} are true"
