@@ -151,7 +151,7 @@ def test_a_twin_column_that_fits_nearly_as_well_is_named():
 @pytest.mark.parametrize("noise", [0.2, 0.35])
 def test_a_noisy_parity_is_rarely_called_something_else(noise):
     others = list(itertools.combinations(range(12), 2))[:40]
-    forms = [_form(*planted(12, 3, noise, 200, seed), others) for seed in range(150)]
+    forms = [_form(*planted(12, 3, noise, 200, seed), others) for seed in range(80)]
     count = sum(each.rest is not None for each in forms)
     assert stats.binom.sf(count - 1, len(forms), DOUBT) > 1e-3
 

@@ -93,12 +93,14 @@ def independent_rows(bits: Any, labels: Any, groups: Any = None, seed: int = 0) 
     copies = _copies(bits, truth, generator)
     if copies is not None:
         rows, why = _one_of_each(copies, generator), [Dependence.REPEATED]
-    spacing, left_out = _slow_order(bits[rows], truth[rows])
+    first = rows[:MOST_DRAWN]
+    spacing, left_out = _slow_order(bits[first], truth[first], generator)
     if spacing > 1:
         rows, why = rows[int(generator.integers(spacing)) :: spacing], [*why, Dependence.ORDER]
-    apart = _families(bits[rows], truth[rows], generator)
+    looked = np.sort(generator.permutation(rows)[:MOST_COMPARED])
+    apart = _families(bits[looked], truth[looked], generator)
     if apart is not None:
-        rows, why = rows[apart], [*why, Dependence.FAMILIES]
+        rows, why = looked[apart], [*why, Dependence.FAMILIES]
     names = tuple(np.flatnonzero(left_out).tolist())
     return Chosen(rows, RowsUsed(total, len(rows), tuple(why), spacing, left_out=names))
 
@@ -144,9 +146,11 @@ def _beyond_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
     centred = truth - truth.mean()
     if bits.shape[1] > min(MOST_COLUMNS, len(bits) // 4):
         return np.asarray(centred)
-    columns = bits - bits.mean(axis=0)
-    weights = np.linalg.lstsq(columns.T @ columns, columns.T @ centred, rcond=1e-9)[0]
-    made: np.ndarray = centred - columns @ weights
+    some, mean = bits[:MOST_DRAWN].astype(np.float64), bits.mean(axis=0)
+    some -= mean
+    weights = np.linalg.lstsq(some.T @ some, some.T @ centred[:MOST_DRAWN], rcond=1e-9)[0]
+    said = [bits[at : at + MOST_DRAWN] @ weights for at in range(0, len(bits), MOST_DRAWN)]
+    made: np.ndarray = centred - np.concatenate(said) + mean @ weights
     return made
 
 
@@ -236,23 +240,23 @@ def _information(share: np.ndarray, both: np.ndarray) -> np.ndarray:
 # Order.
 
 
-def _slow_order(bits: np.ndarray, truth: np.ndarray) -> tuple[int, np.ndarray]:
+def _slow_order(
+    bits: np.ndarray, truth: np.ndarray, generator: np.random.Generator
+) -> tuple[int, np.ndarray]:
     """How far apart rows of a slow order must be, 1 if it is not slow; columns to leave out."""
     nothing = np.zeros(bits.shape[1], bool)
     if len(bits) < FEWEST or _is_sorted(bits) or _is_sorted(bits[:, ::-1]):
         return 1, nothing
     # A column that hardly ever changes is the row order itself: no spacing undoes that.
-    turns = np.count_nonzero(bits[1:] != bits[:-1], axis=0)
-    spacing, left_out = 1, nothing
-    while len(bits) // spacing >= FEWEST:
-        slow = _slow_columns(bits[::spacing], truth[::spacing], turns <= 2)
-        if slow is None:
-            break
-        left_out = turns <= 2
-        slow &= ~left_out
+    order = np.count_nonzero(bits[1:] != bits[:-1], axis=0) <= 2
+    others = generator.permutation(np.flatnonzero(~order))[:MOST_COLUMNS]
+    some, spacing, left_out = bits[:, np.sort(others)], 1, nothing
+    while len(bits) // spacing >= FEWEST and _label_is_slow(some[::spacing], truth[::spacing]):
+        left_out = order
+        slow = _slow_columns(some[::spacing], truth[::spacing])
         if not slow.any():
             break
-        spacing = max(_spacing(bits[:, slow], truth), 2 * spacing if spacing > 1 else 1)
+        spacing = max(_spacing(some[:, slow], truth), 2 * spacing if spacing > 1 else 1)
     return spacing, left_out
 
 
@@ -264,22 +268,20 @@ def _is_sorted(bits: np.ndarray) -> bool:
     return bool((bits[1:][np.arange(len(first)), first] == 1)[moved].all())
 
 
-def _slow_columns(bits: np.ndarray, truth: np.ndarray, order: np.ndarray) -> np.ndarray | None:
-    """Columns that change slowly along the rows, if the rest of the label does too; else None.
+def _label_is_slow(bits: np.ndarray, truth: np.ndarray) -> bool:
+    """Whether what the columns do not say of the label changes slowly along the rows."""
+    rest = _beyond_columns(bits, truth)
+    return bool(_serial(rest[:, None], 1)[0] >= IN_ORDER / np.sqrt(len(rest)))
+
+
+def _slow_columns(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Flags of the columns that change slowly along the rows.
 
     Of the columns, what is left when their shares among either label are taken away: a table that
-    is sorted by its label is not slow. order: columns that say no more than the row order.
+    is sorted by its label is not slow.
     """
-    error = 1 / np.sqrt(len(bits))
-    if _serial(_beyond_columns(bits[:, ~order], truth)[:, None], 1)[0] < IN_ORDER * error:
-        return None
-    rest = _given_label(bits, truth)
-    threshold = (np.sqrt(2 * np.log(bits.shape[1] + 1)) + 1.5) * error
-    slow = np.concatenate(
-        [_serial(rest[:, at : at + 512], 1) for at in range(0, bits.shape[1], 512)]
-    )
-    found: np.ndarray = (slow > threshold) | order
-    return found if found.any() else None
+    threshold = (np.sqrt(2 * np.log(bits.shape[1] + 1)) + 1.5) / np.sqrt(len(bits))
+    return np.asarray(_serial(_given_label(bits, truth), 1) > threshold)
 
 
 def _given_label(bits: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -322,19 +324,18 @@ def _families(
     """Rows far from each other, if rows resemble each other beyond chance; else None."""
     if len(bits) < FEWEST:
         return None
-    looked = np.sort(generator.permutation(len(bits))[:MOST_COMPARED])
-    here, by_chance = _compared(bits[looked], generator)
+    here, by_chance = _compared(bits, generator)
     radius = _family_radius(here, by_chance)
     if radius is None:
         return None
-    close, rest = here <= radius, _beyond_columns(bits, truth)[looked]
+    close, rest = here <= radius, _beyond_columns(bits, truth)
     pairs = (np.count_nonzero(close) - len(close)) / 2
     if not _agree(float(rest @ close @ rest - (rest**2).sum()) / 2, pairs, rest):
         return None
     apart = _far_apart(here > radius, generator)
     # Families reach a little beyond where they stand out: one step more, unless it costs too much.
     further = _far_apart(here > radius + 1, generator)
-    return np.asarray(looked[further if len(further) >= 0.4 * len(apart) else apart])
+    return further if len(further) >= 0.4 * len(apart) else apart
 
 
 def _compared(bits: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
