@@ -12,6 +12,8 @@ from paritylab.solvers.outcome import Conclusion, Search
 from paritylab.solvers.outcome_text import reason_text, searched_text
 from paritylab.statistics import Rate, share_text
 
+#: The least p-value that is told.
+SMALLEST = 1e-301
 _LABEL = Target("the label is -1", "the label tends to be -1", "the label")
 
 
@@ -115,7 +117,7 @@ class Answer:
 
     @property
     def p_value(self) -> float:
-        """Of the best candidate, after correction; 1e-300 stands for anything smaller."""
+        """Of the best candidate, after correction; 1e-301 stands for anything smaller."""
         return _chance(self.best.log_p)
 
     @property
@@ -172,4 +174,4 @@ class Answer:
 
 
 def _chance(log_p: float) -> float:
-    return math.exp(min(0.0, max(log_p, -690.0)))
+    return math.exp(min(0.0, max(log_p, math.log(SMALLEST))))
