@@ -10,7 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from paritylab.discovery.prepare import median_threshold
+from paritylab.discovery.prepare import median_threshold, quartile_bits
+from paritylab.solvers.conclusion import Target
+from paritylab.solvers.form import Finer
 
 
 class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -20,19 +22,20 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     values those above the median (above the next smaller value if the median is the maximum).
     Sparse matrices are read as they are. In data frames true is larger than false, of two levels of
     text the later one in order, and ordered categories are numbered.
-    Where the rows support no parity at level alpha the classifier abstains: it predicts the
-    majority class with its share. Sample weights have no meaning for a count of rows that fit, so
-    `fit` takes none.
+    Where no parity explains the classes at level alpha, because none is supported or the best one
+    is only related to them, the classifier abstains: it predicts the majority class with its share.
+    Rows that depend on each other are looked for first, and evidence rests on those that do not.
+    Sample weights have no meaning for a count of rows that fit, so `fit` takes none.
 
     k: number of columns, unknown if None. method: a name in `paritylab.solvers.METHODS`. alpha:
     chance of naming a parity where there is none. budget: seconds of search, the solver's own if
     None. random_state: for searches that draw.
 
     Fitted: `subset_` (column numbers, empty if it abstained), `sign_` (+1: an odd number of bits
-    means classes_[1]), `confidence_` (1 - p-value), `noise_rate_` (share of rows that do not fit),
-    `abstained_`, `thresholds_`, `levels_` (of columns of text, by name), `answer_` (all the
-    evidence), `feature_importances_` (equal shares of the columns it uses), `classes_`,
-    `n_features_in_` and `feature_names_in_`.
+    means classes_[1]), `confidence_` (1 - p-value, 0 if it abstained), `noise_rate_` (share of rows
+    that do not fit), `abstained_`, `outcome_` (the conclusion with names, in words), `thresholds_`,
+    `levels_` (of columns of text, by name), `answer_` (all the evidence), `feature_importances_`
+    (equal shares of the columns it uses), `classes_`, `n_features_in_` and `feature_names_in_`.
 
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 10))
     >>> y = X[:, 2] ^ X[:, 7]
@@ -86,6 +89,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             alpha=self.alpha,
             budget=self.budget,
             key=key,
+            rows="check",
+            finer=_finer(X, self.thresholds_),
         )
         self._counts = np.bincount(codes, minlength=2)
         return self._keep_answer()
@@ -105,10 +110,16 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep_answer(self) -> Self:
         answer = self.answer_
-        self.abstained_ = answer.subset is None
-        self.subset_ = np.array(answer.subset or (), dtype=np.intp)
+        names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(self.n_features_in_)])
+        second = str(self.classes_[1])
+        self.outcome_ = answer.outcome(
+            [str(name) for name in names],
+            Target(f"the class is {second}", f"the class tends to be {second}", "the class"),
+        )
+        self.abstained_ = answer.abstained
+        self.subset_ = np.array(() if answer.abstained else answer.subset, dtype=np.intp)
         self.sign_ = int(answer.sign)
-        self.confidence_ = 1 - float(answer.p_value)
+        self.confidence_ = 0.0 if answer.abstained else 1 - float(answer.p_value)
         self.noise_rate_ = float(answer.noise_rate)
         return self
 
@@ -118,21 +129,23 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[chances.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Chances of the two classes, (N, 2): 1 - noise for the one the parity says.
+        """Chances of the two classes, (N, 2): the shares on either side of the parity.
 
-        The noise is that of the training rows with one right and one wrong row added, so that no
-        chance is 0; abstaining, both chances are the shares of the classes.
+        They are those of the training rows, with one row of either class added in the proportion of
+        the classes, so that no chance is 0; abstaining, both chances are the shares of the classes.
         """
         check_is_fitted(self)
         members = self._members(X)
+        shares = self._counts / self._counts.sum()
         if self.abstained_:
-            shares = self._counts / self._counts.sum()
             return np.tile(shares, (len(members), 1))
-        rows = self.answer_.rows
-        noise = min((self.noise_rate_ * rows + 1) / (rows + 2), 0.5 - 1e-9)
         bits = (members > self.thresholds_[self.subset_]).astype(np.uint8)
         second = np.bitwise_xor.reduce(bits, axis=1) ^ (self.sign_ < 0)
-        chance = np.where(second == 1, 1 - noise, noise)
+        off, on = (
+            (side.successes + 2 * shares[1]) / (side.runs + 2)
+            for side in (self.answer_.off, self.answer_.on)
+        )
+        chance = np.where(second == 1, on, off)
         return np.stack([1 - chance, chance], axis=1)
 
     def _members(self, X: Any) -> np.ndarray:
@@ -171,10 +184,27 @@ def _as_bits(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds of the columns, and their bits: one byte a cell, also of a sparse matrix."""
     bits, thresholds = np.empty(X.shape, np.uint8), np.empty(X.shape[1])
     for at in range(X.shape[1]):
-        column = X[:, [at]].toarray().ravel() if issparse(X) else X[:, at]
+        column = _column(X, at)
         thresholds[at] = _threshold(column)
         bits[:, at] = column > thresholds[at]
     return thresholds, bits
+
+
+def _finer(X: Any, thresholds: np.ndarray, most: int = 200) -> Finer | None:
+    """Other cuts of columns with more than two values, of so many columns at most."""
+    cut = []
+    for at in range(min(X.shape[1], most)):
+        column = _column(X, at)
+        if ((column != column.min()) & (column != column.max())).any():
+            cut.append((at, quartile_bits(column, thresholds[at])))
+    if not cut:
+        return None
+    owners = np.repeat([at for at, _ in cut], [bits.shape[1] for _, bits in cut])
+    return Finer(np.concatenate([bits for _, bits in cut], axis=1), owners)
+
+
+def _column(X: Any, at: int) -> np.ndarray:
+    return np.asarray(X[:, [at]].toarray().ravel() if issparse(X) else X[:, at])
 
 
 def _threshold(column: np.ndarray) -> float:

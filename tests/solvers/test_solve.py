@@ -122,7 +122,9 @@ def test_what_merely_correlates_is_said_to_be_no_parity():
     labels = 1 - 2 * (bits[:, 3] | bits[:, 7])
     answer = solve(bits, labels)
     assert set(answer.subset) <= {3, 7}
-    assert answer.better_table.columns == (3, 7)
+    assert answer.form.better.columns == (3, 7)
+    assert answer.abstained
+    assert "related, but not only" in str(answer)
 
 
 @pytest.mark.parametrize(

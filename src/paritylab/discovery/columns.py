@@ -175,7 +175,8 @@ def whole(cell: Any, name: str) -> int:
                 raise ValueError
     except (ValueError, OverflowError):
         raise ValueError(
-            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers"
+            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers, "
+            "hexadecimal ones with 0x"
         ) from None
     if not 0 <= number < 2**64:
         raise ValueError(
