@@ -257,9 +257,8 @@ def test_no_step_says_that_the_budget_ended_before_it_did():
     bits, labels, _ = planted(60, 8, 0.3, 400, seed=0)
     answer = solve(bits, labels, budget=3)
     assert not answer.complete
-    assert answer.search.seconds < 3
     stops = {answer.search.stop, *(step.stop for step in answer.search.steps)}
-    assert Stop.BUDGET not in stops
+    assert (Stop.BUDGET in stops) == (answer.search.seconds >= 3)
 
 
 def test_memory_is_a_few_bytes_a_cell():
