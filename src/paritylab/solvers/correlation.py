@@ -236,7 +236,7 @@ def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
     parts = [(signs[:, rows], weights) for rows, weights in which.parts]
     if size == 1:
         one = np.ones((1, signs.shape[1]), np.int8)
-        sums = [_product(one[:, : len(w)], x, w) for x, w in parts]
+        sums = [weighted_product(one[:, : len(w)], x, w) for x, w in parts]
         yield which.score(sums), lambda at: at[:, None], n
         return
     broad = min(n, BROAD)
@@ -244,7 +244,7 @@ def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
     for top in range(0, n, tall):
         for left in range(top, n, broad):
             rows, columns = np.arange(top, min(top + tall, n)), slice(left, left + broad)
-            sums = [_product(x[top : top + tall], x[columns], w) for x, w in parts]
+            sums = [weighted_product(x[top : top + tall], x[columns], w) for x, w in parts]
             scores = which.score(sums)
             first = left + np.arange(scores.shape[1])
             pairs = first > rows[:, None]
@@ -258,7 +258,7 @@ def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
             yield scores, sets, int(pairs.sum())
 
 
-def _product(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def weighted_product(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """left·diag(weights)·rightᵀ in float32, few rows of the table at a time."""
     sums = np.zeros((len(left), len(right)), np.float32)
     for at in range(0, len(weights), DEEP):

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paritylab.solvers.correlation import weighted_product
 from paritylab.solvers.evidence import Fit, log_dependence, log_family
 from paritylab.solvers.labelled_rows import LabelledRows, packed
 from paritylab.statistics import Rate, share_text
@@ -182,7 +183,7 @@ def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
     if not 2 <= columns <= MOST_PAIRED:
         return []
     signs = table.signs
-    scores = np.abs((signs * centred.astype(np.float32)) @ signs.T)
+    scores = np.abs(weighted_product(signs, signs, centred.astype(np.float32)))
     scores[np.tril_indices(columns)] = -1
     price = math.log(math.comb(columns, 2))
     made: Priced = []
