@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paritylab.discovery.blocks import Cells
-    from paritylab.discovery.prepare import Notes
+    from paritylab.discovery.notes import Notes
     from paritylab.discovery.rules import Rule
     from paritylab.discovery.search import Progress
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from paritylab.discovery.columns import Coding
 from paritylab.discovery.genotypes import PAIRS_SHARE, strongest_pair
-from paritylab.discovery.prepare import Bits, Notes, Prepared, Threshold, as_choices, prepare
+from paritylab.discovery.notes import Notes
+from paritylab.discovery.prepare import Bits, Prepared, Threshold, as_choices, prepare
 from paritylab.discovery.reading import open_table, with_labels
 from paritylab.discovery.rules import Rule, target_words
 
