@@ -123,9 +123,8 @@ def found(row: Row) -> str:
     if row["instead"]:
         parts.append(f"**What does hold:** {row['instead']}")
     if row["proof"]:
-        parts.append(
-            f"**Proved** ([certificate](../proofs.md#{row['certificate']})): {row['proof']}."
-        )
+        link = f"[certificate](../proofs.md#{row['certificate']})"
+        parts.append(f"**Proved** ({link}): {row['proof']}.")
     facts = [f"evidence: {row['evidence']}", f"runs or cases: {row['runs']:,}"]
     if row["margin"] is not None:
         facts.append(f"distance to another verdict: {row['margin']:.2g}")
@@ -157,8 +156,8 @@ def errata_page(rows: dict[str, Row]) -> str:
         "",
         "What would have to change for the statements below to agree with what was measured here. "
         "Each line names the claim behind it, with the finding of the last default check; a "
-        "finding holds for the sizes and settings it names. What matters most comes first, slips in "
-        "single lines come last. Notes concern statements that stand.",
+        "finding holds for the sizes and settings it names. What matters most comes first, "
+        "slips in single lines come last. Notes concern statements that stand.",
         "",
     ]
     for paper, name in PAPERS.items():

@@ -262,7 +262,7 @@ def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
         key = jax.random.fold_in(jax.random.fold_in(run_key(seed, run), 1), 0)
         with float64():
             # The lab draws whole batches of 256 rows and counts the first 200.
-            signs = draw_signs(key, 256, n, jnp.float64)[:samples]
+            signs = draw_signs(key, 256, n)[:samples]
             tokens = tree_tokens(signs, np.asarray(each))
             own = np.asarray(batch_gradient(tokens, n, 4, as_link("cos"), mask)) / samples
         for node, column in enumerate(found):
