@@ -33,6 +33,8 @@ TWIN, MOST_NEAR = 0.5, 10
 #: Of parities with plain noise at most this share is called related only; one fifth each for parts
 #: and columns, pairs, other candidates, all columns together, and other cuts of numbers.
 DOUBT = 0.05
+#: Numbers that are held at a time.
+CELLS = 1 << 22
 #: Rows with the rarer label that the test of all columns together needs for each of them.
 EVENTS = 5
 
@@ -129,7 +131,7 @@ def _rest(
         centred[side] -= centred[side].mean()
     singles = _singles(table, found, centred)
     judged = [
-        (_on_each_side(table.parity(each), errors, sides) + price, each)
+        (_on_each_side(table.parity(each), errors, sides, level - price) + price, each)
         for each, price in (
             *singles,
             *_pairs(table, found, centred),
@@ -161,9 +163,11 @@ def _singles(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
     parts = [part for size in sizes for part in combinations(found.subset, size)]
     parts += [(column,) for column in table.kept.tolist() if column not in own]
     scores = np.empty(len(parts))
-    for start in range(0, len(parts), 256):
-        some = np.array([table.parity(part) for part in parts[start : start + 256]], np.float64)
-        spread = np.maximum(some.var(axis=1), 1e-12)
+    together = max(1, min(256, CELLS // table.rows))
+    for start in range(0, len(parts), together):
+        some = np.array([table.parity(part) for part in parts[start : start + together]], np.uint8)
+        share = some.mean(axis=1)
+        spread = np.maximum(share * (1 - share), 1e-12)
         scores[start : start + len(some)] = (some @ centred) ** 2 / spread
     strongest = np.argsort(-scores, kind="stable")[:MOST_NAMED]
     return [(parts[at], math.log(len(parts))) for at in strongest.tolist()]
@@ -174,8 +178,12 @@ def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
     columns = table.distinct
     if not 2 <= columns <= MOST_PAIRED:
         return []
-    signs = table.signs
-    scores = np.abs((signs * centred.astype(np.float32)) @ signs.T)
+    scores = np.zeros((columns, columns))
+    for start in range(0, table.rows, CELLS // columns):
+        rows = slice(start, start + CELLS // columns)
+        signs = 1 - 2 * table.distinct_bits[rows].astype(np.float32)
+        scores += (signs * centred[rows, None].astype(np.float32)).T @ signs
+    scores = np.abs(scores)
     scores[np.tril_indices(columns)] = -1
     price = math.log(math.comb(columns, 2))
     made: Priced = []
@@ -211,13 +219,14 @@ def _together(
     )
     if events < EVENTS * columns.shape[1]:
         return 0.0
-    rest = columns.astype(np.float64)
-    weight = np.empty(len(rest))
+    score, spread = np.zeros(columns.shape[1]), np.zeros((columns.shape[1],) * 2)
     for side in sides:
-        rest[side] -= rest[side].mean(axis=0)
-        weight[side] = centred[side].var()
-    score = rest.T @ centred
-    spread = (rest * weight[:, None]).T @ rest
+        mean, weight = columns[side].mean(axis=0), float(centred[side].var())
+        for start in range(0, len(side), CELLS // columns.shape[1]):
+            at = side[start : start + CELLS // columns.shape[1]]
+            rest = columns[at] - mean
+            score += rest.T @ centred[at]
+            spread += weight * (rest.T @ rest)
     values, vectors = np.linalg.eigh(spread)
     solid = values > 1e-9 * values[-1]
     statistic = float((((vectors.T @ score)[solid]) ** 2 / values[solid]).sum())
@@ -248,9 +257,11 @@ def _counts(table: LabelledRows, found: Fit) -> Columns:
 
 def _finer(columns: Columns, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
     """What labels depend on beyond the cuts of numbers, and beyond odd or even."""
-    price = math.log(max(len(columns), 1))
-    judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of in columns]
-    clear = sorted(pair for pair in judged if pair[0] <= math.log(DOUBT / 5))
+    price, level = math.log(max(len(columns), 1)), math.log(DOUBT / 5)
+    judged = [
+        (_on_each_side(bits, errors, sides, level - price) + price, of) for bits, of in columns
+    ]
+    clear = sorted(pair for pair in judged if pair[0] <= level)
     if not clear:
         return None
     named = tuple(dict.fromkeys(column for _, of in clear for column in of))
@@ -258,10 +269,33 @@ def _finer(columns: Columns, errors: np.ndarray, sides: list[np.ndarray]) -> Res
     return Rest(named[:most], (), Rate(0, 0), Rate(0, 0), clear[0][0])
 
 
-def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
-    """Log p-value of "on neither side do errors depend on the column"."""
-    logs = [log_dependence(column[side], errors[side]) for side in sides if len(side)]
+def _on_each_side(
+    column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray], level: float = 0.0
+) -> float:
+    """Log p-value of "on neither side do errors depend on the column".
+
+    level: where the bell curve is far from it the curve's value will do: sums over many rows cost.
+    """
+    logs = [0.0]
+    for side in sides:
+        first, second = column[side], errors[side]
+        rough = _bell(first, second)
+        near = rough <= 0.5 * level + 1
+        logs.append(log_dependence(first, second) if near and len(side) else rough)
     return min(0.0, min(logs) + math.log(2))
+
+
+def _bell(first: np.ndarray, second: np.ndarray) -> float:
+    """Log p-value of "two rows of bits are independent" by the bell curve."""
+    from scipy.special import log_ndtr
+
+    rows = len(first)
+    one, other = (int(np.count_nonzero(each)) for each in (first, second))
+    spread = one * (rows - one) * other * (rows - other)
+    if not spread:
+        return 0.0
+    beyond = rows * int(np.count_nonzero(first & second)) - one * other
+    return math.log(2) + float(log_ndtr(-abs(beyond) * math.sqrt(max(rows - 1, 1) / spread)))
 
 
 def _better(table: LabelledRows, found: Fit, rest: Rest) -> Better | None:
@@ -331,18 +365,22 @@ def near_ties(table: LabelledRows, best: Fit) -> tuple[tuple[int, ...], ...]:
         return ()
     from scipy.special import bdtr
 
-    own = set(best.subset)
-    said = 1.0 - 2.0 * (table.parity(best.subset) ^ np.uint8(best.sign < 0))
-    right = said == table.labels
+    own, columns = set(best.subset), table.distinct_bits
+    said = table.parity(best.subset) ^ np.uint8(best.sign < 0)
+    right = said == table.label_bits
     found = []
     for column in best.subset:
-        rest = 1 - 2 * table.parity(own - {column}).astype(np.float32)
-        alike = table.signs @ (rest * said.astype(np.float32)) / table.rows
-        for at in np.flatnonzero(np.abs(alike) >= TWIN).tolist():
+        needed = said ^ table.parity(own - {column})
+        alike = np.zeros(table.distinct)
+        for start in range(0, table.rows, max(1, CELLS // table.distinct)):
+            rows = slice(start, start + max(1, CELLS // table.distinct))
+            alike += np.count_nonzero(columns[rows] == needed[rows, None], axis=0)
+        alike = 2 * alike / table.rows - 1
+        for at in np.flatnonzero((np.abs(alike) >= TWIN) & (np.abs(alike) < 1)).tolist():
             other = int(table.kept[at])
-            if other in own or abs(alike[at]) >= 1:
+            if other in own:
                 continue
-            differ = rest * table.signs[at] * np.sign(alike[at]) != said
+            differ = (columns[:, at] != needed) ^ (alike[at] < 0)
             lost, apart = int(np.count_nonzero(right & differ)), int(np.count_nonzero(differ))
             if apart and 2 * float(bdtr(apart - lost, apart, 0.5)) > 0.05:
                 found.append((2 * lost - apart, tuple(sorted((own - {column}) | {other}))))
