@@ -25,7 +25,17 @@ if TYPE_CHECKING:
 NOTHING_FOUND = 3
 
 Missing = Literal["refuse", "drop"]
-RowsAre = Literal["check", "independent"]
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE|-", help="Write all as JSON; - for stdout.")
+]
+Group = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Rows with one value here depend on each other."),
+]
+RowsAre = Annotated[
+    Literal["check", "independent"],
+    typer.Option(help="Look whether rows depend on each other, or take all of them."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -59,17 +69,9 @@ def run_discover(
         typer.Option(metavar="[COLUMN=]V", help="Numbers above V are true; the median if absent."),
     ] = None,
     missing: Annotated[Missing, typer.Option(help="Rows with missing values.")] = "refuse",
-    group: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Rows with one value here depend on each other."),
-    ] = None,
-    rows: Annotated[
-        RowsAre, typer.Option(help="Look whether rows depend on each other, or take all of them.")
-    ] = "check",
-    json_file: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE|-", help="Write all as JSON; - for stdout."),
-    ] = None,
+    group: Group = None,
+    rows: RowsAre = "check",
+    json_file: JsonFile = None,
     save: Annotated[
         Path | None, typer.Option(metavar="RULE", help="Write the rule for paritylab apply.")
     ] = None,

@@ -36,6 +36,8 @@ TWIN, MOST_NEAR = 0.5, 10
 #: Of parities with plain noise at most this share is called related only; one fifth each for parts
 #: and columns, pairs, other candidates, all columns together, and other cuts of numbers.
 DOUBT = 0.05
+#: Numbers that are held at a time.
+CELLS = 1 << 22
 #: Rows with the rarer label that the test of all columns together needs for each of them.
 EVENTS = 5
 
@@ -132,7 +134,7 @@ def _rest(
         centred[side] -= centred[side].mean()
     singles = _singles(table, found, centred)
     judged = [
-        (_on_each_side(table.parity(each), errors, sides) + price, each)
+        (_on_each_side(table.parity(each), errors, sides, level - price) + price, each)
         for each, price in (
             *singles,
             *_pairs(table, found, centred),
@@ -257,9 +259,11 @@ def _counts(table: LabelledRows, found: Fit) -> Columns:
 
 def _finer(columns: Columns, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
     """What labels depend on beyond the cuts of numbers, and beyond odd or even."""
-    price = math.log(max(len(columns), 1))
-    judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of in columns]
-    clear = sorted(pair for pair in judged if pair[0] <= math.log(DOUBT / 5))
+    price, level = math.log(max(len(columns), 1)), math.log(DOUBT / 5)
+    judged = [
+        (_on_each_side(bits, errors, sides, level - price) + price, of) for bits, of in columns
+    ]
+    clear = sorted(pair for pair in judged if pair[0] <= level)
     if not clear:
         return None
     named = tuple(dict.fromkeys(column for _, of in clear for column in of))
@@ -267,10 +271,33 @@ def _finer(columns: Columns, errors: np.ndarray, sides: list[np.ndarray]) -> Res
     return Rest(named[:most], (), Rate(0, 0), Rate(0, 0), clear[0][0])
 
 
-def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
-    """Log p-value of "on neither side do errors depend on the column"."""
-    logs = [log_dependence(column[side], errors[side]) for side in sides if len(side)]
+def _on_each_side(
+    column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray], level: float = 0.0
+) -> float:
+    """Log p-value of "on neither side do errors depend on the column".
+
+    level: where the bell curve is far from it the curve's value will do: sums over many rows cost.
+    """
+    logs = [0.0]
+    for side in sides:
+        first, second = column[side], errors[side]
+        rough = _bell(first, second)
+        near = rough <= 0.5 * level + 1
+        logs.append(log_dependence(first, second) if near and len(side) else rough)
     return min(0.0, min(logs) + math.log(2))
+
+
+def _bell(first: np.ndarray, second: np.ndarray) -> float:
+    """Log p-value of "two rows of bits are independent" by the bell curve."""
+    from scipy.special import log_ndtr
+
+    rows = len(first)
+    one, other = (int(np.count_nonzero(each)) for each in (first, second))
+    spread = one * (rows - one) * other * (rows - other)
+    if not spread:
+        return 0.0
+    beyond = rows * int(np.count_nonzero(first & second)) - one * other
+    return math.log(2) + float(log_ndtr(-abs(beyond) * math.sqrt(max(rows - 1, 1) / spread)))
 
 
 def _better(table: LabelledRows, found: Fit, rest: Rest) -> Better | None:
@@ -340,18 +367,22 @@ def near_ties(table: LabelledRows, best: Fit) -> tuple[tuple[int, ...], ...]:
         return ()
     from scipy.special import bdtr
 
-    own = set(best.subset)
-    said = 1.0 - 2.0 * (table.parity(best.subset) ^ np.uint8(best.sign < 0))
-    right = said == table.labels
+    own, columns = set(best.subset), table.distinct_bits
+    said = table.parity(best.subset) ^ np.uint8(best.sign < 0)
+    right = said == table.label_bits
     found = []
     for column in best.subset:
-        rest = 1 - 2 * table.parity(own - {column}).astype(np.float32)
-        alike = table.signs @ (rest * said.astype(np.float32)) / table.rows
-        for at in np.flatnonzero(np.abs(alike) >= TWIN).tolist():
+        needed = said ^ table.parity(own - {column})
+        alike = np.zeros(table.distinct)
+        for start in range(0, table.rows, max(1, CELLS // table.distinct)):
+            rows = slice(start, start + max(1, CELLS // table.distinct))
+            alike += np.count_nonzero(columns[rows] == needed[rows, None], axis=0)
+        alike = 2 * alike / table.rows - 1
+        for at in np.flatnonzero((np.abs(alike) >= TWIN) & (np.abs(alike) < 1)).tolist():
             other = int(table.kept[at])
-            if other in own or abs(alike[at]) >= 1:
+            if other in own:
                 continue
-            differ = rest * table.signs[at] * np.sign(alike[at]) != said
+            differ = (columns[:, at] != needed) ^ (alike[at] < 0)
             lost, apart = int(np.count_nonzero(right & differ)), int(np.count_nonzero(differ))
             if apart and 2 * float(bdtr(apart - lost, apart, 0.5)) > 0.05:
                 found.append((2 * lost - apart, tuple(sorted((own - {column}) | {other}))))
