@@ -31,7 +31,7 @@ COMMON: dict[str, str] = {
     "data": "what it learns from: `Population`, `AllInputs`, `Sample`, `Fresh` or `Rows`",
     "details": "further fields of `Judged`: margin, interval, counterexample, …",
     "detectable_noise.rows": "number of rows",
-    "discover.options": "k, alpha, budget, bits, threshold, missing, method, key, progress",
+    "discover.options": "settings of the reading and of the search, listed below",
     "drawn_by": "from the record to a figure",
     "effort": "how long the check may take",
     "error": "how far the value may be off, (runs,)",

@@ -183,6 +183,13 @@ def test_notebooks_print_what_they_show(path):
         assert _without_rates(seen) == _without_rates(written), f"run make docs: {path.name}"
 
 
+def test_the_page_on_choosing_names_every_method():
+    from paritylab.solvers import METHODS
+
+    text = (ROOT / "docs" / "concepts" / "choosing.md").read_text()
+    assert [name for name in METHODS if f"`{name}`" not in text and f'"{name}"' not in text] == []
+
+
 def test_every_argument_of_every_public_name_is_explained():
     assert docs_module("reference").unexplained() == []
 
