@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 #: Lines that are not typed: they install, need other machines, or are the whole laboratory.
 EXCEPTED = (
-    r"make (lab|test|test-slow|setup|site|docs|rows|pictures|bench|bench-gpu|faults|lint|lock|clean)\b",
+    r"make ",
     r"(pip|uv|git|python -m (pip|build|venv|twine)|pre-commit) ?",
     r"(dask|export|for|done) ?",
     r"python -m pytest",
