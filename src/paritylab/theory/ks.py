@@ -200,19 +200,26 @@ def step_error(
     Without a score the one of the smallest predicted risk: a smaller one leaks to the other tokens,
     a larger one tips the two children apart.
     """
-    law = row_law(tokens_seen(n, k, mask), link)
+    return least_error(row_law(tokens_seen(n, k, mask), link), k - 1, samples, link, score)
+
+
+def least_error(
+    law: RowLaw, count: int, samples: float, link: AbstractLink, score: float = 0.0
+) -> StepError:
+    """`step_error` of so many nodes that see what the law says; the score is that of its last."""
 
     def risk(nodes: _Nodes) -> tuple[float, float, float]:
-        leak, broken = float(expit(nodes.leak[-1])), (k - 1) * float(np.mean(nodes.broken()))
+        leak, broken = float(expit(nodes.leak[-1])), count * float(np.mean(nodes.broken()))
         squares = leak**4 + 3 * (float(nodes.tilt[-1]) / 2) ** 4
         return broken + link.curvature**2 / 4 * squares, leak, broken
 
-    tried = np.log(n + k - 2) + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
+    floor = np.log(law.tokens[-1])
+    tried = floor + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
     risks = [risk(_Nodes.after(each, law, samples))[0] for each in tried]
     best = float(tried[int(np.argmin(risks))])
     nodes = _Nodes.after(best, law, samples)
     least, leak, broken = risk(nodes)
-    return StepError(best, leak, nodes.worst_leak(k - 1), float(nodes.tilt[-1]), broken, least)
+    return StepError(best, leak, nodes.worst_leak(count), float(nodes.tilt[-1]), broken, least)
 
 
 class Tolerated(NamedTuple):
@@ -246,15 +253,20 @@ def samples_for_every_pair(
     [112, 142, 172]
     """
     law = row_law(tokens_seen(n, k, "token"), link)
-    noise = np.linspace(-9, 9, 361)
-    weight = norm.pdf(noise) * (noise[1] - noise[0])
 
     def missed(samples: float) -> float:
-        ratio = law.signal / law.noise * np.sqrt(samples)
-        above = (law.tokens[:, None] - 2) * log_ndtr(ratio[:, None] + noise[None, :])
-        return (k - 1) * float(np.mean(-np.expm1(above) @ weight)) + float(np.log(share))
+        return (k - 1) * float(np.mean(chance_to_miss(law, samples))) + float(np.log(share))
 
     return float(brentq(missed, 1, 1e4 * n))
+
+
+def chance_to_miss(law: RowLaw, samples: float) -> np.ndarray:
+    """E[1 - Φ(SNR + ξ)^(M-2)]: that another token outscores a child, per entry of the law."""
+    noise = np.linspace(-9, 9, 361)
+    weight = norm.pdf(noise) * (noise[1] - noise[0])
+    ratio = law.signal / law.noise * np.sqrt(samples)
+    above = (law.tokens[:, None] - 2) * log_ndtr(ratio[:, None] + noise[None, :])
+    return np.asarray(-np.expm1(above) @ weight)
 
 
 def samples_for_every_input(
