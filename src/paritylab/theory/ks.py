@@ -178,8 +178,8 @@ class _Nodes(NamedTuple):
         apart = (self.scores + bound + np.log(2)) / (np.sqrt(2) * self.spread)
         return np.asarray(usual + self.tokens * ndtr(-apart))
 
-    def broken(self) -> np.ndarray:
-        return np.asarray(self.leaking(np.log(LOST)) + 2 * ndtr(-TIPPED / self.tilt))
+    def broken(self, lost: float, tipped: float) -> np.ndarray:
+        return np.asarray(self.leaking(np.log(lost)) + 2 * ndtr(-tipped / self.tilt))
 
     def worst_leak(self, nodes: int) -> float:
         """The share of attention lost by the worst of so many nodes like these, in the median."""
@@ -204,12 +204,21 @@ def step_error(
 
 
 def least_error(
-    law: RowLaw, count: int, samples: float, link: AbstractLink, score: float = 0.0
+    law: RowLaw,
+    count: int,
+    samples: float,
+    link: AbstractLink,
+    score: float = 0.0,
+    limits: tuple[float, float] = (LOST, TIPPED),
 ) -> StepError:
-    """`step_error` of so many nodes that see what the law says; the score is that of its last."""
+    """`step_error` of so many nodes that see what the law says; the score is that of its last.
+
+    limits: the leak and the tilt from which on a node is broken.
+    """
 
     def risk(nodes: _Nodes) -> tuple[float, float, float]:
-        leak, broken = float(expit(nodes.leak[-1])), count * float(np.mean(nodes.broken()))
+        leak = float(expit(nodes.leak[-1]))
+        broken = count * float(np.mean(nodes.broken(*limits)))
         squares = leak**4 + 3 * (float(nodes.tilt[-1]) / 2) ** 4
         return broken + link.curvature**2 / 4 * squares, leak, broken
 

@@ -14,6 +14,8 @@ from scipy.stats import norm
 from paritylab.models.links import AbstractLink, CosineLink
 from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import (
+    LOST,
+    TIPPED,
     RowLaw,
     chance_to_miss,
     least_error,
@@ -32,6 +34,17 @@ class LevelStep(NamedTuple):
     score: float
     eta: float
     broken: float
+
+
+class Hiding(NamedTuple):
+    """How the levels are learnt. staged: each on what the layers below make, instead of on true
+    tokens. rounding: scores are rounded to integers."""
+
+    staged: bool = False
+    rounding: bool = False
+
+
+TEACHER = Hiding()
 
 
 def level_tokens(n: int, k: int, mask: str) -> tuple[int, ...]:
@@ -55,16 +68,31 @@ def level_steps(
     samples: float,
     link: AbstractLink = COSINE,
     mask: str = "prev",
-    rounding: bool = False,
+    how: Hiding = TEACHER,
 ) -> tuple[LevelStep, ...]:
     """For every level the step that is predicted to break fewest nodes, from N rows.
 
-    A node that sees only its two children needs no step. rounding: scores become integers, so the
-    step aims at one; children whose scores straddle a half-integer break their node.
+    A node that sees only its two children needs no step. With rounding scores become integers, so
+    the step aims at one; children whose scores straddle a half-integer break their node. In stages
+    a hidden token's error ε tips the next level's children by s·ε, s their score; a tilt δ leaves
+    an error c(δ/2)², a leak λ one of cλ². So a node counts as broken once its error tips the next
+    level by TIPPED, from a tilt of 2√(TIPPED/cs) or a leak of half of it.
     """
-    return tuple(
-        _level_step(each, samples, link, rounding) for each in _level_laws(n, k, link, mask)
-    )
+    return _steps_of(_level_laws(n, k, link, mask), samples, link, how)
+
+
+def _steps_of(
+    laws: list["_LevelLaw"], samples: float, link: AbstractLink, how: Hiding
+) -> tuple[LevelStep, ...]:
+    above, made = 0.0, []
+    for level in reversed(laws):
+        limits = (LOST, TIPPED)
+        if how.staged and above > 0:
+            tilt = 2 * float(np.sqrt(TIPPED / (link.curvature * above)))
+            limits = (min(LOST, tilt / 2), min(TIPPED, tilt))
+        made.append(_level_step(level, samples, link, how.rounding, limits))
+        above = made[-1].score
+    return tuple(reversed(made))
 
 
 class _LevelLaw(NamedTuple):
@@ -81,28 +109,35 @@ def _level_laws(n: int, k: int, link: AbstractLink, mask: str) -> list[_LevelLaw
     ]
 
 
-def _level_step(level: _LevelLaw, samples: float, link: AbstractLink, rounding: bool) -> LevelStep:
+def _level_step(
+    level: _LevelLaw,
+    samples: float,
+    link: AbstractLink,
+    rounding: bool,
+    limits: tuple[float, float],
+) -> LevelStep:
     nodes, tokens, law = level
     if law is None:
         return LevelStep(nodes, tokens, 0.0, 0.0, 0.0)
     if rounding:
-        score, broken = _least_rounded(law, nodes, samples, link)
+        score, broken = _least_rounded(level, samples, link, limits)
     else:
-        error = least_error(law, nodes, samples, link)
+        error = least_error(law, nodes, samples, link, limits=limits)
         score, broken = error.score, error.broken
     return LevelStep(nodes, tokens, score, score / float(law.signal[0]), broken)
 
 
 def _least_rounded(
-    law: RowLaw, nodes: int, samples: float, link: AbstractLink
+    level: _LevelLaw, samples: float, link: AbstractLink, limits: tuple[float, float]
 ) -> tuple[float, float]:
     """The integer score that breaks fewest nodes once scores are rounded, and how many."""
-    first = int(np.ceil(np.log(law.tokens[0]))) + 1
-    tried = []
+    nodes, tokens, law = level
+    assert law is not None
+    first, tried = int(np.ceil(np.log(tokens))) + 1, []
     for score in range(first, first + 40):
-        broken = least_error(law, nodes, samples, link, float(score)).broken
-        straddled = nodes * straddle(float(score), law, samples)
-        tried.append((broken + straddled, float(score)))
+        # Rounding takes the tilt away unless it splits a pair.
+        leaking = least_error(law, nodes, samples, link, float(score), (limits[0], 1.0)).broken
+        tried.append((leaking + nodes * straddle(float(score), law, samples), float(score)))
     broken, score = min(tried)
     return score, broken
 
@@ -144,15 +179,15 @@ def rows_for_hidden_chain(
     k: int,
     link: AbstractLink = COSINE,
     mask: str = "prev",
+    how: Hiding = TEACHER,
     share: float = 0.5,
-    rounding: bool = False,
 ) -> float:
     """N at which the best step on every level breaks no node for that share of targets."""
     laws = _level_laws(n, k, link, mask)
 
     def excess(log_rows: float) -> float:
         rows = float(np.exp(log_rows))
-        broken = sum(_level_step(each, rows, link, rounding).broken for each in laws)
+        broken = sum(step.broken for step in _steps_of(laws, rows, link, how))
         return float(np.log(max(broken, 1e-300) / -np.log(share)))
 
     return float(np.exp(brentq(excess, np.log(10 * n), np.log(1e5 * n), xtol=1e-3)))

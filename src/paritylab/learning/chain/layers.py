@@ -24,7 +24,7 @@ from paritylab.models.layered import LayeredChain
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
-from paritylab.theory.layers import level_steps
+from paritylab.theory.layers import Hiding, level_steps
 
 #: Fresh inputs that a trace's risk is a mean over.
 _TRACED = 1000
@@ -40,9 +40,9 @@ class Layers(ChainLearner):
     earlier tokens, "none" all. gates: "prescribed" lets layer t write level t and keeps the rest,
     "open" writes every node in every layer, "half" mixes old and new equally, "learnt" starts open
     and takes one gradient step of size 1, kept within [0, 1], on every layer's gates. tied: one W
-    for all layers. rounding: W to integers after each step. schedule: "staged" trains layer t, one
-    step from 0, on top of the layers below, which hide their levels; "teacher" trains every layer
-    on true tokens and hides them afterwards; "at-once" takes log2 k steps on all layers with every
+    for all layers. rounding: W to integers after each step. schedule: "teacher" trains every layer
+    on true tokens, one step from 0, and hides them afterwards; "staged" trains layer t on top of
+    the layers below, which hide their levels; "at-once" takes log2 k steps on all layers with every
     level hidden from the start. eta: one η for all levels; if None each has its own, the one that
     is predicted to break fewest nodes (`theory.layers.level_steps`).
 
@@ -59,7 +59,7 @@ class Layers(ChainLearner):
     gates: str = "prescribed"
     tied: bool = False
     rounding: bool = False
-    schedule: str = "staged"
+    schedule: str = "teacher"
     eta: float | None = None
 
     def _descend(
@@ -70,7 +70,8 @@ class Layers(ChainLearner):
         keys: jax.Array,
         trace: int | None,
     ) -> Descended:
-        steps = level_steps(data.n, data.k, data.samples, link, self.mask, self.rounding)
+        how = Hiding(self.schedule == "staged", self.rounding)
+        steps = level_steps(data.n, data.k, data.samples, link, self.mask, how)
         etas = [step.eta if self.eta is None else self.eta for step in steps]
         setting = _Setting(
             data.n,
