@@ -110,9 +110,9 @@ class Layered:
 def layers(
     trial: Trial,
     cells: Sequence[tuple[int, int]] = ((64, 20), (128, 16), (256, 12)),
-    points: int = 5,
+    points: int = 4,
     parts: Sequence[str] = tuple(PARTS),
-    size: tuple[int, int] = (32, 16),
+    size: tuple[int, int] = (32, 8),
     runs: int = 12,
     compared: int = 4,
     *,
