@@ -104,7 +104,7 @@ class Gaps:
         "runs": 200,
     },
     settings={"N": f"{AROUND[0]:g} … {AROUND[1]:g} of predicted", "score": "ln M + 3"},
-    seconds=(3, 20, 900),
+    seconds=(2, 11, 900),
 )
 def gaps(
     trial: Trial,

@@ -105,11 +105,11 @@ class Layered:
         "N": "0.6 … 1.7 of predicted",
         "rows of the parts": f"{PLENTY} times those predicted",
     },
-    seconds=(5, 30, 400),
+    seconds=(8, 40, 400),
 )
 def layers(
     trial: Trial,
-    cells: Sequence[tuple[int, int]] = ((64, 20), (128, 16), (256, 12)),
+    cells: Sequence[tuple[int, int]] = ((128, 20), (256, 16)),
     points: int = 4,
     parts: Sequence[str] = tuple(PARTS),
     size: tuple[int, int] = (32, 8),
