@@ -81,7 +81,8 @@ class LayeredChain(eqx.Module):
         tokens = jnp.concatenate([signs, empty], axis=-1)
         for layer in range(layers):
             old, made = tokens[..., self.n :], self.written(layer, tokens, attention)
-            new = old + jnp.asarray(self.gates[layer], signs.dtype) * (made - old)
+            gate = jnp.broadcast_to(jnp.asarray(self.gates[layer], signs.dtype), made.shape)
+            new = old + gate * (made - old)
             tokens = jnp.concatenate([tokens[..., : self.n], new], axis=-1)
         return tokens
 

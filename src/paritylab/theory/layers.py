@@ -65,7 +65,7 @@ def level_tokens(n: int, k: int, mask: str) -> tuple[int, ...]:
 def level_steps(
     n: int,
     k: int,
-    samples: float,
+    samples: float | int,
     link: AbstractLink = COSINE,
     mask: str = "prev",
     how: Hiding = TEACHER,
@@ -78,7 +78,7 @@ def level_steps(
     an error c(δ/2)², a leak λ one of cλ². So a node counts as broken once its error tips the next
     level by TIPPED, from a tilt of 2√(TIPPED/cs) or a leak of half of it.
     """
-    return _steps_of(_level_laws(n, k, link, mask), samples, link, how)
+    return _steps_of(_level_laws(n, k, link, mask), float(samples), link, how)
 
 
 def _steps_of(

@@ -29,7 +29,7 @@ def gap_curve(
     n: int,
     q: int,
     nodes: int,
-    grid: Sequence[int],
+    grid: Sequence[int] | np.ndarray,
     *,
     runs: int,
     seed: int,

@@ -18,7 +18,7 @@ from paritylab.problem.tree import ParityTree, tree_tokens
 
 SHAPES = ("tree", "line")
 #: Rows drawn at a time, and fresh inputs that judge a run.
-ROWS, INPUTS = 512, 1000
+ROWS, INPUTS = 1024, 1000
 
 
 class Poison(NamedTuple):
@@ -64,17 +64,16 @@ def shape_steps(
     leaves = np.array([tree.leaves for tree in trees], np.int32)
     keys = fold_keys(as_key(seed), np.arange(len(trees)))
     numbers = tuple(np.float32(each) for each in (eta, *poison))
-    batches = np.int32(max(1, round(samples / ROWS)))
     with jax.default_matmul_precision("highest"):
-        found = _steps(CosineLink(), numbers, batches, leaves, keys, (shape, trees[0].n))
+        found = _steps(CosineLink(), numbers, np.int32(samples), leaves, keys, (shape, trees[0].n))
     return ShapeRuns(*map(np.asarray, found))
 
 
 @eqx.filter_jit
 def _steps(
     link: AbstractLink,
-    numbers: tuple[np.float32, ...],
-    batches: np.int32,
+    numbers: tuple[AnyArray | np.float32, ...],
+    samples: AnyArray | np.int32,
     leaves: AnyArray,
     keys: Array,
     how: tuple[str, int],
@@ -96,11 +95,14 @@ def _steps(
             stated = jnp.where(false, -1, 1) * tokens[:, n:]
             lie = signs[:, leaves[0]] * signs[:, outside]
             stated = stated.at[:, 0].set(jnp.where(lied, lie, stated[:, 0]))
-            rows = jnp.concatenate([signs, stated], axis=1)
+            kept = index * ROWS + jnp.arange(ROWS) < samples
+            # A row of zeros has a mean of 0, where φ is flat: it adds nothing.
+            rows = jnp.where(kept[:, None], jnp.concatenate([signs, stated], axis=1), 0)
             return total + batch_gradient(rows, n, k, link, "token")
 
         zero = jnp.zeros((n + k - 1, k - 1), jnp.float32)
-        scores = -eta * jax.lax.fori_loop(0, batches, add, zero) / (batches * ROWS)
+        batches = (samples + ROWS - 1) // ROWS
+        scores = -eta * jax.lax.fori_loop(0, batches, add, zero) / samples
         fresh = tokens_of(draw_signs(jax.random.fold_in(key, 2**30), INPUTS, n), leaves)
         right = answers(ChainModel(scores, n, link), fresh).wrong == 0
         return ShapeRuns(_found(scores, children_of(leaves, n), n), right)

@@ -272,9 +272,10 @@ def level_gradient(
     else:
         z = jnp.mean(shown, axis=1, keepdims=True)
     old = hidden[:, start:end] if model.gates is not None else 0.0
-    gate = 1.0 if model.gates is None else model.gates[layer, columns]
+    gate = 1.0 if model.gates is None else model.gates[layer, columns][None, :]
     new = old + gate * (model.link(z) - old)
-    residual = (new - tokens[:, start:end]) * gate * model.link.slope(z) / seen.sum(axis=0)
+    counts = seen.sum(axis=0).astype(np.float32)[None, :]
+    residual = (new - tokens[:, start:end]) * gate * model.link.slope(z) / counts
     residual = jnp.where(kept[:, None], residual, 0).astype(hidden.dtype)
     part = jnp.matmul(shown.T, residual, precision=jax.lax.Precision.HIGHEST)
     part = jnp.where(seen[window], part - jnp.sum(residual * z, axis=0)[None, :], 0)
