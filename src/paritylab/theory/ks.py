@@ -1,6 +1,6 @@
 """What KS promises, and the finite-size laws behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -140,14 +140,19 @@ class StepError(NamedTuple):
     the median. worst_leak: that of the worst node, for half of the targets. tilt: standard
     deviation of the difference in score of the root's children. broken: expected number of broken
     nodes (see LOST, TIPPED). risk: bound on ½ mean (ŷ - y)², broken + (c²/4)(leak⁴ + 3(tilt/2)⁴).
+    worst: computes worst_leak, which few ask for.
     """
 
     score: float
     leak: float
-    worst_leak: float
     tilt: float
     broken: float
     risk: float
+    worst: Callable[[], float]
+
+    @property
+    def worst_leak(self) -> float:
+        return self.worst()
 
 
 class _Nodes(NamedTuple):
@@ -164,7 +169,7 @@ class _Nodes(NamedTuple):
     leak: np.ndarray
 
     @classmethod
-    def after(cls, score: float, law: RowLaw, samples: float) -> "_Nodes":
+    def after(cls, score: float | np.ndarray, law: RowLaw, samples: float) -> "_Nodes":
         scores = score * law.signal / law.signal[-1]
         per_row = scores / (law.signal * np.sqrt(samples))
         spread, largest = per_row * law.noise, norm.isf(np.log(2) / law.tokens)
@@ -216,19 +221,23 @@ def least_error(
     limits: the leak and the tilt from which on a node is broken.
     """
 
-    def risk(nodes: _Nodes) -> tuple[float, float, float]:
-        leak = float(expit(nodes.leak[-1]))
-        broken = count * float(np.mean(nodes.broken(*limits)))
-        squares = leak**4 + 3 * (float(nodes.tilt[-1]) / 2) ** 4
-        return broken + link.curvature**2 / 4 * squares, leak, broken
-
     floor = np.log(law.tokens[-1])
     tried = floor + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
-    risks = [risk(_Nodes.after(each, law, samples))[0] for each in tried]
-    best = float(tried[int(np.argmin(risks))])
-    nodes = _Nodes.after(best, law, samples)
-    least, leak, broken = risk(nodes)
-    return StepError(best, leak, nodes.worst_leak(count), float(nodes.tilt[-1]), broken, least)
+    nodes = _Nodes.after(tried[:, None], law, samples)
+    leaks, tilts = expit(nodes.leak[:, -1]), nodes.tilt[:, -1]
+    broken = count * np.mean(nodes.broken(*limits), axis=1)
+    risks = broken + link.curvature**2 / 4 * (leaks**4 + 3 * (tilts / 2) ** 4)
+    at = int(np.argmin(risks))
+    found = (float(each[at]) for each in (tried, leaks, tilts, broken, risks))
+    return StepError(*found, lambda: _Nodes.after(tried[at], law, samples).worst_leak(count))
+
+
+def broken_nodes(
+    law: RowLaw, samples: float, scores: np.ndarray, limits: tuple[float, float]
+) -> np.ndarray:
+    """Expected share of broken nodes for every score of the law's last node."""
+    nodes = _Nodes.after(np.asarray(scores)[:, None], law, samples)
+    return np.asarray(np.mean(nodes.broken(*limits), axis=1))
 
 
 class Tolerated(NamedTuple):

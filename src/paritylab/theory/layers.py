@@ -17,6 +17,7 @@ from paritylab.theory.ks import (
     LOST,
     TIPPED,
     RowLaw,
+    broken_nodes,
     chance_to_miss,
     least_error,
     row_law,
@@ -120,7 +121,7 @@ def _level_step(
     if law is None:
         return LevelStep(nodes, tokens, 0.0, 0.0, 0.0)
     if rounding:
-        score, broken = _least_rounded(level, samples, link, limits)
+        score, broken = _least_rounded(level, samples, limits)
     else:
         error = least_error(law, nodes, samples, link, limits=limits)
         score, broken = error.score, error.broken
@@ -128,18 +129,17 @@ def _level_step(
 
 
 def _least_rounded(
-    level: _LevelLaw, samples: float, link: AbstractLink, limits: tuple[float, float]
+    level: _LevelLaw, samples: float, limits: tuple[float, float]
 ) -> tuple[float, float]:
     """The integer score that breaks fewest nodes once scores are rounded, and how many."""
     nodes, tokens, law = level
     assert law is not None
-    first, tried = int(np.ceil(np.log(tokens))) + 1, []
-    for score in range(first, first + 40):
-        # Rounding takes the tilt away unless it splits a pair.
-        leaking = least_error(law, nodes, samples, link, float(score), (limits[0], 1.0)).broken
-        tried.append((leaking + nodes * straddle(float(score), law, samples), float(score)))
-    broken, score = min(tried)
-    return score, broken
+    scores = np.ceil(np.log(tokens)) + 1 + np.arange(40.0)
+    # Rounding takes the tilt away unless it splits a pair.
+    broken = broken_nodes(law, samples, scores, (limits[0], np.inf))
+    broken += [straddle(float(score), law, samples) for score in scores]
+    best = int(np.argmin(broken))
+    return float(scores[best]), nodes * float(broken[best])
 
 
 def straddle(score: float, law: RowLaw, samples: float) -> float:

@@ -91,11 +91,11 @@ class Layered:
     "all levels, no mask and hiding every level from the start do not. With the mask of lower "
     "levels, rounding and stages the weights are those of KS's Theorem 7.",
     quick={
-        "cells": ((128, 8),),
-        "points": 3,
+        "cells": ((128, 24),),
+        "points": 4,
         "parts": QUICK_PARTS,
         "size": (128, 64),
-        "runs": 6,
+        "runs": 8,
         "compared": 0,
     },
     full={"cells": ((64, 60), (128, 60), (256, 40), (512, 20), (1024, 12)), "runs": 40},
