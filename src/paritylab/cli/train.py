@@ -1,4 +1,4 @@
-"""`paritylab train heads|xor|chain|layers`: many runs, a rate with its interval, a figure, saved runs."""
+"""`paritylab train heads|xor|chain|layers`: many runs, a rate with interval, a figure, a file."""
 
 import time
 from pathlib import Path

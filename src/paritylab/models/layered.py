@@ -1,4 +1,4 @@
-"""A chain of thought that nobody sees: one layer per level of the tree, in a single forward pass."""
+"""A chain of thought that nobody sees: one layer per level of the tree, one forward pass."""
 
 from typing import final
 
@@ -87,7 +87,10 @@ class LayeredChain(eqx.Module):
         return tokens
 
     def written(
-        self, layer: int, tokens: Float[Array, "... tokens"], attention: Float[Array, "tokens nodes"]
+        self,
+        layer: int,
+        tokens: Float[Array, "... tokens"],
+        attention: Float[Array, "tokens nodes"],
     ) -> Float[Array, "... nodes"]:
         """What layer number `layer`, from 0, would write on every node with its gates open."""
         if not self.tied:

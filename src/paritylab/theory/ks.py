@@ -228,8 +228,14 @@ def least_error(
     broken = count * np.mean(nodes.broken(*limits), axis=1)
     risks = broken + link.curvature**2 / 4 * (leaks**4 + 3 * (tilts / 2) ** 4)
     at = int(np.argmin(risks))
-    found = (float(each[at]) for each in (tried, leaks, tilts, broken, risks))
-    return StepError(*found, lambda: _Nodes.after(tried[at], law, samples).worst_leak(count))
+    return StepError(
+        float(tried[at]),
+        float(leaks[at]),
+        float(tilts[at]),
+        float(broken[at]),
+        float(risks[at]),
+        lambda: _Nodes.after(tried[at], law, samples).worst_leak(count),
+    )
 
 
 def broken_nodes(

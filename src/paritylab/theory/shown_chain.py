@@ -1,5 +1,7 @@
-"""A chain that only some rows show: rounds of keeping right answers, exactly. After Tsilivis et al.,
-whose paper is known here second-hand; the derivations are ours."""
+"""A chain that only some rows show: rounds of keeping right answers, exactly.
+
+After Tsilivis et al., whose paper is known here second-hand; the derivations are ours.
+"""
 
 from fractions import Fraction
 
@@ -28,7 +30,7 @@ def long_share(share: Fraction, rounds: int) -> Fraction:
     Fraction(4, 7)
     """
     _check(share)
-    factor = 2**rounds
+    factor = 1 << rounds
     return factor * share / (1 + (factor - 1) * share)
 
 

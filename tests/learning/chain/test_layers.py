@@ -67,9 +67,7 @@ def test_hiding_everything_from_the_start_learns_nothing():
 def test_stages_with_rounding_are_theorem_7():
     data, eta = Sample(random_trees(32, 4, 2, key=1), 2**14), level_step(32, 4, samples=2**14)
     staged = Layers(mask="level", rounding=True, schedule="staged", eta=eta)
-    np.testing.assert_array_equal(
-        learn(staged, data).numbers, learn(Levels(eta=eta), data).numbers
-    )
+    np.testing.assert_array_equal(learn(staged, data).numbers, learn(Levels(eta=eta), data).numbers)
 
 
 def test_wide_layers_find_what_the_learner_finds():

@@ -179,8 +179,8 @@ def _gaps(g: Gaps) -> Judged:
         f"The closed form agrees with enumeration to {g.error:.0e}; its rows grow as M to the "
         f"{powers} for q = {', '.join(map(str, ORDERS))}. Half of the runs find every child from N "
         f"= {told}; they are right from N = {even}. -cos(πt) has the wrong sign for {wrong}; the "
-        f"piecewise link keeps {g.faded[0]:.2g} of the matched signal at M = 8 and {g.faded[1]:.1g} "
-        "at M = 64 (q = 4)."
+        f"piecewise link keeps {g.faded[0]:.2g} of the matched signal at M = 8 and "
+        f"{g.faded[1]:.1g} at M = 64 (q = 4)."
     )
     ends = np.array([(c.low, c.high) for c in (*g.found, *g.right)])
     outside = float(np.nanmax([ends[:, 0] - NEAR, 1 / NEAR - ends[:, 1]]))
@@ -202,7 +202,9 @@ def _gaps(g: Gaps) -> Judged:
 def _gaps_figure(g: Gaps) -> Lines:
     left_out = [q.bit_length() - 2 for q in ORDERS]
     lines = [
-        Line(f"M = {m}, predicted", left_out, [rows_to_find_links(m, q) for q in ORDERS], style="--")
+        Line(
+            f"M = {m}, predicted", left_out, [rows_to_find_links(m, q) for q in ORDERS], style="--"
+        )
         for m in (16, 32, 64)
     ]
     sizes = sorted({c.n for c in g.found})

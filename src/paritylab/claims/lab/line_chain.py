@@ -1,4 +1,4 @@
-"""One teacher-forced step on a tree or on a line: y_i = y_{i-1}·x_{s_i}, one bit after the other."""
+"""One teacher-forced step on a tree or on a line, y_i = y_{i-1}·x_{s_i}, bit after bit."""
 
 from typing import NamedTuple
 
@@ -29,6 +29,9 @@ class Poison(NamedTuple):
     lies: float = 0.0
 
 
+CLEAN = Poison()
+
+
 class ShapeRuns(NamedTuple):
     """Per run: every pair found; every fresh input right."""
 
@@ -54,7 +57,7 @@ def shape_steps(
     trees: tuple[ParityTree, ...],
     samples: int,
     eta: float,
-    poison: Poison = Poison(),
+    poison: Poison = CLEAN,
     *,
     seed: int = 0,
 ) -> ShapeRuns:

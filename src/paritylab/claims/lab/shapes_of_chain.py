@@ -82,19 +82,19 @@ class Shapes:
     statement="Wen et al.'s chain is a line: each step multiplies one more bit, depth k - 1 "
     "instead of log2 k. Ours, in KS's one-step engine at equal n, k and rows: tree and line have "
     "the same first gradient to leading order, so half of the targets have every pair found, and "
-    "every input right, from the same N, and stand the same share of wrong steps and of lies, "
-    f"within a factor of {NEAR:g}.",
+    f"every input right, from the same N, within a factor of {NEAR:g}; at full effort also, they "
+    "stand the same share of wrong steps and of lies.",
     quick={"size": (32, 16), "samples": 8192, "runs": 40, "goals": GOALS[:1]},
-    full={"size": (128, 64), "samples": 65_536, "runs": 100},
+    full={"size": (128, 64), "samples": 65_536, "runs": 100, "goals": GOALS},
     settings={"link": "-cos(πt)", "tried": f"{MULTIPLES} of predicted", "fresh inputs": 1000},
-    seconds=(5, 25, 400),
+    seconds=(6, 14, 900),
 )
 def tree_or_line(
     trial: Trial,
     size: tuple[int, int] = (64, 32),
     samples: int = 16_384,
     runs: int = 40,
-    goals: Sequence[str] = GOALS,
+    goals: Sequence[str] = GOALS[:2],
     *,
     steps: Callable[..., ShapeRuns] = shape_steps,
 ) -> Shapes:
@@ -119,9 +119,7 @@ def tree_or_line(
         else:
             harm = "flips" if goal == GOALS[2] else "lies"
             poisons = [Poison(**{harm: float(each)}) for each in tried]
-            got = [
-                steps(shape, trees, samples, eta, poison, seed=trial.seed) for poison in poisons
-            ]
+            got = [steps(shape, trees, samples, eta, poison, seed=trial.seed) for poison in poisons]
             flags = ~np.stack([each.right for each in got])
         return _Half(half_point(tried, flags), *half_point_interval(tried, flags))
 

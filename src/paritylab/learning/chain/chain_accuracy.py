@@ -18,7 +18,6 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from paritylab.learning.contract import Subset, Trained
 from paritylab.models.chain import ChainModel, visible_tokens
-from paritylab.models.links import AbstractLink
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
 from paritylab.problem.sampling import as_key, binary_digits, draw_signs

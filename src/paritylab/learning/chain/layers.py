@@ -169,9 +169,7 @@ def _risk(model: LayeredChain, tokens: Float[Array, "rows tokens"]) -> Float[Arr
     return jnp.mean((root - tokens[:, -1]) ** 2) / 2
 
 
-def _moved(
-    model: LayeredChain, gradient: Array, etas: AnyArray, setting: _Setting
-) -> LayeredChain:
+def _moved(model: LayeredChain, gradient: Array, etas: AnyArray, setting: _Setting) -> LayeredChain:
     """One step on W, each level with its own η."""
     sizes = np.diff(level_ends(0, setting.k))
     per_node = jnp.repeat(etas, sizes, total_repeat_length=setting.k - 1)
@@ -220,7 +218,9 @@ def _at_once(
     path = []
     for _ in range(model.layers):
         scores = model.scores
-        gradient = _mean(lambda tokens, kept, s=scores: jax.grad(loss)(s, tokens, kept), rows, model)
+        gradient = _mean(
+            lambda tokens, kept, s=scores: jax.grad(loss)(s, tokens, kept), rows, model
+        )
         model = _moved(model, gradient, etas, setting)
         path.append(model)
     return path
