@@ -144,7 +144,7 @@ def _closed_error() -> float:
     for q in ORDERS:
         for tokens in (q + 1, q + 4, 3 * q):
             for link in (matched_link(q), KS_LINK):
-                exact = enumerated_signal(tokens, q, link, link.slope)
+                exact = enumerated_signal(tokens, q, link.__call__, link.slope)
                 errors.append(abs(link_signal(tokens, q, link) / exact - 1))
     return max(errors)
 

@@ -35,8 +35,8 @@ CLEAN = Poison()
 class ShapeRuns(NamedTuple):
     """Per run: every pair found; every fresh input right."""
 
-    found: Bool[np.ndarray, " runs"]
-    right: Bool[np.ndarray, " runs"]
+    found: Bool[AnyArray, "..."]
+    right: Bool[AnyArray, "..."]
 
 
 def line_tokens(signs: Float[Array, "rows n"], leaves: Int[AnyArray, " k"]) -> Array:

@@ -13,6 +13,7 @@ from paritylab.learning.contract import Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
+from paritylab.models.layered import LayeredChain
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem import ParityTree
 
@@ -68,7 +69,9 @@ class ChainLearner(abc.ABC):
         """The model of one run from its numbers."""
         return ChainModel(numbers, n, link, self.mask)
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> ChainModel:
+    def rebuild(
+        self, numbers: PyTree, target: Target | Unknown, key: jax.Array
+    ) -> ChainModel | LayeredChain:
         return ChainModel(numbers, target.n, as_link(self.link), self.mask)
 
     @abc.abstractmethod

@@ -126,7 +126,7 @@ def _fixed_gates(gates: str, k: int) -> Float[np.ndarray, "layers nodes"] | None
 @eqx.filter_jit
 def _learn_layers(
     link: AbstractLink,
-    numbers: tuple[AnyArray, AnyArray],
+    numbers: tuple[AnyArray, np.int32],
     leaves: AnyArray,
     keys: Array,
     setting: _Setting,
@@ -138,7 +138,7 @@ def _learn_layers(
 
 def _one_run(
     link: AbstractLink,
-    numbers: tuple[AnyArray, AnyArray],
+    numbers: tuple[AnyArray, np.int32],
     setting: _Setting,
     traced: bool,
     leaves: Array,
@@ -211,16 +211,15 @@ def _at_once(
 ) -> list[LayeredChain]:
     """log2 k steps on (1/2N)Σ_m‖h_m - x_m‖² after the last layer, by automatic derivatives."""
 
+    start = model
+
     def loss(scores: Array, tokens: Array, kept: Array) -> Array:
-        made = model.with_parameters(scores).generate(tokens[:, : model.n])
+        made = start.with_parameters(scores).generate(tokens[:, : start.n])
         return jnp.sum(jnp.where(kept[:, None], (made - tokens) ** 2, 0)) / 2
 
     path = []
     for _ in range(model.layers):
-        scores = model.scores
-        gradient = _mean(
-            lambda tokens, kept, s=scores: jax.grad(loss)(s, tokens, kept), rows, model
-        )
+        gradient = _mean(partial(jax.grad(loss), model.scores), rows, model)
         model = _moved(model, gradient, etas, setting)
         path.append(model)
     return path

@@ -146,6 +146,7 @@ def _one_batch(given: tuple[_Given, Array, Int[AnyArray, "2"]], sums: list[Sums]
     """The sums with one batch more, in the memory of the old ones."""
     (link, shape, leaves, scale), key, (batch, kept) = given
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
+    once: Callable[[Array], Array] = jax.lax.optimization_barrier
     start, added = 0, []
     for level, old in enumerate(sums):
         seen, nodes = old.products.shape
@@ -155,7 +156,7 @@ def _one_batch(given: tuple[_Given, Array, Int[AnyArray, "2"]], sums: list[Sums]
         residual = (link(z)[None, :] - own) * (link.slope(z) / scale[level])[None, :]
         residual = jnp.where(jnp.arange(shape.rows)[None, :] < kept, residual, 0)
         whole = jnp.clip(jnp.round(residual), -127, 127).astype(jnp.int8)
-        whole = jax.lax.optimization_barrier(whole)  # it is read twice
+        whole = once(whole)  # it is read twice
         sizes = old.sizes + jnp.sum(jnp.abs(whole), axis=1, dtype=jnp.float32)
         added.append(Sums(old.products + whole_product(below, whole), sizes, old.high))
     return added
