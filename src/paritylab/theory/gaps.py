@@ -41,9 +41,9 @@ def matched_link(q: int) -> GapLink:
 def link_signal(tokens: int, q: int, link: GapLink) -> float:
     """-∂L/∂w on a child minus that on another token, at W = 0: exact, M = tokens.
 
-    -(-1)^(q/2)·… for amplitude a: a(-1)^(q/2)·(ω/M)·sin^(q-1)(ω/M)·cos^(M-q-1)(ω/M). Each fair
-    sign gives a factor E[e^(iωx/M)] = cos(ω/M) or E[x e^(iωx/M)] = i·sin(ω/M). About
-    aφ-free: ω^q/M^q for the matched link; negative where the step would push children down.
+    For φ = a·cos(ωt): a(-1)^(q/2)·(ω/M)·sin^(q-1)(ω/M)·cos^(M-q-1)(ω/M). Each fair sign gives a
+    factor E[e^(iωx/M)] = cos(ω/M) or E[x e^(iωx/M)] = i·sin(ω/M). About (ω/M)^q for the matched
+    link; negative where the step would push children down.
 
     >>> [link_signal(64, q, GapLink(-1.0, np.pi)) > 0 for q in (2, 4, 6, 8)]  # KS's link
     [True, False, True, False]

@@ -186,6 +186,7 @@ class Shown:
     quick={"most": 12},
     full={"most": 60},
     settings={"arithmetic": "fractions"},
+    counted=False,
     seconds=(1, 1, 2),
 )
 def shown_chain(

@@ -210,7 +210,6 @@ def _at_once(
     model: LayeredChain, rows: Stream, etas: AnyArray, setting: _Setting
 ) -> list[LayeredChain]:
     """log2 k steps on (1/2N)Σ_m‖h_m - x_m‖² after the last layer, by automatic derivatives."""
-
     start = model
 
     def loss(scores: Array, tokens: Array, kept: Array) -> Array:
