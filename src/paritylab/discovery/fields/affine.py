@@ -38,7 +38,7 @@ class AffineFit:
     @property
     def inputs(self) -> int:
         """Input bits, the constant apart."""
-        return self.solutions.shape[1] - 1
+        return int(self.solutions.shape[1]) - 1
 
     @property
     def spare(self) -> int:
@@ -111,7 +111,8 @@ def misfits(solutions: np.ndarray, inputs: np.ndarray, target: np.ndarray) -> np
         for bit, mask in enumerate(masks):
             odd = np.bitwise_count(words & mask).sum(axis=1, dtype=np.uint64) & np.uint64(1)
             wrong[start : start + len(words), bit] = odd.astype(np.uint8)
-    return wrong ^ target ^ solutions[:, -1]
+    wrong ^= target ^ solutions[:, -1]
+    return wrong
 
 
 def proof_against(inputs: np.ndarray, side: np.ndarray) -> np.ndarray | None:

@@ -16,7 +16,6 @@ import numpy as np
 from paritylab.discovery.fields.affine import misfits
 from paritylab.solvers.gf2 import affine_solutions, echelon
 from paritylab.solvers.labelled_rows import packed
-from paritylab.solvers.solving import solve
 
 #: Rows beyond the rank that every draw must also fit.
 CHECKS = 10
@@ -141,6 +140,8 @@ def _keep(
 
 def _sparse(state: _State, inputs: np.ndarray, target: np.ndarray, end: float) -> None:
     """Sparse parities for the bits that are still open, by the solvers for one label."""
+    from paritylab.solvers.solving import solve
+
     left = [int(bit) for bit in np.flatnonzero(~state.found)]
     for at, bit in enumerate(left):
         room = (end - time.perf_counter()) / (len(left) - at)

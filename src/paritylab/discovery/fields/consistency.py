@@ -40,9 +40,7 @@ class Group:
         return f"linear, {self.rows - self.rank} rows to spare"
 
 
-def consistency(
-    table: FieldTable, selection: Selection, by: Sequence[Slice]
-) -> tuple[Group, ...]:
+def consistency(table: FieldTable, selection: Selection, by: Sequence[Slice]) -> tuple[Group, ...]:
     """Every group by itself. by: slices whose values make a group; lengths always do."""
     made: list[Group] = []
     lengths = len(table.batches) > 1

@@ -208,6 +208,14 @@ def _left_over(each: Messages, generator: int) -> np.ndarray:
     return numbers(plain ^ each.target)
 
 
+def crc_misfits(each: Messages, fit: CrcFit) -> np.ndarray:
+    """Flags of the rows of one length that a CRC does not give."""
+    skip = (each.length - max(n for n in fit.constants if n <= each.length)) // 8
+    sent = _sent(each, replace(fit.conventions, skip=skip))
+    missed: np.ndarray = _left_over(sent, fit.poly | 1 << fit.width) != fit.constants[sent.length]
+    return missed
+
+
 def _fitted(
     batches: Sequence[Messages],
     sent: Sequence[Messages],
@@ -294,9 +302,7 @@ def _agreeing(
     return [], conventions.skip
 
 
-def _agrees(
-    named: Named, batches: Sequence[Messages], skip: int, conventions: Conventions
-) -> bool:
+def _agrees(named: Named, batches: Sequence[Messages], skip: int, conventions: Conventions) -> bool:
     """Whether a CRC of the catalogue gives the check value of a row that fits, at each length."""
     for each in batches:
         target = swapped(each.target) if conventions.little else each.target

@@ -110,8 +110,8 @@ CRC-32/XFER         32  0x000000af 0x00000000 0 0 0x00000000 0xbd0be338
 CRC-40/GSM          40  0x0004820009 0x0 0 0 0xffffffffff 0xd4164fc646
 CRC-64/ECMA-182     64  0x42f0e1eba9ea3693 0x0 0 0 0x0 0x6c40df5f0b497347
 CRC-64/GO-ISO       64  0x1b 0xffffffffffffffff 1 1 0xffffffffffffffff 0xb90956c775a41001
-CRC-64/WE           64  0x42f0e1eba9ea3693 0xffffffffffffffff 0 0 0xffffffffffffffff 0x62ec59e3f1a4f00a
-CRC-64/XZ           64  0x42f0e1eba9ea3693 0xffffffffffffffff 1 1 0xffffffffffffffff 0x995dc9bbdf1939fa
+CRC-64/WE 64 0x42f0e1eba9ea3693 0xffffffffffffffff 0 0 0xffffffffffffffff 0x62ec59e3f1a4f00a
+CRC-64/XZ 64 0x42f0e1eba9ea3693 0xffffffffffffffff 1 1 0xffffffffffffffff 0x995dc9bbdf1939fa
 """
 
 

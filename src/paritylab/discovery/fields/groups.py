@@ -89,7 +89,7 @@ def shared_functions(
             f"functions need at least 2 differences within groups and 1 across, got {len(within)} "
             f"and {len(across)}"
         )
-    never = ~(within.any(axis=0) | across.any(axis=0))
+    never: np.ndarray = np.logical_not(within.any(axis=0) | across.any(axis=0))
     kept = np.flatnonzero(~never)
     draw = np.random.default_rng(0)
     votes = _some(within[:, kept], draw)
@@ -170,7 +170,8 @@ def _accepted(functions: np.ndarray, within: np.ndarray, across: np.ndarray) -> 
     p = np.clip(fits, 1e-9, 1 - 1e-9)
     gain = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
     enough = len(within) * gain > within.shape[1] * math.log(2) - math.log(ALPHA)
-    return functions[(fits > q) & enough & (1 - fits < (1 - q) / 1.5)]
+    passed: np.ndarray = (fits > q) & enough & (1 - fits < (1 - q) / 1.5)
+    return functions[passed]
 
 
 def _drawn(

@@ -1,20 +1,20 @@
 """One field, one answer: is it affine, what is it called, what is left open, what to measure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from paritylab.discovery.fields.affine import AffineFit, proof_against, same_inputs
+from paritylab.discovery.fields.affine import AffineFit, misfits, proof_against, same_inputs
 from paritylab.discovery.fields.batches import FieldTable, Selection
 from paritylab.discovery.fields.consensus import CHECKS, NoisyFit, Tell, consensus
-from paritylab.discovery.fields.crc import CrcFit, find_crc
+from paritylab.discovery.fields.crc import CrcFit, crc_misfits, find_crc
 from paritylab.discovery.fields.matrix import XorMatrix
 from paritylab.discovery.fields.messages import Messages, messages_of, total, without_repeats
 from paritylab.discovery.fields.shapes import shape_name
-from paritylab.discovery.fields.sums import SumFit, find_sums
+from paritylab.discovery.fields.sums import SumFit, find_sums, left_over
 from paritylab.discovery.fields.systems import Alignment, System, one_system
 from paritylab.solvers.gf2 import echelon
 from paritylab.solvers.labelled_rows import packed
@@ -51,7 +51,8 @@ class Finding:
     supported: flags of the outputs that are XORs beyond luck. matrix: of all outputs that are.
     noisy: where some rows are wrong. crc, sums: families that fit. shape: a name for the matrix.
     proof: lines that together prove that an output (its number) is not affine. clash: two lines
-    with the same inputs and different targets. flips: rows that settle what is open.
+    with the same inputs and different targets. flips: rows that settle what is open. wrong: lines
+    that do not fit what was found.
     """
 
     target: str
@@ -68,7 +69,8 @@ class Finding:
     shape: str | None = None
     proof: tuple[int, tuple[int, ...]] | None = None
     clash: tuple[int, int] | None = None
-    flips: tuple[Flip, ...] = field(default=())
+    flips: tuple[Flip, ...] = ()
+    wrong: tuple[int, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -112,7 +114,7 @@ def hunt(
     if (system.target == system.target[:1]).all():
         return replace(base, outcome=Outcome.CONSTANT)
     sums, crc = tuple(find_sums(distinct)), find_crc(distinct)
-    named = replace(base, sums=sums, crc=crc)
+    named = replace(base, sums=sums, crc=crc, wrong=_wrong(distinct, sums, crc))
     return _judged(named, budget, reading or {}, tell)
 
 
@@ -137,8 +139,11 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
     lines = None if clash is None else (int(system.lines[clash[0]]), int(system.lines[clash[1]]))
     base = replace(base, clash=lines, flips=flips_of(system, fit))
     if fit.holds.all():
-        matrix = _matrix(system, fit.solutions, np.ones(len(fit.holds), bool), reading)
-        base = replace(base, matrix=matrix, shape=_shape(base))
+        base = replace(
+            base,
+            matrix=_matrix(system, fit.solutions, fit.holds, reading),
+            shape=_shape(base),
+        )
         if base.supported.all():
             return replace(base, outcome=Outcome.NAMED if _named(base) else Outcome.LINEAR)
         return replace(base, outcome=Outcome.NAMED if _named(base) else Outcome.TOO_FEW)
@@ -159,7 +164,25 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
     found = found | noisy.found
     outcome = Outcome.NOISY if found.all() else Outcome.PARTLY
     matrix = _matrix(system, solutions, found, reading)
-    return replace(base, noisy=noisy, matrix=matrix, outcome=outcome)
+    missed = misfits(solutions, system.bits, system.target)[:, found].any(axis=1)
+    wrong = tuple(system.lines[missed].tolist())
+    return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
+
+
+def _wrong(
+    messages: Sequence[Messages], sums: tuple[SumFit, ...], crc: CrcFit | None
+) -> tuple[int, ...]:
+    """Lines that do not fit the best family."""
+    lines: list[int] = []
+    best = sums[0] if sums and (crc is None or sums[0].fitting >= crc.fitting) else crc
+    for each in messages if best is not None and best.fitting < best.rows else ():
+        if isinstance(best, SumFit):
+            missed = left_over(each, best.family, best.little, best.skip) != best.constant
+        else:
+            assert best is not None
+            missed = crc_misfits(each, best)
+        lines += each.lines[missed].tolist()
+    return tuple(sorted(lines))
 
 
 def _named(base: Finding) -> bool:
@@ -167,7 +190,7 @@ def _named(base: Finding) -> bool:
 
 
 def _misses(base: Finding) -> int:
-    fits = [*base.sums, *([base.crc] if base.crc else [])]
+    fits: list[SumFit | CrcFit] = [*base.sums, *([base.crc] if base.crc else [])]
     return min(fit.rows - fit.fitting for fit in fits)
 
 

@@ -6,7 +6,7 @@ of one is an XOR of outputs of the other. That is how bank functions are compare
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,7 +101,8 @@ class XorMatrix:
             for at in range(len(self.outputs)):
                 odd = np.bitwise_count(words & mask[at]).sum(axis=1, dtype=np.uint64)
                 made[start : start + len(words), at] = (odd & np.uint64(1)).astype(np.uint8)
-        return made ^ self.constants
+        made ^= self.constants
+        return made
 
     def formula(self, output: int) -> str:
         """One output in words: `bank[0] = addr[17] ^ addr[13] ^ 1`."""
@@ -111,7 +112,13 @@ class XorMatrix:
         return f"{self.outputs[output]} = {' ^ '.join(terms)}"
 
     def compared(self, other: "XorMatrix") -> Comparison:
-        """Whether two matrices say the same up to row operations; inputs are matched by name."""
+        """Whether two matrices say the same up to row operations; inputs are matched by name.
+
+        If each has the bits of one column only, the columns are taken for the same.
+        """
+        columns = [{_column(name) for name in each.inputs} for each in (self, other)]
+        if len(columns[0]) == len(columns[1]) == 1 and columns[0] != columns[1]:
+            return self._bare().compared(other._bare())
         names = tuple(dict.fromkeys((*self.inputs, *other.inputs)))
         mine, theirs = self._over(names), other._over(names)
         ranks = len(reduced(mine)), len(reduced(theirs))
@@ -120,6 +127,9 @@ class XorMatrix:
         if ranks[0] == ranks[1] == common and self.outputs == other.outputs:
             constants = bool((self.constants == other.constants).all())
         return Comparison(ranks, common, constants)
+
+    def _bare(self) -> "XorMatrix":
+        return replace(self, inputs=tuple(n.removeprefix(_column(n)) for n in self.inputs))
 
     def _over(self, names: Sequence[str]) -> np.ndarray:
         place = {name: at for at, name in enumerate(names)}
@@ -139,9 +149,7 @@ class XorMatrix:
                     "xor_of": [self.inputs[at] for at in np.flatnonzero(row)],
                     "constant": int(constant),
                 }
-                for name, row, constant in zip(
-                    self.outputs, self.rows, self.constants, strict=True
-                )
+                for name, row, constant in zip(self.outputs, self.rows, self.constants, strict=True)
             ],
             "rank": self.rank,
             "reading": self.reading,
@@ -193,11 +201,15 @@ class XorMatrix:
         return cls(tuple(name for name, *_ in rows), tuple(inputs), made, constants, reading)
 
 
+def _column(name: str) -> str:
+    return name.partition("[")[0]
+
+
 def _output(entry: object) -> tuple[str, list[str], int]:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise ValueError('an output needs a "name"')
     terms, constant = entry.get("xor_of"), entry.get("constant", 0)
-    if not _are_texts(terms):
+    if not isinstance(terms, list) or not _are_texts(terms):
         raise ValueError(f'"xor_of" of {shown(entry["name"])!r} must be a list of names')
     if isinstance(constant, bool) or constant not in (0, 1):
         raise ValueError(f'"constant" of {shown(entry["name"])!r} must be 0 or 1')

@@ -27,12 +27,12 @@ class Messages:
     @property
     def width(self) -> int:
         """Bits of the check value."""
-        return self.target.shape[1]
+        return int(self.target.shape[1])
 
     @property
     def length(self) -> int:
         """Bits of the message."""
-        return self.bits.shape[1]
+        return int(self.bits.shape[1])
 
     @cached_property
     def values(self) -> np.ndarray:

@@ -166,9 +166,7 @@ def _of_columns(
             numbers = numbers_of(column, name, name in hex_columns)
             packed[name], readings[name] = numbers.cells, numbers.reading
             shapes[name] = Shape(False, numbers.width)
-    return FieldTable(
-        tuple(names), tuple(_split(count, shapes, packed, widths)), readings
-    )
+    return FieldTable(tuple(names), tuple(_split(count, shapes, packed, widths)), readings)
 
 
 def _split(

@@ -24,7 +24,7 @@ def shape_name(rows: np.ndarray, constants: np.ndarray) -> str | None:
 
     rows: (w, n). constants: (w,). Inputs that no output uses do not count.
     """
-    used = rows.any(axis=0)
+    used: np.ndarray = np.asarray(rows.any(axis=0))
     if not used.any():
         return None
     for named in (_copy, _parity_bit, _repeated, _raid_6, _register, _scrambler, _hamming):
@@ -96,7 +96,7 @@ def _raid_6(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | 
         if not (order[0] == power).all():
             continue
         for block in order[1:]:
-            power = (step @ power) & 1
+            power = ((step @ power) & 1).astype(np.uint8)
             if not (block == power).all():
                 break
         else:
@@ -158,7 +158,7 @@ def _hamming(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str |
     if weights.min() < 2 or count <= width - 1:
         return None
     if (weights % 2 == 1).all():
-        return f"single error correcting, double error detecting code ({count} data bits)"
+        return f"a single error correcting, double error detecting code ({count} data bits)"
     if count + width <= (1 << width) - 1 and count > (1 << (width - 1)) - width:
-        return f"Hamming code ({count + width}, {count}): all columns differ, none has fewer than 2 ones"
+        return f"a Hamming code ({count + width}, {count})"
     return None

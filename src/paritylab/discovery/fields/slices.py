@@ -10,6 +10,7 @@ comma joins slices to one field.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from paritylab.discovery.words import shown
 
@@ -154,3 +155,24 @@ def _one(text: str, names: Sequence[str]) -> Slice:
 def labels_of(bits: Iterable[Bit]) -> tuple[str, ...]:
     """Their names."""
     return tuple(bit.label for bit in bits)
+
+
+class Place(NamedTuple):
+    """Where a bit's name points. unit: bit of an integer, byte of a frame. bit: of that byte."""
+
+    name: str
+    unit: int
+    bit: int | None
+
+
+def place_of(label: str) -> Place | None:
+    """The place that the name of one bit says; None if it names no single bit.
+
+    >>> place_of("frame[3].7"), place_of("addr[17]").bit
+    (Place(name='frame', unit=3, bit=7), None)
+    """
+    match = _SLICE.fullmatch(label)
+    if match is None or match["first"] is None or match["last"] or match["low"]:
+        return None
+    bit = None if match["high"] is None else int(match["high"])
+    return Place(match["name"], int(match["first"]), bit)

@@ -23,7 +23,8 @@ EVIDENCE = 20
 #: Leading bytes that may lie outside of what is summed.
 MOST_SKIPPED = 4
 
-Sum = Callable[[np.ndarray, int], np.ndarray | None]
+Whole = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
+Sum = Callable[[np.ndarray, int], Whole | None]
 
 
 @dataclass(frozen=True)
@@ -68,50 +69,50 @@ class Family:
     is_xor: bool = False
 
 
-def _xor_bytes(data: np.ndarray, width: int) -> np.ndarray | None:
+def _xor_bytes(data: np.ndarray, width: int) -> Whole | None:
     return np.bitwise_xor.reduce(data, axis=1).astype(np.uint64) if width == 8 else None
 
 
-def _xor_words(data: np.ndarray, width: int) -> np.ndarray | None:
+def _xor_words(data: np.ndarray, width: int) -> Whole | None:
     if width not in (16, 32) or data.shape[1] % (width // 8):
         return None
     return np.bitwise_xor.reduce(_words_of(data, width, ">"), axis=1)
 
 
-def _xor_nibbles(data: np.ndarray, width: int) -> np.ndarray | None:
+def _xor_nibbles(data: np.ndarray, width: int) -> Whole | None:
     if width != 4:
         return None
     return np.bitwise_xor.reduce((data >> 4) ^ (data & 15), axis=1).astype(np.uint64)
 
 
-def _sum_bytes(data: np.ndarray, width: int) -> np.ndarray:
-    return data.sum(axis=1, dtype=np.uint64)
+def _sum_bytes(data: np.ndarray, width: int) -> Whole:
+    return np.asarray(data.sum(axis=1, dtype=np.uint64))
 
 
-def _negative_sum(data: np.ndarray, width: int) -> np.ndarray:
+def _negative_sum(data: np.ndarray, width: int) -> Whole:
     return np.uint64(0) - data.sum(axis=1, dtype=np.uint64)
 
 
-def _sum_nibbles(data: np.ndarray, width: int) -> np.ndarray:
+def _sum_nibbles(data: np.ndarray, width: int) -> Whole:
     return (data >> 4).sum(axis=1, dtype=np.uint64) + (data & 15).sum(axis=1, dtype=np.uint64)
 
 
-def _words_of(data: np.ndarray, width: int, order: str) -> np.ndarray:
+def _words_of(data: np.ndarray, width: int, order: str) -> Whole:
     made = np.ascontiguousarray(data).view(f"{order}u{width // 8}")
     return made.astype(np.uint64)
 
 
-def _sum_big(data: np.ndarray, width: int) -> np.ndarray | None:
+def _sum_big(data: np.ndarray, width: int) -> Whole | None:
     whole = width in (16, 32) and data.shape[1] % (width // 8) == 0
     return _words_of(data, width, ">").sum(axis=1, dtype=np.uint64) if whole else None
 
 
-def _sum_little(data: np.ndarray, width: int) -> np.ndarray | None:
+def _sum_little(data: np.ndarray, width: int) -> Whole | None:
     whole = width in (16, 32) and data.shape[1] % (width // 8) == 0
     return _words_of(data, width, "<").sum(axis=1, dtype=np.uint64) if whole else None
 
 
-def _internet(data: np.ndarray, width: int) -> np.ndarray | None:
+def _internet(data: np.ndarray, width: int) -> Whole | None:
     if width != 16:
         return None
     even = np.pad(data, ((0, 0), (0, data.shape[1] % 2)))
@@ -121,7 +122,7 @@ def _internet(data: np.ndarray, width: int) -> np.ndarray | None:
     return np.uint64(0xFFFF) - total_
 
 
-def _pairs_of_sums(data: np.ndarray, width: int, modulus: int, start: int) -> np.ndarray:
+def _pairs_of_sums(data: np.ndarray, width: int, modulus: int, start: int) -> Whole:
     """Two running sums side by side: of the bytes, and of those sums."""
     weights = np.arange(data.shape[1], 0, -1, dtype=np.uint64)
     wide = data.astype(np.uint64)
@@ -130,33 +131,33 @@ def _pairs_of_sums(data: np.ndarray, width: int, modulus: int, start: int) -> np
     return (high << np.uint64(width // 2)) | low
 
 
-def _fletcher(data: np.ndarray, width: int) -> np.ndarray | None:
+def _fletcher(data: np.ndarray, width: int) -> Whole | None:
     return _pairs_of_sums(data, 16, 255, 0) if width == 16 else None
 
 
-def _fletcher_256(data: np.ndarray, width: int) -> np.ndarray | None:
+def _fletcher_256(data: np.ndarray, width: int) -> Whole | None:
     return _pairs_of_sums(data, 16, 256, 0) if width == 16 else None
 
 
-def _fletcher_8(data: np.ndarray, width: int) -> np.ndarray | None:
+def _fletcher_8(data: np.ndarray, width: int) -> Whole | None:
     if width != 8:
         return None
     nibbles = np.stack([data >> 4, data & 15], axis=2).reshape(len(data), -1)
     return _pairs_of_sums(nibbles, 8, 15, 0)
 
 
-def _fletcher_32(data: np.ndarray, width: int) -> np.ndarray | None:
+def _fletcher_32(data: np.ndarray, width: int) -> Whole | None:
     if width != 32:
         return None
     even = np.pad(data, ((0, 0), (0, data.shape[1] % 2)))
     return _pairs_of_sums(_words_of(even, 16, "<"), 32, 65535, 0)
 
 
-def _adler(data: np.ndarray, width: int) -> np.ndarray | None:
+def _adler(data: np.ndarray, width: int) -> Whole | None:
     return _pairs_of_sums(data, 32, 65521, 1) if width == 32 else None
 
 
-def _sum_255(data: np.ndarray, width: int) -> np.ndarray | None:
+def _sum_255(data: np.ndarray, width: int) -> Whole | None:
     return data.sum(axis=1, dtype=np.uint64) % np.uint64(255) if width == 8 else None
 
 

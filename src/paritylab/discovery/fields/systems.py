@@ -65,8 +65,8 @@ def one_system(
     outputs = _outputs(table.batches[0], selection)
     if alignment == "one length":
         (batch,), (only,) = table.batches, messages
-        bits = selection.input_bits(batch, bytewise=True)
-        return System(labels_of(bits), outputs, only.bits, only.target, only.lines)
+        named = labels_of(selection.input_bits(batch, bytewise=True))
+        return System(named, outputs, only.bits, only.target, only.lines)
     own = [_named(batch, selection, alignment) for batch in table]
     longest = max(own, key=len)
     names = list(dict.fromkeys([*longest, *(name for each in own for name in each)]))

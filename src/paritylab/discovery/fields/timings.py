@@ -79,9 +79,7 @@ def _cut(counts: np.ndarray, edges: np.ndarray) -> float:
     right = 1 - left
     with np.errstate(divide="ignore", invalid="ignore"):
         var_left = np.maximum(second / left - (first / left) ** 2, floor)
-        var_right = np.maximum(
-            (whole2 - second) / right - ((whole - first) / right) ** 2, floor
-        )
+        var_right = np.maximum((whole2 - second) / right - ((whole - first) / right) ** 2, floor)
         cost = left * np.log(var_left) + right * np.log(var_right)
         cost -= 2 * (left * np.log(left) + right * np.log(right))
     least = 5 / counts.sum()

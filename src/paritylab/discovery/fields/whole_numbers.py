@@ -37,7 +37,7 @@ def numbers_of(cells: Sequence[str] | np.ndarray, name: str, is_hex: bool = Fals
     else:
         base, reading, least = _base(texts, name)
     values = [_value(text, base) for text in texts]
-    width = max(max(value.bit_length() for value in values), least, 1)
+    width = max(*(value.bit_length() for value in values), least, 1)
     if width > WIDEST:
         row = next(at for at, value in enumerate(values, 1) if value.bit_length() == width)
         raise ValueError(
