@@ -218,14 +218,16 @@ def _by_group(
     table: "FieldTable", selection: Any, names: _Names, found: "Finding", out: Any
 ) -> None:
     """A table by group where it was asked for, or where lengths differ and nothing fits all."""
-    from paritylab.discovery.fields.consistency import consistency
+    from paritylab.discovery.fields.consistency import consistency, together
     from paritylab.discovery.fields.slices import parse
     from paritylab.discovery.fields.text import group_lines
 
     if names.by is None and (found.found or len(table.batches) == 1):
         return
     by = () if names.by is None else parse(names.by, table.names)
-    print("\n".join(group_lines(consistency(table, selection, by))), file=out)
+    groups = consistency(table, selection, by)
+    joint = together(table, found.system, by) if by else ()
+    print("\n".join(group_lines(groups, joint)), file=out)
 
 
 def _compare(matrix: "XorMatrix | None", published: "XorMatrix | None", out: Any) -> None:
@@ -258,16 +260,18 @@ def _save(matrix: "XorMatrix | None", save: Path) -> None:
 def _code(found: "Finding", language: str) -> str:
     from paritylab.discovery.fields.emit import emit
     from paritylab.discovery.fields.emit_checksums import emit_crc, emit_sum
+    from paritylab.discovery.fields.hunt import Outcome
+    from paritylab.discovery.fields.sums import SumFit
 
     if not found.found:
         raise ValueError(f"{found.target} is not explained, so there is no code to print")
-    sums, crc = found.sums, found.crc
-    linear = found.matrix is not None and not found.system.lengths
-    if found.shape is None and sums and not (linear and language == "verilog"):
-        return emit_sum(sums[0], language, found.target)
-    whole = all(length % 8 == 0 for length in crc.constants) if crc is not None else False
-    if found.shape is None and crc is not None and whole and not (linear and language == "verilog"):
-        return emit_crc(crc, language, found.target)
+    best = found.named if found.outcome == Outcome.NAMED and found.shape is None else None
+    if found.matrix is not None and not found.system.lengths and language == "verilog":
+        best = None
+    if isinstance(best, SumFit):
+        return emit_sum(best, language, found.target)
+    if best is not None and all(length % 8 == 0 for length in best.constants):
+        return emit_crc(best, language, found.target)
     matrix = _best_matrix(found)
     assert matrix is not None
     return emit(matrix, language, found.target)

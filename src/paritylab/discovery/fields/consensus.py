@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paritylab.discovery.fields.affine import misfits
 from paritylab.solvers.gf2 import affine_solutions, echelon
 from paritylab.solvers.labelled_rows import packed
 
@@ -70,9 +69,8 @@ def consensus(
     """Maps for the wanted target bits that most rows fit. wanted: flags, (w,)."""
     n, w = inputs.shape[1], target.shape[1]
     end = time.perf_counter() + budget
-    state = _State(
-        np.zeros((w, n + 1), np.uint8), ~wanted, np.full(w, len(inputs)), np.ones(w, bool)
-    )
+    blank, all_rows = np.zeros((w, n + 1), np.uint8), np.full(w, len(inputs))
+    state = _State(inputs, target, packed(inputs), blank, ~wanted, all_rows)
     used = echelon(packed(_with_one(inputs)), n + 1).pivots
     columns, size = used[used < n], min(len(inputs), len(used) + CHECKS)
     draw, began, draws = np.random.default_rng(0), time.perf_counter(), 0
@@ -82,7 +80,7 @@ def consensus(
                 break
             rows = draw.choice(len(inputs), size, replace=False)
             draws += 1
-            _propose(state, inputs, target, rows, columns, draws)
+            _propose(state, rows, columns, draws)
             if draws == 10:
                 per = (time.perf_counter() - began) / draws
                 guess = plan(len(used), 0.05, per)
@@ -90,58 +88,57 @@ def consensus(
                     f"{draws} draws took {per * draws:.2g} s; with 5 % of wrong rows a search of "
                     f"rank {len(used)} takes about {guess.draws:,.0f} draws, {guess.seconds:.2g} s"
                 )
-    _sparse(state, inputs, target, end)
+    _sparse(state, end)
     return NoisyFit(state.solutions, state.found & wanted, state.fitting, draws)
 
 
 @dataclass
 class _State:
+    """What is known so far of every target bit. words: the inputs, packed."""
+
+    inputs: np.ndarray
+    target: np.ndarray
+    words: np.ndarray
     solutions: np.ndarray
     found: np.ndarray
     fitting: np.ndarray
-    open: np.ndarray
 
 
 def _with_one(bits: np.ndarray) -> np.ndarray:
     return np.concatenate([bits, np.ones((len(bits), 1), np.uint8)], axis=1)
 
 
-def _propose(
-    state: _State,
-    inputs: np.ndarray,
-    target: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    draws: int,
-) -> None:
-    """Solve a draw for all bits that are still open; keep what most rows confirm."""
-    left = np.flatnonzero(~state.found)
-    part = affine_solutions(_with_one(inputs[np.ix_(rows, columns)]), target[np.ix_(rows, left)])
-    for at, bit in enumerate(left):
-        if not part.consistent[at]:
-            continue
-        solution = np.zeros(inputs.shape[1] + 1, np.uint8)
-        solution[np.append(columns, inputs.shape[1])] = part.solutions[at]
-        wrong = misfits(solution[None], inputs, target[:, [bit]])[:, 0]
-        _keep(state, int(bit), solution, wrong, target[:, bit], draws)
+def _propose(state: _State, rows: np.ndarray, columns: np.ndarray, draws: int) -> None:
+    """Solve a draw for all bits that are still open; keep what the other rows confirm."""
+    left, n = np.flatnonzero(~state.found), state.inputs.shape[1]
+    bits = _with_one(state.inputs[np.ix_(rows, columns)])
+    part = affine_solutions(bits, state.target[np.ix_(rows, left)])
+    others = np.ones(len(state.inputs), bool)
+    others[rows] = False  # rows that were solved fit by construction and say nothing
+    for at in np.flatnonzero(part.consistent):
+        bit = int(left[at])
+        solution = np.zeros(n + 1, np.uint8)
+        solution[np.append(columns, n)] = part.solutions[at]
+        words = state.words & packed(solution[None, :-1])
+        odd = np.bitwise_count(np.bitwise_xor.reduce(words, axis=1)) & 1
+        wrong = odd ^ state.target[:, bit] ^ solution[-1]
+        if _beyond_luck(wrong[others], state.target[others, bit], draws * len(state.found)):
+            state.solutions[bit], state.found[bit] = solution, True
+            state.fitting[bit] = len(wrong) - int(wrong.sum())
 
 
-def _keep(
-    state: _State, bit: int, solution: np.ndarray, wrong: np.ndarray, side: np.ndarray, tries: int
-) -> None:
-    """Keep a map if luck does not explain its fit: Hoeffding, against the best constant."""
-    count = len(wrong)
-    share, ones = 1 - wrong.mean(), side.mean()
-    gain = share - max(ones, 1 - ones)
-    if gain > 0 and tries * math.exp(-2 * gain * gain * count) < ALPHA / len(state.found):
-        state.solutions[bit], state.found[bit] = solution, True
-        state.fitting[bit] = count - int(wrong.sum())
+def _beyond_luck(wrong: np.ndarray, side: np.ndarray, tries: int) -> bool:
+    """Whether luck does not explain a map's fit: Hoeffding, against the best constant."""
+    ones = side.mean()
+    gain = 1 - wrong.mean() - max(ones, 1 - ones)
+    return bool(gain > 0 and tries * math.exp(-2 * gain * gain * len(wrong)) < ALPHA)
 
 
-def _sparse(state: _State, inputs: np.ndarray, target: np.ndarray, end: float) -> None:
+def _sparse(state: _State, end: float) -> None:
     """Sparse parities for the bits that are still open, by the solvers for one label."""
     from paritylab.solvers.solving import solve
 
+    inputs, target = state.inputs, state.target
     left = [int(bit) for bit in np.flatnonzero(~state.found)]
     for at, bit in enumerate(left):
         room = (end - time.perf_counter()) / (len(left) - at)

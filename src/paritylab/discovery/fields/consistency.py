@@ -11,6 +11,7 @@ from paritylab.discovery.fields.crc import find_crc
 from paritylab.discovery.fields.messages import Messages, messages_of, numbers, without_repeats
 from paritylab.discovery.fields.slices import Slice
 from paritylab.discovery.fields.sums import find_sums
+from paritylab.discovery.fields.systems import OWN_EVIDENCE, System
 
 #: Rows of the table that are shown.
 MOST_GROUPS = 40
@@ -55,6 +56,36 @@ def consistency(table: FieldTable, selection: Selection, by: Sequence[Slice]) ->
                 name += f"{' ' if by else ''}{messages.length} bits"
             made.append(_group(name, part))
     return tuple(made)
+
+
+def together(
+    table: FieldTable, system: System, by: Sequence[Slice], most: int = 40
+) -> tuple[str, ...]:
+    """Keys of groups whose rows one XOR matrix fits, as many rows as a greedy search finds.
+
+    Empty where that says nothing: no group contradicts another, or too few rows would show it.
+    """
+    keys = np.concatenate([numbers(batch.taken(batch.resolved(by))) for batch in table])
+    lines = np.concatenate([batch.lines for batch in table])
+    of_line = dict(zip(lines.tolist(), keys.tolist(), strict=True))
+    own = np.array([of_line[line] for line in system.lines.tolist()], np.uint64)
+    found, counts = np.unique(own, return_counts=True)
+    order = found[np.argsort(-counts, kind="stable")][:most]
+    best: list[int] = []
+    for first in order[:4]:
+        chosen = [int(first)]
+        for key in [*order[order != first]]:
+            rows = np.isin(own, np.array([*chosen, int(key)], np.uint64))
+            if affine_fit(system.bits[rows], system.target[rows]).holds.all():
+                chosen.append(int(key))
+        if np.isin(own, chosen).sum() > np.isin(own, best).sum():
+            best = chosen
+    rows = np.isin(own, np.array(best, np.uint64))
+    fit = affine_fit(system.bits[rows], system.target[rows])
+    if len(best) in (1, len(found)) or not fit.holds.all() or fit.spare < OWN_EVIDENCE:
+        return ()
+    digits = -(-len(table.batches[0].resolved(by)) // 4)
+    return tuple(f"{key:0{digits}x}" for key in sorted(best))
 
 
 def _group(key: str, part: Messages) -> Group:

@@ -170,8 +170,8 @@ def _accepted(functions: np.ndarray, within: np.ndarray, across: np.ndarray) -> 
     p = np.clip(fits, 1e-9, 1 - 1e-9)
     gain = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
     enough = len(within) * gain > within.shape[1] * math.log(2) - math.log(ALPHA)
-    passed: np.ndarray = (fits > q) & enough & (1 - fits < (1 - q) / 1.5)
-    return functions[passed]
+    passed = (fits > q) & enough & (1 - fits < (1 - q) / 1.5)
+    return np.asarray(functions[passed])
 
 
 def _drawn(

@@ -21,6 +21,8 @@ from paritylab.solvers.labelled_rows import packed
 
 #: Seconds a search may take where nothing else is said.
 BUDGET = 30.0
+#: Share of rows from which on a family that fits them names the field, and not a part of it.
+MOSTLY = 0.6
 
 
 class Outcome(StrEnum):
@@ -73,6 +75,14 @@ class Finding:
     wrong: tuple[int, ...] = ()
 
     @property
+    def named(self) -> SumFit | CrcFit | None:
+        """The family that fits most rows; of equals the simpler."""
+        crc = self.crc
+        if self.sums and (crc is None or self.sums[0].fitting >= crc.fitting):
+            return self.sums[0]
+        return crc
+
+    @property
     def found(self) -> bool:
         """Whether the whole field is explained."""
         return self.outcome in (Outcome.LINEAR, Outcome.NOISY, Outcome.NAMED)
@@ -114,8 +124,9 @@ def hunt(
     if (system.target == system.target[:1]).all():
         return replace(base, outcome=Outcome.CONSTANT)
     sums, crc = tuple(find_sums(distinct)), find_crc(distinct)
-    named = replace(base, sums=sums, crc=crc, wrong=_wrong(distinct, sums, crc))
-    return _judged(named, budget, reading or {}, tell)
+    base = replace(base, sums=sums, crc=crc)
+    base = replace(base, wrong=_wrong(distinct, base.named))
+    return _judged(base, budget, reading or {}, tell)
 
 
 def _best_system(
@@ -144,11 +155,10 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
             matrix=_matrix(system, fit.solutions, fit.holds, reading),
             shape=_shape(base),
         )
-        if base.supported.all():
-            return replace(base, outcome=Outcome.NAMED if _named(base) else Outcome.LINEAR)
-        return replace(base, outcome=Outcome.NAMED if _named(base) else Outcome.TOO_FEW)
-    if _named(base) and _misses(base) == 0:
-        return replace(base, outcome=Outcome.NAMED)
+        if base.named is not None and base.named.fitting == base.named.rows:
+            return replace(base, outcome=Outcome.NAMED)
+        linear = base.supported.all()
+        return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
     base = replace(base, proof=_proof(system, fit))
     if _named(base):
         return replace(base, outcome=Outcome.NAMED)
@@ -169,36 +179,31 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
     return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
 
 
-def _wrong(
-    messages: Sequence[Messages], sums: tuple[SumFit, ...], crc: CrcFit | None
-) -> tuple[int, ...]:
+def _wrong(messages: Sequence[Messages], best: SumFit | CrcFit | None) -> tuple[int, ...]:
     """Lines that do not fit the best family."""
+    if best is None or best.fitting == best.rows:
+        return ()
     lines: list[int] = []
-    best = sums[0] if sums and (crc is None or sums[0].fitting >= crc.fitting) else crc
-    for each in messages if best is not None and best.fitting < best.rows else ():
+    for each in messages:
         if isinstance(best, SumFit):
             missed = left_over(each, best.family, best.little, best.skip) != best.constant
         else:
-            assert best is not None
             missed = crc_misfits(each, best)
         lines += each.lines[missed].tolist()
     return tuple(sorted(lines))
 
 
 def _named(base: Finding) -> bool:
-    return bool(base.sums) or base.crc is not None
-
-
-def _misses(base: Finding) -> int:
-    fits: list[SumFit | CrcFit] = [*base.sums, *([base.crc] if base.crc else [])]
-    return min(fit.rows - fit.fitting for fit in fits)
+    return base.named is not None and base.named.fitting >= MOSTLY * base.named.rows
 
 
 def _shape(base: Finding) -> str | None:
     system = base.system
     if system.lengths or not base.supported.all():
         return None
-    return shape_name(base.fit.solutions[:, :-1], base.fit.solutions[:, -1])
+    rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
+    varies = (system.bits != system.bits[:1]).any(axis=0)
+    return shape_name(rows, constants) or shape_name(rows[:, varies], constants)
 
 
 def _matrix(
@@ -212,7 +217,7 @@ def _matrix(
 def _proof(system: System, fit: AffineFit) -> tuple[int, tuple[int, ...]] | None:
     bit = int(np.flatnonzero(~fit.holds)[-1])
     rows = proof_against(system.bits, system.target[:, bit])
-    return None if rows is None else (bit, tuple(system.lines[rows].tolist()))
+    return None if rows is None else (bit, tuple(sorted(system.lines[rows].tolist())))
 
 
 def flips_of(system: System, fit: AffineFit) -> tuple[Flip, ...]:
@@ -225,4 +230,5 @@ def flips_of(system: System, fit: AffineFit) -> tuple[Flip, ...]:
         return ()
     columns = system.bits.shape[1] - system.lengths
     pivots = echelon(packed(fit.free[:, :columns]), columns).pivots
-    return tuple(Flip(int(system.lines[0]), system.inputs[at]) for at in pivots)
+    # The last row is one of the longest, so it has every byte.
+    return tuple(Flip(int(system.lines[-1]), system.inputs[at]) for at in pivots)

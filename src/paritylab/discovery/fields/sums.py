@@ -69,6 +69,10 @@ class Family:
     is_xor: bool = False
 
 
+def _whole(values: np.ndarray) -> Whole:
+    return np.asarray(values, np.uint64)
+
+
 def _xor_bytes(data: np.ndarray, width: int) -> Whole | None:
     return np.bitwise_xor.reduce(data, axis=1).astype(np.uint64) if width == 8 else None
 
@@ -76,30 +80,31 @@ def _xor_bytes(data: np.ndarray, width: int) -> Whole | None:
 def _xor_words(data: np.ndarray, width: int) -> Whole | None:
     if width not in (16, 32) or data.shape[1] % (width // 8):
         return None
-    return np.bitwise_xor.reduce(_words_of(data, width, ">"), axis=1)
+    return _whole(np.bitwise_xor.reduce(_words_of(data, width, ">"), axis=1))
 
 
 def _xor_nibbles(data: np.ndarray, width: int) -> Whole | None:
     if width != 4:
         return None
-    return np.bitwise_xor.reduce((data >> 4) ^ (data & 15), axis=1).astype(np.uint64)
+    return _whole(np.bitwise_xor.reduce((data >> 4) ^ (data & 15), axis=1))
 
 
 def _sum_bytes(data: np.ndarray, width: int) -> Whole:
-    return np.asarray(data.sum(axis=1, dtype=np.uint64))
+    return _whole(data.sum(axis=1, dtype=np.uint64))
 
 
 def _negative_sum(data: np.ndarray, width: int) -> Whole:
-    return np.uint64(0) - data.sum(axis=1, dtype=np.uint64)
+    return _whole(np.uint64(0) - data.sum(axis=1, dtype=np.uint64))
 
 
 def _sum_nibbles(data: np.ndarray, width: int) -> Whole:
-    return (data >> 4).sum(axis=1, dtype=np.uint64) + (data & 15).sum(axis=1, dtype=np.uint64)
+    high, low = (data >> 4).sum(axis=1, dtype=np.uint64), (data & 15).sum(axis=1, dtype=np.uint64)
+    return _whole(high + low)
 
 
 def _words_of(data: np.ndarray, width: int, order: str) -> Whole:
     made = np.ascontiguousarray(data).view(f"{order}u{width // 8}")
-    return made.astype(np.uint64)
+    return _whole(made)
 
 
 def _sum_big(data: np.ndarray, width: int) -> Whole | None:
@@ -119,7 +124,7 @@ def _internet(data: np.ndarray, width: int) -> Whole | None:
     total_ = _words_of(even, 16, ">").sum(axis=1, dtype=np.uint64)
     for _ in range(4):
         total_ = (total_ & np.uint64(0xFFFF)) + (total_ >> np.uint64(16))
-    return np.uint64(0xFFFF) - total_
+    return _whole(np.uint64(0xFFFF) - total_)
 
 
 def _pairs_of_sums(data: np.ndarray, width: int, modulus: int, start: int) -> Whole:
@@ -128,7 +133,7 @@ def _pairs_of_sums(data: np.ndarray, width: int, modulus: int, start: int) -> Wh
     wide = data.astype(np.uint64)
     low = (wide.sum(axis=1) + np.uint64(start)) % np.uint64(modulus)
     high = ((wide * weights).sum(axis=1) + np.uint64(start * data.shape[1])) % np.uint64(modulus)
-    return (high << np.uint64(width // 2)) | low
+    return _whole((high << np.uint64(width // 2)) | low)
 
 
 def _fletcher(data: np.ndarray, width: int) -> Whole | None:

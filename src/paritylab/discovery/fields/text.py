@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from paritylab.discovery.fields.consistency import MOST_GROUPS, Group
-from paritylab.discovery.fields.crc import CrcFit
 from paritylab.discovery.fields.emit_checksums import crc_text
 from paritylab.discovery.fields.groups import Functions
 from paritylab.discovery.fields.hunt import Finding, Outcome
@@ -25,23 +24,23 @@ def lines_of(finding: Finding) -> list[str]:
 
 def name_of(finding: Finding) -> str | None:
     """The best name: of the matrix, of a simple checksum, of a CRC; whichever fits most rows."""
-    sums, crc = finding.sums[:1], finding.crc
-    if finding.shape is not None and not finding.noisy:
+    if finding.shape is not None:
         return finding.shape
-    if sums and (crc is None or sums[0].fitting >= crc.fitting):
-        return _sum_text(finding)
-    if crc is not None:
-        title = " or ".join(crc.names) if crc.names else "a CRC that is not in the catalogue"
-        return f"{title}: {crc_text(crc)}"
+    return family_name(finding) if finding.outcome == Outcome.NAMED else None
+
+
+def family_name(finding: Finding) -> str | None:
+    """The name of the family that fits most rows, perhaps not all."""
+    best = finding.named
+    if isinstance(best, SumFit):
+        tail = ", stored least significant byte first" if best.little else ""
+        if best.skip:
+            tail += f", without the first {counted(best.skip, 'byte')}"
+        return f"{best.name}{tail}"
+    if best is not None:
+        title = " or ".join(best.names) if best.names else "a CRC that is not in the catalogue"
+        return f"{title}: {crc_text(best)}"
     return None
-
-
-def _sum_text(finding: Finding) -> str:
-    fit = finding.sums[0]
-    tail = ", stored least significant byte first" if fit.little else ""
-    if fit.skip:
-        tail += f", without the first {counted(fit.skip, 'byte')}"
-    return f"{fit.name}{tail}"
 
 
 def _headline(finding: Finding) -> str:
@@ -70,7 +69,7 @@ def _details(finding: Finding) -> list[str]:
     if finding.clash is not None:
         a, b = finding.clash
         lines.append(f"lines {a:,} and {b:,} have the same inputs and different values")
-    if finding.wrong:
+    if finding.wrong and finding.found:
         shown = ", ".join(f"{line:,}" for line in finding.wrong[:MOST_SHOWN])
         more = len(finding.wrong) - MOST_SHOWN
         lines.append(
@@ -93,24 +92,26 @@ def _rows_text(finding: Finding) -> str:
 
 
 def _family_lines(finding: Finding) -> list[str]:
-    lines = []
-    fits: list[SumFit | CrcFit] = [*finding.sums[:1], *([finding.crc] if finding.crc else [])]
-    if fits:
-        best = max(fits, key=lambda fit: fit.fitting)
+    best, lines = finding.named, []
+    if best is None or finding.shape is not None:
+        return []
+    if finding.outcome in (Outcome.NOTHING, Outcome.PARTLY):
+        part = Rate(best.fitting, best.rows)
+        return [f"a part of the rows, {part}, fits {family_name(finding)}"]
+    if finding.outcome != Outcome.NAMED:
+        return []
+    lines.append(
+        f"fits {Rate(best.fitting, best.rows)} of the different rows; chance for unrelated values "
+        f"about 2^-{best.evidence:.0f}"
+    )
+    if isinstance(best, SumFit):
+        others = [fit.name for fit in finding.sums if fit.fitting == best.fitting][1:4]
+        if others:
+            lines.append(f"fits equally well: {', '.join(others)}")
+    elif best.freedom:
+        which = "the catalogue's pair is shown" if best.names else "one of them is shown"
         lines.append(
-            f"fits {Rate(best.fitting, best.rows)} of the different rows; chance for unrelated "
-            f"values about 2^-{best.evidence:.0f}"
-        )
-    others = [fit.name for fit in finding.sums if fit.fitting == finding.sums[0].fitting][1:4]
-    if finding.sums and finding.crc is not None and finding.crc.names:
-        others += list(finding.crc.names)
-    if others and finding.shape is None:
-        lines.append(f"fits equally well: {', '.join(others)}")
-    crc = finding.crc
-    if crc is not None and crc.freedom and not finding.sums and finding.shape is None:
-        which = "the catalogue's pair is shown" if crc.names else "one of them is shown"
-        lines.append(
-            f"init and xorout: 2^{crc.freedom} pairs give the same on these lengths, {which}; "
+            f"init and xorout: 2^{best.freedom} pairs give the same on these lengths, {which}; "
             "frames of other lengths tell more of them apart"
         )
     return lines
@@ -146,7 +147,7 @@ def _formulas(finding: Finding) -> list[str]:
     matrix = finding.matrix
     if matrix is None or finding.outcome == Outcome.TOO_FEW:
         return []
-    if name_of(finding) is not None and len(matrix.outputs) > 4:
+    if name_of(finding) is not None and finding.found and len(matrix.outputs) > 4:
         return []
     lines = [f"rank {matrix.rank} of {counted(len(matrix.outputs), 'output')}"]
     for at in range(min(len(matrix.outputs), MOST_SHOWN)):
@@ -189,8 +190,8 @@ def _open_lines(finding: Finding) -> list[str]:
     return lines
 
 
-def group_lines(groups: Sequence[Group]) -> list[str]:
-    """The table by group."""
+def group_lines(groups: Sequence[Group], together: Sequence[str]) -> list[str]:
+    """The table by group. together: keys of the groups that one XOR matrix fits."""
     width = max([len(group.key) for group in groups] + [5])
     lines = [f"  {'group':<{width}}  {'rows':>6}  {'rank':>5}  by itself"]
     lines += [
@@ -199,6 +200,8 @@ def group_lines(groups: Sequence[Group]) -> list[str]:
     ]
     if len(groups) > MOST_GROUPS:
         lines.append(f"  and {len(groups) - MOST_GROUPS} more groups")
+    if together:
+        lines.append(f"  one XOR matrix fits these together: {listed(together, MOST_GROUPS)}")
     return lines
 
 
