@@ -370,8 +370,8 @@ def _timed(
         _draw(times, cut, names.slow, figure)
     if not cut.separates:
         raise ValueError(
-            f"the timings form one hump (gap {cut.gap:.2g} deviations), so nothing separates slow "
-            "from fast; give --threshold, or measure with fewer disturbances"
+            "the timings show no valley between fast and slow, so nothing separates them; give "
+            "--threshold, or measure with fewer disturbances"
         )
     bits = table.select(None, names.bits, names.ignore).input_bits(batch)
     rows = batch.taken(bits)

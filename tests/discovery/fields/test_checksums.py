@@ -39,7 +39,7 @@ def frames_of(check, width, rows=24, lengths=(6, 9), seed=0, order="big"):
 
 def found(lines, target):
     table = read_fields(lines)
-    return hunt(table, table.select(target))
+    return hunt(table, table.select(target), budget=0.5)
 
 
 @pytest.mark.grid(12)

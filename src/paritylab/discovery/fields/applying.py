@@ -68,8 +68,7 @@ def _batches(
         bits = batch.resolved([parse(label, table.names)[0] for label in matrix.inputs])
         values = numbers(matrix.apply(batch.taken(bits)))
         right = None
-        if target is not None and _target_columns(table.names, target):
-            given = batch.resolved(parse(str(target), table.names))
-            if len(given) == len(matrix.outputs):
-                right = numbers(batch.taken(given)) == values
+        if _target_columns(table.names, target):
+            given = batch.resolved([parse(label, table.names)[0] for label in matrix.outputs])
+            right = numbers(batch.taken(given)) == values
         yield batch.lines, values, right

@@ -40,9 +40,9 @@ class Batch:
         return made
 
     def _bit(self, column: str, place: int) -> np.ndarray:
-        shape, cells = self.shapes[column], self.cells[column]
-        if not shape.frame:
-            place += 8 * cells.shape[1] - shape.width
+        cells = self.cells[column]
+        if not self.shapes[column].frame:
+            place += 8 * cells.shape[1]
         if place < 0:  # above the widest value seen: always 0
             return np.zeros(self.rows, np.uint8)
         found: np.ndarray = (cells[:, place // 8] >> np.uint8(7 - place % 8)) & np.uint8(1)

@@ -83,7 +83,7 @@ def emit_sum(fit: SumFit, language: str, name: str) -> str:
             fit.skip,
             ["    uint64_t a = 0, b = 0, m = length - first;"],
             body,
-            [f"    uint64_t value = {value};", "    (void)b;"],
+            [f"    uint64_t value = {value};", "    (void)b, (void)m;"],
             _swapped(fit.width, fit.little),
         )
     _refuse_verilog(language, fit.name)

@@ -155,9 +155,10 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
             matrix=_matrix(system, fit.solutions, fit.holds, reading),
             shape=_shape(base),
         )
-        if base.named is not None and base.named.fitting == base.named.rows:
-            return replace(base, outcome=Outcome.NAMED)
+        # Rows that all fit a matrix beyond luck are not explained by a family that some do not.
         linear = base.supported.all()
+        if _named(base) and not (linear and base.wrong):
+            return replace(base, outcome=Outcome.NAMED)
         return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
     base = replace(base, proof=_proof(system, fit))
     if _named(base):

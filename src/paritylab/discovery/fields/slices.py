@@ -42,7 +42,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class Bit:
-    """One bit. columns: one, or two that are XORed. place: from the left, most significant first.
+    """One bit. columns: one, or two that are XORed. place: in a frame from the left, from 0; in an
+    integer from the right, from -1.
 
     label: the name that a hardware person knows.
     """
@@ -102,10 +103,7 @@ class Slice:
         first, last = (top, 0) if self.ends is None else self.ends
         if min(first, last) < 0:
             raise ValueError(f"{self}: bits of an integer are numbered from 0 upwards")
-        return [
-            Bit(self.columns, shape.width - 1 - bit, f"{self.name}[{bit}]")
-            for bit in _run(first, last)
-        ]
+        return [Bit(self.columns, -1 - bit, f"{self.name}[{bit}]") for bit in _run(first, last)]
 
 
 def _run(first: int, last: int) -> range:

@@ -11,8 +11,8 @@ import numpy as np
 
 #: Bins of the histogram that is cut, and of the one that is shown.
 FINE, SHOWN = 256, 24
-#: Distance of the two means, in summed deviations, from which on there are two humps.
-APART = 2.0
+#: Standard errors by which the valley between two humps must be lower than the slow one.
+DEEP = 3.0
 #: Timings farther from the median than this many interquartile ranges are interrupts.
 FAR = 40.0
 
@@ -20,13 +20,12 @@ FAR = 40.0
 @dataclass(frozen=True)
 class Threshold:
     """Where timings are cut. value: slower is above. top: what is above that was interrupted and
-    is left out. gap: distance of the two means over the sum of their deviations. given: whether a
-    person named the value."""
+    is left out. separates: whether there is a valley between two humps, or a person named the
+    value."""
 
     value: float
     top: float
-    gap: float
-    given: bool = False
+    separates: bool
 
     def slow(self, times: np.ndarray) -> np.ndarray:
         """Flags of the slow ones."""
@@ -37,11 +36,6 @@ class Threshold:
         """Flags of the fast ones."""
         flags: np.ndarray = times <= self.value
         return flags
-
-    @property
-    def separates(self) -> bool:
-        """Whether there are two humps, or a person said where they part."""
-        return self.given or self.gap >= APART
 
 
 def threshold(times: np.ndarray, given: float | None = None) -> Threshold:
@@ -58,16 +52,25 @@ def threshold(times: np.ndarray, given: float | None = None) -> Threshold:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     reach = FAR * max(high - low, 1e-9)
     if given is not None:
-        return Threshold(given, max(middle + reach, 2 * given), np.inf, True)
+        return Threshold(given, max(middle + reach, 2 * given), True)
     inside = values[np.abs(values - middle) <= reach]
     if inside.min() == inside.max():
         raise ValueError("all timings are equal; there is nothing to cut")
     counts, edges = np.histogram(inside, FINE)
     cut = _cut(counts.astype(float), edges)
-    fast, slow = inside[inside <= cut], inside[inside > cut]
-    spread = fast.std() + slow.std() + (edges[1] - edges[0])
-    gap = (slow.mean() - fast.mean()) / spread
-    return Threshold(float(cut), float(middle + reach), float(gap))
+    return Threshold(float(cut), float(middle + reach), _is_valley(inside, cut))
+
+
+def _is_valley(values: np.ndarray, cut: float) -> bool:
+    """Whether fewer timings lie about the cut than about the middle of the slow ones.
+
+    In the tail of a single hump there are more about the cut. Windows are one deviation wide.
+    """
+    slow = values[values > cut]
+    reach = max(slow.std(), 1e-9) / 2
+    valley = int((np.abs(values - cut) <= reach).sum())
+    hump = int((np.abs(values - np.median(slow)) <= reach).sum())
+    return bool(hump - valley > DEEP * np.sqrt(hump + valley))
 
 
 def _cut(counts: np.ndarray, edges: np.ndarray) -> float:
