@@ -36,7 +36,7 @@ WIDTHS = range(3, 65)
 #: Leading bytes that may lie outside of what is checked.
 MOST_SKIPPED = 4
 #: Frames whose differences are divided; draws of four frames where some are wrong.
-SAMPLE, DRAWS = 40, 300
+SAMPLE, DRAWS = 40, 60
 #: Degree of a common divisor beyond the width that is still taken apart.
 ROOM = 24
 #: Bits of evidence that a CRC needs: a chance of 2^-20.

@@ -15,7 +15,7 @@ from paritylab.discovery.fields.matrix import XorMatrix
 from paritylab.discovery.fields.messages import Messages, messages_of, total, without_repeats
 from paritylab.discovery.fields.shapes import shape_name
 from paritylab.discovery.fields.sums import SumFit, find_sums, left_over
-from paritylab.discovery.fields.systems import Alignment, System, one_system
+from paritylab.discovery.fields.systems import Alignment, System, common_value, one_system
 from paritylab.solvers.gf2 import echelon
 from paritylab.solvers.labelled_rows import packed
 
@@ -54,7 +54,7 @@ class Finding:
     noisy: where some rows are wrong. crc, sums: families that fit. shape: a name for the matrix.
     proof: lines that together prove that an output (its number) is not affine. clash: two lines
     with the same inputs and different targets. flips: rows that settle what is open. wrong: lines
-    that do not fit what was found.
+    that do not fit what was found. suspect: what those lines have in common, if anything.
     """
 
     target: str
@@ -73,6 +73,7 @@ class Finding:
     clash: tuple[int, int] | None = None
     flips: tuple[Flip, ...] = ()
     wrong: tuple[int, ...] = ()
+    suspect: str | None = None
 
     @property
     def named(self) -> SumFit | CrcFit | None:
@@ -123,10 +124,26 @@ def hunt(
     )
     if (system.target == system.target[:1]).all():
         return replace(base, outcome=Outcome.CONSTANT)
-    sums, crc = tuple(find_sums(distinct)), find_crc(distinct)
-    base = replace(base, sums=sums, crc=crc)
+    base = _named_families(replace(base, shape=_shape(base, code=False)), distinct)
     base = replace(base, wrong=_wrong(distinct, base.named))
-    return _judged(base, budget, reading or {}, tell)
+    found = _judged(base, budget, reading or {}, tell)
+    if found.wrong:
+        missed = np.isin(system.lines, np.array(found.wrong))
+        found = replace(found, suspect=common_value(system, missed))
+    return found
+
+
+def _named_families(base: Finding, messages: Sequence[Messages]) -> Finding:
+    """The simplest name: the shape of the matrix, a sum, a CRC, an error correcting code."""
+    if base.shape is not None:
+        return base
+    sums = tuple(find_sums(messages))
+    if sums and sums[0].fitting == sums[0].rows:
+        return replace(base, sums=sums)
+    crc = find_crc(messages)
+    if crc is not None:
+        return replace(base, sums=sums, crc=crc)
+    return replace(base, sums=sums, shape=_shape(base, code=True))
 
 
 def _best_system(
@@ -150,11 +167,7 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
     lines = None if clash is None else (int(system.lines[clash[0]]), int(system.lines[clash[1]]))
     base = replace(base, clash=lines, flips=flips_of(system, fit))
     if fit.holds.all():
-        base = replace(
-            base,
-            matrix=_matrix(system, fit.solutions, fit.holds, reading),
-            shape=_shape(base),
-        )
+        base = replace(base, matrix=_matrix(system, fit.solutions, fit.holds, reading))
         # Rows that all fit a matrix beyond luck are not explained by a family that some do not.
         linear = base.supported.all()
         if _named(base) and not (linear and base.wrong):
@@ -176,7 +189,7 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
     outcome = Outcome.NOISY if found.all() else Outcome.PARTLY
     matrix = _matrix(system, solutions, found, reading)
     missed = misfits(solutions, system.bits, system.target)[:, found].any(axis=1)
-    wrong = tuple(system.lines[missed].tolist())
+    wrong = tuple(sorted(system.lines[missed].tolist()))
     return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
 
 
@@ -198,13 +211,13 @@ def _named(base: Finding) -> bool:
     return base.named is not None and base.named.fitting >= MOSTLY * base.named.rows
 
 
-def _shape(base: Finding) -> str | None:
+def _shape(base: Finding, code: bool) -> str | None:
     system = base.system
     if system.lengths or not base.supported.all():
         return None
     rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
     varies = (system.bits != system.bits[:1]).any(axis=0)
-    return shape_name(rows, constants) or shape_name(rows[:, varies], constants)
+    return shape_name(rows, constants, code) or shape_name(rows[:, varies], constants, code)
 
 
 def _matrix(

@@ -19,15 +19,17 @@ def polynomial_text(value: int) -> str:
     return " + ".join(reversed(terms)) or "0"
 
 
-def shape_name(rows: np.ndarray, constants: np.ndarray) -> str | None:
+def shape_name(rows: np.ndarray, constants: np.ndarray, code: bool = False) -> str | None:
     """A name for a matrix, most significant output and first input first; None if it has none.
 
-    rows: (w, n). constants: (w,). Inputs that no output uses do not count.
+    rows: (w, n). constants: (w,). Inputs that no output uses do not count. code: name an error
+    correcting code or the XOR of words, which many a checksum is too.
     """
     used: np.ndarray = np.asarray(rows.any(axis=0))
     if not used.any():
         return None
-    for named in (_copy, _parity_bit, _repeated, _raid_6, _register, _scrambler, _hamming):
+    plain = (_copy, _parity_bit, _raid_6, _register, _scrambler)
+    for named in (_repeated, _hamming) if code else plain:
         name = named(rows, constants, used)
         if name is not None:
             return name

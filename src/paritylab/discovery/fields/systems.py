@@ -8,14 +8,16 @@ import numpy as np
 
 from paritylab.discovery.fields.affine import AffineFit, affine_fit
 from paritylab.discovery.fields.batches import Batch, FieldTable, Selection
-from paritylab.discovery.fields.messages import Messages
-from paritylab.discovery.fields.slices import Bit, labels_of
+from paritylab.discovery.fields.messages import Messages, numbers
+from paritylab.discovery.fields.slices import Bit, labels_of, place_of
 
 #: How frames of several lengths are laid over each other.
 Alignment = Literal["one length", "end", "start"]
 
 #: Bits of evidence that one output bit needs by itself, and all bits of a field together.
 OWN_EVIDENCE, JOINT_EVIDENCE = 7.0, 20.0
+#: Bits of a field whose values may tell rows apart, and share of rows that they must tell.
+MOST_TELLING, SHARED = 16, 0.9
 
 
 @dataclass(frozen=True)
@@ -119,3 +121,23 @@ def _label(batch: Batch, bit: Bit, from_end: bool) -> str:
         return bit.label
     unit = bit.place // 8 - shape.units
     return f"{'^'.join(bit.columns)}[{unit}].{7 - bit.place % 8}"
+
+
+def common_value(system: System, flags: np.ndarray) -> str | None:
+    """A byte or small field whose value tells the flagged rows from the others, in words."""
+    places: dict[str, list[int]] = {}
+    for at, label in enumerate(system.inputs[: len(system.inputs) - system.lengths]):
+        place = place_of(label)
+        if place is not None:
+            unit = place.name if place.bit is None else f"{place.name}[{place.unit}]"
+            places.setdefault(unit, []).append(at)
+    for unit, columns in places.items():
+        if len(columns) > MOST_TELLING:
+            continue
+        values = numbers(system.bits[:, columns])
+        telling = [value for value in np.unique(values) if flags[values == value].mean() > SHARED]
+        inside = np.isin(values, np.array(telling, np.uint64))
+        if telling and not inside.all() and inside[flags].mean() > SHARED:
+            digits = -(-len(columns) // 4)
+            return f"{unit} = {' or '.join(f'0x{int(v):0{digits}x}' for v in telling[:8])}"
+    return None

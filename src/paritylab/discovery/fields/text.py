@@ -69,12 +69,13 @@ def _details(finding: Finding) -> list[str]:
     if finding.clash is not None:
         a, b = finding.clash
         lines.append(f"lines {a:,} and {b:,} have the same inputs and different values")
-    if finding.wrong and finding.found:
+    if finding.wrong:
         shown = ", ".join(f"{line:,}" for line in finding.wrong[:MOST_SHOWN])
         more = len(finding.wrong) - MOST_SHOWN
-        lines.append(
-            f"lines that do not fit: {shown}" + (f" and {more:,} more" if more > 0 else "")
-        )
+        tail = f" and {more:,} more" if more > 0 else ""
+        lines.append(f"lines that do not fit: {shown}{tail}")
+    if finding.suspect is not None:
+        lines.append(f"these lines have {finding.suspect}: another formula may hold there")
     lines += _linear_lines(finding)
     lines += _formulas(finding)
     lines += _open_lines(finding)

@@ -62,15 +62,17 @@ def threshold(times: np.ndarray, given: float | None = None) -> Threshold:
 
 
 def _is_valley(values: np.ndarray, cut: float) -> bool:
-    """Whether fewer timings lie about the cut than about the middle of the slow ones.
+    """Whether fewer timings lie about the cut than about the middle of either side.
 
     In the tail of a single hump there are more about the cut. Windows are one deviation wide.
     """
-    slow = values[values > cut]
-    reach = max(slow.std(), 1e-9) / 2
-    valley = int((np.abs(values - cut) <= reach).sum())
-    hump = int((np.abs(values - np.median(slow)) <= reach).sum())
-    return bool(hump - valley > DEEP * np.sqrt(hump + valley))
+    deep = []
+    for side in (values[values <= cut], values[values > cut]):
+        reach = max(side.std(), 1e-9) / 2
+        valley = int((np.abs(values - cut) <= reach).sum())
+        hump = int((np.abs(values - np.median(side)) <= reach).sum())
+        deep.append(hump - valley > DEEP * np.sqrt(hump + valley))
+    return all(deep)
 
 
 def _cut(counts: np.ndarray, edges: np.ndarray) -> float:
