@@ -265,6 +265,8 @@ def _code(found: "Finding", language: str) -> str:
 
     if not found.found:
         raise ValueError(f"{found.target} is not explained, so there is no code to print")
+    if found.outcome == Outcome.TWO:
+        raise ValueError(f"{found.target} has two formulas; keep the rows of one of them in a file")
     best = found.named if found.outcome == Outcome.NAMED and found.shape is None else None
     if found.matrix is not None and not found.system.lengths and language == "verilog":
         best = None

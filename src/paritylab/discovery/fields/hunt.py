@@ -32,6 +32,7 @@ class Outcome(StrEnum):
     LINEAR = "every bit is an XOR of input bits"
     NOISY = "every bit is an XOR of input bits, but for some wrong rows"
     NAMED = "the field is a known checksum"
+    TWO = "two formulas, each for some of the rows"
     PARTLY = "some bits are XORs of input bits"
     TOO_FEW = "an XOR fits, but so few rows would fit anything"
     NOTHING = "no XOR of input bits and no known checksum"
@@ -86,7 +87,7 @@ class Finding:
     @property
     def found(self) -> bool:
         """Whether the whole field is explained."""
-        return self.outcome in (Outcome.LINEAR, Outcome.NOISY, Outcome.NAMED)
+        return self.outcome in (Outcome.LINEAR, Outcome.NOISY, Outcome.NAMED, Outcome.TWO)
 
 
 def hunt(
@@ -176,6 +177,8 @@ def _judged(base: Finding, budget: float, reading: dict[str, Any], tell: Tell) -
     base = replace(base, proof=_proof(system, fit))
     if _named(base):
         return replace(base, outcome=Outcome.NAMED)
+    if (two := _two_formulas(base, reading)) is not None:
+        return two
     noisy = None
     if len(system.bits) > fit.rank + 2 * CHECKS:
         noisy = consensus(system.bits, system.target, ~fit.holds, budget, tell)
@@ -205,6 +208,19 @@ def _wrong(messages: Sequence[Messages], best: SumFit | CrcFit | None) -> tuple[
             missed = crc_misfits(each, best)
         lines += each.lines[missed].tolist()
     return tuple(sorted(lines))
+
+
+def _two_formulas(base: Finding, reading: dict[str, Any]) -> Finding | None:
+    """If a family fits some rows and an XOR matrix all the others, both."""
+    if base.named is None:
+        return None
+    system = base.system
+    rest = system.chosen(np.isin(system.lines, np.array(base.wrong)))
+    fit = rest.fit()
+    if not rest.supported(fit).all():
+        return None
+    matrix = _matrix(rest, fit.solutions, fit.holds, reading)
+    return replace(base, outcome=Outcome.TWO, matrix=matrix)
 
 
 def _named(base: Finding) -> bool:

@@ -134,6 +134,8 @@ def _scrambler(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str
     if width < 8 or rows.shape[1] < width:
         return None
     square = rows[:, rows.shape[1] - width :]
+    if used[: rows.shape[1] - width].any() or square[:, 0].sum() == 1:
+        return None
     if np.triu(square, 1).any() or not (np.diag(square) == 1).all():
         return None
     first = square[:, 0]

@@ -1,7 +1,7 @@
 """Rows of one or of several lengths as one system of equations over GF(2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -39,6 +39,11 @@ class System:
     def fit(self) -> AffineFit:
         """The affine maps that all rows allow."""
         return affine_fit(self.bits, self.target)
+
+    def chosen(self, rows: np.ndarray) -> "System":
+        """Some of the rows. rows: flags."""
+        bits, target = self.bits[rows], self.target[rows]
+        return replace(self, bits=bits, target=target, lines=self.lines[rows])
 
     def evidence(self, fit: AffineFit) -> np.ndarray:
         """Bits of evidence for each output that holds: -log2 of the chance of a fit by luck.

@@ -53,7 +53,7 @@ def _headline(finding: Finding) -> str:
     if finding.outcome == Outcome.PARTLY:
         found = 0 if finding.matrix is None else len(finding.matrix.outputs)
         return f"{finding.target}: {found} of {counted(width, 'bit')} are XORs of input bits"
-    if finding.outcome == Outcome.TOO_FEW:
+    if finding.outcome in (Outcome.TOO_FEW, Outcome.TWO):
         return f"{finding.target}: {finding.outcome.value}"
     if name is not None:
         return f"{finding.target} is {name}"
@@ -75,7 +75,10 @@ def _details(finding: Finding) -> list[str]:
         tail = f" and {more:,} more" if more > 0 else ""
         lines.append(f"lines that do not fit: {shown}{tail}")
     if finding.suspect is not None:
-        lines.append(f"these lines have {finding.suspect}: another formula may hold there")
+        other = (
+            "the XORs below hold" if finding.outcome == Outcome.TWO else "another formula may hold"
+        )
+        lines.append(f"these lines have {finding.suspect}: {other} there")
     lines += _linear_lines(finding)
     lines += _formulas(finding)
     lines += _open_lines(finding)
@@ -96,7 +99,7 @@ def _family_lines(finding: Finding) -> list[str]:
     best, lines = finding.named, []
     if best is None or finding.shape is not None:
         return []
-    if finding.outcome in (Outcome.NOTHING, Outcome.PARTLY):
+    if finding.outcome in (Outcome.NOTHING, Outcome.PARTLY, Outcome.TWO):
         part = Rate(best.fitting, best.rows)
         return [f"a part of the rows, {part}, fits {family_name(finding)}"]
     if finding.outcome != Outcome.NAMED:
