@@ -98,9 +98,9 @@ def shared_functions(
     found, clean, draws = np.zeros((0, len(kept)), np.uint8), np.zeros((0, len(kept)), np.uint8), 0
     if len(votes):
         clean = _annihilator(votes)
-        found = _accepted(_span(clean[:EVERY]), votes, others)
-        if not len(found):
-            found, draws = _drawn(votes, others, draw, time.perf_counter() + budget)
+        # One wrong difference leaves half of the functions: draws look for the others.
+        found = reduced(_accepted(_span(clean[:EVERY]), votes, others))
+        found, draws = _drawn(found, votes, others, draw, time.perf_counter() + budget)
     basis = lightest_basis(found)
     unproven = _outside(clean, basis)
     return Functions(
@@ -175,11 +175,14 @@ def _accepted(functions: np.ndarray, within: np.ndarray, across: np.ndarray) -> 
 
 
 def _drawn(
-    within: np.ndarray, across: np.ndarray, draw: np.random.Generator, end: float
+    found: np.ndarray,
+    within: np.ndarray,
+    across: np.ndarray,
+    draw: np.random.Generator,
+    end: float,
 ) -> tuple[np.ndarray, int]:
     """Functions that draws of differences propose and all differences confirm."""
     n = within.shape[1]
-    found = np.zeros((0, n), np.uint8)
     size, quiet, draws = max(n - EVERY, 1), 0, 0
     while time.perf_counter() < end and quiet < QUIET:
         rows = within[draw.choice(len(within), min(size, len(within)), replace=False)]

@@ -129,6 +129,8 @@ def hunt(
     base = replace(base, wrong=_wrong(distinct, base.named))
     found = _judged(base, budget, reading or {}, tell)
     if found.wrong:
+        if system.alignment == "end":
+            system = one_system(table, selection, distinct, "start")
         missed = np.isin(system.lines, np.array(found.wrong))
         found = replace(found, suspect=common_value(system, missed))
     return found

@@ -130,23 +130,18 @@ def _reversed(value: int, degree: int) -> int:
 
 def _scrambler(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
     """A self-synchronising scrambler: every output depends on earlier inputs alike."""
-    width = len(rows)
-    if width < 8 or rows.shape[1] < width:
+    width, before = len(rows), rows.shape[1] - len(rows)
+    if width < 8 or before < 0 or used[:before].any():
         return None
-    square = rows[:, rows.shape[1] - width :]
-    if used[: rows.shape[1] - width].any() or square[:, 0].sum() == 1:
-        return None
-    if np.triu(square, 1).any() or not (np.diag(square) == 1).all():
-        return None
+    square = rows[:, before:]
     first = square[:, 0]
-    if any((np.diag(square, -lag) != first[lag]).any() for lag in range(width)):
+    same = all((np.diag(square, -lag) == first[lag]).all() for lag in range(width))
+    if np.triu(square, 1).any() or not first[0] or first.sum() == 1 or not same:
         return None
     length, feedback = shortest_register(first.tolist())
     if 2 * length + 8 <= width:
-        return (
-            "a self-synchronising scrambler with polynomial "
-            f"{polynomial_text(_reversed(feedback, length))}"
-        )
+        text = polynomial_text(_reversed(feedback, length))
+        return f"a self-synchronising scrambler with polynomial {text}"
     if len(taps := np.flatnonzero(first)) <= 5:
         delays = ", ".join(str(int(lag)) for lag in taps[1:])
         return f"a descrambler: each bit XOR those {delays} places before"

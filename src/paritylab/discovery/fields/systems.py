@@ -18,6 +18,8 @@ Alignment = Literal["one length", "end", "start"]
 OWN_EVIDENCE, JOINT_EVIDENCE = 7.0, 20.0
 #: Bits of a field whose values may tell rows apart, and share of rows that they must tell.
 MOST_TELLING, SHARED = 16, 0.9
+#: Rows that a value must have on average to tell anything.
+ROWS_PER_VALUE = 8
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ def common_value(system: System, flags: np.ndarray) -> str | None:
         if len(columns) > MOST_TELLING:
             continue
         values = numbers(system.bits[:, columns])
+        if len(np.unique(values)) > len(values) / ROWS_PER_VALUE:
+            continue
         telling = [value for value in np.unique(values) if flags[values == value].mean() > SHARED]
         inside = np.isin(values, np.array(telling, np.uint64))
         if telling and not inside.all() and inside[flags].mean() > SHARED:
