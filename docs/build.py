@@ -27,6 +27,11 @@ from paritylab.options import OPTIONS, PROBLEM, Option
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 Row = dict[str, Any]
+PROOFS = ROOT / "src" / "paritylab" / "proofs"
+#: What every proof stands on.
+KERNEL = ("checker.py", "kernel.py", "pairs.py")
+#: So many inequalities of a proof are printed.
+STEPS_SHOWN = 12
 
 
 def kept_rows() -> dict[str, Row]:
@@ -117,6 +122,9 @@ def found(row: Row) -> str:
     parts = [f"## What was found\n\n{row['finding']}"]
     if row["instead"]:
         parts.append(f"**What does hold:** {row['instead']}")
+    if row["proof"]:
+        link = f"[certificate](../proofs.md#{row['certificate']})"
+        parts.append(f"**Proved** ({link}): {row['proof']}.")
     facts = [f"evidence: {row['evidence']}", f"runs or cases: {row['runs']:,}"]
     if row["margin"] is not None:
         facts.append(f"distance to another verdict: {row['margin']:.2g}")
@@ -148,7 +156,8 @@ def errata_page(rows: dict[str, Row]) -> str:
         "",
         "What would have to change for the statements below to agree with what was measured here. "
         "Each line names the claim behind it, with the finding of the last default check; a "
-        "finding holds for the sizes and settings it names. Notes concern statements that stand.",
+        "finding holds for the sizes and settings it names. What matters most comes first, "
+        "slips in single lines come last. Notes concern statements that stand.",
         "",
     ]
     for paper, name in PAPERS.items():
@@ -166,6 +175,41 @@ def erratum_lines(erratum: Erratum, rows: dict[str, Row]) -> list[str]:
         row = rows[id]
         lines.append(f"- [{id}](claims/{id}.md), {row['status']}: {row['finding']}")
     return [*lines, ""]
+
+
+def proofs_page(claims: dict[str, Claim]) -> str:
+    """What `paritylab prove --json docs/proofs.json` found, a line and its inequalities each."""
+    results = json.loads((HERE / "proofs.json").read_text())
+    named = {claim.certificate: claim for claim in claims.values() if claim.certificate}
+    length = {name: len((PROOFS / name).read_text().splitlines()) for name in KERNEL}
+    listed = ", ".join(f"`{name}` ({lines} lines)" for name, lines in length.items())
+    statements = [path for path in (PROOFS / "statements").glob("*.py") if path.stem != "__init__"]
+    longest = max(len(path.read_text().splitlines()) for path in statements)
+    lines = [
+        "# Proofs",
+        "",
+        f"{sum(each['verified'] for each in results)} of {len(results)} certificates verify. Each "
+        "proves in ball arithmetic (every number carries a guaranteed error) or in whole numbers "
+        "what decides a verdict. `paritylab prove` repeats them; "
+        "[what a certificate is](concepts/certificates.md) tells how to read one. "
+        f"The checker is {listed} and one file a statement (the longest has {longest} lines). It "
+        "imports python-flint and nothing of the laboratory.",
+        "",
+        "| claim | verdict | what is proved | seconds |",
+        "|---|---|---|---|",
+    ]
+    for each in results:
+        claim = named[each["claim"]]
+        cells = (f"[{claim.id}](claims/{claim.id}.md)", word_of(claim), in_cell(each["title"]))
+        lines.append(f"| {' | '.join(cells)} | {each['seconds']:.2g} |")
+    lines += ["", "Theorems with written proofs are [listed apart](theorems/README.md).", ""]
+    for each in results:
+        few = each["steps"] if len(each["steps"]) <= STEPS_SHOWN else each["steps"][:STEPS_SHOWN]
+        lines += [f"## {each['claim']}", "", f"{each['title']}.", ""]
+        lines += [f"- {words}: {shown}" for words, shown in few]
+        more = len(each["steps"]) - len(few)
+        lines += ([f"- and {more} more of the same kinds"] if more else []) + [""]
+    return "\n".join(lines)
 
 
 def coverage_page(claims: dict[str, Claim]) -> str:
@@ -290,6 +334,7 @@ def pages() -> dict[Path, str]:
     made[catalogue.FILE] = catalogue.render(claims.values())
     made[HERE / "errata.md"] = errata_page(rows)
     made[HERE / "coverage.md"] = coverage_page(claims)
+    made[HERE / "proofs.md"] = proofs_page(claims)
     made[HERE / "planted.md"] = planted_page(claims)
     made[HERE / "architecture.md"] = walks.architecture()
     made[HERE / "claims" / "README.md"] = claims_index(claims)

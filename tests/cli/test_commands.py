@@ -76,7 +76,7 @@ def own(trial):
 
 @own.judge
 def judge(record):
-    return holds("yes")
+    return holds("yes", evidence="exact")
 
 @claim("cli-broken", title="t", statement="s")
 def broken(trial):
@@ -174,7 +174,7 @@ def test_a_closed_pipe_is_quiet(elsewhere):
         (["check", "hg1-masc"], "did you mean hg1-mask?"),
         (["check", "--record", "--seed", "1"], "--record runs"),
         (["check", "--effort", "huge"], "'huge'"),
-        (["check", "hg1-mask", "--paper", "ks"], "no claim of paper ks"),
+        (["check", "hg1-mask", "--paper", "ks"], "none of the claims asked for is of paper ks"),
         (["check", "--jobs", "0"], "--jobs must be at least 1"),
         (["report", "--from", "rows.json"], "give --out DIR"),
         (["check", "--seed", "-1"], "-1"),
@@ -216,12 +216,16 @@ def test_unwritable_folder(capsys, elsewhere):
 
 SLOW_CLAIMS = """
 import pathlib, time
-from paritylab import Evidence, Finding, Status, claim
+from paritylab import claim, holds
 
 @claim("fast-one", title="t", statement="s")
 def fast(trial):
     pathlib.Path("fast-ran").touch()
-    return Finding(Status.HOLDS, Evidence.EXACT, {"finding": "yes"})
+    return {"value": 1}
+
+@fast.judge
+def judge(record):
+    return holds("yes", evidence="exact")
 
 @claim("slow-one", title="t", statement="s")
 def slow(trial):
@@ -279,3 +283,20 @@ def test_compiled_code_is_kept_in_the_users_own_folder(elsewhere, monkeypatch):
     keep_compiled()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"].startswith(str(elsewhere / "home"))
     assert not (elsewhere / "relative").exists()
+
+
+def test_the_compilers_switch_is_for_the_version_that_knows_it(elsewhere, monkeypatch):
+    from paritylab.cli import compiled
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "caches"))
+    for known, users, expected in (
+        ("0.10.2", None, compiled.QUICK_TO_COMPILE["0.10.2"]),
+        ("0.10.2", "--mine", "--mine"),
+        ("99.0", None, None),
+    ):
+        monkeypatch.setenv("XLA_FLAGS", users or "")
+        if users is None:
+            monkeypatch.delenv("XLA_FLAGS")
+        monkeypatch.setattr(compiled, "version", lambda name, known=known: known)
+        compiled.keep_compiled()
+        assert os.environ.get("XLA_FLAGS") == expected

@@ -193,7 +193,7 @@ def own(trial):
 
 @own.judge
 def judge(record):
-    return holds("yes")
+    return holds("yes", evidence="exact")
 """
 
 

@@ -67,7 +67,7 @@ def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
     command = ["train", "xor", "--n", "64", "--positions", "balanced", "--width", "90"]
     code, out, err = run(capsys, *command, "--runs", "20", "--save", "xor.npz")
     assert code == 0
-    assert "right on every input                    100 % [84, 100]" in out
+    assert "right on every input                    20 of 20, 100 % [84, 100]" in out
     assert "180 beside 64" in out
     assert "20 runs" in err
     assert (elsewhere / "xor.svg").read_text().count("<svg") == 1

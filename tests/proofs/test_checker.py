@@ -44,7 +44,7 @@ def written(tmp_path, content) -> str:
         ({**GOOD, "witness": {"blind": 10**400}}, "too long"),
         ({**GOOD, "witness": {"blind": [[[[[[[[1]]]]]]]]}}, "deeper"),
         (json.dumps(GOOD) + " " * checker.LARGEST_FILE, "at most"),
-        ("[" * 20_000, ""),
+        ("[" * 20_000, "not JSON"),
     ],
 )
 def test_what_is_no_certificate_is_refused_in_one_line(tmp_path, content, said):

@@ -14,7 +14,7 @@ from paritylab.learning.chain.teacher import TeacherStep, batch_gradient, usual_
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.xor.exact import worst_case, xor_risk
 from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
-from paritylab.models import Bowl, Circle, HeadAttention, Table, TwoHeads, attend
+from paritylab.models import Bowl, Circle, HeadAttention, PositionTable, TwoHeads, attend
 from paritylab.models.links import as_link
 from paritylab.precision import float64
 from paritylab.problem.sampling import draw_signs
@@ -209,7 +209,7 @@ def stepped(table, gain, eta, kind):
     on_pair = jnp.isin(jnp.arange(N), jnp.asarray(PAIR))
 
     def model(directions):
-        return TwoHeads(directions, Table(table), lambda scores: KINDS[kind](scores, gain))
+        return TwoHeads(directions, PositionTable(table), lambda scores: KINDS[kind](scores, gain))
 
     zero = jnp.zeros((2, WIDTH))
     gradient = jax.grad(lambda w: xor_risk(model(w).weights(), on_pair))(zero)
@@ -262,7 +262,7 @@ def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
         key = jax.random.fold_in(jax.random.fold_in(run_key(seed, run), 1), 0)
         with float64():
             # The lab draws whole batches of 256 rows and counts the first 200.
-            signs = draw_signs(key, 256, n, jnp.float64)[:samples]
+            signs = draw_signs(key, 256, n)[:samples]
             tokens = tree_tokens(signs, np.asarray(each))
             own = np.asarray(batch_gradient(tokens, n, 4, as_link("cos"), mask)) / samples
         for node, column in enumerate(found):

@@ -73,9 +73,8 @@ def test_precision_is_part_of_it():
 
 def test_the_environments_x64_gives_another_key():
     code = (
-        "from paritylab.claims import Effort, registry\n"
-        "from paritylab.claims.engine.running import verdict_key\n"
-        "print(verdict_key(registry()['hg1-mask'], Effort.QUICK, 0))"
+        "from paritylab.claims.engine.freshness import verdict_key\n"
+        "print(verdict_key('hg1-mask', 'quick', 0, None))"
     )
 
     def key(**extra):

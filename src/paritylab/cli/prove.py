@@ -37,13 +37,16 @@ def run_proofs(
         str | None,
         typer.Option("--json", metavar="FILE|-", help="Write results as JSON; - for stdout."),
     ] = None,
+    keep: Annotated[
+        bool, typer.Option("--record", help="Note in the package which long proofs were verified.")
+    ] = False,
 ) -> int:
     """Prove claims from their certificates, in ball arithmetic or whole numbers.
 
     Without ids every certificate is checked, the quick ones first. Exit code 0: all verified; 1: an
     inequality could not be shown; 2: python-flint is missing or a file is no certificate.
     """
-    from paritylab.proofs import expected_seconds, load_certificate, missing_extra, verify
+    from paritylab.proofs import expected_seconds, load_certificate, missing_extra, record, verify
 
     if missing := missing_extra():
         raise ValueError(missing)
@@ -60,6 +63,8 @@ def run_proofs(
             progress.start(id, budgets[id])
             result = verify(id, own, report=progress.advance)
             results.append(result)
+            if keep and own is None:
+                record(result)
             progress.finish(_cells(result), budgets[id])
             word = "verified" if result.verified else f"not shown: {result.failure}"
             console.say_plainly(

@@ -29,7 +29,7 @@ from paritylab.precision import float64
 from paritylab.problem import Loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, target_of
-from paritylab.risk.rows import Rows as Table, draw_rows, empirical_risk, every_row
+from paritylab.risk.rows import WeightedRows, draw_rows, empirical_risk, every_row
 
 #: Optimisers by name; each takes the step size.
 OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
@@ -278,14 +278,14 @@ def _risk_of_run(
     return on_rows
 
 
-def _some_rows(rows: Table, key: jax.Array, batch: int, source: Source) -> Table:
+def _some_rows(rows: WeightedRows, key: jax.Array, batch: int, source: Source) -> WeightedRows:
     """A random batch of the rows, each drawn by its share."""
     size = rows.labels.shape[0]
     if source.kind == "AllInputs" and not source.uniform:
         index = jax.random.choice(key, size, (batch,), p=rows.shares)
     else:
         index = jax.random.randint(key, (batch,), 0, size)
-    return Table(rows.bits[index], rows.labels[index], jnp.full(batch, 1 / batch))
+    return WeightedRows(rows.bits[index], rows.labels[index], jnp.full(batch, 1 / batch))
 
 
 def training_rows(data: Rows, keys: jax.Array) -> PyTree:
@@ -294,7 +294,7 @@ def training_rows(data: Rows, keys: jax.Array) -> PyTree:
     chosen = np.stack([data.split(key)[0] for key in each_key(keys)])
     bits, labels = (of[chosen].astype(np.float64) for of in (data.bits, data.labels))
     shares = np.full(chosen.shape, 1 / chosen.shape[1])
-    return Table(*map(jnp.asarray, (bits, labels, shares)))
+    return WeightedRows(*map(jnp.asarray, (bits, labels, shares)))
 
 
 def traced(path: Path, schedule: Schedule, **named: np.ndarray) -> dict[str, np.ndarray]:

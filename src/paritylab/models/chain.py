@@ -74,7 +74,7 @@ class ChainModel(eqx.Module):
         return self.generate(1 - 2 * jnp.asarray(bits))
 
     def generate(
-        self, signs: Float[Array, "... n"], passes: Float[AnyArray, " levels"] | None = None
+        self, signs: Float[AnyArray, "... n"], passes: Float[AnyArray, " levels"] | None = None
     ) -> Float[Array, "... tokens"]:
         """Generation from one or many rows of signs: token by token, or level by level.
 
@@ -94,8 +94,8 @@ class ChainModel(eqx.Module):
         written: Array = jax.lax.fori_loop(0, self.k - 1, write, tokens)
         return written
 
-    def _by_level(self, signs: Array, attention: Array, passes: AnyArray | None) -> Array:
-        tokens, ends = signs, level_ends(self.n, self.k)
+    def _by_level(self, signs: AnyArray, attention: Array, passes: AnyArray | None) -> Array:
+        tokens, ends = jnp.asarray(signs), level_ends(self.n, self.k)
         for index, (start, end) in enumerate(pairwise(ends)):
             made = self.link(tokens @ attention[:start, start - self.n : end - self.n])
             made = made if passes is None else passes[index] * made

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt8
 
-from paritylab.models.positions import AbstractPositionCode
-from paritylab.precision import AnyArray, Numbers
+from paritylab.models.positions import AbstractPositionCode, Places
+from paritylab.precision import AnyArray
 
 #: Positions unpacked at a time.
 BLOCK = 1 << 15
@@ -70,9 +70,9 @@ class PackedSigns(AbstractPositionCode):
         parts: Array = jax.lax.map(block, packed.reshape(blocks, rows, -1))
         return jnp.moveaxis(parts, 0, 1).reshape(scaled.shape[0], -1)[:, : self.n]
 
-    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
+    def vectors(self, positions: Places) -> Float[np.ndarray, "*some width"]:
         rows = np.asarray(self.packed)[np.asarray(positions)]
-        signs = np.unpackbits(rows, axis=1, count=self.size) * 2.0 - 1
+        signs = np.unpackbits(rows, axis=-1, count=self.size) * 2.0 - 1
         return np.asarray(signs / np.sqrt(self.size))
 
     def sign_blocks(self, rows: int = BLOCK) -> Iterator[tuple[int, np.ndarray]]:

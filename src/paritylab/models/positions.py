@@ -1,7 +1,7 @@
 """Position codes: how a head tells one position from another."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 import equinox as eqx
@@ -13,6 +13,9 @@ from jaxtyping import Array, Float
 from paritylab.precision import AnyArray, Numbers
 from paritylab.problem.parity import Key
 from paritylab.problem.sampling import as_key, normals
+
+#: Positions, or groups of them.
+Places = Numbers | Sequence[Sequence[int]]
 
 
 class AbstractPositionCode(eqx.Module):
@@ -33,8 +36,8 @@ class AbstractPositionCode(eqx.Module):
         """<a_i, p_j> for every head i and position j."""
 
     @abc.abstractmethod
-    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
-        """The code vectors of the given positions."""
+    def vectors(self, positions: Places) -> Float[np.ndarray, "*some width"]:
+        """The code vectors of the given positions, which may stand in groups."""
 
 
 class AbstractTable(AbstractPositionCode):
@@ -53,7 +56,7 @@ class AbstractTable(AbstractPositionCode):
     def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
         return directions @ self.table.T
 
-    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
+    def vectors(self, positions: Places) -> Float[np.ndarray, "*some width"]:
         return np.asarray(np.asarray(self.table)[np.asarray(positions)])
 
 
@@ -88,7 +91,7 @@ class OneHot(AbstractPositionCode):
     def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
         return jnp.asarray(directions)
 
-    def vectors(self, positions: Numbers) -> Float[np.ndarray, "some width"]:
+    def vectors(self, positions: Places) -> Float[np.ndarray, "*some width"]:
         return np.asarray(np.asarray(positions)[:, None] == np.arange(self.size), float)
 
 
@@ -134,7 +137,7 @@ class Sphere(AbstractTable):
 
 
 @final
-class Table(AbstractTable):
+class PositionTable(AbstractTable):
     """A code of one's own: row j is the vector of position j."""
 
     table: Float[AnyArray, "n width"]
@@ -170,7 +173,7 @@ def as_code(
         code = positions
     else:
         table = positions(n) if callable(positions) else positions
-        code = Table(_checked_table(table, n))
+        code = PositionTable(_checked_table(table, n))
     if code.n != n:
         raise ValueError(f"the position code has {code.n} positions, the problem n={n}")
     if width not in (None, code.width):

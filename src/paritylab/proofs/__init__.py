@@ -7,9 +7,13 @@ lists them. python-flint is needed: pip install 'paritylab[proofs]'.
 from paritylab.proofs.checker import (
     Result,
     expected_seconds,
+    files_of,
     load_certificate,
     missing_extra,
     provable,
+    record,
+    settles,
+    title,
     verified,
     verify,
 )
@@ -17,9 +21,13 @@ from paritylab.proofs.checker import (
 __all__ = [
     "Result",
     "expected_seconds",
+    "files_of",
     "load_certificate",
     "missing_extra",
     "provable",
+    "record",
+    "settles",
+    "title",
     "verified",
     "verify",
 ]

@@ -25,6 +25,10 @@ LARGEST_FILE, DEEPEST, LONGEST_NUMBER = 1 << 16, 6, 200
 _RATIONAL = re.compile(r"-?\d+(/[1-9]\d*)?\Z")
 _DYADIC = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}\Z")
 
+#: Proofs that take longer than this many seconds are not repeated by `verified`.
+LIVE_SECONDS = 20
+#: For those: the files with which `prove --record` verified them last, as a hash.
+RECORD = HERE / "verified.json"
 #: What `verified` found, by id and the files it stood on; in memory only.
 _FOUND: dict[tuple[str, str], bool] = {}
 
@@ -186,18 +190,57 @@ def _as_rationals(value: Any) -> Any:
 
 
 def verified(id: str) -> bool:
-    """Whether the statement can be proved here; found once per certificate and checker."""
+    """Whether the statement is proved: shown here and now, once per certificate and checker.
+
+    A long proof counts if `prove --record` verified exactly these files.
+    """
     if missing_extra() or id not in provable():
         return False
     key = (id, fingerprint(id))
+    if expected_seconds(id) > LIVE_SECONDS:
+        return recorded().get(id) == key[1]
     if key not in _FOUND:
         _FOUND[key] = verify(id).verified
     return _FOUND[key]
 
 
+def settles(id: str, status: str) -> bool:
+    """Whether what is proved decides for this status.
+
+    A statement shows that the printed claim fails, which leaves it corrected or refuted, or that
+    it holds.
+    """
+    decided = {"fails": ("corrected", "refuted"), "holds": ("holds",)}
+    return status in decided[statement(id).PRINTED]
+
+
+def recorded() -> dict[str, str]:
+    """The hashes behind long proofs that were verified, by id."""
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+
+
+def record(result: Result) -> None:
+    """Keep the hash behind a long proof; one that fails loses its entry."""
+    if expected_seconds(result.claim) <= LIVE_SECONDS:
+        return
+    kept = {id: mark for id, mark in recorded().items() if id != result.claim}
+    if result.verified:
+        kept[result.claim] = fingerprint(result.claim)
+    RECORD.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def files_of(id: str) -> list[Path]:
+    """The files a proof stands on: its certificate, its statement, the checker and its kernel."""
+    own = [CERTIFICATES / f"{id}.json", STATEMENTS / f"{id.replace('-', '_')}.py"]
+    return [*own, *(HERE / name for name in ("checker.py", "kernel.py", "pairs.py"))]
+
+
+def title(id: str) -> str:
+    """What is proved, in one sentence."""
+    return str(statement(id).TITLE)
+
+
 def fingerprint(id: str) -> str:
     """A hash of the certificate, the statement and the checker."""
-    files = [CERTIFICATES / f"{id}.json", *sorted(HERE.glob("*.py"))]
-    files.append(STATEMENTS / f"{id.replace('-', '_')}.py")
-    parts = [path.read_bytes() if path.is_file() else b"" for path in files]
+    parts = [path.read_bytes() if path.is_file() else b"" for path in files_of(id)]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()

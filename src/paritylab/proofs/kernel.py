@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 from flint import arb, fmpq
 
+# python-flint tells type checkers nothing: these are its balls and rationals, by their roles.
 Ball = Any
+Number = Any
+Numbers = dict[str, Any]
 Row = list[Any]
 
 

@@ -13,6 +13,7 @@ import paritylab.solvers  # noqa: F401  registers its learners
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
+from paritylab.learning.saving import RENAMED
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 from paritylab.sweep.cost import Cost, check_cost, cost_of
@@ -31,6 +32,8 @@ _EXTRAS = {
 
 def learner_of(spec: Spec) -> Learner[Any, Any]:
     """The learner a spec names, built from its settings and so checked."""
+    if spec.learner in RENAMED and spec.learner not in LEARNERS:
+        raise ValueError(f"learner {spec.learner!r} is called {RENAMED[spec.learner]!r} since 0.3")
     check_known("learner", [spec.learner], LEARNERS)
     made, settings = LEARNERS[spec.learner], dict(spec.settings)
     presets: Mapping[str, Any] = getattr(made, "presets", {})

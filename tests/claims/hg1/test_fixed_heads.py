@@ -7,6 +7,7 @@ import pytest
 
 from paritylab.claims.hg1.fixed_heads import (
     circle_attention,
+    fixed_attention_margin,
     hard_features,
     risk_with_averaged_ties,
     smallest_worst_risk,

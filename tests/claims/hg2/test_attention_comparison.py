@@ -11,7 +11,7 @@ from paritylab.claims.hg2 import attention_comparison as kinds
 from paritylab.claims.lab.one_step_functions import step_on
 from paritylab.claims.lab.random_starts import solved_from_starts, step_from
 from paritylab.learning.xor.exact import xor_risk
-from paritylab.models import PackedSigns, Table, TwoHeads
+from paritylab.models import PackedSigns, PositionTable, TwoHeads
 from paritylab.precision import float64
 
 X64_MODES = [False]
@@ -78,7 +78,7 @@ def test_the_step_from_random_directions_is_that_of_autodiff(loss):
     start = 0.7 * np.random.default_rng(0).normal(size=(2, 2, WIDTH))
     with float64():
         for w, found in zip(start, step_from(rows, start, 1.3, loss), strict=True):
-            model = TwoHeads(w, Table(rows))
+            model = TwoHeads(w, PositionTable(rows))
 
             def risk(w, model=model):
                 return xor_risk(model.with_parameters(w).weights(), jnp.arange(N) < 2, loss)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paritylab.claims.lab.functions import Facts, FunctionRow, Table
+from paritylab.claims.lab.functions import Contest, Facts, FunctionRow
 from paritylab.statistics import Rate
 
 NAMES = ("low, pulled", "low, not pulled", "high, pulled")
@@ -16,7 +16,7 @@ def table(stepped=(20, 0, 20), steps=(40, 60, 200), leap=(1, 1, 3), sooner=20, a
     taken[2, sooner:] = 20
     named = [Rate(each, RUNS) for each in stepped]
     columns = (NAMES, facts, (True, False, True), named, taken, [annealed] * 3)
-    return Table([FunctionRow(*row) for row in zip(*columns, strict=True)])
+    return Contest([FunctionRow(*row) for row in zip(*columns, strict=True)])
 
 
 TABLES = {

@@ -26,7 +26,7 @@ ROW_KEYS = (
     *("id", "paper", "source", "title", "statement", "status", "expected", "finding", "instead"),
     *("evidence", "measured", "predicted", "margin", "interval", "runs", "seed", "settings"),
     *("counterexample", "series", "seconds", "effort", "device", "versions"),
-    *("schema", "reading", "counted", "certificate", "file"),
+    *("schema", "reading", "counted", "certificate", "proof", "file"),
 )
 #: The version of the row's form: 3 has rates as counts with intervals, `reading` and `counted`.
 SCHEMA = 3
@@ -46,7 +46,7 @@ def make_row(claim: Claim, outcome: Outcome, provenance: Provenance) -> dict[str
 
 def failed_row(claim: Claim, reason: str, provenance: Provenance) -> dict[str, Any]:
     """The row of a claim whose code raised; the reason stands where the finding would."""
-    empty = dict.fromkeys(("instead", "evidence", "margin", "interval", "counterexample"))
+    empty = dict.fromkeys(("instead", "evidence", "margin", "interval", "counterexample", "proof"))
     facts = {"measured": {}, "predicted": {}, "settings": {}, "series": {}, "runs": 0}
     return _row(claim, {**empty, **facts, "status": Status.FAILED, "finding": reason}, provenance)
 
@@ -140,7 +140,7 @@ def tally(rows: Iterable[Mapping[str, Any]]) -> str:
 _FORM: dict[str, tuple[type | tuple[type, ...], bool]] = {
     **dict.fromkeys(("id", "paper", "title", "statement", "status", "finding"), (str, False)),
     **dict.fromkeys(("source", "expected", "instead", "evidence", "reading", "file"), (str, True)),
-    **dict.fromkeys(("effort", "device", "counterexample", "certificate"), (str, True)),
+    **dict.fromkeys(("effort", "device", "counterexample", "certificate", "proof"), (str, True)),
     **dict.fromkeys(("measured", "predicted", "settings", "series", "versions"), (dict, False)),
     **dict.fromkeys(("margin", "seconds", "runs", "seed"), ((int, float, str), True)),
     "schema": (int, True),
@@ -152,8 +152,8 @@ _FORM: dict[str, tuple[type | tuple[type, ...], bool]] = {
 def checked_row(row: Any, name: str = "row") -> dict[str, Any]:
     """A row of any version as one of this one; what cannot be a row is refused by name.
 
-    Rows of version 2 lack `schema`, `reading`, `counted`, `certificate` and `file`, and their rates
-    are text; they are shown as they are, counted as they were.
+    Rows of version 2 lack `schema`, `reading`, `counted`, `certificate`, `proof` and `file`, and
+    their rates are text; they are shown as they are, counted as they were.
     """
     if not isinstance(row, dict):
         raise ValueError(f"{name} must be an object, got {type(row).__name__}")

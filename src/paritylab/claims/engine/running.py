@@ -12,6 +12,7 @@ from typing import Any
 
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
+from paritylab.claims.engine.proved import files_of, with_proof
 from paritylab.claims.engine.reads import declared_values, opened_files, undeclared
 from paritylab.claims.engine.registry import Claim, Outcome, registry
 from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
@@ -24,6 +25,8 @@ from paritylab.sweep.store import Store
 Row = dict[str, Any]
 #: In a stored row: the files behind the verdict with their hashes.
 FILES = "files"
+#: So many cheap claims go before the long ones.
+SHOWN_AT_ONCE = 10
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,15 @@ def _in_turn(
 
 
 def _side_by_side(claims: list[Claim], effort: Effort, seed: int, jobs: int) -> Iterator[Done]:
-    """The longest claims first, so that none of them is left for the end."""
-    ordered = sorted(claims, key=lambda claim: -claim.budget(effort))
-    ids = [claim.id for claim in ordered]
+    ids = [claim.id for claim in in_turn_of_cost(claims, effort)]
     return processes(jobs)(partial(_row_by_id, effort=effort.value, seed=seed), ids)
+
+
+def in_turn_of_cost(claims: list[Claim], effort: Effort) -> list[Claim]:
+    """A few cheap claims, so that verdicts show at once, then the longest first, so that none of
+    them is left for the end."""
+    by_cost = sorted(claims, key=lambda claim: claim.budget(effort))
+    return [*by_cost[:SHOWN_AT_ONCE], *reversed(by_cost[SHOWN_AT_ONCE:])]
 
 
 def _row_by_id(id: str, effort: str, seed: int) -> Row:
@@ -139,6 +147,7 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
         if trial.effort is not Effort.QUICK and isinstance(code, str):
             run_counterexample(code)
         later = {} if claim.is_built_in else dependencies(claim)
+        outcome = outcome._replace(judged=with_proof(claim, outcome.judged))
         return {**make_row(claim, outcome, provenance()), FILES: {**later, **files}}
     except (Exception, SystemExit) as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
@@ -174,7 +183,7 @@ def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
 def dependencies(claim: Claim) -> dict[str, str]:
     """Hashes of the files behind a claim; what was typed in has its compiled code instead."""
     if claim.is_built_in:
-        return freshness.hashes(freshness.files_behind(claim.file))
+        return freshness.hashes([*freshness.files_behind(claim.file), *files_of(claim)])
     if not claim.file.is_file():
         return {}
     own = freshness.own_modules(claim.file)

@@ -63,7 +63,8 @@ class Judged:
     rate or law, or the 95 % interval of the deciding number. counterexample: Python that shows the
     failure and asserts it, or True for the file `counterexamples/<id>.py` beside the claim.
     evidence, measured, predicted, runs: read off the record where a claim returns one (see
-    claims.engine.record); a claim of plain numbers gives them here.
+    claims.engine.record); a claim of plain numbers gives them here. proof: what a certificate
+    shows, in one sentence; set where it was verified.
     """
 
     status: Status
@@ -76,6 +77,7 @@ class Judged:
     runs: int | None = None
     measured: Mapping[str, Any] | None = None
     predicted: Mapping[str, Any] | None = None
+    proof: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", _one_of(Status, self.status))

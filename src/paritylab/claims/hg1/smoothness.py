@@ -95,6 +95,7 @@ class Constants:
 
 @claim(
     "hg1-lemma6-smooth",
+    certificate="hg1-lemma6-smooth",
     source=HG1("Lemmas 6, 7, 14, 15, 16"),
     title="Smoothness constants of the prediction and the risk",
     statement="In the heads ŷ is 8k²√(2k)/τ-Lipschitz, its gradient 2k(20/τ² + 32k²/(τ²√b))-"

@@ -294,6 +294,23 @@ def _on_target(trial: Trial) -> Descents:
     )
 
 
+@thm5.overview
+def _thm5_overview(d: Descents) -> Lines:
+    worst = min(d.best, key=lambda cell: cell.rate.value)
+    title = (
+        f"From random angles {worst.k} heads learn a parity of n = {worst.n} bits in "
+        f"{worst.rate.count} runs."
+    )
+    line = Line.of_rates(
+        f"plain descent, best setting, n = {worst.n}",
+        [cell.k for cell in d.best],
+        [cell.rate for cell in d.best],
+    )
+    return Lines(
+        [line], x="k, the number of hidden bits", y="share of runs that find them", title=title
+    )
+
+
 @thm5.figure
 def _thm5_figure(d: Descents) -> SideBySide:
     best: dict[int, dict[int, Rate]] = {}

@@ -152,6 +152,17 @@ def _on_target(trial: Trial) -> Sizes:
     return remark10.measure(trial, (1, 4), 20, 5, on_target=True)
 
 
+@remark10.overview
+def _remark10_overview(s: Sizes) -> Lines:
+    best = s.best
+    line = Line.of_rates(
+        f"best of {len({cell.way for cell in s.cells})} ways to train, n = {s.n}",
+        [cell.k for cell in best],
+        [cell.rate for cell in best],
+    )
+    return Lines([line], x="k, the number of hidden bits", y="share of runs that find them")
+
+
 @remark10.figure
 def _remark10_figure(s: Sizes) -> Lines:
     lines = []

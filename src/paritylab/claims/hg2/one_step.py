@@ -149,6 +149,21 @@ def _small_gain(trial: Trial) -> FirstStep:
     return one_step_claim.measure(trial, (64, 256, 1024, 4096), draws=8, gain=lambda n: 6.0)
 
 
+@one_step_claim.overview
+def _one_step_overview(s: FirstStep) -> Lines:
+    title = (
+        f"One step on two heads learns the XOR of 2 bits of {s.n[-1]:,}: right on every input in "
+        f"{s.solved[-1].count}."
+    )
+    return Lines(
+        [Line("measured", s.n, s.median), Line("predicted", s.n, s.derived, style="--")],
+        x="n, the number of bits",
+        y="worst error over all inputs",
+        log="xy",
+        title=title,
+    )
+
+
 @one_step_claim.figure
 def _one_step_figure(s: FirstStep) -> SideBySide:
     gains, mapped = s.window

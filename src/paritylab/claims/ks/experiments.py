@@ -1,6 +1,7 @@
 """KS's four models at the published size, and recurrent rivals."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -202,6 +203,17 @@ def _untrained(trial: Trial) -> FourModels:
     return experiments.measure(
         trial, samples=200, steps=1, targets=(12,) * 4, staged_by=lambda opened, k: True
     )
+
+
+@experiments.overview
+def _experiments_overview(f: FourModels) -> Lines:
+    taught = next(c for c in f.cells if c.mode == "teacher-full")
+    direct = next(c for c in f.cells if c.mode == "direct")
+    title = (
+        f"A chain of thought that is taught solves k = {taught.k} in {taught.solved.count} "
+        f"targets, no chain in {direct.solved.count}."
+    )
+    return replace(_experiments_figure(f), title=title)
 
 
 @experiments.figure

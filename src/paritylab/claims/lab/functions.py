@@ -206,7 +206,7 @@ class FunctionRow:
 
 
 @record()
-class Table:
+class Contest:
     rows: list[FunctionRow]
 
 
@@ -237,7 +237,7 @@ def functions(
     anneal: int = 600,
     *,
     forces: Callable[[Junta], np.ndarray] = set_forces,
-) -> Table:
+) -> Contest:
     generator, rows = np.random.default_rng(trial.seed), []
     for name in trial.track(names):
         targets = targets_of(name, n, runs, trial.seed)
@@ -252,7 +252,7 @@ def functions(
             _steps_of_net(targets, net, trial.seed),
         )
         rows.append(FunctionRow(name, facts_of(first), pulled, named, steps, annealed))
-    return Table(rows)
+    return Contest(rows)
 
 
 def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray:
@@ -265,7 +265,7 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
 
 
 @functions.planted("a step the other way", turns="refuted")
-def _other_way(trial: Trial) -> Table:
+def _other_way(trial: Trial) -> Contest:
     few = {**functions.quick, "names": OF_THREE[:2], "net": 20}
     return functions.measure(trial, **few, forces=lambda t: -set_forces(t))
 
@@ -279,7 +279,7 @@ class Race(NamedTuple):
     sooner: Rate
 
 
-def races(table: Table) -> list[Race]:
+def races(table: Contest) -> list[Race]:
     """All pairs of different leap that the net ran."""
     ran = [row for row in table.rows if not np.isnan(row.steps).any()]
     return [
@@ -291,7 +291,7 @@ def races(table: Table) -> list[Race]:
 
 
 @functions.judge
-def _functions(t: Table) -> Judged:
+def _functions(t: Contest) -> Judged:
     pulled, other = [r for r in t.rows if r.pulled], [r for r in t.rows if not r.pulled]
     seen = (
         f"One step names the bits in {pooled(r.named for r in pulled)} runs on the {len(pulled)} "
@@ -326,7 +326,7 @@ def _functions(t: Table) -> Judged:
 
 
 @functions.figure
-def _functions_figure(t: Table) -> dict[str, Any]:
+def _functions_figure(t: Contest) -> dict[str, Any]:
     columns = {"one step": [r.named.value for r in t.rows]}
     annealed = [r.annealed.value for r in t.rows if r.annealed]
     if annealed:

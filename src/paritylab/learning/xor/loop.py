@@ -13,7 +13,7 @@ from paritylab.learning.descent import as_optimiser, descend
 from paritylab.learning.parts import AttentionPart, OptimiserPart
 from paritylab.learning.xor.exact import risk_rounding, squared_risk, worst_case, xor_risk
 from paritylab.learning.xor.rows import rows_risk
-from paritylab.models import AbstractPositionCode, Table, TwoHeads
+from paritylab.models import AbstractPositionCode, PositionTable, TwoHeads
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray
 from paritylab.problem.losses import Loss
@@ -114,7 +114,7 @@ def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
     table = start.table
     if setting.learn_positions:
         parameters, table = parameters["directions"], parameters["positions"]
-    code = setting.code if table is None else Table(table)
+    code = setting.code if table is None else PositionTable(table)
     assert code is not None
     return TwoHeads(parameters, code, setting.attention, setting.readout)
 

@@ -32,7 +32,7 @@ from paritylab.learning.xor.stream import SharedStep, train_shared
 from paritylab.models import (
     AbstractPositionCode,
     Bowl,
-    Table,
+    PositionTable,
     TwoHeads,
     as_attention,
     as_code,
@@ -114,7 +114,7 @@ class XorStep:
         if self.shared:
             code: AbstractPositionCode = self._shared_step(n).positions(n)
         elif self.learn_positions:
-            numbers, code = numbers["directions"], Table(numbers["positions"])
+            numbers, code = numbers["directions"], PositionTable(numbers["positions"])
         else:
             code = self._code(n, key)
         return TwoHeads(numbers, code, self.attention, as_xor_readout(self.readout))

@@ -8,18 +8,17 @@ k = 3: at x = 0 and x = 1 the attended sum is 0 and k under all heads, so that t
 setting is at least 2^-n times the two losses.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Proof, readout, squared_hinge
+from paritylab.proofs.kernel import Numbers, Proof, readout, squared_hinge
 
+PRINTED = "fails"
 TITLE = "Heads on B have a positive risk at b > 0; for k = 3 every setting has"
 SETTING = {"b": "1/100", "n": 8}
 WITNESS = ()
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     b, n = setting["b"], setting["n"]
     root = (fmpq(1, 4) + arb(b)).sqrt()
     gap = 1 + readout(arb(1), 2, b).value

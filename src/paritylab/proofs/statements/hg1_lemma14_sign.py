@@ -3,12 +3,11 @@
 True values come from power series: softmax of scores t·c_j/τ and σ(z + t), differentiated in t.
 """
 
-from typing import Any
-
 from flint import arb, arb_series, fmpq
 
-from paritylab.proofs.kernel import Proof, circle, total
+from paritylab.proofs.kernel import Number, Numbers, Proof, circle, total
 
+PRINTED = "fails"
 TITLE = (
     "The printed ∂γ/∂a₁₃ and σ'' differ from the derivatives; with minus and b/2(z²+b)^{3/2} not"
 )
@@ -17,12 +16,12 @@ SETTING = {"n": 8, "tau": "1/8"}
 WITNESS = ("head", "position", "z", "b")
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     _attention(proof, setting["n"], arb(setting["tau"]), witness["head"], witness["position"])
     _curvature(proof, arb(witness["z"]), arb(witness["b"]))
 
 
-def _attention(proof: Proof, n: int, tau: Any, head: list[Any], p: int) -> None:
+def _attention(proof: Proof, n: int, tau: Number, head: list[Number], p: int) -> None:
     table = circle(n)
     scores = [(arb(head[0]) * s + arb(head[1]) * c) / tau for s, c in table]
     lines = [arb_series([u, s / tau]).exp() for u, (s, _) in zip(scores, table, strict=True)]
@@ -35,7 +34,7 @@ def _attention(proof: Proof, n: int, tau: Any, head: list[Any], p: int) -> None:
     proof.less("with a minus they agree, to", abs(mended - true), fmpq(1, 10**10))
 
 
-def _curvature(proof: Proof, z: Any, b: Any) -> None:
+def _curvature(proof: Proof, z: Number, b: Number) -> None:
     t = arb_series([z, 1, 0])
     true = 2 * ((t + (t * t + b).sqrt()) / 2)[2]
     root = (z * z + b).sqrt()

@@ -3,19 +3,18 @@
 ∂ℓ/∂a = φ'(z) ∂z/∂a with ∂z/∂a = Cov(x, p)/τ under the head's attention.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Heads, Proof, label, squared_hinge, total
+from paritylab.proofs.kernel import Heads, Numbers, Proof, label, squared_hinge, total
 
+PRINTED = "fails"
 TITLE = "Two inputs whose loss gradients in a head have a negative inner product"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: angles: of the unit heads, over π. inputs: two strings of bits. head: whose gradients.
 WITNESS = ("angles", "inputs", "head")
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, subset = setting["n"], setting["B"]
     heads = Heads([arb.sin_cos_pi_fmpq(fmpq(t)) for t in witness["angles"]], n, setting["tau"])
     rows, at = heads.moments(), 2 * witness["head"]

@@ -4,19 +4,18 @@ The printed left side, Σ_i [Σ_p x_p(γ_p(1-γ_p)c_p + Σ_{j≠p} γ_pγ_j c_j)
 compared with 2c₂²τ²/n², where c₂τ is the least attention within π/4 of a head.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Heads, Proof, circle, readout, total
+from paritylab.proofs.kernel import Heads, Number, Numbers, Proof, circle, readout, total
 
+PRINTED = "fails"
 TITLE = "An input with s > 0 whose printed sum is below a thousandth of the bound"
 SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
 #: places: of the unit heads. input: a string of bits. s: where (∂ŷ/∂v*)² is below 16.
 WITNESS = ("places", "input", "s")
 
 
-def near_attention(heads: Heads, places: list[int], n: int) -> Any:
+def near_attention(heads: Heads, places: list[int], n: int) -> Number:
     """c₂τ: the least attention within π/4 of each head's position."""
     least = arb(1)
     for row, place in zip(heads.attention, places, strict=True):
@@ -27,7 +26,7 @@ def near_attention(heads: Heads, places: list[int], n: int) -> Any:
     return least
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, tau = setting["n"], setting["k"], setting["tau"]
     table, places, x = circle(n), witness["places"], witness["input"]
     proof.equal("k heads on positions, n bits", (len(places), len(x)), (k, n))

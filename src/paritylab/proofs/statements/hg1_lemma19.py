@@ -4,20 +4,19 @@ s = 0 only for x = 0. There and at x = 1, s = 0 and s = k whatever the heads are
 gradients are exactly 0 (Cov(x, p) = 0 for a constant x), while the losses depend on k and b alone.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Heads, Proof, circle, squared_hinge, total
+from paritylab.proofs.kernel import Heads, Numbers, Proof, circle, squared_hinge, total
 from paritylab.proofs.statements.hg1_lemma18 import near_attention
 
+PRINTED = "fails"
 TITLE = "An input with s = 0 and its complement: squared gradients below the printed bound"
 SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
 #: places: of the unit heads.
 WITNESS = ("places",)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, tau, b = (setting[name] for name in ("n", "k", "tau", "b"))
     places = witness["places"]
     proof.equal("k heads on positions", len(places), k)

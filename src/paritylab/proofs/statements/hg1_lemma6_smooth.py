@@ -4,19 +4,18 @@ Lemma 16 uses |ŷ| ≤ 4k³. An entry of the Jacobian of ŷ∇ŷ, or of the Hess
 input, above the claimed Lipschitz constant refutes it, as no entry exceeds the spectral norm.
 """
 
-from typing import Any
-
 from flint import arb
 
-from paritylab.proofs.kernel import Heads, Proof, label, readout, squared_hinge
+from paritylab.proofs.kernel import Heads, Number, Numbers, Proof, label, readout, squared_hinge
 
+PRINTED = "fails"
 TITLE = "At b = 10¹² the constants of Lemma 16 and of display (4) in Lemma 7 are exceeded"
 SETTING = {"n": 4, "B": [0, 2], "tau": 1, "b": 10**12}
 #: heads: (a₁₃, a₁₄) of each. input: of Lemma 16. entry: of the Hessian.
 WITNESS = ("heads", "input", "entry")
 
 
-def constants(k: int, tau: Any, b: Any) -> tuple[Any, Any]:
+def constants(k: int, tau: Number, b: Number) -> tuple[Number, Number]:
     """Lemma 16's l₂ and Lemma 7's max{2l₁C, 2(l₂ + B)}."""
     entry = 20 / arb(tau) ** 2 + 32 * k**2 / (arb(tau) ** 2 * arb(b).sqrt())
     slope = 8 * k**2 / arb(tau)
@@ -24,7 +23,7 @@ def constants(k: int, tau: Any, b: Any) -> tuple[Any, Any]:
     return product, (2 * slope**2 * 2 * k).max(2 * (product + 2 * k * entry))
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, subset, tau, b = (setting[name] for name in ("n", "B", "tau", "b"))
     x, at, k = witness["input"], witness["entry"], len(subset)
     product, smooth = constants(k, tau, b)

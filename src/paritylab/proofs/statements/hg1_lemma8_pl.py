@@ -13,18 +13,18 @@ u, and for all other j, v, so the gradient of a head is (v Σ_j p_j + (u - v) Σ
 """
 
 from math import comb
-from typing import Any
 
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Proof, norm, pivots, risk
+from paritylab.proofs.kernel import Numbers, Proof, norm, pivots, risk
 
+PRINTED = "fails"
 TITLE = "A strict local minimum with risk 1.78, and a stationary point with risk above 2"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100", "zero heads": {"n": 20, "B": [3, 13]}}
 WITNESS = ("centre", "radius", "mu")
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     model = (setting["n"], setting["B"], setting["tau"], setting["b"])
     centre, radius, mu = witness["centre"], witness["radius"], witness["mu"]
     proof.less("the radius is positive", 0, radius)

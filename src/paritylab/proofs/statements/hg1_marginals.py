@@ -5,19 +5,18 @@ Without an edge to a bit that is 1 with probability p the constant 1 - 2p has sq
 net that says ±1 has risk 4ν.
 """
 
-from typing import Any
-
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Numbers, Proof
 
+PRINTED = "fails"
 TITLE = "Risk 9/25, not 1, without the edge at p = 9/10; risk 2/5, not 0, at noise 1/10"
 SETTING = {"p": "9/10", "noise": "1/10"}
 #: blind: the constant answer.
 WITNESS = ("blind",)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     p, noise, blind = setting["p"], setting["noise"], fmpq(witness["blind"])
     value = (1 - p) * max(fmpq(0), 1 - blind) ** 2 + p * max(fmpq(0), 1 + blind) ** 2
     proof.equal("risk of the constant answer without the edge", value, fmpq(9, 25))

@@ -4,35 +4,43 @@ Lines on the readout are compared exactly, at b = 0, where it is piecewise linea
 on gradients at one setting of the heads, in balls.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Heads, Proof, inputs, label, squared_hinge, total
+from paritylab.proofs.kernel import (
+    Heads,
+    Number,
+    Numbers,
+    Proof,
+    inputs,
+    label,
+    squared_hinge,
+    total,
+)
 
+PRINTED = "fails"
 TITLE = "Eight printed lines differ from the true values; the mended ones do not"
 SETTING = {"n": 6, "B": [0, 2, 4], "tau": "1/4", "b": "1/10"}
 #: heads: (a₁₃, a₁₄) of each. s: where the closed form of ŷ is compared. input: of Lemma 18.
 WITNESS = ("heads", "s", "input")
 
 
-def exact_readout(s: Any, k: int) -> Any:
+def exact_readout(s: Number, k: int) -> Number:
     """ŷ at b = 0: 1 + Σ_q (-1)^q (8q - 4) (s - q + 1/2)₊."""
     gaps = ((q, s - q + fmpq(1, 2)) for q in range(1, k + 1))
     return fmpq(1) + total((-1) ** q * (8 * q - 4) * gap for q, gap in gaps if gap > 0)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     k = len(setting["B"])
     _readout_lines(proof, k, fmpq(witness["s"]))
     _gradient_lines(proof, setting, witness["heads"], witness["input"])
 
 
-def _readout_lines(proof: Proof, k: int, s: Any) -> None:
+def _readout_lines(proof: Proof, k: int, s: Number) -> None:
     up = int((s - fmpq(1, 2)).ceil())
     true = exact_readout(s, k)
 
-    def line(v: Any) -> Any:
+    def line(v: Number) -> Number:
         return (-1) ** up * (4 * up * v - 4 * up**2 + 1)
 
     proof.less(
@@ -46,7 +54,7 @@ def _readout_lines(proof: Proof, k: int, s: Any) -> None:
     proof.equal("Lemma 19: ℓ + ℓ̄ at ŷy = -1 is 8, not 2", 2 * (1 + 1) ** 2, 8)
 
 
-def _gradient_lines(proof: Proof, setting: dict[str, Any], directions: Any, x: list[int]) -> None:
+def _gradient_lines(proof: Proof, setting: Numbers, directions: Number, x: list[int]) -> None:
     n, subset, b = setting["n"], setting["B"], setting["b"]
     heads = Heads(directions, n, setting["tau"])
     rows, k = heads.moments(), len(subset)

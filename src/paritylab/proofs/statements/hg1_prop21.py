@@ -4,19 +4,18 @@ Two heads a hair nearer to 0 than to n - 1: soft attention is half on each, so z
 bits but for a small mass on the others; hard attention is on 0 alone, so z = 2x_0.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Proof, hull, inputs, label, squared_hinge, total
+from paritylab.proofs.kernel import Numbers, Proof, hull, inputs, label, squared_hinge, total
 
+PRINTED = "fails"
 TITLE = "|i - j| > 1, soft risk below 10⁻⁶, hard risk 2"
 SETTING = {"n": 20, "B": [0, 19], "tau": "1/8000"}
 #: angle: of both unit heads, over π.
 WITNESS = ("angle",)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, (low, high), angle = setting["n"], setting["B"], fmpq(witness["angle"])
     proof.less("the two bits of B are no neighbours as numbers", 1, high - low)
     scores = [arb.cos_pi_fmpq(angle - fmpq(2 * j, n)) for j in range(n)]

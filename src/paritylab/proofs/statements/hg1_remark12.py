@@ -4,13 +4,12 @@ The network of hg1-thm11 with the scale M(n): m²‖α‖‖β‖/n below 1/1000
 the risk tends to 1. The construction is the same at every n, and the scale is free.
 """
 
-from typing import Any
-
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Numbers, Proof
 from paritylab.proofs.statements.hg1_thm11 import weight_norms
 
+PRINTED = "fails"
 TITLE = (
     "Risk 0 for every B with m²‖α‖‖β‖/n below 1/1000, at each n tried and by the same rule at all"
 )
@@ -19,7 +18,7 @@ SETTING = {"n": [2, 3, 4, 5, 6], "b": "1/100"}
 WITNESS = ("slope", "scales")
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     proof.equal("a scale for each n", len(witness["scales"]), len(setting["n"]))
     for n, scale in zip(setting["n"], witness["scales"], strict=True):
         norms = weight_norms(n, setting["b"], witness["slope"]) / scale

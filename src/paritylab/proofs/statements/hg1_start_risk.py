@@ -4,13 +4,12 @@ Angles are cut into arcs; over each pair of arcs the risk is enclosed, one of ea
 the exchange of heads makes equal.
 """
 
-from typing import Any
-
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Numbers, Proof
 from paritylab.proofs.pairs import UNIT, Cell, Pairs
 
+PRINTED = "fails"
 TITLE = "The mean risk at the start is above 2"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: arcs: into how many the circle is cut.
@@ -18,7 +17,7 @@ WITNESS = ("arcs",)
 SECONDS = 10
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, count = setting["n"], witness["arcs"]
     pairs = Pairs(n, setting["B"], setting["tau"], setting["b"], fmpq(4))
     one = fmpq(1)

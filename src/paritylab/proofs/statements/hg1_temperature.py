@@ -12,25 +12,24 @@ R ≤ 2Σ_{j≥1} e^(-jκ) = 2/(e^κ - 1) as sin²(jx) ≥ j sin²x for 1 ≤ j 
 enclosed for n below n₀ as well.
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Proof, total
+from paritylab.proofs.kernel import Number, Numbers, Proof, total
 
+PRINTED = "fails"
 TITLE = "γ_max < 1/2 at τ = 1/n for every n ≥ 30, and the scale that serves is 1/n²"
 SETTING = {"c": 1, "from": 30, "delta": "1/10"}
 #: n0: from where the estimate takes over.
 WITNESS = ("n0",)
 
 
-def peak(n: int, tau: Any) -> Any:
+def peak(n: int, tau: Number) -> Number:
     """γ_max of a unit head on its position."""
     gaps = [1 - arb.cos_pi_fmpq(fmpq(2 * j, n)) for j in range(n)]
     return 1 / total((-gap / tau).exp() for gap in gaps)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     c, start, delta, n0 = setting["c"], setting["from"], setting["delta"], witness["n0"]
     proof.at_most("n₀ is not below the first n", start, n0)
     worst = arb(0)

@@ -8,19 +8,18 @@ and ‖α‖‖β‖ is divided by M: it falls below any positive number, while 
 least half of 1 - 2m/2^⌈(n-1)/5m⌉ > 0.
 """
 
-from typing import Any
-
 from flint import arb, arb_mat, ctx, fmpq
 
-from paritylab.proofs.kernel import Proof, label, norm, total
+from paritylab.proofs.kernel import Number, Numbers, Proof, label, norm, total
 
+PRINTED = "fails"
 TITLE = "One fixed head, every B: risk 0 where the printed bound is above 1/4"
 SETTING = {"n": 7, "m": 1, "b": "1/100"}
 #: slope: β before scaling. scale: M.
 WITNESS = ("slope", "scale")
 
 
-def solve_all(n: int, b: Any, slope: Any) -> Any:
+def solve_all(n: int, b: Number, slope: Number) -> Number:
     """Constant and α of every B as columns: a matrix that interpolates all labels."""
     size = 2**n
     rows = []
@@ -33,7 +32,7 @@ def solve_all(n: int, b: Any, slope: Any) -> Any:
     return arb_mat(rows).solve(labels)
 
 
-def weight_norms(n: int, b: Any, slope: Any) -> Any:
+def weight_norms(n: int, b: Number, slope: Number) -> Number:
     """‖α‖‖β‖ before scaling, the largest over all B."""
     with ctx.workprec(400):
         solution = solve_all(n, b, slope)
@@ -46,7 +45,7 @@ def weight_norms(n: int, b: Any, slope: Any) -> Any:
         return largest * slope * (size - 1) * arb(size - 1).sqrt()
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, m, b = setting["n"], setting["m"], setting["b"]
     weights = [fmpq(2**j, 2**n - 1) for j in range(n)]
     proof.equal("attention adds up to 1", total(weights), fmpq(1))

@@ -17,13 +17,12 @@ is not. There the risk is above R, a contradiction. So the path stays in U, wher
 1. ∎
 """
 
-from typing import Any
-
 from flint import arb, fmpq
 
-from paritylab.proofs.kernel import Proof, hull, readout
+from paritylab.proofs.kernel import Number, Numbers, Proof, hull, readout
 from paritylab.proofs.pairs import UNIT, Cell, Pairs
 
+PRINTED = "fails"
 TITLE = "Gradient descent stays at risk 1 or more for ever with a positive probability"
 #: The share of starts that the statement speaks of, and what this argument does not exceed.
 AT_LEAST, LESS_THAN = fmpq(1, 4), fmpq(28, 100)
@@ -33,7 +32,7 @@ WITNESS = ("far", "M", "heights", "depth")
 SECONDS = 400
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, subset, tau, b = (setting[name] for name in ("n", "B", "tau", "b"))
     heights = witness["heights"]
     pairs = Pairs(n, subset, tau, b, fmpq(witness["far"]))
@@ -45,7 +44,7 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
     _cells(proof, pairs, heights)
 
 
-def _smooth(proof: Proof, most: int, tau: Any, b: Any) -> None:
+def _smooth(proof: Proof, most: int, tau: Number, b: Number) -> None:
     """Second derivatives of the risk, by ‖∂z‖² ≤ 2/(4τ²) and ‖∂²z‖ ≤ 1/τ².
 
     z = m₁ + m₂, ∂m = Cov(x, p)/τ and ∂²m = E[(x - m)(p - μ)(p - μ)ᵀ]/τ², with |p| = 1, 0 ≤ x ≤ 1:
@@ -53,7 +52,7 @@ def _smooth(proof: Proof, most: int, tau: Any, b: Any) -> None:
     """
     square, second = 1 / (2 * tau**2), 1 / tau**2
 
-    def shown(box: tuple[Any, Any, int]) -> bool:
+    def shown(box: tuple[Number, Number, int]) -> bool:
         bend = readout(hull(box[0], box[1]), 2, b)
         slope, gap = abs(bend.slope), (1 - box[2] * bend.value).max(arb(0))
         curved = slope**2 * square + gap * (abs(bend.curvature) * square + slope * second)
@@ -65,7 +64,7 @@ def _smooth(proof: Proof, most: int, tau: Any, b: Any) -> None:
     proof.less("the step of the paper's proof is below 2/M", _printed_step(tau, b), fmpq(2, most))
 
 
-def _printed_step(tau: Any, b: Any) -> Any:
+def _printed_step(tau: Number, b: Number) -> Number:
     """η = 1/max{2l₁C, 2(l₂ + B)} of Lemmas 7, 14, 15, 16 at k = 2."""
     k, root = 2, arb(b).sqrt()
     entry = 20 / arb(tau) ** 2 + 32 * k**2 / (arb(tau) ** 2 * root)
@@ -74,13 +73,13 @@ def _printed_step(tau: Any, b: Any) -> Any:
     return 1 / (2 * slope**2 * 2 * k).max(2 * (product + 2 * k * entry))
 
 
-def _halves_of_interval(box: tuple[Any, Any, int]) -> list[tuple[Any, Any, int]] | None:
+def _halves_of_interval(box: tuple[Number, Number, int]) -> list[tuple[Number, Number, int]] | None:
     low, high, y = box
     middle = (low + high) / 2
     return None if high - low < fmpq(1, 10**6) else [(low, middle, y), (middle, high, y)]
 
 
-def _symmetric(proof: Proof, heights: list[list[Any]], turn: int, n: int) -> None:
+def _symmetric(proof: Proof, heights: list[list[Number]], turn: int, n: int) -> None:
     """The risk does not change if the heads change places, or if every position j becomes
     i + i' - j, B = {i, i'}, a reflection of the circle; nor may the heights."""
     cells = [(p, q) for p in range(n) for q in range(n)]
@@ -104,7 +103,7 @@ def ray(pairs: Pairs, p: int) -> list[Cell]:
 
 
 def _above(
-    proof: Proof, pairs: Pairs, words: str, first: list[Cell], second: list[Cell], level: Any
+    proof: Proof, pairs: Pairs, words: str, first: list[Cell], second: list[Cell], level: Number
 ) -> None:
     least = _in_units(level, pairs.n)
 
@@ -112,18 +111,18 @@ def _above(
         found = pairs.low(*box)
         return found is not None and found > least
 
-    def halves(box: tuple[Cell, Cell]) -> Any:
+    def halves(box: tuple[Cell, Cell]) -> Number:
         return None if pairs.tiny(*box) else pairs.halves(*box)
 
     proof.everywhere(words, [(u, v) for u in first for v in second], shown, halves)
 
 
-def _in_units(level: Any, n: int) -> int:
+def _in_units(level: Number, n: int) -> int:
     scaled = fmpq(level) * UNIT * 2**n
     return int(-(-scaled.p // scaled.q))
 
 
-def _faces(proof: Proof, pairs: Pairs, heights: list[list[Any]]) -> None:
+def _faces(proof: Proof, pairs: Pairs, heights: list[list[Number]]) -> None:
     """Head 1 on a ray, head 2 in a sector, one of each two faces that the reflection exchanges."""
     n, turn, seen = pairs.n, sum(pairs.subset), set()
     for p in range(n):
@@ -144,7 +143,7 @@ def _orbit(p: int, q: int, turn: int, n: int) -> set[tuple[int, int]]:
     return {(p, q), (q, p), mirrored, mirrored[::-1]}
 
 
-def _cells(proof: Proof, pairs: Pairs, heights: list[list[Any]]) -> None:
+def _cells(proof: Proof, pairs: Pairs, heights: list[list[Number]]) -> None:
     """Above 1 on cells of positive height, up to both symmetries."""
     n, turn, seen = pairs.n, sum(pairs.subset), set()
     for p in range(n):
@@ -156,7 +155,7 @@ def _cells(proof: Proof, pairs: Pairs, heights: list[list[Any]]) -> None:
                 proof.report((1 + len(seen) / n**2) / 2)
 
 
-def _starts(proof: Proof, pairs: Pairs, heights: list[list[Any]], depth: int) -> None:
+def _starts(proof: Proof, pairs: Pairs, heights: list[list[Number]], depth: int) -> None:
     """The share of pairs of angles at norm 1 whose risk is below the height of their cell."""
     n, turn, seen = pairs.n, sum(pairs.subset), set()
     inside = unknown = fmpq(0)
@@ -169,7 +168,7 @@ def _starts(proof: Proof, pairs: Pairs, heights: list[list[Any]], depth: int) ->
             level = _in_units(heights[p][q], n) - 1
             start = [_arc(n, p), _arc(n, q)]
 
-            def side(box: Any, level: int = level) -> int:
+            def side(box: Number, level: int = level) -> int:
                 high = pairs.high(*box)
                 if high is not None and high < level:
                     return 1

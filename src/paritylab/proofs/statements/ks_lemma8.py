@@ -5,25 +5,25 @@ K_k(w)/C(n, k) with the Krawtchouk number K_k(w) = Σ_j (-1)^j C(w, j) C(n - w, 
 """
 
 from math import comb
-from typing import Any
 
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Number, Numbers, Proof
 
+PRINTED = "fails"
 TITLE = "At k = n a random parity never averages out; at k = n/2 it does on all but a small share"
 SETTING = {"n": 32, "k": 16}
 #: radius: inputs with at most so many signs off n/2 count as usual.
 WITNESS = ("radius",)
 
 
-def mean(n: int, k: int, w: int) -> Any:
+def mean(n: int, k: int, w: int) -> Number:
     """E_p p(x) at w minus signs."""
     total = sum((-1) ** j * comb(w, j) * comb(n - w, k - j) for j in range(min(w, k) + 1))
     return fmpq(total, comb(n, k))
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, radius = setting["n"], setting["k"], witness["radius"]
     least = min(abs(mean(n, n, w)) for w in range(n + 1))
     proof.equal("the least |E_p p(x)| over all x at k = n", least, fmpq(1))

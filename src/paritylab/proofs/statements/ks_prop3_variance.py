@@ -6,25 +6,25 @@ below 4F²/|H| always (orthonormality: Σ_h (E[h ∂f])² ≤ E(∂f)²).
 """
 
 from itertools import combinations, product
-from typing import Any
 
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Number, Numbers, Proof
 
+PRINTED = "fails"
 TITLE = "The variance of the gradient is above three times the printed bound, and below four times"
 SETTING = {"n": 4, "k": 2}
 #: weights: θ at which the gradient is taken.
 WITNESS = ("weights",)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, theta = setting["n"], setting["k"], witness["weights"]
     rows = [_parities(x, n, k) for x in product((1, -1), repeat=n)]
     count, size = len(rows), len(rows[0])
     proof.equal("one weight for each target", len(theta), size)
     answers = [sum(t * p for t, p in zip(theta, row, strict=True)) for row in rows]
-    gradients: list[list[Any]] = [
+    gradients: list[list[Number]] = [
         [
             sum((fmpq(f) - row[h]) * 2 * row[j] for f, row in zip(answers, rows, strict=True))
             / count

@@ -6,12 +6,11 @@ string, so no input is within ε₀ of -1 on all strings; level 1 is φ of a sma
 1 < ε₀. Distances here are exact: largest over strings of |u + 1|.
 """
 
-from typing import Any
-
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Number, Numbers, Proof
 
+PRINTED = "fails"
 TITLE = (
     "With ε₀ ≤ 1 level 3 passes the filter before level 2 is trained; with 1 < ε₀ < 2 it does not"
 )
@@ -20,7 +19,7 @@ SETTING = {"levels": 5}
 WITNESS = ("small", "epsilons")
 
 
-def silenced(levels: int, epsilon: Any, near: Any) -> list[int]:
+def silenced(levels: int, epsilon: Number, near: Number) -> list[int]:
     """Levels whose output the filter sets to 0 before training; level 0 is the input."""
     distance, quiet = [fmpq(2)], []
     for level in range(1, levels + 1):
@@ -32,7 +31,7 @@ def silenced(levels: int, epsilon: Any, near: Any) -> list[int]:
     return quiet
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     levels, near = setting["levels"], fmpq(witness["small"])
     low, middle, high = (fmpq(e) for e in witness["epsilons"])
     proof.at_most("there is a level 3", 3, levels)

@@ -8,10 +8,10 @@ gives 24 more for it.
 """
 
 from collections import Counter
-from typing import Any
 
-from paritylab.proofs.kernel import Proof
+from paritylab.proofs.kernel import Numbers, Proof
 
+PRINTED = "holds"
 TITLE = "Trivial ordered quadruples below every m, counted over balanced trees up to 32 leaves"
 SETTING = {"leaves": [4, 8, 16, 32]}
 WITNESS = ()
@@ -30,7 +30,7 @@ def tokens(leaves: int) -> list[tuple[int, int, int]]:
     return rows
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     for leaves in setting["leaves"]:
         rows = tokens(leaves)
         wrong, beyond = 0, 0

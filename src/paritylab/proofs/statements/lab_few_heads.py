@@ -8,13 +8,13 @@ head halfway between two neighbours, weighted k/1 = 2, gives z = x_i + x_{i+1} a
 """
 
 from itertools import combinations
-from typing import Any
 
 from flint import fmpq
 
-from paritylab.proofs.kernel import Proof, inputs, label
+from paritylab.proofs.kernel import Number, Numbers, Proof, inputs, label
 from paritylab.proofs.statements.hg1_misprints import exact_readout
 
+PRINTED = "holds"
 TITLE = (
     "Fewer than k limiting heads touch fewer than k bits of B; k heads, or one on neighbours, solve"
 )
@@ -23,7 +23,7 @@ SETTING = {"largest n": 10, "k": [2, 3, 4]}
 WITNESS = ("share",)
 
 
-def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> None:
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     for k in setting["k"]:
         most, sets = 0, 0
         for n in range(2 * k, setting["largest n"] + 1):
@@ -44,6 +44,6 @@ def prove(proof: Proof, setting: dict[str, Any], witness: dict[str, Any]) -> Non
     proof.equal("largest loss of one head between two neighbours", worst, fmpq(0))
 
 
-def _loss(z: Any, y: int, k: int) -> Any:
+def _loss(z: Number, y: int, k: int) -> Number:
     gap = 1 - y * exact_readout(fmpq(z), k)
     return gap * gap if gap > 0 else fmpq(0)

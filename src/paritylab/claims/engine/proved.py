@@ -1,0 +1,25 @@
+"""Evidence `proved`: a claim's certificate, verified by the independent checker in proofs/."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from paritylab import proofs
+from paritylab.claims.engine.registry import Claim
+from paritylab.claims.engine.verdict import Evidence, Judged
+
+
+def with_proof(claim: Claim, judged: Judged) -> Judged:
+    """The same verdict, with evidence `proved` if the claim's certificate settles this status.
+
+    Without python-flint, or if the measurement came to another verdict than the proof, the
+    evidence stays what the record says.
+    """
+    id = claim.certificate
+    if id is None or not proofs.verified(id) or not proofs.settles(id, judged.status):
+        return judged
+    return replace(judged, evidence=Evidence.PROVED, proof=proofs.title(id))
+
+
+def files_of(claim: Claim) -> list[Path]:
+    """The files a proof stands on."""
+    return [] if claim.certificate is None else proofs.files_of(claim.certificate)
