@@ -187,10 +187,10 @@ def shape_of(rows, constants=0):
 
 
 def test_shapes():
-    eye = np.eye(8, dtype=np.uint8)
+    eye = np.eye(5, dtype=np.uint8)
     hamming = [[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1]]
     assert shape_of(hamming) == "a Hamming code (7, 4)"
-    assert "XOR of 3 words of 8 bits (RAID-4/5 parity)" in shape_of(np.hstack([eye, eye, eye]))
+    assert "XOR of 3 words of 5 bits (RAID-4/5 parity)" in shape_of(np.hstack([eye, eye, eye]))
     register = np.eye(7, k=-1, dtype=np.uint8)
     register[0, [3, 6]] = 1
     assert "LFSR (Fibonacci" in shape_of(register)
