@@ -6,6 +6,8 @@ from paritylab.discovery.fields.polynomials import shortest_register
 
 #: Generator of the field in which RAID-6 computes its second parity.
 RAID_6 = 0x1D
+#: Widths of which the XOR of words has a name among the checksums.
+WORDS = (4, 8, 16, 32)
 
 
 def polynomial_text(value: int) -> str:
@@ -28,7 +30,9 @@ def shape_name(rows: np.ndarray, constants: np.ndarray, code: bool = False) -> s
     used: np.ndarray = np.asarray(rows.any(axis=0))
     if not used.any():
         return None
-    plain = (_copy, _parity_bit, _raid_6, _register, _scrambler)
+    plain = [_copy, _parity_bit, _raid_6, _register, _scrambler]
+    if len(rows) not in WORDS:
+        plain.append(_repeated)
     for named in (_repeated, _hamming) if code else plain:
         name = named(rows, constants, used)
         if name is not None:

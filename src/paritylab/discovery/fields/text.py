@@ -57,7 +57,8 @@ def _headline(finding: Finding) -> str:
         return f"{finding.target}: {finding.outcome.value}"
     if name is not None:
         return f"{finding.target} is {name}"
-    tail = "; linear, no CRC" if width > 2 else ""
+    framed = any("]." in name for name in finding.system.inputs)
+    tail = "; linear, no CRC" if framed and width > 2 else ""
     return f"{finding.target}: {finding.outcome.value}{tail}"
 
 
@@ -123,6 +124,8 @@ def _family_lines(finding: Finding) -> list[str]:
 
 def _linear_lines(finding: Finding) -> list[str]:
     fit, system = finding.fit, finding.system
+    if not fit.spare:
+        return [f"affine test: silent, no row beyond the rank {fit.rank} of {fit.inputs + 1}"]
     if fit.holds.all():
         return [
             f"affine test: {counted(fit.spare, 'row')} beyond the rank {fit.rank} of "
