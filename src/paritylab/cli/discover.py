@@ -214,7 +214,7 @@ def run_apply(
     ] = None,
 ) -> None:
     """Write the rows with a column `predicted`, and say how often it is right if that is known."""
-    from paritylab.cli.xor import apply_matrix, is_matrix
+    from paritylab.cli.xor_files import apply_matrix, is_matrix
     from paritylab.discovery.rules import Rule
 
     if is_matrix(rule_file):

@@ -145,7 +145,9 @@ def _sparse(state: _State, end: float) -> None:
         side = target[:, bit]
         if room < 0.05 or side.min() == side.max():
             continue
-        answer = solve(inputs, 1 - 2 * side.astype(np.int8), alpha=ALPHA, budget=room)
+        answer = solve(
+            inputs, 1 - 2 * side.astype(np.int8), alpha=ALPHA / len(state.found), budget=room
+        )
         if answer.subset is None or answer.better_table is not None:
             continue
         solution = np.zeros(inputs.shape[1] + 1, np.uint8)

@@ -107,15 +107,15 @@ def crc(data: bytes, named: Named) -> int:
     return (reflect(register, named.width) if named.refout else register) ^ named.xorout
 
 
-def find_crc(batches: Sequence[Messages]) -> CrcFit | None:
-    """The CRC behind check values, if luck does not explain its fit."""
+def find_crc(batches: Sequence[Messages], clean: bool = False) -> CrcFit | None:
+    """The CRC behind check values, if luck does not explain its fit. clean: no row is wrong."""
     batches = [each for each in batches if each.length]
     if not batches or batches[0].width not in WIDTHS:
         return None
     best: CrcFit | None = None
     for conventions in _variants(batches):
         sent = [_sent(each, conventions) for each in batches]
-        for generator in _generators(sent):
+        for generator in _generators(sent, clean):
             fit = _fitted(batches, sent, generator, conventions)
             if fit.evidence >= EVIDENCE and (best is None or fit.evidence > best.evidence):
                 best = fit
@@ -153,7 +153,7 @@ def _words(each: Messages, rows: np.ndarray) -> list[int]:
     return [int.from_bytes(row.tobytes(), "big") for row in data]
 
 
-def _generators(sent: Sequence[Messages]) -> list[int]:
+def _generators(sent: Sequence[Messages], clean: bool) -> list[int]:
     """Polynomials of the right degree that divide differences of frames."""
     width = sent[0].width
     differences = []
@@ -164,7 +164,7 @@ def _generators(sent: Sequence[Messages]) -> list[int]:
     if len(differences) < 2:
         return []
     found = _divisors(reduce(common_divisor, differences), width)
-    return found or _voted(sent, width)
+    return found if found or clean else _voted(sent, width)
 
 
 def _divisors(common: int, width: int) -> list[int]:

@@ -28,6 +28,15 @@ def identifier(text: str) -> str:
     return made if made and not made[0].isdigit() else f"f_{made}".rstrip("_")
 
 
+def upper_hex(text: str) -> str:
+    """Hex digits as Python's formatters write them.
+
+    >>> upper_hex("value & 0xff")
+    'value & 0xFF'
+    """
+    return re.sub(r"0x[0-9a-f]+", lambda found: "0x" + found[0][2:].upper(), text)
+
+
 class _Source:
     """The arguments of a function: integers, and frames with their length in bytes."""
 
@@ -101,7 +110,7 @@ def _python(matrix: XorMatrix, name: str) -> str:
         lines.append(
             f"    out |= (({terms}).bit_count() & 1{tail}) << {top - at}  # {matrix.outputs[at]}"
         )
-    return "\n".join([*lines, "    return out", ""])
+    return upper_hex("\n".join([*lines, "    return out", ""]))
 
 
 def _verilog(matrix: XorMatrix, name: str) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paritylab.discovery.fields.crc import CrcFit, plain_map
-from paritylab.discovery.fields.emit import identifier
+from paritylab.discovery.fields.emit import identifier, upper_hex
 from paritylab.discovery.fields.matrix import XorMatrix
 from paritylab.discovery.fields.sums import FAMILIES, SumFit
 
@@ -88,20 +88,20 @@ def emit_sum(fit: SumFit, language: str, name: str) -> str:
         )
     _refuse_verilog(language, fit.name)
     lines = ["    a = b = 0", f"    m = len(message) - {fit.skip}"]
-    lines += [f"    for j, x in enumerate(message[{fit.skip}:]):", *(f"        {s}" for s in step)]
+    lines += [f"    for j, x in enumerate({_rest(fit.skip)}):", *(f"        {s}" for s in step)]
     lines += [f"    value = {value}", f"    return {_swapped(fit.width, fit.little)}", ""]
-    return "\n".join([f"def {identifier(name)}(message):", *lines])
+    return upper_hex("\n".join([f"def {identifier(name)}(message):", *lines]))
 
 
 def emit_crc(fit: CrcFit, language: str, name: str) -> str:
     """A function of the message's bytes, bit by bit."""
     how, top, mask = fit.conventions, fit.width - 1, (1 << fit.width) - 1
-    bit = "k" if how.refin else "7 - k"
+    bit = "k" if how.refin else "(7 - k)"
     if language == "c":
         suffix = "ull"
         body = [
             "        for (int k = 0; k < 8; k++) {",
-            f"            uint64_t over = (r >> {top} & 1) ^ (x >> ({bit}) & 1);",
+            f"            uint64_t over = (r >> {top} & 1) ^ (x >> {bit} & 1);",
             f"            r = (r << 1 & 0x{mask:x}{suffix}) ^ (over ? 0x{fit.poly:x}{suffix} : 0);",
             "        }",
         ]
@@ -112,23 +112,29 @@ def emit_crc(fit: CrcFit, language: str, name: str) -> str:
                 f"    for (int k = 0; k < {fit.width}; k++)",
                 f"        value |= (r >> k & 1) << ({top} - k);",
             ]
-        after.append(f"    value ^= 0x{fit.xorout:x}{suffix};")
+        if fit.xorout:
+            after.append(f"    value ^= 0x{fit.xorout:x}{suffix};")
         start = [f"    uint64_t r = 0x{fit.init:x}{suffix};"]
         return _in_c(name, how.skip, start, body, after, _swapped(fit.width, how.little))
     _refuse_verilog(language, "a CRC of frames of several lengths")
     lines = [
         f"def {identifier(name)}(message):",
         f"    r = 0x{fit.init:x}",
-        f"    for x in message[{how.skip}:]:",
+        f"    for x in {_rest(how.skip)}:",
         "        for k in range(8):",
-        f"            over = (r >> {top} & 1) ^ (x >> ({bit}) & 1)",
+        f"            over = (r >> {top} & 1) ^ (x >> {bit} & 1)",
         f"            r = (r << 1 & 0x{mask:x}) ^ (0x{fit.poly:x} if over else 0)",
         "    value = r",
     ]
     if how.refout:
         lines[-1] = f"    value = sum((r >> k & 1) << ({top} - k) for k in range({fit.width}))"
-    lines += [f"    value ^= 0x{fit.xorout:x}", f"    return {_swapped(fit.width, how.little)}", ""]
-    return "\n".join(lines)
+    lines += [f"    value ^= 0x{fit.xorout:x}"] if fit.xorout else []
+    lines += [f"    return {_swapped(fit.width, how.little)}", ""]
+    return upper_hex("\n".join(lines))
+
+
+def _rest(skip: int) -> str:
+    return f"message[{skip}:]" if skip else "message"
 
 
 def _refuse_verilog(language: str, what: str) -> None:

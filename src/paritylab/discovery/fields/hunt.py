@@ -143,7 +143,7 @@ def _named_families(base: Finding, messages: Sequence[Messages]) -> Finding:
     sums = tuple(find_sums(messages))
     if sums and sums[0].fitting == sums[0].rows:
         return replace(base, sums=sums)
-    crc = find_crc(messages)
+    crc = find_crc(messages, clean=bool(base.supported.all()))
     if crc is not None:
         return replace(base, sums=sums, crc=crc)
     return replace(base, sums=sums, shape=_shape(base, code=True))
