@@ -27,52 +27,60 @@ def add_to(app: typer.Typer) -> None:
     )
 
 
+Target = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SLICE", help="Field to explain: bank, crc[7:0], frame[-1]."),
+]
+Bits = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SLICE", help="What may explain it; all the rest if absent."),
+]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="SLICE", help="What may not explain it.")]
+By = Annotated[
+    str | None, typer.Option(metavar="SLICE", help="Also a table by these values (an opcode).")
+]
+Same = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Rows with one value share a bank.")
+]
+Slow = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Timings: slow pairs share a bank.")
+]
+Cut = Annotated[float | None, typer.Option(help="Slower is slow; from the histogram if absent.")]
+Hex = Annotated[
+    list[str] | None, typer.Option("--hex", metavar="COLUMN", help="Digits are hexadecimal.")
+]
+Against = Annotated[
+    Path | None, typer.Option(metavar="MATRIX", help="Compare up to row operations.")
+]
+Budget = Annotated[float, typer.Option(metavar="SECONDS", help="Time for a search under noise.")]
+Emit = Annotated[
+    Language | None, typer.Option(help="Print code that computes it; words go to stderr.")
+]
+Save = Annotated[
+    Path | None, typer.Option(metavar="MATRIX", help="Write the matrix for paritylab apply.")
+]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Write all as JSON.")]
+Figure = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Histogram of timings: svg, pdf or png.")
+]
+
+
 def run_xor(
     file: Annotated[str, typer.Argument(help="Hex frames, one per line, or a table; - for stdin.")],
-    target: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SLICE", help="Field to explain: bank, crc[7:0], frame[-1]."),
-    ] = None,
-    bits: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SLICE", help="What may explain it; all the rest if absent."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="SLICE", help="What may not explain it.")
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="SLICE", help="Also a table by these values (an opcode).")
-    ] = None,
-    same: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Rows with one value share a bank.")
-    ] = None,
-    slow: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Timings: slow pairs share a bank.")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Slower is slow; from the histogram if absent.")
-    ] = None,
-    hex_columns: Annotated[
-        list[str] | None, typer.Option("--hex", metavar="COLUMN", help="Digits are hexadecimal.")
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option(metavar="MATRIX", help="Compare up to row operations.")
-    ] = None,
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time for a search under noise.")
-    ] = 30.0,
-    emit: Annotated[
-        Language | None, typer.Option(help="Print code that computes it; words go to stderr.")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="MATRIX", help="Write the matrix for paritylab apply.")
-    ] = None,
-    json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Write all as JSON.")
-    ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Histogram of timings: svg, pdf or png.")
-    ] = None,
+    target: Target = None,
+    bits: Bits = None,
+    ignore: Ignore = None,
+    by: By = None,
+    same: Same = None,
+    slow: Slow = None,
+    threshold: Cut = None,
+    hex_columns: Hex = None,
+    against: Against = None,
+    budget: Budget = 30.0,
+    emit: Emit = None,
+    save: Save = None,
+    json_file: Json = None,
+    figure: Figure = None,
 ) -> int:
     """Explain every bit of a field as an XOR of others, name it, and say what to measure next.
 
