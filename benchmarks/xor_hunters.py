@@ -109,9 +109,11 @@ def predicted(name: str, target: str, make: Callable[..., list[str]], rows: int)
         finding, seconds = explained(lines(seed, rows), target)
         if finding.matrix is None:
             return False, seconds
-        fresh, _ = explained(lines(seed, rows) + lines(10_000 + seed, 200)[1:], target)
-        both = fresh.matrix is not None and fresh.fit.holds.all()
-        return bool(finding.found and both), seconds
+        fresh = explained(lines(10_000 + seed, 200), target)[0].system
+        right = finding.matrix.inputs == fresh.inputs and bool(
+            (finding.matrix.apply(fresh.bits) == fresh.target).all()
+        )
+        return bool(finding.found and right), seconds
 
     def system(seed: int) -> tuple[np.ndarray, np.ndarray]:
         finding, _ = explained(lines(seed, rows), target)
