@@ -83,6 +83,8 @@ def _timed(
     from paritylab.discovery.fields.timings import histogram_lines, threshold
     from paritylab.discovery.reading import open_table
 
+    if file == "-":
+        raise ValueError("--slow reads its table twice; give a file, not standard input")
     if not names.bits:
         raise ValueError("--slow needs --bits, such as --bits 'a^b[35:6]' for pairs a and b")
     with open_table(file) as opened:

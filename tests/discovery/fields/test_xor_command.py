@@ -1,10 +1,13 @@
 """`paritylab xor` and `apply`: the examples, every block of the how-to pages, and bad input."""
 
+import io
 import json
 import re
 import runpy
 import shlex
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -128,6 +131,23 @@ def test_options_that_do_not_fit(capsys, elsewhere):
     assert "all timings are equal" in err
     code, _, err = run(capsys, "xor", "t.csv", "--slow", "t")
     assert "needs --bits" in err
+
+
+def test_standard_input_and_what_is_left_out(capsys, elsewhere, monkeypatch):
+    draw = np.random.default_rng(0)
+    rows = [(int(a), int(b), int(a) ^ 5) for a, b in draw.integers(0, 256, (60, 2))]
+    text = "a,noise,y\n" + "\n".join(f"{a},{b},{y}" for a, b, y in rows) + "\n"
+    for data in (text, "\n".join(f"{a:02x}{b:02x}{y:02x}" for a, b, y in rows)):
+        stdin = SimpleNamespace(buffer=io.BytesIO(data.encode()))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        framed = "," not in data
+        target, left_out = ("frame[-1]", "frame[1]") if framed else ("y", "noise")
+        code, out, _ = run(capsys, "xor", "-", "--target", target, "--ignore", left_out)
+        assert code == 0
+        assert "input bits XOR a fixed key" in out
+    code, _, err = run(capsys, "xor", "-", "--slow", "y", "--bits", "a")
+    assert code == 2
+    assert "give a file" in err
 
 
 def test_equal_frames_with_different_checks_are_named(capsys, elsewhere):

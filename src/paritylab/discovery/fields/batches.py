@@ -77,8 +77,8 @@ class Selection(NamedTuple):
     def input_bits(self, batch: Batch, bytewise: bool = False) -> list[Bit]:
         """Bits that explain: never those of a target, unless they were asked for."""
         bits = batch.resolved(self.inputs, bytewise)
-        out = {(b.columns, b.place) for b in batch.resolved(self.ignored, bytewise)}
-        return [bit for bit in bits if (bit.columns, bit.place) not in out]
+        out = set(batch.resolved(self.ignored, bytewise))
+        return [bit for bit in dict.fromkeys(bits) if bit not in out]
 
     def target_bits(self, batch: Batch) -> list[Bit]:
         """Bits to explain."""
