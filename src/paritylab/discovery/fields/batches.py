@@ -125,12 +125,16 @@ class FieldTable:
         Without inputs all columns explain, but for the target, what is ignored and `also`.
         """
         wanted = () if target is None else parse(target, self.names)
-        left_out = [each for text in [*ignore, *also] for each in parse(text, self.names)]
         if inputs:
-            chosen = tuple(each for text in inputs for each in parse(text, self.names))
-            return Selection(chosen, wanted, tuple(parse_all(ignore, self.names)))
-        chosen = tuple(Slice((name,)) for name in self.names)
-        return Selection(chosen, wanted, (*left_out, *wanted))
+            chosen = tuple(parse_all(inputs, self.names))
+            return Selection(chosen, wanted, self._known(ignore))
+        chosen = tuple(Slice((name,)) for name in self.names if name in self.readings)
+        return Selection(chosen, wanted, (*self._known([*ignore, *also]), *wanted))
+
+    def _known(self, texts: Sequence[str]) -> tuple[Slice, ...]:
+        """The slices of columns that were read."""
+        slices = parse_all(texts, self.names)
+        return tuple(each for each in slices if set(each.columns) <= set(self.readings))
 
 
 def parse_all(texts: Sequence[str], names: Sequence[str]) -> list[Slice]:
