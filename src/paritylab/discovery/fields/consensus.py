@@ -52,7 +52,7 @@ def plan(rank: int, noise: float, seconds_per_draw: float) -> Plan:
     """Draws and seconds until a clean draw is met with chance 99 %.
 
     >>> round(plan(40, 0.02, 0.001).draws)
-    11
+    10
     """
     clean = (1 - noise) ** (rank + CHECKS)
     draws = math.log(0.01) / math.log1p(-clean) if clean > 1e-12 else math.inf
