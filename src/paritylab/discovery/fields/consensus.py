@@ -136,6 +136,7 @@ def _beyond_luck(wrong: np.ndarray, side: np.ndarray, tries: int) -> bool:
 
 def _sparse(state: _State, end: float) -> None:
     """Sparse parities for the bits that are still open, by the solvers for one label."""
+    from paritylab.solvers.outcome import Conclusion
     from paritylab.solvers.solving import solve
 
     inputs, target = state.inputs, state.target
@@ -148,7 +149,7 @@ def _sparse(state: _State, end: float) -> None:
         answer = solve(
             inputs, 1 - 2 * side.astype(np.int8), alpha=ALPHA / len(state.found), budget=room
         )
-        if answer.subset is None or answer.better_table is not None:
+        if answer.subset is None or answer.conclusion != Conclusion.EXPLAINS:
             continue
         solution = np.zeros(inputs.shape[1] + 1, np.uint8)
         solution[list(answer.subset)] = 1
