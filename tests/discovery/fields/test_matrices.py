@@ -142,3 +142,13 @@ def test_targets_do_not_explain_each_other():
     assert all(name.startswith("x[") for name in finding.system.inputs)
     asked = hunt(table, table.select("y", ["z"]))
     assert asked.outcome == Outcome.NAMED or asked.shape
+
+
+def test_sparse_maps_under_strong_noise_go_to_the_solvers():
+    draw = np.random.default_rng(0)
+    bits = draw.integers(0, 2, (1500, 30)).astype(np.uint8)
+    target = np.stack([bits[:, 3] ^ bits[:, 7], bits[:, 1] ^ bits[:, 9] ^ 1], axis=1)
+    target ^= draw.random(target.shape) < 0.25
+    found = consensus(bits, target, np.ones(2, bool), budget=2.0)
+    assert found.found.all()
+    assert [np.flatnonzero(each).tolist() for each in found.solutions] == [[3, 7], [1, 9, 30]]
