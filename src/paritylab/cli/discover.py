@@ -48,6 +48,19 @@ def add_to(app: typer.Typer) -> None:
     )
 
 
+Bits = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN[:HI-LO]", help="Take whole numbers apart into bits."),
+]
+Thresholds = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[COLUMN=]V", help="Numbers above V are true; the median if absent."),
+]
+SavedRule = Annotated[
+    Path | None, typer.Option(metavar="RULE", help="Write the rule for paritylab apply.")
+]
+
+
 def run_discover(
     file: Annotated[
         str, typer.Argument(help="CSV, TSV (also gzipped), NPZ, Parquet; - for stdin.")
@@ -60,21 +73,13 @@ def run_discover(
     budget: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Time for the search; 30 if absent.")
     ] = None,
-    bits: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN[:HI-LO]", help="Take whole numbers apart into bits."),
-    ] = None,
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[COLUMN=]V", help="Numbers above V are true; the median if absent."),
-    ] = None,
+    bits: Bits = None,
+    threshold: Thresholds = None,
     missing: Annotated[Missing, typer.Option(help="Rows with missing values.")] = "refuse",
     group: Group = None,
     rows: RowsAre = "check",
     json_file: JsonFile = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="RULE", help="Write the rule for paritylab apply.")
-    ] = None,
+    save: SavedRule = None,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture to write: svg, pdf or png.")
     ] = None,
@@ -219,15 +224,19 @@ def _print(text: str) -> None:
 
 
 def run_apply(
-    rule_file: Annotated[Path, typer.Argument(metavar="RULE", help="From discover --save.")],
+    rule_file: Annotated[Path, typer.Argument(metavar="RULE", help="From discover or xor --save.")],
     file: Annotated[str, typer.Argument(help="New rows, as for discover; - for stdin.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV or TSV to write; stdout if absent.")
     ] = None,
 ) -> None:
     """Write the rows with a column `predicted`, and say how often it is right if that is known."""
+    from paritylab.cli.xor_files import apply_matrix, is_matrix
     from paritylab.discovery.rules import Rule
 
+    if is_matrix(rule_file):
+        console.say(apply_matrix(rule_file, file, out))
+        return
     rule = Rule.load(rule_file)
     if out is None:
         told = _apply(rule, file, sys.stdout)

@@ -18,7 +18,7 @@ _SPEED = 4e8
 #: Operations per head, position and exact step: by half sums up to 20 bits, by series beyond.
 _SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
 #: Learners that draw their rows in batches, so that memory does not grow with them.
-_STREAMING = {"xor", "teacher", "levels", "full-batch", "hiding-oracle"}
+_STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
 _SOLVERS = {
     "auto",
