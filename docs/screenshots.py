@@ -25,7 +25,8 @@ DEMOS = ("heads", "xor", "chain")
 
 def save(image: Image.Image, path: Path) -> None:
     """Few colours are enough and make a small file."""
-    image.convert("RGB").quantize(colors=256, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+    small = image.convert("RGB").quantize(colors=256, method=Image.Quantize.MAXCOVERAGE)
+    small.save(path, optimize=True)
     print(f"{path.relative_to(HERE.parent)}: {path.stat().st_size // 1024} KB")
 
 
