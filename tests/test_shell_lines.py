@@ -29,7 +29,6 @@ SLOW = (
     r".*check --report",
     r".*report --from",
     r".*train (heads|chain|layers|transformer|xor)",
-    r".*live --from runs",
     r"paritylab sweep",
     r"paritylab live",  # README types it, too
     r"paritylab check hg1-floor",  # README types it, too

@@ -84,9 +84,11 @@ def _pictures(runs: Runs[Any], run: int) -> dict[str, Any]:
         return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": fixed}
     if "scores" in trace:
         scores = np.asarray(trace["scores"][run], dtype=float)
-        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level")).sum(axis=0)
+        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level"))
+        ends = [int(np.flatnonzero(column)[-1]) + 1 for column in seen.T]
         columns = [
-            [moment[:size, node].tolist() for node, size in enumerate(seen)] for moment in scores
+            [moment[:end, node].tolist() for node, end in enumerate(ends)]
+            for moment in np.where(seen, scores, 0)
         ]
         return {"scores": columns}
     return {}
