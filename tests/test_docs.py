@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.report.browser import WITHOUT, launch
 
 import paritylab
 from paritylab.claims import Effort, registry
@@ -214,6 +215,21 @@ def test_links_of_the_site_stay_inside_it(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_site_builds_without_a_broken_link(tmp_path):
+def test_the_site_builds_without_a_broken_link_and_is_searched_from_its_folder():
     pytest.importorskip("zensical", reason="make site installs zensical")
-    assert docs_module("website").main() == 0
+    website = docs_module("website")
+    assert website.main() == 0
+    playwright = pytest.importorskip("playwright.sync_api")
+    asked: list[str] = []
+    with playwright.sync_playwright() as driver:
+        browser = launch(driver)
+        if browser is None:
+            pytest.skip(WITHOUT.format(reason="no Chromium here"))
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((website.SITE / "index.html").as_uri())
+        page.get_by_role("button", name="Search").first.click()
+        page.get_by_placeholder("Search").last.fill("certificate")
+        page.get_by_text(re.compile(r"^\d+ results$")).wait_for()
+        browser.close()
+    assert all(url.startswith("file:") for url in asked)
