@@ -36,8 +36,9 @@ def of_annealed(row: Row) -> str:
     starts = rates(row, "single starts that end on B")
     listed = ", ".join(f"{rate.count} at {case}" for case, rate in starts.items())
     return (
-        "**The same heads do learn with three changes,** a cosine readout, a temperature that falls "
-        f"and heads that may jump: single starts that end exactly on the hidden bits are {listed}"
+        "**The same heads do learn with three changes,** a cosine readout, a temperature that "
+        "falls and heads that may jump: single starts that end exactly on the hidden bits are "
+        f"{listed}"
     )
 
 
