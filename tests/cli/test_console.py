@@ -18,6 +18,9 @@ def row(id, status, paper="hg1"):
         "evidence": "extrapolated",
         "seconds": 12.3,
         "finding": finding,
+        "counted": True,
+        "reading": "text",
+        "file": None,
     }
 
 
@@ -52,6 +55,6 @@ def test_columns_are_left_out_one_after_the_other():
 
 def test_every_paper_has_a_line():
     assert _summaries(ROWS) == [
-        "HG1: 2 claims, 1 corrected, 1 undecided; 25 s",
-        "KS: 1 claim, 1 holds; 12 s",
+        "HG1: 2 tested: 1 corrected, 1 undecided (25 s)",
+        "KS: 1 tested: 1 holds (12 s)",
     ]
