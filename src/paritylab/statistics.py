@@ -126,7 +126,12 @@ class Mean:
         return self.low, self.high
 
     def __str__(self) -> str:
-        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}] of {self.runs:,}"
+        return f"{self.text} over {self.runs:,}"
+
+    @property
+    def text(self) -> str:
+        """The mean with its interval, without the number of runs."""
+        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
 def rate_interval(

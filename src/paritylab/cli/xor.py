@@ -15,7 +15,6 @@ from paritylab.files import check_target
 if TYPE_CHECKING:
     from paritylab.discovery.fields.batches import FieldTable
     from paritylab.discovery.fields.hunt import Finding
-    from paritylab.discovery.fields.matrix import XorMatrix
 
 Language = Literal["c", "python", "verilog"]
 
@@ -139,6 +138,7 @@ def _explain(
     json_file: str | None,
     out: Any,
 ) -> int:
+    from paritylab.discovery.fields.emit_checksums import usable_matrix
     from paritylab.discovery.fields.hunt import hunt
     from paritylab.discovery.fields.matrix import XorMatrix
     from paritylab.discovery.fields.text import as_json, lines_of
@@ -164,7 +164,7 @@ def _explain(
         compare(found.matrix, published, out)
     write_json({"findings": [as_json(found) for found in findings]}, file, json_file)
     if save is not None:
-        save_matrix(_best_matrix(findings[0]), save)
+        save_matrix(usable_matrix(findings[0]), save)
     if emit is not None:
         print("\n".join(_code(found, emit) for found in findings))
     return 0 if all(found.found for found in findings) else NOTHING_FOUND
@@ -186,24 +186,9 @@ def _by_group(
     print("\n".join(group_lines(groups, joint)), file=out)
 
 
-def _best_matrix(found: "Finding") -> "XorMatrix | None":
-    """The matrix; that of a CRC where this says more than the rows alone."""
-    from dataclasses import replace
-
-    from paritylab.discovery.fields.emit_checksums import crc_matrix
-
-    matrix, crc = found.matrix, found.crc
-    if matrix is None or crc is None or found.sums or not found.fit.missing:
-        return matrix
-    if crc.fitting == crc.rows and len(crc.constants) == 1:
-        made = crc_matrix(crc, matrix.inputs, matrix.outputs)
-        return replace(made, reading=matrix.reading)
-    return matrix
-
-
 def _code(found: "Finding", language: str) -> str:
     from paritylab.discovery.fields.emit import emit
-    from paritylab.discovery.fields.emit_checksums import emit_crc, emit_sum
+    from paritylab.discovery.fields.emit_checksums import emit_crc, emit_sum, usable_matrix
     from paritylab.discovery.fields.hunt import Outcome
     from paritylab.discovery.fields.sums import SumFit
 
@@ -218,6 +203,7 @@ def _code(found: "Finding", language: str) -> str:
         return emit_sum(best, language, found.target)
     if best is not None and all(length % 8 == 0 for length in best.constants):
         return emit_crc(best, language, found.target)
-    matrix = _best_matrix(found)
-    assert matrix is not None
+    matrix = usable_matrix(found)
+    if matrix is None:
+        raise ValueError(f"no XOR matrix of {found.target} serves new rows: no code to print")
     return emit(matrix, language, found.target)

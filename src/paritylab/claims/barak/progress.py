@@ -39,7 +39,7 @@ NO_RULE = 0.4999
 SETTINGS = {
     "k": 3,
     "batch, rate, decay": f"{BATCH}, 0.1, 0.01 (second-hand)",
-    "the loss has moved": f"accuracy above {MOVED}",
+    "learned": f"accuracy above {MOVED}",
 }
 
 
@@ -87,8 +87,8 @@ class Hidden:
     the traces of the first run that learned.
     """
 
-    learned: Rate = shown("runs whose loss moved")
-    start: float = shown("step at which it moved, median")
+    learned: Rate = shown(f"runs whose accuracy passed {MOVED}")
+    start: float = shown("step at which it did, median")
     accuracy: Mean | None = shown("accuracy at 3/4 of that time", predicted="chance", counts=False)
     ratio: Mean | None = shown(
         "mean square weight on B over off B at 3/4 of that time", predicted="> 1", counts=False
@@ -102,7 +102,7 @@ class Hidden:
 @claim(
     "barak-progress",
     source=BARAK("Abstract", reading="abstract"),
-    title="The weights of the hidden bits grow while loss and accuracy stand still",
+    title="The weights of the hidden bits grow while the accuracy stands still",
     statement="Online SGD makes continual progress that loss and accuracy do not show. Here: when "
     "three quarters of the plateau have passed the accuracy is still at chance, and the weights "
     "that leave the hidden bits B are larger in mean square than the others.",
@@ -143,14 +143,16 @@ def progress(
 @progress.judge
 def _progress(p: Hidden) -> Judged:
     if p.learned.low < 0.5 or p.ratio is None or p.accuracy is None:
-        return undecided(f"The loss moved in {p.learned} runs only.", interval=p.learned)
+        return undecided(
+            f"The accuracy passed {MOVED} in {p.learned} runs only.", interval=p.learned
+        )
     text = (
-        f"The loss moves after {p.start:,.0f} steps (median). At three quarters of that time the "
-        f"accuracy is {p.accuracy} runs and the mean square weight on B is {p.ratio} times that "
-        "off B."
+        f"The accuracy passes {MOVED} in {p.learned.count} runs, after {p.start:,.0f} steps "
+        f"(median). At three quarters of each run's time it is {p.accuracy.text} on average, and "
+        f"the mean square weight on B is {p.ratio.text} times that off B."
     )
     if p.ratio.high < 1:
-        instead = "The weights on B are not larger before the loss moves."
+        instead = "The weights on B are not larger before the accuracy rises."
         return refuted(text, instead=instead, margin=1 - p.ratio.high, interval=p.ratio)
     if p.ratio.low <= 1:
         return undecided(f"{text} Too few runs to tell the two apart.", interval=p.ratio)
@@ -189,7 +191,7 @@ class Probe:
     steps, accuracy, moved, control: the traces of the first run that learned.
     """
 
-    learned: Rate = shown("runs whose loss moved")
+    learned: Rate = shown(f"runs whose accuracy passed {MOVED}")
     start: np.ndarray
     share: np.ndarray
     ratio: np.ndarray
@@ -263,9 +265,11 @@ def probe(
 def _probe(p: Probe) -> Judged:
     ratio = p.over_control
     if p.learned.low < 0.5 or ratio is None:
-        return undecided(f"The loss moved in {p.learned} runs only.", interval=p.learned)
+        return undecided(
+            f"The accuracy passed {MOVED} in {p.learned} runs only.", interval=p.learned
+        )
     text = (
-        f"The loss moves after {p.moved_at:,.0f} steps (median). At half of that time "
+        f"The accuracy passes {MOVED} after {p.moved_at:,.0f} steps (median). At half of that time "
         f"‖w_t - w_0‖_∞ has {p.half_way:.2f} of its size there and is {ratio} times that of the "
         f"same runs on labels without a rule; it exceeds theirs by half only at {p.parted_at:.2f} "
         "of the time."

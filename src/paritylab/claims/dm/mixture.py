@@ -107,7 +107,10 @@ def _arms(
 
 @mixture.judge
 def _mixture(a: Arms) -> Judged:
-    text = f"After {a.steps} steps at n = {a.size[0]}, k = {a.size[1]}: {_told(a)}."
+    text = (
+        f"After {a.steps} steps at n = {a.size[0]}, k = {a.size[1]}, runs with accuracy of at "
+        f"least {LEARNED:g} on inputs like those trained on: {_told(a)}."
+    )
     mixed, uniform = a.rates[MIXED], a.rates[UNIFORM]
     frozen = max((a.rates[FROZEN], a.rates[FROZEN_LARGE]), key=lambda rate: rate.value)
     if frozen.low > 0.5:
@@ -126,7 +129,9 @@ def _mixture(a: Arms) -> Judged:
 
 
 def _told(a: Arms) -> str:
-    parts = [f"{name} {rate}, accuracy {a.accuracy[name]:.2f}" for name, rate in a.rates.items()]
+    parts = [
+        f"{name}: {rate}, mean accuracy {a.accuracy[name]:.2f}" for name, rate in a.rates.items()
+    ]
     return "; ".join(parts)
 
 

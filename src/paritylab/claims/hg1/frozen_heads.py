@@ -70,7 +70,7 @@ def frozen_risk(
 @frozen_risk.judge
 def _frozen_risk(f: Frozen) -> Judged:
     first, last = f.cells[0].risk, f.cells[-1].risk
-    listed = "; ".join(f"{cell.risk} at {cell}" for cell in f.cells)
+    listed = "; ".join(f"{cell.risk} runs at {cell}" for cell in f.cells)
     seen = f"Mean risk with k = {HIDDEN_BITS} frozen heads, a net trained on top: {listed}."
     if last.high < NEAR_CHANCE:
         instead = f"The risk at {f.cells[-1]} is {last}."

@@ -220,7 +220,10 @@ def _misprints(m: Misprints) -> Judged:
         text = f"All {len(m.lines)} lines are right to {printed:.0e}."
         return holds(text, margin=ROUNDING - printed)
     wrong = [line for line, gap in zip(m.lines, m.printed, strict=True) if gap > ROUNDING]
-    seen = f"{len(wrong)} of {len(m.lines)} lines differ from the true values: {'; '.join(wrong)}."
+    seen = (
+        f"{len(wrong)} of {len(m.lines)} lines differ from the true values (printed for true): "
+        f"{'; '.join(wrong)}."
+    )
     if mended <= ROUNDING:
         instead = (
             f"With these replacements all {len(m.lines)} lines agree with automatic "

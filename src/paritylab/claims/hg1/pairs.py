@@ -139,8 +139,8 @@ def _lemma17(c: Cosines) -> Judged:
     if c.smallest.min() > -clear or c.mean_gap > ROUNDING:
         return undecided(f"The smallest cosine is {reach}.")
     return refuted(
-        f"{c.opposed} of random pairs of inputs with gradients oppose each other, and the "
-        f"search reaches a cosine of {reach}.",
+        f"{c.opposed} of random pairs of inputs whose gradients are not 0 oppose each other, and "
+        f"the search reaches a cosine of {reach}.",
         instead="Averaged over all pairs the inner product is ‖E∇ℓ‖² ≥ 0 (to "
         f"{c.mean_gap:.0e}); the pairs can cancel all of it: for heads at zero and B two opposite "
         f"positions ‖E∇ℓ‖² is {c.flat_mean:.0e} and E‖∇ℓ‖² {c.flat_each:.1f}, so Lemma 8 cannot "

@@ -189,8 +189,8 @@ def _lemma6_smooth(c: Constants) -> Judged:
     usual, beyond, mended = (float(s.max()) for s in (c.usual, c.beyond, c.repaired))
     inside = float(c.spectral[c.covered].max(initial=0))
     seen = (
-        f"Over {len(c.cells)} cell(s) of n, k, tau and b the search finds at most these shares of "
-        f"the constants where b ≤ 4k⁴: {_listed(c.names, c.usual)}"
+        f"In the {int(c.covered.sum())} of {len(c.cells)} cells of n, k, tau and b with b ≤ 4k⁴ "
+        f"the search finds at most these shares of the constants: {_listed(c.names, c.usual)}"
     )
     if usual <= 1 and beyond <= 1:
         return holds(f"{seen}.", margin=1 - max(usual, beyond))

@@ -121,7 +121,8 @@ def _remark10(s: Sizes) -> Judged:
     top, worse = len(s.expressed), float(s.expressed.max())
     express = f"k heads on B have risk at most {worse:.0e} for k = 1 … {top}, odd and even"
     trained = (
-        f"trained on uniform inputs, n = {s.n}, they find B, the best way at each k, in {listed}"
+        f"trained on uniform inputs, n = {s.n}, by the best of "
+        f"{len({c.way for c in s.cells})} ways at each k they find B in {listed}"
     )
     if s.error > 1e-4:
         return undecided(f"The risks are known to {s.error:.0e} only.")

@@ -191,9 +191,9 @@ def _text(found: Kinds) -> str:
     return (
         f"After one step softmax is right on every input in {_listed(soft)} (n = "
         f"{', '.join(str(cell.n) for cell in found.cells)}) and sigmoid with a bias and a scale "
-        f"in {_listed(sigmoid)}, with a trained bias in {_listed(found.learnt)}; with untied heads "
-        f"it is {found.untied} and, on positions that are not centred, softmax "
-        f"{found.uncentred['softmax']} and sigmoid {found.uncentred['sigmoid']} (n = {first.n}). "
+        f"in {_listed(sigmoid)}, with a trained bias in {_listed(found.learnt)}; at n = {first.n} "
+        f"sigmoid with untied heads in {found.untied}, and on positions that are not centred "
+        f"softmax in {found.uncentred['softmax']} and sigmoid in {found.uncentred['sigmoid']}. "
         f"With a bias {rest} (n = {last.n}); without one no component-wise kind exceeds "
         f"{plain}."
     )

@@ -97,8 +97,8 @@ def _lemma8(a: Averages) -> Judged:
     if above <= 1:
         return holds(f"Also at k = n; {inner}.", margin=margin)
     return corrected(
-        f"k = n is k = Θ(n), and |E_p p(x)| is at least {a.whole[-1]:.2g} at every x of "
-        f"n = {a.n[-1]}; {inner}.",
+        f"k = n is k = Θ(n), and |E_p p(x)| is {a.whole[-1]:.2g} at every x "
+        f"(n = {a.n[-1]}); {inner}.",
         instead=f"k and n - k of order n: {inner}. The root mean square is 1/√C(n,k) (to "
         f"{a.gap:.0e}).",
         margin=margin,

@@ -290,9 +290,9 @@ def _chain_shift(h: Harmed) -> Judged:
         for each in h.curves
     )
     text = (
-        f"n = {h.n}, k = {h.k}, N = {h.samples:,}: half of the runs stand {listed}. At α = "
-        f"{h.alpha:g} on the parity set the chain's accuracy on shifted inputs is that of a "
-        f"constant answer {h.gap.value:+.3f} [{h.gap.low:+.3f}, {h.gap.high:+.3f}]."
+        f"n = {h.n}, k = {h.k}, N = {h.samples:,}: half of the runs are still right at {listed}. "
+        f"At α = {h.alpha:g} on the parity set the chain's accuracy on shifted inputs minus that "
+        f"of a constant answer is {h.gap.value:+.3f} [{h.gap.low:+.3f}, {h.gap.high:+.3f}]."
     )
     early = max(OFTEN - each.right[0].high for each in h.curves)
     unhurt = max(each.right[-1].low - OFTEN for each in h.curves)

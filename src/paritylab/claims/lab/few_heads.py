@@ -88,8 +88,9 @@ def _few_heads(c: Counts) -> Judged:
         return undecided(f"{tried:,} combinations do not cover the statement.")
     least, most = min(few), max(enough)
     seen = (
-        f"Over {tried:,} combinations of sharp and split heads the least risk with "
-        f"fewer than k heads is {least:.2f} without neighbours, with k heads {most:.0e}"
+        f"Over {tried:,} combinations of heads on one bit or split between two neighbours the "
+        f"least risk with fewer than k heads is {least:.2f} without neighbours, with k heads "
+        f"{most:.0e}"
     )
     one = f"one head between two neighbours has risk {c.shared:.0e}"
     if least < 1 - 1e-6:

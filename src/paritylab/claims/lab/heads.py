@@ -258,8 +258,8 @@ def _heads_samples(r: FromRows) -> Judged:
     first, last = r.linear[0], r.linear[-1]
     text = (
         f"From 8n rows {', '.join(map(str, r.linear))} runs find B (n = "
-        f"{', '.join(map(str, r.n))}); from rows that grow like n² {', '.join(map(str, r.square))} "
-        "at the larger n."
+        f"{', '.join(map(str, r.n))}); from 8n·(n/{r.n[0]}) rows "
+        f"{', '.join(map(str, r.square))} at the larger n."
     )
     if max(rate.high - rate.low for rate in (first, last)) > 0.25:
         return undecided(f"{text} The intervals are too wide to decide.", interval=last)
@@ -352,8 +352,9 @@ def _one_step_k(w: Widths) -> Judged:
     ranked, right = pooled(w.ranked.values()), pooled(w.right.values())
     cells = [*w.ranked.values(), *w.right.values()]
     text = (
-        f"B is ranked in {ranked} draws at m = 12·k·ln n ({_least(w.ranked)}) and right on every "
-        f"input in {right} at m = 3·k³·ln² n and gain ln n + 2 ({_least(w.right)})."
+        f"The k largest scores are B in {ranked} draws at m = 12·k·ln n ({_least(w.ranked)}); the "
+        f"sign is right on every input in {right} at m = 3·k³·ln² n and gain ln n + 2 "
+        f"({_least(w.right)})."
     )
     weaker = min(ranked, right, key=lambda rate: rate.low)
     lost = max(ALL - min(ranked.high, right.high), EACH - min(rate.high for rate in cells))

@@ -67,7 +67,8 @@ class Layered:
     """sizes: rows at which half of the targets are solved, k = n/2. visible: the same, predicted
     for a chain that is seen. rounded: runs solved with rounding, which is to cost rows. weights:
     largest difference of W from KS's Theorem 7 on the same rows, over `compared` trees. tokens:
-    largest difference of a token between tied open layers and KS's generation.
+    largest difference of a token between tied open layers and KS's generation. size: n, k of the
+    parts.
     """
 
     sizes: list[HalfPoint]
@@ -77,6 +78,7 @@ class Layered:
     weights: float = shown("largest difference of a weight from Theorem 7's", predicted=0)
     tokens: float = shown("largest difference of a token from KS's generation", predicted=0)
     compared: int
+    size: tuple[int, int] = (0, 0)
 
 
 @claim(
@@ -100,7 +102,7 @@ class Layered:
     },
     full={"cells": ((64, 60), (128, 60), (256, 40), (512, 20), (1024, 12)), "runs": 40},
     settings={
-        "k": "n/2",
+        "k": "n/2; of the parts as in size",
         "link": "-cos(πt)",
         "N": "0.6 … 1.7 of predicted",
         "rows of the parts": f"{PLENTY} times those predicted",
@@ -131,7 +133,7 @@ def layers(
     tried = [Part(name, PARTS[name][1], solved(**PARTS[name][0])) for name in trial.track(parts)]
     weights, tokens = _theorem7(compared, trial.seed) if compared else (0.0, 0.0)
     rounded = solved(rounding=True) if compared else None
-    return Layered(sizes, visible, tried, rounded, weights, tokens, compared)
+    return Layered(sizes, visible, tried, rounded, weights, tokens, compared, size)
 
 
 def _half(n: int, runs: int, points: int, seed: int, learner: Layers) -> HalfPoint:
@@ -171,12 +173,15 @@ def _layers(s: Layered) -> Judged:
         f"{seen / h.n:.0f} n)"
         for h, seen in zip(s.sizes, s.visible, strict=True)
     )
-    told = "; ".join(f"{part} {part.solved}" for part in s.parts)
-    text = f"Rows for half of the targets, {law}. Solved with {PLENTY} times these rows: {told}."
+    told = "; ".join(f"{part}: {part.solved}" for part in s.parts)
+    n, k = s.size
+    where = f"Solved at n = {n}, k = {k} with {PLENTY} times the predicted rows"
+    text = f"Rows for half of the targets, {law}. {where}: {told}."
     if s.compared:
         text += (
-            f" With rounding {s.rounded}. Weights differ from Theorem 7's by {s.weights:g} over "
-            f"{s.compared} trees, tokens of tied layers from KS's generation by {s.tokens:.0e}."
+            f" Rounded, there too: {s.rounded}. Weights differ from Theorem 7's by {s.weights:g} "
+            f"over {s.compared} trees, tokens of tied layers from KS's generation by "
+            f"{s.tokens:.0e}."
         )
     ends = np.array([(h.low, h.high) for h in s.sizes])
     lost = [OFTEN - part.solved.high for part in s.parts if part.survives]

@@ -122,8 +122,9 @@ def _float32(a: Arithmetics) -> Judged:
         f"float32 decides otherwise in {other.count} cases (n = "
         f"{', '.join(map(str, a.n))}, gains {a.gains.min():g} to {a.gains.max():g}); the worst "
         f"errors differ by at most {a.gap:.1e}. At gain 2 ln n + 6 one step is right on every "
-        f"input in {named[0]}, {named[1]}, {half} in bfloat16. A softmax that does not subtract "
-        f"the maximum overflows from gain {a.overflows_from:g}."
+        f"input in {named[0]}, {named[1]}, {half} in bfloat16. Of the gains tried, "
+        f"{a.overflows_from:g} is the first at which a softmax that does not subtract the maximum "
+        "overflows."
     )
     if other.high < TOLERATED:
         return holds(text, margin=TOLERATED - other.high, interval=other)

@@ -228,7 +228,7 @@ def _opposite_label(trial: Trial) -> Functions:
 @functions.judge
 def _functions(f: Functions) -> Judged:
     gap = max(s.gap for s in f.seen)
-    listed = ", ".join(f"{s} {s.found} ({s.predicted:+.2g})" for s in f.seen)
+    listed = "; ".join(f"{s}: {s.found} ({s.predicted:+.2g})" for s in f.seen)
     text = (
         f"One step puts exactly the bits of f on top in these draws (smallest predicted signal of "
         f"a bit in units of 4/n): {listed}. Gradient and formula agree to {gap:.0e}."

@@ -1,6 +1,7 @@
 """Code for named checksums: a function of the message's bytes in C or Python."""
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,9 @@ from paritylab.discovery.fields.crc import CrcFit, plain_map
 from paritylab.discovery.fields.emit import identifier, upper_hex
 from paritylab.discovery.fields.matrix import XorMatrix
 from paritylab.discovery.fields.sums import FAMILIES, SumFit
+
+if TYPE_CHECKING:
+    from paritylab.discovery.fields.hunt import Finding
 
 
 class _Steps(NamedTuple):
@@ -206,3 +210,19 @@ def crc_text(fit: CrcFit) -> str:
     if how.skip:
         parts.append(f"without the first {how.skip} byte{'s' * (how.skip > 1)}")
     return ", ".join(parts)
+
+
+def usable_matrix(found: "Finding") -> XorMatrix | None:
+    """A matrix that serves new rows: that of a CRC where this says more than the rows alone.
+
+    None for frames of several lengths, and where every row was needed to fix the entries, so that
+    nothing shows that they are right.
+    """
+    matrix, crc = found.matrix, found.crc
+    if matrix is None or found.system.lengths:
+        return None
+    if crc is not None and not found.sums and found.fit.missing:
+        if crc.fitting < crc.rows or len(crc.constants) > 1:
+            return None
+        return replace(crc_matrix(crc, matrix.inputs, matrix.outputs), reading=matrix.reading)
+    return matrix if found.fit.spare else None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.discovery.fields.consistency import MOST_GROUPS, Group
-from paritylab.discovery.fields.emit_checksums import crc_text
+from paritylab.discovery.fields.emit_checksums import crc_text, usable_matrix
 from paritylab.discovery.fields.groups import Functions
 from paritylab.discovery.fields.hunt import Finding, Outcome
 from paritylab.discovery.fields.sums import SumFit
@@ -244,7 +244,9 @@ def function_lines(found: Functions, what: str) -> list[str]:
 def as_json(finding: Finding) -> dict[str, Any]:
     """The finding for other programs; docs/howto/checksums.md says what each entry means."""
     fit, crc = finding.fit, finding.crc
-    held = [n for n, flag in zip(finding.system.outputs, fit.holds, strict=True) if flag]
+    outputs = zip(finding.system.outputs, fit.holds, strict=True)
+    held = [name for name, flag in outputs if flag and fit.spare]
+    usable = usable_matrix(finding)
     made: dict[str, Any] = {
         "target": finding.target,
         "outcome": finding.outcome.name.lower(),
@@ -258,7 +260,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "contradicting_lines": None if finding.proof is None else list(finding.proof[1]),
         "wrong_lines": list(finding.wrong),
         "same_inputs_lines": None if finding.clash is None else list(finding.clash),
-        "matrix": None if finding.matrix is None else finding.matrix.to_json(),
+        "matrix": None if usable is None else usable.to_json(),
         "sums": [
             {"family": s.family, "constant": s.constant, "skip": s.skip, "fitting": s.fitting}
             for s in finding.sums
