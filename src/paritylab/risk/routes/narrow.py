@@ -135,15 +135,20 @@ class _Beside:
         self._ends, self._values, self._step = ends, values, ends[1] - ends[0]
 
     def range(self, cells: _Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Least and largest value expected on each part, and how far both parabolas differ."""
+        """Least and largest value expected on each part, and how sure that is: what both
+        parabolas differ by, and their fourth neighbours from them."""
         last = len(self._values) - 1
-        left = np.where(cells.index >= 3, cells.index - 2, cells.index + 1)
-        right = np.where(cells.index <= last - 4, cells.index + 1, cells.index - 2)
+        left = np.where(cells.index >= 4, cells.index - 2, cells.index + 1)
+        right = np.where(cells.index <= last - 5, cells.index + 1, cells.index - 2)
+        left, right = (np.clip(start, 1, last - 3) for start in (left, right))
         both = [
-            [self._parabola(np.clip(start, 1, last - 3), t) for t in (cells.low, cells.high)]
-            for start in (left, right)
+            [self._parabola(start, t) for t in (cells.low, cells.high)] for start in (left, right)
         ]
         apart = np.max(np.abs(np.subtract(*both)), axis=0)
+        for start, fourth in ((left, left - 1), (right, right + 3)):
+            fourth = np.where((fourth < 1) | (fourth >= last), np.clip(fourth, 4, last - 4), fourth)
+            beyond = self._parabola(start, self._ends[fourth]) - self._values[fourth]
+            apart += 4 * np.abs(beyond)
         return np.min(both, axis=(0, 1)) - apart, np.max(both, axis=(0, 1)) + apart, apart
 
     def _parabola(self, start: np.ndarray, t: np.ndarray) -> np.ndarray:
