@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Self
 
+from paritylab.untrusted import printable
+
 #: Set by --quiet: results and errors only.
 quiet = False
 
@@ -88,7 +90,7 @@ def print_table(
 
     spare: columns to leave out, one after the other, where a terminal is too narrow.
     """
-    header, body = list(columns), [list(row) for row in rows]
+    header, body = list(columns), [[printable(cell) for cell in row] for row in rows]
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         from rich.console import Console
 

@@ -174,7 +174,7 @@ def learners_from_file(path: str | Path) -> set[str]:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
     added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:

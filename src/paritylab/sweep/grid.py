@@ -2,13 +2,13 @@
 
 import itertools
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import Spec
+from paritylab.untrusted import read_toml
 
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
@@ -136,11 +136,11 @@ def grid_from_toml(path: str | Path) -> Grid:
     preset = "code"
     """
     path = Path(path)
+    if not path.exists():
+        raise ValueError(f"no sweep file {path}")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"no sweep file {path}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = read_toml(path)
+    except ValueError as error:
         raise ValueError(f"{path} is not readable TOML: {error}") from None
     check_known(f"key in {path}:", table, [each.name for each in fields(Grid)])
     missing = {"learner", "problem"} - set(table)

@@ -2,7 +2,7 @@
 
 A readout is known by its values only, but jax can be asked which operations make it. Each is done
 here with intervals, for many cells at a time, so that a jump or a spike between the points of a
-grid cannot hide. An operation that is not listed raises `UnknownOperation`.
+grid cannot hide. An operation that is not listed raises `UnknownOperationError`.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from paritylab.precision import float64
 _SLACK = 1e-14
 
 
-class UnknownOperation(Exception):
+class UnknownOperationError(Exception):
     """A function uses an operation that has no interval form here."""
 
 
@@ -79,10 +79,11 @@ def _outcome(equation: Any, given: list[Any]) -> list[Any]:
         return _run(getattr(inner, "jaxpr", inner), consts, given[-len(_invars(inner)) :])
     if not any(isinstance(each, Interval) for each in given):
         made = equation.primitive.bind(*given, **params)
-        return [np.asarray(each) for each in (made if equation.primitive.multiple_results else [made])]
+        several = made if equation.primitive.multiple_results else [made]
+        return [np.asarray(each) for each in several]
     rule = _RULES.get(name)
     if rule is None:
-        raise UnknownOperation(name)
+        raise UnknownOperationError(name)
     same = len(given) == 2 and equation.invars[0] is equation.invars[1]
     if same and name in _OF_ITSELF:
         return [_clean(_OF_ITSELF[name](given[0]))]
@@ -187,7 +188,7 @@ def _integer_power_of(x: Interval, power: int) -> Interval:
 def _power(_: Any, x: Interval, y: Interval) -> Interval:
     """x^y for x ≥ 0."""
     if np.any(x.low < 0):
-        raise UnknownOperation("pow of negative numbers")
+        raise UnknownOperationError("pow of negative numbers")
     return _corners(np.power, x, y)
 
 
@@ -221,14 +222,13 @@ def _compare(name: str, _: Any, x: Interval, y: Interval) -> Interval:
     same = (x.low == x.high) & (y.low == y.high)  # constants are what they are
     slack = np.where(same, 0.0, slack)
     below, above = x.high + slack < y.low, x.low - slack > y.high
+    equal = same & (x.low == y.low)
     if name in ("lt", "le", "gt", "ge"):
         if name in ("gt", "ge"):
             below, above = above, below
-        sure, never = below, above
-        equal = same & (x.low == y.low)
-        sure, never = sure | (equal & (name in ("le", "ge"))), never | (equal & (name in ("lt", "gt")))
+        with_equal = name in ("le", "ge")
+        sure, never = below | (equal & with_equal), above | (equal & (not with_equal))
     else:
-        equal = same & (x.low == y.low)
         sure, never = equal, below | above
         if name == "ne":
             sure, never = never, sure
@@ -295,13 +295,14 @@ def _sum(equation: Any, x: Interval) -> Interval:
 
 def _extreme(which: Any, equation: Any, x: Interval) -> Interval:
     axes = tuple(axis + 1 for axis in equation.params["axes"])
-    return Interval(which(x.low, axis=axes), which(x.high, axis=axes), np.ones(x.low.shape[:1], bool))
+    low = which(x.low, axis=axes)
+    return Interval(low, which(x.high, axis=axes), np.ones(low.shape, bool))
 
 
 def _dot(equation: Any, x: Interval, y: Interval) -> Interval:
     ((left,), (right,)), batch = equation.params["dimension_numbers"]
     if any(batch):
-        raise UnknownOperation("batched dot_general")
+        raise UnknownOperationError("batched dot_general")
     a = Interval(*(np.moveaxis(part, left + 1, -1) for part in x[:3]))
     b = Interval(*(np.moveaxis(part, right + 1, -1) for part in y[:3]))
     rows, columns = a.low.ndim - 2, b.low.ndim - 2
@@ -314,10 +315,14 @@ def _dot(equation: Any, x: Interval, y: Interval) -> Interval:
 
 def _concatenate(equation: Any, *given: Interval) -> Interval:
     axis, cells = equation.params["dimension"] + 1, max(len(x.low) for x in given)
-    parts = [
-        [np.broadcast_to(part, (cells, *part.shape[1:])) for part in x[:3]] for x in given
-    ]
+    parts = [[np.broadcast_to(part, (cells, *part.shape[1:])) for part in x[:3]] for x in given]
     return Interval(*(np.concatenate(each, axis=axis) for each in zip(*parts, strict=True)))
+
+
+def _stack(equation: Any, *given: Interval) -> Interval:
+    axis, cells = equation.params["axis"] + 1, max(len(x.low) for x in given)
+    parts = [[np.broadcast_to(part, (cells, *part.shape[1:])) for part in x[:3]] for x in given]
+    return Interval(*(np.stack(each, axis=axis) for each in zip(*parts, strict=True)))
 
 
 def _finite(_: Any, x: Interval) -> Interval:
@@ -374,6 +379,7 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "reduce_min": partial(_extreme, np.min),
     "dot_general": _dot,
     "concatenate": _concatenate,
+    "stack": _stack,
     **{name: partial(_compare, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     **{name: _stepping(getattr(np, name)) for name in ("sign", "floor", "ceil")},
     "round": _stepping(np.round),

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import HasCorners
 from paritylab.risk.routes.case import EPS, Case, Statistic
-from paritylab.risk.routes.enclosure import UnknownOperation, enclosures
+from paritylab.risk.routes.enclosure import UnknownOperationError, enclosures
 from paritylab.risk.routes.targets import SIGNS
 
 #: A prime number, so that no point of the grid is a simple fraction of the range.
@@ -52,9 +52,12 @@ def hidden_mean(case: Case, sums: Float[np.ndarray, " N"]) -> float:
     window = max(0.0, centre - width), min(float(problem.k), centre + width)
     shift = 2 * problem.n * EPS * problem.k
     try:
-        found = _joined([narrow_features(f, *window, float(problem.k), shift) for f in _rows(case.statistic)])
-    except UnknownOperation:
+        every = [
+            narrow_features(row, *window, float(problem.k), shift) for row in _rows(case.statistic)
+        ]
+    except UnknownOperationError:
         return math.inf
+    found = _joined(every)
     if not len(found.low):
         return 0.0
     chance = _chances(case, found.low - shift, found.high + shift)
@@ -145,8 +148,8 @@ class _Beside:
             [self._parabola(start, t) for t in (cells.low, cells.high)] for start in (left, right)
         ]
         apart = np.max(np.abs(np.subtract(*both)), axis=0)
-        for start, fourth in ((left, left - 1), (right, right + 3)):
-            fourth = np.where((fourth < 1) | (fourth >= last), np.clip(fourth, 4, last - 4), fourth)
+        for start, outer in ((left, left - 1), (right, right + 3)):
+            fourth = np.where((outer < 1) | (outer >= last), np.clip(outer, 4, last - 4), outer)
             beyond = self._parabola(start, self._ends[fourth]) - self._values[fourth]
             apart += 4 * np.abs(beyond)
         return np.min(both, axis=(0, 1)) - apart, np.max(both, axis=(0, 1)) + apart, apart
@@ -224,9 +227,7 @@ def _points(
     return Narrow(starts[kept], stops[kept], height[kept])
 
 
-def _outside(
-    function: Callable[[Array], Array], low: float, high: float, reach: float
-) -> Narrow:
+def _outside(function: Callable[[Array], Array], low: float, high: float, reach: float) -> Narrow:
     """Beyond the window, which 1e-15 of the inputs reach: the range of values, coarsely."""
     parts = [np.linspace(a, b, 65) for a, b in ((0.0, low), (high, reach)) if b > a]
     if not parts:
