@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
-from paritylab.sweep.blocks import Row, Task, data_of, learner_of, rows_of
+from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of
 from paritylab.sweep.engines import Engine, Failure, serial
-from paritylab.sweep.provenance import device, fingerprint_of, versions
+from paritylab.sweep.provenance import device, edited_since, fingerprint_of, versions
 from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import BlockFacts, Store
 
@@ -54,8 +54,10 @@ def made_rows(task: Task, driver: str) -> tuple[list[Row], str | None]:
 
     driver: the process that asks.
     """
+    load_learner(task)
+    made_by = None if driver == _process() else _worker_mark(task.spec.learner)
     rows = rows_of(task)
-    return rows, None if driver == _process() else _worker_mark(task.spec.learner)
+    return rows, made_by if edited_since() is None else "an edited file"
 
 
 def _process() -> str:
@@ -64,7 +66,7 @@ def _process() -> str:
 
 @cache
 def _worker_mark(learner: str) -> str:
-    """Once per worker, when the learner has been loaded: its file may be edited later."""
+    """Once per worker, of what it has loaded and before it works."""
     return _mark(learner)
 
 
@@ -142,8 +144,8 @@ def _checked(value: tuple[list[Row], str | None] | Failure, mark: str) -> list[R
     if made_by in (None, mark):
         return rows
     return Failure(
-        "its worker has another version of the learner's file than this process; "
-        "give all machines the same one, and leave it alone while the sweep runs"
+        "its worker has another version of the learner's file than this process; give all machines "
+        "the same one, leave it alone while the sweep runs, and start old workers anew"
     )
 
 
