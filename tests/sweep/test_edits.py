@@ -83,6 +83,31 @@ def test_a_long_lived_worker_answers_with_the_mark_of_what_it_loaded(own):
 
 def test_a_file_that_changes_while_it_is_loaded_is_refused(own):
     _, path, _ = own
-    path.write_text(path.read_text() + f"\nimport pathlib; pathlib.Path({str(path)!r}).write_text('# more')\n")
+    path.write_text(
+        path.read_text() + f"\nimport pathlib; pathlib.Path({str(path)!r}).write_text('# more')\n"
+    )
     with pytest.raises(ValueError, match="edited while it was loaded"):
         learners_from_file(path)
+
+
+def test_two_drivers_of_one_store_begin_at_both_ends(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _, path, specs = own
+    learners_from_file(path)
+    orders, remarks = {"first": [], "second": []}, []
+
+    def first(spec, computed):
+        orders["first"].append((spec.first, computed))
+        if len(orders["first"]) == 1:  # the other driver comes while this one is at work
+            with Store(tmp_path / "s.db") as store:
+                run_sweep(specs, store, on_block=second, say=remarks.append)
+
+    def second(spec, computed):
+        orders["second"].append((spec.first, computed))
+
+    with Store(tmp_path / "s.db") as store:
+        run_sweep(specs, store, on_block=first)
+        assert len(stored(store)) == 3
+    assert orders["first"] == [(0, True), (1, False), (2, False)]
+    assert orders["second"] == [(2, True), (1, True), (0, False)]
+    assert len(remarks) == 1

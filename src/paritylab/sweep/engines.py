@@ -2,9 +2,9 @@
 
 An engine takes a function and tasks and yields `Done(task, value, seconds)` for each task, in any
 order. A task whose function raises, or whose process dies again and again, comes back with a
-`Failure` for a value and the rest goes on. Tasks are taken from their iterable only when there is a worker for
-them, so an iterable may decide late what is still worth doing. Leaving the loop early, by `break`
-or Ctrl-C, ends the workers.
+`Failure` for a value and the rest goes on. Tasks are taken from their iterable only when there is a
+worker for them, so an iterable may decide late what is still worth doing. Leaving the loop early,
+by `break` or Ctrl-C, ends the workers.
 
 >>> [(done.task, done.value) for done in serial()(abs, [-2, 3])]
 [(-2, 2), (3, 3)]
