@@ -83,9 +83,8 @@ def test_a_long_lived_worker_answers_with_the_mark_of_what_it_loaded(own):
 
 def test_a_file_that_changes_while_it_is_loaded_is_refused(own):
     _, path, _ = own
-    path.write_text(
-        path.read_text() + f"\nimport pathlib; pathlib.Path({str(path)!r}).write_text('# more')\n"
-    )
+    overwrite = f"import pathlib\npathlib.Path({str(path)!r}).write_text('# more')\n"
+    path.write_text(path.read_text() + overwrite)
     with pytest.raises(ValueError, match="edited while it was loaded"):
         learners_from_file(path)
 

@@ -194,7 +194,7 @@ def _power(_: Any, x: Interval, y: Interval) -> Interval:
 
 def _pick(which: Any, _: Any, x: Interval, y: Interval) -> Interval:
     """Maximum or minimum: a bend where it is undecided which of the two it is."""
-    overlap = (x.low <= y.high) & (y.low <= x.high)
+    overlap = (x.low < y.high) & (y.low < x.high)
     loose = np.where(overlap, True, np.where(which(x.low, y.low) == x.low, x.loose, y.loose))
     return Interval(which(x.low, y.low), which(x.high, y.high), loose)
 

@@ -60,11 +60,13 @@ def hidden_mean(case: Case, sums: Float[np.ndarray, " N"]) -> float:
     found = _joined(every)
     if not len(found.low):
         return 0.0
-    chance = _chances(case, found.low - shift, found.high + shift)
-    with np.errstate(invalid="ignore"):
-        charges = np.where(found.height > 0, found.height * chance, 0.0)
+    whole = _merged(found, 2 * shift)
+    chance = _chances(case, whole.low - shift, whole.high + shift)
     rare = chance < 1e-3
-    return float(charges[rare].sum()) + _bernstein(found, ~rare, sums, shift)
+    common = found.low >= 0
+    for low, high in zip(whole.low[rare], whole.high[rare], strict=True):
+        common &= (found.low < low) | (found.high > high)
+    return float(whole.height[rare] @ chance[rare]) + _bernstein(found, common, sums, shift)
 
 
 def _rows(statistic: Statistic) -> list[Callable[[Array], Array]]:
@@ -240,6 +242,17 @@ def _outside(function: Callable[[Array], Array], low: float, high: float, reach:
 
 def _joined(some: list[Narrow]) -> Narrow:
     return Narrow(*(np.concatenate(parts) for parts in zip(_NONE, *some, strict=True)))
+
+
+def _merged(found: Narrow, gap: float) -> Narrow:
+    """Stretches that touch as one, as high as the highest of them."""
+    order = np.argsort(found.low)
+    low, high, height = (part[order] for part in found)
+    first = np.concatenate([[True], low[1:] > np.maximum.accumulate(high)[:-1] + gap])
+    starts = np.flatnonzero(first)
+    return Narrow(
+        low[starts], np.maximum.reduceat(high, starts), np.maximum.reduceat(height, starts)
+    )
 
 
 def _chances(case: Case, low: np.ndarray, high: np.ndarray) -> np.ndarray:
