@@ -1,6 +1,7 @@
 """From a spec to its runs: the learner it names, the data it asks for, one row per run."""
 
 import importlib.util
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -76,7 +77,9 @@ def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | 
 def largest_cost(specs: Iterable[Spec]) -> Cost:
     """The estimate of the block that takes longest."""
     one_each = {spec.cell: spec for spec in specs}.values()
-    return max((cost_of(s, learner_of(s)) for s in one_each), key=lambda cost: cost.seconds)
+    costs = [cost_of(spec, learner_of(spec)) for spec in one_each]
+    # Not a number is larger than any: nobody knows.
+    return max(costs, key=lambda cost: (math.isnan(cost.seconds), cost.seconds))
 
 
 def _targets(spec: Spec, problem: dict[str, Any], of: str) -> tuple[Target, ...]:

@@ -194,8 +194,10 @@ def _power(_: Any, x: Interval, y: Interval) -> Interval:
 
 def _pick(which: Any, _: Any, x: Interval, y: Interval) -> Interval:
     """Maximum or minimum: a bend where it is undecided which of the two it is."""
-    overlap = (x.low < y.high) & (y.low < x.high)
-    loose = np.where(overlap, True, np.where(which(x.low, y.low) == x.low, x.loose, y.loose))
+    above, below = x.low >= y.high, x.high <= y.low
+    first, second = (above, below) if which is np.maximum else (below, above)
+    either = (first & x.loose) | (second & y.loose)
+    loose = np.where(first | second, either, True)
     return Interval(which(x.low, y.low), which(x.high, y.high), loose)
 
 
