@@ -11,15 +11,15 @@ _PAGE = """# What holds when things break
   each kill the store is compared with what was announced. Lost, doubled and different rows count.
 - **A damaged store is refused or right.** Files and write-ahead logs are cut and bits flipped; what
   is read must be what was written, and `sweep rescue` must bring back every row that is whole.
-- **Rows carry the name of the code that made them.** A worker is known by the file it loaded, not by
-  the file that is there now; rows of other code are not stored (`tests/sweep/test_edits.py`).
+- **Rows carry the name of the code that made them.** A worker is known by the file it loaded, not
+  by the file that is there now; rows of other code are not stored (`tests/sweep/test_edits.py`).
 - **Two drivers of one store share the work:** the second begins at the other end.
 - **Bad input is one line and exit code 2.** Command lines, sweep files, row files and claims files
-  are scrambled; a traceback, an end later than 20 s and a wrong exit code count. Files from elsewhere
-  are read under limits of kind, size, depth and digits (`tests/test_untrusted.py`).
-- **A risk is off by no more than it says.** Readouts with values at single sums, spikes, jumps, fast
-  waves and steep walls, biases near 0 and 1 and nearly equal weights are compared with enumeration
-  in extended precision.
+  are scrambled; a traceback, an end later than 20 s and a wrong exit code count. Files from
+  elsewhere are read under limits of kind, size, depth and digits (`tests/test_untrusted.py`).
+- **A risk is off by no more than it says.** Readouts with values at single sums, spikes, jumps,
+  fast waves and steep walls, biases near 0 and 1 and nearly equal weights are compared with
+  enumeration in extended precision.
 
 The criterion was written down before the run: 0 in every column of harm.
 
