@@ -4,10 +4,12 @@ import io
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paritylab.estimator import ParityClassifier
@@ -18,7 +20,9 @@ NOISY = tables.planted(20, 3, 600, noise=0.1, seed=1)
 
 # The budget keeps the checks short: most of their data hold no parity.
 @parametrize_with_checks([ParityClassifier(budget=0.05)])
-def test_scikit_learns_own_checks(estimator, check):
+def test_scikit_learns_own_checks(estimator, check, monkeypatch):
+    # Without it the check of array namespaces, here numpy's, is skipped.
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     check(estimator)
 
 
@@ -134,3 +138,57 @@ def test_frames_keep_their_names():
     assert list(pipeline[-1].feature_names_in_) == list(frame.columns)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"x0": "other"}))
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csc_array])
+def test_sparse_input_says_the_same_as_dense(fitted, kind):
+    model = ParityClassifier(random_state=0).fit(kind(X), Y)
+    assert model.subset_.tolist() == fitted.subset_.tolist()
+    np.testing.assert_array_equal(model.predict_proba(kind(X)), fitted.predict_proba(X))
+    np.testing.assert_array_equal(model.thresholds_, fitted.thresholds_)
+    assert ParityClassifier(k=1).fit(kind(X), Y).predict(kind(X)).shape == (600,)
+
+
+def test_one_hot_pipelines_work():
+    generator = np.random.default_rng(0)
+    letters = generator.choice(list("abc"), (500, 3))
+    y = (letters[:, 0] == "b") ^ (letters[:, 2] == "c")
+    model = make_pipeline(OneHotEncoder(), ParityClassifier()).fit(letters, y)
+    assert (model.predict(letters) == y).all()
+
+
+def test_frames_of_categories_text_and_truth():
+    pandas = pytest.importorskip("pandas")
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2, (300, 4))
+    frame = pandas.DataFrame(
+        {
+            "category": pandas.Categorical(np.where(bits[:, 0], "yes", "no")),
+            "text": np.where(bits[:, 1], "right", "left"),
+            "truth": bits[:, 2].astype(bool),
+            "nullable": pandas.array(bits[:, 3], dtype="boolean"),
+            "size": pandas.Categorical(
+                generator.choice(["s", "m", "l"], 300), ["s", "m", "l"], ordered=True
+            ),
+        }
+    )
+    y = np.bitwise_xor.reduce(bits, axis=1)
+    model = ParityClassifier().fit(frame, y)
+    assert list(model.feature_names_in_[model.subset_]) == list(frame.columns[:4])
+    assert (model.predict(frame) == y).all()
+    assert model.levels_["text"] == ("left", "right")
+    with pytest.raises(ValueError, match="'text' holds 'up'"):
+        model.predict(frame.assign(text="up"))
+    with pytest.raises(ValueError, match="3 levels without an order"):
+        ParityClassifier().fit(frame.assign(text=list("abc") * 100), y)
+
+
+def test_selectors_keep_the_columns_of_the_parity(fitted):
+    assert fitted.feature_importances_.sum() == pytest.approx(1)
+    chosen = SelectFromModel(ParityClassifier(random_state=0)).fit(X, Y)
+    assert tuple(chosen.get_support(indices=True)) == NOISY.positions
+    ranked = RFE(ParityClassifier(random_state=0), n_features_to_select=3, step=5).fit(X, Y)
+    assert tuple(ranked.get_support(indices=True)) == NOISY.positions
+    nothing = ParityClassifier(k=1).fit(X, Y)
+    assert nothing.abstained_
+    assert not nothing.feature_importances_.any()

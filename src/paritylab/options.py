@@ -99,6 +99,10 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "tau_end": Option(float, "Temperature at the end, in units of 1/n².", above=0),
         "eta": _eta._replace(help="Step in units of a head's width √tau.", optional=False),
         "jitter": Option(float, "Random kick per step, in the same units.", least=0),
+        "moves": Option(
+            int, "Relocations compared at a time; by k if absent.", least=0, optional=True
+        ),
+        "greedy": Option(bool, "Take the best move if it raises |c|; else Metropolis."),
         "even": Option(bool, "Start evenly spaced at a random rotation."),
         "restarts": Option(int, "Further starts of a run that knows it failed.", least=0),
         "start": Option(str, "Angles to start from.", own="an array", optional=True),

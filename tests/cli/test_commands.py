@@ -283,3 +283,20 @@ def test_compiled_code_is_kept_in_the_users_own_folder(elsewhere, monkeypatch):
     keep_compiled()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"].startswith(str(elsewhere / "home"))
     assert not (elsewhere / "relative").exists()
+
+
+def test_the_compilers_switch_is_for_the_version_that_knows_it(elsewhere, monkeypatch):
+    from paritylab.cli import compiled
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "caches"))
+    for known, users, expected in (
+        ("0.10.2", None, compiled.QUICK_TO_COMPILE["0.10.2"]),
+        ("0.10.2", "--mine", "--mine"),
+        ("99.0", None, None),
+    ):
+        monkeypatch.setenv("XLA_FLAGS", users or "")
+        if users is None:
+            monkeypatch.delenv("XLA_FLAGS")
+        monkeypatch.setattr(compiled, "version", lambda name, known=known: known)
+        compiled.keep_compiled()
+        assert os.environ.get("XLA_FLAGS") == expected

@@ -41,10 +41,10 @@ def without_times(text):
 def test_every_example_of_the_page(capsys, elsewhere):
     (setup,) = re.findall(r"```sh\npython - <<'END'\n(.*?)END\n```", PAGE, re.S)
     exec(compile(setup, "page", "exec"), {})
-    assert len(EXAMPLES) == 10
+    assert len(EXAMPLES) == 12
     for command, shown in EXAMPLES:
         code, out, _ = run(capsys, *shlex.split(command)[1:])
-        assert code == (3 if shown.startswith("no parity") else 0), command
+        assert code == (3 if shown.startswith(("no parity", "related")) else 0), command
         assert without_times(out) == without_times(shown), command
 
 
@@ -188,3 +188,55 @@ def test_a_terminal_without_the_characters_is_no_error(small, monkeypatch):
         main(["discover", "t.csv", "--target", "y"])
     assert stopped.value.code == 0
     assert b"##########" in written.getvalue()
+
+
+def test_only_a_parity_that_explains_every_target_exits_with_0(capsys, elsewhere):
+    generator = np.random.default_rng(0)
+    columns = {f"x{at}": generator.integers(0, 2, 800) for at in range(8)}
+    columns["parity"] = columns["x0"] ^ columns["x1"] ^ (generator.random(800) < 0.1)
+    columns["both"] = columns["x2"] & columns["x3"]
+    tables.Planted(columns, ()).write("t.csv")
+    code, out, _ = run(capsys, "discover", "t.csv", "--target", "parity")
+    assert code == 0
+    assert out.startswith("parity tends to be 1 when an odd number of {x0, x1} are true: in ")
+    targets = ["--target", "parity", "--target", "both"]
+    code, out, _ = run(capsys, "discover", "t.csv", *targets, "--json", "-")
+    assert code == 3
+    first, second = json.loads(out)["rules"]
+    assert (first["found"], second["found"]) == (True, False)
+    assert second["words"].startswith("related, but not only: ")
+    assert second["evidence"]["outcome"]["better"]["columns"] == ["x2", "x3"]
+
+
+def test_copies_groups_and_rows_that_are_said_to_be_independent(capsys, elsewhere):
+    generator = np.random.default_rng(3)
+    once = {f"x{at}": generator.integers(0, 2, 60) for at in range(12)}
+    once["y"] = generator.integers(0, 2, 60)
+    columns = {name: values.repeat(8) for name, values in once.items()}
+    columns["who"] = np.arange(60).repeat(8)
+    tables.Planted(columns, ()).write("t.csv")
+    asked = ["discover", "t.csv", "--target", "y"]
+    code, out, _ = run(capsys, *asked)
+    assert code == 3
+    assert "evidence from 60 of 480 rows: rows are repeated" in out
+    code, out, _ = run(capsys, *asked, "--group", "who")
+    assert code == 3
+    assert "evidence from 60 of 480 rows: one row of each group is used" in out
+    _, out, _ = run(capsys, *asked, "--rows", "independent")
+    assert "rows taken as independent, as asked" in out
+    code, _, err = run(capsys, *asked, "--group", "whom")
+    assert code == 2
+    assert "--group: no column 'whom'" in err
+    code, _, err = run(capsys, *asked, "--group", "y")
+    assert code == 2
+
+
+def test_text_that_looks_like_numbers_gets_a_hint(capsys, elsewhere):
+    rows = [f"{at},5;{at:x}f;{at % 2};{(at // 2) % 2}" for at in range(40)]
+    (elsewhere / "t.csv").write_text("\n".join(["price;address;a;y", *rows]) + "\n")
+    _, out, _ = run(capsys, "discover", "t.csv", "--target", "y")
+    assert "note: price looks like numbers with decimal commas? write points" in out
+    assert "note: address looks like hexadecimal? write 0x before it and use --bits" in out
+    code, _, err = run(capsys, "discover", "t.csv", "--target", "price")
+    assert code == 2
+    assert "decimal commas" in err

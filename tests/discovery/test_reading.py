@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from scipy.sparse import csr_array, csr_matrix
 
 from paritylab.discovery import blocks, discover
 from paritylab.discovery.prepare import as_choices, prepare
@@ -414,3 +415,37 @@ def test_any_bytes_are_read_or_refused_at_length(tmp_path, content):
 def test_a_rule_comes_out(tmp_path):
     rule = discover(written(tmp_path, "a,b,y\n" + ROWS[6:] * 30), "y")
     assert rule.columns == ("a", "b")
+
+
+def test_arrays_and_frames_with_labels_beside_them():
+    pandas = pytest.importorskip("pandas")
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 2, (200, 9))
+    y = X[:, 1] ^ X[:, 4]
+    for table in (X, X.tolist(), X.astype(bool), csr_matrix(X), csr_array(X)):
+        assert discover(table, y).columns == ("x1", "x4")
+    frame = pandas.DataFrame(X, columns=list("abcdefghi"))
+    assert discover(frame, pandas.Series(y, name="sick")).statement.startswith("sick is 1 exactly")
+    assert discover(frame.assign(y=y), y).target.name == "y_"
+    assert discover({"a": X[:, 1], "b": X[:, 4]}, y.tolist()).columns == ("a", "b")
+    kinds = pandas.DataFrame(
+        {
+            "text": pandas.Categorical(np.where(X[:, 1], "yes", "no")),
+            "truth": X[:, 4].astype(bool),
+            "nullable": pandas.array(X[:, 5], dtype="boolean"),
+        }
+    )
+    assert discover(kinds, y).columns == ("text", "truth")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (np.zeros(5), "an array of shape"),
+        (np.zeros((4, 2)), "one value per row"),
+        ("rows.csv", "an array of shape"),
+    ],
+)
+def test_labels_that_fit_no_table(table, message):
+    with pytest.raises(ValueError, match=message):
+        discover(table, np.array([0, 1, 1, 0, 1]))

@@ -25,13 +25,12 @@ def test_a_rule_in_words(people):
     table, columns = people
     rule = discover(columns, "y")
     assert rule.columns == table.truth.subset
-    first, noise, searched = str(rule).splitlines()
+    first, fits, searched = str(rule).splitlines()
     names = ", ".join(table.truth.subset)
-    assert first.startswith(
-        f"y is yes exactly when an odd number of {{{names}}} are true; holds for 9"
-    )
-    assert "of 800 rows; chance of seeing this by luck " in first
-    assert noise.startswith("  noise: ")
+    assert first.startswith(f"y tends to be yes when an odd number of {{{names}}} are true: in 3")
+    assert " rows then, in " in first
+    assert "of 800 rows fit (97 %); chance of such a fit by luck " in fits
+    assert fits.endswith(", if these rows do not depend on each other")
     assert searched.startswith("  searched: ")
 
 
@@ -122,7 +121,7 @@ def test_nothing_found_says_what_would_have_been_seen():
     rule = discover(table.columns, "y", k=2, budget=5)
     assert not rule.found
     text = str(rule)
-    assert text.startswith("no parity found for y (false alarms allowed: 0.01)")
+    assert text.startswith("no parity found for y\n  alpha 0.01: of 100 targets that have nothing")
     assert "300 rows would have shown a parity that fits this many: of 2 columns" in text
     assert "rows would show it" in text
     with pytest.raises(ValueError, match="no rule to apply"):
@@ -134,9 +133,12 @@ def test_another_function_is_not_sold_as_a_noisy_parity(kind):
     table = tables.decoy(kind, 15, 3 if kind == "majority" else 2, 800, noise=0.02, seed=4)
     rule = discover(table.columns, "y", budget=5)
     assert not rule.found
-    assert "another function of a few columns fits better" in str(rule)
-    assert set(rule.evidence["better_table"]["columns"]) == set(table.truth.subset)
-    assert rule.conclusion is Conclusion.RELATED
+    assert str(rule).startswith("related, but not only: ")
+    assert rule.conclusion is rule.outcome.conclusion is Conclusion.RELATED
+    better = rule.outcome.better
+    assert set(better.columns) == set(table.truth.subset)
+    assert better.fits.successes > max(better.parity.successes, better.constant.successes)
+    assert "always the same answer for" in str(rule)
 
 
 @pytest.mark.parametrize("k", [None, 5])
@@ -167,19 +169,22 @@ def test_a_rare_target_promises_nothing_that_it_cannot_have():
     assert "would have shown" not in text
 
 
-def test_uneven_errors_name_their_column():
+def test_noise_that_depends_on_a_column_names_it_and_noise_by_side_is_a_rate():
     generator = np.random.default_rng(3)
     columns = {f"x{at}": generator.integers(0, 2, 600) for at in range(6)}
     flipped = generator.random(600) < np.where(columns["x5"] == 1, 0.3, 0.02)
     columns["y"] = columns["x0"] ^ columns["x1"] ^ flipped
     rule = discover(columns, "y")
-    assert rule.columns == ("x0", "x1")
-    assert rule.evidence["uneven_errors"]["columns"] == ["x5"]
-    assert "of rows do not fit where x5 is true" in str(rule)
+    assert not rule.found
+    assert rule.outcome.columns == ("x0", "x1")
+    assert rule.outcome.rest.columns[0] == "x5"
+    assert "the rest depends on x5" in str(rule)
+    assert "of rows when x5 is true" in str(rule)
     columns["y"] = (columns["x0"] ^ columns["x1"]) & (generator.random(600) < 0.7)
     rule = discover(columns, "y")
-    assert rule.evidence["uneven_errors"]["columns"] == []
-    assert "beware: 0 % of rows predicted false do not fit, " in str(rule)
+    assert rule.columns == ("x0", "x1")
+    assert rule.outcome.off.successes == 0 < rule.outcome.on.successes < rule.outcome.on.runs
+    assert "(0 %) of the others" in str(rule)
 
 
 def test_a_rule_of_version_1_applies_without_its_sentences(tmp_path, people):
@@ -205,7 +210,7 @@ def test_a_duplicate_makes_it_ambiguous(people):
     name = table.truth.subset[1]
     rule = discover({**columns, "twin": columns[name]}, "y")
     assert rule.found
-    assert "ambiguous: on these rows the same holds" in str(rule)
+    assert "the same on every row, or the opposite, says" in str(rule)
     assert any("twin" in each for each in rule.evidence["alternatives"])
 
 

@@ -156,7 +156,7 @@ def test_the_cos_law_agrees_to_1e_9(engine):
             np.testing.assert_allclose(found["gradient"], own.gradient[0], rtol=1e-9, atol=1e-9)
 
 
-LEARNERS = {"paper": Heads.paper, "code": Heads.code, "annealed": Annealed}
+LEARNERS = {"paper": Heads.paper, "code": Heads.code, "annealed": Annealed.without_moves}
 PROBLEM = Parity(12, (2, 5, 9))
 
 

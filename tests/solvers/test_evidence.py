@@ -14,9 +14,9 @@ from paritylab.solvers.evidence import (
     log_family,
     log_overlap_tails,
 )
-from paritylab.solvers.form import beats, form
+from paritylab.solvers.form import DOUBT, Finer, Form, beats, form, near_ties
 from paritylab.solvers.labelled_rows import LabelledRows
-from paritylab.solvers.power import rows_about
+from paritylab.solvers.power import _least_overlap, rows_about
 
 
 @pytest.mark.parametrize(("rows", "first", "second"), [(10, 5, 5), (57, 20, 44), (300, 3, 150)])
@@ -26,6 +26,25 @@ def test_tails_are_hypergeometric(rows, first, second):
         above, below = np.exp(log_overlap_tails(rows, first, second, overlap))
         assert above == pytest.approx(law.sf(overlap - 1), rel=1e-9)
         assert below == pytest.approx(law.cdf(overlap), rel=1e-9)
+
+
+def test_tails_of_millions_of_rows_are_near_and_far_from_the_middle_alike():
+    rows, first, second = 6_500_000, 3_200_000, 3_000_000
+    law = stats.hypergeom(rows, first, second)
+    overlaps = np.array([1_474_000, 1_476_923, 1_480_000, 1_500_000])
+    above, below = log_overlap_tails(rows, np.full(4, first), second, overlaps)
+    # Numbers of 10⁸ in the logarithms leave eight digits after the point.
+    np.testing.assert_allclose(above, law.logsf(overlaps - 1), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(below[:3], law.logcdf(overlaps[:3]), rtol=1e-4, atol=1e-6)
+    assert log_overlap_tails(10, 4, 4, 9) == (-np.inf, 0.0)
+
+
+@pytest.mark.parametrize(("rows", "ones", "minus"), [(40, 20, 20), (2000, 700, 1200)])
+def test_the_least_overlap_that_counts(rows, ones, minus):
+    level, law = math.log(1e-4), stats.hypergeom(rows, ones, minus)
+    least = _least_overlap(rows, ones, minus, level)
+    assert math.log(2) + law.logsf(least - 1) <= level < math.log(2) + law.logsf(least - 2)
+    assert _least_overlap(12, 2, 6, level) == 13
 
 
 def test_shares_of_the_level_sum_to_one():
@@ -88,9 +107,9 @@ def test_rows_needed_asks_for_sense(call):
         rows_needed(*call)
 
 
-def _form(bits, labels, subset, others=(), alpha=0.01):
+def _form(bits, labels, subset, others=()):
     table = LabelledRows(bits, labels)
-    return form(table, fit(table, subset), list(others), alpha)
+    return form(table, fit(table, subset), list(others))
 
 
 def test_functions_that_are_no_parity_are_named():
@@ -103,22 +122,19 @@ def test_functions_that_are_no_parity_are_named():
         assert found.better.columns == (1, 2)
         assert "combination of columns 1, 2 fits 9" in str(found.better)
     assert found.better.fits.successes > found.better.parity.successes
-    assert found.uneven.columns == (2,)
-    assert "where the column 2 is" in str(found.uneven)
+    assert found.better.fits.successes > found.better.constant.successes
+    assert found.rest.columns[0] == 2
+    assert "depends on the column 2" in str(found.rest)
     most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
     assert _form(bits, most, (1,), [(2,), (3,), (1, 2, 3)]).better.columns == (1, 2, 3)
 
 
-def test_labels_lost_on_one_side_are_uneven_noise():
+def test_labels_lost_on_one_side_are_plain_noise():
     generator = np.random.default_rng(1)
     bits = generator.integers(0, 2, (400, 5))
     odd = bits[:, 3] ^ bits[:, 1]
     lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
-    found = _form(bits, lost, (1, 3))
-    assert found.better is None
-    assert found.uneven.columns == ()
-    assert found.uneven.off.successes == 0 < found.uneven.on.successes
-    assert "uneven noise: it fails on 0 % of the rows it calls +1" in str(found.uneven)
+    assert _form(bits, lost, (1, 3)) == Form()
 
 
 def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
@@ -127,18 +143,36 @@ def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
     flipped = generator.random(600) < np.where(bits[:, 5] == 1, 0.3, 0.02)
     found = _form(bits, (1 - 2 * (bits[:, 0] ^ bits[:, 1])) * np.where(flipped, -1, 1), (0, 1))
     assert found.better is None
-    assert found.uneven.columns == (5,)
-    assert found.uneven.off.high < found.uneven.on.low
-    assert "not plain noise" in str(found.uneven)
+    assert found.rest.columns[0] == 5
+    assert found.rest.xor == (5,)
+    assert found.rest.off.high < found.rest.on.low
+
+
+def test_another_cut_of_the_same_numbers_shows_that_one_cut_is_not_all():
+    generator = np.random.default_rng(4)
+    number = generator.random(400)
+    bits = np.stack([number > 0.5, generator.random(400) > 0.5], axis=1).astype(np.uint8)
+    table = LabelledRows(bits, np.where(number > 0.75, -1, 1))
+    finer = Finer((number > 0.75).astype(np.uint8)[:, None], np.array([0]))
+    found = fit(table, (0,))
+    assert form(table, found, []).rest is None
+    assert form(table, found, [], finer).rest.columns == (0,)
+
+
+def test_a_twin_column_that_fits_nearly_as_well_is_named():
+    bits, labels, (first, second) = planted(10, 2, 0.2, 300, seed=3)
+    twin = bits[:, first] ^ (np.random.default_rng(0).random(300) < 0.02)
+    table = LabelledRows(np.concatenate([bits, twin[:, None]], axis=1), labels)
+    assert near_ties(table, fit(table, (first, second))) == ((second, 10),)
+    assert near_ties(LabelledRows(bits, labels), fit(table, (first, second))) == ()
 
 
 @pytest.mark.parametrize("noise", [0.2, 0.35])
 def test_a_noisy_parity_is_rarely_called_something_else(noise):
     others = list(itertools.combinations(range(12), 2))[:40]
-    forms = [_form(*planted(12, 3, noise, 200, seed), others, 0.05) for seed in range(150)]
-    for share, called in ((0.025, "better"), (0.025, "uneven")):
-        count = sum(getattr(each, called) is not None for each in forms)
-        assert stats.binom.sf(count - 1, 150, share) > 1e-3
+    forms = [_form(*planted(12, 3, noise, 200, seed), others) for seed in range(80)]
+    count = sum(each.rest is not None for each in forms)
+    assert stats.binom.sf(count - 1, len(forms), DOUBT) > 1e-3
 
 
 def test_a_larger_subset_has_to_be_worth_its_size():

@@ -56,6 +56,21 @@ def test_the_best_are_kept_whatever_the_blocks(monkeypatch, blocks, size, bias, 
         np.testing.assert_allclose(kept, best[:10], rtol=1e-4)
 
 
+@pytest.mark.parametrize("plus", [0.5, 0.9])
+def test_pairs_come_out_the_same_in_tiles(monkeypatch, plus):
+    bits, labels = unrelated(23, 70, seed=3, plus=plus)
+    signs = LabelledRows(bits, labels).signs
+    whole = split.correlate(signs, labels, 2, keep=300)
+    for name, value in (("BROAD", 7), ("DEEP", 16), ("LONGEST", 3000)):
+        monkeypatch.setattr(split, name, value)
+    tiled = split.correlate(signs, labels, 2, keep=300)
+    assert tiled.examined == whole.examined == math.comb(23, 2)
+    assert (
+        sorted(tiled.subsets) == sorted(whole.subsets) == list(itertools.combinations(range(23), 2))
+    )
+    assert tiled.subsets[0] == whole.subsets[0]
+
+
 def test_a_deadline_ends_the_search():
     bits, labels = unrelated(60, 50, seed=0)
     found = split.correlate(
@@ -68,7 +83,14 @@ def test_a_deadline_ends_the_search():
 @pytest.mark.parametrize("bits", [1, 5, 6, 7, 13])
 def test_transforms_agree(bits):
     values = np.random.default_rng(bits).integers(-9, 9, 1 << bits).astype(np.float32)
-    np.testing.assert_array_equal(hadamard(values), walsh_transform(values))
+    np.testing.assert_array_equal(hadamard(values.copy()), walsh_transform(values))
+
+
+def test_sums_come_out_the_same_in_parts(monkeypatch):
+    bits, labels = unrelated(9, 300, seed=2, bias=0.3)
+    whole = walsh(task_for(bits, labels)).subsets
+    monkeypatch.setattr("paritylab.solvers.walsh._TOGETHER", 128)
+    assert walsh(task_for(bits, labels)).subsets == whole
 
 
 @pytest.mark.parametrize(("bias", "plus"), [(0.5, 0.5), (0.2, 0.8)])

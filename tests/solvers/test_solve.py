@@ -1,5 +1,8 @@
 """The whole way: recovery, abstention, equivalents, errors; and solvers as learners."""
 
+import time
+import tracemalloc
+
 import jax
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from paritylab.solvers import METHODS, Auto, Correlation, Elimination, rows_need
 from paritylab.solvers.growth import split_seconds
 from paritylab.solvers.judge import Task
 from paritylab.solvers.labelled_rows import LabelledRows
+from paritylab.solvers.outcome import Stop
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,9 @@ def test_what_merely_correlates_is_said_to_be_no_parity():
     labels = 1 - 2 * (bits[:, 3] | bits[:, 7])
     answer = solve(bits, labels)
     assert set(answer.subset) <= {3, 7}
-    assert answer.better_table.columns == (3, 7)
+    assert answer.form.better.columns == (3, 7)
+    assert answer.abstained
+    assert "related, but not only" in str(answer)
 
 
 @pytest.mark.parametrize(
@@ -226,3 +232,43 @@ def test_plans_for_many_columns_do_not_overflow():
     bits, labels = unrelated(3000, 100, seed=0)
     task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
     assert split_seconds(task, 1500) > 1e100
+
+
+def test_small_sizes_come_before_the_transform_of_many_columns():
+    bits, labels, hidden = planted(26, 3, 0.1, 600, seed=0)
+    answer = solve(bits, labels)
+    assert answer.subset == hidden
+    assert "walsh" not in [step.method for step in answer.search.steps]
+    dense, labels, hidden = planted(21, 11, 0.2, 1500, seed=0)
+    answer = solve(dense, labels)
+    assert (answer.subset, answer.method) == (hidden, "walsh")
+
+
+def test_a_budget_is_kept_with_very_many_columns():
+    bits, labels = unrelated(20_000, 200, seed=0)
+    start = time.perf_counter()
+    answer = solve(bits, labels, budget=1)
+    assert time.perf_counter() - start < 1 * 1.2 + 1 + 2  # two more for a busy machine
+    assert not answer.complete
+    assert answer.search.stop is Stop.BUDGET
+
+
+def test_no_step_says_that_the_budget_ended_before_it_did():
+    bits, labels, _ = planted(60, 8, 0.3, 400, seed=0)
+    answer = solve(bits, labels, budget=3)
+    assert not answer.complete
+    stops = {answer.search.stop, *(step.stop for step in answer.search.steps)}
+    assert (Stop.BUDGET in stops) == (answer.search.seconds >= 3)
+
+
+def test_memory_is_a_few_bytes_a_cell():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (100_000, 64), dtype=np.uint8)
+    labels = generator.choice(np.array([-1, 1], np.int8), len(bits))
+    tracemalloc.start()
+    try:
+        solve(bits, labels, k=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * bits.size  # and the table itself is one more

@@ -18,13 +18,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paritylab.discovery.blocks import Cells
-    from paritylab.discovery.prepare import Notes
+    from paritylab.discovery.notes import Notes
     from paritylab.discovery.rules import Rule
     from paritylab.discovery.search import Progress
 
 NOTHING_FOUND = 3
 
 Missing = Literal["refuse", "drop"]
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE|-", help="Write all as JSON; - for stdout.")
+]
+Group = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Rows with one value here depend on each other."),
+]
+RowsAre = Annotated[
+    Literal["check", "independent"],
+    typer.Option(help="Look whether rows depend on each other, or take all of them."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,6 +46,19 @@ def add_to(app: typer.Typer) -> None:
     app.command("apply", epilog="Example: paritylab apply rule.json new.csv --out predicted.csv")(
         run_apply
     )
+
+
+Bits = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN[:HI-LO]", help="Take whole numbers apart into bits."),
+]
+Thresholds = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[COLUMN=]V", help="Numbers above V are true; the median if absent."),
+]
+SavedRule = Annotated[
+    Path | None, typer.Option(metavar="RULE", help="Write the rule for paritylab apply.")
+]
 
 
 def run_discover(
@@ -49,30 +73,21 @@ def run_discover(
     budget: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Time for the search; 30 if absent.")
     ] = None,
-    bits: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN[:HI-LO]", help="Take whole numbers apart into bits."),
-    ] = None,
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[COLUMN=]V", help="Numbers above V are true; the median if absent."),
-    ] = None,
+    bits: Bits = None,
+    threshold: Thresholds = None,
     missing: Annotated[Missing, typer.Option(help="Rows with missing values.")] = "refuse",
-    json_file: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE|-", help="Write all as JSON; - for stdout."),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="RULE", help="Write the rule for paritylab apply.")
-    ] = None,
+    group: Group = None,
+    rows: RowsAre = "check",
+    json_file: JsonFile = None,
+    save: SavedRule = None,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture to write: svg, pdf or png.")
     ] = None,
 ) -> int:
     """Find a small set of columns whose parity gives a target, or say that none is supported.
 
-    Exit code 0: every target has a parity; 3: one has none at this confidence, or the budget ended
-    first; 2: the table or an option cannot be used.
+    Exit code 0: a parity explains every target; 3: one has none at this confidence, or a parity is
+    only part of the story, or the budget ended first; 2: the table or an option cannot be used.
     """
     from paritylab.discovery.search import discover_all
 
@@ -88,6 +103,8 @@ def run_discover(
             bits=bits or (),
             threshold=threshold,
             missing=missing,
+            rows=rows,
+            group=group,
             progress=progress,
         )
     seconds = time.perf_counter() - start

@@ -175,7 +175,8 @@ def whole(cell: Any, name: str) -> int:
                 raise ValueError
     except (ValueError, OverflowError):
         raise ValueError(
-            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers"
+            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers, "
+            "hexadecimal ones with 0x"
         ) from None
     if not 0 <= number < 2**64:
         raise ValueError(
@@ -322,6 +323,14 @@ class Coding:
             f"column {shown(self.column)!r} holds {shown(str(level))!r}; the rule knows "
             f"{shown(self.false)!r} and {shown(self.true)!r}"
         )
+
+
+class Cut(Coding):
+    """One of several thresholds of a column, named with it: `snp > 1`."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.column} > {self.above:g}"
 
 
 class Kept:

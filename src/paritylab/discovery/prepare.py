@@ -7,14 +7,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from paritylab.discovery.columns import Coding, Column, Kept
+from paritylab.discovery.columns import Coding, Column, Cut, Kept
+from paritylab.discovery.genotypes import CUTS, Genotypes, is_genotype
+from paritylab.discovery.notes import Notes
 from paritylab.discovery.reading import TableReader
-from paritylab.discovery.words import counted, listed, shown
+from paritylab.discovery.words import counted, hint_for, listed, shown
 
 #: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
 Threshold = float | str | Sequence[str] | Mapping[str, float] | None
 #: Rows packed at a time.
 _TOGETHER = 512
+#: Columns of numbers that are also cut elsewhere, to see whether one cut says it all.
+_FINER = 200
 
 
 class Bits(NamedTuple):
@@ -29,12 +33,13 @@ class Choices(NamedTuple):
     """How columns are to be read.
 
     bits: columns of whole numbers. threshold: one for all numbers, or by column. missing: refuse
-    rows with missing cells, or drop them.
+    rows with missing cells, or drop them. group: the column that names rows which belong together.
     """
 
     bits: Sequence[Bits] = ()
     threshold: float | Mapping[str, float] | None = None
     missing: Literal["refuse", "drop"] = "refuse"
+    group: str | None = None
 
     def threshold_of(self, name: str) -> float | None:
         """The threshold given for a column of numbers, if any."""
@@ -43,75 +48,47 @@ class Choices(NamedTuple):
         return self.threshold
 
 
-@dataclass
-class Notes:
-    """What was found while reading.
-
-    rows: used. dropped: rows left out for a missing cell. constant: columns with one value.
-    twins: for a column that is used, others that equal it on every row, or (True) always differ.
-    ignored: columns of text with three levels or more. thresholds: how numbers became bits.
-    """
-
-    rows: int = 0
-    dropped: int = 0
-    constant: list[str] = field(default_factory=list)
-    twins: dict[str, list[tuple[str, bool]]] = field(default_factory=dict)
-    ignored: list[str] = field(default_factory=list)
-    thresholds: list[str] = field(default_factory=list)
-
-    def lines(self) -> list[str]:
-        """The notes as sentences."""
-        lines = []
-        if self.dropped:
-            lines.append(f"{counted(self.dropped, 'row')} with missing values left out")
-        if self.thresholds:
-            lines.append(f"numbers read as true above a threshold: {listed(self.thresholds, 4)}")
-        for names, text in (
-            (self.constant, "with one value only, left out"),
-            (self.ignored, "of text with more than two levels, left out"),
-        ):
-            if names:
-                lines.append(f"{counted(len(names), 'column')} {text}: {listed(names, 4)}")
-        same = [
-            f"{other} = {name}" for name, t in self.twins.items() for other, flip in t if not flip
-        ]
-        opposite = [
-            f"{other} = not {name}" for name, t in self.twins.items() for other, flip in t if flip
-        ]
-        for names, text in ((same, "duplicate"), (opposite, "complementary")):
-            if names:
-                lines.append(f"{counted(len(names), f'{text} column')}: {listed(names, 4)}")
-        return lines
-
-
 @dataclass(frozen=True)
 class Prepared:
-    """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits."""
+    """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits.
+    groups: a number per row that rows of one group share, if a column for that was named.
+    finer: for columns of numbers, by name, other cuts of them, (N, cuts).
+    genotypes: columns of 0, 1, 2 as they are, if there are two or more."""
 
     codings: list[Coding]
     bits: np.ndarray
     targets: list[tuple[Coding, np.ndarray]]
     notes: Notes
+    groups: np.ndarray | None = None
+    finer: dict[str, np.ndarray] = field(default_factory=dict)
+    genotypes: Genotypes | None = None
 
 
 def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Prepared:
     """Read the whole table and turn it into bits; what cannot be used is noted or refused."""
     _check_names(table.names, targets, choices)
     kept = Kept(table.names, [each.column for each in choices.bits])
+    known: dict[object, int] = {}
+    groups = list[int]()
     for block in table.blocks():
         kept.add(block)
+        if choices.group is not None:
+            cells = block.column(table.names.index(choices.group))
+            groups += [known.setdefault(str(cell).strip(), len(known)) for cell in cells]
     if not kept.rows:
         raise ValueError("the table has column names but no rows")
     notes = Notes()
     rows = _complete_rows(kept, choices, notes, set(targets))
     notes.rows = kept.rows if rows is None else int(rows.sum())
+    finer: dict[str, np.ndarray] = {}
     numbers = {name: at for at, name in enumerate(table.names)}
-    features = [at for name, at in numbers.items() if name not in set(targets)]
+    aside = {*targets, *([] if choices.group is None else [choices.group])}
+    features = [at for name, at in numbers.items() if name not in aside]
     if kept.is_matrix and rows is None and not isinstance(choices.threshold, Mapping):
         codings = [Coding(table.names[at], "0", "1") for at in features]
-        bits = kept.matrix(np.array(features, dtype=int))
+        bits, genotypes = kept.matrix(np.array(features, dtype=int)), None
     else:
-        codings, bits = _coded(kept, features, rows, choices, notes)
+        codings, bits, genotypes, finer = _coded(kept, features, rows, choices, notes)
     keep = _distinct(bits, codings, notes)
     if not keep:
         raise ValueError(
@@ -121,7 +98,10 @@ def prepare(table: TableReader, targets: Sequence[str], choices: Choices) -> Pre
     if len(keep) < len(codings):
         codings, bits = [codings[at] for at in keep], bits[:, keep]
     read = [_target(kept.column(numbers[name]), rows, choices) for name in targets]
-    return Prepared(codings, bits, read, notes)
+    together = None if choices.group is None else np.array(groups)
+    if together is not None and rows is not None:
+        together = together[rows]
+    return Prepared(codings, bits, read, notes, together, finer, genotypes)
 
 
 def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> None:
@@ -135,7 +115,10 @@ def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> 
     if len(names) == len(targets):
         raise ValueError("the table has no columns beside the target")
     thresholds = choices.threshold if isinstance(choices.threshold, Mapping) else {}
+    if choices.group is not None and choices.group in targets:
+        raise ValueError(f"--group: {shown(choices.group)!r} is a target")
     for option, asked in (
+        ("--group", [] if choices.group is None else [choices.group]),
         ("--bits", [each.column for each in choices.bits]),
         ("--threshold", list(thresholds)),
     ):
@@ -176,19 +159,31 @@ def _complete_rows(
 
 def _coded(
     kept: Kept, features: list[int], rows: np.ndarray | None, choices: Choices, notes: Notes
-) -> tuple[list[Coding], np.ndarray]:
+) -> tuple[list[Coding], np.ndarray, Genotypes | None, dict[str, np.ndarray]]:
     codings: list[Coding] = []
     packed: list[np.ndarray] = []
+    finer: dict[str, np.ndarray] = {}
+    whole: list[np.ndarray] = []
     asked = {each.column: each for each in choices.bits}
     for at in features:
         column = _chosen(kept.column(at), rows)
         if column.is_text:
             notes.ignored.append(column.name)
+            hint = hint_for(column.levels)
+            if hint:
+                notes.hints.append(f"{shown(column.name)} looks like {hint}")
             continue
         made = _bits_of(column, asked[column.name]) if column.name in asked else None
+        values, chosen = column.numbers, choices.threshold_of(column.name)
+        if made is None and values is not None and chosen is None and is_genotype(values):
+            notes.cut.append(column.name)
+            whole.append(values.astype(np.uint8))
+            made = [(Cut(column.name, above=at), (values > at).astype(np.uint8)) for at in CUTS]
         if made is None:
             coding, bits = _one_bit(column, choices.threshold_of(column.name), choices)
             if coding.above is not None:
+                if column.numbers is not None and len(finer) < _FINER:
+                    finer[coding.name] = quartile_bits(column.numbers, coding.above)
                 notes.thresholds.append(coding.phrase)
             made = [(coding, bits)]
         for coding, bits in made:
@@ -201,7 +196,8 @@ def _coded(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"--bits makes a column {shown(twice)!r} that the table already has")
-    return codings, matrix
+    genotypes = Genotypes(list(notes.cut), np.stack(whole, axis=1)) if len(whole) > 1 else None
+    return codings, matrix, genotypes, finer
 
 
 def _chosen(column: Column, rows: np.ndarray | None) -> Column:
@@ -245,6 +241,18 @@ def _one_bit(
     return Coding(column.name, above=above), (values > above).astype(np.uint8)
 
 
+def quartile_bits(values: np.ndarray, above: float) -> np.ndarray:
+    """Cuts of numbers at their quartiles and median other than the one that was made, (N, cuts)."""
+    cuts = [cut for cut in np.unique(np.quantile(values, (0.25, 0.5, 0.75))) if cut < values.max()]
+    made = [(values > cut).astype(np.uint8) for cut in cuts]
+    taken = values > above
+    return (
+        np.array([each for each in made if (each != taken).any()], np.uint8)
+        .reshape(-1, len(values))
+        .T
+    )
+
+
 def median_threshold(values: np.ndarray) -> float:
     """The median; if no value lies above it, the largest value below the maximum.
 
@@ -263,7 +271,7 @@ def _target(column: Column, rows: np.ndarray | None, choices: Choices) -> tuple[
     if column.is_text:
         raise ValueError(
             f"target {shown(column.name)!r} has {len(column.levels)} levels or more "
-            f"({listed(column.levels, 4)}); a parity needs two"
+            f"({listed(column.levels, 4)}); a parity needs two" + _asked(hint_for(column.levels))
         )
     if column.codes is None and threshold is None:
         raise ValueError(
@@ -281,6 +289,10 @@ def _target(column: Column, rows: np.ndarray | None, choices: Choices) -> tuple[
             f"target {shown(column.name)!r} has one value only ({shown(only)}); nothing to explain"
         )
     return coding, bits
+
+
+def _asked(hint: str) -> str:
+    return f"; {hint}" if hint else ""
 
 
 def _distinct(bits: np.ndarray, codings: list[Coding], notes: Notes) -> list[int]:

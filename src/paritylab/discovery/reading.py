@@ -62,6 +62,44 @@ def _is_missing(value: object) -> bool:
     return value is None or str(value) in ("nan", "NaT", "<NA>")
 
 
+def with_labels(table: Any, labels: Any) -> tuple[dict[str, Any], str]:
+    """Columns of a frame, a mapping or an array (N, n), dense or sparse, with the labels (N,)
+    beside them, and the name these got: their own, or y.
+
+    Columns of an array are x0, x1, …
+    """
+    if hasattr(table, "columns") and hasattr(table, "iloc"):
+        columns = {str(name): table.iloc[:, at] for at, name in enumerate(table.columns)}
+    elif isinstance(table, Mapping):
+        columns = {str(name): values for name, values in table.items()}
+    else:
+        columns = _array_columns(table)
+    values = np.asarray(labels)
+    rows = {len(each) for each in columns.values()}
+    if values.ndim != 1 or rows - {len(values)}:
+        raise ValueError(
+            f"labels need one value per row, got shape {values.shape} for "
+            f"{sorted(rows)[:1] or 'no'} rows; or name a target column"
+        )
+    name = str(getattr(labels, "name", None) or "y")
+    while name in columns:
+        name += "_"
+    return {**columns, name: values}, name
+
+
+def _array_columns(table: Any) -> dict[str, Any]:
+    if hasattr(table, "tocsc"):  # scipy's sparse matrices, a column at a time
+        table = table.tocsc()
+        return {f"x{at}": table[:, [at]].toarray().ravel() for at in range(table.shape[1])}
+    array = np.asarray(table)
+    if array.ndim != 2:
+        raise ValueError(
+            "labels need a data frame, a mapping from names to columns or an array of shape (N, n) "
+            f"beside them, got {type(table).__name__}"
+        )
+    return {f"x{at}": column for at, column in enumerate(array.T)}
+
+
 @contextmanager
 def open_table(source: Any) -> Iterator[TableReader]:
     """A table from a path, "-" for standard input, a mapping of columns, or a data frame."""

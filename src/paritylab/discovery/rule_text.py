@@ -2,89 +2,73 @@
 
 from typing import Any
 
+from paritylab.discovery.genotypes import penetrance_lines
 from paritylab.discovery.rules import Rule, target_phrase
-from paritylab.discovery.words import chance, counted, duration, shown
-from paritylab.solvers.outcome import Search, Stop
+from paritylab.discovery.words import chance, counted, duration
+from paritylab.solvers.conclusion import Outcome
+from paritylab.solvers.independent_rows import Dependence
+from paritylab.solvers.outcome import Conclusion, Search, Stop
 from paritylab.solvers.outcome_text import not_searched_text, searched_text
-from paritylab.statistics import Rate, share_text
+from paritylab.statistics import share_text
 
 #: Columns a picture on the terminal may take, and lines.
 _WIDTH, _LINES = 40, 16
 _ENDED = {Stop.BUDGET: " before the budget ended", Stop.TOO_MANY: " within the budget"}
-_SIDES = ("false", "true")
+_KNOWN = "if the rows are independent all the same, --rows independent uses all of them"
 
 
 def lines_of(rule: Rule) -> list[str]:
     """Everything that is said of a target, a sentence a line."""
-    search = rule.search
-    if search is None:
+    search, outcome = rule.search, rule.outcome
+    if search is None or outcome is None:
         return [rule.statement]
-    lines = _found(rule) if rule.found else _nothing(rule, search)
+    if outcome.conclusion is Conclusion.NONE:
+        lines = _nothing(rule, search, outcome)
+    else:
+        first, *more = outcome.sentences()
+        lines = [first, *(f"  {each}" for each in more), *_luck(rule, outcome)]
+    lines += [f"  {each}" for each in outcome.rows_text()]
+    if {Dependence.ORDER, Dependence.FAMILIES} & set(outcome.rows.why):
+        lines.append(f"  {_KNOWN}")
+    if "pair" in rule.evidence:
+        lines += penetrance_lines(rule.evidence["pair"], target_phrase(rule.target))
     lines.append(f"  searched: {searched_text(search)}; {duration(search.seconds)}")
     left = not_searched_text(search)
     return lines if left is None else [*lines, f"  {left}"]
 
 
-def _found(rule: Rule) -> list[str]:
+def _luck(rule: Rule, outcome: Outcome) -> list[str]:
+    """The chance of a false alarm, and what it assumes."""
     facts = rule.evidence
-    rows, fitting = facts["rows"], facts["fitting"]
-    lines = [
-        f"{rule.statement}; holds for {share_text(fitting, rows)} of {counted(rows, 'row')}; "
-        f"chance of seeing this by luck {chance(facts['p_value'])}",
-        f"  noise: {Rate(rows - fitting, rows)} of rows do not fit",
+    fits = f"{facts['fitting']:,} of {counted(facts['rows'], 'row')} fit"
+    assumes = (
+        "if these rows do not depend on each other"
+        if outcome.rows.checked
+        else "rows taken as independent, as asked"
+    )
+    return [
+        f"  {fits} ({share_text(facts['fitting'], facts['rows'])}); chance of such a fit by luck "
+        f"{chance(facts['p_value'])}, {assumes}"
     ]
-    if facts["uneven_errors"]:
-        lines.append(f"  beware: {_uneven(facts['uneven_errors'])}")
-    return lines + _alternatives(facts["alternatives"])
 
 
-def _uneven(uneven: dict[str, Any]) -> str:
-    """What the rows that do not fit depend on."""
-    off, on = (share_text(uneven[side]["misses"], uneven[side]["rows"]) for side in _SIDES)
-    if not uneven["columns"]:
-        return f"{off} of rows predicted false do not fit, {on} of those predicted true"
-    columns = ", ".join(uneven["columns"])
-    one = len(uneven["columns"]) == 1
-    when = f"{columns} is" if one else f"an odd number of {{{columns}}} are"
-    return f"{on} of rows do not fit where {when} true, {off} elsewhere"
-
-
-def _alternatives(others: list[list[str]], most: int = 5) -> list[str]:
-    if not others:
-        return []
-    sets = "; ".join("{" + ", ".join(shown(name) for name in each) + "}" for each in others[:most])
-    rest = f" and {len(others) - most:,} more" if len(others) > most else ""
-    return [f"  ambiguous: on these rows the same holds, or its opposite, for {sets}{rest}"]
-
-
-def _nothing(rule: Rule, search: Search) -> list[str]:
+def _nothing(rule: Rule, search: Search, outcome: Outcome) -> list[str]:
     facts = rule.evidence
-    if facts["better_table"]:
-        return [
-            f"no parity explains {shown(rule.target.name)}: another function of a few columns fits "
-            "better",
-            f"  {_better(facts['better_table'], facts['rows'])}",
-        ]
-    lines = [
-        f"{rule.statement}{_ENDED.get(search.stop, '')} (false alarms allowed: {search.alpha:g})"
-    ]
+    lines = [f"{outcome.statement}{_ENDED.get(search.stop, '')}"]
+    if outcome.rows.too_few:
+        return [*lines, f"  {outcome.reason}"]
+    lines.append(
+        f"  alpha {search.alpha:g}: of 100 targets that have nothing to do with the columns, about "
+        f"{100 * search.alpha:.3g} at most get a parity"
+    )
     lines += _power(search)
     if facts["rows_needed"]:
         lines.append(
-            f"  the best candidate fits {share_text(facts['fitting'], facts['rows'])} of rows; if "
-            f"it is real, about {facts['rows_needed']:,} rows would show it"
+            f"  the best candidate fits {facts['fitting']:,} of {counted(facts['rows'], 'row')} "
+            f"({share_text(facts['fitting'], facts['rows'])}); if it is real, about "
+            f"{facts['rows_needed']:,} rows would show it"
         )
     return lines
-
-
-def _better(better: dict[str, Any], rows: int) -> str:
-    columns = ", ".join(better["columns"])
-    return (
-        f"the more frequent answer to each combination of {{{columns}}} fits "
-        f"{share_text(better['fitting'], rows)} of rows, the best parity "
-        f"{share_text(better['parity_fitting'], rows)} "
-        f"(chance of seeing this by luck {chance(better['p_value'])})"
-    )
 
 
 def _power(search: Search) -> list[str]:

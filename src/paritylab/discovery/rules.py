@@ -19,6 +19,7 @@ from paritylab.files import write_atomically
 from paritylab.untrusted import read_json
 
 if TYPE_CHECKING:
+    from paritylab.solvers.conclusion import Outcome, Target
     from paritylab.solvers.outcome import Conclusion, Search
 
 VERSION = 2
@@ -26,7 +27,7 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class Rule:
-    """The target is true exactly when an odd (or even) number of terms are true.
+    """The target is, or tends to be, true when an odd (or even) number of terms are true.
 
     target, terms: how columns are read; no terms: no parity was found. odd: whether an odd number
     makes the target true. evidence: what is known of it, as in the JSON output; empty for a rule
@@ -52,6 +53,14 @@ class Rule:
         return Conclusion(self.evidence.get("conclusion", fallback))
 
     @property
+    def outcome(self) -> "Outcome | None":
+        """The conclusion with what it rests on; None without evidence."""
+        from paritylab.solvers.conclusion import Outcome
+
+        told = self.evidence.get("outcome")
+        return None if told is None else Outcome.from_json(told)
+
+    @property
     def search(self) -> "Search | None":
         """What was searched, and why it stopped; None without evidence."""
         from paritylab.solvers.outcome import Search
@@ -73,15 +82,14 @@ class Rule:
     @property
     def statement(self) -> str:
         """The rule in words, without its evidence."""
-        goal = target_phrase(self.target)
+        if self.outcome is not None:
+            return self.outcome.statement
         if not self.terms:
             return f"no parity found for {shown(self.target.name)}"
-        if len(self.terms) == 1:
-            truth = "true" if self.odd else "false"
-            return f"{goal} exactly when {self.terms[0].phrase} is {truth}"
-        number = "an odd" if self.odd else "an even"
-        columns = ", ".join(term.phrase for term in self.terms)
-        return f"{goal} exactly when {number} number of {{{columns}}} are true"
+        from paritylab.solvers.conclusion import when_text
+
+        phrases = tuple(term.phrase for term in self.terms)
+        return f"{target_words(self.target).tends} when {when_text(phrases, self.odd)}"
 
     def __str__(self) -> str:
         from paritylab.discovery.rule_text import lines_of
@@ -175,6 +183,16 @@ def target_phrase(target: Coding) -> str:
     if target.above is not None or target.bit is not None:
         return target.phrase
     return f"{shown(target.column)} is {shown(target.true)}"
+
+
+def target_words(target: Coding) -> "Target":
+    """A target as conclusions speak of it."""
+    from paritylab.solvers.conclusion import Target
+
+    name = shown(target.name)
+    if target.above is not None:
+        return Target(target.phrase, f"{name} tends to be > {target.above:.6g}", name)
+    return Target(target_phrase(target), f"{name} tends to be {shown(target.true)}", name)
 
 
 def _coding_json(coding: Coding) -> dict[str, Any]:

@@ -20,6 +20,8 @@ def as_bits(values: ArrayLike | jax.Array) -> AnyArray:
     if isinstance(values, jax.core.Tracer):
         return values
     array = values if isinstance(values, jax.Array) else _numeric(values)
+    if array.dtype == np.uint8 and isinstance(array, np.ndarray) and array.max(initial=0) <= 1:
+        return array  # without flags as large as the table
     other = np.asarray((array != 0) & (array != 1))
     if other.any():
         first = np.asarray(array)[other].flat[0]

@@ -1,13 +1,20 @@
 """What a solver answers: a subset with its evidence, or why there is none."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from paritylab.solvers.conclusion import BetterTable, Outcome, RestOn, Target
 from paritylab.solvers.evidence import Fit
-from paritylab.solvers.form import Better, Uneven, p_text
+from paritylab.solvers.form import Form, p_text
+from paritylab.solvers.independent_rows import RowsUsed
 from paritylab.solvers.outcome import Conclusion, Search
 from paritylab.solvers.outcome_text import reason_text, searched_text
 from paritylab.statistics import Rate, share_text
+
+#: The least p-value that is told.
+SMALLEST = 1e-301
+_LABEL = Target("the label is -1", "the label tends to be -1", "the label")
 
 
 @dataclass(frozen=True)
@@ -18,11 +25,12 @@ class Answer:
     sign·(-1)^(xor of the bits in subset). best: the best candidate, supported or not; its p-value
     is that of "labels do not depend on the rows", given the margins of column and label and
     corrected for every subset that could have been named. rows: of the table. equivalents: other
-    subsets that say the same on these rows. better_table: another function of the same columns, and
-    perhaps of two more, if one fits significantly better. uneven: what the rows that do not fit
-    depend on, if on anything. rows_needed, detectable: where nothing is supported, about how many
-    rows would support the best candidate if it were real, and up to which noise these rows would
-    show one of its size. search: what was searched, and why it stopped.
+    subsets that say the same on these rows. near: subsets that differ in one column and fit nearly
+    as well. form: what labels depend on beside the parity, and what fits better. on, off: rows
+    labelled -1, of those where the parity says so, and of the others. used: the rows that all this
+    rests on; `rows` counts them. rows_needed, detectable: where nothing is supported, about how
+    many rows would support the best candidate if it were real, and up to which noise these rows
+    would show one of its size. search: what was searched, and why it stopped.
     """
 
     subset: tuple[int, ...] | None
@@ -30,8 +38,11 @@ class Answer:
     best: Fit
     rows: int
     equivalents: tuple[tuple[int, ...], ...]
-    better_table: Better | None
-    uneven: Uneven | None
+    near: tuple[tuple[int, ...], ...]
+    form: Form
+    on: Rate
+    off: Rate
+    used: RowsUsed
     rows_needed: int | None
     detectable: float | None
     search: Search
@@ -41,12 +52,48 @@ class Answer:
         """Whether the parity explains the label, is related to it but not only, or is none."""
         if self.subset is None:
             return Conclusion.NONE
-        return Conclusion.EXPLAINS if self.better_table is None else Conclusion.RELATED
+        return Conclusion.EXPLAINS if self.form.rest is None else Conclusion.RELATED
 
     @property
     def abstained(self) -> bool:
-        """Whether the rows support no subset."""
-        return self.subset is None
+        """Whether no parity explains the labels: none is supported, or it is only related."""
+        return self.conclusion is not Conclusion.EXPLAINS
+
+    def outcome(
+        self,
+        names: Sequence[str] | None = None,
+        target: Target = _LABEL,
+    ) -> Outcome:
+        """The conclusion with names of columns, x0, x1, … if there are none, and of the label."""
+
+        def named(columns: tuple[int, ...]) -> tuple[str, ...]:
+            return tuple(f"x{at}" if names is None else names[at] for at in columns)
+
+        aside = named(self.used.left_out)
+        if self.subset is None:
+            return Outcome(self.conclusion, target, self.used, reason=self.reason, aside=aside)
+        rest, better = self.form
+        return Outcome(
+            self.conclusion,
+            target,
+            self.used,
+            columns=named(self.subset),
+            odd=self.sign > 0,
+            on=self.on,
+            off=self.off,
+            p_value=self.p_value,
+            rest=None
+            if rest is None
+            else RestOn(
+                named(rest.columns), named(rest.xor), rest.off, rest.on, _chance(rest.log_p)
+            ),
+            better=None
+            if better is None
+            else BetterTable(named(better.columns), better.fits, better.parity, better.constant),
+            near=tuple(named(each) for each in self.near),
+            same=tuple(named(each) for each in self.equivalents),
+            aside=aside,
+        )
 
     @property
     def misses(self) -> Rate:
@@ -70,8 +117,8 @@ class Answer:
 
     @property
     def p_value(self) -> float:
-        """Of the best candidate, after correction."""
-        return math.exp(min(0.0, self.best.log_p))
+        """Of the best candidate, after correction; 1e-301 stands for anything smaller."""
+        return _chance(self.best.log_p)
 
     @property
     def method(self) -> str:
@@ -98,6 +145,11 @@ class Answer:
         """Why this subset, or why none, in words."""
         if self.subset is not None:
             return reason_text(self.search)
+        if self.used.too_few:
+            return (
+                f"only {self.used.used:,} of {self.used.total:,} rows can be called independent, "
+                "too few to tell a parity from what resembles it"
+            )
         if self.search.minus in (0, self.rows):
             return "all labels are equal, so nothing can depend on the columns"
         if not self.search.columns:
@@ -118,10 +170,8 @@ class Answer:
         )
 
     def __str__(self) -> str:
-        if self.subset is None:
-            return f"no parity found: {self.reason}"
-        flipped = "" if self.sign == 1 else "not "
-        names = " xor ".join(str(each) for each in self.subset)
-        fits = f"fits {share_text(self.best.fitting, self.rows)} of rows, {p_text(self.best.log_p)}"
-        text = f"{flipped}({names}): {fits}"
-        return text if self.better_table is None else f"{text}; but {self.better_table}"
+        return str(self.outcome())
+
+
+def _chance(log_p: float) -> float:
+    return math.exp(min(0.0, max(log_p, math.log(SMALLEST))))

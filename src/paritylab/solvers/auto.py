@@ -14,8 +14,14 @@ from paritylab.solvers.growth import (
 from paritylab.solvers.judge import Candidates, Task
 from paritylab.solvers.meet_in_the_middle import fitting_by_size
 from paritylab.solvers.outcome import Step, Stop
-from paritylab.solvers.random_parts import affordable_noise, random_rows, restarts
-from paritylab.solvers.walsh import walsh
+from paritylab.solvers.random_parts import (
+    affordable_noise,
+    random_rows,
+    restarts,
+    syndrome_seconds,
+)
+from paritylab.solvers.syndrome import CHECKS, WRONG
+from paritylab.solvers.walsh import walsh, walsh_seconds
 
 #: Seconds that a search may take before others have had their turn.
 PATIENCE = 1.0
@@ -23,17 +29,25 @@ PATIENCE = 1.0
 FEW_COLUMNS, SOME_COLUMNS = 20, 26
 #: Methods that have looked at every subset these rows could support, if they came to their end.
 EXHAUSTIVE = ("walsh", "correlation")
-#: Noise worth trying random rows for.
-SOME_NOISE = 0.005
 
 
 def auto(task: Task) -> Candidates:
     """The first method that supports a subset, or all that was searched."""
     done: list[Candidates] = []
-    for method in (_clean_many_rows, _every_subset, _quick_sizes, _clean_few_rows):
+    for method in (
+        _clean_many_rows,
+        _one_or_two_wrong,
+        _few_columns,
+        _quick_sizes,
+        _some_columns,
+        _clean_few_rows,
+    ):
         made = method(task)
         if made is None:
             continue
+        if made.steps[-1].method == "walsh":
+            # It has seen all sizes, also those that were too many one by one.
+            done = [each for each in done if each.steps[-1].method != "correlation"]
         done.append(made)
         last = made.steps[-1]
         exhaustive = last.method in EXHAUSTIVE and last.complete
@@ -75,31 +89,48 @@ def _clean_many_rows(task: Task) -> Candidates | None:
     return clean(task)
 
 
-def _every_subset(task: Task) -> Candidates | None:
-    """Few columns: every subset of any size."""
-    n, size = task.table.distinct, task.k
-    if n > SOME_COLUMNS or 2**n * 2e-7 > task.left:
+def _one_or_two_wrong(task: Task) -> Candidates | None:
+    """More rows than columns, and one or two wrong labels: parity checks name them."""
+    table = task.table
+    if table.rows < table.distinct + 1 + CHECKS or not _beyond_patience(task):
         return None
-    if n > FEW_COLUMNS and size is not None and split_seconds(task, size) < 1:
+    if syndrome_seconds(table.distinct) > min(task.left / 4, 5 * PATIENCE):
+        return None
+    return random_rows(task, tries=1)
+
+
+def _few_columns(task: Task) -> Candidates | None:
+    """Every subset of any size, where that takes no time."""
+    return _every_subset(task) if task.table.distinct <= FEW_COLUMNS else None
+
+
+def _some_columns(task: Task) -> Candidates | None:
+    """Every subset of any size, after the small ones."""
+    return _every_subset(task) if FEW_COLUMNS < task.table.distinct <= SOME_COLUMNS else None
+
+
+def _every_subset(task: Task) -> Candidates | None:
+    if walsh_seconds(task.table.distinct, task.table.rows) > task.left:
         return None
     found = walsh(task)
     return found._replace(subsets=grown(task, found.subsets))
 
 
 def _quick_sizes(task: Task) -> Candidates | None:
-    """Subsets of growing size, each if it takes no longer than about a second."""
-    sizes = possible_sizes(task)
-    if sizes[0] > 2 and split_seconds(task, sizes[0]) > PATIENCE:
+    """Subsets of growing size, each if it takes no longer than about a second, and far less than
+    all sizes at once would."""
+    sizes, patience = possible_sizes(task), PATIENCE
+    if task.table.distinct <= SOME_COLUMNS:
+        patience = min(patience, walsh_seconds(task.table.distinct, task.table.rows) / 8)
+    if sizes[0] > 2 and split_seconds(task, sizes[0]) > patience:
         return Candidates([], (Step("correlation", Stop.TOO_MANY),))
-    return by_growing_size(task, PATIENCE)
+    return by_growing_size(task, patience)
 
 
 def _clean_few_rows(task: Task) -> Candidates | None:
     """Sizes too large for correlation, should every row be right."""
     table = task.table
-    beyond = [
-        size for size in possible_sizes(task) if size > 2 and split_seconds(task, size) > PATIENCE
-    ]
+    beyond = _beyond_patience(task)
     if not beyond or table.rows > table.distinct + 1:
         return None
     drawn = restarts(task, min(task.left / 4, 2 * PATIENCE))
@@ -109,14 +140,20 @@ def _clean_few_rows(task: Task) -> Candidates | None:
     return Candidates(drawn.subsets + met.subsets, drawn.steps + met.steps)
 
 
+def _beyond_patience(task: Task) -> list[int]:
+    """Sizes that correlation would take long for."""
+    return [s for s in possible_sizes(task) if s > 2 and split_seconds(task, s) > PATIENCE]
+
+
 def _little_noise(task: Task, size: int) -> Candidates | None:
     """More rows than columns: random rows, if they could be right at some noise worth a try.
 
     size: the smallest that has not been searched; what was need not come out again.
     """
     table, seconds = task.table, task.left / 4
-    if table.rows < 1.1 * table.distinct + 20 or table.distinct > 1000:
+    if table.rows < table.distinct + 1 + CHECKS:
         return None
-    if affordable_noise(task, seconds) < SOME_NOISE:
+    # Less noise than one wrong label in all rows has been tried for.
+    if max(affordable_noise(task, seconds, wrong) for wrong in (0, WRONG)) * table.rows < 1:
         return None
     return random_rows(task, seconds, task.k or size)

@@ -17,6 +17,9 @@ import numpy as np
 
 #: Products of one side held at a time (64 MB), and numbers in one block of correlations.
 SIDE, BLOCK, WIDE = 1 << 24, 1 << 19, 1024
+#: Pairs: columns side by side in one tile, rows added up at a time, and multiplications in a tile,
+#: which take less than a second, so that the clock is read in time.
+BROAD, DEEP, LONGEST = 4096, 1 << 14, 1 << 32
 
 
 class BestSets(NamedTuple):
@@ -93,11 +96,11 @@ def _binomials(part: int, beyond: int) -> np.ndarray:
 
 
 def products(columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Products of columns (n, N) over sets (M, size): (M, N)."""
+    """Products of columns ±1 (n, N) over sets (M, size), in float32: (M, N)."""
     made = np.ones((len(sets), columns.shape[1]), columns.dtype)
     for member in sets.T:
         made *= columns[member]
-    return made
+    return made.astype(np.float32, copy=False)
 
 
 class Best:
@@ -135,7 +138,7 @@ def correlate(
 ) -> BestSets:
     """The `keep` subsets of this size whose parity correlates most with the labels.
 
-    signs: columns ±1, (n, N). labels: ±1, (N,). deadline: on time.perf_counter.
+    signs: columns ±1 of any type, (n, N). labels: ±1, (N,). deadline: on time.perf_counter.
     """
     n, total = len(signs), count_subsets(len(signs), size)
     if not total:
@@ -163,18 +166,14 @@ def _blocks(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
         yield from _small(signs, which, size)
         return
     below, above = (size - 1) // 2, size - 1 - (size - 1) // 2
-    back = signs[::-1]
+    chosen = [signs[:, rows] for rows, _ in which.parts]
     most = max(1, SIDE // len(signs[0]))
     for upper in _ranges(math.comb(n - below - 1, above), most):
         upper_parts = [
-            products(np.ascontiguousarray(back[:, rows]), colex(np.arange(*upper), above))
-            for rows, _ in which.parts
+            products(columns, n - 1 - colex(np.arange(*upper), above)) for columns in chosen
         ]
         for lower in _ranges(math.comb(n - above - 1, below), most):
-            lower_parts = [
-                products(np.ascontiguousarray(signs[:, rows]), colex(np.arange(*lower), below))
-                for rows, _ in which.parts
-            ]
+            lower_parts = [products(columns, colex(np.arange(*lower), below)) for columns in chosen]
             yield from _pivots(signs, which, (below, above), lower, upper, lower_parts, upper_parts)
 
 
@@ -232,23 +231,38 @@ def _named(
 
 
 def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
-    """Single columns and pairs: one product, each pair once by its triangle."""
+    """Single columns, and pairs in tiles, each pair once by its triangle."""
     n = len(signs)
     parts = [(signs[:, rows], weights) for rows, weights in which.parts]
     if size == 1:
-        sums = [(columns @ weights)[None] for columns, weights in parts]
+        one = np.ones((1, signs.shape[1]), np.int8)
+        sums = [weighted_product(one[:, : len(w)], x, w) for x, w in parts]
         yield which.score(sums), lambda at: at[:, None], n
         return
-    step = max(1, BLOCK // n)
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        sums = [(columns[start:stop] * weights) @ columns[start:].T for columns, weights in parts]
-        scores = which.score(sums)
-        # Column c of the block is column start + c: keep those right of the diagonal.
-        scores[np.tril_indices(stop - start, 0, n - start)] = -1.0
-        count = sum(n - 1 - row for row in range(start, stop))
+    broad = min(n, BROAD)
+    tall = max(1, min(broad, LONGEST // (2 * broad * signs.shape[1]), BLOCK * 4 // broad))
+    for top in range(0, n, tall):
+        for left in range(top, n, broad):
+            rows, columns = np.arange(top, min(top + tall, n)), slice(left, left + broad)
+            sums = [weighted_product(x[top : top + tall], x[columns], w) for x, w in parts]
+            scores = which.score(sums)
+            first = left + np.arange(scores.shape[1])
+            pairs = first > rows[:, None]
+            scores[~pairs] = -1.0
 
-        def sets(at: np.ndarray, start: int = start) -> np.ndarray:
-            return np.stack([start + at // (n - start), start + at % (n - start)], axis=1)
+            def sets(
+                at: np.ndarray, rows: np.ndarray = rows, first: np.ndarray = first
+            ) -> np.ndarray:
+                return np.stack([rows[at // len(first)], first[at % len(first)]], axis=1)
 
-        yield scores, sets, count
+            yield scores, sets, int(pairs.sum())
+
+
+def weighted_product(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """left·diag(weights)·rightᵀ in float32, few rows of the table at a time."""
+    sums = np.zeros((len(left), len(right)), np.float32)
+    for at in range(0, len(weights), DEEP):
+        rows = slice(at, at + DEEP)
+        weighted = left[:, rows] * weights[rows]
+        sums += weighted @ right[:, rows].astype(np.float32, copy=False).T
+    return sums

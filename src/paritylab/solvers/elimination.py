@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.solvers.gf2 import affine_of, affine_solutions, contradiction
+from paritylab.solvers.gf2 import Affine, affine_of, affine_solutions, contradiction
 from paritylab.solvers.growth import named
 from paritylab.solvers.judge import Candidates, Task
 from paritylab.solvers.labelled_rows import LabelledRows
@@ -16,6 +16,8 @@ from paritylab.solvers.random_parts import random_rows
 EVERY_DIMENSIONS = 16
 #: Rows beyond the columns that a first look takes.
 MORE_ROWS = 64
+#: Members of a basis that are written down: those of 40,000 columns would take a gigabyte.
+MOST_BASIS = 2000
 
 
 class Solutions(NamedTuple):
@@ -90,7 +92,7 @@ def sparsest_member(solution: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray
 def elimination(task: Task) -> Candidates:
     """The parity that all rows fit; if none does, random rows, all rows voting on the outcome."""
     fitting = clean(task)
-    if fitting.subsets:
+    if fitting.subsets or task.left <= 0:
         return fitting
     drawn = random_rows(task)
     return drawn._replace(steps=fitting.steps + drawn.steps)
@@ -98,34 +100,41 @@ def elimination(task: Task) -> Candidates:
 
 def clean(task: Task) -> Candidates:
     """The sparsest parities that all rows fit, if there are any."""
-    table = task.table
-    columns = table.distinct + 1
-    some = min(table.rows, columns + MORE_ROWS)
     task.tell(0.0, "elimination")
-    # A few more rows than columns show a contradiction as well as all of them.
-    found = affine_of(_system(table, some), columns)
-    none_fits = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True)
-    if found.consistent[0] and some < table.rows:
-        wrong = _misfits(task, found.solutions[0])
-        if wrong and len(found.basis):
-            found = affine_of(_system(table, table.rows), columns)
-        elif wrong:
-            return Candidates([], (none_fits,))
-    if not found.consistent[0]:
+    try:
+        found = _fitting(task)
+    except TimeoutError:
+        return Candidates([], (Step("elimination", Stop.BUDGET, clean=True),))
+    if found is None:
+        none_fits = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True)
         return Candidates([], (none_fits,))
     sparsest, looked = sparsest_member(found.solutions[0], found.basis)
     members = [sparsest, *_relatives(sparsest, found.basis)]
     subsets = [named(task, _members(each)) for each in members]
     if task.k is not None:
         subsets = [each for each in subsets if len(each) == task.k]
-    space = Space(len(found.basis), looked) if len(found.basis) else None
+    space = Space(found.dimensions, looked) if found.dimensions else None
     step = Step("elimination", Stop.EXHAUSTED, every_size=True, clean=True, space=space)
     return Candidates([each for each in subsets if each], (step,))
 
 
+def _fitting(task: Task) -> Affine | None:
+    """The parities that fit all rows, None if there are none."""
+    table, columns = task.table, task.table.distinct + 1
+    some = min(table.rows, columns + MORE_ROWS)
+    # A few more rows than columns show a contradiction as well as all of them.
+    found = affine_of(_system(table, some), columns, most=MOST_BASIS, deadline=task.deadline)
+    if found.consistent[0] and some < table.rows and _misfits(task, found.solutions[0]):
+        if not found.dimensions:
+            return None
+        system = _system(table, table.rows)
+        found = affine_of(system, columns, most=MOST_BASIS, deadline=task.deadline)
+    return found if found.consistent[0] else None
+
+
 def _relatives(solution: np.ndarray, basis: np.ndarray) -> list[np.ndarray]:
     """Other solutions that are about as sparse: one relation of the columns away."""
-    others = basis[:2000] ^ solution
+    others = basis ^ solution
     order = others[:, :-1].sum(axis=1, dtype=np.int64).argsort(kind="stable")
     return list(others[order[:50]])
 

@@ -4,6 +4,8 @@ Eight columns are cleared at a time: their pivot rows, reduced among themselves,
 table of 256 sums, and every other row takes the one sum that its eight bits call for.
 """
 
+import math
+import time
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,8 +35,10 @@ class Echelon(NamedTuple):
         return len(self.pivots)
 
 
-def echelon(words: np.ndarray, columns: int) -> Echelon:
+def echelon(words: np.ndarray, columns: int, deadline: float = math.inf) -> Echelon:
     """Echelon form of packed rows in their first `columns` columns; the others follow along.
+
+    deadline: on time.perf_counter; a TimeoutError says that it was missed.
 
     >>> bits = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], np.uint8)
     >>> echelon(packed(bits), 3).pivots.tolist()
@@ -48,6 +52,7 @@ def echelon(words: np.ndarray, columns: int) -> Echelon:
         done = len(pivots)
         if done == len(rows):
             break
+        _mind(deadline)
         values = as_bytes[done:, strip].copy()
         if columns - 8 * strip < 8:
             values &= (1 << (columns - 8 * strip)) - 1
@@ -68,6 +73,11 @@ def echelon(words: np.ndarray, columns: int) -> Echelon:
             places[offset + 1 :] = [place if p == offset else p for p in places[offset + 1 :]]
         pivots += [8 * strip + bit for bit in chosen]
     return Echelon(rows, np.array(pivots, dtype=np.int64), order)
+
+
+def _mind(deadline: float) -> None:
+    if time.perf_counter() > deadline:
+        raise TimeoutError("elimination ran out of time")
 
 
 def _strip_pivots(values: np.ndarray) -> tuple[list[int], list[int]]:
@@ -120,12 +130,14 @@ class Affine(NamedTuple):
     """All x with A x = b over GF(2), for several b at once.
 
     solutions: one per right-hand side, (sides, columns); meaningless where not consistent.
-    basis: of the x with A x = 0, (dimensions, columns). consistent: flags, (sides,). clash: for
-    each side the number of a row that contradicts rows `spanning`, -1 where consistent.
+    basis: of the x with A x = 0, (dimensions, columns), or as many of it as were asked for.
+    dimensions: of all such x. consistent: flags, (sides,). clash: for each side the number of a row
+    that contradicts rows `spanning`, -1 where consistent.
     """
 
     solutions: np.ndarray
     basis: np.ndarray
+    dimensions: int
     consistent: np.ndarray
     clash: np.ndarray
     spanning: np.ndarray
@@ -136,21 +148,26 @@ def affine_solutions(bits: np.ndarray, sides: np.ndarray) -> Affine:
     return affine_of(np.concatenate([bits, sides], axis=1), bits.shape[1])
 
 
-def affine_of(both: np.ndarray, columns: int) -> Affine:
-    """`affine_solutions` of bits and sides in one array, (N, columns + sides)."""
+def affine_of(
+    both: np.ndarray, columns: int, *, most: int | None = None, deadline: float = math.inf
+) -> Affine:
+    """`affine_solutions` of bits and sides in one array, (N, columns + sides).
+
+    most: members of the basis that are wanted. deadline: as for `echelon`.
+    """
     count = both.shape[1] - columns
-    form = echelon(packed(both), columns)
+    form = echelon(packed(both), columns, deadline)
     rank, pivots = form.rank, form.pivots
     left = unpacked(form.rows[rank:], columns + count)[:, columns:].astype(bool)
     consistent: np.ndarray = np.logical_not(left.any(axis=0))
     clash = np.where(consistent, -1, form.order[rank:][left.argmax(axis=0)] if len(left) else -1)
-    others = (consistent, clash, form.order[:rank])
-    free = np.setdiff1d(np.arange(columns), pivots)
-    if len(free) == 0 and count <= FEW_SIDES:
+    free = np.setdiff1d(np.arange(columns), pivots)[:most]
+    others = (columns - rank, consistent, clash, form.order[:rank])
+    if rank == columns and count <= FEW_SIDES:
         return Affine(_few_sides(form, columns, count), np.zeros((0, columns), np.uint8), *others)
     upper = unpacked(form.rows[:rank], columns + count)
     given = np.concatenate([upper[:, columns:], upper[:, free]], axis=1)
-    solved = back_substitution(upper[:, pivots], given)
+    solved = back_substitution(upper[:, pivots], given, deadline)
     solutions = np.zeros((count, columns), np.uint8)
     solutions[:, pivots] = solved[:, :count].T
     basis = np.zeros((len(free), columns), np.uint8)
@@ -174,10 +191,13 @@ def _few_sides(form: Echelon, columns: int, count: int) -> np.ndarray:
     return np.array(made, dtype=np.uint8).reshape(count, columns)
 
 
-def back_substitution(upper: np.ndarray, sides: np.ndarray) -> np.ndarray:
+def back_substitution(
+    upper: np.ndarray, sides: np.ndarray, deadline: float = math.inf
+) -> np.ndarray:
     """X with upper·X = sides for a unit upper triangular matrix, all in bits."""
     solved = packed(sides)
     for row in range(len(upper) - 2, -1, -1):
+        _mind(deadline)
         later = np.flatnonzero(upper[row, row + 1 :]) + row + 1
         solved[row] ^= np.bitwise_xor.reduce(solved[later], axis=0)
     return unpacked(solved, sides.shape[1])

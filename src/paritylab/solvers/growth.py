@@ -1,5 +1,6 @@
 """Subsets by growing size through the split product, and by growth from one that is supported."""
 
+import itertools
 import math
 
 import numpy as np
@@ -63,11 +64,11 @@ def possible_sizes(task: Task) -> list[int]:
         return [task.k]
     rows, minus = task.table.rows, int(task.table.label_bits.sum(dtype=np.int64))
     best = math.log(2) - log_choose(rows, minus)
-    sizes = []
-    for size in range(1, task.table.distinct + 1):
-        if best + log_family(task.table.distinct, size, False) <= math.log(task.alpha):
-            sizes.append(size)
-    return sizes[: next((i for i, size in enumerate(sizes) if size != i + 1), len(sizes))] or [1]
+    sizes = itertools.takewhile(
+        lambda size: best + log_family(task.table.distinct, size, False) <= math.log(task.alpha),
+        range(1, task.table.distinct + 1),
+    )
+    return list(sizes) or [1]
 
 
 def visible_noise(task: Task, size: int) -> float:
@@ -146,7 +147,7 @@ def grown(task: Task, candidates: list[tuple[int, ...]]) -> list[tuple[int, ...]
         steps = [
             tuple(sorted(set(best.subset) ^ set(named(task, each))))
             for size in (1, 2)
-            for each in correlate(table.signs, rest, size, keep=8).subsets
+            for each in correlate(table.signs, rest, size, keep=8, deadline=task.deadline).subsets
         ]
         next_best = supported(task, [best.subset, *steps])
         added += steps

@@ -11,11 +11,13 @@ import numpy as np
 
 from paritylab.solvers.answer import Answer
 from paritylab.solvers.evidence import Fit, fits, log_dependence
-from paritylab.solvers.form import Form, beats, form
+from paritylab.solvers.form import Finer, Form, beats, form, near_ties
 from paritylab.solvers.gf2 import affine_of
+from paritylab.solvers.independent_rows import RowsUsed
 from paritylab.solvers.labelled_rows import LabelledRows
 from paritylab.solvers.outcome import Search, Step, Stop
 from paritylab.solvers.power import detectable_noise, rows_about
+from paritylab.statistics import Rate
 
 #: Equivalent subsets are listed up to this number.
 MOST_EQUIVALENTS = 1000
@@ -33,6 +35,8 @@ class Task:
     deadline: float
     generator: np.random.Generator
     progress: Callable[[float, str], None] | None = None
+    used: RowsUsed | None = None
+    finer: Finer | None = None
     fits: dict[tuple[int, ...], Fit] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
@@ -79,17 +83,25 @@ def answer_for(task: Task, candidates: Candidates) -> Answer:
     elif task.k is None:
         ranked = _simplest_first(task, ranked)
     best = ranked[0] if ranked else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
-    supported = bool(best.subset) and best.log_p <= math.log(task.alpha)
+    used = RowsUsed(table.rows, table.rows, checked=False) if task.used is None else task.used
+    reached = bool(best.subset) and best.log_p <= math.log(task.alpha)
+    supported = reached and not used.too_few
     others = [each.subset for each in ranked[1:]]
-    shape = form(table, best, others, task.alpha) if supported else Form(None, None)
+    says = table.parity(best.subset) ^ np.uint8(best.sign < 0) if best.subset else None
+    on, off = (
+        Rate(0, 0) if says is None else Rate.of(table.label_bits[says == side]) for side in (1, 0)
+    )
     return Answer(
         subset=best.subset if supported else None,
         sign=best.sign if supported else 1,
         best=best,
         rows=table.rows,
         equivalents=_equivalents(table, best, ranked, supported),
-        better_table=shape.better,
-        uneven=shape.uneven,
+        near=near_ties(table, best) if supported else (),
+        form=form(table, best, others, task.finer) if supported else Form(),
+        on=on,
+        off=off,
+        used=used,
         rows_needed=None if supported else _needed(task, best),
         detectable=None if supported else _detectable(task, best),
         search=_search(task, candidates.steps, supported),

@@ -75,7 +75,7 @@ class Draws(NamedTuple):
 
     what: parts of the "rows" or of the "columns". tries: made. drawn: rows or columns in each.
     expected: tries until one is right, for a parity with this noise (rows) or this many members
-    (columns).
+    (columns). wrong: labels among the rows drawn that may be wrong, because they are corrected.
     """
 
     what: Literal["rows", "columns"]
@@ -84,6 +84,7 @@ class Draws(NamedTuple):
     expected: float
     noise: float = 0.0
     members: int = 0
+    wrong: int = 0
 
 
 class Space(NamedTuple):
@@ -319,4 +320,5 @@ def _draws(entry: Mapping[str, Any]) -> Draws:
         expected=math.inf if entry["expected"] is None else float(entry["expected"]),
         noise=float(entry["noise"]),
         members=int(entry["members"]),
+        wrong=int(entry.get("wrong", 0)),
     )

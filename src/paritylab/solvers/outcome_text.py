@@ -118,8 +118,10 @@ def _why_found(step: Step, search: Search) -> str:
 def _why_drawn(draws: Draws) -> str:
     if draws.what == "columns":
         return f"columns that hold the whole subset were drawn and solved, {draws.tries:,} tries"
+    drawn = f"with at most {draws.wrong} wrong labels" if draws.wrong else "without a wrong label"
+    solved = "corrected and solved" if draws.wrong else "solved"
     return (
-        f"rows without a wrong label were drawn and solved; about {draws.expected:,.0f} tries "
+        f"rows {drawn} were drawn and {solved}; about {draws.expected:,.0f} tries "
         f"were expected at {share_text(draws.noise, 1)} noise, {draws.tries:,} made"
     )
 

@@ -8,9 +8,14 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, ndtr, ndtri, ndtri_exp
+from scipy.special import ndtr, ndtri, ndtri_exp
 
-from paritylab.solvers.evidence import log_factorials, log_family
+from paritylab.solvers.evidence import (
+    log_choose_all,
+    log_factorials,
+    log_family,
+    log_overlap_tails,
+)
 
 #: Up to this many rows the parity's margin is summed over; beyond, five points of Gauss and
 #: Hermite stand for its nearly normal distribution.
@@ -185,12 +190,15 @@ def _power_bell(rows: int, ones: int, minus: int, level: float, both: float) -> 
 @lru_cache(maxsize=256)
 def _least_overlap(rows: int, ones: int, minus: int, level: float) -> int:
     """The least number of rows with parity and label -1 that is significant, given both margins."""
-    known = log_factorials(rows)
-    at = np.arange(min(ones, minus), max(0, ones + minus - rows) - 1, -1)
-    logs = -known[at] - known[minus - at] - known[ones - at] - known[rows - ones - minus + at]
-    logs += known[ones] + known[rows - ones] + known[minus] + known[rows - minus] - known[rows]
-    significant = np.logaddexp.accumulate(logs) + math.log(2) <= level
-    return int(at[significant].min(initial=rows + 1))
+    low, high = ones * minus // rows, min(ones, minus) + 1
+    while high - low > 1:
+        # A few dozen overlaps at a time: a handful of rounds for any number of rows.
+        tried = np.unique(np.linspace(low, high, 34).astype(np.int64))[1:-1]
+        above, _ = log_overlap_tails(rows, np.full(len(tried), ones), minus, tried)
+        significant = above + math.log(2) <= level
+        high = int(tried[significant].min(initial=high))
+        low = int(tried[~significant].max(initial=low))
+    return high if high <= min(ones, minus) else rows + 1
 
 
 def support_power(
@@ -273,11 +281,6 @@ def _thresholds(rows: int, ones: int, level: float, share: float) -> np.ndarray:
     return least
 
 
-def _log_choose(n: int, k: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
-
-
 def _likely(trials: int, chance: float) -> np.ndarray:
     """Counts that a binomial takes but for a chance of about 1e-6."""
     middle, reach = trials * chance, 5 * math.sqrt(trials * chance * (1 - chance)) + 5
@@ -289,6 +292,6 @@ def _likely(trials: int, chance: float) -> np.ndarray:
 def _pmf(trials: int, chance: float, counts: np.ndarray) -> np.ndarray:
     if chance in (0, 1):
         return np.where(counts == trials * chance, 1.0, 0.0)
-    logs = _log_choose(trials, counts) + counts * math.log(chance)
+    logs = log_choose_all(trials, counts) + counts * math.log(chance)
     made: np.ndarray = np.exp(logs + (trials - counts) * math.log1p(-chance))
     return made

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from paritylab.learning import Annealed, Population, Rows, Sample, learn
-from paritylab.learning.heads.anneal import _minus_log
+from paritylab.learning.heads.fields import Dense, HiddenSet, Windows, exact_loss
+from paritylab.learning.heads.moves import candidates, relocate
 from paritylab.learning.judging import judge_heads, judge_weights
 from paritylab.learning.runs import run_keys
 from paritylab.models import Circle, Cosine, HeadAttention
@@ -28,11 +29,8 @@ def test_the_annealed_risk_is_the_engines_log_correlation(problem):
     model = HeadAttention(directions, Circle(12), problem.k, Cosine(), tau)
     with float64():
         target = Target(*map(jnp.asarray, target_of(problem)))
-        value = float(
-            _minus_log(
-                jnp.asarray(angles), tau, target=target, rows=None, fair=problem.is_uniform, n=12
-            )
-        )
+        field = Dense(12, exact_loss(target, problem.is_uniform))
+        value = float(field.seen(jnp.asarray(angles), jnp.asarray(tau))[0])
     exact = population_risk(model, problem, loss="log_correlation").value
     assert value == pytest.approx(exact, abs=1e-9)
 
@@ -63,15 +61,15 @@ def test_heads_find_the_set_and_know_it():
 
 
 def test_the_models_own_correlation_tells_success_from_failure():
-    runs = learn(Annealed(steps=150), Population(random_parities(40, 6, 32)))
+    runs = learn(Annealed.without_moves(steps=150), Population(random_parities(40, 6, 32)))
     assert not runs.recovered.all()
     np.testing.assert_array_equal(runs.recovered, runs.stats["correlation"] > 0.9)
 
 
 def test_without_jitter_two_heads_meet_between_neighbours_and_never_part():
     neighbours = Population(Parity(16, (2, 3)))
-    still = learn(Annealed(jitter=0.0), neighbours, runs=24)
-    lively = learn(Annealed(), neighbours, runs=24)
+    still = learn(Annealed.without_moves(jitter=0.0), neighbours, runs=24)
+    lively = learn(Annealed.without_moves(), neighbours, runs=24)
     assert still.rate().value < 0.8
     assert lively.recovered.all()
     stuck = still.numbers[~still.recovered][0]
@@ -88,6 +86,77 @@ def test_given_starts_and_the_path_of_a_run():
     assert placed.trace["angles"].shape == (3, 5, 2)
     np.testing.assert_allclose(placed.trace["angles"][:, 0], np.tile(start, (3, 1)))
     assert placed.trace["step"].tolist() == [0, 10, 20, 30, 40]
+
+
+@pytest.mark.parametrize("tau", [1.0, 0.01, 1e-4, 2e-6, 2e-7])
+def test_windows_see_what_all_positions_see(tau):
+    """Loss, slopes and losses after a move, from wide heads to sharp ones."""
+    n, problem = 1500, random_parities(1500, 6, 1, noise=0.1, sign=-1)[0]
+    rng = np.random.default_rng(1)
+    bits = 2 * np.pi * np.array(problem.subset) / n
+    width = np.sqrt(min(tau, 1.0))
+    with float64():
+        target = Target(*map(jnp.asarray, target_of(problem)))
+        hidden = HiddenSet(jnp.asarray(problem.subset, float), target.contrast)
+        angles = jnp.asarray(bits + 0.5 * width * rng.normal(size=6))
+        heads, places = jnp.array([0, 3, 3]), angles[jnp.array([0, 3, 4])] + 0.7 * width
+        found = []
+        for field in (Dense(n, exact_loss(target, True)), Windows(n, hidden)):
+            both = jax.jit(jax.value_and_grad(field.seen, has_aux=True))
+            (loss, seen), slopes = both(angles, jnp.asarray(tau))
+            after = field.after(seen, heads, places, jnp.asarray(tau))
+            found.append((float(loss), np.asarray(slopes), np.exp(-np.asarray(after))))
+    dense, windows = found
+    assert windows[0] == pytest.approx(dense[0], rel=1e-6, abs=1e-9)
+    scale = np.abs(dense[1]).max()
+    np.testing.assert_allclose(windows[1], dense[1], rtol=1e-5, atol=1e-6 * scale + 1e-9)
+    np.testing.assert_allclose(windows[2], dense[2], rtol=1e-5, atol=1e-9)
+
+
+def test_a_move_is_taken_only_if_the_models_own_correlation_rises():
+    """Heads on bits 0, 0 and midway between 20 and 22: the spare one goes; on B none goes."""
+    problem = Parity(40, (0, 20, 22))
+    with float64():
+        target = Target(*map(jnp.asarray, target_of(problem)))
+        field, tau = Dense(40, exact_loss(target, True)), jnp.asarray(0.02)
+        for places, leaves in (((0, 0, 21), True), ((0, 20, 22), False)):
+            angles = 2 * jnp.pi / 40 * jnp.asarray(places, float)
+            loss, seen = field.seen(angles, jnp.asarray(tau))
+            for seed in range(5):
+                key = jax.random.key(seed)
+                head, place, does = relocate(
+                    field, seen, loss, angles, tau, key, tries=256, greedy=True
+                )
+                after = field.seen(angles.at[head].set(place), tau)[0]
+                assert bool(does) == bool(after < loss)
+                if leaves:
+                    assert does
+                    assert int(head) < 2
+
+
+def test_moves_rescue_heads_that_annealing_leaves_in_traps():
+    data = Population(random_parities(60, 12, 24))
+    runs = learn(Annealed(steps=600), data)
+    alone = learn(Annealed.without_moves(steps=600), data)
+    assert runs.rate().low > alone.rate().high
+    assert (runs.stats["moves"] > 0).all()
+    assert not alone.stats["moves"].any()
+    assert candidates(12) == 3
+
+
+def test_a_million_positions():
+    data = Population(random_parities(1_000_000, 2, 2))
+    runs = learn(Annealed(), data)
+    assert runs.recovered.all()
+    assert runs.solved.all()
+
+
+@pytest.mark.slow
+def test_from_few_rows_moves_find_what_annealing_alone_does_not():
+    data = Sample(random_parities(16, 2, 24), 192)
+    moving = learn(Annealed(steps=600), data).rate()
+    assert moving.low > 0.6
+    assert learn(Annealed.without_moves(steps=600), data).rate().high < moving.value
 
 
 @pytest.mark.slow

@@ -25,6 +25,8 @@ from paritylab.sweep.store import Store
 Row = dict[str, Any]
 #: In a stored row: the files behind the verdict with their hashes.
 FILES = "files"
+#: So many cheap claims go before the long ones.
+SHOWN_AT_ONCE = 10
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,15 @@ def _in_turn(
 
 
 def _side_by_side(claims: list[Claim], effort: Effort, seed: int, jobs: int) -> Iterator[Done]:
-    """The longest claims first, so that none of them is left for the end."""
-    ordered = sorted(claims, key=lambda claim: -claim.budget(effort))
-    ids = [claim.id for claim in ordered]
+    ids = [claim.id for claim in in_turn_of_cost(claims, effort)]
     return processes(jobs)(partial(_row_by_id, effort=effort.value, seed=seed), ids)
+
+
+def in_turn_of_cost(claims: list[Claim], effort: Effort) -> list[Claim]:
+    """A few cheap claims, so that verdicts show at once, then the longest first, so that none of
+    them is left for the end."""
+    by_cost = sorted(claims, key=lambda claim: claim.budget(effort))
+    return [*by_cost[:SHOWN_AT_ONCE], *reversed(by_cost[SHOWN_AT_ONCE:])]
 
 
 def _row_by_id(id: str, effort: str, seed: int) -> Row:

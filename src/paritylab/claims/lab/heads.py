@@ -34,7 +34,7 @@ Cells = Sequence[tuple[int, int]]
 
 
 #: Smallest shares of single starts, and of runs with restarts, that the statement allows.
-SINGLE, RESTARTED = 0.7, 0.95
+SINGLE, RESTARTED = 0.85, 0.95
 
 
 @record()
@@ -54,26 +54,30 @@ class StartCell:
 
 @record()
 class Annealing:
-    """still: at the first cell, without jitter. basin: success over start angles of two heads."""
+    """still: at the first cell, without jitter and moves. basin: success over start angles of two
+    heads, also without both."""
 
     cells: list[StartCell]
-    still: Rate = shown("runs that do without jitter, first cell")
+    still: Rate = shown("runs that do without jitter and moves, first cell")
     basin: np.ndarray
 
 
 @claim(
     "lab-heads-learn",
     source=OURS,
-    title="Annealed heads find B from most starts, for k up to 8",
-    statement="Ours: k ≤ 8 unit heads on the circle, the cos readout, exact gradients of the "
-    "log-correlation, a temperature falling from 1 to 0.5/n² and a small jitter end on exactly B "
-    "in over 70 % of single starts at each n ≤ 1000 and k tried, and in over 95 % of all runs "
-    "with restarts asked for by the model's own correlation.",
+    title="Annealed heads find B from nearly every start",
+    statement="Ours: k unit heads on the circle, the cos readout, exact gradients of the "
+    "log-correlation, a temperature falling from 1 to 0.5/n², a small jitter and greedy moves end "
+    "on exactly B in over 85 % of single starts at each n and k tried, and in over 95 % of all "
+    "runs with restarts asked for by the model's own correlation.",
     quick={"cells": ((12, 3, 160),), "basin": 12},
     full={
         "cells": (
             *((n, k, 400) for n in (20, 100, 1000) for k in (3, 5, 8)),
+            *((n, k, 256) for n in (100, 1000) for k in (16, 32)),
+            (1000, 64, 64),
             (10_000, 3, 100),
+            (1_000_000, 8, 32),
         ),
         "basin": 48,
     },
@@ -81,7 +85,8 @@ class Annealing:
         "steps": 1500,
         "tau": "1 → 0.5/n²",
         "rate": "0.2 √tau",
-        "jitter": "0.15 √tau",
+        "jitter": "0.1 √tau",
+        "moves": "max(2, k/4) candidates at every second step",
         "start": "evenly spaced, random rotation",
         "restart": "correlation below 0.9, at most 20 times",
     },
@@ -102,13 +107,13 @@ def heads_learn(
         found.append(StartCell(n, k, single, done.rate()))
     n, k, runs = cells[0]
     targets = random_parities(n, k, min(runs, 60), key=trial.seed)
-    still = learn(Annealed(jitter=0.0), Population(targets), key=trial.seed).rate()
+    still = learn(Annealed.without_moves(jitter=0.0), Population(targets), key=trial.seed).rate()
     return Annealing(found, still, _basin(basin))
 
 
-@heads_learn.planted("thirty steps without a restart", turns="refuted")
+@heads_learn.planted("twelve steps without moves and restarts", turns="refuted")
 def _too_short(trial: Trial) -> Annealing:
-    return heads_learn.measure(trial, ((12, 3, 40),), 4, learner=Annealed(steps=30))
+    return heads_learn.measure(trial, ((12, 3, 40),), 4, learner=Annealed(steps=12, moves=0))
 
 
 @heads_learn.judge
@@ -118,7 +123,7 @@ def _heads_learn(a: Annealing) -> Judged:
     single = ", ".join(f"{cell.single} at {cell}" for cell in a.cells)
     text = (
         f"Heads end on exactly B from single starts in {single}; with restarts in {restarted}. "
-        f"Without jitter {a.still} at {a.cells[0]}."
+        f"Without jitter and moves {a.still} at {a.cells[0]}."
     )
     lost = max(SINGLE - min(cell.single.high for cell in a.cells), RESTARTED - restarted.high)
     if lost > 0:
@@ -159,8 +164,8 @@ def _heads_overview(a: Annealing) -> Lines:
 _CAPTION = (
     "Left: forces of the log-correlation. Positions of B pull until they are covered once, then "
     "push a second head away; positions off B push up to a barrier at g = 1. Right: which start "
-    "angles of two heads find B = {2, 3}, n = 16, without jitter; in the dark region the heads "
-    "meet and never part."
+    "angles of two heads find B = {2, 3}, n = 16, without jitter and moves; in the dark region the "
+    "heads meet and never part."
 )
 
 
@@ -183,7 +188,7 @@ def _basin(size: int) -> np.ndarray:
     """Success over a grid of start angles for two heads and two neighbouring bits, no jitter."""
     angles = 2 * np.pi * np.arange(size) / size
     grid = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
-    learner = Annealed(steps=1000, jitter=0.0, start=grid)
+    learner = Annealed.without_moves(steps=1000, jitter=0.0, start=grid)
     done = learn(learner, Population(Parity(16, (2, 3))), runs=len(grid))
     return np.asarray(done.recovered, dtype=float).reshape(size, size)
 
@@ -211,9 +216,9 @@ class FromRows:
 @claim(
     "lab-heads-samples",
     source=OURS,
-    title="From samples, annealed heads need rows that grow faster than n",
-    statement="Ours: for k = 2 the share of annealed runs that find B from 8n labelled rows falls "
-    "as n grows, so the rows they need grow faster than linearly.",
+    title="From samples, annealed heads without moves need rows that grow faster than n",
+    statement="Ours: for k = 2 the share of annealed runs without moves that find B from 8n "
+    "labelled rows falls as n grows, so the rows they need grow faster than linearly.",
     quick={"sizes": (6, 24), "steps": 400},
     full={"sizes": (6, 12, 24, 48), "runs": 200, "steps": 1500},
     settings={"k": 2, "rows": "8n, and 8n·(n/6)"},
@@ -238,7 +243,8 @@ def heads_samples(
 
 
 def _from_rows(trial: Trial, targets: Sequence[Parity], rows: int, steps: int) -> Rate:
-    return learn(Annealed(steps=steps), Sample(targets, rows), key=trial.seed).rate()
+    learner = Annealed.without_moves(steps=steps)
+    return learn(learner, Sample(targets, rows), key=trial.seed).rate()
 
 
 @heads_samples.planted("rows that grow like n⁵", turns="refuted")

@@ -6,9 +6,10 @@ descending minus its logarithm pulls heads to uncovered bits of B and apart from
 and jitter are measured in the angular width √τ of a head, so nothing depends on the size.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -29,18 +30,28 @@ from paritylab.learning.data import (
     targets_or_unknown,
 )
 from paritylab.learning.descent import stacked, training_rows
+from paritylab.learning.heads.fields import (
+    POINTS,
+    Dense,
+    Field,
+    HiddenSet,
+    Windows,
+    exact_loss,
+    final_weights,
+    rows_loss,
+)
+from paritylab.learning.heads.moves import EVERY, LAST, candidates, relocate
 from paritylab.learning.judging import judge_heads, judge_weights, judging_loss
 from paritylab.learning.loop import walk
-from paritylab.models import Circle, Cosine, HeadAttention, softmax_attention
+from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import AnyArray, float64
-from paritylab.risk.objective import JuntaTarget, labelled, target_of
-from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.targets import SIGNS
-from paritylab.risk.rows import Rows as Table, draw_rows
-from paritylab.shapes import bucket
+from paritylab.problem import Junta, Parity
+from paritylab.risk.objective import target_of
+from paritylab.risk.rows import draw_rows
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
 FOUND = 0.9
+ADAM = optax.scale_by_adam(b1=0.9, b2=0.99)
 
 
 @register_learner("anneal")
@@ -50,25 +61,36 @@ class Annealed:
 
     tau falls geometrically from tau_start to tau_end/n². eta: length of an Adam step. jitter:
     standard deviation of the random kick per step, until 90 % of the steps are done; without it two
-    heads that meet never part again. even: heads start evenly spaced at a random rotation.
-    restarts: how often at most a run whose own correlation stays below 0.9 starts again. start:
-    angles (k,) or (runs, k) of the first start. k: needed for `Rows` only.
+    heads that meet never part again. moves: relocations of a head that are compared at every second
+    step, `candidates(k)` if None; the best is taken if the correlation of the model's own answers
+    with the label rises. greedy: False accepts a random one by Metropolis' rule instead. even:
+    heads start evenly spaced at a random rotation. restarts: how often at most a run whose own
+    correlation stays below 0.9 starts again. start: angles (k,) or (runs, k) of the first start.
+    k: needed for `Rows` only.
 
-    A run names the positions its heads point at; it is solved if the squared-hinge risk of its
-    heads at the last temperature, with the readout cos(πs), is below 0.05.
+    With moves, rows are halved: one half gives gradients, the other compares moves. A run names the
+    positions its heads point at; it is solved if the squared-hinge risk of its heads at the last
+    temperature, with the readout cos(πs), is below 0.05.
     """
 
     steps: int = 1500
     tau_start: float = 1.0
     tau_end: float = 0.5
     eta: float = 0.2
-    jitter: float = 0.15
+    jitter: float = 0.1
+    moves: int | None = None
+    greedy: bool = True
     even: bool = True
     restarts: int = 0
     start: ArrayLike | None = None
     k: int | None = None
 
     takes = (Population, Sample, Rows)
+
+    @classmethod
+    def without_moves(cls, **changes: Any) -> "Annealed":
+        """Annealing alone, with the larger kicks that it needs."""
+        return cls(**{"moves": 0, "jitter": 0.15, **changes})
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -115,10 +137,7 @@ class Annealed:
             models = [self._model(*pair) for pair in pairs]
             found = judge_heads(models, data, keys)
         else:
-            padded = np.resize(numbers, (bucket(len(numbers)), *numbers.shape[1:]))
-            with float64():
-                weights = np.asarray(_weights_at(padded, self.tau_end / n**2, n))
-            found = judge_weights(weights[: len(numbers)], data, Cosine())
+            found = judge_weights(final_weights(numbers, self.tau_end, n), data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = {}
@@ -137,7 +156,12 @@ class Annealed:
             loss=judging_loss(data),
             solved=found.risk + found.error < SOLVED_RISK,
             trace=path,
-            stats={"positions": positions, "correlation": done["correlation"], "starts": counts},
+            stats={
+                "positions": positions,
+                "correlation": done["correlation"],
+                "starts": counts,
+                "moves": done["moves"].astype(int),
+            },
         )
 
     def _size(self, given: Population | Sample | Rows | Target | Unknown) -> int:
@@ -145,6 +169,28 @@ class Annealed:
         if k is None or k < 1:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
         return k
+
+    def _tries(self, k: int) -> int:
+        return candidates(k) if self.moves is None else self.moves
+
+    def _known(
+        self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int
+    ) -> PyTree:
+        """What the exact correlation of every run depends on, as stacked arrays.
+
+        Windows serve parities of fair bits wherever they are less work than all positions.
+        """
+        sets = [each for each in targets if isinstance(each, Parity)]
+        if (
+            isinstance(data, Population)
+            and are_uniform(data)
+            and len(sets) == len(targets)
+            and k * POINTS < data.n
+        ):
+            subsets = np.array([each.subset for each in sets], dtype=np.float64)
+            contrasts = np.array([each.sign * (1 - 2 * each.noise) for each in sets])
+            return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
+        return stacked(target_of(each) for each in targets)
 
     def _given(self, runs: int, k: int) -> np.ndarray | None:
         if self.start is None:
@@ -175,7 +221,7 @@ class Annealed:
                 arrays = training_rows(data, some)
             else:
                 targets = functions_of(data, "annealed heads")
-                arrays = stacked(target_of(targets[i]) for i in padded)
+                arrays = self._known(data, [targets[i] for i in padded], k)
             attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(some)
             sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(some)
             angles = _random_angles(attempt_keys, k, self.even) if given is None else given[padded]
@@ -188,6 +234,8 @@ class Annealed:
                 data=type(data).__name__,
                 samples=data.samples if isinstance(data, Sample) else 0,
                 every=trace,
+                tries=self._tries(k),
+                greedy=self.greedy,
             )
             found = _anneal_block(angles, arrays, attempt_keys, sample_keys, schedule, shape)
         return {name: np.asarray(values)[: len(chosen)] for name, values in found.items()}
@@ -203,6 +251,8 @@ class _Shape(NamedTuple):
     data: str
     samples: int
     every: int | None
+    tries: int
+    greedy: bool
 
 
 def _power_of_two(size: int) -> int:
@@ -230,74 +280,86 @@ def _anneal_block(
     schedule: Float[AnyArray, "4"],
     shape: _Shape,
 ) -> dict[str, Array]:
-    tau_start, tau_end, eta, jitter = schedule
-    adam = optax.scale_by_adam(b1=0.9, b2=0.99)
+    tau_end = schedule[1]
 
     def one(angles: Array, given: PyTree, key: Array, sample_key: Array) -> dict[str, Array]:
-        rows = given if shape.data == "Rows" else None
-        if shape.data == "Sample":
-            rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
-        risk = partial(_minus_log, target=given, rows=rows, fair=shape.fair, n=shape.n)
-        kick_key = jax.random.split(key)[1]
-
-        def step(carry: PyTree, number: Array) -> tuple[PyTree, Array]:
-            angles, state = carry
-            time = number / shape.steps
-            tau = tau_start * (tau_end / tau_start) ** time
-            value, gradient = jax.value_and_grad(risk)(angles, tau)
-            updates, state = adam.update(jnp.nan_to_num(gradient), state)
-            noise = jax.random.normal(jax.random.fold_in(kick_key, number), (shape.k,), jnp.float64)
-            width = jnp.sqrt(jnp.minimum(tau, 1.0))
-            moved = angles + width * (jitter * noise * (time < 0.9) - eta * updates)
-            return (moved, state), value
-
-        start = (angles, adam.init(angles))
+        field, whole = _fields(given, sample_key, shape)
+        step = _step(field, jax.random.split(key)[1], schedule, shape)
+        start = (angles, ADAM.init(angles))
         way = walk(step, start, steps=shape.steps, every=shape.every, keep=lambda carry: carry[0])
         angles = way.end[0]
-        found = {"angles": angles, "correlation": jnp.exp(-risk(angles, tau_end))}
+        found = {"angles": angles, "correlation": jnp.exp(-whole.seen(angles, tau_end)[0])}
+        values, moved = way.told
+        found["moves"] = jnp.sum(moved)
         if shape.every is not None:
-            found |= {"risks": way.told[:: shape.every], "path": way.path}
+            found |= {"risks": values[:: shape.every], "path": way.path}
         return found
 
     made: dict[str, Array] = jax.vmap(one)(jnp.asarray(starts), per_run, keys, sample_keys)
     return made
 
 
-def _weights(angles: Array, tau: float | Array, n: int) -> Array:
-    """What every bit weighs in the attended sum of heads at the given angles."""
-    directions = jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=1)
-    return jnp.sum(softmax_attention(Circle(n).scores(directions) / tau), axis=0)
+def _fields(given: PyTree, sample_key: Array, shape: _Shape) -> tuple[Field, Field]:
+    """What one run's heads descend, and what tells them in the end whether they are right.
 
-
-@partial(jax.jit, static_argnames="n")
-def _weights_at(angles: AnyArray, tau: float, n: int) -> Array:
-    weights: Array = jax.vmap(partial(_weights, tau=tau, n=n))(jnp.asarray(angles))
-    return weights
-
-
-def _minus_log(
-    angles: Array, tau: float | Array, *, target: PyTree, rows: Table | None, fair: bool, n: int
-) -> Array:
-    """-log|E[y cos πs]| of heads at the given angles, exactly or from rows."""
-    weights = _weights(angles, tau, n)
-    if rows is not None:
-        mean = rows.shares @ (rows.labels * jnp.cos(jnp.pi * (rows.bits @ weights)))
-        return -jnp.log(jnp.abs(mean) + 1e-300)
-    if isinstance(target, JuntaTarget):
-        return _junta_minus_log(weights, target)
-    if not fair:
-        return -log_correlation(weights, target.arrays())[0]
-    half = jnp.pi / 2 * weights
-    factors = jnp.where(target.indicator > 0, jnp.sin(half), jnp.cos(half))
-    return -jnp.sum(jnp.log(jnp.abs(factors) + 1e-300)) - jnp.log(jnp.abs(target.contrast))
-
-
-def _junta_minus_log(weights: Array, target: JuntaTarget) -> Array:
-    """The same for a junta; a correlation that is mere rounding gives no direction.
-
-    Only the mean of y enters, and two labels carry it for real values too.
+    On rows, moves are judged by the half that gives no gradient: what was fitted to its rows looks
+    better on them than it is.
     """
-    modulus, factor, share = correlation_wave(weights, labelled(target, SIGNS), SIGNS)
-    known = jnp.abs(share) > 1e-12
-    size = modulus + jnp.log(jnp.where(known, jnp.abs(factor), 1.0))
-    return jnp.where(known, -size, -jnp.log(1e-300))
+    field: Field
+    if isinstance(given, HiddenSet):
+        field = Windows(shape.n, given)
+        return field, field
+    if shape.data == "Population":
+        field = Dense(shape.n, exact_loss(given, shape.fair))
+        return field, field
+    rows = given
+    if shape.data == "Sample":
+        rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
+    whole = Dense(shape.n, rows_loss(rows))
+    half = rows.labels.shape[0] // 2
+    if not shape.tries or half < 1:
+        return whole, whole
+    first = jax.tree.map(lambda part: part[:half], rows)
+    second = jax.tree.map(lambda part: part[half:], rows)
+    return Dense(shape.n, rows_loss(first), rows_loss(second)), whole
+
+
+def _step(
+    field: Field, kick_key: Array, schedule: Float[AnyArray, "4"], shape: _Shape
+) -> Callable[[PyTree, Array], tuple[PyTree, PyTree]]:
+    """One step of all heads: Adam, a kick and, at every second step, a relocation of one head."""
+    tau_start, tau_end, eta, jitter = schedule
+
+    def step(carry: PyTree, number: Array) -> tuple[PyTree, PyTree]:
+        angles, state = carry
+        time = number / shape.steps
+        tau = tau_start * (tau_end / tau_start) ** time
+        (value, seen), gradient = jax.value_and_grad(field.seen, has_aux=True)(angles, tau)
+        updates, state = ADAM.update(jnp.nan_to_num(gradient), state)
+        key = jax.random.fold_in(kick_key, number)
+        noise = jax.random.normal(key, (shape.k,), jnp.float64)
+        width = jnp.sqrt(jnp.minimum(tau, 1.0))
+        moved = angles + width * (jitter * noise * (time < 0.9) - eta * updates)
+        if not shape.tries:
+            return (moved, state), (value, False)
+
+        def relocated() -> tuple[PyTree, Array]:
+            head, place, does = relocate(
+                field,
+                seen,
+                value,
+                angles,
+                tau,
+                jax.random.fold_in(key, 1),
+                tries=shape.tries,
+                greedy=shape.greedy,
+            )
+            at = (jnp.arange(shape.k) == head) & does
+            calm = state._replace(mu=jnp.where(at, 0.0, state.mu), nu=jnp.where(at, 0.0, state.nu))
+            return (jnp.where(at, place, moved), calm), does
+
+        now = (number % EVERY == 0) & (time < LAST)
+        after, does = jax.lax.cond(now, relocated, lambda: ((moved, state), jnp.array(False)))
+        return after, (value, does)
+
+    return step
