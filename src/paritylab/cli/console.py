@@ -3,6 +3,7 @@
 import codecs
 import os
 import sys
+import threading
 import time
 import unicodedata
 from collections.abc import Iterable
@@ -12,6 +13,9 @@ from paritylab.untrusted import printable
 
 #: Set by --quiet: results and errors only.
 quiet = False
+
+#: Seconds after which work that shows no progress says that it goes on.
+FIRST_WORD = 1.5
 
 #: Letters that the last column of a table is given at least.
 ROOM = 18
@@ -213,6 +217,29 @@ class Counter(_Display):
         _Display.__init__(self, total)
         self._name, self._total, self._count = name, total, 0
         self._begin = self._spoken = time.monotonic()
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        _Display.__enter__(self)
+        self.show(0, [], description=f"0 of {self._total} {self._name}")
+        if not self.moves:
+            threading.Thread(target=self._speak, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._ended.set()
+        _Display.__exit__(self, *exception)
+
+    def _speak(self) -> None:
+        """Say that work goes on: after a moment, then every ten seconds without another word."""
+        pause = FIRST_WORD
+        while not self._ended.wait(pause):
+            now = time.monotonic()
+            if now - self._spoken >= pause:
+                self._spoken = now
+                done = f"{self._count} of {self._total} {self._name}"
+                say(f"{done} done, at work for {now - self._begin:.0f} s")
+            pause = 10.0
 
     def advance(self) -> None:
         """One more is done."""

@@ -106,10 +106,9 @@ def _seconds(name: str, of: _Sizes, units: float) -> float:
     steps, exact = of.setting("steps", 1), _WORK_SMALL if of.n <= _SMALL else _WORK
     if name in _SOLVERS:
         budget = of.setting("budget", math.nan)
-        work = of.block * of.rows * of.n
-        return work / _SPEED if math.isnan(budget) else of.block * budget
+        return of.block * (of.rows * of.n / _SPEED if math.isnan(budget) else budget)
     if name == "teacher":
-        work = of.block * of.rows * of.n
+        work = float(of.block * of.rows * of.n)
     elif name == "levels":
         work = of.block * (of.rows + of.setting("strings", 0) * of.n) * of.n * steps
     elif name in _STREAMING - {"xor"}:

@@ -51,7 +51,7 @@ def enclosures(
         with np.errstate(all="ignore"):
             found = _run(closed.jaxpr, closed.consts, [cells])
     return [
-        Interval(*(np.broadcast_to(part, np.shape(low)) for part in _interval(each)[:3]))
+        _changed(_interval(each), lambda part: np.broadcast_to(part, np.shape(low)))
         for each in found
     ]
 
@@ -117,6 +117,10 @@ def _interval(value: Any) -> Interval:
         return value
     array = np.asarray(value)[None]
     return Interval(array, array, np.zeros(array.shape, bool))
+
+
+def _changed(x: Interval, change: Callable[[np.ndarray], np.ndarray]) -> Interval:
+    return Interval(change(x.low), change(x.high), change(x.loose))
 
 
 def _clean(found: Interval) -> Interval:
@@ -269,7 +273,7 @@ def _clamp(_: Any, least: Interval, x: Interval, most: Interval) -> Interval:
 
 def _shaped(change: Callable[[Any, np.ndarray], np.ndarray]) -> Callable[..., Interval]:
     """The rule of a change of shape, applied behind the axis of cells."""
-    return lambda equation, x: Interval(*(change(equation, part) for part in x[:3]))
+    return lambda equation, x: _changed(x, lambda part: change(equation, part))
 
 
 def _broadcast(equation: Any, array: np.ndarray) -> np.ndarray:
@@ -292,7 +296,7 @@ def _convert(equation: Any, x: Interval) -> Interval:
 
 def _sum(equation: Any, x: Interval) -> Interval:
     axes = tuple(axis + 1 for axis in equation.params["axes"])
-    return Interval(x.low.sum(axis=axes), x.high.sum(axis=axes), x.loose.any(axis=axes))
+    return Interval(x.low.sum(axis=axes), x.high.sum(axis=axes), np.asarray(x.loose.any(axis=axes)))
 
 
 def _extreme(which: Any, equation: Any, x: Interval) -> Interval:
@@ -305,26 +309,26 @@ def _dot(equation: Any, x: Interval, y: Interval) -> Interval:
     ((left,), (right,)), batch = equation.params["dimension_numbers"]
     if any(batch):
         raise UnknownOperationError("batched dot_general")
-    a = Interval(*(np.moveaxis(part, left + 1, -1) for part in x[:3]))
-    b = Interval(*(np.moveaxis(part, right + 1, -1) for part in y[:3]))
+    a = _changed(x, lambda part: np.moveaxis(part, left + 1, -1))
+    b = _changed(y, lambda part: np.moveaxis(part, right + 1, -1))
     rows, columns = a.low.ndim - 2, b.low.ndim - 2
     grown = (slice(None), *[slice(None)] * rows, *[None] * columns, slice(None))
-    a = Interval(*(part[grown] for part in a[:3]))
+    a = _changed(a, lambda part: part[grown])
     spread = (slice(None), *[None] * rows, *[slice(None)] * columns, slice(None))
-    product = _corners(np.multiply, a, Interval(*(part[spread] for part in b[:3])))
-    return Interval(product.low.sum(-1), product.high.sum(-1), product.loose.any(-1))
+    product = _corners(np.multiply, a, _changed(b, lambda part: part[spread]))
+    return Interval(product.low.sum(-1), product.high.sum(-1), np.asarray(product.loose.any(-1)))
 
 
-def _concatenate(equation: Any, *given: Interval) -> Interval:
-    axis, cells = equation.params["dimension"] + 1, max(len(x.low) for x in given)
-    parts = [[np.broadcast_to(part, (cells, *part.shape[1:])) for part in x[:3]] for x in given]
-    return Interval(*(np.concatenate(each, axis=axis) for each in zip(*parts, strict=True)))
+def _together(join: Any, name: str, equation: Any, *given: Interval) -> Interval:
+    """Several values along an axis, by np.concatenate or np.stack."""
+    axis, cells = equation.params[name] + 1, max(len(x.low) for x in given)
 
+    def joined(field: str) -> np.ndarray:
+        parts = [getattr(x, field) for x in given]
+        whole = [np.broadcast_to(part, (cells, *part.shape[1:])) for part in parts]
+        return np.asarray(join(whole, axis=axis))
 
-def _stack(equation: Any, *given: Interval) -> Interval:
-    axis, cells = equation.params["axis"] + 1, max(len(x.low) for x in given)
-    parts = [[np.broadcast_to(part, (cells, *part.shape[1:])) for part in x[:3]] for x in given]
-    return Interval(*(np.stack(each, axis=axis) for each in zip(*parts, strict=True)))
+    return Interval(joined("low"), joined("high"), joined("loose"))
 
 
 def _finite(_: Any, x: Interval) -> Interval:
@@ -334,7 +338,9 @@ def _finite(_: Any, x: Interval) -> Interval:
 
 _OF_ITSELF: dict[str, Callable[[Any], Interval]] = {
     "mul": lambda x: _even_power(_interval(x)),
-    "sub": lambda x: _interval(np.zeros(()))._replace(loose=_interval(x).loose.any(keepdims=True)),
+    "sub": lambda x: _interval(np.zeros(()))._replace(
+        loose=np.asarray(_interval(x).loose.any(keepdims=True))
+    ),
     "ne": lambda x: Interval(*(np.zeros(x.low.shape, bool),) * 3),
     "eq": lambda x: Interval(*(np.ones(x.low.shape, bool),) * 2, np.zeros(x.low.shape, bool)),
 }
@@ -380,8 +386,8 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "reduce_max": partial(_extreme, np.max),
     "reduce_min": partial(_extreme, np.min),
     "dot_general": _dot,
-    "concatenate": _concatenate,
-    "stack": _stack,
+    "concatenate": partial(_together, np.concatenate, "dimension"),
+    "stack": partial(_together, np.stack, "axis"),
     **{name: partial(_compare, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     **{name: _stepping(getattr(np, name)) for name in ("sign", "floor", "ceil")},
     "round": _stepping(np.round),

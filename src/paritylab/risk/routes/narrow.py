@@ -7,6 +7,7 @@ halved again and again; what is left are short stretches of s with the height of
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -78,13 +79,14 @@ def _rows(statistic: Statistic) -> list[Callable[[Array], Array]]:
         bends, at, start = np.diff(slopes, prepend=0.0), corners.s[:-1], corners.values[0]
 
         def readout(s: Array) -> Array:
-            return start + jnp.sum(bends * jnp.maximum(s - at, 0))
+            return jnp.asarray(start + jnp.sum(bends * jnp.maximum(s - at, 0)))
 
     pointwise = statistic.loss.pointwise
-    return [
-        lambda s, y=y: jnp.asarray(pointwise(jnp.asarray(y, s.dtype), readout(s)), s.dtype)
-        for y in statistic.labels or SIGNS
-    ]
+
+    def at_label(y: float, s: Array) -> Array:
+        return jnp.asarray(pointwise(jnp.asarray(y, s.dtype), readout(s)), s.dtype)
+
+    return [partial(at_label, y) for y in statistic.labels or SIGNS]
 
 
 def narrow_features(
@@ -97,7 +99,7 @@ def narrow_features(
         one = jnp.ones_like(s)
 
         def slope(t: Array) -> Array:
-            return jax.jvp(function, (t,), (one,))[1]
+            return jnp.asarray(jax.jvp(function, (t,), (one,))[1])
 
         return function(s), jax.jvp(slope, (s,), (one,))[1]
 
@@ -114,11 +116,11 @@ def narrow_features(
 
 
 class _Cells(NamedTuple):
-    """Parts of the grid's cells. index: of the cell they lie in."""
+    """Parts of the grid's cells. cell: the number of the one they lie in."""
 
     low: np.ndarray
     high: np.ndarray
-    index: np.ndarray
+    cell: np.ndarray
 
     def take(self, chosen: np.ndarray) -> "_Cells":
         return _Cells(*(part[chosen] for part in self))
@@ -127,7 +129,7 @@ class _Cells(NamedTuple):
         middle = (self.low + self.high) / 2
         low = np.stack([self.low, middle], axis=1).ravel()
         high = np.stack([middle, self.high], axis=1).ravel()
-        return _Cells(low, high, np.repeat(self.index, 2))
+        return _Cells(low, high, np.repeat(self.cell, 2))
 
 
 class _Beside:
@@ -143,13 +145,13 @@ class _Beside:
         """Least and largest value expected on each part, and how sure that is: what both
         parabolas differ by, and their fourth neighbours from them."""
         last = len(self._values) - 1
-        left = np.where(cells.index >= 4, cells.index - 2, cells.index + 1)
-        right = np.where(cells.index <= last - 5, cells.index + 1, cells.index - 2)
+        left = np.where(cells.cell >= 4, cells.cell - 2, cells.cell + 1)
+        right = np.where(cells.cell <= last - 5, cells.cell + 1, cells.cell - 2)
         left, right = (np.clip(start, 1, last - 3) for start in (left, right))
         both = [
             [self._parabola(start, t) for t in (cells.low, cells.high)] for start in (left, right)
         ]
-        apart = np.max(np.abs(np.subtract(*both)), axis=0)
+        apart = np.max(np.abs(np.subtract(np.array(both[0]), np.array(both[1]))), axis=0)
         for start, outer in ((left, left - 1), (right, right + 3)):
             fourth = np.where((outer < 1) | (outer >= last), np.clip(outer, 4, last - 4), outer)
             beyond = self._parabola(start, self._ends[fourth]) - self._values[fourth]
