@@ -8,7 +8,8 @@ from tests.risk.exactness import outside
 
 from paritylab.problem import Parity, random_parity
 from paritylab.risk import population_risk, population_risks
-from paritylab.risk.routes.enclosure import UnknownOperationError, enclosures
+from paritylab.risk.routes.enclosure import enclosures
+from paritylab.risk.routes.interval import UnknownOperationError
 from paritylab.risk.routes.narrow import narrow_features
 
 X64_MODES = [False]

@@ -17,7 +17,8 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import HasCorners
 from paritylab.risk.routes.case import EPS, Case, Statistic
-from paritylab.risk.routes.enclosure import UnknownOperationError, enclosures
+from paritylab.risk.routes.enclosure import enclosures
+from paritylab.risk.routes.interval import UnknownOperationError
 from paritylab.risk.routes.targets import SIGNS
 
 #: A prime number, so that no point of the grid is a simple fraction of the range.
