@@ -62,7 +62,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(number: int) -> Drawn:
-    """Case `number`: every fourth by the series, the others by the route that is usual."""
+    """Case `number`: every twentieth by the series, the others by the route that is usual."""
     draw = np.random.default_rng(number)
     n = int(draw.choice([6, 9, 12]))
     attention = draw.dirichlet(np.full(n, draw.choice([0.1, 1.0, 20.0])), K)
@@ -80,7 +80,7 @@ def drawn(number: int) -> Drawn:
         at = float(draw.uniform(0, K))
     height = float(draw.choice([1e-6, 1e-2, 1.0, 1e3]))
     readout = Hard(np.int64(draw.integers(len(SHAPES))), *map(np.float64, (at, width, height)))
-    route = "series" if number % 4 == 0 else "auto"
+    route = "series" if number % 20 == 0 else "auto"
     return Drawn(attention, problem, readout, str(draw.choice(LOSSES)), route)
 
 

@@ -8,7 +8,7 @@ from tests.risk.exactness import outside
 
 from paritylab.problem import Parity, random_parity
 from paritylab.risk import population_risk, population_risks
-from paritylab.risk.routes.enclosure import enclosures
+from paritylab.risk.routes.enclosure import Enclosed
 from paritylab.risk.routes.interval import UnknownOperationError
 from paritylab.risk.routes.narrow import narrow_features
 
@@ -17,7 +17,7 @@ X64_MODES = [False]
 
 @pytest.mark.parametrize("route", ["usual", "series"])
 def test_hard_readouts_stay_inside_their_error(route):
-    numbers = range(0, 24, 4) if route == "series" else [i for i in range(60) if i % 4]
+    numbers = range(0, 120, 20) if route == "series" else [i for i in range(60) if i % 20]
     found = {number: outside(number) for number in numbers}
     assert {number: f for number, f in found.items() if f[1] is not None and f[1] > 1} == {}
     assert sum(share is not None for _, share in found.values()) > len(found) / 4
@@ -92,12 +92,12 @@ def test_enclosures_hold_the_values_and_name_what_they_do_not_know():
     def function(s):
         return jnp.tanh(s) / (2 + jnp.sin(3 * s)) + jnp.maximum(s, 0.3) ** 3 - jnp.exp(-(s**2))
 
-    (over,) = enclosures(function, low, high)
+    (over,) = Enclosed(function)(low, high)
     with jax.enable_x64(True):
         values = np.asarray(jax.vmap(function)(jnp.asarray(middle)))
     assert np.all((over.low <= values + 1e-12) & (values <= over.high + 1e-12))
     with pytest.raises(UnknownOperationError, match="lgamma"):
-        enclosures(jax.lax.lgamma, low, high)
+        Enclosed(jax.lax.lgamma)(low, high)
 
 
 def test_rows_of_attention_that_do_not_sum_to_one_are_refused_or_counted():

@@ -23,28 +23,47 @@ from paritylab.risk.routes.interval import (
     compare,
 )
 
+#: Values of the equations that depend on constants only, by their place in the function.
+_Known = dict[tuple[int, ...], list[Any]]
 
-def enclosures(
-    function: Callable[[jax.Array], Any], low: np.ndarray, high: np.ndarray
-) -> list[Interval]:
-    """Enclosures of every output of a function of one number, over the cells [low, high].
 
-    >>> (wave,) = enclosures(jax.numpy.cos, np.array([0.0, 3.0]), np.array([1.0, 3.5]))
+class Enclosed:
+    """A function of one number, traced once: enclosures of its outputs over any cells.
+
+    >>> wave = Enclosed(jax.numpy.cos)(np.array([0.0, 3.0]), np.array([1.0, 3.5]))[0]
     >>> wave.low.round(2).tolist(), wave.high.round(2).tolist()
     ([0.54, -1.0], [1.0, -0.94])
     """
-    with float64():
-        closed = jax.make_jaxpr(function)(np.float64(0.5))
+
+    def __init__(self, function: Callable[[jax.Array], Any]) -> None:
+        with float64():
+            self._traced = jax.make_jaxpr(function)(np.float64(0.5))
+        self._known: _Known = {}
+
+    def __call__(self, low: np.ndarray, high: np.ndarray) -> list[Interval]:
+        """One interval per output, for the cells [low, high]."""
         cells = Interval(np.asarray(low), np.asarray(high), np.zeros(np.shape(low), bool))
-        with np.errstate(all="ignore"):
-            found = _run(closed.jaxpr, closed.consts, [cells])
-    return [
-        changed(as_interval(each), lambda part: np.broadcast_to(part, np.shape(low)))
-        for each in found
-    ]
+        with float64(), np.errstate(all="ignore"):
+            found = _run(self._traced.jaxpr, self._traced.consts, [cells], self._known, ())
+        return [
+            changed(as_interval(each), lambda part: np.broadcast_to(part, np.shape(low)))
+            for each in found
+        ]
+
+    def at(self, *points: np.ndarray) -> list[np.ndarray]:
+        """The first output at points: one array for each that is given."""
+        every = np.concatenate(points)
+        values = self(every, every)[0].low
+        return list(np.split(values, np.cumsum([len(each) for each in points])[:-1]))
 
 
-def _run(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
+def _run(
+    jaxpr: Any,
+    consts: Sequence[Any],
+    arguments: Sequence[Any],
+    known: _Known,
+    place: tuple[int, ...],
+) -> list[Any]:
     """Outputs of a jaxpr; constants stay arrays, everything else is an `Interval`."""
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, map(np.asarray, consts), strict=True))
     values |= dict(zip(jaxpr.invars, arguments, strict=True))
@@ -52,19 +71,24 @@ def _run(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Any]) -> list[An
     def value_of(atom: Any) -> Any:
         return np.asarray(atom.val) if hasattr(atom, "val") else values[atom]
 
-    for equation in jaxpr.eqns:
-        given = [value_of(atom) for atom in equation.invars]
-        made = _outcome(equation, given)
+    for index, equation in enumerate(jaxpr.eqns):
+        here = (*place, index)
+        made = known.get(here)
+        if made is None:
+            given = [value_of(atom) for atom in equation.invars]
+            made = _outcome(equation, given, known, here)
+            if not any(isinstance(each, Interval) for each in made):
+                known[here] = made
         values |= dict(zip(equation.outvars, made, strict=True))
     return [value_of(atom) for atom in jaxpr.outvars]
 
 
-def _outcome(equation: Any, given: list[Any]) -> list[Any]:
+def _outcome(equation: Any, given: list[Any], known: _Known, here: tuple[int, ...]) -> list[Any]:
     name, params = equation.primitive.name, equation.params
     inner = params.get("jaxpr") or params.get("call_jaxpr")
     if inner is not None and name not in ("scan", "while", "cond"):
-        consts = getattr(inner, "consts", ())
-        return _run(getattr(inner, "jaxpr", inner), consts, given[-len(_invars(inner)) :])
+        bare, consts = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
+        return _run(bare, consts, given[-len(bare.invars) :] if bare.invars else [], known, here)
     if not any(isinstance(each, Interval) for each in given):
         made = equation.primitive.bind(*given, **params)
         several = made if equation.primitive.multiple_results else [made]

@@ -1,4 +1,4 @@
-"""Operations of a jaxpr on intervals: what comes out if every argument may be anywhere in its own."""
+"""Operations of a jaxpr on intervals: what comes out if arguments may be anywhere in theirs."""
 
 from collections.abc import Callable
 from functools import partial

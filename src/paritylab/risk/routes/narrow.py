@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import HasCorners
 from paritylab.risk.routes.case import EPS, Case, Statistic
-from paritylab.risk.routes.enclosure import enclosures
+from paritylab.risk.routes.enclosure import Enclosed
 from paritylab.risk.routes.interval import UnknownOperationError
 from paritylab.risk.routes.targets import SIGNS
 
@@ -96,7 +96,7 @@ def narrow_features(
     """Stretches of [low, high] where the function may leave what a grid sees, and of the rest of
     [0, reach], which is looked at coarsely. least: stretches this short are not halved."""
 
-    def bent(s: Array) -> tuple[Array, Array]:
+    def with_curve(s: Array) -> tuple[Array, Array]:
         one = jnp.ones_like(s)
 
         def slope(t: Array) -> Array:
@@ -104,16 +104,16 @@ def narrow_features(
 
         return function(s), jax.jvp(slope, (s,), (one,))[1]
 
-    ends = np.linspace(low, high, _CELLS + 1)
-    value, curve = (each.low for each in enclosures(bent, ends, ends))
-    over, second = enclosures(bent, ends[:-1], ends[1:])
+    bent, ends = Enclosed(with_curve), np.linspace(low, high, _CELLS + 1)
+    value, curve = (each.low for each in bent(ends, ends))
+    over, second = bent(ends[:-1], ends[1:])
     seen = np.abs(np.diff(np.where(np.isfinite(curve), curve, 0.0)))
     allowed = _WILD * (_local_maximum(seen) + 1e-2 * seen.max()) + 1e-9 * np.abs(curve).max()
     wild = over.loose | second.loose | ~(second.high - second.low <= allowed)
     cells = _Cells(ends[:-1][wild], ends[1:][wild], np.flatnonzero(wild))
     seen_beside = _Beside(ends, value)
     finer = _followed(bent, cells, seen_beside, max(4 * least, 1e-14 * reach), (0.0, reach))
-    return _joined([finer, _outside(function, low, high, reach)])
+    return _joined([finer, _outside(bent, low, high, reach)])
 
 
 class _Cells(NamedTuple):
@@ -173,7 +173,7 @@ def _local_maximum(steps: np.ndarray) -> np.ndarray:
 
 
 def _followed(
-    bent: Callable[[Array], tuple[Array, Array]],
+    bent: Enclosed,
     cells: _Cells,
     beside: _Beside,
     least: float,
@@ -182,8 +182,8 @@ def _followed(
     """Halve the cells until each is understood, short, or there are too many."""
     done = [_NONE]
     while len(cells.low):
-        over, second = enclosures(bent, cells.low, cells.high)
-        at_ends = [enclosures(bent, end, end)[0].low for end in (cells.low, cells.high)]
+        over, second = bent(cells.low, cells.high)
+        at_ends = bent.at(cells.low, cells.high)
         width, loose = cells.high - cells.low, over.loose | second.loose
         bow = np.maximum(np.abs(second.low), np.abs(second.high)) * width**2 / 8
         bow = np.where(loose | ~np.isfinite(bow), np.inf, bow)
@@ -204,7 +204,7 @@ def _followed(
 
 
 def _points(
-    bent: Callable[[Array], tuple[Array, Array]],
+    bent: Enclosed,
     cells: _Cells,
     least: float,
     ends: tuple[float, float],
@@ -220,26 +220,26 @@ def _points(
     first = np.concatenate([[True], low[1:] > high[:-1] + least])
     starts = low[first]
     stops = np.append(high[:-1][first[1:]], high[-1])
-    over, _ = enclosures(bent, starts, stops)
+    over, _ = bent(starts, stops)
     before, after = starts - least, stops + least
     before = np.where(before < ends[0], after, before)
     after = np.where(after > ends[1], before, after)
-    sides = [enclosures(bent, side, side)[0].low for side in (before, after)]
+    *sides, further = bent.at(before, after, before - least)
     height = np.maximum(over.high - np.maximum(*sides), np.minimum(*sides) - over.low)
     # A bend is as high as its slope times the length; rounding of s moves it by as much.
-    slope = np.abs(sides[0] - enclosures(bent, before - least, before - least)[0].low)
+    slope = np.abs(sides[0] - further)
     kept = ~(height <= 4 * slope + _ROUNDING * (np.abs(sides[0]) + np.abs(sides[1])))
     return Narrow(starts[kept], stops[kept], height[kept])
 
 
-def _outside(function: Callable[[Array], Array], low: float, high: float, reach: float) -> Narrow:
+def _outside(bent: Enclosed, low: float, high: float, reach: float) -> Narrow:
     """Beyond the window, which 1e-15 of the inputs reach: the range of values, coarsely."""
     parts = [np.linspace(a, b, 65) for a, b in ((0.0, low), (high, reach)) if b > a]
     if not parts:
         return _NONE
     starts = np.concatenate([ends[:-1] for ends in parts])
     stops = np.concatenate([ends[1:] for ends in parts])
-    (over,) = enclosures(function, starts, stops)
+    over, _ = bent(starts, stops)
     return Narrow(starts, stops, over.high - over.low)
 
 
