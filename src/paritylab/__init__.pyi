@@ -50,6 +50,7 @@ from paritylab.learning import (
     Heads as Heads,
     HidingOracle as HidingOracle,
     HingeNet as HingeNet,
+    Layers as Layers,
     Learner as Learner,
     Levels as Levels,
     OneStep as OneStep,

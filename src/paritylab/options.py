@@ -155,6 +155,25 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "steps": _steps._replace(help="Gradient steps; log2 k if absent.", optional=True),
         "error": Option(float, "Error of every entry of a gradient.", least=0),
     },
+    "layers": {
+        "link": _link,
+        "mask": Option(
+            str,
+            "What a node sees: the level below, lower levels, earlier tokens, all tokens.",
+            ("prev", "level", "token", "none"),
+        ),
+        "gates": Option(
+            str, "Which nodes a layer writes.", ("prescribed", "open", "half", "learnt")
+        ),
+        "tied": Option(bool, "One matrix for all layers."),
+        "rounding": Option(bool, "Round scores to integers after each step."),
+        "schedule": Option(
+            str,
+            "Level by level; all on true tokens, then hidden; all at once, hidden.",
+            ("staged", "teacher", "at-once"),
+        ),
+        "eta": _eta._replace(help="One step size for all levels; each its own if absent."),
+    },
     "full-batch": {
         "mode": Option(str, "Which model.", ("direct", "cot", "teacher-full", "selfcheck")),
         "link": _link,

@@ -92,6 +92,18 @@ def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert "never" in out
 
 
+def test_layers_are_learned_counted_drawn_and_saved(capsys, elsewhere):
+    command = ["train", "layers", "--n", "20", "--k", "8", "--samples", "6000", "--runs", "2"]
+    code, out, _ = run(capsys, *command, "--save", "layers.npz")
+    assert code == 0
+    assert "every pair found, every fresh input right  2 of 2, 100 % [34, 100]" in out
+    assert (elsewhere / "layers.svg").read_text().count("<svg") == 1
+    assert Runs.load(elsewhere / "layers.npz").model(1).layers == 3
+    code, _, err = run(capsys, "train", "layers", "--k", "12")
+    assert code == 2
+    assert "nearest: 8 and 16" in err
+
+
 def test_chain_settings_that_cannot_be_are_one_line(capsys, elsewhere):
     for arguments, message in (
         (["--k", "12"], "nearest: 8 and 16"),

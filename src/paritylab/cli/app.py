@@ -13,7 +13,7 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, console, discover, info, live, prove, sweep, train
+from paritylab.cli import check, console, discover, info, live, prove, sweep, train, xor
 from paritylab.untrusted import printable
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
@@ -55,6 +55,7 @@ live.add_to(app)
 sweep.add_to(app)
 train.add_to(app)
 discover.add_to(app)
+xor.add_to(app)
 info.add_to(app)
 
 

@@ -224,15 +224,19 @@ def _print(text: str) -> None:
 
 
 def run_apply(
-    rule_file: Annotated[Path, typer.Argument(metavar="RULE", help="From discover --save.")],
+    rule_file: Annotated[Path, typer.Argument(metavar="RULE", help="From discover or xor --save.")],
     file: Annotated[str, typer.Argument(help="New rows, as for discover; - for stdin.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV or TSV to write; stdout if absent.")
     ] = None,
 ) -> None:
     """Write the rows with a column `predicted`, and say how often it is right if that is known."""
+    from paritylab.cli.xor_files import apply_matrix, is_matrix
     from paritylab.discovery.rules import Rule
 
+    if is_matrix(rule_file):
+        console.say(apply_matrix(rule_file, file, out))
+        return
     rule = Rule.load(rule_file)
     if out is None:
         told = _apply(rule, file, sys.stdout)

@@ -7,7 +7,6 @@ import numpy as np
 
 from paritylab.cli import console
 from paritylab.learning import Runs
-from paritylab.models.chain import ChainModel
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
@@ -141,7 +140,7 @@ def _chain_parts(runs: Runs[Any]) -> list[dict[str, Any]]:
     tree, model = runs.targets[0], runs.model(0)
     assert isinstance(tree, ParityTree)
     children = [[int(token), node] for node, pair in enumerate(tree.children) for token in pair]
-    before = ChainModel.untrained(tree.n, tree.k, model.link, model.mask)
+    before = model.with_parameters(np.zeros_like(model.scores))
     panels = [
         {"title": title, "values": np.asarray(each.attention()).T, "points": children}
         for title, each in (("before", before), ("after, first run", model))

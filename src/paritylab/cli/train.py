@@ -1,4 +1,4 @@
-"""`paritylab train heads|xor|chain`: many runs, a rate with its interval, a figure, saved runs."""
+"""`paritylab train heads|xor|chain|layers`: many runs, a rate with interval, a figure, a file."""
 
 import time
 from pathlib import Path
@@ -77,6 +77,16 @@ CHAIN = Family(
     {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
     5,
 )
+LAYERS = Family(
+    "layers",
+    "",
+    {"": ("layers", {})},
+    ("n", "k", "samples"),
+    {"n": 64, "k": 32, "runs": 5},
+    5,
+)
+#: Rows per bit if none are asked for.
+_ROWS_PER_BIT = {"teacher": 1000, "layers": 200}
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -85,6 +95,7 @@ def add_to(parent: typer.Typer) -> None:
         (HEADS, _HEADS, "paritylab train heads --n 12 --k 2 --preset code --runs 100"),
         (XOR, _XOR, "paritylab train xor --n 1024 --width 84 --runs 200"),
         (CHAIN, _CHAIN, "paritylab train chain --n 64 --k 32 --runs 5"),
+        (LAYERS, _LAYERS, "paritylab train layers --n 256 --k 128 --gates learnt"),
     ):
         add_command(app, family.name, _options(family), _runner(family), text, example)
     parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
@@ -101,6 +112,11 @@ A run is solved if ½(ŷ-y)² ≤ 0.01 on all 2^n inputs, decided exactly from i
 our reconstruction of HG2's, from its abstract.
 """
 _CHAIN = """Learn k-parity with a chain of thought and count how often every answer is right."""
+_LAYERS = """Learn k-parity in log2 k layers, with no chain to be seen when it answers.
+
+Layer t writes level t of a tree of steps. Our reconstruction of Log-ICoT, from its abstract. A run
+is solved if every fresh input is right.
+"""
 
 
 def _options(family: Family) -> list[Any]:
@@ -202,8 +218,10 @@ def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
             problem["k"] = None
     # Not "in (None, False)": 0 equals False, and a 0 has to be refused, not forgotten.
     problem = {k: v for k, v in problem.items() if v is not None and v is not False}
-    if family is CHAIN:
-        usual = {"teacher": 1000 * problem["n"], "levels": 2**18}.get(choice, 100_000)
+    if family in (CHAIN, LAYERS):
+        usual = 2**18 if learner == "levels" else 100_000
+        if learner in _ROWS_PER_BIT:
+            usual = _ROWS_PER_BIT[learner] * problem["n"]
         problem.setdefault("samples", usual)
     for name in given:
         if name not in OPTIONS[learner]:

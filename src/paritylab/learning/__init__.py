@@ -1,6 +1,7 @@
 """How it learns: one contract, and the learners that keep it."""
 
 from paritylab.learning.chain.full_batch import FullBatch
+from paritylab.learning.chain.layers import Layers
 from paritylab.learning.chain.levels import Levels
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
 from paritylab.learning.chain.wide import WideChain, wide_step
@@ -34,6 +35,7 @@ __all__ = [
     "Heads",
     "HidingOracle",
     "HingeNet",
+    "Layers",
     "Learner",
     "Levels",
     "OneStep",

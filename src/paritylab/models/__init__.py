@@ -20,6 +20,7 @@ from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
 from paritylab.models.joint import FrozenHeads, JointAttention
+from paritylab.models.layered import LayeredChain
 from paritylab.models.links import LINKS, AbstractLink, CosineLink, SlopedLink, as_link
 from paritylab.models.packed import PackedSigns
 from paritylab.models.positions import (
@@ -64,6 +65,7 @@ __all__ = [
     "FullFormAttention",
     "HeadAttention",
     "JointAttention",
+    "LayeredChain",
     "Model",
     "OneHot",
     "PackedSigns",

@@ -130,10 +130,13 @@ class ChainModel(eqx.Module):
 
 
 def visible_tokens(n: int, k: int, mask: str) -> Bool[np.ndarray, "tokens nodes"]:
-    """The causal mask: every earlier token, or every token of a lower level."""
+    """What every node sees: "token" every earlier token, "level" every token of a lower level,
+    "prev" the level just below, "none" all tokens."""
     tokens = np.arange(n + k - 1)
     if mask == "token":
         return tokens[:, None] < tokens[None, n:]
     ends = level_ends(n, k)
-    limits = np.repeat(ends[:-1], np.diff(ends))
-    return tokens[:, None] < limits[None, :]
+    sizes = np.diff(ends)
+    limits = np.repeat([n + k - 1] * len(sizes) if mask == "none" else ends[:-1], sizes)
+    first = np.repeat((0, *ends[:-2]) if mask == "prev" else np.zeros_like(sizes), sizes)
+    return (tokens[:, None] >= first[None, :]) & (tokens[:, None] < limits[None, :])

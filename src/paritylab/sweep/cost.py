@@ -23,7 +23,7 @@ _SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
 #: Operations per weight and row of a step that learns from rows.
 _TRAINED = 4
 #: Learners that draw their rows in batches, so that memory does not grow with them.
-_STREAMING = {"xor", "teacher", "levels", "full-batch", "hiding-oracle"}
+_STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
 _SOLVERS = {
     "auto",

@@ -1,6 +1,6 @@
 """What KS promises, and the finite-size laws behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -140,14 +140,19 @@ class StepError(NamedTuple):
     the median. worst_leak: that of the worst node, for half of the targets. tilt: standard
     deviation of the difference in score of the root's children. broken: expected number of broken
     nodes (see LOST, TIPPED). risk: bound on ½ mean (ŷ - y)², broken + (c²/4)(leak⁴ + 3(tilt/2)⁴).
+    worst: computes worst_leak, which few ask for.
     """
 
     score: float
     leak: float
-    worst_leak: float
     tilt: float
     broken: float
     risk: float
+    worst: Callable[[], float]
+
+    @property
+    def worst_leak(self) -> float:
+        return self.worst()
 
 
 class _Nodes(NamedTuple):
@@ -164,7 +169,7 @@ class _Nodes(NamedTuple):
     leak: np.ndarray
 
     @classmethod
-    def after(cls, score: float, law: RowLaw, samples: float) -> "_Nodes":
+    def after(cls, score: float | np.ndarray, law: RowLaw, samples: float) -> "_Nodes":
         scores = score * law.signal / law.signal[-1]
         per_row = scores / (law.signal * np.sqrt(samples))
         spread, largest = per_row * law.noise, norm.isf(np.log(2) / law.tokens)
@@ -178,8 +183,8 @@ class _Nodes(NamedTuple):
         apart = (self.scores + bound + np.log(2)) / (np.sqrt(2) * self.spread)
         return np.asarray(usual + self.tokens * ndtr(-apart))
 
-    def broken(self) -> np.ndarray:
-        return np.asarray(self.leaking(np.log(LOST)) + 2 * ndtr(-TIPPED / self.tilt))
+    def broken(self, lost: float, tipped: float) -> np.ndarray:
+        return np.asarray(self.leaking(np.log(lost)) + 2 * ndtr(-tipped / self.tilt))
 
     def worst_leak(self, nodes: int) -> float:
         """The share of attention lost by the worst of so many nodes like these, in the median."""
@@ -200,19 +205,45 @@ def step_error(
     Without a score the one of the smallest predicted risk: a smaller one leaks to the other tokens,
     a larger one tips the two children apart.
     """
-    law = row_law(tokens_seen(n, k, mask), link)
+    return least_error(row_law(tokens_seen(n, k, mask), link), k - 1, samples, link, score)
 
-    def risk(nodes: _Nodes) -> tuple[float, float, float]:
-        leak, broken = float(expit(nodes.leak[-1])), (k - 1) * float(np.mean(nodes.broken()))
-        squares = leak**4 + 3 * (float(nodes.tilt[-1]) / 2) ** 4
-        return broken + link.curvature**2 / 4 * squares, leak, broken
 
-    tried = np.log(n + k - 2) + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
-    risks = [risk(_Nodes.after(each, law, samples))[0] for each in tried]
-    best = float(tried[int(np.argmin(risks))])
-    nodes = _Nodes.after(best, law, samples)
-    least, leak, broken = risk(nodes)
-    return StepError(best, leak, nodes.worst_leak(k - 1), float(nodes.tilt[-1]), broken, least)
+def least_error(
+    law: RowLaw,
+    count: int,
+    samples: float,
+    link: AbstractLink,
+    score: float = 0.0,
+    limits: tuple[float, float] = (LOST, TIPPED),
+) -> StepError:
+    """`step_error` of so many nodes that see what the law says; the score is that of its last.
+
+    limits: the leak and the tilt from which on a node is broken.
+    """
+
+    floor = np.log(law.tokens[-1])
+    tried = floor + np.geomspace(0.5, 300, 100) if score == 0 else np.array([score])
+    nodes = _Nodes.after(tried[:, None], law, samples)
+    leaks, tilts = expit(nodes.leak[:, -1]), nodes.tilt[:, -1]
+    broken = count * np.mean(nodes.broken(*limits), axis=1)
+    risks = broken + link.curvature**2 / 4 * (leaks**4 + 3 * (tilts / 2) ** 4)
+    at = int(np.argmin(risks))
+    return StepError(
+        float(tried[at]),
+        float(leaks[at]),
+        float(tilts[at]),
+        float(broken[at]),
+        float(risks[at]),
+        lambda: _Nodes.after(tried[at], law, samples).worst_leak(count),
+    )
+
+
+def broken_nodes(
+    law: RowLaw, samples: float, scores: np.ndarray, limits: tuple[float, float]
+) -> np.ndarray:
+    """Expected share of broken nodes for every score of the law's last node."""
+    nodes = _Nodes.after(np.asarray(scores)[:, None], law, samples)
+    return np.asarray(np.mean(nodes.broken(*limits), axis=1))
 
 
 class Tolerated(NamedTuple):
@@ -246,15 +277,20 @@ def samples_for_every_pair(
     [112, 142, 172]
     """
     law = row_law(tokens_seen(n, k, "token"), link)
-    noise = np.linspace(-9, 9, 361)
-    weight = norm.pdf(noise) * (noise[1] - noise[0])
 
     def missed(samples: float) -> float:
-        ratio = law.signal / law.noise * np.sqrt(samples)
-        above = (law.tokens[:, None] - 2) * log_ndtr(ratio[:, None] + noise[None, :])
-        return (k - 1) * float(np.mean(-np.expm1(above) @ weight)) + float(np.log(share))
+        return (k - 1) * float(np.mean(chance_to_miss(law, samples))) + float(np.log(share))
 
     return float(brentq(missed, 1, 1e4 * n))
+
+
+def chance_to_miss(law: RowLaw, samples: float) -> np.ndarray:
+    """E[1 - Φ(SNR + ξ)^(M-2)]: that another token outscores a child, per entry of the law."""
+    noise = np.linspace(-9, 9, 361)
+    weight = norm.pdf(noise) * (noise[1] - noise[0])
+    ratio = law.signal / law.noise * np.sqrt(samples)
+    above = (law.tokens[:, None] - 2) * log_ndtr(ratio[:, None] + noise[None, :])
+    return np.asarray(-np.expm1(above) @ weight)
 
 
 def samples_for_every_input(

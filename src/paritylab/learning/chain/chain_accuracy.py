@@ -8,7 +8,7 @@ that trains every node on its own label must have recovered the tree as well.
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import equinox as eqx
 import jax
@@ -18,7 +18,6 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from paritylab.learning.contract import Subset, Trained
 from paritylab.models.chain import ChainModel, visible_tokens
-from paritylab.models.links import AbstractLink
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
 from paritylab.problem.sampling import as_key, binary_digits, draw_signs
@@ -92,6 +91,17 @@ def levels_solved(
     return jnp.stack([jnp.mean(part) for part in jnp.split(good, ends[1:-1])])
 
 
+class Generating(Protocol):
+    """A chain model: scores W, and all tokens from rows of signs."""
+
+    n: int
+
+    @property
+    def scores(self) -> AnyArray: ...
+
+    def generate(self, signs: Array) -> Array: ...
+
+
 def judge_chain(
     model: ChainModel, tree: ParityTree, key: int | Array, rows: int
 ) -> tuple[float, float]:
@@ -109,7 +119,7 @@ class Answers(NamedTuple):
     largest_error: Float[Array, "..."]
 
 
-def answers(model: ChainModel, tokens: Float[Array, "rows tokens"]) -> Answers:
+def answers(model: Generating, tokens: Float[Array, "rows tokens"]) -> Answers:
     """What the generated root is worth on rows of true tokens."""
     root, y = model.generate(tokens[:, : model.n])[:, -1], tokens[:, -1]
     loss = (root - y) ** 2 / 2
@@ -161,58 +171,58 @@ def leaves_under_root(named: Named, n: int) -> Subset:
 class _Judging(NamedTuple):
     """What the compiled judging is specialised on."""
 
-    n: int
     mask: str
     every_input: bool
 
 
 @eqx.filter_jit
-def _judge_runs(
-    link: AbstractLink, scores: AnyArray, leaves: AnyArray, keys: Array, how: _Judging
-) -> PyTree:
+def _judge_runs(models: Generating, leaves: AnyArray, keys: Array, how: _Judging) -> PyTree:
     """`Answers`, share of pairs found and what is `Named`, of every run."""
 
-    def one(scores: Array, leaves: Array, key: Array) -> tuple[Answers, Array, Named]:
+    def one(model: Generating, leaves: Array, key: Array) -> tuple[Answers, Array, Named]:
+        n, scores = model.n, jnp.asarray(model.scores)
         if how.every_input:
-            bits = binary_digits(jnp.arange(1 << how.n, dtype=jnp.uint32), how.n)
+            bits = binary_digits(jnp.arange(1 << n, dtype=jnp.uint32), n)
             tokens = tree_tokens(1 - 2 * bits.astype(scores.dtype), leaves)
         else:
-            tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, how.n, FRESH)
-        worth = answers(ChainModel(scores, how.n, link, how.mask), tokens)
-        return worth, pairs_found(scores, leaves, how.mask), _named(scores, how.n, how.mask)
+            tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, n, FRESH)
+        worth = answers(model, tokens)
+        return worth, pairs_found(scores, leaves, how.mask), _named(scores, n, how.mask)
 
-    return over_runs(one, scores, leaves, keys)
+    return over_runs(one, models, leaves, keys)
 
 
 def judged_chains(
-    scores: Float[np.ndarray, "runs tokens nodes"],
+    models: Generating,
     leaves: Int[np.ndarray, "runs k"],
-    n: int,
     keys: jax.Array,
     *,
-    link: AbstractLink,
+    numbers: PyTree,
     mask: str,
     needs_pairs: bool,
     stats: dict[str, np.ndarray],
     trace: dict[str, np.ndarray],
 ) -> Trained:
-    """`Trained` of chains with scores W on trees with the given leaves.
+    """`Trained` of chains on trees with the given leaves.
 
-    needs_pairs: whether a solved run must have recovered its tree. stats: further ones.
+    models: of all runs, stacked: every array has the run as its first axis. numbers: what rebuilds
+    them. needs_pairs: whether a solved run must have recovered its tree. stats: further ones.
     """
-    how = _Judging(n, mask, n <= ENUMERATED)
+    n = models.n
+    how = _Judging(mask, n <= ENUMERATED)
     if how.every_input:
         with float64():
-            found = _judge_runs(link, scores.astype(np.float64), leaves, keys, how)
+            wide = jax.tree.map(lambda each: np.asarray(each, np.float64), models)
+            found = _judge_runs(wide, leaves, keys, how)
     else:
         with jax.default_matmul_precision("highest"):
-            found = _judge_runs(link, scores, leaves, keys, how)
+            found = _judge_runs(models, leaves, keys, how)
     worth, pairs, named = jax.tree.map(np.asarray, found)
     risk = worth.risk.astype(np.float64)
     right = (worth.wrong == 0) & (risk < SOLVED_LOSS)
     rows = 1 << n if how.every_input else FRESH
     return Trained(
-        numbers=scores,
+        numbers=numbers,
         subset=[leaves_under_root(Named(*each), n) for each in zip(*named, strict=True)],
         risk=risk,
         error=np.zeros_like(risk) if how.every_input else worth.error.astype(np.float64),

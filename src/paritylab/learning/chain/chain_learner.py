@@ -3,26 +3,29 @@
 import abc
 from typing import ClassVar, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Float, Int, PyTree
 
-from paritylab.learning.chain.chain_accuracy import judged_chains
+from paritylab.learning.chain.chain_accuracy import Generating, judged_chains
 from paritylab.learning.contract import Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
+from paritylab.models.layered import LayeredChain
 from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.problem import ParityTree
 
 
 class Descended(NamedTuple):
     """Where all runs ended: W of each (runs, tokens, nodes), the learner's own stats, its trace
-    without the steps, which is empty if none was asked for."""
+    without the steps, which is empty if none was asked for; gates, if it learnt any."""
 
     scores: Float[np.ndarray, "runs tokens nodes"]
     stats: dict[str, np.ndarray]
     trace: dict[str, np.ndarray]
+    gates: Float[np.ndarray, "runs layers nodes"] | None = None
 
 
 class ChainLearner(abc.ABC):
@@ -50,19 +53,25 @@ class ChainLearner(abc.ABC):
     def train(self, data: Sample, keys: jax.Array, trace: int | None) -> Trained:
         leaves, link = leaves_of(data), as_link(self.link)
         found = self._descend(link, data, leaves, keys, trace)
+        numbers = found.scores if found.gates is None else (found.scores, found.gates)
         return judged_chains(
-            found.scores,
+            eqx.filter_vmap(lambda each: self.model_of(each, data.n, link))(numbers),
             leaves,
-            data.n,
             keys,
-            link=link,
+            numbers=numbers,
             mask=self.mask,
             needs_pairs=self.needs_pairs,
             stats=found.stats,
             trace=found.trace,
         )
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> ChainModel:
+    def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> Generating:
+        """The model of one run from its numbers."""
+        return ChainModel(numbers, n, link, self.mask)
+
+    def rebuild(
+        self, numbers: PyTree, target: Target | Unknown, key: jax.Array
+    ) -> ChainModel | LayeredChain:
         return ChainModel(numbers, target.n, as_link(self.link), self.mask)
 
     @abc.abstractmethod

@@ -1,0 +1,102 @@
+"""Rows of hidden chains and of chains with gaps: closed forms by other routes."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from paritylab.models import CosineLink
+from paritylab.theory.gaps import (
+    GapLink,
+    enumerated_signal,
+    link_noise,
+    link_signal,
+    matched_link,
+    rows_to_balance_links,
+    rows_to_find_links,
+)
+from paritylab.theory.ks import child_signal, row_law, samples_for_every_pair
+from paritylab.theory.layers import (
+    Hiding,
+    level_steps,
+    level_tokens,
+    rows_for_hidden_chain,
+    rows_for_hidden_pairs,
+    straddle,
+)
+from paritylab.theory.shown_chain import long_share, rounds_until, share_after
+
+X64_MODES = [False]
+
+
+def by_hand(tokens, q, link):
+    """Child minus other, and one entry's standard deviation, over all 2^M rows."""
+    rows = np.array(list(product((1.0, -1.0), repeat=tokens)))
+    z = rows.mean(axis=1)
+    residual = (link(z) - rows[:, :q].prod(axis=1)) * link.slope(z) / tokens
+    return -np.mean(residual * (rows[:, 0] - rows[:, -1])), np.sqrt(np.mean(residual**2))
+
+
+@pytest.mark.parametrize(("tokens", "q"), [(5, 2), (9, 2), (7, 4), (10, 4), (10, 8), (9, 6)])
+@pytest.mark.parametrize("own", [True, False])
+def test_the_gradient_of_a_gapped_step_is_a_sum_over_all_inputs(tokens, q, own):
+    link = matched_link(q) if own else GapLink(-1.0, np.pi)
+    signal, noise = by_hand(tokens, q, link)
+    assert link_signal(tokens, q, link) == pytest.approx(signal, rel=1e-9, abs=1e-15)
+    assert enumerated_signal(tokens, q, link, link.slope) == pytest.approx(signal, abs=1e-15)
+    assert link_noise(tokens, q, link) == pytest.approx(noise, rel=1e-9)
+
+
+def test_without_gaps_it_is_the_chain():
+    for tokens in (8, 33):
+        # The chain's signal is above the mean of all tokens, two of which are children.
+        expected = child_signal(tokens, CosineLink()) / (1 - 2 / tokens)
+        assert link_signal(tokens, 2, matched_link(2)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_wrong_link_finds_nothing_and_senseless_orders_are_one_line():
+    assert rows_to_find_links(16, 4, link=GapLink(-1.0, np.pi)) == np.inf
+    assert rows_to_balance_links(16, 4, 5.0) > rows_to_find_links(16, 4)
+    for call in (lambda: matched_link(3), lambda: link_signal(4, 4, matched_link(4))):
+        with pytest.raises(ValueError, match=r"even|more tokens"):
+            call()
+    with pytest.raises(ValueError, match="balance by themselves"):
+        rows_to_balance_links(16, 2, 5.0)
+
+
+def test_levels_have_steps_of_their_own():
+    steps = level_steps(64, 32, 8000)
+    assert [step.tokens for step in steps] == list(level_tokens(64, 32, "prev"))
+    assert steps[-1].eta == 0  # two tokens are its children already
+    etas = [step.eta for step in steps]
+    assert etas == sorted(etas, reverse=True)
+    rounded = level_steps(64, 32, 8000, how=Hiding(rounding=True))
+    assert all(step.score == round(step.score) for step in rounded)
+    assert sum(s.broken for s in rounded) > sum(s.broken for s in steps)
+
+
+def test_hidden_chains_need_fewer_rows_and_stages_and_rounding_more():
+    plain = rows_for_hidden_chain(64, 32)
+    assert rows_for_hidden_pairs(64, 32) < plain
+    assert rows_for_hidden_pairs(64, 32) < samples_for_every_pair(64, 32)
+    assert plain < rows_for_hidden_chain(64, 32, how=Hiding(staged=True))
+    assert plain < rows_for_hidden_chain(64, 32, how=Hiding(rounding=True))
+
+
+def test_straddling_is_what_sampled_pairs_do():
+    law, score, samples = row_law(np.array([32]), CosineLink()), 9.0, 20_000.0
+    generator, per_row = np.random.default_rng(0), 9.0 / (law.signal[0] * np.sqrt(samples))
+    middle = score + per_row * law.noise[0] * generator.normal(size=400_000)
+    apart = per_row * law.tilt[0] * generator.normal(size=400_000)
+    share = np.mean(np.round(middle + apart / 2) != np.round(middle - apart / 2))
+    assert straddle(score, law, samples) == pytest.approx(share, rel=0.05)
+
+
+def test_odds_of_a_shown_chain_double():
+    for share in (Fraction(1, 7), Fraction(2, 5)):
+        assert long_share(share, 4) == share_after(share, 4)
+        assert long_share(share, 1) / (1 - long_share(share, 1)) == 2 * share / (1 - share)
+    assert rounds_until(Fraction(9, 10)) == 0
+    with pytest.raises(ValueError, match="share of shown chains"):
+        share_after(Fraction(0), 1)
