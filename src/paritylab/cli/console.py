@@ -44,7 +44,8 @@ def write_everywhere() -> None:
     """Let output that cannot hold a letter get the nearest plain one instead of an error."""
     codecs.register_error("paritylab-plain", _plainly)
     for stream in (sys.stdout, sys.stderr):
-        if not str(getattr(stream, "encoding", "utf-8")).lower().startswith("utf"):
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        if not encoding.lower().startswith("utf"):
             stream.reconfigure(errors="paritylab-plain")  # type: ignore[union-attr]
 
 
