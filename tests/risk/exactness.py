@@ -62,12 +62,13 @@ class Drawn(NamedTuple):
 
 
 def drawn(number: int) -> Drawn:
-    """Case `number`: every twentieth by the series, the others by the route that is usual."""
+    """Case `number`: every twentieth by the series, the others by the usual route or by ties."""
     draw = np.random.default_rng(number)
     n = int(draw.choice([6, 9, 12]))
     attention = draw.dirichlet(np.full(n, draw.choice([0.1, 1.0, 20.0])), K)
-    if draw.random() < 0.3:  # weights that tie, or nearly
-        attention = np.full((K, n), 1 / n) * (1 + draw.choice([0, 1e-15, 1e-12]) * draw.random(n))
+    apart = float(draw.choice([0, 1e-15, 1e-12])) if draw.random() < 0.3 else np.inf
+    if apart < np.inf:  # weights that tie, or nearly
+        attention = np.full((K, n), 1 / n) * (1 + apart * draw.random(n))
     attention /= attention.sum(axis=1, keepdims=True)
     near = draw.choice([0.5, 0.3, 1e-2, 1e-6, 1 - 1e-6, 1 - 1e-2])
     bias = near if draw.random() < 0.5 else draw.uniform(0.05, 0.95, n)
@@ -80,7 +81,8 @@ def drawn(number: int) -> Drawn:
         at = float(draw.uniform(0, K))
     height = float(draw.choice([1e-6, 1e-2, 1.0, 1e3]))
     readout = Hard(np.int64(draw.integers(len(SHAPES))), *map(np.float64, (at, width, height)))
-    route = "series" if number % 20 == 0 else "auto"
+    route = "lattice" if apart < 1e-13 and np.ndim(bias) == 0 else "auto"
+    route = "series" if number % 20 == 0 else route
     return Drawn(attention, problem, readout, str(draw.choice(LOSSES)), route)
 
 
