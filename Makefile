@@ -1,12 +1,18 @@
 # Two commands: `make lab` runs every claim and writes the report, `make test` runs the tests.
+# `make help` lists the others: the text after ## beside each target.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup lab test test-slow faults lint rows docs bench bench-gpu lock clean
+DOCS_READY := $(VENV)/.docs-ready
 
-setup: $(READY)
+.PHONY: help setup lab test test-slow faults lint rows docs site pictures bench bench-gpu lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## .venv with the locked requirements
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -19,53 +25,66 @@ $(READY): requirements.lock pyproject.toml
 
 # Every claim, then two small sweeps side by side for the phase diagrams; the second check finds all
 # verdicts stored and writes the page again with the diagrams.
-lab: setup
+lab: setup ## every claim, and the page report/index.html
 	@$(BIN)/paritylab check --report report
 	@$(BIN)/paritylab sweep run temperature --effort quick & first=$$!; \
 	  $(BIN)/paritylab sweep run chain-samples --effort quick && wait $$first
 	@$(BIN)/paritylab check --report report > /dev/null
 
-test: setup lint
+test: setup lint ## linters, types and tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-slow: setup
+test-slow: setup ## the tests that take longer
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
 # What is lost, doubled or wrong when things break: kills, full disks, damage, bad input. Broken off,
 # it goes on where it was; at the end a table and docs/reliability.md.
-faults: setup
+faults: setup ## kills, full disks, damage, bad input
 	@$(BIN)/python -m tests.faults fuzz exact > /dev/null & second=$$!; \
 	  $(BIN)/python -m tests.faults kills dask rivals damage disk clock real > /dev/null; wait $$second; \
 	  $(BIN)/python -m tests.faults --table --page docs/reliability.md
 
-lint: setup
+lint: setup ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 # The rows behind the numbers in docs/ and README; run before make docs when verdicts changed.
-rows: setup
+rows: setup ## run every claim for the numbers in the documents
 	$(BIN)/paritylab check --json docs/rows.json
 	$(BIN)/paritylab prove --record --json docs/proofs.json
 
-docs: setup
+docs: setup ## the generated documents, from rows
 	$(BIN)/python docs/build.py
+	$(BIN)/python docs/notebooks.py
+
+site: setup $(DOCS_READY) ## documents, reference, live page and report as one folder: site/
+	@$(BIN)/python docs/website.py
+
+$(DOCS_READY): $(READY) docs/requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.lock
+	@touch $(DOCS_READY)
+
+pictures: setup ## the pictures in the documents; needs a Chromium
+	$(BIN)/python docs/screenshots.py
 
 # Ours, a peer and a floor side by side; tables go to docs/benchmarks.md.
-bench: setup
+bench: setup ## timings beside a peer and a floor
 	$(BIN)/python benchmarks/cpu.py
 	$(BIN)/python benchmarks/growth.py
 
 # On a machine with an accelerator.
-bench-gpu: setup
+bench-gpu: setup ## the same on an accelerator
 	$(BIN)/python benchmarks/gpu.py
 	$(BIN)/python benchmarks/wide_chain.py --sizes 4096 16384 65536
 	$(BIN)/python benchmarks/solvers.py device
 
 # Needs uv; run after a change to the requirements in pyproject.toml.
-lock:
+lock: ## the two locks, from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --extra dev pyproject.toml --output-file requirements.lock
+	  --group pyproject.toml:dev pyproject.toml --output-file requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
 
-clean:
-	rm -rf $(VENV) .paritylab report dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove everything made here
+	rm -rf $(VENV) .paritylab report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -340,6 +340,8 @@ def pages() -> dict[Path, str]:
     made[HERE / "claims" / "README.md"] = claims_index(claims)
     made[HERE / "api.md"] = api_page()
     made[HERE / "settings.md"] = settings_page()
+    paper = headlines.filled((HERE / "paper.md").read_text(), rows)
+    made[HERE / "paper.md"] = paper.replace("(docs/", "(")
     made[ROOT / "README.md"] = headlines.filled((ROOT / "README.md").read_text(), rows)
     return made
 

@@ -1,5 +1,6 @@
 """Generated pages are up to date, links lead somewhere, blocks and examples run."""
 
+import importlib
 import importlib.util
 import json
 import re
@@ -8,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.report.browser import WITHOUT, launch
 
+import paritylab
 from paritylab.claims import Effort, registry
 from paritylab.claims.errata import ERRATA
 
@@ -24,6 +27,11 @@ def build():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def docs_module(name):
+    sys.path.insert(0, str(ROOT / "docs"))
+    return importlib.import_module(name)
 
 
 def test_generated_pages_are_up_to_date(build):
@@ -76,6 +84,20 @@ def test_a_headline_for_another_verdict_is_refused(build):
         build.headlines.findings(rows)
 
 
+def test_every_target_of_the_makefile_has_its_line_of_help():
+    text = (ROOT / "Makefile").read_text()
+    targets = re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split()
+    told = re.findall(r"^([a-z-]+):.*## \S", text, re.M)
+    assert sorted(targets) == sorted(told)
+
+
+def test_the_citation_has_a_line_for_each_finding_and_the_version(build):
+    text = (ROOT / "CITATION.cff").read_text()
+    for id, status, _ in build.headlines.FINDINGS:
+        assert f"{id} ({status})" in text
+    assert f"version: {paritylab.__version__}" in text
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
@@ -85,7 +107,11 @@ def test_links_lead_to_files(page):
 WITH_BLOCKS = [
     ROOT / "README.md",
     ROOT / "docs" / "learners.md",
-    *sorted((ROOT / "docs" / "howto").glob("*.md")),
+    *(
+        path
+        for part in ("start", "concepts", "howto")
+        for path in (ROOT / "docs" / part).glob("*.md")
+    ),
 ]
 
 
@@ -100,7 +126,8 @@ LONG_PAGES = {"README", "learners", "own-link", "xor_one_step", "chain_one_step"
         for page in WITH_BLOCKS
     ],
 )
-def test_python_blocks_run_and_print_what_is_shown(page, capsys):
+def test_python_blocks_run_and_print_what_is_shown(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = page.read_text()
     for code, shown in re.findall(
         r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL
@@ -147,11 +174,62 @@ def test_the_example_claim_holds():
 
 
 @pytest.mark.slow
-def test_the_notebook_runs(capsys):
-    notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text())
-    names: dict = {}
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            assert cell["outputs"] == []
-            exec(compile("".join(cell["source"]), "tour", "exec"), names)
-            assert capsys.readouterr().out
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda p: p.stem)
+def test_notebooks_print_what_they_show(path):
+    notebooks = docs_module("notebooks")
+    kept = notebooks.printed(json.loads(path.read_text()))
+    now = notebooks.printed(notebooks.executed(path))
+    assert all(kept)
+    for seen, written in zip(now, kept, strict=True):
+        assert _without_rates(seen) == _without_rates(written), f"run make docs: {path.name}"
+
+
+def test_the_page_on_choosing_names_every_method():
+    from paritylab.solvers import METHODS
+
+    text = (ROOT / "docs" / "concepts" / "choosing.md").read_text()
+    assert [name for name in METHODS if f"`{name}`" not in text and f'"{name}"' not in text] == []
+
+
+def test_every_argument_of_every_public_name_is_explained():
+    assert docs_module("reference").unexplained() == []
+
+
+def test_the_reference_has_every_public_name():
+    made = "\n".join(docs_module("reference").pages().values())
+    for name in paritylab.__all__:
+        assert name == "__version__" or f"{{ #{name} }}" in made, name
+
+
+def test_links_of_the_site_stay_inside_it(tmp_path):
+    website = docs_module("website")
+    shown: set[Path] = set()
+    page = ROOT / "docs" / "howto" / "own-claim.md"
+    text = website.relinked(page.read_text(), page, Path("howto/own-claim.md"), shown)
+    assert "(../source/examples/new_claim.py.md)" in text
+    assert shown == {ROOT / "examples" / "new_claim.py"}
+    foreign = '<script src="https://elsewhere.example/a.js"></script><link rel="stylesheet" href=x>'
+    assert website.requests_of(foreign) == ["https://elsewhere.example/a.js"]
+    (tmp_path / "index.html").write_text(f"<p>{foreign}</p>")
+    assert website.without_requests(tmp_path) == ["index.html: https://elsewhere.example/a.js"]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_broken_link_and_is_searched_from_its_folder():
+    pytest.importorskip("zensical", reason="make site installs zensical")
+    website = docs_module("website")
+    assert website.main() == 0
+    playwright = pytest.importorskip("playwright.sync_api")
+    asked: list[str] = []
+    with playwright.sync_playwright() as driver:
+        browser = launch(driver)
+        if browser is None:
+            pytest.skip(WITHOUT.format(reason="no Chromium here"))
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((website.SITE / "index.html").as_uri())
+        page.get_by_role("button", name="Search").first.click()
+        page.get_by_placeholder("Search").last.fill("certificate")
+        page.get_by_text(re.compile(r"^\d+ results$")).wait_for()
+        browser.close()
+    assert all(url.startswith("file:") for url in asked)

@@ -278,3 +278,36 @@ def test_ninety_claims_are_ready_soon_low_and_print_short(tab, tmp_path):
     assert height <= 8000
     assert pages <= 30
     assert seconds < 5  # usually well below 1; other tests may run beside
+
+
+def found(page, words):
+    page.fill("#ui-search", words)
+    return [card.get_attribute("data-id") for card in page.locator(SHOWN).all()]
+
+
+def test_search_is_on_the_first_screen_and_ranks_ids_places_and_titles(tab, address):
+    for width in (1280, 390):
+        box = tab(address, width=width).locator("#ui-search").bounding_box()
+        assert box["y"] + box["height"] < 800
+    page = tab(address)
+    assert found(page, "hg1-thm5")[0] == "hg1-thm5"
+    assert found(page, "theorem 5")[0] in ("hg1-thm5", "ks-thm5")
+    assert set(found(page, "theorem 5")[:2]) == {"hg1-thm5", "ks-thm5"}
+    assert any(id.startswith("ks-") for id in found(page, "chain of thought"))
+    assert found(page, "convergence")
+    assert not found(page, "zebra")
+    assert page.locator(".headlines").is_hidden()
+
+
+def test_back_leads_out_of_a_tab_and_out_of_a_card(tab, address):
+    page = tab(address)
+    page.locator(".tabs a", has_text="Errata").click()
+    page.locator("#ui-errata").wait_for(state="visible")
+    page.go_back()
+    page.locator("#ui-claims").wait_for(state="visible")
+    assert page.locator("#ui-errata").is_hidden()
+    page.locator(".headlines a[href^='#']").first.click()
+    page.locator("details.claim[open]").wait_for()
+    page.go_back()
+    page.locator("details.claim[open]").wait_for(state="hidden")
+    assert page.locator("main").count() == 1

@@ -1,17 +1,21 @@
 """The live page in an installed browser: offline, by hand, by key, from an address, from a file."""
 
 import json
+import os
 import re
 import time
 
+import jax
+import numpy as np
 import pytest
 from tests.report.live_engine import browser
 
 import paritylab
 from paritylab import Annealed, Parity, Population, learn
 from paritylab.report.live.page import live_page, write_live_page
-from paritylab.report.live.runs import run_facts
+from paritylab.report.live.runs import page_positions, run_facts
 
+PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 DEMOS = ("heads", "xor", "chain")
 
 
@@ -167,6 +171,79 @@ def test_the_line_of_python_is_the_run_on_screen(visit):
     runs = eval(line, {name: getattr(paritylab, name) for name in paritylab.__all__})
     points = re.search(r"point at ([\d, ]+) \(", said(page, "heads")).group(1)
     assert runs.subset == [tuple(map(int, points.split(", ")))]
+
+
+@pytest.mark.parametrize(
+    ("view", "demo"),
+    [
+        ("#xor.kind=linear&xor.seed=4&xor.positions=signs", "xor"),
+        ("#xor.kind=biased&xor.gain=20", "xor"),
+        ("#chain.n=12&chain.k=4&chain.logN=12&chain.seed=2", "chain"),
+        ("#chain.method=levels&chain.n=12&chain.k=4&chain.seed=1", "chain"),
+    ],
+)
+def test_every_scene_has_its_line_of_python(visit, view, demo):
+    page = visit(view)
+    names = {name: getattr(paritylab, name) for name in paritylab.__all__}
+    runs = eval(
+        page.inner_text(f"#{demo} .python"), {**names, "jax": jax, "page_positions": page_positions}
+    )
+    text = said(page, demo)
+    if demo == "xor":
+        shown = float(re.search(r"inputs is (?:at most )?([\d.]+)", text)[1])
+        assert runs.stats["worst"][0] == pytest.approx(shown, rel=6e-3)
+    else:
+        digits, power = re.search(r"= ([\d.]*\d)(?:·10⁻(\w+))?", text).groups()
+        loss = float(digits) * 10.0 ** -int((power or "⁰").translate(PLAIN))
+        assert runs.risk[0] == pytest.approx(loss, rel=0.1)  # other inputs are judged there
+
+
+def test_heads_at_the_proved_minimum_stay(visit):
+    page = visit("#heads.n=8&heads.hidden=0,3&heads.procedure=paper&heads.start=stuck")
+    assert "heads point at 1, 6 (hidden are 0, 3); risk 1.81" in said(page, "heads")
+    names = {name: getattr(paritylab, name) for name in paritylab.__all__}
+    runs = eval(page.inner_text("#heads .python"), {**names, "np": np})
+    assert runs.risk[0] == pytest.approx(1.81, abs=0.005)
+    page = visit("#heads.n=9&heads.start=stuck")  # not what is proved
+    assert page.locator("#heads select").nth(1).input_value() == "random"
+
+
+def test_something_moves_above_the_fold_and_can_be_stopped(visit):
+    page = visit(viewport={"width": 1280, "height": 800})
+    box = page.locator("#opening .circle").bounding_box()
+    assert box["y"] + box["height"] < 800
+    arrow = "document.querySelector('#opening .arrow')?.getAttribute('x2')"
+    first = page.evaluate(arrow)
+    until(lambda: page.evaluate(arrow) not in (None, first))
+    page.locator("#opening").get_by_role("button", name="Pause").click()
+    until(lambda: "Run " in page.inner_text("#opening .said"))
+
+
+def test_a_link_is_copied(visit):
+    page = visit("#heads.n=8&heads.hidden=1,5", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#heads").get_by_role("button", name="Copy link").click()
+    until(lambda: page.evaluate("navigator.clipboard.readText()") == page.url)
+
+
+FRAMES = """() => new Promise(done => {
+  let [count, begin] = [0, performance.now()];
+  const look = now => {
+    count += 1;
+    if (now - begin > 3000) done(1000 * count / (now - begin)); else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})"""
+
+
+@pytest.mark.slow
+def test_a_run_at_a_hundred_positions_plays_smoothly(visit):
+    page = visit("#heads.n=100&heads.hidden=2,50,77")
+    page.locator("#opening").get_by_role("button", name="Pause").click()
+    page.locator("#heads").scroll_into_view_if_needed()
+    if os.getloadavg()[0] > os.cpu_count() / 2:
+        pytest.skip("this machine is busy with other work")
+    page.locator("#heads").get_by_role("button", name="Play").click()
+    assert page.evaluate(FRAMES) >= 50
 
 
 def test_still_for_who_asks_narrow_and_dark(visit):

@@ -1,5 +1,7 @@
 """One truth: the page's engine, in node and in a browser, against the lab on hundreds of cases."""
 
+import json
+import re
 from functools import partial
 
 import jax
@@ -19,6 +21,7 @@ from paritylab.models.links import as_link
 from paritylab.precision import float64
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import tree_tokens
+from paritylab.report.live.runs import page_positions
 from paritylab.risk import population_gradient, population_risk, population_risks
 from paritylab.statistics import rate_interval
 from paritylab.theory.hg2 import median_worst_error
@@ -65,17 +68,9 @@ def test_sets_signs_and_positions_are_drawn_alike(engine):
         plain, balanced = engine(
             "positions", [[kind, seed, 12, 7] for kind in ("signs", "balanced")]
         )
-        key = jax.random.fold_in(run_key(seed, 0), 0)
-        with float64():
-            bits = np.asarray(jax.random.bernoulli(key, 0.5, (12, 7)))
-        table = (1 - 2.0 * bits) / np.sqrt(7)
-        np.testing.assert_allclose(plain, (table - table.mean(axis=0)).ravel(), atol=1e-15)
-        words = [jax.random.bits(jax.random.fold_in(key, column), (12,)) for column in range(7)]
-        order = np.argsort(np.asarray(words), axis=1, kind="stable")
-        table = np.full((12, 7), 1 / np.sqrt(7))
-        for column in range(7):
-            table[order[column, :6], column] *= -1
-        assert balanced == table.ravel().tolist()
+        for kind, found in (("signs", plain), ("balanced", balanced)):
+            own = page_positions(kind, seed, 12, 7)
+            np.testing.assert_allclose(np.reshape(found, (12, 7)), own, atol=1e-15)
 
 
 def test_small_laws_agree(engine):
@@ -263,7 +258,7 @@ def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
         with float64():
             # The lab draws whole batches of 256 rows and counts the first 200.
             signs = draw_signs(key, 256, n)[:samples]
-            tokens = tree_tokens(signs, np.asarray(each))
+            tokens = tree_tokens(signs, np.asarray(each)).astype(jnp.float64)
             own = np.asarray(batch_gradient(tokens, n, 4, as_link("cos"), mask)) / samples
         for node, column in enumerate(found):
             np.testing.assert_allclose(column, own[: len(column), node], atol=1e-9)
@@ -305,3 +300,13 @@ def test_heads_on_the_hidden_bits_show_the_scale_of_the_temperature(engine):
     for tau, found in zip((1 / 20, 1 / 400), engine("run", cases), strict=True):
         own = population_risk(HeadAttention.on(problem, tau=tau), problem)
         assert abs(found["value"] - own.value) <= found["error"] + own.error
+
+
+def test_the_proved_minimum_is_that_of_the_certificate():
+    from paritylab.proofs.checker import CERTIFICATES
+
+    text = (live_engine.FOLDER / "engine" / "heads.js").read_text()
+    shown = re.search(r"export const MINIMUM = (\[.*?\]);", text, re.S)[1]
+    centre = json.loads((CERTIFICATES / "hg1-lemma8-pl.json").read_text())["witness"]["centre"]
+    numbers = [[float.fromhex(number) for number in head] for head in centre]
+    assert json.loads(re.sub(r",(\s*\])", r"\1", shown)) == numbers

@@ -11,7 +11,17 @@ import sys
 import pytest
 from tests.report.live_engine import NODE
 
-from paritylab import Annealed, Heads, Parity, ParityTree, Population, Sample, TeacherStep, learn
+from paritylab import (
+    Annealed,
+    Heads,
+    Layers,
+    Parity,
+    ParityTree,
+    Population,
+    Sample,
+    TeacherStep,
+    learn,
+)
 from paritylab.cli import main
 from paritylab.report.live.page import FOLDER, LinkBase, link_base, live_page, modules_of
 from paritylab.report.live.runs import FORMAT, read_run, run_facts, write_run
@@ -34,6 +44,15 @@ def test_the_page_is_one_small_closed_file(page):
         content = re.search(rf"<{element}>(.*?)</", page, re.S).group(1)
         mark = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{directive} 'sha256-{mark}'" in page.replace("&#39;", "'")
+
+
+def test_a_node_that_sees_one_level_shows_it_in_its_place():
+    data = Sample(ParityTree(8, (0, 2, 5, 6)), 2000)
+    facts = run_facts(learn(Layers(), data, runs=1, trace=1))
+    last = facts["scores"][-1]
+    assert [len(column) for column in last] == [8, 8, 10]  # the root sees tokens 8 and 9 only
+    assert last[2][:8] == [0.0] * 8
+    assert any(last[0])
 
 
 @pytest.mark.skipif(NODE is None, reason="NO NODE: the page's script is NOT parsed")

@@ -8,9 +8,10 @@ from tests.report.rows import HOSTILE, hostile_rows, kept_rows, many_rows, row
 
 from paritylab.claims import Bars, Line, Lines, Status
 from paritylab.claims.engine.figures import in_tab
-from paritylab.report import read_rows, write_figures, write_report
+from paritylab.report import read_rows, view, write_figures, write_report
 from paritylab.report.facts import groups, number
 from paritylab.report.glance import glance
+from paritylab.report.page import shown_row
 
 
 def page(rows, folder):
@@ -239,3 +240,21 @@ def test_verdicts_know_their_day_and_commit():
     made = occasion()
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", made["date"])
     assert re.fullmatch(r"[0-9a-f]{7,}(-dirty)?", made.get("commit", "0000000"))
+
+
+def test_a_proved_verdict_has_a_seal_and_others_have_none(tmp_path):
+    proved = {**row(), "evidence": "proved", "certificate": "hg1-lemma17", "proof": "a<b"}
+    text = write_report([proved], tmp_path / "proved").read_text()
+    assert 'class="seal" title="a&lt;b"' in text
+    assert "paritylab prove hg1-lemma17" in text
+    other = write_report([{**proved, "evidence": "exact"}], tmp_path / "exact").read_text()
+    assert 'class="seal"' not in other
+
+
+def test_a_paper_is_headed_by_its_theorem_not_by_a_footnote():
+    changes = {"paper": "dm", "status": "refuted", "finding": "So it is."}
+    base = shown_row({**row(), **changes}, "row")
+    footnote = {**base, "id": "a", "source": "Theorem 1, footnote"}
+    theorem = {**base, "id": "b", "source": "Theorem 3", "status": "holds"}
+    (headline,) = view.headlines([footnote, theorem])
+    assert headline.lead["id"] == "b"

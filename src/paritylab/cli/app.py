@@ -61,6 +61,8 @@ info.add_to(app)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with a code of the contract: 0, 1, 2, 3, 4 or 130."""
+    if "_PARITYLAB_COMPLETE" in os.environ:
+        typer.completion.completion_init()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")

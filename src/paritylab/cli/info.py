@@ -17,6 +17,7 @@ EXTRAS = {
     "cluster": ("distributed", "sweeps on many machines"),
     "data": ("pandas", "tables as data frames, Parquet"),
     "proofs": ("flint", "paritylab prove"),
+    "docs": ("zensical", "make site"),
     "bench": ("galois", "peers in benchmarks"),
     "cuda": ("jax_cuda12_plugin", "an NVIDIA accelerator"),
 }

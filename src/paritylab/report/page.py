@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from paritylab.claims.engine.rows import checked_row, verdict_note, verdict_word
+from paritylab.claims.engine.sources import PAPERS
 from paritylab.claims.engine.verdict import Status
 from paritylab.files import write_atomically
 from paritylab.report import facts, view
@@ -99,6 +100,7 @@ def _render(rows: list[Row], folder: Path, phases: Sequence[PhaseDiagram]) -> st
         legend=view.legend([row["status"] for row in rows]),
         sentences={status.value: status.sentence for status in Status},
         signs=view.SIGNS,
+        names={row["paper"]: PAPERS.get(row["paper"], "") for row in rows},
     )
     # JSON may hold halves of characters, which no file can.
     return text.encode("utf-8", "replace").decode("utf-8")

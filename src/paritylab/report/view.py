@@ -20,14 +20,16 @@ from paritylab.report.phases import PhaseDiagram
 
 Row = dict[str, Any]
 
-#: Which finding opens a paper's sentence: the first of these that is there; otherwise the first
-#: that was refuted, then corrected.
+#: Which finding opens a paper's sentence, the statement people came for: the first of these that
+#: is there; otherwise what stands highest in `WEIGHT`, refuted before corrected before the rest.
 LEADING = {
     "hg1": ("hg1-thm5", "hg1-temperature"),
     "hg2": ("hg2-one-step", "hg2-softmax-needed"),
-    "ks": ("ks-experiments", "ks-thm5", "ks-thm7"),
+    "ks": ("ks-thm5", "ks-thm7", "ks-experiments"),
     "lab": ("lab-heads-learn", "lab-code"),
 }
+#: How much a place in a paper promises; footnotes and the like come after these.
+WEIGHT = ("Theorem", "Proposition", "Corollary", "Section", "Lemma")
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
 
@@ -92,9 +94,17 @@ def headlines(rows: list[Row]) -> list[Headline]:
 def _lead(paper: str, rows: list[Row]) -> Row | None:
     by_id = {row["id"]: row for row in rows}
     known = [by_id[id] for id in LEADING.get(paper, ()) if id in by_id]
-    ranked = [row for status in ("refuted", "corrected", "holds") for row in rows
-              if row["status"] == status]  # fmt: skip
+    statuses = ("refuted", "corrected", "holds")
+    ranked = sorted(
+        (row for row in rows if row["status"] in statuses),
+        key=lambda row: (_weight(row["source"] or ""), statuses.index(row["status"])),
+    )
     return next(iter([row for row in known if row["finding"]] + ranked), None)
+
+
+def _weight(place: str) -> int:
+    named = [rank for rank, word in enumerate(WEIGHT) if place.startswith(word)]
+    return len(WEIGHT) if "footnote" in place.lower() or not named else named[0]
 
 
 def first_sentence(text: str) -> str:

@@ -52,7 +52,7 @@ def _pick(effort: str, **sizes: _T) -> _T:
 def _temperature(effort: str) -> list[Grid]:
     n, tau = _pick(
         effort,
-        quick=([8, 16], [0.01, 0.1, 1.0, 4.0]),
+        quick=([8, 12, 16], [0.01, 0.03, 0.1, 0.3, 1.0, 4.0]),
         default=([8, 12, 16], [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
         full=([8, 12, 16, 20, 32], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]),
     )
@@ -134,7 +134,7 @@ def _xor_samples(effort: str) -> list[Grid]:
 def _chain_samples(effort: str) -> list[Grid]:
     n, powers = _pick(
         effort,
-        quick=([8, 16], range(6, 11, 2)),
+        quick=([8, 16, 32], range(6, 12)),
         default=([8, 16, 32, 64], range(6, 15)),
         full=([8, 16, 32, 64, 128], range(6, 16)),
     )

@@ -70,7 +70,8 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
 def _is_data(path: Path) -> bool:
     if path.suffix in _CODE or path in _written or "site-packages" in path.parts:
         return False
-    own = [sys.prefix, sys.base_prefix, *_SYSTEM, *filter(None, [user_folder()])]
+    kept = [user_folder(), os.environ.get("JAX_COMPILATION_CACHE_DIR")]
+    own = [sys.prefix, sys.base_prefix, *_SYSTEM, *filter(None, kept)]
     return not any(path.is_relative_to(str(root)) for root in own) and path.is_file()
 
 

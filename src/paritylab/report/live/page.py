@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from paritylab import __version__
+from paritylab import __version__, proofs
 from paritylab.claims.engine.recorded import recorded_status
 from paritylab.claims.engine.registry import registry
 from paritylab.claims.engine.verdict import Effort
@@ -24,6 +24,8 @@ SHOWN = {
     "xor": ("hg2-one-step", "hg2-softmax-needed", "lab-xor-balanced"),
     "chain": ("ks-thm5", "lab-chain-samples", "ks-thm7"),
 }
+#: The certificates behind "stuck for ever".
+PROVED = ("hg1-lemma8-pl", "hg1-thm5")
 #: The string of the first picture.
 BITS = "01101000101011010010"
 
@@ -62,6 +64,8 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
         bits=BITS,
         counted=_number(FOLDER / "engine" / "risk.js", "COUNTED"),
         version=__version__,
+        proved=PROVED,
+        title=proofs.title,
         **SHOWN,
     )
 

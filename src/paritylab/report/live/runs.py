@@ -5,19 +5,39 @@ import math
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
+from jaxtyping import Float
 
 from paritylab.files import write_atomically
 from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
-from paritylab.learning.runs import Runs
+from paritylab.learning.runs import Runs, run_keys
 from paritylab.models.chain import visible_tokens
+from paritylab.precision import float64
 from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
 #: A file larger than this is refused, and so is a run with more moments or wider scores.
 LARGEST_FILE, MOST_MOMENTS, MOST_TOKENS = 5_000_000, 5000, 600
+
+
+def page_positions(kind: str, seed: int, n: int, width: int) -> Float[np.ndarray, "n width"]:
+    """The positions that the page's XOR demo draws for a seed; kind: signs or balanced.
+
+    >>> page_positions("balanced", 0, 4, 2).sum(axis=0).tolist()
+    [0.0, 0.0]
+    """
+    key = jax.random.fold_in(run_keys(seed, 0, 1)[0], 0)
+    size = 1 / math.sqrt(width)
+    if kind == "balanced":
+        words = [jax.random.bits(jax.random.fold_in(key, column), (n,)) for column in range(width)]
+        ranks = np.argsort(np.argsort(np.asarray(words), axis=1, kind="stable"), axis=1)
+        return np.where(n // 2 > ranks.T, -size, size)
+    with float64():
+        table = np.where(np.asarray(jax.random.bernoulli(key, 0.5, (n, width))), -size, size)
+    return table - table.mean(axis=0)
 
 
 def run_facts(runs: Runs[Any], run: int = 0) -> dict[str, Any]:
@@ -65,9 +85,11 @@ def _pictures(runs: Runs[Any], run: int) -> dict[str, Any]:
         return {"directions": pairs.reshape(len(pairs), -1).tolist(), "tau": fixed}
     if "scores" in trace:
         scores = np.asarray(trace["scores"][run], dtype=float)
-        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level")).sum(axis=0)
+        seen = visible_tokens(n, scores.shape[2] + 1, getattr(learner, "mask", "level"))
+        ends = [int(np.flatnonzero(column)[-1]) + 1 for column in seen.T]
         columns = [
-            [moment[:size, node].tolist() for node, size in enumerate(seen)] for moment in scores
+            [moment[:end, node].tolist() for node, end in enumerate(ends)]
+            for moment in np.where(seen, scores, 0)
         ]
         return {"scores": columns}
     return {}

@@ -4,25 +4,52 @@ const find = id => document.getElementById("ui-" + id);
 const list = find("list"), cards = [...list.querySelectorAll("details.claim")];
 const tabs = [...document.querySelectorAll(".tabs a")];
 const filters = ["paper", "status", "evidence"];
-const ranks = { status: ["refuted", "corrected", "undecided", "failed", "holds"], evidence: ["exact", "numerical", "sampled", "extrapolated"] };
+const ranks = { status: ["refuted", "corrected", "undecided", "failed", "holds"], evidence: ["proved", "exact", "numerical", "sampled", "extrapolated"] };
 const fresh = () => ({ q: "", paper: "", status: "", evidence: "", sort: "", open: "", tab: "" });
 let state = fresh();
 const texts = new Map();
+const plainly = text => text.replace(/[\u00a0-]/g, " ").toLowerCase();
+// "thm5" in an id is asked for as "theorem 5".
+const spelled = { thm: "theorem", prop: "proposition", cor: "corollary", lemma: "lemma", fig: "figure" };
+const named = id => plainly(id) + " " + plainly(id).replace(/(thm|prop|cor|lemma|fig)(\d)/g, (_, word, number) => spelled[word] + " " + number);
 const textOf = card => {
-  if (!texts.has(card)) texts.set(card, (card.dataset.id + " " + card.textContent).replace(/\u00a0/g, " ").toLowerCase());
+  if (!texts.has(card)) {
+    const { id, source, name } = card.dataset;
+    texts.set(card, {
+      id: named(id), place: plainly(source), title: plainly(card.querySelector(".what strong").textContent),
+      all: plainly([id, source, name, card.textContent].join(" ")),
+    });
+  }
   return texts.get(card);
 };
+const asked = () => plainly(state.q).split(/\s+/).filter(Boolean);
+// "convergence" is looked for as "converg", where the word itself is not there.
+const stem = word => word.length > 6 ? word.slice(0, Math.max(6, word.length - 4)) : word;
+const within = (text, word) => text.includes(word) || text.includes(stem(word));
+// A phrase at the ends of words: "theorem 1" is not in "theorem 11".
+const phrase = (text, words) => (" " + text.replace(/[^\p{L}\p{N}]+/gu, " ") + " ").includes(" " + words + " ");
+
+// How well a card answers: id, then place, then title, then the phrase, then all words.
+function rank(card) {
+  const words = asked(), whole = words.join(" "), text = textOf(card);
+  const tests = [
+    phrase(text.id, whole), text.place === whole, phrase(text.title, whole), phrase(text.place, whole),
+    words.every(word => text.id.includes(word)), words.every(word => text.title.includes(word)),
+    phrase(text.all, whole), words.every(word => text.all.includes(word)),
+  ];
+  const at = tests.indexOf(true);
+  return at < 0 ? tests.length : at;
+}
 const byId = id => cards.find(card => card.dataset.id === id);
 const visible = () => [...list.children].filter(card => !card.hidden);
 
 function fits(card) {
-  const asked = state.q.toLowerCase().split(/\s+/).filter(Boolean);
   return filters.every(key => !state[key] || card.dataset[key] === state[key])
-    && (!asked.length || asked.every(word => textOf(card).includes(word)));
+    && asked().every(word => within(textOf(card).all, word));
 }
 
 function keyOf(card, name) {
-  if (name === "order") return cards.indexOf(card);
+  if (name === "order") return state.sort || !asked().length ? cards.indexOf(card) : rank(card);
   if (name === "id") return card.dataset.id;
   if (ranks[name]) { const at = ranks[name].indexOf(card.dataset[name]); return at < 0 ? 99 : at; }
   return card.dataset[name] === "" ? Infinity : Number(card.dataset[name]);
@@ -44,6 +71,7 @@ function show() {
   find("count").textContent = count + " of " + cards.length + " claims";
   find("none").hidden = count > 0;
   find("search").value = state.q;
+  document.documentElement.classList.toggle("searching", asked().length > 0);
   for (const key of filters) find(key).value = state[key];
   for (const button of document.querySelectorAll("[data-sort]")) {
     const name = button.dataset.sort, used = state.sort.replace("-", "") === name;
@@ -93,16 +121,21 @@ function read() {
   if (byId(plain)) reveal(byId(plain), true);
   else if (link) { state.tab = link.dataset.tab === "claims" ? "" : link.dataset.tab; show(); }
   else if (text.includes("=")) {
-    const asked = new URLSearchParams(text);
+    const given = new URLSearchParams(text);
     state = fresh();
-    for (const key of Object.keys(state)) state[key] = asked.get(key) || "";
+    for (const key of Object.keys(state)) state[key] = given.get(key) || "";
     for (const key of filters) if (![...find(key).options].some(option => option.value === state[key])) state[key] = "";
     if (!tabs.some(each => each.dataset.tab === state.tab)) state.tab = "";
     const card = byId(state.open);
     show();
     if (card && !card.hidden && !state.tab) reveal(card, false);
-  } else show();
+  } else { close(state.open); state = fresh(); show(); }
   keep();
+}
+
+function close(id) {
+  const card = byId(id);
+  if (card) card.open = false;
 }
 
 function step(card, by) {
@@ -122,7 +155,7 @@ function copy(button) {
 }
 
 document.documentElement.classList.add("js");
-find("search").addEventListener("input", event => { state.q = event.target.value; show(); keep(); });
+find("search").addEventListener("input", event => { state.q = event.target.value; state.tab = ""; show(); keep(); });
 for (const key of filters) find(key).addEventListener("change", event => { state[key] = event.target.value; show(); keep(); });
 find("clear").addEventListener("click", () => { state = { ...fresh(), sort: state.sort }; show(); keep(); find("search").focus(); });
 find("all").addEventListener("click", () => {

@@ -16,6 +16,15 @@ const STEP_TERMS = 512;
 /** A run is solved below this squared-hinge risk. */
 export const SOLVED_RISK = 0.05;
 
+/**
+ * A strict local minimum at n = 8, B = {0, 3}, τ = 1/8, within 10^-6: the centre of the certificate
+ * of hg1-lemma8-pl. There the readout is smoothed by b = 1/100; without that it lies close by.
+ */
+export const MINIMUM = [
+  [0.8697226071915245, 0.8694471286543491],
+  [-1.2297558274576466, -0.00019847998303650948],
+];
+
 /** The three procedures: steps, temperature at the start and at the end, readout, loss. */
 export const PROCEDURES = {
   paper: { steps: 1000, tau: "1/n", readout: "zigzag", loss: "squared_hinge" },
@@ -38,7 +47,8 @@ export function temperature(text, n) {
 /**
  * A run of a procedure: n, subset, procedure, tau, tauEnd (annealed), start, steps, seed, run.
  *
- * start: "random" as the procedure draws it, "hidden" with one head on every hidden position.
+ * start: "random" as the procedure draws it, "hidden" with one head on every hidden position,
+ * "stuck" at `MINIMUM`.
  */
 export function startRun(settings) {
   const { n, subset, procedure } = settings;
@@ -62,6 +72,8 @@ function startDescent(run) {
   const { n, k, places, subset } = run;
   if (run.start === "hidden") {
     run.directions = Float64Array.from(subset.flatMap((j) => [places.sin[j], places.cos[j]]));
+  } else if (run.start === "stuck") {
+    run.directions = Float64Array.from(MINIMUM.flat());
   } else {
     run.directions = normal(foldIn(run.key, 1), 2 * k);
     for (let i = 0; i < 2 * k; i += 2) {

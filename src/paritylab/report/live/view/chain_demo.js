@@ -15,7 +15,17 @@ import { keyOf, runKey } from "../engine/random.js";
 import { levelStep, usualStep } from "../engine/theory.js";
 import { oneOf, readAddress, realNumber, wholeNumber, writeAddress } from "./address.js";
 import { attentionMaps, judgement, scorePicture } from "./chain_pictures.js";
-import { breathe, button, choice, digits, download, el, slider, whenQuiet } from "./dom.js";
+import {
+  breathe,
+  button,
+  choice,
+  copyLink,
+  digits,
+  download,
+  el,
+  slider,
+  whenQuiet,
+} from "./dom.js";
 import { player } from "./player.js";
 import { chainRun } from "./runs.js";
 import { treePicture } from "./tree.js";
@@ -50,6 +60,7 @@ export function chainDemo(place) {
     maps: el("div", { class: "two" }),
     scores: el("div"),
     said: el("p", { class: "said", role: "status", "aria-live": "polite" }),
+    line: el("code", { class: "python" }),
   };
   demo.moments = player({ show: (level) => fill(demo, level), seconds: 3, name: "Chain" });
   place.append(
@@ -62,7 +73,8 @@ export function chainDemo(place) {
       demo.said,
       demo.maps,
       demo.scores,
-      el("div", { class: "buttons" }, makeButtons(demo)),
+      el("div", { class: "buttons" }, makeButtons(demo), copyLink()),
+      el("p", { class: "small" }, "The same run in Python: ", demo.line),
     ),
   );
   compute(demo);
@@ -135,15 +147,29 @@ function makeButtons(demo) {
   ];
 }
 
+/** The step size in force. */
+function stepSize({ n, k, method, size }, samples) {
+  return size * (method === "teacher" ? usualStep(n, k) : levelStep(n, k, samples));
+}
+
+/** The same run in Python, as one line. */
+function pythonLine(tree, settings, samples) {
+  const name = settings.method === "teacher" ? "TeacherStep" : "Levels";
+  const target = `ParityTree(${tree.n}, (${tree.leaves.join(", ")}))`;
+  const learner = `${name}(eta=${stepSize(settings, samples)})`;
+  return `learn(${learner}, Sample(${target}, ${samples}), runs=1, key=${settings.seed})`;
+}
+
 /** Train on the samples: the states before and after every step, and what the end is worth. */
-function train(tree, { n, k, method, seed, size }, samples) {
+function train(tree, settings, samples) {
+  const { method, seed } = settings;
+  const eta = stepSize(settings, samples);
   const rows = trainingRows(tree, seed, 0, samples);
   let states = [];
   if (method === "teacher") {
-    const scores = teacherStep(tree, rows, size * usualStep(n, k));
+    const scores = teacherStep(tree, rows, eta);
     states = [{ scores: untrained(tree, "token") }, { scores, raw: scores }];
   } else {
-    const eta = size * levelStep(n, k, samples);
     states = learnLevels(tree, rows, hintRows(tree, seed, 0), { eta });
   }
   const { scores } = states[states.length - 1];
@@ -169,6 +195,7 @@ async function compute(demo) {
 function draw(demo) {
   const { tree, run, settings } = demo;
   writeAddress("chain", settings, USUAL);
+  demo.line.textContent = pythonLine(tree, settings, run.samples);
   demo.maps.replaceChildren(...attentionMaps(tree, run.states[0].scores, run.scores));
   demo.scores.replaceChildren(scorePicture(tree, run.states, settings.method === "levels"));
   const onflip = (j) => {

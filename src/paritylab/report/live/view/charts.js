@@ -1,6 +1,6 @@
 /** Pictures made of numbers: lines over steps, bars over positions, heat maps. */
 
-import { digits, picture, svg } from "./dom.js";
+import { digits, picture, setLength, svg } from "./dom.js";
 
 const FRAME = { left: 46, right: 12, top: 24, bottom: 24 };
 
@@ -125,8 +125,8 @@ export function barChart({ width = 420, height = 110, title, values, flags, most
   node.show = (next) => {
     bars.forEach((bar, j) => {
       const [from, to] = [up(0), up(clip(next[j]))];
-      bar.setAttribute("y", Math.min(from, to));
-      bar.setAttribute("height", Math.max(Math.abs(from - to), 0.5));
+      setLength(bar, "y", Math.min(from, to));
+      setLength(bar, "height", Math.max(Math.abs(from - to), 0.5));
     });
   };
   node.show(values);

@@ -5,7 +5,7 @@
  * where a head looks, so that a finished run is a picture of its own.
  */
 
-import { picture, svg } from "./dom.js";
+import { picture, setLength, svg } from "./dom.js";
 
 const SIZE = 440;
 const CENTRE = SIZE / 2;
@@ -52,7 +52,7 @@ export function circlePicture({ n, flags, ontoggle = null }) {
     arrows.replaceChildren(...headArrows(frame, time));
     spots.forEach((spot, j) => {
       const weight = Math.min(frame.weights[j], 1.5);
-      spot.setAttribute("r", dot * (0.75 + 0.9 * Math.sqrt(weight)));
+      setLength(spot, "r", dot * (0.75 + 0.9 * Math.sqrt(weight)));
     });
   };
   return node;

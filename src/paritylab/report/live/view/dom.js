@@ -14,6 +14,12 @@ export function svg(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** An attribute in pixels, to a tenth, written only where it differs: most bars stay. */
+export function setLength(node, name, value) {
+  const text = value.toFixed(1);
+  if (node.getAttribute(name) !== text) node.setAttribute(name, text);
+}
+
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
@@ -162,4 +168,18 @@ export function whenQuiet(action, wait = 120) {
     clearTimeout(timer);
     timer = setTimeout(action, wait);
   };
+}
+
+/** A button that copies the address of the view on screen; where that is refused, it says how. */
+export function copyLink() {
+  const node = button("Copy link", async () => {
+    const said = await navigator.clipboard.writeText(location.href).then(
+      () => "Copied",
+      () => "Copy it from the address bar",
+    );
+    node.textContent = said;
+    setTimeout(() => (node.textContent = "Copy link"), 2000);
+  });
+  if (!navigator.clipboard) node.disabled = true;
+  return node;
 }

@@ -5,16 +5,18 @@ import { indicator, randomSubset } from "../engine/problem.js";
 import { keyOf } from "../engine/random.js";
 import { positions } from "./address.js";
 import { circlePicture } from "./circle.js";
-import { button, choice, download, el, field, pace, slider, whenQuiet } from "./dom.js";
+import { button, choice, copyLink, download, el, field, pace, slider, whenQuiet } from "./dom.js";
 import { headsCounter } from "./heads_count.js";
 import { headsCharts, momentText } from "./heads_pictures.js";
 import {
+  isStuck,
   keepSettings,
   LARGEST_N,
   MOST_HEADS,
   pythonLine,
   readSettings,
   runSettings,
+  STUCK,
 } from "./heads_settings.js";
 import { player } from "./player.js";
 import { headsRun } from "./runs.js";
@@ -44,8 +46,13 @@ export function headsDemo(place) {
     line: el("code", { class: "python" }),
     counter: headsCounter(settings),
   };
-  demo.moments = player({ show: (index) => showMoment(demo, index), name: "Heads" });
+  demo.moments = player({
+    show: (index) => showMoment(demo, index),
+    glide: (position) => glide(demo, position),
+    name: "Heads",
+  });
   demo.controls = makeControls(demo);
+  demo.stuck = stuckButton(demo);
   place.append(panel(demo));
   showTemperatures(demo);
   changed(demo, settings.moment);
@@ -67,11 +74,25 @@ function panel(demo) {
     { class: "panel" },
     el("div", { class: "controls" }, Object.values(controls)),
     el("div", { class: "two" }, el("div", {}, demo.stage, demo.moments, demo.said), demo.side),
-    el("div", { class: "buttons" }, next, set, counter.buttons, keep),
+    el("div", { class: "buttons" }, next, set, demo.stuck, counter.buttons, keep, copyLink()),
     counter.said,
     counter.past,
     el("p", { class: "small" }, "The same run in Python: ", demo.line),
   );
+}
+
+/** The setting in which heads are proved to stay where they are. */
+function stuckButton(demo) {
+  return button("Stuck for ever", () => {
+    const { controls, settings } = demo;
+    Object.assign(settings, { ...STUCK, tauEnd: "" });
+    controls.procedure.set(settings.procedure);
+    controls.start.set(settings.start);
+    controls.n.set(settings.n);
+    showSet(demo, [...STUCK.hidden]);
+    showTemperatures(demo);
+    changed(demo, 0);
+  });
 }
 
 function makeControls(demo) {
@@ -89,11 +110,13 @@ function makeControls(demo) {
     tau: heatField(demo, "temperature τ", "tau", 'a number, or "1/n", "1/n^2", "n/4"'),
     tauEnd: heatField(demo, "falling to", "tauEnd", 'a number, or "0.5/n^2"'),
     start: choice("heads start", {
-      options: { random: "at random", hidden: "on the hidden bits" },
+      options: { random: "at random", hidden: "on the hidden bits", stuck: "at a proved minimum" },
       value: settings.start,
       onchange: (start) => {
+        if (start === "stuck") return demo.stuck.click();
         settings.start = start;
         changed(demo);
+        return undefined;
       },
     }),
     ...setControls(demo),
@@ -188,6 +211,10 @@ function changed(demo, moment = -1) {
   const { settings, counter, stage } = demo;
   counter.stop();
   counter.clear();
+  if (settings.start === "stuck" && !isStuck(settings)) {
+    settings.start = "random";
+    demo.controls.start.set("random");
+  }
   settings.moment = moment;
   demo.charts = null;
   demo.circle = circlePicture({
@@ -224,6 +251,21 @@ async function compute(demo) {
   demo.place.dataset.ready = String(mine);
 }
 
+/** Between two moments: arrows and bars move on, words wait for the next moment. */
+function glide({ frames, circle, charts }, position) {
+  const [at, part] = [Math.floor(position), position % 1];
+  const [one, two] = [frames[at], frames[at + 1]];
+  if (!one || !two || !charts) return;
+  const blend = (a, b) => Array.from(a, (value, i) => value + part * (b[i] - value));
+  const between = {
+    step: one.step + part * (two.step - one.step),
+    directions: blend(one.directions, two.directions),
+    weights: blend(one.weights, two.weights),
+  };
+  circle.show(between, between.step / (frames[frames.length - 1].step || 1));
+  charts.show(between);
+}
+
 function showMoment(demo, index) {
   const { frames, settings, circle } = demo;
   const frame = frames[index];
@@ -232,7 +274,7 @@ function showMoment(demo, index) {
   circle.show(frame, frame.step / (frames[frames.length - 1].step || 1));
   demo.charts.show(frame);
   settings.moment = last ? -1 : index;
-  keepSettings(settings);
+  if (!demo.moments.playing()) keepSettings(settings); // browsers allow few changes a second
   demo.line.textContent = pythonLine(settings);
   const text = momentText(frame, last, settings.hidden);
   demo.said.textContent = text;

@@ -1,6 +1,6 @@
 /** The settings of the heads demo: from the address, for a run, and as a line of Python. */
 
-import { PROCEDURES, temperature } from "../engine/heads.js";
+import { MINIMUM, PROCEDURES, temperature } from "../engine/heads.js";
 import { oneOf, positions, readAddress, wholeNumber, writeAddress } from "./address.js";
 
 /** Sizes that stay legible on the circle. */
@@ -20,6 +20,17 @@ const USUAL = {
   moment: -1,
 };
 
+/** Where heads are stuck for ever: the one setting for which that is proved. */
+export const STUCK = { n: 8, hidden: [0, 3], procedure: "paper", tau: "", start: "stuck" };
+
+/** Whether these settings are still those of the proof. */
+export function isStuck({ n, hidden, procedure, tau, start }) {
+  return (
+    start === "stuck" && n === STUCK.n && hidden.join() === STUCK.hidden.join() &&
+    procedure === STUCK.procedure && !tau
+  );
+}
+
 /** The settings that the address asks for; what makes no sense there is the usual setting. */
 export function readSettings() {
   const asked = readAddress("heads");
@@ -27,17 +38,19 @@ export function readSettings() {
   const most = Math.min(MOST_HEADS, n);
   const usualSet = positions(USUAL.hidden, n, most) ?? [0, 2];
   const heat = (text) => (text && temperature(text, n) ? text : "");
-  return {
+  const settings = {
     n,
     hidden: positions(asked.hidden ?? "", n, most) ?? usualSet,
     procedure: oneOf(asked.procedure, Object.keys(PROCEDURES), USUAL.procedure),
     tau: heat(asked.tau),
     tauEnd: heat(asked.tauEnd),
-    start: oneOf(asked.start, ["random", "hidden"], USUAL.start),
+    start: oneOf(asked.start, ["random", "hidden", "stuck"], USUAL.start),
     seed: wholeNumber(asked.seed, 0, 2 ** 31, USUAL.seed),
     run: wholeNumber(asked.run, 0, 2 ** 31, USUAL.run),
     moment: wholeNumber(asked.moment, -1, 1e6, USUAL.moment),
   };
+  if (settings.start === "stuck" && !isStuck(settings)) settings.start = USUAL.start;
+  return settings;
 }
 
 /** The settings into the address. */
@@ -65,6 +78,8 @@ export function pythonLine({ n, hidden, procedure, tau, tauEnd, start, seed, run
     const angles = `2 * np.pi * np.array(${set}) / ${n}`;
     changes.push(annealed ? `start=${angles}` : `start=Circle(${n}).vectors(${set})`);
   }
+  if (start === "stuck") changes.push(`start=np.array(${JSON.stringify(MINIMUM)})`);
   const learner = `${annealed ? "Annealed" : `Heads.${procedure}`}(${changes.join(", ")})`;
-  return `learn(${learner}, Population(Parity(${n}, ${set})), runs=1, key=${seed}, first=${run})`;
+  const data = `Population(Parity(${n}, ${set}))`;
+  return `learn(${learner}, ${data}, runs=1, key=${seed}, first_run=${run})`;
 }

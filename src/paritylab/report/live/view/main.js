@@ -2,6 +2,7 @@
 
 import { chainDemo } from "./chain_demo.js";
 import { headsDemo } from "./heads_demo.js";
+import { opening } from "./opening.js";
 import { replay } from "./replay.js";
 import { xorDemo } from "./xor_demo.js";
 
@@ -16,6 +17,7 @@ function fillPlace(id, build) {
   }
 }
 
+fillPlace("opening", opening);
 fillPlace("heads", headsDemo);
 fillPlace("xor", xorDemo);
 fillPlace("chain", chainDemo);

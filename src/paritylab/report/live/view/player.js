@@ -3,20 +3,16 @@
 import { button, el, wantsStillness } from "./dom.js";
 
 /**
- * show(index): draws a moment. seconds: how long a whole run plays.
+ * show(index): draws a moment. glide(position): draws a place between two of them while it plays.
+ * seconds: how long a whole run plays.
  *
- * Returns a row of controls with `length(count, jump)`, `go(index)` and `at()`. Who asked for less
- * motion sees the end at once when pressing play; step and scrub stay.
+ * Returns a row of controls with `length(count, jump)`, `go(index)`, `at()` and `playing()`. Who
+ * asked for less motion sees the end at once when pressing play; step and scrub stay.
  */
-export function player({ show, seconds = 6, name }) {
+export function player({ show, glide = null, seconds = 6, name }) {
   let [count, index, timer] = [1, 0, 0];
-  const scrub = el("input", {
-    type: "range",
-    min: 0,
-    max: 0,
-    value: 0,
-    "aria-label": `${name}: moment`,
-  });
+  const range = { type: "range", min: 0, max: 0, value: 0 };
+  const scrub = el("input", { ...range, "aria-label": `${name}: moment` });
   const play = button("Play", () => (timer ? stop() : start()), { class: "play" });
   const step = button("Step", () => node.go(index + 1));
   const back = button("Back", () => node.go(index - 1));
@@ -33,9 +29,11 @@ export function player({ show, seconds = 6, name }) {
   }
 
   function stop() {
+    if (!timer) return;
     cancelAnimationFrame(timer);
     timer = 0;
     play.textContent = "Play";
+    show(index);
   }
 
   function start() {
@@ -45,8 +43,10 @@ export function player({ show, seconds = 6, name }) {
     const [begin, first] = [performance.now(), index];
     const speed = count / (1000 * seconds);
     const tickOnce = (now) => {
-      const next = Math.min(count - 1, first + Math.floor((now - begin) * speed));
+      const position = Math.min(count - 1, first + Math.max(0, now - begin) * speed);
+      const next = Math.floor(position);
       if (next !== index) go(next);
+      if (glide && position > next) glide(position);
       if (next < count - 1) timer = requestAnimationFrame(tickOnce);
       else stop();
     };
@@ -64,6 +64,7 @@ export function player({ show, seconds = 6, name }) {
     go(Math.max(0, Math.min(next, count - 1)));
   };
   node.at = () => index;
+  node.playing = () => timer !== 0;
   node.toggle = () => play.click();
   return node;
 }

@@ -6,7 +6,17 @@ import { defaultGain, usualWidth } from "../engine/theory.js";
 import { drawPositions, SOLVED_ERROR, worstCase, xorRisk, xorStep } from "../engine/xor.js";
 import { oneOf, positions, readAddress, realNumber, wholeNumber, writeAddress } from "./address.js";
 import { barChart, lineChart } from "./charts.js";
-import { button, choice, digits, el, field, slider, whenQuiet, wholeWidth } from "./dom.js";
+import {
+  button,
+  choice,
+  copyLink,
+  digits,
+  el,
+  field,
+  slider,
+  whenQuiet,
+  wholeWidth,
+} from "./dom.js";
 
 const USUAL = {
   n: 64,
@@ -20,12 +30,21 @@ const USUAL = {
 /** Gains of the curve, from ½ to 100. */
 const GAINS = Array.from({ length: 70 }, (_, i) => 0.5 * 200 ** (i / 69));
 
+/** Where the axis of the curve ends. */
+const FLOOR = 1e-6;
+const FLOOR_NOTE =
+  `The axis ends at ${digits(FLOOR)}: smaller errors are drawn at the lower edge, ` +
+  "which is no floor of the model.";
+
 const KINDS = {
   softmax: "softmax",
   sigmoid: "sigmoid, no bias",
   biased: "sigmoid with bias 0.7·gain",
   linear: "linear",
 };
+
+/** Where Python finds the positions that this page draws. */
+const PLACE = "page_positions is in paritylab.report.live.runs.";
 
 /** Two positions below n from text, or null. */
 function pairFrom(text, n) {
@@ -56,6 +75,7 @@ export function xorDemo(place) {
     after: el("div"),
     curve: el("div"),
     said: el("p", { class: "said", role: "status", "aria-live": "polite" }),
+    line: el("code", { class: "python" }),
   };
   const again = button("Another draw of positions", () => {
     demo.settings.seed += 1;
@@ -69,7 +89,8 @@ export function xorDemo(place) {
       el("div", { class: "two" }, demo.before, demo.after),
       demo.curve,
       demo.said,
-      el("div", { class: "buttons" }, again),
+      el("div", { class: "buttons" }, again, copyLink()),
+      el("p", { class: "small" }, "The same run in Python: ", demo.line, ", where ", PLACE),
     ),
   );
   redraw(demo);
@@ -188,8 +209,19 @@ function show(demo) {
     barChart({ title: "scores after the step", values: step.scores, ...scores }),
     barChart({ title: "attention after (right: ½ on both)", values: step.weights, ...shares }),
   );
-  demo.curve.replaceChildren(windowChart(demo));
+  demo.curve.replaceChildren(windowChart(demo), el("p", { class: "small" }, FLOOR_NOTE));
   demo.said.textContent = verdict(demo, step);
+  demo.line.textContent = pythonLine(demo.settings);
+}
+
+/** The same run in Python, as one line. */
+function pythonLine({ n, width, gain, kind, positions: code, pair, seed }) {
+  const own = `lambda scores: jax.nn.sigmoid(scores - ${0.7 * gain}) / 2`;
+  const attention = kind === "biased" ? own : `"${kind}"`;
+  const table = `page_positions("${code}", ${seed}, ${n}, ${width})`;
+  const learner = `XorStep(positions=${table}, gain=${gain}, attention=${attention})`;
+  const target = `Parity(${n}, (${pair.join(", ")}), sign=-1)`;
+  return `learn(${learner}, Population(${target}), runs=1)`;
 }
 
 /** The worst error of every kind against the gain; the chosen kind stands out. */
@@ -206,7 +238,7 @@ function windowChart({ curves, settings }) {
     width: wholeWidth(),
     height: 230,
     x: { low: GAINS[0], high: 100, log: true, name: "gain" },
-    y: { low: 1e-6, high: 1e4, log: true },
+    y: { low: FLOOR, high: 1e4, log: true },
     lines,
     levels: [{ y: SOLVED_ERROR, name: "below: right on every input", early: true }],
   });
