@@ -143,3 +143,17 @@ def test_equal_weights_round_alike_and_the_error_knows(k, bias, loss):
         "log_correlation": -(modulus + np.log(abs(np.cos(phase)))),
     }[loss]
     assert abs(risk.value - exact) <= risk.error
+
+
+def test_a_lattice_of_a_million_bits_and_half_of_them_hidden_takes_seconds():
+    n, k = 10**6, 500_000
+    problem = Parity(n, range(k), bias=0.3)
+    # s = k·(ones)/n, and cos(ω·ones) has a closed form.
+    risk = population_risk(
+        np.full((1, n), 1 / n), problem, readout=lambda s: jnp.cos(2e-3 * s), loss="squared"
+    )
+    assert risk.route == "lattice"
+    wave = (1 - 0.3 + 0.3 * np.exp(2j * 2e-3 * k / n)) ** n
+    # y is a fair coin to all purposes, so E½(ŷ-y)² = ½ + E cos²/2.
+    assert abs(risk.value - (0.5 + (1 + wave.real) / 4)) < 1e-9
+    assert risk.error < 1e-6
