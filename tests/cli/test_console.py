@@ -57,8 +57,8 @@ def test_columns_are_left_out_one_after_the_other():
 
 def test_every_paper_has_a_line():
     assert _summaries(ROWS) == [
-        "HG1: 2 claims, 1 corrected, 1 undecided; 25 s",
-        "KS: 1 claim, 1 holds; 12 s",
+        "HG1: 2 tested: 1 corrected, 1 undecided (25 s)",
+        "KS: 1 tested: 1 holds (12 s)",
     ]
 
 
