@@ -45,7 +45,7 @@ def harmful(tmp_path):
 @pytest.mark.parametrize("read", [read_json, read_toml, grid_from_toml, read_arrays, Rule.load])
 def test_no_reader_waits_or_fills_up(harmful, name, read):
     begin = time.monotonic()
-    with pytest.raises(ValueError, match=r"ordinary|bytes|folder|no (such|sweep) file"):
+    with pytest.raises(ValueError, match=r"ordinary|bytes|folder|no (such |sweep )?file"):
         read(harmful / name)
     assert time.monotonic() - begin < 5
 

@@ -15,7 +15,7 @@ from paritylab.untrusted import printable
 quiet = False
 
 #: Seconds after which work that shows no progress says that it goes on.
-FIRST_WORD = 1.5
+FIRST_WORD = 1.0
 
 #: Letters that the last column of a table is given at least.
 ROOM = 18

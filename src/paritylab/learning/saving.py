@@ -48,6 +48,8 @@ def write_arrays(path: str | Path, facts: Facts, tree: PyTree) -> Path:
 
 def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
     """Facts and tree of a file written by `write_arrays`, here or by version 0.2."""
+    if not Path(path).exists():
+        raise ValueError(f"no file {path}")
     try:
         # Read whole, so that a broken file is closed before numpy complains about it.
         content = io.BytesIO(read_bytes(path, LARGEST_FILE, begins=b"PK"))
