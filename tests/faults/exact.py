@@ -4,10 +4,10 @@ from tests.faults.drivers import Tally
 from tests.risk.exactness import drawn, outside
 
 
-def hard_readouts(count: int) -> Tally:
+def hard_readouts(first: int, count: int) -> Tally:
     """None may be off by more than it says."""
     tally = Tally("risk of a hard readout outside its error")
-    for number in range(count):
+    for number in range(first, first + count):
         tally.attempts += 1
         try:
             route, share = outside(number)

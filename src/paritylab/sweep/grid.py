@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from paritylab.options import Option, check_known, check_value
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.spec import MOST_SEEDS, Spec
 from paritylab.untrusted import read_toml
 
 #: Beyond this the list of blocks alone would be a burden.
@@ -51,6 +51,8 @@ class Grid:
                 raise ValueError(f"problem and settings must be tables of values, got {table!r}")
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             check_value(name, getattr(self, name), Option(int, "", least=least))
+        if self.seed >= MOST_SEEDS:
+            raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
         if self.until is not None:
