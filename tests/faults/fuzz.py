@@ -46,6 +46,9 @@ _COMMANDS = {
     "claims": ["--json"],
     "discover": ["--target", "--k", "--alpha", "--budget", "--threshold"],
     "apply": ["--out"],
+    "xor": ["--target", "--bits", "--ignore", "--by", "--same", "--slow", "--threshold", "--hex"],
+    "live": ["--from", "--out", "--run"],
+    "info": ["--json"],
 }
 _VALUES = ["0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "x", "", "1/n", "n/0", "no.db"]
 _VALUES += [
@@ -97,6 +100,12 @@ _BAD = [
     ["report", "--from", "rows.json"],
     ["discover", "missing.csv", "--target", "y"],
     ["apply", "missing.json", "missing.csv"],
+    ["xor", "missing.txt"],
+    ["live", "--from", "missing.npz"],
+    ["live", "--from", "rows.json"],
+    ["live", "--from", "."],
+    ["sweep", "run", "/dev/zero"],
+    ["report", "--from", "/dev/zero", "--out", "page"],
     ["nothing"],
 ]
 
