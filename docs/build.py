@@ -144,6 +144,14 @@ def figure_file(row: Row) -> str:
     return f"{svg(row['series'])}\n<!-- {series_mark(row)} -->\n"
 
 
+def overview_file() -> str:
+    """The figure of README: the findings at a glance."""
+    from paritylab.report.figures import svg
+    from paritylab.report.glance import glance
+
+    return svg(glance(list(kept_rows().values()))) + "\n"
+
+
 def series_mark(row: Row) -> str:
     """A short hash of a row's series; an SVG differs between versions of its library, this not."""
     return hashlib.sha256(json.dumps(row["series"], sort_keys=True).encode()).hexdigest()[:16]
@@ -357,6 +365,7 @@ def write_figures() -> None:
         target = folder / name
         if not target.is_file() or series_mark(row) not in target.read_text():
             target.write_text(figure_file(row))
+    (HERE / "glance.svg").write_text(overview_file())
 
 
 def main() -> None:

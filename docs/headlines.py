@@ -21,10 +21,14 @@ def rates(row: Row, label: str) -> dict[str, Rate]:
 def of_theorem5(row: Row) -> str:
     best = rates(row, "runs that come within 0.05 of the risk on B, best setting")
     case, worst = min(best.items(), key=lambda pair: pair[1].value)
+    proof = row["proof"]
+    told = (
+        f"; {proof[0].lower()}{proof[1:]} in the smallest setting, which is proved" if proof else ""
+    )
     return (
-        "**Gradient descent on the attention heads of Han and Ghoshdastidar mostly gets stuck.** "
+        "**Gradient descent on the attention heads of Han and Ghoshdastidar often gets stuck.** "
         f"Their Theorem 5 promises that it converges. At {case} the best of all settings tried "
-        f"brings {worst} runs close to the least risk"
+        f"brings {worst} runs close to the least risk{told}"
     )
 
 
@@ -32,8 +36,9 @@ def of_annealed(row: Row) -> str:
     starts = rates(row, "single starts that end on B")
     listed = ", ".join(f"{rate.count} at {case}" for case, rate in starts.items())
     return (
-        "**The same heads do learn with two changes,** a cosine readout and a temperature that "
-        f"falls: single starts that end exactly on the hidden bits are {listed}"
+        "**The same heads do learn with three changes,** a cosine readout, a temperature that "
+        "falls and heads that may jump: single starts that end exactly on the hidden bits are "
+        f"{listed}"
     )
 
 

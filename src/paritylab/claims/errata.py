@@ -363,7 +363,6 @@ ERRATA = (
         "C_ℓ = 2cη₀d²/d_(ℓ-1)², without the factor d^(ε/16) that (11) has already; and the states "
         "of trained nodes are close to 0 as well as to ±1, where φ' vanishes too.",
         ("ks-weights",),
-        is_note=True,
     ),
     Erratum(
         "ks",
