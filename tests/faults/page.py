@@ -1,5 +1,7 @@
 """docs/reliability.md, made from what the fault suite found."""
 
+from collections.abc import Mapping
+
 _PAGE = """# What holds when things break
 
 `make faults` breaks the lab on purpose and counts the harm. This page is made from its last run:
@@ -27,6 +29,8 @@ The criterion was written down before the run: 0 in every column of harm.
 
 {table}
 
+{note}
+
 ## What is not promised
 
 - The error of a *numerical* risk is an estimate, not a proof. A readout whose operations cannot be
@@ -38,8 +42,13 @@ The criterion was written down before the run: 0 in every column of harm.
 """
 
 
-def render(rows: list[list[str]]) -> str:
-    """The page with the table; the first row has the names of the columns."""
+def render(rows: list[list[str]], missing: Mapping[str, int]) -> str:
+    """The page with the table; the first row has the names of the columns.
+
+    missing: how many pieces of each part have not been run to their end.
+    """
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, f"|{' --- |' * len(rows[0])}")
-    return _PAGE.format(table="\n".join(lines))
+    left = ", ".join(f"{count} of `{name}`" for name, count in missing.items() if count)
+    note = f"Pieces not run to their end in this run: {left}." if left else "Every part was run."
+    return _PAGE.format(table="\n".join(lines), note=note)

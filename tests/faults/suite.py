@@ -97,7 +97,7 @@ def main() -> None:
     folder = chosen.keep.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    tallies = []
+    tallies, missing = [], Counter[str]()
     for name in names:
         for index, part in enumerate(parts(chosen.share)[name]):
             file = folder / f"{name}-{index}-{chosen.share:g}.json"
@@ -107,11 +107,12 @@ def main() -> None:
                 kept = {"code": code_fingerprint(), **vars(tally)}
                 write_atomically(file, json.dumps(kept))
             tallies += [] if tally is None else [tally]
+            missing[name] += tally is None
     tallies = _joined(tallies)
     _print(tallies)
     print(f"{time.monotonic() - begin:.0f} s")
     if chosen.page is not None:
-        write_atomically(chosen.page, page.render([COLUMNS[:-1], *_rows(tallies)]))
+        write_atomically(chosen.page, page.render([COLUMNS[:-1], *_rows(tallies)], missing))
     sys.exit(any(tally.failed for tally in tallies))
 
 
