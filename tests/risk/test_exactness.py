@@ -19,7 +19,7 @@ X64_MODES = [False]
     "numbers",
     [
         [number for number in range(60) if number % 20],  # the usual route, or ties
-        [60],  # the series
+        [60, 1620],  # the series
         pytest.param(range(0, 120, 20), marks=pytest.mark.slow),
     ],
     ids=["usual", "series", "more"],

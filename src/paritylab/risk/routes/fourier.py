@@ -24,6 +24,7 @@ from paritylab.risk.routes.case import (
     LoopRisk,
     RouteRisk,
     Statistic,
+    evaluated,
     risk_through_outer,
 )
 from paritylab.risk.routes.characteristic import Layout, characteristic, layout_of
@@ -84,6 +85,10 @@ def risk(case: Case) -> RouteRisk:
     errors[0] += _hidden(case, drawn, float(expansion.size[0].max()))
     sizes = np.sum(np.abs(weighted[0] * waves), axis=0)
     rounding = 16 * EPS * float(sizes @ (4 + np.pi * np.arange(len(sizes)))) + 64 * EPS * abs(value)
+    # Dominant weights are averaged out with signs that cancel: F is off by the rounding of what
+    # is averaged, and so is every coefficient.
+    scale = float(np.abs(evaluated(case.statistic, drawn.sums)).max())
+    rounding += EPS * scale * (4 + float(np.sum(np.abs(waves), axis=1).max()))
     slopes_error = None
     if case.slopes:
         slopes = np.array(slopes)
