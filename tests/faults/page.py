@@ -42,13 +42,14 @@ The criterion was written down before the run: 0 in every column of harm.
 """
 
 
-def render(rows: list[list[str]], missing: Mapping[str, int]) -> str:
+def render(rows: list[list[str]], missing: Mapping[str, int], harm: list[str]) -> str:
     """The page with the table; the first row has the names of the columns.
 
-    missing: how many pieces of each part have not been run to their end.
+    missing: how many pieces of each part have not been run to their end. harm: cases of it.
     """
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, f"|{' --- |' * len(rows[0])}")
     left = ", ".join(f"{count} of `{name}`" for name, count in missing.items() if count)
     note = f"Pieces not run to their end in this run: {left}." if left else "Every part was run."
+    note += "".join(f"\n\nHarm: {each}. A later run has to show 0." for each in harm)
     return _PAGE.format(table="\n".join(lines), note=note)

@@ -112,7 +112,9 @@ def main() -> None:
     _print(tallies)
     print(f"{time.monotonic() - begin:.0f} s")
     if chosen.page is not None:
-        write_atomically(chosen.page, page.render([COLUMNS[:-1], *_rows(tallies)], missing))
+        write_atomically(
+            chosen.page, page.render([COLUMNS[:-1], *_rows(tallies)], missing, _harm(tallies))
+        )
     sys.exit(any(tally.failed for tally in tallies))
 
 
@@ -125,6 +127,12 @@ def _joined(tallies: list[Tally]) -> list[Tally]:
             setattr(whole, name, getattr(whole, name) + getattr(tally, name))
         whole.notes += tally.notes
     return list(found.values())
+
+
+def _harm(tallies: list[Tally]) -> list[str]:
+    """The first cases in which there was harm, each with what was noted of it."""
+    noted = [note for tally in tallies if tally.failed for note in tally.notes]
+    return [note for note in noted if note.startswith(("case ", "found ", "no end"))][:10]
 
 
 def _finished(file: Path) -> Tally | None:
