@@ -22,7 +22,11 @@ def row(id, status, paper="hg1"):
         "finding": finding,
         "counted": True,
         "reading": "text",
+<<<<<<< HEAD
         "file": "",
+=======
+        "file": None,
+>>>>>>> main
     }
 
 

@@ -202,8 +202,8 @@ def test_numbers_that_matter_come_first_and_none_is_lost():
 
 
 def _entries(value):
-    """What stands in a table of any depth."""
-    if isinstance(value, dict):
+    """What stands in a table of any depth; a rate or a mean is one."""
+    if isinstance(value, dict) and not {"low", "high"} <= set(value):
         return [entry for inner in value.values() for entry in _entries(inner)]
     return [value]
 
