@@ -22,11 +22,7 @@ def row(id, status, paper="hg1"):
         "finding": finding,
         "counted": True,
         "reading": "text",
-<<<<<<< HEAD
         "file": "",
-=======
-        "file": None,
->>>>>>> main
     }
 
 
