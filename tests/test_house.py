@@ -15,7 +15,17 @@ README = (ROOT / "README.md").read_text()
 #: The library, what a user would call: a part imports only from parts before it, sub-packages
 #: included; a module belongs to the longest name that fits.
 LIBRARY = (
-    *("lazy", "precision", "files", "options", "statistics", "problem", "models", "theory"),
+    *(
+        "lazy",
+        "precision",
+        "files",
+        "untrusted",
+        "options",
+        "statistics",
+        "problem",
+        "models",
+        "theory",
+    ),
     *("risk.result", "risk.routes", "risk"),
     *("learning.data", "learning.contract", "learning.saving", "learning.runs", "learning.parts"),
     *("learning.judging", "learning.loop", "learning.descent", "learning.own_model"),

@@ -1,5 +1,6 @@
 """Files that are written in full or not at all, and the folder that is the user's own."""
 
+import hashlib
 import os
 import stat
 import tempfile
@@ -7,6 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 def write_atomically(path: Path, content: str | bytes) -> Path:
@@ -93,6 +99,35 @@ def user_folder() -> Path | None:
         return None
     shared = hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022)
     return None if shared or not stat.S_ISDIR(facts.st_mode) else folder
+
+
+@contextmanager
+def held_alone(name: str) -> Iterator[bool]:
+    """Whether no other process of this user holds this name now; held until the block ends.
+
+    A process that dies lets go. Where the system has no such locks, everybody is alone.
+    """
+    folder = user_folder()
+    if folder is None or fcntl is None:
+        yield True
+        return
+    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.held"
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        yield True
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except BlockingIOError:
+            alone = False
+        except OSError:
+            alone = True
+        yield alone
+    finally:
+        os.close(handle)
 
 
 def _own_descriptor(path: Path) -> int | None:

@@ -1,10 +1,12 @@
 """Tables on a narrow terminal keep ids whole, and every paper has its line at the end."""
 
 import io
+import time
 
 import pytest
 from rich.console import Console
 
+from paritylab.cli import console
 from paritylab.cli.check import _COLUMNS, _SPARE, _cells, _summaries
 from paritylab.cli.console import make_table
 
@@ -20,7 +22,7 @@ def row(id, status, paper="hg1"):
         "finding": finding,
         "counted": True,
         "reading": "text",
-        "file": None,
+        "file": "",
     }
 
 
@@ -58,3 +60,10 @@ def test_every_paper_has_a_line():
         "HG1: 2 tested: 1 corrected, 1 undecided (25 s)",
         "KS: 1 tested: 1 holds (12 s)",
     ]
+
+
+def test_work_that_shows_nothing_says_that_it_goes_on(capsys, monkeypatch):
+    monkeypatch.setattr(console, "FIRST_WORD", 0.05)
+    with console.Counter("blocks", 1):
+        time.sleep(0.5)
+    assert "0 of 1 blocks done, at work for" in capsys.readouterr().err

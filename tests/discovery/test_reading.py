@@ -286,9 +286,9 @@ def test_a_file_that_changes_is_refused(tmp_path):
 
 
 def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
-    from paritylab.discovery import archives
+    from paritylab import untrusted
 
-    monkeypatch.setattr(archives, "_HARMLESS", 1 << 20)
+    monkeypatch.setattr(untrusted, "_HARMLESS", 1 << 20)
     path = written(tmp_path, gzip.compress(b"a,y\n" + b"0,1\n" * (1 << 20)))
     with pytest.raises(ValueError, match="unpacks to 200 times"):
         prepared(path)

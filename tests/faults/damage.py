@@ -37,6 +37,35 @@ def flipped(attempts: int, parent: Path) -> Tally:
     return _damaged("bits of a store flipped", flip, attempts, parent)
 
 
+def log_damaged(attempts: int, parent: Path) -> Tally:
+    """The write-ahead log of a store cut off or flipped: some blocks may be gone, none is wrong."""
+    tally, draw = Tally("write-ahead log cut or flipped"), random.Random(attempts)
+    plan = Plan(new_folder(parent, "log"), blocks=40)
+    with Store(plan.store) as store:
+        _fill(plan, store)
+        content = plan.store.read_bytes()
+        log = Path(f"{plan.store}-wal").read_bytes()  # as a crash would leave it
+    truth = _read(plan.store)
+    for number in range(attempts):
+        tally.attempts += 1
+        _remove(plan.store)
+        plan.store.write_bytes(content)
+        broken = bytearray(log[: draw.randrange(len(log))] if number % 2 else log)
+        if number % 2 == 0:
+            broken[draw.randrange(len(broken))] ^= 1 << draw.randrange(8)
+        Path(f"{plan.store}-wal").write_bytes(bytes(broken))
+        try:
+            found = _read(plan.store)
+        except StoreError as error:
+            tally.notes["refused"] += 1
+            tally.tracebacks += "\n" in str(error)
+            continue
+        tally.wrong += any(truth.get(key) != value for key, value in found.items())
+        tally.notes["rows there"] += len(found)
+        tally.notes["rows gone"] += len(truth) - len(found)
+    return tally
+
+
 def _damaged(
     name: str, change: Callable[[bytes, random.Random], bytes], attempts: int, parent: Path
 ) -> Tally:
@@ -95,16 +124,20 @@ _SHORT: set[str] = set()
 
 
 def _make(plan: Plan) -> dict[str, object]:
-    facts = {"status": "done", "seconds": 1, "device": "cpu", "versions": {}, "fingerprint": MARK}
     with Store(plan.store) as store:
-        for spec in plan.specs():
-            key, rows = block_key(spec, MARK), work.true_rows(spec)
-            store.save_block(key, spec, rows, facts)
-            if len(rows) < 10:
-                _SHORT.add(key)
-        for key, row in VERDICTS.items():
-            store.save_verdict(key, row)
+        _fill(plan, store)
     return _read(plan.store)
+
+
+def _fill(plan: Plan, store: Store) -> None:
+    facts = {"status": "done", "seconds": 1, "device": "cpu", "versions": {}, "fingerprint": MARK}
+    for spec in plan.specs():
+        key, rows = block_key(spec, MARK), work.true_rows(spec)
+        store.save_block(key, spec, rows, facts)
+        if len(rows) < 10:
+            _SHORT.add(key)
+    for key, row in VERDICTS.items():
+        store.save_verdict(key, row)
 
 
 def _read(path: Path) -> dict[str, object]:

@@ -22,6 +22,9 @@ from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import Store
 
 FAILED = 4
+#: What is counted against a part; the criterion, written down before any run, is 0 of each.
+#: wrong: rows or answers that differ. hangs: no end after 20 s. codes: wrong exit codes.
+HARM = ("tracebacks", "lost", "duplicates", "wrong", "hangs", "codes")
 MARK = "the suite's own"
 
 
@@ -35,16 +38,17 @@ class Tally:
     lost: int = 0
     duplicates: int = 0
     wrong: int = 0
+    hangs: int = 0
+    codes: int = 0
     notes: Counter = field(default_factory=Counter)
 
     def cells(self) -> list[str]:
-        numbers = (self.attempts, self.tracebacks, self.lost, self.duplicates, self.wrong)
         noted = ", ".join(f"{count} {what}" for what, count in self.notes.items())
-        return [self.name, *map(str, numbers), noted]
+        return [self.name, *(str(getattr(self, name)) for name in ("attempts", *HARM)), noted]
 
     @property
     def failed(self) -> bool:
-        return bool(self.tracebacks or self.lost or self.duplicates or self.wrong)
+        return any(getattr(self, name) for name in HARM)
 
 
 @dataclass(frozen=True)
@@ -195,10 +199,10 @@ def workers_of(pid: int) -> list[int]:
     return found
 
 
-def kill(pid: int) -> bool:
-    """SIGKILL; whether there was somebody to kill."""
+def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> bool:
+    """Send a signal; whether there was somebody to kill."""
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, how)
     except ProcessLookupError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from tests.faults.drivers import (
 _LONGEST = {"serial": 0.12, "processes": 0.6, "dask": 4.0}
 
 
-def drivers(engine: str, kills: int, parent: Path) -> Tally:
+def drivers(engine: str, kills: int, parent: Path, how: signal.Signals = signal.SIGKILL) -> Tally:
     """Kill a driver and start it again, until the sweep is done; then the next sweep."""
-    tally, draw = Tally(f"driver killed, {engine}"), random.Random(f"{engine}{kills}")
+    name = "killed" if how == signal.SIGKILL else "ended by SIGTERM"
+    tally, draw = Tally(f"driver {name}, {engine}"), random.Random(f"{engine}{kills}")
     blocks = {"serial": 60, "processes": 60, "dask": 120}[engine]
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks)
@@ -34,7 +36,7 @@ def drivers(engine: str, kills: int, parent: Path) -> Tally:
                 break
             pid = start(plan)
             _sleep(draw.uniform(0, _LONGEST[engine]), pid)
-            if kill(pid):
+            if kill(pid, how):
                 tally.attempts += 1
             os.waitpid(pid, 0)
             inspect(plan, tally)

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 
-def test_nothing_is_lost_doubled_or_wrong_when_things_break():
+def test_nothing_is_lost_doubled_or_wrong_when_things_break(tmp_path):
     run = [sys.executable, "-m", "tests.faults", "kills", "rivals", "damage", "--share", "0.02"]
+    run += ["--keep", str(tmp_path)]
     done = subprocess.run(
         run, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from paritylab.sweep.engines import Failure, _work, processes, serial
+from paritylab.sweep import engines
+from paritylab.sweep.engines import RETRIES, Failure, _work, processes, serial
 
 ENGINES = {"serial": serial(), "processes": processes(2)}
 
@@ -29,14 +30,14 @@ def test_no_tasks_start_no_process():
     assert list(processes(2)(math.sqrt, [])) == []
 
 
-def test_a_dead_process_is_a_failure_of_its_task_after_one_retry(tmp_path):
+def test_a_dead_process_is_a_failure_of_its_task_after_some_retries(tmp_path):
     trace = tmp_path / "tried"
     deadly = f"__import__('os')._exit(open({str(trace)!r}, 'a').write('x') + 2)"
     done = {each.task: each.value for each in processes(2)(eval, ["1 + 1", deadly, "2 + 2"])}
     assert done["1 + 1"] == 2
     assert done["2 + 2"] == 4
     assert done[deadly] == Failure("its process died (exit code 3)")
-    assert trace.read_text() == "xx"
+    assert trace.read_text() == "x" * (1 + RETRIES)
 
 
 def test_a_process_that_dies_once_is_forgiven(tmp_path):
@@ -45,6 +46,22 @@ def test_a_process_that_dies_once_is_forgiven(tmp_path):
     shy += "__import__('os')._exit(1))"
     (done,) = processes(1)(eval, [shy])
     assert done.value is True
+
+
+def test_a_death_before_the_task_begins_is_not_charged_to_it(tmp_path, monkeypatch):
+    usual, started = engines._start, []
+
+    def start(function):
+        worker = usual(function)
+        started.append(worker)
+        if len(started) <= RETRIES + 3:
+            worker.process.kill()
+        return worker
+
+    monkeypatch.setattr(engines, "_start", start)
+    (done,) = processes(1)(eval, ["1 + 1"])
+    assert done.value == 2
+    assert len(started) == RETRIES + 4
 
 
 def test_what_cannot_be_sent_is_a_failure():

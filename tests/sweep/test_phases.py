@@ -312,6 +312,30 @@ def test_estimates_grow_with_every_size():
     assert cost(steps=1000).seconds == pytest.approx(100 * cost().seconds)
 
 
+@pytest.mark.parametrize(
+    ("learner", "problem", "setting"),
+    [
+        ("sign-descent", {"n": 12, "k": 3}, "steps"),
+        ("sign-descent", {"n": 12, "k": 3}, "width"),
+        ("hinge-net", {"n": 12, "k": 3, "samples": 64, "fresh": True}, "width"),
+        ("feedforward", {"n": 8, "k": 2}, "width"),
+        ("levels", {"n": 16, "k": 4, "samples": 64}, "strings"),
+        ("xor", {"n": 12}, "width"),
+        ("anneal", {"n": 12, "k": 2}, "restarts"),
+        ("auto", {"n": 12, "k": 2, "samples": 100}, "budget"),
+    ],
+)
+def test_every_setting_that_costs_is_in_the_estimate(learner, problem, setting):
+    spec = Spec.make(learner, problem, {setting: 10**12}, block=20)
+    with pytest.raises(ValueError, match=rf"give a smaller .*{setting}"):
+        data_of(spec, learner_of(spec))
+
+
+def test_the_time_of_a_learner_of_ones_own_is_unknown():
+    cost = cost_of(Spec.make("own", {"n": 12, "k": 2}, {}, block=20), object())
+    assert "unknown time" in str(cost)
+
+
 def test_a_grid_of_too_many_blocks_is_refused():
     with pytest.raises(ValueError, match="at most 1,000,000 blocks, this grid has 2,000,000"):
         Grid("coin", {"n": [1, 2], "k": 1}, runs=10**6, block=1)

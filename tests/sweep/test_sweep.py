@@ -361,6 +361,7 @@ def test_grids_from_toml(tmp_path):
         (TOML.replace("runs = 4", "runs = 5"), "multiple of block=2, got 5"),
         (TOML.replace("runs = 4", "runs = 4.0"), "runs must be a whole number, got 4.0"),
         (TOML.replace("block = 2", "block = 0"), "block must be at least 1, got 0"),
+        (TOML.replace("block = 2", "block = 2\nseed = 4294967296"), "seed must be below 2³²"),
         (TOML.replace("[problem]\nn = [6, 8]\nk = 2", "problem = 3"), "got 3"),
         (TOML.replace("n = [6, 8]", "n = []"), "n is an empty list"),
         (TOML.replace("runs = 4", "runs = 4\nwidth = 3"), "unknown key .*'width'"),

@@ -14,6 +14,7 @@ import typer
 
 from paritylab import __version__
 from paritylab.cli import check, console, discover, info, live, prove, sweep, train, xor
+from paritylab.untrusted import printable
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
 #: found, 4 an internal error or a failed claim, 130 interrupted with finished work saved.
@@ -72,9 +73,11 @@ def main(arguments: list[str] | None = None) -> None:
             sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
-    except (BrokenPipeError, SystemExit):
-        # Whoever read our output has seen enough (typer turns that into a SystemExit of its own);
-        # Python's flush at exit must not complain.
+    except (BrokenPipeError, SystemExit) as ending:
+        # typer turns a closed pipe into a SystemExit of its own; any other is somebody's code.
+        if isinstance(ending, SystemExit) and not isinstance(ending.__context__, OSError):
+            _fail(f"code that was run ended with SystemExit({ending.code!r})", INTERNAL)
+        # Whoever read our output has seen enough; Python's flush at exit must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 0
     except Exception as error:
@@ -143,7 +146,7 @@ def _one_line(error: Exception, arguments: list[str]) -> str:
     if hasattr(error, "format_message"):
         typed = " ".join(["paritylab", *arguments])
         return f"{' '.join(error.format_message().split())} Got: {typed} (--help explains)"
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(printable(str(error)).split()) or type(error).__name__
     if _is_bad_input(error):
         return text
     return f"unexpected {type(error).__name__}: {text} (use --debug for the traceback)"

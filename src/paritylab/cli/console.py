@@ -3,13 +3,19 @@
 import codecs
 import os
 import sys
+import threading
 import time
 import unicodedata
 from collections.abc import Iterable
 from typing import Any, Self
 
+from paritylab.untrusted import printable
+
 #: Set by --quiet: results and errors only.
 quiet = False
+
+#: Seconds after which work that shows no progress says that it goes on.
+FIRST_WORD = 1.0
 
 #: Letters that the last column of a table is given at least.
 ROOM = 18
@@ -38,7 +44,8 @@ def write_everywhere() -> None:
     """Let output that cannot hold a letter get the nearest plain one instead of an error."""
     codecs.register_error("paritylab-plain", _plainly)
     for stream in (sys.stdout, sys.stderr):
-        if not str(getattr(stream, "encoding", "utf-8")).lower().startswith("utf"):
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        if not encoding.lower().startswith("utf"):
             stream.reconfigure(errors="paritylab-plain")  # type: ignore[union-attr]
 
 
@@ -88,7 +95,7 @@ def print_table(
 
     spare: columns to leave out, one after the other, where a terminal is too narrow.
     """
-    header, body = list(columns), [list(row) for row in rows]
+    header, body = list(columns), [[printable(cell) for cell in row] for row in rows]
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         from rich.console import Console
 
@@ -211,6 +218,29 @@ class Counter(_Display):
         _Display.__init__(self, total)
         self._name, self._total, self._count = name, total, 0
         self._begin = self._spoken = time.monotonic()
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        _Display.__enter__(self)
+        self.show(0, [], description=f"0 of {self._total} {self._name}")
+        if not self.moves:
+            threading.Thread(target=self._speak, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._ended.set()
+        _Display.__exit__(self, *exception)
+
+    def _speak(self) -> None:
+        """Say that work goes on: after a moment, then every ten seconds without another word."""
+        pause = FIRST_WORD
+        while not self._ended.wait(pause):
+            now = time.monotonic()
+            if now - self._spoken >= pause:
+                self._spoken = now
+                done = f"{self._count} of {self._total} {self._name}"
+                say(f"{done} done, at work for {now - self._begin:.0f} s")
+            pause = 10.0
 
     def advance(self) -> None:
         """One more is done."""

@@ -243,6 +243,9 @@ def run_apply(
         console.say(told)
         return
     check_target(out, "--out")
+    for given in (str(rule_file), file):
+        if out.exists() and Path(given).exists() and out.samefile(given):
+            raise ValueError(f"--out {out} is what is read; name another file")
     if out.suffix.lower() in (".npz", ".parquet", ".gz"):
         raise ValueError(f"--out writes CSV, or TSV to a name in .tsv, got {out.name!r}")
     with written_beside(out) as stream:

@@ -10,6 +10,7 @@ import typer
 
 from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.files import check_target, write_atomically
+from paritylab.untrusted import printable
 
 if TYPE_CHECKING:
     from paritylab.report.phases import PhaseDiagram
@@ -236,9 +237,16 @@ def _write_csv(rows: list[dict], path: Path) -> None:
     text = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(text, names, restval="")
-    writer.writeheader()
-    writer.writerows(rows)
+    writer.writerow({name: _cell(name) for name in names})
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     write_atomically(path, text.getvalue())
+
+
+def _cell(value: Any) -> Any:
+    """A cell of CSV: a store may come from elsewhere, and its text must not run as a formula."""
+    from paritylab.discovery.words import spreadsheet_safe
+
+    return spreadsheet_safe(printable(value)) if isinstance(value, str) else value
 
 
 def _parquet_writer() -> Any:

@@ -79,6 +79,7 @@ def run(
                 fresh=fresh,
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
+                say=console.say,
             )
             failed = None
         except BlockError as error:

@@ -11,24 +11,13 @@ import numpy as np
 
 from paritylab.discovery.blocks import Block, Cells, distinct
 from paritylab.discovery.words import shown
+from paritylab.untrusted import check_archive
 
-#: Unpacked bytes below which growth is no matter, and the growth refused above them.
-_HARMLESS, _GROWTH = 1 << 28, 200
-#: Bytes of an NPZ file that fit into memory on most machines.
-_LARGEST = 1 << 34
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
     *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
     *(TypeError, OverflowError, MemoryError, RecursionError),
 )
-
-
-def refuse_bomb(unpacked: int, packed: int, what: str) -> None:
-    """A ValueError where little data unpacks to very much."""
-    if unpacked > _HARMLESS and unpacked > _GROWTH * max(packed, 1):
-        raise ValueError(
-            f"{what} unpacks to {_GROWTH} times its size or more; unpack it first if that is meant"
-        )
 
 
 class NpzColumns:
@@ -85,10 +74,7 @@ def npz_table(stream: BinaryIO, what: str) -> NpzColumns:
     try:
         with zipfile.ZipFile(stream) as archive:
             members = [each for each in archive.infolist() if each.filename.endswith(".npy")]
-            total = sum(member.file_size for member in members)
-            refuse_bomb(total, sum(member.compress_size for member in members), what)
-            if total > _LARGEST:
-                raise ValueError(f"its arrays take {total / 2**30:.0f} GiB, more than 16 GiB")
+            check_archive(archive)
             for member in members:
                 with archive.open(member) as inner:
                     name = member.filename.removesuffix(".npy")

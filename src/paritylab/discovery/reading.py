@@ -16,9 +16,10 @@ from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
-from paritylab.discovery.archives import npz_table, parquet_table, refuse_bomb
+from paritylab.discovery.archives import npz_table, parquet_table
 from paritylab.discovery.blocks import Block, Cells, DelimitedText, distinct
 from paritylab.discovery.words import shown
+from paritylab.untrusted import refuse_bomb
 
 
 class TableReader(Protocol):

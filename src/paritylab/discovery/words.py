@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Iterable
 
+from paritylab.untrusted import printable
+
 #: Pairs of words for false and true, without regard to case; the first of a pair is false.
 PAIRS = (
     ("0", "1"),
@@ -32,10 +34,7 @@ def shown(text: str) -> str:
     >>> shown("age\\x1b[31m")
     'age\\\\x1b[31m'
     """
-    safe = "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode()
-        for c in text[: 4 * _LONGEST_NAME]
-    )
+    safe = printable(text[: 4 * _LONGEST_NAME])
     return safe if len(safe) <= _LONGEST_NAME else safe[: _LONGEST_NAME - 1] + "…"
 
 

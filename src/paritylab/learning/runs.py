@@ -25,7 +25,13 @@ from paritylab.learning.data import (
     hidden_set,
     targets_or_unknown,
 )
-from paritylab.learning.saving import learner_facts, learner_from, read_arrays, write_arrays
+from paritylab.learning.saving import (
+    UNREADABLE,
+    learner_facts,
+    learner_from,
+    read_arrays,
+    write_arrays,
+)
 from paritylab.models.protocol import Model
 from paritylab.problem.sampling import as_key, fold_keys
 from paritylab.statistics import Rate
@@ -193,10 +199,13 @@ class Runs(Trained, Generic[M]):
             key = jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32))
             header, first, seconds = facts["learner"], facts["first_run"], facts["seconds"]
             names = facts.get("names_a_set")
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
         learner = learner_from(header) if learner is None else learner
-        runs = cls.of(trained, learner, data, key=key, first_run=first, seconds=seconds)
+        try:
+            runs = cls.of(trained, learner, data, key=key, first_run=first, seconds=seconds)
+        except UNREADABLE as error:
+            raise ValueError(f"{path} does not hold saved runs: {error}") from None
         return runs if names is None else replace(runs, names_a_set=names)
 
 

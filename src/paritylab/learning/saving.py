@@ -2,7 +2,9 @@
 
 import io
 import json
+import tokenize
 import zipfile
+import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,17 @@ from jaxtyping import PyTree
 from paritylab.files import write_atomically
 from paritylab.learning.contract import LEARNERS, Learner, learner_name
 from paritylab.learning.data import with_tuples
+from paritylab.untrusted import check_archive, parse_json, read_bytes
 
 FORMAT = 3
+#: Bytes of a file of runs that is opened.
+LARGEST_FILE = 1 << 31
+#: What a malformed archive can raise.
+UNREADABLE = (
+    *(OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, SyntaxError),
+    *(NotImplementedError, RuntimeError, OverflowError, MemoryError, RecursionError),
+    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+)
 #: Learners whose names changed with format 3.
 RENAMED = {
     "published": "full-batch",
@@ -37,12 +48,16 @@ def write_arrays(path: str | Path, facts: Facts, tree: PyTree) -> Path:
 
 def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
     """Facts and tree of a file written by `write_arrays`, here or by version 0.2."""
+    if not Path(path).exists():
+        raise ValueError(f"no file {path}")
     try:
         # Read whole, so that a broken file is closed before numpy complains about it.
-        content = io.BytesIO(Path(path).read_bytes())
+        content = io.BytesIO(read_bytes(path, LARGEST_FILE, begins=b"PK"))
+        with zipfile.ZipFile(content) as archive:
+            check_archive(archive)
         with np.load(content, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        header = json.loads(str(arrays.pop("header")))
+        header = parse_json(str(arrays.pop("header")))
         if header["format"] not in (2, FORMAT):
             raise ValueError(
                 f"it has format {header['format']}, this version reads 2 and {FORMAT}; train the "
@@ -50,9 +65,7 @@ def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
             )
         facts = _from_format_2(header["facts"]) if header["format"] == 2 else header["facts"]
         return facts, _filled(header["tree"], arrays)
-    except FileNotFoundError:
-        raise ValueError(f"no file {path}") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{path} does not hold saved runs: {error}") from None
 
 

@@ -1,6 +1,7 @@
 """Readouts: from the attended sum s to a prediction of the parity (-1)^s."""
 
 import abc
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, Protocol, cast, final, runtime_checkable
@@ -64,10 +65,10 @@ class Zigzag(AbstractReadout):
     b: float = eqx.field(static=True, default=0.0)
 
     def __check_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"the zigzag readout needs k ≥ 1, got k={self.k}")
-        if not self.b >= 0:
-            raise ValueError(f"the smoothing b must be ≥ 0, got {self.b}")
+        if isinstance(self.k, bool) or self.k != self.k // 1 or not 1 <= self.k < math.inf:
+            raise ValueError(f"the zigzag readout needs a whole number k ≥ 1, got k={self.k}")
+        if not 0 <= self.b < math.inf:
+            raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {self.b}")
 
     @property
     def output_weights(self) -> Float[np.ndarray, " k"]:

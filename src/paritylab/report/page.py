@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from paritylab.report.drawing.style import pens_css, variables
 from paritylab.report.figures import has_figure, save_figure
 from paritylab.report.glance import glance
 from paritylab.report.phases import PhaseDiagram
+from paritylab.untrusted import read_json
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -29,13 +29,12 @@ def read_rows(path: str | Path) -> list[Row]:
     """Verdict rows from a JSON file, checked for what the page needs."""
     path = Path(path)
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"no file {path}; make one with: paritylab check --json {path}") from None
-    except IsADirectoryError:
-        raise ValueError(f"{path} is a folder, expected a JSON file of verdict rows") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is not readable JSON: {error}") from None
+        rows = read_json(path)
+    except ValueError as error:
+        if not path.exists():
+            make = f"make one with: paritylab check --json {path}"
+            raise ValueError(f"no file {path}; {make}") from None
+        raise ValueError(f"{path} is not readable JSON of verdict rows: {error}") from None
     if not isinstance(rows, list):
         raise ValueError(f"{path} must hold a list of rows, got {type(rows).__name__}")
     try:

@@ -13,7 +13,12 @@ from paritylab.models.readouts import Readout
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise
-from paritylab.risk.population import checked_statistic, risk_of_weights
+from paritylab.risk.population import (
+    ROUNDED,
+    checked_statistic,
+    missed_share,
+    risk_of_weights,
+)
 from paritylab.risk.result import Kind
 from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.case import Statistic
@@ -56,7 +61,8 @@ def population_risks(
     """
     weights, named = _weights_and_readouts(models, readout)
     targets = [problems] * len(weights) if isinstance(problems, Parity | Junta) else list(problems)
-    _check(weights, targets)
+    kind = np.dtype(getattr(models, "dtype", np.float64))
+    off = _check(weights, targets, kind)
     own = [
         default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
     ]
@@ -66,11 +72,13 @@ def population_risks(
             row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
         )
         module = next(fitting).module
-        if isinstance(module, ManyRoute):
+        if isinstance(module, ManyRoute) and not off.max() > ROUNDED:
             return _compiled(module, statistic, weights, targets)
     found = [
-        risk_of_weights(row, target, checked_statistic(link, loss, [target]), tolerance)[1]
-        for row, target, link in zip(weights, targets, own, strict=True)
+        risk_of_weights(
+            row, target, checked_statistic(link, loss, [target]), tolerance, off=float(missed)
+        )[1]
+        for row, target, link, missed in zip(weights, targets, own, off, strict=True)
     ]
     values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
     exact = all(risk.kind == "exact" for risk in found)
@@ -122,7 +130,10 @@ def _weights_of_stacked(models: HeadAttention) -> Float[jax.Array, "runs n"]:
     return found
 
 
-def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]) -> None:
+def _check(
+    weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta], kind: np.dtype
+) -> Float[np.ndarray, " runs"]:
+    """By what share the weights of each run miss k, if they came in float64."""
     runs, n = weights.shape
     if len(targets) != runs or any(target.n != n for target in targets):
         sizes = sorted({target.n for target in targets})
@@ -131,13 +142,16 @@ def _check(weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]) 
         )
     if not np.all(weights >= 0):
         raise ValueError("weights must be nonnegative and finite; found a negative entry or NaN")
-    sums, ks = weights.sum(axis=1), np.array([target.k for target in targets])
-    worst = int(np.argmax(np.abs(sums - ks)))
-    if not abs(sums[worst] - ks[worst]) < 1e-5 * max(1, ks[worst]):
-        raise ValueError(
-            f"weights must sum to k in every run, got {sums[worst]:.6g} for k={ks[worst]} "
-            f"in run {worst}"
-        )
+    found = []
+    for run, (row, target) in enumerate(zip(weights, targets, strict=True)):
+        off = missed_share(kind, float(row.sum()), float(target.k))
+        if off is None:
+            raise ValueError(
+                f"weights must sum to k in every run, got {row.sum():.12g} for k={target.k} "
+                f"in run {run}; multiply them by k and divide by their sum"
+            )
+        found.append(off)
+    return np.array(found)
 
 
 def _compiled(

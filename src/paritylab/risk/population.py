@@ -17,6 +17,9 @@ from paritylab.risk.routes.case import Case, RouteRisk, Statistic, statistic_of
 from paritylab.risk.routes.targets import labels_of
 from paritylab.risk.table import route_once
 
+#: How far the sum of a row may miss one: in float32, in float64, and what is rounding there.
+_FLOAT32, _FLOAT64, ROUNDED = 1e-5, 1e-9, 1e-13
+
 
 def population_risk(
     attention: AnyArray | HeadAttention,
@@ -30,8 +33,10 @@ def population_risk(
     """The risk of ŷ = readout((k/heads) Σ_i Σ_j γ_i[j] x_j) over all 2^n inputs.
 
     attention: γ, shape (heads, n), rows summing to one; or a `HeadAttention`, whose attention is
-    then computed in float64. An array is taken as it is: `.error` cannot know what it lost if it
-    was computed in float32, so pass the model where there is one. readout: "zigzag", "cos" or a
+    then computed in float64. Rows of a float64 array must sum to one within 1e-9, and what is left
+    of the difference is inside `.error`; rows of a float32 array are scaled to sum to one, and
+    `.error` cannot know what they lost, so pass the model where there is one. readout: "zigzag",
+    "cos" or a
     scalar function of s; by default the model's own, or for an array `default_readout`: the zigzag
     of a parity, straight lines through the values of a symmetric junta. loss: a name, a function of
     (y, ŷ) or a `Loss`. tolerance: what the series aims for; `.error` says what was reached and
@@ -107,11 +112,11 @@ def _population(
         readout = attention.readout if readout is None else readout
         with float64():
             attention = attention.attention()
-    shares = _checked(attention, problem)
+    shares, off = _checked(attention, problem)
     heads = shares.shape[0]
     weights = shares.sum(axis=0) * (problem.k / heads)
     statistic = checked_statistic(readout, loss, [problem])
-    found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes)
+    found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes, off)
     if found.slopes is None:
         return risk, None, None
     scale = problem.k / heads
@@ -141,23 +146,32 @@ def risk_of_weights(
     tolerance: float,
     route: str = "auto",
     slopes: bool = False,
+    off: float = 0.0,
 ) -> tuple[RouteRisk, Risk]:
-    """The risk at weights g ≥ 0 (n,), Σ g = k up to float32 rounding, by the table of routes."""
+    """The risk at weights g ≥ 0 (n,), Σ g = k up to rounding, by the table of routes.
+
+    off: by what share the weights of a float64 array miss their sum; its effect joins the error.
+    """
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance}")
-    # Rows that sum to one only up to float32 rounding are scaled, so that s never exceeds k.
+    # Scaled, so that s never exceeds k.
     weights = weights * (problem.k / weights.sum())
     case = Case(statistic, weights, problem, tolerance, slopes)
     with float64():
         row = route_once(case, route)
         found = row.module.risk(case)
+        if off > ROUNDED:
+            moved = row.module.risk(case._replace(weights=weights * (1 - off), slopes=False))
+            found = found._replace(error=found.error + 2 * abs(found.value - moved.value))
     if math.isnan(found.value):
         raise ValueError(f"the readout or the loss is not a number somewhere on [0, {problem.k}]")
     return found, Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")
 
 
-def _checked(attention: AnyArray, problem: Parity | Junta) -> np.ndarray:
-    shares = np.asarray(attention, dtype=np.float64)
+def _checked(attention: AnyArray, problem: Parity | Junta) -> tuple[np.ndarray, float]:
+    """The shares in float64, and by how much the worst row of a float64 array misses one."""
+    given = np.asarray(attention)
+    shares = given.astype(np.float64)
     if shares.ndim != 2 or shares.shape[1] != problem.n:
         raise ValueError(f"attention must have shape (heads, n={problem.n}), got {shares.shape}")
     if problem.k < 1:
@@ -165,7 +179,22 @@ def _checked(attention: AnyArray, problem: Parity | Junta) -> np.ndarray:
     if not np.all(shares >= 0):
         raise ValueError("attention must be nonnegative and finite; found a negative entry or NaN")
     sums = shares.sum(axis=1)
-    worst = sums[np.argmax(np.abs(sums - 1))]
-    if not abs(worst - 1) < 1e-5:
-        raise ValueError(f"every row of attention must sum to 1, got a row that sums to {worst}")
-    return shares
+    worst = float(sums[np.argmax(np.abs(sums - 1))])
+    off = missed_share(given.dtype, worst, 1.0)
+    if off is None:
+        raise ValueError(
+            f"every row of attention must sum to 1, got a row that sums to {worst}; "
+            "divide it by its sum: a / a.sum(axis=1, keepdims=True)"
+        )
+    return shares, off
+
+
+def missed_share(kind: np.dtype, total: float, wanted: float) -> float | None:
+    """By what share a sum misses what it should be; 0 where float32 explains it, None if too much.
+
+    kind: of the array that was passed.
+    """
+    off = abs(total - wanted) / max(wanted, 1.0)
+    if kind.kind == "f" and kind.itemsize < 8:
+        return 0.0 if off < _FLOAT32 else None
+    return off if off <= _FLOAT64 else None

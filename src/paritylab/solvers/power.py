@@ -89,6 +89,8 @@ def detectable_noise(
     >>> round(detectable_noise(200, 3, 168), 2)
     0.2
     """
+    if rows < 1:
+        raise ValueError(f"there must be at least one row, got rows={rows}")
     level = math.log(alpha) - log_family(n, k, known)
     if _power(rows, level, 0.0) < power:
         return None

@@ -1,6 +1,7 @@
 """From a spec to its runs: the learner it names, the data it asks for, one row per run."""
 
 import importlib.util
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -17,6 +18,7 @@ from paritylab.learning.saving import RENAMED
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 from paritylab.sweep.cost import Cost, check_cost, cost_of
+from paritylab.sweep.provenance import edited_since, remember
 from paritylab.sweep.spec import Spec
 
 Row = dict[str, object]
@@ -75,7 +77,9 @@ def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | 
 def largest_cost(specs: Iterable[Spec]) -> Cost:
     """The estimate of the block that takes longest."""
     one_each = {spec.cell: spec for spec in specs}.values()
-    return max((cost_of(s, learner_of(s)) for s in one_each), key=lambda cost: cost.seconds)
+    costs = [cost_of(spec, learner_of(spec)) for spec in one_each]
+    # Not a number is larger than any: nobody knows.
+    return max(costs, key=lambda cost: (math.isnan(cost.seconds), cost.seconds))
 
 
 def _targets(spec: Spec, problem: dict[str, Any], of: str) -> tuple[Target, ...]:
@@ -124,10 +128,15 @@ class Task(NamedTuple):
     file: str | None = None
 
 
-def rows_of(task: Task) -> list[Row]:
-    """One plain row per run, in this process or in a worker."""
+def load_learner(task: Task) -> None:
+    """Register the learner of a task from the user's file, unless it is there already."""
     if task.file is not None and task.spec.learner not in LEARNERS:
         learners_from_file(task.file)
+
+
+def rows_of(task: Task) -> list[Row]:
+    """One plain row per run, in this process or in a worker."""
+    load_learner(task)
     return plain_rows(run_spec(task.spec))
 
 
@@ -172,10 +181,13 @@ def learners_from_file(path: str | Path) -> set[str]:
         raise ValueError(f"a learners file is a Python file ending in .py, got {path.name}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    remember(path)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
+    if (edited := edited_since(path)) is not None:
+        raise ValueError(f"{edited.name} was edited while it was loaded; try again")
     added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:
         raise ValueError(

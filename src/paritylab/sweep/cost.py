@@ -1,11 +1,14 @@
 """What a block of runs will cost, from its sizes alone: memory and time before anything starts.
 
 The figures are rough, within a factor of a few of what was measured; they are there to refuse what
-no machine at hand can do and to say when a wait is long.
+no machine at hand can do and to say when a wait is long. A learner that is not the lab's own may
+take any time: that is said, not guessed.
 """
 
+import math
 import os
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from paritylab.sweep.spec import Spec
 
@@ -17,6 +20,8 @@ _KEPT = 24
 _SPEED = 4e8
 #: Operations per head, position and exact step: by half sums up to 20 bits, by series beyond.
 _SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
+#: Operations per weight and row of a step that learns from rows.
+_TRAINED = 4
 #: Learners that draw their rows in batches, so that memory does not grow with them.
 _STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
@@ -29,22 +34,49 @@ _SOLVERS = {
     "correlation",
     "attention-on-rows",
 }
-#: Learners with weights from every position to as many units as their width.
-_NETWORKS = {"feedforward": "width", "frozen": "heads", "recurrent": "width"}
+#: Learners with weights from every position to as many units as this setting says.
+_NETWORKS = {
+    "feedforward": "width",
+    "frozen": "heads",
+    "recurrent": "width",
+    "hinge-net": "width",
+    "sign-descent": "width",
+}
+#: What makes a block large, and may be made smaller.
+_SIZES = ("n", "samples", "heads", "width", "steps", "strings", "restarts", "budget")
+#: What such a setting stands for where it is left open.
+_USUAL_WIDTH = 1000
 
 
 class Cost(NamedTuple):
-    """Of one block: bytes of memory held at once, and seconds."""
+    """Of one block: bytes of memory held at once, and seconds; not a number if nobody knows."""
 
     memory: float
     seconds: float
 
     def __str__(self) -> str:
+        if math.isnan(self.seconds):
+            return f"{_bytes(self.memory)} or more and an unknown time a block"
         return f"about {_bytes(self.memory)} and {_time(self.seconds)} a block"
 
 
+class _Sizes(NamedTuple):
+    """What the estimate of a learner is made from."""
+
+    block: int
+    n: int
+    k: int
+    rows: int
+    setting: Callable[[str, float], float]
+
+    @property
+    def inputs(self) -> float:
+        """Rows of a step: those given, or all inputs."""
+        return float(self.rows or 2 ** min(self.n, 1000))
+
+
 def cost_of(spec: Spec, learner: object) -> Cost:
-    """A rough estimate; a learner of one's own is charged for its rows only.
+    """A rough estimate; of a learner of one's own only the memory for its rows is known.
 
     >>> from paritylab.sweep.blocks import learner_of
     >>> spec = Spec.make("heads", {"n": 12, "k": 2}, {"preset": "code"}, block=20)
@@ -52,20 +84,47 @@ def cost_of(spec: Spec, learner: object) -> Cost:
     about 0.1 MB and 1.2 s a block
     """
     problem = dict(spec.problem)
-    n, k = problem.get("n", 1), problem.get("k") or 2
-    rows, steps = problem.get("samples", 0), getattr(learner, "steps", None) or 1
-    units = _units(spec.learner, learner, k)
+
+    def setting(name: str, usual: float) -> float:
+        value = getattr(learner, name, None)
+        return float(value) if isinstance(value, int | float) else usual
+
+    n, k, rows = problem.get("n", 1), problem.get("k") or 2, problem.get("samples", 0)
+    sizes = _Sizes(spec.block, n, k, rows, setting)
+    units = _units(spec.learner, learner, sizes)
     held = rows * n * (1 if spec.learner in _SOLVERS else 8)
     if spec.learner in _STREAMING:
         held = min(rows, 4096) * (n + k) * 8
     elif spec.learner not in _SOLVERS:
         held *= spec.block
     weights = spec.block * units * n * 8 * _KEPT
-    work = spec.block * units * n * steps * (_WORK_SMALL if n <= _SMALL else _WORK)
-    if rows:
-        visits = 1 if spec.learner in _SOLVERS | {"teacher"} else steps
-        work = spec.block * rows * n * visits
-    return Cost(float(held + weights), work / _SPEED)
+    return Cost(float(held + weights), _seconds(spec.learner, sizes, units))
+
+
+def _seconds(name: str, of: _Sizes, units: float) -> float:
+    """Seconds of a block of this learner."""
+    steps, exact = of.setting("steps", 1), _WORK_SMALL if of.n <= _SMALL else _WORK
+    if name in _SOLVERS:
+        budget = of.setting("budget", math.nan)
+        return of.block * (of.rows * of.n / _SPEED if math.isnan(budget) else budget)
+    if name == "teacher":
+        work = float(of.block * of.rows * of.n)
+    elif name == "levels":
+        work = of.block * (of.rows + of.setting("strings", 0) * of.n) * of.n * steps
+    elif name in _STREAMING - {"xor"}:
+        work = of.block * of.rows * of.n * steps
+    elif name == "xor":
+        width = of.setting("width", 1)
+        work = of.block * max(of.rows, 1) * (of.n + width) * steps + of.block * of.n * width
+    elif name in _NETWORKS and (of.rows or name != "sign-descent"):
+        work = of.block * of.inputs * of.n * units * _TRAINED * steps
+    elif name in ("heads", "anneal", "one-step") and of.rows:
+        work = of.block * of.rows * of.n * max(units, 1) * steps
+    elif name in ("heads", "anneal", "one-step", "sign-descent"):
+        work = of.block * units * of.n * steps * exact
+    else:
+        return math.nan
+    return float(work) * (1 + of.setting("restarts", 0)) / _SPEED
 
 
 def check_cost(spec: Spec, learner: object) -> Cost:
@@ -91,20 +150,22 @@ def machine_memory() -> float:
         return float("inf")
 
 
-def _units(name: str, learner: object, k: int) -> float:
+def _units(name: str, learner: Any, of: _Sizes) -> float:
     """Heads, or neurons, that look at every position; 0 for learners of one's own."""
     if name in ("heads", "anneal", "one-step"):
-        return float(getattr(learner, "heads", None) or k)
+        return float(getattr(learner, "heads", None) or of.k)
     if name in _NETWORKS:
-        return float(getattr(learner, _NETWORKS[name], 1))
-    if name in _STREAMING - {"xor"}:
-        return k / 16
-    return 0.1 if name in _SOLVERS | {"xor"} else 0
+        return of.setting(_NETWORKS[name], _USUAL_WIDTH)
+    if name == "xor":
+        return max(0.1, of.setting("width", 1) / _KEPT)
+    if name in _STREAMING:
+        return of.k / 16
+    return 0.1 if name in _SOLVERS else 0
 
 
 def _advice(spec: Spec) -> str:
     given = {**dict(spec.problem), **dict(spec.settings)}
-    sizes = [name for name in ("n", "samples", "heads", "width", "steps") if name in given]
+    sizes = [name for name in _SIZES if name in given]
     return f"give a smaller {', '.join(sizes)} or fewer runs a block"
 
 

@@ -1,10 +1,10 @@
 """Engines: one way to map a function over tasks, whether one by one or in many processes.
 
 An engine takes a function and tasks and yields `Done(task, value, seconds)` for each task, in any
-order. A task whose function raises, or whose process dies twice, comes back with a `Failure` for a
-value and the rest goes on. Tasks are taken from their iterable only when there is a worker for
-them, so an iterable may decide late what is still worth doing. Leaving the loop early, by `break`
-or Ctrl-C, ends the workers.
+order. A task whose function raises, or whose process dies again and again, comes back with a
+`Failure` for a value and the rest goes on. Tasks are taken from their iterable only when there is a
+worker for them, so an iterable may decide late what is still worth doing. Leaving the loop early,
+by `break` or Ctrl-C, ends the workers.
 
 >>> [(done.task, done.value) for done in serial()(abs, [-2, 3])]
 [(-2, 2), (3, 3)]
@@ -27,8 +27,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, cast
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-#: How often a task is given to a new process after its first one died.
-RETRIES = 1
+#: How often a task is given to a new process after its first one died; the last times when all
+#: others are done. Processes that die before they begin are not counted, up to so many in a row.
+RETRIES, _STARTS = 3, 20
 
 
 class Failure(NamedTuple):
@@ -103,10 +104,12 @@ class _Worker(Generic[_T, _R]):
     pipe: Connection
     task: _T | None = None
     attempt: int = 0
+    begun: bool = False
     started: float = field(default_factory=time.perf_counter)
 
     def give(self, task: _T, attempt: int) -> None:
         self.task, self.attempt, self.started = task, attempt, time.perf_counter()
+        self.begun = False
         # A process that has died meanwhile is noticed when its answer is read.
         with contextlib.suppress(ConnectionError):
             self.pipe.send(task)
@@ -115,12 +118,13 @@ class _Worker(Generic[_T, _R]):
         """The task it was given last."""
         return cast(_T, self.task)
 
-    def receive(self) -> tuple[_R | Failure, float]:
-        """The value and its seconds; EOFError if the process has died."""
+    def receive(self) -> tuple[_R | Failure, float] | None:
+        """The value and its seconds, None if it only begins; EOFError if the process has died."""
         try:
-            answer: tuple[_R | Failure, float] = self.pipe.recv()
+            answer: tuple[_R | Failure, float] | None = self.pipe.recv()
         except ConnectionError:
             raise EOFError from None
+        self.begun = True
         return answer
 
     def end(self) -> None:
@@ -139,7 +143,7 @@ class _Processes:
     def __call__(
         self, function: Callable[[_T], _R], tasks: Iterable[_T]
     ) -> Iterator[Done[_T, _R | Failure]]:
-        waiting, again = iter(tasks), list[tuple[_T, int]]()
+        waiting, again, unbegun = iter(tasks), list[tuple[_T, int]](), 0
         idle: list[_Worker[_T, _R]] = []
         busy: dict[Connection, _Worker[_T, _R]] = {}
         try:
@@ -156,19 +160,25 @@ class _Processes:
                     return
                 ready = wait(list(busy))
                 for worker in [each for pipe, each in busy.items() if pipe in ready]:
-                    del busy[worker.pipe]
                     try:
-                        value, seconds = worker.receive()
+                        answer = worker.receive()
                     except EOFError:
+                        del busy[worker.pipe]
                         worker.end()
-                        if worker.attempt < RETRIES:
-                            again.append((worker.given(), worker.attempt + 1))
+                        unbegun = 0 if worker.begun else unbegun + 1
+                        if worker.attempt < RETRIES and unbegun < _STARTS:
+                            again.append((worker.given(), worker.attempt + worker.begun))
                             continue
-                        value = Failure(f"its process died ({_ending(worker.process)})")
+                        reason = f"its process died ({_ending(worker.process)})"
                         seconds = time.perf_counter() - worker.started
-                    else:
-                        idle.append(worker)
-                    yield Done(worker.given(), value, seconds)
+                        yield Done(worker.given(), Failure(reason), seconds)
+                        continue
+                    if answer is None:
+                        unbegun = 0
+                        continue
+                    del busy[worker.pipe]
+                    idle.append(worker)
+                    yield Done(worker.given(), *answer)
         finally:
             # Workers ignore Ctrl-C, so that their parent decides; here it ends them. All are told
             # before any is waited for, in case the waiting is interrupted as well.
@@ -180,11 +190,11 @@ class _Processes:
 
 
 def _next(waiting: Iterator[_T], again: list[tuple[_T, int]]) -> tuple[_T, int] | None:
-    if again:
-        return again.pop()
+    if again and again[0][1] < RETRIES - 1:
+        return again.pop(0)
     for task in waiting:
         return task, 0
-    return None
+    return again.pop(0) if again else None
 
 
 def _start(function: Callable[[_T], _R]) -> _Worker[_T, _R]:
@@ -232,6 +242,8 @@ def _work(function: Callable[[_T], _R], pipe: Connection) -> None:
             task = pipe.recv()
         except (EOFError, ConnectionError):  # reset if the parent died with an answer unread
             return
+        with contextlib.suppress(ConnectionError):
+            pipe.send(None)
         value, seconds = timed(function, task)
         try:
             pipe.send((value, seconds))

@@ -2,13 +2,13 @@
 
 import itertools
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from paritylab.options import Option, check_known, check_value
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.spec import MOST_SEEDS, Spec
+from paritylab.untrusted import read_toml
 
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
@@ -51,6 +51,8 @@ class Grid:
                 raise ValueError(f"problem and settings must be tables of values, got {table!r}")
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             check_value(name, getattr(self, name), Option(int, "", least=least))
+        if self.seed >= MOST_SEEDS:
+            raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
         if self.until is not None:
@@ -136,11 +138,11 @@ def grid_from_toml(path: str | Path) -> Grid:
     preset = "code"
     """
     path = Path(path)
+    if not path.exists():
+        raise ValueError(f"no sweep file {path}")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"no sweep file {path}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = read_toml(path)
+    except ValueError as error:
         raise ValueError(f"{path} is not readable TOML: {error}") from None
     check_known(f"key in {path}:", table, [each.name for each in fields(Grid)])
     missing = {"learner", "problem"} - set(table)

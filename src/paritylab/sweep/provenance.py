@@ -30,6 +30,9 @@ _FLAGS = {
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: Folders of the package that only show results.
 _FACES = ("report", "cli")
+#: Files of a user's own as they were when they were loaded, and modules compared with them.
+_LOADED: dict[Path, str] = {}
+_LOOKED_AT: set[str] = set()
 
 
 @cache
@@ -113,6 +116,42 @@ def fingerprint_of(*things: object) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
+def remember(path: Path) -> None:
+    """Know a user's file and its helpers, from now on, by what they are at this moment.
+
+    Call it before the file is run: what is loaded keeps its name, whatever becomes of the files. A
+    helper that is loaded already keeps the name it has.
+    """
+    start = path.resolve()
+    loaded = {str(getattr(module, "__file__", "")) for module in list(sys.modules.values())}
+    for file in [start, *helper_files(path)]:
+        if file == start or str(file) not in loaded:
+            _LOADED[file] = _digest(file)
+
+
+def edited_since(path: Path | None = None) -> Path | None:
+    """A remembered file that is another one now, if a module was loaded from it meanwhile.
+
+    path: this file counts whether loaded or not. Each module is looked at once, when it is new.
+    """
+    for name, module in list(sys.modules.items()):
+        if name in _LOOKED_AT:
+            continue
+        _LOOKED_AT.add(name)
+        file = Path(getattr(module, "__file__", None) or "<none>")
+        if file in _LOADED and _LOADED[file] != _digest(file):
+            return file
+    files = [] if path is None else [path.resolve(), *helper_files(path)]
+    return next((file for file in files if _LOADED.get(file) != _digest(file)), None)
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return "gone"
+
+
 def facts() -> dict[str, str]:
     """What every result of this process depends on, by name."""
     return {**versions(), "code": code_fingerprint()[:12], "device": device(), **precision()}
@@ -154,7 +193,7 @@ def _source_of(thing: object) -> list[str]:
         # The package's own files are in its fingerprint, other libraries in the versions.
         return []
     files = [path.resolve(), *helper_files(path)]
-    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    return [_LOADED.get(file) or _digest(file) for file in files]
 
 
 def _code_text(code: object) -> str:

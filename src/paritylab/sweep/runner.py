@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import NamedTuple
 
+from paritylab.files import held_alone
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
-from paritylab.sweep.blocks import Row, Task, data_of, learner_of, rows_of
+from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of
 from paritylab.sweep.engines import Engine, Failure, serial
-from paritylab.sweep.provenance import device, fingerprint_of, versions
+from paritylab.sweep.provenance import device, edited_since, fingerprint_of, versions
 from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import BlockFacts, Store
 
@@ -54,8 +55,10 @@ def made_rows(task: Task, driver: str) -> tuple[list[Row], str | None]:
 
     driver: the process that asks.
     """
+    load_learner(task)
+    made_by = None if driver == _process() else _worker_mark(task.spec.learner)
     rows = rows_of(task)
-    return rows, None if driver == _process() else _worker_mark(task.spec.learner)
+    return rows, made_by if edited_since() is None else "an edited file"
 
 
 def _process() -> str:
@@ -64,7 +67,7 @@ def _process() -> str:
 
 @cache
 def _worker_mark(learner: str) -> str:
-    """Once per worker, when the learner has been loaded: its file may be edited later."""
+    """Once per worker, of what it has loaded and before it works."""
     return _mark(learner)
 
 
@@ -77,6 +80,7 @@ def run_sweep(
     fresh: bool = False,
     file: str | None = None,
     on_block: Callable[[Spec, bool], None] = lambda spec, computed: None,
+    say: Callable[[str], None] = lambda message: None,
 ) -> int:
     """Run what is not stored yet; returns how many blocks were computed.
 
@@ -84,11 +88,30 @@ def run_sweep(
     that another process saves meanwhile are left to it. until: leave a cell alone once the 95 %
     interval of its success rate lies on one side of this rate. (Looking after every block makes
     the interval cover a little less often than a single look would.) file: the user's file that
-    registers the learner, for engines with other processes. Blocks that fail do not keep the rest
+    registers the learner, for engines with other processes. say: receives a remark worth showing:
+    where another process of this user fills the same store, this one begins at the other end, so
+    that they share the work. Blocks that fail do not keep the rest
     from being run; they are reported at the end by a `BlockError`.
     """
     specs = list(specs)
     check_specs(specs)
+    with held_alone(f"sweep {store.path.resolve()}") as alone:
+        if not alone:
+            say("another process fills this store; this one begins at the other end and shares")
+            specs.reverse()
+        return _run_all(specs, store, engine or serial(), until, fresh, file, on_block)
+
+
+def _run_all(
+    specs: list[Spec],
+    store: Store,
+    engine: Engine,
+    until: float | None,
+    fresh: bool,
+    file: str | None,
+    on_block: Callable[[Spec, bool], None],
+) -> int:
+    """The blocks in this order; how many were computed."""
     marks = {learner: _mark(learner) for learner in {spec.learner for spec in specs}}
     keys = {spec: block_key(spec, marks[spec.learner]) for spec in specs}
     finished = set() if fresh else store.finished_blocks()
@@ -109,7 +132,7 @@ def run_sweep(
                 yield Task(spec, file)
 
     computed, failures = 0, []
-    for done in (engine or serial())(partial(made_rows, driver=_process()), waiting()):
+    for done in engine(partial(made_rows, driver=_process()), waiting()):
         spec = done.task.spec
         rows = _checked(done.value, marks[spec.learner])
         if isinstance(rows, Failure):
@@ -142,8 +165,8 @@ def _checked(value: tuple[list[Row], str | None] | Failure, mark: str) -> list[R
     if made_by in (None, mark):
         return rows
     return Failure(
-        "its worker has another version of the learner's file than this process; "
-        "give all machines the same one, and leave it alone while the sweep runs"
+        "its worker has another version of the learner's file than this process; give all machines "
+        "the same one, leave it alone while the sweep runs, and start old workers anew"
     )
 
 

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, TypedDict
 
+#: Seeds that jax tells apart.
+MOST_SEEDS = 2**32
+
 Pairs = tuple[tuple[str, Any], ...]
 
 
@@ -60,6 +63,8 @@ class Spec:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
+        if self.seed >= MOST_SEEDS:
+            raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
 
     @cached_property
     def hash(self) -> str:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.discovery.archives import refuse_bomb
 from paritylab.discovery.blocks import Cells, DelimitedText
 from paritylab.discovery.fields.batches import Batch, FieldTable
 from paritylab.discovery.fields.hex_lines import Frame, frame_of, frames, is_frame
@@ -20,6 +19,7 @@ from paritylab.discovery.fields.slices import Shape
 from paritylab.discovery.fields.whole_numbers import numbers_of
 from paritylab.discovery.reading import open_table
 from paritylab.discovery.words import shown
+from paritylab.untrusted import refuse_bomb
 
 #: The column of a file that holds one frame per line.
 FRAME = "frame"

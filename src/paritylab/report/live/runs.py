@@ -16,6 +16,7 @@ from paritylab.learning.heads.train import Heads
 from paritylab.learning.runs import Runs, run_keys
 from paritylab.models.chain import visible_tokens
 from paritylab.precision import float64
+from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
 #: A file larger than this is refused, and so is a run with more moments or wider scores.
@@ -109,18 +110,13 @@ def read_run(path: str | Path, run: int = 0) -> dict[str, Any]:
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(f"{path} is larger than {LARGEST_FILE // 10**6} MB, too much for a page")
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
-    except (OSError, ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise ValueError(f"{path} is not readable JSON: {reason}") from None
+        facts = read_json(path, largest=LARGEST_FILE)
+    except ValueError as error:
+        raise ValueError(f"{path} is not readable JSON: {error}") from None
     try:
         return checked_run(facts)
     except ValueError as error:
         raise ValueError(f"{path} cannot be replayed: {error}") from None
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number JSON knows")
 
 
 def checked_run(facts: Any) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return cosine_risk(weights, labelled(target, labels), labels, name)
 
-    return LoopRisk(function, 64 * EPS * n**0.5 * _size(labels))
+    return LoopRisk(function, EPS * (64 * n**0.5 + 4 * n) * _size(labels))
 
 
 def _size(labels: Labels) -> float:
@@ -70,12 +70,16 @@ def _size(labels: Labels) -> float:
 
 
 def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statistic) -> np.ndarray:
-    """How far rounding carries values; the logarithm magnifies it where a phase nearly cancels."""
+    """How far rounding carries values; the logarithm magnifies it where a phase nearly cancels.
+
+    Equal weights round alike, so errors of the factors add up with n and not with its root.
+    """
+    factors = EPS * (32 * n**0.5 + 4 * n)
     if statistic.loss.name != "log_correlation":
         size = max(1.0, _size(statistic.labels))
-        return np.asarray(32 * EPS * (n**0.5 * size + np.abs(values)))
+        return np.asarray(factors * size + 32 * EPS * np.abs(values))
     with np.errstate(divide="ignore"):
-        return np.asarray(32 * EPS * (n**0.5 / np.abs(swings) + np.abs(values)))
+        return np.asarray(factors / np.abs(swings) + 32 * EPS * np.abs(values))
 
 
 def _risk_and_swing(

@@ -3,7 +3,8 @@
 Dominant weights are enumerated; over the sum x of the others the statistic becomes one function F,
 sampled on a grid, faded out beyond the interval that holds all but 1e-15 of x, and expanded in a
 Fourier series. F minus the series, at points off the grid and at random inputs, says how far the
-mean may be off.
+mean may be off; what is narrower than the grid is looked for in the readout's operations (`narrow`)
+and counts too.
 """
 
 import math
@@ -23,11 +24,13 @@ from paritylab.risk.routes.case import (
     LoopRisk,
     RouteRisk,
     Statistic,
+    evaluated,
     risk_through_outer,
 )
 from paritylab.risk.routes.characteristic import Layout, characteristic, layout_of
 from paritylab.risk.routes.expansion import Expansion, Mix, expand, refuse_unresolved
 from paritylab.risk.routes.moving import dense_characteristic
+from paritylab.risk.routes.narrow import hidden_mean
 from paritylab.risk.routes.plan import enumerated_always, largest_besides
 from paritylab.risk.routes.series import powers
 from paritylab.risk.routes.sums import head_sums, partial_sums
@@ -77,9 +80,15 @@ def risk(case: Case) -> RouteRisk:
             f"the series gives a mean of {value:.6g} and with half its terms {half:.6g}; "
             "use sampled_risk"
         )
-    errors = _measured_errors(case, split, mix, expansion, value)
+    drawn = _draw(case, split, _sample_size(split, mix, expansion))
+    errors = _measured_errors(case, drawn, mix, expansion, value)
+    errors[0] += _hidden(case, drawn, float(expansion.size[0].max()))
     sizes = np.sum(np.abs(weighted[0] * waves), axis=0)
     rounding = 16 * EPS * float(sizes @ (4 + np.pi * np.arange(len(sizes)))) + 64 * EPS * abs(value)
+    # Dominant weights are averaged out with signs that cancel: F is off by the rounding of what
+    # is averaged, and so is every coefficient.
+    scale = float(np.abs(evaluated(case.statistic, drawn.sums)).max())
+    rounding += EPS * scale * (4 + float(np.sum(np.abs(waves), axis=1).max()))
     slopes_error = None
     if case.slopes:
         slopes = np.array(slopes)
@@ -206,18 +215,42 @@ def _attempt(case: Case, heavy_count: int) -> tuple[Split, Mix, tuple[float, flo
     return Split(heavy, light, subset), Mix(case.statistic, sums, table, case.slopes), interval
 
 
+class _Drawn(NamedTuple):
+    """Random inputs: light sums, signs χ of the light positions of B, and whole sums."""
+
+    light: Float[np.ndarray, " N"]
+    signs: Float[np.ndarray, " N"]
+    sums: Float[np.ndarray, " N"]
+
+
+def _sample_size(split: Split, mix: Mix, expansion: Expansion) -> int:
+    rows, _, terms = expansion.coefficients.shape
+    costs = (terms * rows, 16 * mix.sums.size, len(split.light))
+    return int(np.clip((1 << 25) // max(costs), 256, _SAMPLES))
+
+
+def _hidden(case: Case, drawn: _Drawn, size: float) -> float:
+    """What narrow features may add to the mean; refused where that is no small share."""
+    hidden = hidden_mean(case, drawn.sums)
+    if _UNRESOLVED * size < hidden < math.inf:
+        instead = 'route="enumeration" or ' if case.problem.n <= 26 else ""
+        raise ValueError(
+            f"this readout with loss {case.statistic.loss.name} has values at single sums, or "
+            f"spikes, that the series misses: up to {hidden:.1g} of the mean; "
+            f"use {instead}sampled_risk"
+        )
+    return hidden
+
+
 def _measured_errors(
-    case: Case, split: Split, mix: Mix, expansion: Expansion, value: float
+    case: Case, drawn: _Drawn, mix: Mix, expansion: Expansion, value: float
 ) -> Float[np.ndarray, " rows"]:
     """How far the mean and the slopes may be off, from random inputs; refuses a contradiction.
 
     With r = F - series at N random inputs the error E[r] is bounded by the empirical Bernstein
     inequality at confidence 1 - 1e-6: |mean r| + 5.4·SE + 34·max|r|/N, and always by max|r|.
     """
-    rows, _, terms = expansion.coefficients.shape
-    costs = (terms * rows, 16 * mix.sums.size, len(split.light))
-    budget = (1 << 25) // max(costs)
-    x, signs = _draw(case, split, int(np.clip(budget, 256, _SAMPLES)))
+    x, signs, _ = drawn
     factors = _factors(case)
     truth = mix(x)
     gap = truth - expansion(x)
@@ -228,28 +261,28 @@ def _measured_errors(
     combined = np.sum(gap * turned, axis=1)
     centre = np.append(np.abs(combined[:1].mean(axis=1)), np.abs(combined[1:]).mean(axis=1))
     errors = np.minimum(most, centre + 5.4 * combined.std(axis=1) / count**0.5 + 34 * most / count)
-    drawn = np.sum(truth[0] * turned, axis=0)
-    allowed = 5 * drawn.std() / count**0.5 + errors[0] + 1e-9 * expansion.size[0].sum()
+    seen = np.sum(truth[0] * turned, axis=0)
+    allowed = 5 * seen.std() / count**0.5 + errors[0] + 1e-9 * expansion.size[0].sum()
     # Rare inputs may all be absent from the sample.
-    allowed += 34 * float(np.abs(drawn - value).max()) / count
-    if not abs(drawn.mean() - value) <= allowed:
+    allowed += 34 * float(np.abs(seen - value).max()) / count
+    if not abs(seen.mean() - value) <= allowed:
         raise ValueError(
             f"the series gives a mean of {value:.6g} but {count} random inputs give "
-            f"{drawn.mean():.6g} ± {drawn.std() / count**0.5:.1g}; use sampled_risk"
+            f"{seen.mean():.6g} ± {seen.std() / count**0.5:.1g}; use sampled_risk"
         )
     return np.asarray(errors)
 
 
-def _draw(case: Case, split: Split, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Light sums and signs χ of the light positions of B, for `count` random inputs."""
+def _draw(case: Case, split: Split, count: int) -> _Drawn:
+    """`count` random inputs."""
     generator, p = np.random.default_rng(0), case.problem.probabilities
     chunk = max(1, (1 << 22) // len(p))
-    x, signs = [], []
+    parts = []
     for start in range(0, count, chunk):
         bits = generator.random((min(chunk, count - start), len(p))) < p
-        x.append(bits @ split.light)
-        signs.append(1.0 - 2.0 * (np.count_nonzero(bits[:, split.subset], axis=1) % 2))
-    return np.concatenate(x), np.concatenate(signs)
+        odd = np.count_nonzero(bits[:, split.subset], axis=1) % 2
+        parts.append((bits @ split.light, 1.0 - 2.0 * odd, bits @ case.weights))
+    return _Drawn(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def smooth_mean(

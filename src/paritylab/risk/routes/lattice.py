@@ -24,6 +24,8 @@ from paritylab.risk.routes.targets import Labelled, target_of
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
 MAX_GROUPS = 20
+#: Bits up to which all counts are kept, however rare.
+_FEW = 4096
 
 
 class States(NamedTuple):
@@ -146,7 +148,23 @@ def _junta_sums(weights: np.ndarray, problem: Parity | Junta) -> np.ndarray:
 
 def _counts(size: int, in_subset: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     """P(r ones) and E[χ; r ones] for r = 0..size."""
-    others = stats.binom.pmf(np.arange(size - in_subset + 1), size - in_subset, p)
-    subset = stats.binom.pmf(np.arange(in_subset + 1), in_subset, p)
-    signs = (-1.0) ** np.arange(in_subset + 1)
-    return np.convolve(others, subset), np.convolve(others, subset * signs)
+    start, others = _likely(size - in_subset, p)
+    inside, subset = _likely(in_subset, p)
+    signs = np.where((inside + np.arange(len(subset))) % 2 == 0, 1.0, -1.0)
+    found = np.zeros((2, size + 1))
+    for row, each in zip(found, (subset, subset * signs), strict=True):
+        row[start + inside :][: len(others) + len(subset) - 1] = np.convolve(others, each)
+    return found[0], found[1]
+
+
+def _likely(size: int, p: float) -> tuple[int, np.ndarray]:
+    """Chances of r ones among `size` bits, from the first r on that is not beyond belief.
+
+    What is left out is less than 1e-18 in all; without it a convolution of half a million counts
+    with as many others would take hours.
+    """
+    chances = stats.binom.pmf(np.arange(size + 1), size, p)
+    if size < _FEW:
+        return 0, chances
+    kept = np.flatnonzero(chances > 1e-25)
+    return int(kept[0]), chances[kept[0] : kept[-1] + 1]

@@ -1,0 +1,174 @@
+"""Files from elsewhere: one line for each kind of harm, at once, and nothing overwritten."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from paritylab.cli.app import app
+from paritylab.discovery.rules import Rule
+from paritylab.learning.saving import read_arrays
+from paritylab.models import Zigzag
+from paritylab.solvers.power import detectable_noise
+from paritylab.statistics import Rate
+from paritylab.sweep.grid import grid_from_toml
+from paritylab.untrusted import printable, read_json, read_toml
+
+X64_MODES = [False]
+
+RULE = {
+    "paritylab": "rule",
+    "version": 2,
+    "target": {"column": "y", "false": "0", "true": "1"},
+    "columns": [{"column": "a", "false": "0", "true": "1"}],
+    "true_when": "odd",
+}
+
+
+@pytest.fixture
+def harmful(tmp_path):
+    """Files that a reader must not wait for, or be filled by."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    with (tmp_path / "sparse").open("wb") as stream:
+        stream.truncate(1 << 30)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["pipe", "zero", "sparse", ".", "absent"])
+@pytest.mark.parametrize("read", [read_json, read_toml, grid_from_toml, read_arrays, Rule.load])
+def test_no_reader_waits_or_fills_up(harmful, name, read):
+    begin = time.monotonic()
+    with pytest.raises(ValueError, match=r"ordinary|bytes|folder|no (such |sweep )?file"):
+        read(harmful / name)
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        (".".join(["a"] * 100_000) + " = 1", "parts"),
+        ("[" + ".".join(["'a b'"] * 100_000) + "]", "parts"),
+        ("x = " + "9" * 401, "bits"),
+        ("x = " + "[" * 500 + "]" * 500, "nested"),
+        ("x = " + "[" * 90 + "]" * 90, "nested"),
+        ("x = 1\nx = 2", "overwrite"),
+        ("\ud800".encode("utf-8", "surrogatepass"), "UTF-8"),
+    ],
+)
+def test_hostile_toml_is_one_line_at_once(tmp_path, text, match):
+    path, begin = tmp_path / "grid.toml", time.monotonic()
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError, match=match) as refusal:
+        grid_from_toml(path)
+    assert "\n" not in str(refusal.value)
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("[" * 900 + "]" * 900, "nested"),
+        ("[" * 100_000, "nested"),
+        ("9" * 401, "bits"),
+        ('{"a": 1, "a": 2}', "'a' is given twice"),
+        ("[NaN]", "NaN"),
+    ],
+)
+def test_hostile_json_is_one_line(tmp_path, text, match):
+    (tmp_path / "rows.json").write_text(text)
+    with pytest.raises(ValueError, match=match):
+        read_json(tmp_path / "rows.json")
+
+
+def test_long_lists_and_short_keys_are_no_harm(tmp_path):
+    numbers = ", ".join(str(i / 7) for i in range(5000))
+    (tmp_path / "fine.toml").write_text(f"a.b.'c d' = [{numbers}]\n")
+    assert len(read_toml(tmp_path / "fine.toml")["a"]["b"]["c d"]) == 5000
+
+
+@pytest.mark.parametrize("tree", [[], {"dict": []}, {"array": "absent"}, {}, 3])
+def test_saved_runs_with_another_tree_are_refused(tmp_path, tree):
+    header = {"format": 3, "facts": {}, "tree": tree}
+    np.savez(tmp_path / "runs.npz", header=np.array(json.dumps(header)))
+    with pytest.raises(ValueError, match="does not hold saved runs"):
+        read_arrays(tmp_path / "runs.npz")
+
+
+def test_an_archive_that_grows_without_measure_is_refused(tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "runs.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("header.npy", "w", force_zip64=True) as inner,
+    ):
+        for _ in range(300):
+            inner.write(bytes(1 << 20))
+    with pytest.raises(ValueError, match="times its size"):
+        read_arrays(tmp_path / "runs.npz")
+
+
+def test_a_rule_with_a_key_given_twice_is_refused(tmp_path):
+    text = json.dumps(RULE).replace('"true_when"', '"true_when": "even", "true_when"')
+    (tmp_path / "rule.json").write_text(text)
+    with pytest.raises(ValueError, match="'true_when' is given twice"):
+        Rule.load(tmp_path / "rule.json")
+
+
+@pytest.mark.parametrize("out", ["rows.csv", "./rows.csv", "rule.json"])
+def test_apply_never_overwrites_what_it_reads(tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rule.json").write_text(json.dumps(RULE))
+    (tmp_path / "rows.csv").write_text("a,y\n0,0\n1,1\n")
+    done = CliRunner().invoke(app, ["apply", "rule.json", "rows.csv", "--out", out])
+    assert "name another file" in str(done.exception)
+    assert (tmp_path / "rows.csv").read_text() == "a,y\n0,0\n1,1\n"
+    assert json.loads((tmp_path / "rule.json").read_text()) == RULE
+
+
+@pytest.mark.parametrize("place", ["claims", "learners"])
+def test_a_file_that_ends_python_is_bad_input(tmp_path, place):
+    (tmp_path / "own.py").write_text("raise SystemExit(7)\n")
+    command = {
+        "claims": ["check", "--file", "own.py", "--store", "s.db"],
+        "learners": ["sweep", "run", "noise", "--file", "own.py", "--dry-run"],
+    }[place]
+    done = subprocess.run(
+        [sys.executable, "-m", "paritylab", *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "SystemExit: 7" in done.stderr
+
+
+def test_text_for_terminals_and_spreadsheets_is_escaped():
+    from paritylab.cli.phases import _cell
+
+    assert printable("a\x1b[31m\u202e") == "a\\x1b[31m\\u202e"
+    assert _cell("=cmd|' /C calc'!A0") == "'=cmd|' /C calc'!A0"
+    assert _cell("a\x1bb") == "a\\x1bb"
+    assert _cell(-1.5) == -1.5
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Zigzag(k=float("nan")),
+        lambda: Zigzag(k=1.5),
+        lambda: Zigzag(k=2, b=float("nan")),
+        lambda: Rate(1.5, 5),
+        lambda: Rate(float("nan"), 5),
+        lambda: detectable_noise(10, 2, rows=0),
+    ],
+)
+def test_numbers_that_are_none_are_refused(make):
+    # In tests the types of arguments are checked first.
+    with pytest.raises((ValueError, TypeError), match=r".+"):
+        make()
