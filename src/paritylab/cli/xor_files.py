@@ -71,7 +71,11 @@ def compare(matrix: "XorMatrix | None", published: "XorMatrix | None", out: Any)
 def save(matrix: "XorMatrix | None", save: Path) -> None:
     if matrix is not None:
         matrix.save(save)
-    console.say(f"matrix: {save}" if matrix else f"no XOR matrix, so {save} was not written")
+    unwritten = (
+        f"{save} was not written: no XOR matrix serves new rows here (several lengths, or no row "
+        "to spare); --emit may"
+    )
+    console.say(f"matrix: {save}" if matrix else unwritten)
 
 
 def write_json(data: dict[str, Any], file: str, json_file: str | None) -> None:
