@@ -47,7 +47,7 @@ def test_claims_as_table_and_json(capsys):
 def test_check_writes_table_json_and_report_then_reuses(capsys, elsewhere):
     code, out, _ = run(capsys, *QUICK, "--json", "rows.json", "--report", "page")
     assert code == 0
-    assert "hg1-lemma14-sign  corrected  exact" in out
+    assert "hg1-lemma14-sign  corrected  proved" in out
     (row,) = json.loads((elsewhere / "rows.json").read_text())
     assert (elsewhere / "page" / "index.html").exists()
     code, out, err = run(capsys, *QUICK, "--json", "-")
