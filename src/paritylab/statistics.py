@@ -108,7 +108,7 @@ class Mean:
     """A mean of independent values with its 95 % interval (Student's t), and how many they are.
 
     >>> print(Mean.of([1.0, 2.0, 3.0]))
-    2 [-0.484, 4.48] of 3
+    2 [-0.484, 4.48] over 3
     """
 
     value: float

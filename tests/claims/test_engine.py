@@ -35,7 +35,7 @@ from paritylab.sweep.store import Store, open_store
 CONTRACT_KEYS = (
     "id, paper, source, title, statement, status, expected, finding, instead, evidence, measured, "
     "predicted, margin, interval, runs, seed, settings, counterexample, series, seconds, effort, "
-    "device, versions, schema, reading, counted, certificate, file"
+    "device, versions, schema, reading, counted, certificate, proof, file"
 )
 
 

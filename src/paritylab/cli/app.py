@@ -75,6 +75,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = INTERRUPTED
     except (BrokenPipeError, SystemExit) as ending:
         # typer turns a closed pipe into a SystemExit of its own; any other is somebody's code.
+        if "_PARITYLAB_COMPLETE" in os.environ:
+            raise
         if isinstance(ending, SystemExit) and not isinstance(ending.__context__, OSError):
             _fail(f"code that was run ended with SystemExit({ending.code!r})", INTERNAL)
         # Whoever read our output has seen enough; Python's flush at exit must not complain.

@@ -39,7 +39,7 @@ def row_tries(columns: int, noise: float, wrong: int = 0) -> float:
     and the rows for the checks may be wrong.
 
     >>> round(row_tries(100, 0.05)), round(row_tries(100, 0.05, wrong=2))
-    (268, 120)
+    (268, 100)
     """
     rows = columns + 1 + (CHECKS if wrong else SPARE)
     odds = noise / (1 - noise)

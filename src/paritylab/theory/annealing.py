@@ -38,7 +38,7 @@ def critical_width(k: int) -> float:
     About π/k. Two heads that decide for the same bits here leave another bit without one.
 
     >>> round(critical_width(16) / (np.pi / 16), 2)
-    1.01
+    1.0
     """
     if k < 3:
         raise ValueError(f"the mean gap 2π/k is below π from k = 3 on, got k={k}")

@@ -223,8 +223,9 @@ def _shown_chain(s: Shown) -> Judged:
         f"closed form within five. The short answer wins just below 1/3: {s.below}; just above: "
         f"{s.above}. Rounds until the chain wins: {needed}."
     )
-    if s.identity or s.closed or not s.below or s.above:
-        return refuted(text, instead="Another recursion or threshold.", margin=1.0)
+    missed = s.identity + s.closed + (not s.below) + s.above
+    if missed > 0:
+        return refuted(text, instead="Another recursion or threshold.", margin=missed)
     return holds(text)
 
 
