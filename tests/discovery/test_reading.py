@@ -8,7 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
 from paritylab.discovery import blocks, discover
@@ -395,6 +395,7 @@ def read_or_refuse(folder, content):
             assert set(np.unique(found.bits)) <= {0, 1}
 
 
+@example(content=b'\t""\x01')  # the reader's own message holds a tab
 @settings(
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -145,7 +145,7 @@ class DelimitedText:
         try:
             rows = [row for row in reader if row]
         except csv.Error as error:
-            raise ValueError(f"{self._what}, after row {done}: {error}") from None
+            raise ValueError(f"{self._what}, after row {done}: {shown(str(error))}") from None
         self._refuse_ragged(np.array([len(row) for row in rows]), done)
         return Block(len(rows), columns=list(zip(*rows, strict=True)))
 
@@ -217,7 +217,9 @@ def _names(header: str, delimiter: str, what: str) -> list[str]:
     try:
         cells = next(csv.reader([header], delimiter=delimiter, strict=True), [])
     except csv.Error as error:
-        raise ValueError(f"{what}: the line of column names cannot be read: {error}") from None
+        raise ValueError(
+            f"{what}: the line of column names cannot be read: {shown(str(error))}"
+        ) from None
     if not cells:
         raise ValueError(f"{what} begins with an empty line; expected column names")
     return distinct([cell.strip() or f"unnamed_{at}" for at, cell in enumerate(cells)], what)
