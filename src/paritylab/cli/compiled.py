@@ -5,8 +5,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 from paritylab.files import user_folder
 
-#: Compiling takes less time without XLA's fusion emitters (hg1-temperature: 8.6 instead of 11.0 s of
-#: processor time). This version of jaxlib knows the switch; another may end with an error at its
+#: Compiling takes less time without XLA's fusion emitters (hg1-temperature: 8.6 instead of 11.0 s
+#: of processor time). This version of jaxlib knows the switch; another may end with an error at its
 #: sight.
 QUICK_TO_COMPILE = {"0.10.2": "--xla_cpu_use_fusion_emitters=false"}
 
