@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from types import ModuleType
 from typing import NamedTuple, overload
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -79,6 +81,31 @@ def target_of(problem: Parity | Junta) -> Target | JuntaTarget:
         return JuntaTarget(subset, problem.probabilities, problem.values, np.asarray(kept))
     contrast = np.asarray(problem.sign * kept, dtype=np.float64)
     return Target(problem.indicator, problem.probabilities, contrast)
+
+
+def stacked_targets(problems: Sequence[Parity | Junta]) -> Target | JuntaTarget:
+    """`target_of` every problem, of one kind and equal n, with a leading axis of runs.
+
+    Parities are written into one table: 100,000 of them take longer one by one than to train on.
+    """
+    parities = [each for each in problems if isinstance(each, Parity)]
+    if len(parities) < len(problems):
+        together: JuntaTarget = jax.tree.map(
+            lambda *leaves: np.stack(leaves), *map(target_of, problems)
+        )
+        return together
+    shape = len(parities), parities[0].n
+    indicator = np.zeros(shape)
+    members = chain.from_iterable(each.subset for each in parities)
+    sizes = [each.k for each in parities]
+    runs = np.repeat(np.arange(len(parities)), sizes)
+    indicator[runs, np.fromiter(members, np.int64, sum(sizes))] = 1.0
+    if len({each.bias for each in parities}) == 1:
+        probabilities = np.broadcast_to(parities[0].probabilities, shape)
+    else:
+        probabilities = np.stack([each.probabilities for each in parities])
+    contrast = np.array([each.sign * (1 - 2 * each.noise) for each in parities], np.float64)
+    return Target(indicator, probabilities, contrast)
 
 
 def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -> Labels:
