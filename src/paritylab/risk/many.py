@@ -66,7 +66,8 @@ def population_risks(
     own = [
         default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
     ]
-    if len({(problem.k, type(problem)) for problem in targets}) == 1 and _all_equal(own):
+    kinds = {(len(problem.subset), type(problem)) for problem in targets}
+    if len(kinds) == 1 and _all_equal(own):
         statistic = checked_statistic(own[0], loss, targets)
         fitting = (
             row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
@@ -135,15 +136,16 @@ def _check(
 ) -> Float[np.ndarray, " runs"]:
     """By what share the weights of each run miss k, if they came in float64."""
     runs, n = weights.shape
-    if len(targets) != runs or any(target.n != n for target in targets):
-        sizes = sorted({target.n for target in targets})
+    sizes = sorted({target.n for target in targets})
+    if len(targets) != runs or sizes != [n]:
         raise ValueError(
             f"got weights of {runs} runs with n={n} and {len(targets)} problems with n in {sizes}"
         )
     if not np.all(weights >= 0):
         raise ValueError("weights must be nonnegative and finite; found a negative entry or NaN")
     totals = weights.sum(axis=1)
-    off = missed_shares(kind, totals, np.array([target.k for target in targets], np.float64))
+    wanted = np.array([len(target.subset) for target in targets], np.float64)
+    off = missed_shares(kind, totals, wanted)
     if np.isinf(off).any():
         run = int(np.argmax(off))
         raise ValueError(
