@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cached_property
+from operator import eq
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -86,8 +87,8 @@ class Runs(Trained, Generic[M]):
         if data.targets is None:
             own["recovered"] = None
         elif trained.recovered is None:
-            pairs = zip(trained.subset, data.targets, strict=True)
-            own["recovered"] = np.array([found == hidden_set(target) for found, target in pairs])
+            hidden = map(hidden_set, data.targets)
+            own["recovered"] = np.array(list(map(eq, trained.subset, hidden)))
         return cls(
             **own,
             learner=learner,
