@@ -17,7 +17,7 @@ def run(capsys, *arguments):
     return stopped.value.code, captured.out, captured.err
 
 
-def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
+def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere, monkeypatch):
     code, out, err = run(capsys, *TINY, "--save", "runs.npz")
     assert code == 0
     assert "heads on exactly the hidden set" in out
@@ -32,6 +32,9 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
     code, again, err = run(capsys, *TINY)
     assert again.splitlines()[:4] == out.splitlines()[:4]
     assert "2 of 2 blocks reused (--fresh runs them again)" in err
+    assert "not run here" not in err
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "somebody elses"))
+    assert "2 of them came with the store and were not run here" in run(capsys, *TINY)[2]
     assert (elsewhere / "heads-2.svg").exists()
     assert "reused" not in run(capsys, *TINY, "--fresh")[2]
 

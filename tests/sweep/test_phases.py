@@ -1,6 +1,7 @@
 """Phase diagrams from stored rows: maps, contours, theory's lines, impossible cells, tables."""
 
 import csv
+import json
 import sys
 import types
 from pathlib import Path
@@ -119,6 +120,45 @@ def test_tidy_rows_keep_settings_that_share_a_name_with_a_result():
     assert (row["rate_setting"], row["rate"], row["runs"]) == (0.9, 0.75, 4)
     assert (row["set"], row["made_by"]) == ("1 2", "other code or machine")
     assert row["low"] < 0.75 < row["high"]
+
+
+def test_runs_that_came_with_a_store_are_marked(elsewhere, capsys, monkeypatch):
+    """As verdicts are: in the table, below the picture, in both exports."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "mine"))
+    (elsewhere / "grid.toml").write_text(GRID.replace("k = [1, 2]", "k = 1"))
+    grid = ("grid.toml", "--store", "c.db")
+    exports = (("--csv", "cells.csv"), ("--runs", "--csv", "runs.csv"))
+
+    def said():
+        done = run(capsys, "sweep", "run", *grid, "--file", str(COIN))
+        told = [
+            *done,
+            *run(capsys, "sweep", "status", *grid[1:]),
+            *run(capsys, "sweep", "plot", *grid),
+        ]
+        for options in exports:
+            assert run(capsys, "sweep", "export", *grid, *options)[0] == 0
+        tables = [
+            list(csv.DictReader((elsewhere / options[-1]).read_text().splitlines()))
+            for options in exports
+        ]
+        return " ".join(map(str, told)), *tables
+
+    told, by_cell, by_run = said()
+    assert "not run here" not in told
+    assert {row["not_run_here"] for row in by_cell} == {"0"}
+    assert {row["run_here"] for row in by_run} == {"True"}
+    assert "mark" not in json.loads(by_run[0]["versions"])
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "somebody elses"))
+    told, by_cell, by_run = said()
+    assert "0 blocks computed" in told
+    assert told.count("4 of the runs not run here") == 6  # three cells after run and in status
+    assert "12 of 12 runs came with the store and were not run here." in told
+    assert {row["not_run_here"] for row in by_cell} == {"4"}
+    assert {row["run_here"] for row in by_run} == {"False"}
+    run(capsys, "sweep", "run", *grid, "--file", str(COIN), "--fresh")
+    assert "not run here" not in said()[0]
 
 
 def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
@@ -241,6 +281,7 @@ def test_other_codes_runs_stand_in_but_are_never_added():
             "spec": spec.plain(),
             "fingerprint": mark,
             "rows": rows,
+            "own": mark != "third",
         }
 
     from paritylab.sweep.runner import fingerprint
@@ -249,7 +290,7 @@ def test_other_codes_runs_stand_in_but_are_never_added():
     (cell,) = stored_cells([block("other", 0), block("other", 2), block(mine, 0)])
     assert (cell.rate.runs, cell.current) == (2, True)
     (cell,) = stored_cells([block("other", 0), block("other", 2), block("third", 0)])
-    assert (cell.rate.runs, cell.current) == (4, False)
+    assert (cell.rate.runs, cell.current, cell.found) == (4, False, 0)
 
 
 @pytest.mark.parametrize("name", ["majority", "conjunction", "not-all-equal", "staircase"])

@@ -13,6 +13,7 @@ from paritylab.cli.engines import EngineName, chosen_engine, report_failures, re
 
 if TYPE_CHECKING:
     from paritylab.sweep import Spec
+    from paritylab.sweep.runner import CellRate
 
 #: Seconds of a block from which on its cost is said before it starts.
 LONG = 60
@@ -137,11 +138,18 @@ def _print_rates(store: Path, cells: list[str] | None = None) -> None:
             str(each.rate.runs),
             f"{each.rate.value:.3f}",
             f"[{each.rate.low:.3f}, {each.rate.high:.3f}]",
-            "" if each.current else "other code, versions or device",
+            _made_by(each),
         ]
         for each in found
     ]
     columns = ["cell", "runs", "success rate", "95 % interval", "made by"]
-    if all(each.current for each in found):
+    if not any(map(_made_by, found)):
         columns, table = columns[:-1], [row[:-1] for row in table]
     console.print_table(columns, table)
+
+
+def _made_by(cell: "CellRate") -> str:
+    """What is to be said of a rate that was not computed here by this code; "" of others."""
+    if not cell.current:
+        return "other code, versions or device"
+    return f"{cell.found} of the runs not run here" if cell.found else ""

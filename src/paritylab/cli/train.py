@@ -190,14 +190,16 @@ def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str
         noun = "block" if len(specs) == 1 else "blocks"
         console.say(f"{len(specs)} {noun}, {cost}; rough figures, finished blocks are kept")
     folder = values["store"].absolute().parent / "runs"
-    parts, reused, start = [], 0, time.perf_counter()
+    parts, reused, elsewhere, start = [], 0, 0, time.perf_counter()
     with console.Counter(f"blocks of up to {family.block} runs", len(specs)) as counter:
         for spec in specs:
             found = kept_runs(spec, folder, trace=trace, fresh=values["fresh"])
             parts.append(found.runs)
             reused += found.reused
+            elsewhere += not found.own
             counter.advance()
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
+    note += f"; {elsewhere} of them came with the store and were not run here" if elsewhere else ""
     return concatenate_runs(parts), time.perf_counter() - start, note
 
 
