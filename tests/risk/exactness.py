@@ -175,7 +175,8 @@ def loop_outside(number: int) -> tuple[str, float | None]:
             raise
         return "refused", None
     with float64():
-        found = float(_compiled(risk)(case.attention.sum(axis=0), target_of(case.problem)))
+        weights = jnp.asarray(case.attention.sum(axis=0))
+        found = float(_compiled(risk)(weights, target_of(case.problem)))
     gap = abs(found - truth(case))
     return risk.route, gap / risk.error if gap else 0.0
 

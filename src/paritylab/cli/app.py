@@ -1,12 +1,13 @@
 """The command line's frame: global flags, one-line errors, exit codes."""
 
+import atexit
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -63,6 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with a code of the contract: 0, 1, 2, 3, 4 or 130."""
     if "_PARITYLAB_COMPLETE" in os.environ:
         typer.completion.completion_init()
+    is_process = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
@@ -92,8 +94,18 @@ def main(arguments: list[str] | None = None) -> None:
             _fail(trouble, BAD_INPUT)
         _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else INTERNAL)
     if code == INTERRUPTED:
+        if is_process:
+            atexit.register(_leave, code)
         _fail("interrupted; finished work is saved, run the same command again to go on", code)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(code: int) -> None:
+    """At once: jax would wait at exit for what it still computes, or break on it."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 @contextmanager

@@ -53,9 +53,10 @@ def run(
     """
     keep_compiled()
     workers = chosen_engine(engine, cluster)
-    from paritylab.sweep import learners_from_file, open_store, run_sweep
-    from paritylab.sweep.blocks import largest_cost
-    from paritylab.sweep.runner import BlockError, check_specs
+    with console.patience("loading"):
+        from paritylab.sweep import learners_from_file, open_store, run_sweep
+        from paritylab.sweep.blocks import largest_cost
+        from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
         learners_from_file(file)

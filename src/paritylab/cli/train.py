@@ -144,9 +144,11 @@ def _options(family: Family) -> list[Any]:
 
 def _runner(family: Family) -> Any:
     def run(values: dict[str, Any]) -> None:
-        keep_compiled()
-        from paritylab.cli import pictures
-        from paritylab.report.figures import figure_format
+        with console.patience("loading"):
+            keep_compiled()
+            from paritylab.cli import pictures
+            from paritylab.report.figures import figure_format
+            from paritylab.sweep import run_cache  # noqa: F401  the part that takes time
 
         outputs = {name: values.pop(name) for name in ("figure", "save")}
         for name, path in outputs.items():
