@@ -1,5 +1,6 @@
 """The command line's frame: global flags, one-line errors, exit codes."""
 
+import _thread
 import atexit
 import os
 import signal
@@ -110,7 +111,11 @@ def _leave(code: int) -> None:
 
 @contextmanager
 def _one_interrupt() -> Iterator[None]:
-    """The first Ctrl-C ends the command in good order; further ones do not break that off."""
+    """The first Ctrl-C ends the command in good order; further ones do not break that off.
+
+    It may come while code runs whose exceptions Python ignores, such as jax's helper of the garbage
+    collector: then it is sent again.
+    """
     before = signal.getsignal(signal.SIGINT)
     main_thread = threading.current_thread() is threading.main_thread()
     if not main_thread or before is not signal.default_int_handler:
@@ -121,10 +126,19 @@ def _one_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt
 
+    def again(ignored: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            hook(ignored)
+            return
+        signal.signal(signal.SIGINT, interrupt)
+        threading.Timer(0.01, _thread.interrupt_main).start()
+
+    hook, sys.unraisablehook = sys.unraisablehook, again
     signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         if signal.getsignal(signal.SIGINT) is interrupt:
             signal.signal(signal.SIGINT, before)
 

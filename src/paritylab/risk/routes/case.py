@@ -183,4 +183,5 @@ def evaluated(
 def _parts(statistic: Statistic, s: AnyArray, slopes: bool) -> Array:
     if not slopes:
         return statistic.parts(jnp.asarray(s))
-    return jax.jvp(statistic.parts, (jnp.asarray(s),), (jnp.ones_like(jnp.asarray(s)),))[1]
+    points = jnp.asarray(s)
+    return jnp.asarray(jax.jvp(statistic.parts, (points,), (jnp.ones_like(points),))[1])
