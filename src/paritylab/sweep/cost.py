@@ -23,11 +23,11 @@ _CALL = 0.04
 #: Operations per head, position and exact step: by half sums up to 20 bits, by series beyond.
 _SMALL, _WORK_SMALL, _WORK = 20, 300, 4000
 #: Operations, measured by benchmarks/costs.py: of networks per weight, row and step; of learners on
-#: strings per row, position and step, for "levels" also per thought; of "xor" per position and
+#: strings per row, position and step, for two of them also per thought; of "xor" per position and
 #: column of its code.
 _TRAINED = {"feedforward": 0.33, "frozen": 2.0, "recurrent": 18.0, "hinge-net": 0.08}
-_TRAINED["sign-descent"] = 4.0
-_READ = {"teacher": 3.0, "levels": 2.6, "layers": 4.6, "full-batch": 3.5, "hiding-oracle": 1.0}
+_TRAINED["sign-descent"] = 1.5
+_READ = {"teacher": 3.0, "levels": 2.6, "layers": 4.6, "full-batch": 3.5, "hiding-oracle": 0.38}
 _JUDGED = 16
 #: Learners that draw their rows in batches, so that memory does not grow with them.
 _STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
@@ -122,7 +122,8 @@ def _seconds(name: str, of: _Sizes, units: float) -> float:
         read = of.rows * max(of.k - 1, 1) * _READ[name]
         work = of.block * (read + of.setting("strings", 0) * of.n) * of.n * steps
     elif name in _READ:
-        work = of.block * of.rows * of.n * _READ[name] * steps
+        thoughts = of.k if name == "hiding-oracle" else 1
+        work = of.block * of.rows * of.n * thoughts * _READ[name] * steps
     elif name == "xor":
         width = of.setting("width", 12 * math.log(max(of.n, 2)))
         work = of.block * (of.rows * (of.n + width) * steps + of.n * width * _JUDGED)
