@@ -41,10 +41,10 @@ The criterion was written down before the run: 0 in every column of harm.
   followed gets an infinite error.
 - Power that fails while a disk lies about what it has written is beyond sqlite, and so beyond us.
 - A claims or learners file is code and is run; give only files you trust.
-- A verdict of a claim of one's own is run again when its file, modules that it loads, and the files
-  and variables named in `reads=` change. A claim that opens another file while it runs is refused.
-  Not seen: what it reads from the network or through another program, what is read by native code
-  or while the file is loaded, and variables whose names are made at run time.
+- A verdict of a claim of one's own is run again when its file, modules that it imports, and the
+  files and variables named in `reads=` change. A claim that opens another file, when it is loaded
+  or while it runs, is refused. Not seen: what comes from the network, through another program or
+  through native code, and variables whose names are made at run time.
 - A time before a block runs is an estimate: within a factor of 3 on the cases of
   `benchmarks/costs.py`, "at most" where a learner may end sooner, or unknown.
 - Locks that tell two drivers of each other work for one user on one machine. Elsewhere both may

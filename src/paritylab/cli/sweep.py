@@ -83,7 +83,6 @@ def run(
                 on_block=lambda spec, new: counter.advance(),
                 say=console.say,
             )
-            failed = None
         except BlockError as error:
             failed, computed = error, error.computed
         seconds = time.perf_counter() - start
