@@ -357,6 +357,33 @@ def test_what_a_claim_reads_is_named_and_a_change_of_it_is_seen(
         assert run((named,)).row["finding"] == "it is 4"
 
 
+@pytest.mark.parametrize("how", ["data", "module"])
+def test_what_is_read_from_elsewhere_at_the_top_of_a_file_is_named(tmp_path, monkeypatch, how):
+    """A data file read while the claims are loaded; a module loaded by hand from another folder."""
+    (tmp_path / "other").mkdir()
+    data, helper = tmp_path / "other" / "size.json", tmp_path / "other" / "far_helper.py"
+    top = {
+        "data": f"VALUE = int(pathlib.Path({str(data)!r}).read_text())",
+        "module": f"spec = importlib.util.spec_from_file_location('far_helper', {str(helper)!r})\n"
+        "module = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(module)\n"
+        "VALUE = module.VALUE",
+    }[how]
+
+    def run(reads, value):
+        data.write_text(str(value))
+        helper.write_text(f"VALUE = {value}\n")
+        text = READING.format(reads=reads, body="VALUE")
+        (tmp_path / "top.py").write_text(text.replace("\n@claim", f"\n{top}\n\n@claim"))
+        (verdict,) = check(claims_from_file(tmp_path / "top.py").values(), store=store)
+        return verdict.row["finding"]
+
+    named = str(data if how == "data" else helper)
+    with Store(tmp_path / "store.db") as store:
+        assert "name it" in run((), 3)
+        assert run((named,), 3) == "it is 3"
+        assert run((named,), 44) == "it is 44"
+
+
 def test_a_module_loaded_by_hand_is_part_of_what_a_verdict_depends_on(tmp_path):
     body = "load('odd_helper.py').VALUE"
     text = (

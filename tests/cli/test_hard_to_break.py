@@ -3,13 +3,16 @@
 import io
 import json
 import os
+import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from paritylab.cli import console, main
+from paritylab.cli.app import _one_interrupt
 from paritylab.files import check_folder, check_target, user_folder, write_atomically
 from paritylab.sweep import Spec, open_store
 from paritylab.sweep.origin import MARK, is_own, marked
@@ -257,3 +260,18 @@ def test_a_sample_of_a_python_user_is_bounded_too():
     with pytest.raises(ValueError, match="at most 2,147,483,647"):
         Sample(Parity(12, (1, 2)), 10**12)
     assert Spec.make("heads", {"n": 12, "k": 2}, {}).cell == "heads k=2 n=12"
+
+
+def test_an_interrupt_that_python_ignores_comes_again():
+    """jax's helper of the garbage collector once swallowed Ctrl-C, and later ones were ignored."""
+
+    class Swallows:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), _one_interrupt():
+            time.sleep(10 if Swallows() else 0)  # it is gone, and has swallowed, before the sleep
+    finally:
+        signal.signal(signal.SIGINT, before)

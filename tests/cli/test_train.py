@@ -1,5 +1,10 @@
 """`paritylab train`: rates, figures, saved heads, bad input."""
 
+import re
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -17,7 +22,7 @@ def run(capsys, *arguments):
     return stopped.value.code, captured.out, captured.err
 
 
-def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
+def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere, monkeypatch):
     code, out, err = run(capsys, *TINY, "--save", "runs.npz")
     assert code == 0
     assert "heads on exactly the hidden set" in out
@@ -32,6 +37,9 @@ def test_heads_are_trained_counted_drawn_saved_and_reused(capsys, elsewhere):
     code, again, err = run(capsys, *TINY)
     assert again.splitlines()[:4] == out.splitlines()[:4]
     assert "2 of 2 blocks reused (--fresh runs them again)" in err
+    assert "not run here" not in err
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "somebody elses"))
+    assert "2 of them came with the store and were not run here" in run(capsys, *TINY)[2]
     assert (elsewhere / "heads-2.svg").exists()
     assert "reused" not in run(capsys, *TINY, "--fresh")[2]
 
@@ -162,3 +170,33 @@ def test_figure_2(capsys, elsewhere):
     assert code == 0
     assert "Adam 0.2 at tau = 0.3" in out
     assert (elsewhere / "two.svg").exists()
+
+
+MODES = [
+    *(("heads", "--preset", preset, "--n", "40") for preset in ("paper", "code", "anneal")),
+    ("xor", "--n", "4096", "--runs", "20000"),
+    *(
+        ("chain", "--mode", mode, "--runs", "20")
+        for mode in ("teacher", "levels", "direct", "cot", "teacher-full", "selfcheck")
+    ),
+    ("layers", "--runs", "20"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: "-".join(mode[:3]))
+def test_every_mode_soon_says_a_word_and_ends_at_once_when_interrupted(mode, elsewhere):
+    """A compiled loop may run for minutes, and jax would wait for it at exit or break on it."""
+    command = [sys.executable, "-m", "paritylab", "train", *mode]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        words = iter(process.stderr.readline, b"")
+        first = next(words).decode()
+        assert re.search(r"loading|at work for [12] s", first)
+        assert any(b"at work for" in line for line in words)
+        process.send_signal(signal.SIGINT)
+        try:
+            *_, last = process.communicate(timeout=20)[1].splitlines()
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert last.decode().startswith("paritylab: interrupted; finished work is saved")

@@ -31,15 +31,117 @@ The criterion was written down before the run: 0 in every column of harm.
 
 {note}
 
+## Found by force once, and the test of each
+
+{findings}
+
 ## What is not promised
 
 - The error of a *numerical* risk is an estimate, not a proof. A readout whose operations cannot be
   followed gets an infinite error.
 - Power that fails while a disk lies about what it has written is beyond sqlite, and so beyond us.
 - A claims or learners file is code and is run; give only files you trust.
+- A verdict of a claim of one's own is run again when its file, modules that it imports, and the
+  files and variables named in `reads=` change. A claim that opens another file, when it is loaded
+  or while it runs, is refused. Not seen: what comes from the network, through another program or
+  through native code, and variables whose names are made at run time.
+- A time before a block runs is an estimate: within a factor of 3 on the cases of
+  `benchmarks/costs.py`, "at most" where a learner may end sooner, or unknown.
 - Locks that tell two drivers of each other work for one user on one machine. Elsewhere both may
   compute a block; one copy of it is kept.
 """
+
+#: What was found, and the tests that try it again; a file alone where all of it is meant.
+FINDINGS = (
+    (
+        "rows of old code under the name of an edited file",
+        "sweep/test_edits.py::"
+        "test_a_long_lived_dask_worker_stores_nothing_under_the_name_of_an_edit",
+    ),
+    (
+        "attention that does not sum to 1 was scaled in silence",
+        "risk/test_exactness.py::"
+        "test_rows_of_attention_that_do_not_sum_to_one_are_refused_or_counted",
+    ),
+    (
+        "a series blind to values at single sums and to spikes",
+        "risk/test_exactness.py::test_a_value_at_zero_alone_is_inside_the_error",
+    ),
+    (
+        "the same in gradients and compiled loops",
+        "risk/test_exactness.py::test_narrow_features_count_in_loops_and_in_slopes",
+    ),
+    (
+        "rounding that adds up at a million equal weights",
+        "risk/test_exactness.py::test_equal_weights_round_alike_and_the_error_knows",
+    ),
+    (
+        "seeds that repeat from 2³² on",
+        "problem/test_sampling.py::test_seeds_that_would_repeat_are_refused",
+    ),
+    (
+        "verdicts kept though a data file or a variable changed",
+        "claims/test_engine.py::test_what_a_claim_reads_is_named_and_a_change_of_it_is_seen",
+    ),
+    (
+        "verdicts kept though a module loaded by hand changed",
+        "claims/test_engine.py::test_a_module_loaded_by_hand_is_part_of_what_a_verdict_depends_on",
+    ),
+    (
+        "estimates blind to settings",
+        "sweep/test_phases.py::test_every_setting_that_costs_is_in_the_estimate",
+    ),
+    (
+        "readers that wait for a pipe or fill the memory",
+        "test_untrusted.py::test_no_reader_waits_or_fills_up",
+    ),
+    (
+        "deep or long TOML as an internal error",
+        "test_untrusted.py::test_hostile_toml_is_one_line_at_once",
+    ),
+    (
+        "deep or long JSON as an internal error",
+        "test_untrusted.py::test_hostile_json_is_one_line",
+    ),
+    (
+        "formulas and escape codes from a foreign store",
+        "test_untrusted.py::test_text_for_terminals_and_spreadsheets_is_escaped",
+    ),
+    (
+        "a claims file that ends Python, and exit code 0",
+        "test_untrusted.py::test_a_file_that_ends_python_is_bad_input",
+    ),
+    (
+        "`apply` over its own input",
+        "test_untrusted.py::test_apply_never_overwrites_what_it_reads",
+    ),
+    (
+        "a rule with a key given twice",
+        "test_untrusted.py::test_a_rule_with_a_key_given_twice_is_refused",
+    ),
+    (
+        "settings that are no numbers",
+        "test_untrusted.py::test_numbers_that_are_none_are_refused",
+    ),
+    (
+        "blocks that failed because workers were killed",
+        "sweep/test_engines.py::test_a_death_before_the_task_begins_is_not_charged_to_it",
+    ),
+    (
+        "runs of somebody else's store without a mark",
+        "sweep/test_phases.py::test_runs_that_came_with_a_store_are_marked",
+    ),
+    (
+        "`train` silent for minutes, and deaf to Ctrl-C",
+        "cli/test_train.py::test_every_mode_soon_says_a_word_and_ends_at_once_when_interrupted",
+    ),
+)
+
+
+def findings() -> str:
+    """The table of what was found by force."""
+    lines = ["| found | test |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| {what} | `tests/{test}` |" for what, test in FINDINGS)])
 
 
 def render(rows: list[list[str]], missing: Mapping[str, int], harm: list[str]) -> str:
@@ -52,4 +154,4 @@ def render(rows: list[list[str]], missing: Mapping[str, int], harm: list[str]) -
     left = ", ".join(f"{count} of `{name}`" for name, count in missing.items() if count)
     note = f"Pieces not run to their end in this run: {left}." if left else "Every part was run."
     note += "".join(f"\n\nHarm: {each}. A later run has to show 0." for each in harm)
-    return _PAGE.format(table="\n".join(lines), note=note)
+    return _PAGE.format(table="\n".join(lines), note=note, findings=findings())

@@ -4,16 +4,19 @@
 it was refused. A value above 1 is a failure.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
-from paritylab.risk import population_risk
+from paritylab.risk import population_gradient, population_risk
+from paritylab.risk.objective import WeightRisk, target_of, weight_risk
 
 K = 3
 SHAPES = ("zero", "box", "bump", "wave", "wall", "steps", "last", "bend")
@@ -49,6 +52,22 @@ def _value(xp, which, at, width, height, s):
     ]
     chosen = [which == index for index in range(len(shapes))]
     return xp.cos(np.pi * s) + height * xp.select(chosen, shapes)
+
+
+def _slope(which, at, width, height, s):
+    """Its derivative where it has one, in extended precision; 0 on a jump, as jax says."""
+    z, nothing = s - at, np.zeros_like(s)
+    shapes = [
+        nothing,
+        nothing,
+        -2 * z / width**2 * np.exp(-((z / width) ** 2)),
+        -np.sin(s / width) / width,
+        (1 - np.tanh(z / width) ** 2) / width,
+        nothing,
+        nothing,
+        np.sign(z),
+    ]
+    return -np.pi * np.sin(np.pi * s) + height * shapes[int(which)]
 
 
 class Drawn(NamedTuple):
@@ -88,6 +107,11 @@ def drawn(number: int) -> Drawn:
 
 def truth(case: Drawn) -> float:
     """The risk over all inputs, in extended precision throughout."""
+    return true_risk(case)[0]
+
+
+def true_risk(case: Drawn) -> tuple[float, np.ndarray]:
+    """The risk over all inputs and its slopes in the weights, in extended precision throughout."""
     problem = case.problem
     sums, chances, signs = (np.array([start], _WIDE) for start in (0, 1, problem.sign))
     weights = case.attention.astype(_WIDE).sum(axis=0) * problem.k / len(case.attention)
@@ -96,19 +120,69 @@ def truth(case: Drawn) -> float:
         chances = np.concatenate([chances * (1 - p), chances * p])
         signs = np.concatenate([signs, -signs if j in problem.subset else signs])
     readout = case.readout
-    numbers = (_WIDE(each) for each in (readout.at, readout.width, readout.height))
+    numbers = [_WIDE(each) for each in (readout.at, readout.width, readout.height)]
     predicted = _value(np, readout.which, *numbers, sums)
+    steep = _slope(readout.which, *numbers, sums)
     noise = _WIDE(problem.noise)
-    total = sum(
-        share * _loss(case.loss, y, predicted) for share, y in ((1 - noise, signs), (noise, -signs))
-    )
-    return float(np.sum(chances * total))
+    labels = ((1 - noise, signs), (noise, -signs))
+    total = sum(share * _loss(case.loss, y, predicted) for share, y in labels)
+    bent = steep * sum(share * _loss_slope(case.loss, y, predicted) for share, y in labels)
+    # Input number i has bit j equal to (i >> j) & 1.
+    bits = np.arange(len(sums))[:, None] >> np.arange(problem.n)[None, :] & 1
+    return float(np.sum(chances * total)), np.asarray((chances * bent) @ bits, np.float64)
 
 
 def _loss(name, y, predicted):
     hinge = np.maximum(0, 1 - y * predicted)
     table = {"hinge": hinge, "squared_hinge": hinge**2, "correlation": -y * predicted}
     return table[name] if name in table else (predicted - y) ** 2 / 2
+
+
+def _loss_slope(name, y, predicted):
+    short = np.maximum(0, 1 - y * predicted)
+    table = {"hinge": -y * (short > 0), "squared_hinge": -2 * y * short, "correlation": -y}
+    return table[name] if name in table else predicted - y
+
+
+def slopes_outside(number: int) -> tuple[str, float | None]:
+    """The same of `population_gradient`: the worst of value and slopes."""
+    case = drawn(number)
+    # A lattice has no slopes, and the usual route serves such weights as well.
+    route = "auto" if case.route == "lattice" else case.route
+    try:
+        found = population_gradient(
+            case.attention, case.problem, readout=case.readout, loss=case.loss, route=route
+        )
+    except ValueError as refusal:
+        if "sampled_risk" not in str(refusal):
+            raise
+        return "refused", None
+    value, slopes = true_risk(case)
+    gaps = np.append(np.abs(found.gradient[0] - slopes), abs(found.risk.value - value))
+    errors = np.append(found.error[0], found.risk.error)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return found.risk.route, float(np.max(np.where(gaps > 0, gaps / errors, 0.0)))
+
+
+def loop_outside(number: int) -> tuple[str, float | None]:
+    """The same of the risk that compiled loops descend, which has one error for all weights."""
+    case = drawn(number)
+    route = "series" if case.route == "series" else "auto"
+    try:
+        risk = weight_risk(case.readout, case.loss, case.problem.n, K, route=route)
+    except ValueError as refusal:
+        if "train on rows" not in str(refusal):
+            raise
+        return "refused", None
+    with float64():
+        weights = jnp.asarray(case.attention.sum(axis=0))
+        found = float(_compiled(risk)(weights, target_of(case.problem)))
+    gap = abs(found - truth(case))
+    return risk.route, gap / risk.error if gap else 0.0
+
+
+def _compiled(risk: WeightRisk) -> Callable[..., Array]:
+    return jax.jit(risk) if risk.route == "series" else risk
 
 
 def outside(number: int) -> tuple[str, float | None]:

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.risk.exactness import outside
+from tests.risk.exactness import loop_outside, outside, slopes_outside
 
 from paritylab.problem import Parity, random_parity
-from paritylab.risk import population_risk, population_risks
+from paritylab.risk import population_gradient, population_risk, population_risks
+from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.enclosure import Enclosed
 from paritylab.risk.routes.interval import UnknownOperationError
 from paritylab.risk.routes.narrow import narrow_features
@@ -19,7 +20,7 @@ X64_MODES = [False]
     "numbers",
     [
         [number for number in range(60) if number % 20],  # the usual route, or ties
-        [60, 1620],  # the series
+        [60, 1620, 5020],  # the series
         pytest.param(range(0, 120, 20), marks=pytest.mark.slow),
     ],
     ids=["usual", "series", "more"],
@@ -28,6 +29,22 @@ def test_hard_readouts_stay_inside_their_error(numbers):
     found = {number: outside(number) for number in numbers}
     assert {number: f for number, f in found.items() if f[1] is not None and f[1] > 1} == {}
     assert sum(share is not None for _, share in found.values()) > len(found) / 4
+
+
+@pytest.mark.parametrize(
+    ("check", "numbers"),
+    [
+        (slopes_outside, [number for number in range(210) if number % 20]),
+        (slopes_outside, [40]),
+        (loop_outside, [number for number in range(20) if number % 20]),
+        (loop_outside, [60]),
+        pytest.param(slopes_outside, range(0, 1000, 20), marks=pytest.mark.slow),
+        pytest.param(loop_outside, range(0, 1000, 20), marks=pytest.mark.slow),
+    ],
+)
+def test_gradients_and_loops_of_hard_readouts_stay_inside_their_error(check, numbers):
+    found = {number: check(number) for number in numbers}
+    assert {number: f for number, f in found.items() if f[1] is not None and not f[1] <= 1} == {}
 
 
 @pytest.mark.parametrize(("bias", "width"), [(0.5, 0.0), (0.4, 0.0), (0.5, 1e-9)])
@@ -55,6 +72,46 @@ def test_a_spike_on_a_common_sum_is_refused_with_advice():
             problem,
             readout=lambda s: jnp.cos(s) + 100 * jnp.where(jnp.abs(s - at) < 1e-9, 1.0, 0.0),
         )
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [
+        lambda s: jnp.where(s == 0, 1.0, 0.0),  # a value at one sum
+        lambda s: jnp.where(jnp.abs(s - 1.37) < 1e-9, 1.0, 0.0),
+        lambda s: jnp.exp(-((1e9 * (s - 1.37)) ** 2)),
+        lambda s: jnp.where(s >= 3, 1.0, 0.0),
+    ],
+)
+def test_narrow_features_count_in_loops_and_in_slopes(narrow):
+    def readout(s):
+        return jnp.cos(s) + 1e-2 * narrow(s)
+
+    with pytest.raises(ValueError, match="train on rows"):
+        weight_risk(readout, "squared_hinge", 30, 3)
+    # Up to 14 bits a loop visits every sum, and only rounding may decide on which side one is.
+    assert weight_risk(readout, "squared_hinge", 9, 3).error > 1e-9
+    problem = random_parity(1, 24, 3, bias=0.2)
+    attention = np.random.default_rng(1).dirichlet(np.full(24, 5.0), 3)
+    smooth = population_gradient(attention, problem, readout=jnp.cos)
+    try:
+        found = population_gradient(attention, problem, readout=readout)
+    except ValueError as refusal:
+        assert "that the series misses" in str(refusal)  # noqa: PT017
+        return
+    assert found.risk.error > 10 * smooth.risk.error
+    steep = narrow(1.37 + 1e-10) not in (0.0, 1.0)
+    assert not steep or found.error.max() > 10 * smooth.error.max()
+
+
+def test_loops_do_not_know_the_error_of_operations_that_cannot_be_followed():
+    def readout(s):
+        return jnp.interp(s, jnp.linspace(0, 3, 7), jnp.cos(jnp.linspace(0, 3, 7)))
+
+    assert weight_risk(readout, "squared", 9, 3).error == np.inf
+    attention = np.random.default_rng(1).dirichlet(np.full(22, 5.0), 3)
+    found = population_gradient(attention, random_parity(1, 22, 3), readout=readout)
+    assert np.all(np.isinf(found.error))
 
 
 def test_a_readout_whose_operations_cannot_be_followed_has_an_unknown_error():

@@ -1,6 +1,8 @@
 """A learner's file that is edited while a sweep runs: no row of one code under another's name."""
 
 import itertools
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,8 @@ from tests.sweep import coin
 
 from paritylab.learning import LEARNERS
 from paritylab.sweep import provenance, runner
-from paritylab.sweep.blocks import Task, learners_from_file
+from paritylab.sweep.blocks import Task, learners_from_file, rows_of
+from paritylab.sweep.cluster import cluster
 from paritylab.sweep.engines import processes
 from paritylab.sweep.grid import Grid
 from paritylab.sweep.runner import BlockError, fingerprint, made_rows, run_sweep
@@ -69,6 +72,62 @@ def test_processes_that_load_another_version_store_nothing(own, tmp_path):
         assert stored(store) == []
 
 
+#: The first block waits until its file has been edited; the second version turns every row over.
+WAITS = """        import pathlib, time
+        folder = pathlib.Path(__file__).parent
+        (folder / "started").touch()
+        while not (folder / "edited").exists():
+            time.sleep(0.02)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.xdist_group("cluster")
+def test_a_long_lived_dask_worker_stores_nothing_under_the_name_of_an_edit(own, tmp_path):
+    from distributed import LocalCluster
+
+    name, path, specs = own
+    lines = path.read_text().splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if f"import {name}_late" in line)
+    first = "".join([*lines[: at + 1], *WAITS.splitlines(keepends=True), *lines[at + 1 :]])
+    path.write_text(first)
+
+    def edit_midway():
+        while not (tmp_path / "started").exists():
+            time.sleep(0.02)
+        path.write_text(first.replace("found = draws <", "found = draws >="))
+        (tmp_path / "edited").touch()
+
+    editor = threading.Thread(target=edit_midway)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as others,
+        Store(tmp_path / "s.db") as store,
+    ):
+        workers = cluster(others.scheduler_address)
+        learners_from_file(path)
+        editor.start()
+        run_sweep(specs[:1], store, engine=workers, file=str(path))
+        editor.join()
+        ((old, rows),) = stored(store)
+        assert old == fingerprint(specs[0])
+        as_a_new_process(name)
+        learners_from_file(path)
+        assert fingerprint(specs[0]) != old
+        assert rows != rows_of(Task(specs[0]))
+        with pytest.raises(BlockError, match="start old workers anew"):
+            run_sweep(specs, store, engine=workers, file=str(path))
+        assert stored(store) == [(old, rows)]
+
+
+def as_a_new_process(name):
+    """Forget what was loaded, as the next driver, which has never seen the first version."""
+    LEARNERS.pop(name)
+    provenance._LOADED.clear()
+
+
 def test_a_long_lived_worker_answers_with_the_mark_of_what_it_loaded(own):
     _, path, specs = own
     task = Task(specs[0], str(path))
@@ -77,7 +136,7 @@ def test_a_long_lived_worker_answers_with_the_mark_of_what_it_loaded(own):
     edit(path)
     runner._worker_mark.cache_clear()
     assert made_rows(task, driver="elsewhere")[1] == mark
-    provenance._LOADED.clear()  # as the next driver, which has never seen the first version
+    provenance._LOADED.clear()
     assert fingerprint(specs[0]) != mark
 
 

@@ -1,12 +1,14 @@
 """The command line's frame: global flags, one-line errors, exit codes."""
 
+import _thread
+import atexit
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -63,6 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with a code of the contract: 0, 1, 2, 3, 4 or 130."""
     if "_PARITYLAB_COMPLETE" in os.environ:
         typer.completion.completion_init()
+    is_process = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
@@ -92,13 +95,27 @@ def main(arguments: list[str] | None = None) -> None:
             _fail(trouble, BAD_INPUT)
         _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else INTERNAL)
     if code == INTERRUPTED:
+        if is_process:
+            atexit.register(_leave, code)
         _fail("interrupted; finished work is saved, run the same command again to go on", code)
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _leave(code: int) -> None:
+    """At once: jax would wait at exit for what it still computes, or break on it."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
 @contextmanager
 def _one_interrupt() -> Iterator[None]:
-    """The first Ctrl-C ends the command in good order; further ones do not break that off."""
+    """The first Ctrl-C ends the command in good order; further ones do not break that off.
+
+    It may come while code runs whose exceptions Python ignores, such as jax's helper of the garbage
+    collector: then it is sent again.
+    """
     before = signal.getsignal(signal.SIGINT)
     main_thread = threading.current_thread() is threading.main_thread()
     if not main_thread or before is not signal.default_int_handler:
@@ -109,10 +126,19 @@ def _one_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt
 
+    def again(ignored: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            hook(ignored)
+            return
+        signal.signal(signal.SIGINT, interrupt)
+        threading.Timer(0.01, _thread.interrupt_main).start()
+
+    hook, sys.unraisablehook = sys.unraisablehook, again
     signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         if signal.getsignal(signal.SIGINT) is interrupt:
             signal.signal(signal.SIGINT, before)
 

@@ -6,7 +6,8 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 from paritylab.untrusted import printable
@@ -136,6 +137,18 @@ def _fitting(
         if 1 + sum(longest[index] + 3 for index in kept) > width:
             kept.remove(columns.index(name))
     return kept
+
+
+@contextmanager
+def patience(what: str) -> Iterator[None]:
+    """Say what goes on if the block takes longer than a moment."""
+    timer = threading.Timer(FIRST_WORD, say, [what])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Display:

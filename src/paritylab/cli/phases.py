@@ -123,6 +123,9 @@ def _caption(
     parts += [f"{line}."] if (line := skipped_line(grids)) else []
     if any(not cell.current for cell in cells):
         parts.append("Some were made by other code, versions or another device.")
+    if found := sum(cell.found for cell in cells):
+        every = sum(cell.rate.runs for cell in cells)
+        parts.append(f"{found} of {every} runs came with the store and were not run here.")
     return " ".join(filter(None, parts))
 
 
@@ -225,6 +228,7 @@ def _run_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[st
                 "device": block["device"],
                 "block_seconds": block["seconds"],
                 "versions": json.dumps(block["versions"]),
+                "run_here": block["own"],
             }
             for index, row in enumerate(block["rows"]):
                 # A measured number keeps its name unless a setting has it already.

@@ -13,6 +13,7 @@ from paritylab.cli.engines import EngineName, chosen_engine, report_failures, re
 
 if TYPE_CHECKING:
     from paritylab.sweep import Spec
+    from paritylab.sweep.runner import CellRate
 
 #: Seconds of a block from which on its cost is said before it starts.
 LONG = 60
@@ -52,9 +53,10 @@ def run(
     """
     keep_compiled()
     workers = chosen_engine(engine, cluster)
-    from paritylab.sweep import learners_from_file, open_store, run_sweep
-    from paritylab.sweep.blocks import largest_cost
-    from paritylab.sweep.runner import BlockError, check_specs
+    with console.patience("loading"):
+        from paritylab.sweep import learners_from_file, open_store, run_sweep
+        from paritylab.sweep.blocks import largest_cost
+        from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
         learners_from_file(file)
@@ -81,7 +83,6 @@ def run(
                 on_block=lambda spec, new: counter.advance(),
                 say=console.say,
             )
-            failed = None
         except BlockError as error:
             failed, computed = error, error.computed
         seconds = time.perf_counter() - start
@@ -137,11 +138,18 @@ def _print_rates(store: Path, cells: list[str] | None = None) -> None:
             str(each.rate.runs),
             f"{each.rate.value:.3f}",
             f"[{each.rate.low:.3f}, {each.rate.high:.3f}]",
-            "" if each.current else "other code, versions or device",
+            _made_by(each),
         ]
         for each in found
     ]
     columns = ["cell", "runs", "success rate", "95 % interval", "made by"]
-    if all(each.current for each in found):
+    if not any(map(_made_by, found)):
         columns, table = columns[:-1], [row[:-1] for row in table]
     console.print_table(columns, table)
+
+
+def _made_by(cell: "CellRate") -> str:
+    """What is to be said of a rate that was not computed here by this code; "" of others."""
+    if not cell.current:
+        return "other code, versions or device"
+    return f"{cell.found} of the runs not run here" if cell.found else ""

@@ -144,9 +144,11 @@ def _options(family: Family) -> list[Any]:
 
 def _runner(family: Family) -> Any:
     def run(values: dict[str, Any]) -> None:
-        keep_compiled()
-        from paritylab.cli import pictures
-        from paritylab.report.figures import figure_format
+        with console.patience("loading"):
+            keep_compiled()
+            from paritylab.cli import pictures
+            from paritylab.report.figures import figure_format
+            from paritylab.sweep import run_cache  # noqa: F401  the part that takes time
 
         outputs = {name: values.pop(name) for name in ("figure", "save")}
         for name, path in outputs.items():
@@ -190,14 +192,16 @@ def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str
         noun = "block" if len(specs) == 1 else "blocks"
         console.say(f"{len(specs)} {noun}, {cost}; rough figures, finished blocks are kept")
     folder = values["store"].absolute().parent / "runs"
-    parts, reused, start = [], 0, time.perf_counter()
+    parts, reused, elsewhere, start = [], 0, 0, time.perf_counter()
     with console.Counter(f"blocks of up to {family.block} runs", len(specs)) as counter:
         for spec in specs:
             found = kept_runs(spec, folder, trace=trace, fresh=values["fresh"])
             parts.append(found.runs)
             reused += found.reused
+            elsewhere += not found.own
             counter.advance()
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
+    note += f"; {elsewhere} of them came with the store and were not run here" if elsewhere else ""
     return concatenate_runs(parts), time.perf_counter() - start, note
 
 

@@ -34,7 +34,8 @@ from paritylab.learning.saving import (
     write_arrays,
 )
 from paritylab.models.protocol import Model
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.keys import as_key, run_numbers
+from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate
 
 D = TypeVar("D", bound=Data)
@@ -282,5 +283,5 @@ def _plain(tree: PyTree) -> PyTree:
 
 def run_keys(key: int | jax.Array, first_run: int, runs: int) -> jax.Array:
     """Keys of runs first_run … first_run+runs-1: fold_in(key, i)."""
-    keys: jax.Array = fold_keys(as_key(key), first_run + np.arange(runs))
+    keys: jax.Array = fold_keys(as_key(key), run_numbers(first_run, runs))
     return keys

@@ -17,10 +17,8 @@ from paritylab.problem.hidden_set import (
     checked_subset,
     whole,
 )
+from paritylab.problem.keys import Key as Key, as_key, checked_seed, run_numbers  # noqa: PLC0414
 from paritylab.shapes import bucket
-
-#: An integer seed or a jax key.
-Key = int | np.integer | Array
 
 
 @dataclass(frozen=True)
@@ -123,8 +121,8 @@ def random_parities(
     """
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
-    base = key if isinstance(key, Array) else jax.random.key(int(key))
-    words = np.asarray(_target_words(base, first + np.arange(bucket(runs))))[:runs]
+    numbers = np.resize(run_numbers(first, runs), bucket(runs))
+    words = np.asarray(_target_words(as_key(key), numbers))[:runs]
     return tuple(random_parity(each, n, k, **options) for each in words)
 
 
@@ -158,6 +156,6 @@ def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
 def _entropy(key: Key | np.ndarray) -> list[int]:
     """Words of a key, or of key data, that seed numpy's generator."""
     if isinstance(key, int | np.integer):
-        return [int(key)]
+        return [checked_seed(key)]
     words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
     return [int(word) for word in np.asarray(words).ravel()]

@@ -11,7 +11,8 @@ from jaxtyping import Array, Float, Int8, Num, UInt8, UInt32
 
 from paritylab.precision import AnyArray
 from paritylab.problem.junta import Junta
-from paritylab.problem.parity import Key, Parity
+from paritylab.problem.keys import Key, as_key as as_key, seed_of as seed_of  # noqa: PLC0414
+from paritylab.problem.parity import Parity
 from paritylab.shapes import bucket
 
 
@@ -20,32 +21,6 @@ class Batch(NamedTuple):
 
     bits: UInt8[Array, "size n"]
     labels: Num[Array, " size"]
-
-
-#: Seeds from here on would repeat earlier ones.
-MOST_SEEDS = 2**32
-
-
-def as_key(key: Key) -> Array:
-    """A jax key from an integer seed; a key passes unchanged.
-
-    jax repeats its seeds modulo 2³², so larger ones are refused rather than drawn twice.
-    """
-    if isinstance(key, Array):
-        return key
-    if isinstance(key, bool) or int(key) != key or not 0 <= key < MOST_SEEDS:
-        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {key!r}")
-    return jax.random.key(int(key))
-
-
-def seed_of(seed: int, draw: int, many: int = 1000) -> int:
-    """A seed for draw number `draw` of at most `many` under a seed; different seeds share none
-    below 2³²/many, and larger ones are wrapped.
-
-    >>> seed_of(2, 7), seed_of(2**31, 7) < 2**32
-    (2007, True)
-    """
-    return (many * seed + draw) % MOST_SEEDS
 
 
 def fold_keys(key: Array, numbers: np.ndarray) -> Array:

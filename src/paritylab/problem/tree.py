@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from paritylab.precision import AnyArray
-from paritylab.problem.parity import Key, Parity, random_parity
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.keys import Key, as_key, run_numbers
+from paritylab.problem.parity import Parity, random_parity
+from paritylab.problem.sampling import fold_keys
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def random_trees(
     """
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
-    keys = fold_keys(as_key(key), first + np.arange(runs))
+    keys = fold_keys(as_key(key), run_numbers(first, runs))
     return tuple(random_tree(jax.random.fold_in(each, 0), n, k) for each in keys)
 
 

@@ -18,10 +18,17 @@ MOST_SECONDS = 7 * 24 * 3600.0
 _KEPT = 24
 #: Simple operations a second, one core.
 _SPEED = 4e8
+#: Seconds of a block that has nothing to do.
+_CALL = 0.04
 #: Operations per head, position and exact step: by half sums up to 20 bits, by series beyond.
-_SMALL, _WORK_SMALL, _WORK = 20, 500, 4000
-#: Operations per weight and row of a step that learns from rows.
-_TRAINED = 4
+_SMALL, _WORK_SMALL, _WORK = 20, 300, 4000
+#: Operations, measured by benchmarks/costs.py: of networks per weight, row and step; of learners on
+#: strings per row, position and step, for two of them also per thought; of "xor" per position and
+#: column of its code.
+_TRAINED = {"feedforward": 0.33, "frozen": 2.0, "recurrent": 18.0, "hinge-net": 0.08}
+_TRAINED["sign-descent"] = 1.5
+_READ = {"teacher": 3.0, "levels": 2.6, "layers": 4.6, "full-batch": 3.5, "hiding-oracle": 0.38}
+_JUDGED = 16
 #: Learners that draw their rows in batches, so that memory does not grow with them.
 _STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
 #: Solvers take one run at a time.
@@ -49,15 +56,19 @@ _USUAL_WIDTH = 1000
 
 
 class Cost(NamedTuple):
-    """Of one block: bytes of memory held at once, and seconds; not a number if nobody knows."""
+    """Of one block: bytes of memory held at once, and seconds of one core, its compiling left out;
+    not a number if nobody knows. at_most: it may end sooner, once it has found what it looks for.
+    """
 
     memory: float
     seconds: float
+    at_most: bool = False
 
     def __str__(self) -> str:
         if math.isnan(self.seconds):
             return f"{_bytes(self.memory)} or more and an unknown time a block"
-        return f"about {_bytes(self.memory)} and {_time(self.seconds)} a block"
+        most = "at most " if self.at_most else ""
+        return f"about {_bytes(self.memory)} and {most}{_time(self.seconds)} a block"
 
 
 class _Sizes(NamedTuple):
@@ -81,7 +92,7 @@ def cost_of(spec: Spec, learner: object) -> Cost:
     >>> from paritylab.sweep.blocks import learner_of
     >>> spec = Spec.make("heads", {"n": 12, "k": 2}, {"preset": "code"}, block=20)
     >>> print(cost_of(spec, learner_of(spec)))
-    about 0.1 MB and 1.2 s a block
+    about 0.1 MB and 0.8 s a block
     """
     problem = dict(spec.problem)
 
@@ -98,33 +109,35 @@ def cost_of(spec: Spec, learner: object) -> Cost:
     elif spec.learner not in _SOLVERS:
         held *= spec.block
     weights = spec.block * units * n * 8 * _KEPT
-    return Cost(float(held + weights), _seconds(spec.learner, sizes, units))
+    seconds = _seconds(spec.learner, sizes, units)
+    return Cost(float(held + weights), seconds, spec.learner in {*_SOLVERS, "anneal"})
 
 
 def _seconds(name: str, of: _Sizes, units: float) -> float:
     """Seconds of a block of this learner."""
     steps, exact = of.setting("steps", 1), _WORK_SMALL if of.n <= _SMALL else _WORK
     if name in _SOLVERS:
-        budget = of.setting("budget", math.nan)
-        return of.block * (of.rows * of.n / _SPEED if math.isnan(budget) else budget)
-    if name == "teacher":
-        work = float(of.block * of.rows * of.n)
-    elif name == "levels":
-        work = of.block * (of.rows + of.setting("strings", 0) * of.n) * of.n * steps
-    elif name in _STREAMING - {"xor"}:
-        work = of.block * of.rows * of.n * steps
+        return of.block * of.setting("budget", math.nan)
+    if name == "levels":
+        read = of.rows * max(of.k - 1, 1) * _READ[name]
+        work = of.block * (read + of.setting("strings", 0) * of.n) * of.n * steps
+    elif name in _READ:
+        thoughts = of.k if name == "hiding-oracle" else 1
+        work = of.block * of.rows * of.n * thoughts * _READ[name] * steps
     elif name == "xor":
-        width = of.setting("width", 1)
-        work = of.block * max(of.rows, 1) * (of.n + width) * steps + of.block * of.n * width
-    elif name in _NETWORKS and (of.rows or name != "sign-descent"):
-        work = of.block * of.inputs * of.n * units * _TRAINED * steps
+        width = of.setting("width", 12 * math.log(max(of.n, 2)))
+        work = of.block * (of.rows * (of.n + width) * steps + of.n * width * _JUDGED)
+    elif name == "sign-descent" and not of.rows:
+        work = of.block * of.n * units * _TRAINED[name] * steps
+    elif name in _NETWORKS:
+        work = of.block * of.inputs * of.n * units * _TRAINED[name] * steps
     elif name in ("heads", "anneal", "one-step") and of.rows:
-        work = of.block * of.rows * of.n * max(units, 1) * steps
-    elif name in ("heads", "anneal", "one-step", "sign-descent"):
+        work = 0.6 * of.block * of.rows * of.n * max(units, 1) * steps
+    elif name in ("heads", "anneal", "one-step"):
         work = of.block * units * of.n * steps * exact
     else:
         return math.nan
-    return float(work) * (1 + of.setting("restarts", 0)) / _SPEED
+    return _CALL + float(work) * (1 + of.setting("restarts", 0)) / _SPEED
 
 
 def check_cost(spec: Spec, learner: object) -> Cost:

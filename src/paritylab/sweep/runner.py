@@ -32,11 +32,15 @@ class BlockError(ValueError):
 
 
 class CellRate(NamedTuple):
-    """Success rate of a cell. current: computed by this code, these versions and this device."""
+    """Success rate of a cell. current: computed by this code, these versions and this device.
+
+    found: how many of its runs came with the store and were not run here by this user.
+    """
 
     cell: str
     rate: Rate
     current: bool
+    found: int = 0
 
 
 def fingerprint(spec: Spec) -> str:
@@ -182,6 +186,7 @@ def check_specs(specs: Iterable[Spec]) -> None:
 def rates(store: Store) -> list[CellRate]:
     """Success rate of every cell, never mixing code, versions, devices, seeds or block sizes."""
     counts: dict[tuple[str, int, int, str], list[int]] = defaultdict(lambda: [0, 0])
+    found: dict[tuple[str, int, int, str], int] = defaultdict(int)
     current: dict[str, str] = {}
     for block in store.blocks():
         spec = block["spec"]
@@ -189,9 +194,10 @@ def rates(store: Store) -> list[CellRate]:
         current.setdefault(learner, fingerprint_of(LEARNERS.get(learner)))
         key = (block["cell"], spec["seed"], spec["block"], block["fingerprint"])
         _count(counts[key], block["rows"])
+        found[key] += 0 if block["own"] else len(block["rows"])
     return [
-        CellRate(cell, Rate(*count), current[cell.split(" ")[0]] == mark)
-        for (cell, _, _, mark), count in sorted(counts.items())
+        CellRate(key[0], Rate(*count), current[key[0].split(" ")[0]] == key[3], found[key])
+        for key, count in sorted(counts.items())
     ]
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypedDict, cast
 
-from paritylab.sweep import schema
+from paritylab.sweep import origin, schema
 from paritylab.sweep.schema import Column, Columns
 from paritylab.sweep.spec import PlainSpec, Spec
 
@@ -30,7 +30,8 @@ class BlockFacts(TypedDict):
 
 
 class StoredBlock(BlockFacts):
-    """A block as it is read back: its key, the hash of its spec, its cell, spec and rows."""
+    """A block as it is read back: its key, the hash of its spec, its cell, spec and rows; own:
+    whether this user's installation saved it, and it did not come with the store."""
 
     key: str
     hash: str
@@ -38,6 +39,7 @@ class StoredBlock(BlockFacts):
     spec: PlainSpec
     saved: str
     rows: list[dict[str, object]]
+    own: bool
 
 
 class StoreError(ValueError):
@@ -131,6 +133,8 @@ class Store:
             "rows": json.dumps(rows, allow_nan=False),
             "fingerprint": facts["fingerprint"],
         }
+        mark = origin.marked(key, columns).get(origin.MARK, "")
+        columns["versions"] = json.dumps({**facts["versions"], origin.MARK: mark})
         return self._save("blocks", columns, "REPLACE" if replace else "IGNORE")
 
     def blocks(self) -> Iterator[StoredBlock]:
@@ -138,7 +142,12 @@ class Store:
         order = "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
         for row in self._rows("blocks", order):
             parsed = {n: json.loads(str(row[n])) for n in ("spec", "versions", "rows")}
-            yield cast(StoredBlock, row | parsed)
+            if [type(part) for part in parsed.values()] != [dict, dict, list]:
+                raise StoreError(f"cannot use the store {self.path}: a block is not one of ours")
+            mark = parsed["versions"].pop(origin.MARK, "")
+            plain = row | {"versions": json.dumps(parsed["versions"]), origin.MARK: mark}
+            own = origin.is_own(str(row["key"]), plain)
+            yield cast(StoredBlock, row | parsed | {"own": own})
 
     def enter(self, rows: Iterable[tuple[str, Columns]]) -> None:
         """Rows of another store as they are, with their tables and checksums, all or none."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from paritylab.claims.engine.figures import as_series
 from paritylab.claims.engine.places import place_of
+from paritylab.claims.engine.reads import loading
 from paritylab.claims.engine.record import evidence_of, is_record, measured, predicted, runs_of
 from paritylab.claims.engine.recorded import recorded_status
 from paritylab.claims.engine.sources import OURS, PAPERS, Source
@@ -274,7 +275,8 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        with loading(path):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         place = place_of(error, path) or (path, 1)
         raise ValueError(f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}") from error

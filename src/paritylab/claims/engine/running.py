@@ -13,10 +13,16 @@ from typing import Any
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
 from paritylab.claims.engine.proved import files_of, with_proof
-from paritylab.claims.engine.reads import declared_values, opened_files, undeclared
+from paritylab.claims.engine.reads import (
+    declared_values,
+    opened_at_loading,
+    opened_files,
+    undeclared,
+)
 from paritylab.claims.engine.registry import Claim, Outcome, registry
 from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
 from paritylab.claims.engine.verdict import Effort, Status, Verdict, plain
+from paritylab.problem.keys import checked_seed
 from paritylab.sweep import origin
 from paritylab.sweep.engines import Done, Failure, processes, serial
 from paritylab.sweep.provenance import device, occasion, versions
@@ -67,7 +73,7 @@ def check(
     device are the same, unless `fresh`. A claim that raises becomes a row with the status failed,
     which is not stored. jobs: worker processes for the lab's own claims.
     """
-    effort, missing = Effort(effort), []
+    effort, missing, seed = Effort(effort), [], checked_seed(seed)
     keys: dict[str, str] = {}
     for claim in claims:
         own = None if claim.is_built_in else claim.file
@@ -158,7 +164,7 @@ def _watched(claim: Claim, trial: Trial) -> Outcome:
     with opened_files() as opened:
         outcome = claim.run(trial)
     code = freshness.own_modules(claim.file) if claim.file.is_file() else []
-    reason = undeclared(opened, claim.reads, code)
+    reason = undeclared(opened | opened_at_loading(claim.file), claim.reads, code)
     if reason:
         raise ValueError(f"the claim {reason}")
     return outcome

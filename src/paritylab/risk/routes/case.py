@@ -169,14 +169,19 @@ def risk_through_outer(
     return RouteRisk(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
 
 
-def evaluated(statistic: Statistic, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "rows P"]:
-    """Every row at many points, block by block so that one compilation serves all."""
+def evaluated(
+    statistic: Statistic, s: Float[np.ndarray, " P"], *, slopes: bool = False
+) -> Float[np.ndarray, "rows P"]:
+    """Every row, or its derivative, at many points; one compilation serves all blocks of them."""
     blocks = np.resize(s, (-(-len(s) // _BLOCK), _BLOCK))
     with float64():
-        values = [np.asarray(_parts(statistic, block)) for block in blocks]
+        values = [np.asarray(_parts(statistic, block, slopes)) for block in blocks]
     return np.concatenate(values, axis=1)[:, : len(s)]
 
 
 @eqx.filter_jit
-def _parts(statistic: Statistic, s: AnyArray) -> Array:
-    return statistic.parts(jnp.asarray(s))
+def _parts(statistic: Statistic, s: AnyArray, slopes: bool) -> Array:
+    if not slopes:
+        return statistic.parts(jnp.asarray(s))
+    points = jnp.asarray(s)
+    return jnp.asarray(jax.jvp(statistic.parts, (points,), (jnp.ones_like(points),))[1])

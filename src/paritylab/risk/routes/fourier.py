@@ -30,7 +30,7 @@ from paritylab.risk.routes.case import (
 from paritylab.risk.routes.characteristic import Layout, characteristic, layout_of
 from paritylab.risk.routes.expansion import Expansion, Mix, expand, refuse_unresolved
 from paritylab.risk.routes.moving import dense_characteristic
-from paritylab.risk.routes.narrow import hidden_mean
+from paritylab.risk.routes.narrow import Hidden, hidden_mean, highest_hidden, worst_change
 from paritylab.risk.routes.plan import enumerated_always, largest_besides
 from paritylab.risk.routes.series import powers
 from paritylab.risk.routes.sums import head_sums, partial_sums
@@ -82,7 +82,8 @@ def risk(case: Case) -> RouteRisk:
         )
     drawn = _draw(case, split, _sample_size(split, mix, expansion))
     errors = _measured_errors(case, drawn, mix, expansion, value)
-    errors[0] += _hidden(case, drawn, float(expansion.size[0].max()))
+    hidden = _hidden(case, drawn, float(expansion.size[0].max()))
+    errors[0] += hidden.mean + _wobble(case, drawn, slopes=False)
     sizes = np.sum(np.abs(weighted[0] * waves), axis=0)
     rounding = 16 * EPS * float(sizes @ (4 + np.pi * np.arange(len(sizes)))) + 64 * EPS * abs(value)
     # Dominant weights are averaged out with signs that cancel: F is off by the rounding of what
@@ -94,6 +95,7 @@ def risk(case: Case) -> RouteRisk:
         slopes = np.array(slopes)
         slopes[split.heavy] = np.sum((weighted[2:] * waves).real, axis=(1, 2))
         slopes_error = float(errors[1:].max()) + rounding * expansion.frequencies[-1]
+        slopes_error += hidden.slope + _wobble(case, drawn, slopes=True)
     return risk_through_outer(
         case.statistic.loss,
         value,
@@ -161,7 +163,13 @@ def _loop_expansion(mix: Mix, n: int) -> _LoopExpansion:
     refuse_unresolved(expansion, statistic, _LOOP_UNRESOLVED, advice)
     coefficients = expansion.about_zero()
     rounding = 64 * EPS * float(np.abs(coefficients).sum()) * n**0.5
-    error = float(expansion.misses.sum()) + rounding
+    hidden = highest_hidden(statistic, n)
+    if _LOOP_UNRESOLVED * float(expansion.size[0].max()) < hidden < math.inf:
+        raise ValueError(
+            f"this readout with loss {statistic.loss.name} has values at single sums, or spikes, "
+            f"that the series misses by up to {hidden:.1g}; {advice}"
+        )
+    error = float(expansion.misses.sum()) + rounding + hidden + worst_change(statistic, n).change
     return _LoopExpansion(coefficients, expansion.frequencies, error)
 
 
@@ -229,17 +237,35 @@ def _sample_size(split: Split, mix: Mix, expansion: Expansion) -> int:
     return int(np.clip((1 << 25) // max(costs), 256, _SAMPLES))
 
 
-def _hidden(case: Case, drawn: _Drawn, size: float) -> float:
+def _hidden(case: Case, drawn: _Drawn, size: float) -> Hidden:
     """What narrow features may add to the mean; refused where that is no small share."""
     hidden = hidden_mean(case, drawn.sums)
-    if _UNRESOLVED * size < hidden < math.inf:
+    if _UNRESOLVED * size < hidden.mean < math.inf:
         instead = 'route="enumeration" or ' if case.problem.n <= 26 else ""
         raise ValueError(
             f"this readout with loss {case.statistic.loss.name} has values at single sums, or "
-            f"spikes, that the series misses: up to {hidden:.1g} of the mean; "
+            f"spikes, that the series misses: up to {hidden.mean:.1g} of the mean; "
             f"use {instead}sampled_risk"
         )
     return hidden
+
+
+def _wobble(case: Case, drawn: _Drawn, *, slopes: bool) -> float:
+    """What the rounding of sums may do to the mean, or its slopes, where one sits on a jump.
+
+    Random inputs are charged by the empirical Bernstein inequality at confidence 1 - 1e-6, the
+    input of ones alone by its chance: its sum is k, a likely place of a jump.
+    """
+    problem, count = case.problem, len(drawn.sums)
+    shift = 2 * problem.n * EPS * problem.k
+    s = np.append(drawn.sums, float(problem.k))
+    beside = [np.clip(s + side * shift, 0, problem.k) for side in (-1, 0, 1)]
+    below, here, above = (evaluated(case.statistic, each, slopes=slopes) for each in beside)
+    moved = np.maximum(np.abs(below - here), np.abs(above - here)).sum(axis=0)
+    moved[s == 0] = 0.0  # a sum of nothing is not rounded, and has no slope in any weight
+    seen, chance = moved[:-1], float(np.prod(problem.probabilities))
+    spread = 5.4 * seen.std() / count**0.5 + 34 * seen.max() / count
+    return float(seen.mean() + spread + chance * moved[-1])
 
 
 def _measured_errors(

@@ -21,8 +21,8 @@ from paritylab.risk.routes.enclosure import Enclosed
 from paritylab.risk.routes.interval import UnknownOperationError
 from paritylab.risk.routes.targets import SIGNS
 
-#: A prime number, so that no point of the grid is a simple fraction of the range.
-_CELLS = 32749
+#: Prime numbers, so that no point of a grid is a simple fraction of the range.
+_CELLS, _COARSE = 32749, 4093
 #: Stretches that are followed at a time; beyond, they are taken as they are.
 _MOST = 1 << 13
 #: The second derivative may leave what is seen nearby by so many times the step seen there.
@@ -43,25 +43,39 @@ class Narrow(NamedTuple):
 _NONE = Narrow(*(np.zeros(0),) * 3)
 
 
-def hidden_mean(case: Case, sums: Float[np.ndarray, " N"]) -> float:
-    """How much features narrower than the grid may add to the mean; infinite if nobody can tell.
+class Hidden(NamedTuple):
+    """How much features narrower than the grid may add to the mean, and to each of its slopes;
+    infinite if nobody can tell."""
+
+    mean: float
+    slope: float
+
+
+def hidden_mean(case: Case, sums: Float[np.ndarray, " N"]) -> Hidden:
+    """What features narrower than the grid may add.
 
     sums: s at random inputs. Rare stretches are charged their height times Chernoff's bound on
-    their chance, the others by the empirical Bernstein inequality at confidence 1 - 1e-6.
+    their chance, the others by the empirical Bernstein inequality at confidence 1 - 1e-6. Slopes
+    are charged the steepest place of each stretch.
     """
     weights, problem = case.weights, case.problem
     centre, width = float(weights @ problem.probabilities), 4.2 * math.sqrt(weights @ weights)
     window = max(0.0, centre - width), min(float(problem.k), centre + width)
     shift = 2 * problem.n * EPS * problem.k
+    rows = _rows(case.statistic)
     try:
-        every = [
-            narrow_features(row, *window, float(problem.k), shift) for row in _rows(case.statistic)
-        ]
+        every = [narrow_features(row, *window, float(problem.k), shift) for row in rows]
+        steep = [_steepest(*each, shift) for each in zip(rows, every, strict=True) if case.slopes]
     except UnknownOperationError:
-        return math.inf
-    found = _joined(every)
+        return Hidden(math.inf, math.inf)
+    return Hidden(_charged(case, _joined(every), sums), _charged(case, _joined(steep), sums))
+
+
+def _charged(case: Case, found: Narrow, sums: Float[np.ndarray, " N"]) -> float:
+    """The mean of the heights, at most."""
     if not len(found.low):
         return 0.0
+    shift = 2 * case.problem.n * EPS * case.problem.k
     whole = _merged(found, 2 * shift)
     chance = _chances(case, whole.low - shift, whole.high + shift)
     rare = chance < 1e-3
@@ -69,6 +83,70 @@ def hidden_mean(case: Case, sums: Float[np.ndarray, " N"]) -> float:
     for low, high in zip(whole.low[rare], whole.high[rare], strict=True):
         common &= (found.low < low) | (found.high > high)
     return float(whole.height[rare] @ chance[rare]) + _bernstein(found, common, sums, shift)
+
+
+def _steepest(function: Callable[[Array], Array], found: Narrow, shift: float) -> Narrow:
+    """The same stretches, as high as the function may be steep there."""
+
+    def slope(s: Array) -> Array:
+        return jnp.asarray(jax.jvp(function, (s,), (jnp.ones_like(s),))[1])
+
+    if not len(found.low):
+        return found
+    (over,) = Enclosed(slope)(found.low - shift, found.high + shift)
+    return found._replace(height=np.maximum(np.abs(over.low), np.abs(over.high)))
+
+
+class Worst(NamedTuple):
+    """Of a statistic on all of [0, k]: its largest size, and the most it changes when s is rounded;
+    infinite if nobody can tell."""
+
+    size: float
+    change: float
+
+
+def worst_change(statistic: Statistic, n: int) -> Worst:
+    """What rounding may do at any weights: for loops, whose weights move."""
+    reach = float(statistic.k)
+    try:
+        rows = [_worst_change(row, reach, 2 * n * EPS * reach) for row in _rows(statistic)]
+    except UnknownOperationError:
+        return Worst(math.inf, math.inf)
+    return Worst(*(max(each) for each in zip(*rows, strict=True)))
+
+
+def highest_hidden(statistic: Statistic, n: int) -> float:
+    """The highest feature on [0, k] that is narrower than the grid; infinite if nobody can tell."""
+    reach = float(statistic.k)
+    shift = 2 * n * EPS * reach
+    try:
+        found = [narrow_features(row, 0.0, reach, reach, shift) for row in _rows(statistic)]
+    except UnknownOperationError:
+        return math.inf
+    return float(_joined(found).height.max(initial=0.0))
+
+
+def _worst_change(
+    function: Callable[[Array], Array], reach: float, shift: float
+) -> tuple[float, float]:
+    """The largest |value|, and the largest change over a distance of shift."""
+
+    def with_slope(s: Array) -> tuple[Array, Array]:
+        return jax.jvp(function, (s,), (jnp.ones_like(s),))
+
+    bent, ends = Enclosed(with_slope), np.linspace(0.0, reach, _COARSE + 1)
+    low, high, size, change = ends[:-1], ends[1:], 0.0, 0.0
+    while len(low):
+        over, slope = bent(np.maximum(low - shift, 0.0), np.minimum(high + shift, reach))
+        size = max(size, float(np.maximum(np.abs(over.low), np.abs(over.high)).max()))
+        most, loose = over.high - over.low, over.loose | slope.loose
+        steep = 2 * shift * np.maximum(np.abs(slope.low), np.abs(slope.high))
+        most = np.where(loose | ~np.isfinite(steep), most, np.minimum(most, steep))
+        halved = loose & (high - low > shift)
+        halved &= 2 * np.count_nonzero(halved) <= _MOST
+        change = max(change, float(most[~halved].max(initial=0.0)))
+        low, high, _ = _Cells(low, high, low).take(halved).halved()
+    return size, change
 
 
 def _rows(statistic: Statistic) -> list[Callable[[Array], Array]]:

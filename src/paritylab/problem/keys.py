@@ -1,0 +1,53 @@
+"""Seeds and keys: what numbers a draw may be given, so that none is drawn twice."""
+
+import hashlib
+
+import jax
+import numpy as np
+from jaxtyping import Array, Int
+
+#: An integer seed or a jax key.
+Key = int | np.integer | Array
+#: Seeds, and numbers of runs, from here on would repeat earlier ones.
+MOST_SEEDS = 2**32
+
+
+def as_key(key: Key) -> Array:
+    """A jax key from an integer seed; a key passes unchanged.
+
+    jax repeats its seeds modulo 2³², so larger ones are refused rather than drawn twice.
+    """
+    return key if isinstance(key, Array) else jax.random.key(checked_seed(key))
+
+
+def checked_seed(seed: int | np.integer) -> int:
+    """The seed, refused where jax would repeat another one."""
+    if isinstance(seed, bool) or int(seed) != seed or not 0 <= seed < MOST_SEEDS:
+        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {seed!r}")
+    return int(seed)
+
+
+def run_numbers(first: int, runs: int) -> Int[np.ndarray, " runs"]:
+    """first, first+1, …: what the key of each run is folded with, refused beyond 2³².
+
+    >>> run_numbers(7, 3).tolist()
+    [7, 8, 9]
+    """
+    if isinstance(first, bool) or int(first) != first or not 0 <= first <= MOST_SEEDS - runs:
+        raise ValueError(f"runs are numbered from 0 to 2³² - 1, got {runs} from {first!r} on")
+    return np.arange(int(first), int(first) + runs, dtype=np.uint32)
+
+
+def seed_of(seed: int, draw: int, many: int = 1000) -> int:
+    """A seed for draw number `draw` of at most `many` under a seed.
+
+    Different seeds share none below 2³²/many. Larger ones are hashed: two of their draws agree by
+    chance alone.
+
+    >>> seed_of(2, 7), seed_of(2**29, 7) == seed_of(0, 7)
+    (2007, False)
+    """
+    plain = many * seed + draw
+    if plain < MOST_SEEDS:
+        return plain
+    return int.from_bytes(hashlib.blake2b(f"{seed} {draw}".encode(), digest_size=4).digest())
