@@ -1,0 +1,218 @@
+"""Every public name called with bad arguments, in processes of their own that may be lost.
+
+A right call is spoilt: one argument or two become junk. A one-line ValueError or TypeError is
+right, and so is a value; anything else is harm. A value that is not a number where an argument was
+none counts as wrong. Run by itself: python -m tests.faults.names FIRST COUNT.
+"""
+
+import contextlib
+import inspect
+import io
+import json
+import math
+import os
+import random
+import resource
+import select
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.faults.drivers import Tally, new_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 20
+#: Bytes beyond those in use that a call may take.
+_MEMORY = 4 << 30
+_NAN = float("nan")
+
+#: Made anew for every call.
+_JUNK: list[Callable[[], Any]] = [
+    lambda: _NAN,
+    lambda: math.inf,
+    lambda: -math.inf,
+    lambda: -1,
+    lambda: 0,
+    lambda: 0.5,
+    lambda: 1e308,
+    lambda: True,
+    lambda: None,
+    lambda: "x",
+    lambda: "",
+    lambda: "\x1b[31m\u2028\n",
+    lambda: b"\xff",
+    lambda: 2**31,
+    lambda: 2**63,
+    lambda: -(10**30),
+    lambda: 1j,
+    lambda: [],
+    lambda: [[]],
+    lambda: [None],
+    lambda: ["a", 1],
+    lambda: (1, 2, 3),
+    lambda: {},
+    lambda: {"a": _NAN},
+    lambda: set(),
+    lambda: range(3),
+    lambda: np.zeros(0),
+    lambda: np.zeros((2, 3, 4)),
+    lambda: np.full(3, _NAN),
+    lambda: np.full((2, 6), _NAN),
+    lambda: np.full((2, 6), np.inf),
+    lambda: np.array("x"),
+    lambda: np.float32(_NAN),
+    lambda: np.array([[1, None]], dtype=object),
+    lambda: object(),
+    lambda: len,
+    lambda: int,
+]
+
+
+def public_names() -> dict[str, Any]:
+    """Whatever can be called of what `dir(paritylab)` lists."""
+    import paritylab
+
+    found = {name: getattr(paritylab, name) for name in dir(paritylab)}
+    return {name: value for name, value in found.items() if callable(value)}
+
+
+def spoilt(number: int) -> tuple[str, dict[str, Any], Callable[[Any], Any]]:
+    """The name of a case, its arguments and the use of its value; the same for the same number."""
+    from tests.faults.right_calls import Call, right_calls
+
+    names = sorted(public_names())
+    name, draw = names[number % len(names)], random.Random(number)
+    call = right_calls().get(name, Call({}))
+    parameters = _parameters(public_names()[name])
+    arguments = dict(call.arguments)
+    required = [key for key, needed in parameters.items() if needed and key not in arguments]
+    for key in required:
+        arguments[key] = draw.choice(_JUNK)()
+    spoil = sorted({*parameters, *call.arguments})
+    for key in draw.sample(spoil, min(len(spoil), draw.choice([1, 1, 1, 2]))):
+        arguments[key] = draw.choice(_JUNK)()
+    return name, arguments, call.use
+
+
+def _parameters(value: Any) -> dict[str, bool]:
+    """Names of parameters, and whether each is required."""
+    if isinstance(value, type) and hasattr(value, "__members__"):
+        return {"value": True}
+    found = inspect.signature(value).parameters.values()
+    usual = [each for each in found if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    return {each.name: each.default is each.empty for each in usual}
+
+
+def judged(number: int) -> tuple[str, str]:
+    """The column of harm, or "", and what came out."""
+    name, arguments, use = spoilt(number)
+    start = time.monotonic()
+    try:
+        value = use(public_names()[name](**arguments))
+        bad = _has_nan(list(arguments.values())) and _has_nan(value)
+        column, told = ("wrong", "a NaN went through") if bad else ("", "taken")
+    except (ValueError, TypeError) as error:
+        lines = len(str(error).strip().splitlines())
+        column = "" if lines == 1 else "tracebacks"
+        told = f"{type(error).__name__} of {lines} lines: {error}"
+    except BaseException as error:
+        column, told = "tracebacks", f"{type(error).__name__}: {error}"
+    if time.monotonic() - start > SECONDS:
+        column, told = "hangs", f"{time.monotonic() - start:.0f} s, then {told}"
+    return column, told
+
+
+def shown(number: int) -> str:
+    name, arguments, _ = spoilt(number)
+    from tests.faults.right_calls import Call, right_calls
+
+    right = right_calls().get(name, Call({})).arguments
+    changed = {key: value for key, value in arguments.items() if value is not right.get(key, right)}
+    told = ", ".join(f"{key}={value!r}" for key, value in changed.items())
+    return " ".join(f"{name}({told})".split())
+
+
+def _has_nan(value: Any, depth: int = 0) -> bool:
+    """Whether a NaN is in a number, an array, or the parts of a record or container."""
+    if depth > 6 or value is None or isinstance(value, (str, bytes, type)):
+        return False
+    if isinstance(value, dict):
+        return any(_has_nan(each, depth + 1) for each in value.values())
+    if isinstance(value, (list, tuple, set)):
+        return any(_has_nan(each, depth + 1) for each in value)
+    if is_dataclass(value):
+        return any(_has_nan(getattr(value, each.name, None), depth + 1) for each in fields(value))
+    try:
+        return bool(np.isnan(np.asarray(value)).any())
+    except (TypeError, ValueError):
+        return False
+
+
+def calls(count: int, parent: Path, first: int = 0) -> Tally:
+    """So many calls from a number on; a process that dies or hangs is replaced."""
+    tally, at, end = Tally("public names with bad arguments"), first, first + count
+    folder = new_folder(parent, "names")
+    (folder / "mine.py").write_text("")
+    while at < end:
+        for number, column, told in _from_worker(at, end, folder):
+            tally.attempts += 1
+            at = number + 1
+            if column:
+                setattr(tally, column, getattr(tally, column) + 1)
+                tally.notes[f"case {number}: {told[:300]}"] += 1
+    return tally
+
+
+def _from_worker(at: int, end: int, folder: Path) -> Iterator[tuple[int, str, str]]:
+    """Number, column and words of each case, up to the first that takes its process along."""
+    command = [sys.executable, "-m", "tests.faults.names", str(at), str(end)]
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        patience, number = 300, at  # the start loads everything
+        while number < end:
+            if not select.select([process.stdout], [], [], patience)[0]:
+                process.kill()
+                yield number, "hangs", f"no end: {shown(number)}"
+                return
+            line = process.stdout.readline()
+            if not line:
+                yield number, "tracebacks", f"its process died: {shown(number)}"
+                return
+            patience = SECONDS + 5
+            found = json.loads(line)
+            if found is not None:
+                yield number, found[0], found[1]
+                number += 1
+
+
+def _worker(first: int, end: int) -> None:
+    public_names()
+    from tests.faults.right_calls import right_calls
+
+    right_calls()
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    with open("/proc/self/statm") as sizes:
+        used = int(sizes.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
+    warnings.simplefilter("ignore")
+    print("null", file=answers)
+    for number in range(first, end):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            column, told = judged(number)
+        told = f"{shown(number)} → {told}" if column else ""
+        print(json.dumps([column, " ".join(told.split())]), file=answers)
+
+
+if __name__ == "__main__":
+    _worker(int(sys.argv[1]), int(sys.argv[2]))
