@@ -1,4 +1,4 @@
-"""One right call for each public name: what the fuzz of names spoils, one argument or two at a time.
+"""One right call for each public name; the fuzz of names spoils one argument of it, or two.
 
 A name that is not here gets junk for all its arguments.
 """
@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+
 import paritylab as pl
 
 
@@ -109,7 +110,7 @@ def right_calls() -> dict[str, Call]:
         "shown": Call({"label": "a", "by": ""}),
         "detectable_noise": Call({"n": 20, "k": 3, "rows": 500, "alpha": 0.01, "power": 0.9}),
         "rows_needed": Call({"n": 20, "k": 3, "noise": 0.1, "alpha": 0.01, "power": 0.9}),
-        "discover": Call({"table": np.column_stack([bits, labels]), "target": 6, "k": 2}),
+        "discover": Call({"table": bits, "target": labels, "k": 2, "alpha": 0.01, "budget": 1.0}),
         "ParityClassifier": Call(
             {"k": 2, "method": "auto", "alpha": 0.01, "budget": 1.0},
             lambda value: value.fit(bits, labels).predict(bits),
@@ -122,7 +123,12 @@ def right_calls() -> dict[str, Call]:
         "population_gradient": Call(exact | {"attention": attention}),
         "population_risk": Call(exact | {"attention": attention}),
         "population_risks": Call(
-            {"models": attention, "problems": [parity, parity], "readout": "zigzag", "loss": "hinge"}
+            {
+                "models": 2 * attention,
+                "problems": [parity, parity],
+                "readout": "zigzag",
+                "loss": "hinge",
+            }
         ),
         "learn": Call({"learner": learner, "data": population, "runs": 2, "key": 0}),
         "parity_network": Call({"problem": parity}),

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from paritylab.problem import Parity, all_bits, batches, sample
-from paritylab.problem.sampling import as_key, each_key, fold_keys, normals
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import each_key, fold_keys, normals
 
 
 def test_enumeration_visits_every_string_once_whatever_the_chunk():

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from paritylab.checks import told
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
@@ -33,7 +34,8 @@ from paritylab.learning.saving import (
     write_arrays,
 )
 from paritylab.models.protocol import Model
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate
 
 D = TypeVar("D", bound=Data)
@@ -137,7 +139,7 @@ class Runs(Trained, Generic[M]):
         found = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
         if found is None:
             known = ", ".join(["recovered", "solved", *self.stats])
-            raise ValueError(f"no flag {of!r} in these runs; known: {known}")
+            raise ValueError(f"no flag {told(of)} in these runs; known: {known}")
         return np.asarray(found)
 
     def model(self, run: int) -> M:
@@ -229,7 +231,7 @@ def learn(
     """
     check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
-        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {trace!r}")
+        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {told(trace)}")
     whole = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
     trained = learner.train(whole, run_keys(key, first_run, whole.runs), trace)
@@ -244,6 +246,9 @@ def learn(
 
 def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
     """Consecutive runs of one learner as one; run numbers go on from the first part's."""
+    parts = list(parts)
+    if not parts or not all(isinstance(part, Runs) for part in parts):
+        raise ValueError(f"parts must be Runs of one learner, at least one, got {told(parts)}")
     first = parts[0]
     if len(parts) == 1:
         return first

@@ -7,6 +7,7 @@ from paritylab.models.feedforward import FeedForward
 from paritylab.models.heads import HeadAttention
 from paritylab.models.readouts import Zigzag
 from paritylab.problem import Parity, all_bits
+from paritylab.problem.hidden_set import check_problem
 
 
 def parity_network(problem: Parity) -> FeedForward:
@@ -16,6 +17,7 @@ def parity_network(problem: Parity) -> FeedForward:
     >>> network.distinct_numbers()
     8
     """
+    check_problem(problem)
     readout = Zigzag(problem.k)
     edges = np.tile(problem.indicator, (problem.k, 1))
     return FeedForward(edges, -readout.thresholds, readout.output_weights, np.ones(()), edges)
@@ -25,6 +27,7 @@ def parity_transformer(
     problem: Parity, *, tau: float = 1.0, b: float = 0.0, hard: bool = False
 ) -> HeadAttention:
     """k heads of unit norm, head i pointing at B_i, and the zigzag head: equation (2) of HG1."""
+    check_problem(problem)
     return HeadAttention.on(
         problem, readout=Zigzag(problem.k, b), tau=tau, kind="hard" if hard else "softmax"
     )

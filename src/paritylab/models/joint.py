@@ -14,8 +14,8 @@ from paritylab.models.heads import HeadAttention
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
 from paritylab.precision import AnyArray
-from paritylab.problem.parity import Key
-from paritylab.problem.sampling import as_key, normals
+from paritylab.problem.keys import Key, as_key
+from paritylab.problem.sampling import normals
 
 
 class JointParameters(TypedDict):

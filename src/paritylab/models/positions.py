@@ -10,10 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.precision import AnyArray, Numbers
-from paritylab.problem.parity import Key
-from paritylab.problem.sampling import as_key, normals
+from paritylab.problem.keys import Key, as_key
+from paritylab.problem.sampling import normals
 
+#: Positions are numbered by 32-bit numbers.
+MOST_POSITIONS = 2**31 - 1
 #: Positions, or groups of them.
 Places = Numbers | Sequence[Sequence[int]]
 
@@ -45,6 +48,14 @@ class AbstractTable(AbstractPositionCode):
 
     table: eqx.AbstractVar[Float[AnyArray, "n width"]]
 
+    def __check_init__(self) -> None:
+        check_kind("table", self.table, jax.Array | np.ndarray, "an array with a row per position")
+        numbers = isinstance(self.table, jax.Array) or self.table.dtype.kind in "biuf"
+        if not numbers or self.table.ndim < 2:
+            raise ValueError(
+                f"a position code is a table of numbers (n, width), got {told(self.table)}"
+            )
+
     @property
     def n(self) -> int:
         return self.table.shape[0]
@@ -70,6 +81,7 @@ class Circle(AbstractTable):
     table: Float[AnyArray, "n 2"]
 
     def __init__(self, n: int) -> None:
+        n = whole("n", n, 1, MOST_POSITIONS)
         angles = 2 * np.pi * np.arange(n) / n
         self.table = np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
@@ -79,6 +91,9 @@ class OneHot(AbstractPositionCode):
     """p_j = e_j: one trainable number per head and position; no table is ever built."""
 
     size: int = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        whole("size", self.size, 1, MOST_POSITIONS)
 
     @property
     def n(self) -> int:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.checks import told
 from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import check_scalar_function, name_of
@@ -182,7 +183,7 @@ def as_readout(readout: object, k: int) -> Readout:
     if readout == "cos":
         return Cosine()
     if not callable(readout):
-        raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')
+        raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {told(readout)}')
     function = cast(Readout, readout)
     if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
         try:

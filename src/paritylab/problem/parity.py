@@ -10,17 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from paritylab.checks import told, whole
 from paritylab.problem.hidden_set import (
     AbstractHiddenSet,
     checked_bias,
     checked_noise,
     checked_subset,
-    whole,
 )
+from paritylab.problem.keys import Key, as_key
 from paritylab.shapes import bucket
 
-#: An integer seed or a jax key.
-Key = int | np.integer | Array
+#: Positions are numbered by 32-bit numbers.
+MOST_BITS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,10 @@ class Parity(AbstractHiddenSet):
     bias: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", whole("n", self.n))
-        if self.n < 1:
-            raise ValueError(f"n must be at least 1, got {self.n}")
+        object.__setattr__(self, "n", whole("n", self.n, 1, MOST_BITS))
         object.__setattr__(self, "subset", checked_subset(self.subset, self.n))
         if self.sign not in (1, -1):
-            raise ValueError(f"sign must be +1 or -1, got {self.sign!r}")
+            raise ValueError(f"sign must be +1 or -1, got {told(self.sign)}")
         object.__setattr__(self, "noise", checked_noise(self.noise))
         object.__setattr__(self, "bias", checked_bias(self.bias, self.n))
 
@@ -84,9 +83,7 @@ def random_parity(
     >>> problem.k
     3
     """
-    n, k = whole("n", n), whole("k", k)
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    n, k = whole("n", n, 1, MOST_BITS), whole("k", k)
     if not 0 <= k <= n:
         raise ValueError(f"k must be between 0 and n={n}, got {k}")
     if not neighbours and k > 1 and n < 2 * k:
@@ -101,6 +98,10 @@ def random_parity(
         others = places + np.arange(k - 1) + 2
         subset = (int(generator.integers(n)) + np.append(0, others)) % n
     return Parity(n, tuple(int(j) for j in subset), sign, noise, checked_bias(bias, n))
+
+
+#: Runs are numbered by 32-bit numbers.
+MOST_RUNS = 2**31 - 1
 
 
 class ParityOptions(TypedDict, total=False):
@@ -121,10 +122,8 @@ def random_parities(
     >>> [problem.k for problem in random_parities(20, 3, runs=2)]
     [3, 3]
     """
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
-    base = key if isinstance(key, Array) else jax.random.key(int(key))
-    words = np.asarray(_target_words(base, first + np.arange(bucket(runs))))[:runs]
+    runs, first = whole("runs", runs, 1, MOST_RUNS), whole("first", first, 0, MOST_RUNS)
+    words = np.asarray(_target_words(as_key(key), first + np.arange(bucket(runs))))[:runs]
     return tuple(random_parity(each, n, k, **options) for each in words)
 
 

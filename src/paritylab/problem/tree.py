@@ -9,9 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from paritylab.checks import whole
 from paritylab.precision import AnyArray
-from paritylab.problem.parity import Key, Parity, random_parity
-from paritylab.problem.sampling import as_key, fold_keys
+from paritylab.problem.keys import Key, as_key
+from paritylab.problem.parity import MOST_RUNS, Parity, random_parity
+from paritylab.problem.sampling import fold_keys
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,7 @@ def random_trees(
     >>> [tree.k for tree in random_trees(16, 4, runs=2)]
     [4, 4]
     """
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
+    runs, first = whole("runs", runs, 1, MOST_RUNS), whole("first", first, 0, MOST_RUNS)
     keys = fold_keys(as_key(key), first + np.arange(runs))
     return tuple(random_tree(jax.random.fold_in(each, 0), n, k) for each in keys)
 

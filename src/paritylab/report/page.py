@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab.checks import check_kind
 from paritylab.claims.engine.rows import checked_row, verdict_note, verdict_word
 from paritylab.claims.engine.sources import PAPERS
 from paritylab.claims.engine.verdict import Status
@@ -55,6 +56,8 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     phases: diagrams of sweeps, for a tab of their own.
     """
     folder = Path(folder)
+    for phase in phases:
+        check_kind("phases", phase, PhaseDiagram, "phase diagrams")
     rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     text = _render(rows, folder, phases)
     try:

@@ -10,7 +10,7 @@ import optax
 
 from paritylab.learning.descent import descend
 from paritylab.precision import float64
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import as_key
 
 
 class Find(NamedTuple):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paritylab.checks import check_kind, told
 from paritylab.claims.engine.figures import as_series
 from paritylab.claims.engine.places import place_of
 from paritylab.claims.engine.record import evidence_of, is_record, measured, predicted, runs_of
@@ -86,6 +87,8 @@ class Claim:
     planted_cases: list[Planted] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
+        check_kind("source", self.source, Source, "a Source such as HG1('Theorem 5')")
+        check_kind("planted_cases", self.planted_cases, list, "a list")
         known = self.settings_at(Effort.DEFAULT)
         for effort in (Effort.QUICK, Effort.FULL):
             odd = set(getattr(self, effort.value)) - set(known)
@@ -224,8 +227,13 @@ def claim(
     source: `HG1("Theorem 5")`, `HG2(…)`, `KS(…)`; `OURS` if absent. The other arguments are the
     fields of `Claim`.
     """
-    if not id or id.strip() != id or any(space in id for space in " \t\n/"):
-        raise ValueError(f"a claim id is one word such as 'my-claim', got {id!r}")
+    if (
+        not isinstance(id, str)
+        or not id
+        or id.strip() != id
+        or any(space in id for space in " \t\n/")
+    ):
+        raise ValueError(f"a claim id is one word such as 'my-claim', got {told(id)}")
 
     def register(function: Callable[..., Any]) -> Claim:
         words = (id, source, title, statement, function)

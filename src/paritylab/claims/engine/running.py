@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from paritylab.checks import check_kind, whole
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
 from paritylab.claims.engine.proved import files_of, with_proof
@@ -36,6 +37,10 @@ class Trial:
     effort: Effort = Effort.DEFAULT
     seed: int = 0
     report: Callable[[float], None] = lambda fraction: None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "effort", Effort(self.effort))
+        whole("seed", self.seed, 0)
 
     def pick(self, *, quick: Any, default: Any, full: Any) -> Any:
         """The setting for this trial's effort."""
@@ -70,6 +75,7 @@ def check(
     effort, missing = Effort(effort), []
     keys: dict[str, str] = {}
     for claim in claims:
+        check_kind("claims", claim, Claim, "claims of the registry or of a file")
         own = None if claim.is_built_in else claim.file
         keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
         stored = None if fresh or store is None else stored_row(store, keys[claim.id])
