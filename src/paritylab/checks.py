@@ -1,7 +1,7 @@
 """Arguments checked at the front door: one short line whatever came."""
 
 import numbers
-from types import UnionType
+from typing import Any
 
 #: Letters of a value that an error shows.
 _MOST = 200
@@ -29,7 +29,7 @@ def whole(name: str, value: object, least: int | None = None, most: int | None =
     return number
 
 
-def check_kind(name: str, value: object, kinds: type | UnionType, wanted: str) -> None:
-    """One clear error for a value of another kind. wanted: the kinds in words."""
+def check_kind(name: str, value: object, kinds: Any, wanted: str) -> None:
+    """One clear error for a value of another kind. kinds: as for isinstance. wanted: in words."""
     if not isinstance(value, kinds):
         raise ValueError(f"{name} must be {wanted}, got {told(value)}")

@@ -8,7 +8,7 @@ import math
 import numbers
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from paritylab.checks import told
 
@@ -298,8 +298,14 @@ def _check_choice(name: str, value: object, option: Option) -> None:
     elif not option.own or isinstance(value, bool | numbers.Number):
         wanted = f"one of {', '.join(option.choices)}" if option.choices else option.own
         raise ValueError(f"{name} must be {wanted}, got {told(value)}")
-    elif getattr(getattr(value, "dtype", None), "kind", "") == "f" and (value != value).any():
-        raise ValueError(f"{name} must be numbers, got NaN among them: {told(value)}")
+    elif isinstance(value, dict | set | bytes) or _is_unknown(value):
+        raise ValueError(f"{name} must be {option.own} of finite numbers, got {told(value)}")
+
+
+def _is_unknown(value: object) -> bool:
+    """Whether an array holds a NaN; its sum is one then, too."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return kind == "f" and math.isnan(float(cast(Any, value).sum()))
 
 
 def _check_number(name: str, value: object, option: Option) -> None:

@@ -42,7 +42,10 @@ class Rate:
 
     def __post_init__(self) -> None:
         counts = (self.successes, self.runs)
-        if any(isinstance(each, bool) or int(each) != each for each in counts):
+        if any(
+            isinstance(each, bool) or not math.isfinite(each) or int(each) != each
+            for each in counts
+        ):
             raise ValueError(f"a rate has whole numbers of successes and runs, got {counts}")
         if not 0 <= self.successes <= self.runs:
             raise ValueError(

@@ -96,8 +96,26 @@ def spoilt(number: int) -> tuple[str, dict[str, Any], Callable[[Any], Any]]:
         arguments[key] = draw.choice(_JUNK)()
     spoil = sorted({*parameters, *call.arguments})
     for key in draw.sample(spoil, min(len(spoil), draw.choice([1, 1, 1, 2]))):
-        arguments[key] = draw.choice(_JUNK)()
+        bent = _bent(arguments[key], draw) if key in arguments and draw.random() < 0.4 else None
+        arguments[key] = draw.choice(_JUNK)() if bent is None else bent
     return name, arguments, call.use
+
+
+def _bent(value: Any, draw: random.Random) -> Any:
+    """A right argument made nearly right; None if there is no way."""
+    if isinstance(value, (bool, str)) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return draw.choice([-value, value + 0.5, 1000 * value + 7, 0 * value, value / 3, _NAN])
+    if isinstance(value, (list, tuple)):
+        ways = [value[:-1], value * 2, value[::-1], [value], [*value[:-1], None]]
+        return draw.choice([*ways, [*value[:-1], _NAN], [*value[:-1], -1]])
+    if isinstance(value, np.ndarray) and value.ndim and value.size and value.dtype.kind in "iuf":
+        one = value.astype(float)
+        one.flat[draw.randrange(one.size)] = draw.choice([_NAN, math.inf, -1.0, 1e300, 0.5])
+        ways = [one, value[:-1], value.T, value[None], value.astype(str), value.astype(complex)]
+        return draw.choice([*ways, value.astype(object), 0 * value, -value, value[:0]])
+    return None
 
 
 def _parameters(value: Any) -> dict[str, bool]:
@@ -194,7 +212,7 @@ def _from_worker(at: int, end: int, folder: Path) -> Iterator[tuple[int, str, st
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     environment = {**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
     with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command, 0, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout is not None
         patience, number = 300, at  # the start loads everything

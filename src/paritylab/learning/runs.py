@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import told
+from paritylab.checks import told, whole
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
@@ -34,7 +34,7 @@ from paritylab.learning.saving import (
     write_arrays,
 )
 from paritylab.models.protocol import Model
-from paritylab.problem.keys import as_key
+from paritylab.problem.keys import MOST_SEEDS, as_key
 from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate
 
@@ -232,16 +232,16 @@ def learn(
     check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
         raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {told(trace)}")
-    whole = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
+    meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
-    trained = learner.train(whole, run_keys(key, first_run, whole.runs), trace)
+    trained = learner.train(meant, run_keys(key, first_run, meant.runs), trace)
     seconds = time.perf_counter() - start
     name = type(learner).__name__
     if not isinstance(trained, Trained):
         raise ValueError(f"{name}.train must return a Trained, got {type(trained).__name__}")
-    if len(trained) != whole.runs:
-        raise ValueError(f"{name}.train returned {len(trained)} runs, asked for {whole.runs}")
-    return Runs.of(trained, learner, whole, key=key, first_run=first_run, seconds=seconds)
+    if len(trained) != meant.runs:
+        raise ValueError(f"{name}.train returned {len(trained)} runs, asked for {meant.runs}")
+    return Runs.of(trained, learner, meant, key=key, first_run=first_run, seconds=seconds)
 
 
 def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
@@ -286,5 +286,6 @@ def _plain(tree: PyTree) -> PyTree:
 
 def run_keys(key: int | jax.Array, first_run: int, runs: int) -> jax.Array:
     """Keys of runs first_run … first_run+runs-1: fold_in(key, i)."""
+    whole("first_run", first_run, 0, MOST_SEEDS - runs)
     keys: jax.Array = fold_keys(as_key(key), first_run + np.arange(runs))
     return keys

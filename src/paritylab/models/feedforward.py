@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import told
+from paritylab.checks import check_kind, told
 from paritylab.models.readouts import smooth_relu
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.keys import Key
@@ -34,6 +34,7 @@ class FeedForward(eqx.Module):
     signs: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
+        check_kind("signs", self.signs, bool, "true or false")
         if not (isinstance(self.b, numbers.Real) and 0 <= self.b < np.inf):
             raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {told(self.b)}")
 

@@ -40,6 +40,9 @@ class Loss:
     quadratic_pieces: bool = False
 
     def __post_init__(self) -> None:
+        check_kind("name", self.name, str, "text")
+        check_kind("pointwise", self.pointwise, Callable, "a function of y and ŷ")
+        check_kind("outer", self.outer, Callable, "a function of the mean")
         check_kind("quadratic_pieces", self.quadratic_pieces, bool, "true or false")
 
     @property

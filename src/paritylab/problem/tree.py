@@ -127,6 +127,7 @@ def level_ends(n: int, k: int) -> tuple[int, ...]:
 
 def check_power_of_two(k: int, n: int) -> None:
     """The chain needs k = 2^v ≥ 2; the message names the two nearest values."""
+    k = whole("k", k)
     if k >= 2 and k & (k - 1) == 0:
         if k > n:
             raise ValueError(f"k must be at most n={n}, got k={k}")

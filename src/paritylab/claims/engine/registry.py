@@ -88,7 +88,15 @@ class Claim:
 
     def __post_init__(self) -> None:
         check_kind("source", self.source, Source, "a Source such as HG1('Theorem 5')")
+        for name in ("id", "title", "statement"):
+            check_kind(name, getattr(self, name), str, "text")
+        for name in ("quick", "full", "settings"):
+            check_kind(name, getattr(self, name), Mapping, "settings by name")
+        check_kind("certificate", self.certificate, str | None, "the id of a proof, or None")
+        check_kind("reads", self.reads, tuple, "names of files and variables")
         check_kind("planted_cases", self.planted_cases, list, "a list")
+        for name in ("judged_by", "drawn_by", "glanced_by"):
+            check_kind(name, getattr(self, name), Callable | None, "a function of the record")
         known = self.settings_at(Effort.DEFAULT)
         for effort in (Effort.QUICK, Effort.FULL):
             odd = set(getattr(self, effort.value)) - set(known)

@@ -41,6 +41,7 @@ class Trial:
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", Effort(self.effort))
         whole("seed", self.seed, 0)
+        check_kind("report", self.report, Callable, "a function of the share that is done")
 
     def pick(self, *, quick: Any, default: Any, full: Any) -> Any:
         """The setting for this trial's effort."""

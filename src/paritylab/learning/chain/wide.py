@@ -141,7 +141,7 @@ def wide_step(
     rule, shape = as_link(link), Wide(tree.n, tree.k, columns, rows)
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
-    devices = jax.devices()[:1] if devices is None else devices
+    devices = jax.devices()[:1] if devices is None else list(devices)
     state, first = no_sums(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
         state, first = resume_sums(checkpoint, shape, samples)
