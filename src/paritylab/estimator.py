@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from paritylab.checks import told
 from paritylab.discovery.prepare import median_threshold, quartile_bits
 from paritylab.solvers.conclusion import Target
 from paritylab.solvers.form import Finer
@@ -100,13 +101,13 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         k, alpha, budget = self.k, self.alpha, self.budget
         if k is not None and (not isinstance(k, numbers.Integral) or not 1 <= k <= n):
-            raise ValueError(f"k must be a whole number from 1 to the {n} columns, got {k!r}")
+            raise ValueError(f"k must be a whole number from 1 to the {n} columns, got {told(k)}")
         if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
+            raise ValueError(f"alpha must be between 0 and 1, got {told(alpha)}")
         if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
-            raise ValueError(f"budget must be more than 0 seconds, got {budget!r}")
+            raise ValueError(f"budget must be more than 0 seconds, got {told(budget)}")
         if self.method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {told(self.method)}")
 
     def _keep_answer(self) -> Self:
         answer = self.answer_

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
-from paritylab.checks import check_kind, told
+from paritylab.checks import check_kind, told, whole
 from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.bits import as_bits
 
@@ -136,8 +136,7 @@ class Rows:
             raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
         if not 0 < held_out < 1:
             raise ValueError(f"held_out must be between 0 and 1, got {held_out}")
-        if runs < 1:
-            raise ValueError(f"runs must be at least 1, got {runs}")
+        runs = whole("runs", runs, 1)
         object.__setattr__(self, "bits", table.astype(np.uint8))
         object.__setattr__(self, "labels", signs.astype(np.int8))
         object.__setattr__(self, "held_out", held_out)

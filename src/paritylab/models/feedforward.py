@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -34,6 +35,7 @@ class FeedForward(eqx.Module):
     signs: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
+        check_kind("edges", self.edges, jax.Array | np.ndarray, "an array of 0 and 1")
         check_kind("signs", self.signs, bool, "true or false")
         if not (isinstance(self.b, numbers.Real) and 0 <= self.b < np.inf):
             raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {told(self.b)}")

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import whole
+from paritylab.checks import check_kind, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import HeadAttention, check_parts
 from paritylab.models.positions import Circle
@@ -37,6 +37,7 @@ class FullFormAttention(eqx.Module):
     def __check_init__(self) -> None:
         check_parts(self.code, self.readout, self.tau)
         whole("k", self.k, 0)
+        check_kind("masked", self.masked, bool, "true or false")
 
     @classmethod
     def embed(cls, model: HeadAttention, *, masked: bool = True) -> "FullFormAttention":

@@ -43,6 +43,10 @@ class AbstractPositionCode(eqx.Module):
         """The code vectors of the given positions, which may stand in groups."""
 
 
+def _finite(table: np.ndarray) -> bool:
+    return table.dtype.kind in "biuf" and bool(np.isfinite(table).all())
+
+
 class AbstractTable(AbstractPositionCode):
     """A code written out as a table, one row per position."""
 
@@ -50,10 +54,9 @@ class AbstractTable(AbstractPositionCode):
 
     def __check_init__(self) -> None:
         check_kind("table", self.table, jax.Array | np.ndarray, "an array with a row per position")
-        numbers = isinstance(self.table, jax.Array) or self.table.dtype.kind in "biuf"
-        if not numbers or self.table.ndim < 2:
+        if self.table.ndim < 2 or (isinstance(self.table, np.ndarray) and not _finite(self.table)):
             raise ValueError(
-                f"a position code is a table of numbers (n, width), got {told(self.table)}"
+                f"a position code is a table of finite numbers (n, width), got {told(self.table)}"
             )
 
     @property

@@ -93,7 +93,8 @@ def batches(
     Batch i is drawn with fold_in(key, i), so a stream can be replayed or entered anywhere.
     """
     check_problem(problem)
-    samples, batch_size = whole("samples", samples, 1), whole("batch_size", batch_size, 1)
+    batch_size = whole("batch_size", batch_size, 1)
+    samples = whole("samples", samples, 1, MOST_SEEDS * batch_size)  # then keys would repeat
     key = as_key(key)
     for index, start in enumerate(range(0, samples, batch_size)):
         size = min(batch_size, samples - start)

@@ -95,6 +95,8 @@ class Claim:
         check_kind("certificate", self.certificate, str | None, "the id of a proof, or None")
         check_kind("reads", self.reads, tuple, "names of files and variables")
         check_kind("planted_cases", self.planted_cases, list, "a list")
+        check_kind("measure", self.measure, Callable, "a function of a trial")
+        check_kind("seconds", self.seconds, tuple, "three numbers of seconds")
         for name in ("judged_by", "drawn_by", "glanced_by"):
             check_kind(name, getattr(self, name), Callable | None, "a function of the record")
         known = self.settings_at(Effort.DEFAULT)
