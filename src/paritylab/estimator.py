@@ -81,7 +81,12 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds_, bits = _as_bits(X)
         if not (bits != bits[:1]).any():
             raise ValueError("every column of X is constant; nothing can explain y")
-        key = int(check_random_state(self.random_state).randint(2**31 - 1))
+        try:
+            key = int(check_random_state(self.random_state).randint(2**31 - 1))
+        except (TypeError, ValueError):
+            wanted = "a whole number from 0 to 2³² - 1, a numpy RandomState or None"
+            given = told(self.random_state)
+            raise ValueError(f"random_state must be {wanted}, got {given}") from None
         self.answer_ = solve(
             bits,
             (1 - 2 * codes).astype(np.int8),

@@ -101,8 +101,14 @@ def public_names() -> dict[str, Any]:
 
 
 _ROOMS = ["claims", "learning", "models", "problem", "proofs", "report", "risk", "solvers", "sweep"]
-#: The first writes into the package, the second is an error itself.
-_LEFT_OUT = ("proofs.record", "sweep.StoreError")
+#: The first writes into the package, the second is an error itself; the others are functions of
+#: arrays and models for the inside of compiled code, which see no values.
+_LEFT_OUT = (
+    *("proofs.record", "sweep.StoreError"),
+    *("models.attend", "models.hard_attention", "models.softmax_attention"),
+    *("models.tied_positions", "models.smooth_relu", "models.weights_of"),
+    *("models.parameters_of", "models.with_parameters"),
+)
 
 
 def spoilt(number: int) -> tuple[str, dict[str, Any], Callable[[Any], Any]]:
@@ -186,6 +192,11 @@ def shown(number: int) -> str:
 _HOLDERS: dict[str, tuple[str, ...] | None] = {
     **dict.fromkeys(["Bars", "Heatmap", "Histogram", "Line", "Lines", "Mark", "SideBySide"]),
     **dict.fromkeys(["Answer", "Judged", "Risk", "Rule", "Runs", "Trained", "Verdict"]),
+    **dict.fromkeys(["learning.StreamedStep", "learning.WideChain", "proofs.Result"]),
+    **dict.fromkeys(["risk.RiskGradient", "risk.Risks", "solvers.Search", "solvers.Size"]),
+    **dict.fromkeys(["solvers.Solutions", "solvers.Step"]),
+    "models.LayeredChain": ("scores", "gates"),
+    "models.WeightedReadout": ("weights",),
     "ChainModel": ("scores",),
     "FeedForward": ("hidden", "thresholds", "output", "offset"),
     "FullFormAttention": ("matrices",),

@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.heads import HeadAttention
 from paritylab.models.readouts import Zigzag
@@ -43,6 +44,11 @@ def interpolating_network(problem: Parity, weights: Float[np.ndarray, " n"]) -> 
     >>> round(float(network(np.array([5 / 7]))), 4)  # the string 101
     1.0
     """
+    check_problem(problem)
+    whole("n", problem.n, 1, 20)
+    weights = np.asarray(weights, np.float64)
+    if weights.shape != (problem.n,) or not np.isfinite(weights).all():
+        raise ValueError(f"weights must be n={problem.n} finite numbers, got {told(weights)}")
     bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(problem.n)])
     sums, labels = bits @ weights, problem.sign * (1.0 - 2 * ((bits @ problem.indicator) % 2))
     order = np.argsort(sums)
@@ -60,6 +66,7 @@ def tied_network(heads: HeadAttention) -> FeedForward:
     Attention does not depend on the bits, so ŷ = 1 + Σ_i α_i σ(Σ_j g_j x_j + 1/2 - i): k neurons
     and kn edges, whose weights g are tied to the few numbers of the heads. Needs a zigzag readout.
     """
+    check_kind("heads", heads, HeadAttention, "a HeadAttention")
     readout = heads.readout
     if not isinstance(readout, Zigzag):
         raise ValueError(f"an FFNN-1 needs the zigzag readout, got {type(readout).__name__}")

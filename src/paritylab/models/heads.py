@@ -1,6 +1,6 @@
 """The k-head attention model: heads look at positions, a frozen readout takes the parity."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, final
 
 import equinox as eqx
@@ -22,8 +22,7 @@ from paritylab.problem.sampling import normals
 def check_parts(code: object, readout: object, tau: object) -> None:
     """A clear error for what is no position code, no readout or no temperature."""
     check_kind("code", code, AbstractPositionCode, "a position code such as Circle(n)")
-    if not callable(readout):
-        raise ValueError(f"readout must be a function of the attended sum, got {told(readout)}")
+    check_kind("readout", readout, Callable, "a function of the attended sum")
     if isinstance(tau, jax.Array):
         return  # perhaps traced
     if not np.all((np.asarray(tau) > 0) & (np.asarray(tau) < np.inf)):
@@ -48,6 +47,9 @@ class WeightedReadout(eqx.Module):
 
     weights: Float[AnyArray, " n"]
     readout: Readout
+
+    def __check_init__(self) -> None:
+        check_kind("readout", self.readout, Callable, "a function of the attended sum")
 
     def parameters(self) -> Float[AnyArray, " n"]:
         return self.weights

@@ -185,6 +185,7 @@ def as_code(
     >>> as_code("onehot", 8).width, as_code(lambda n: np.eye(n)[:, :3], 8).width
     (8, 3)
     """
+    n = whole("n", n, 1, MOST_POSITIONS)
     if isinstance(positions, str):
         code = _named_code(positions, n, key, width)
     elif isinstance(positions, AbstractPositionCode):

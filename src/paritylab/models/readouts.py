@@ -16,6 +16,7 @@ from paritylab.checks import told
 from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import check_scalar_function, name_of
+from paritylab.problem.hidden_set import check_problem
 
 
 def smooth_relu(z: Float[AnyArray, "..."], b: float) -> Float[Array, "..."]:
@@ -207,6 +208,7 @@ def default_readout(problem: Parity | Junta) -> Readout:
     """
     if isinstance(problem, Parity):
         return _zigzag(problem.k)
+    check_problem(problem)
     values = problem.by_count
     if values is None:
         raise ValueError(

@@ -10,6 +10,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, ndtri, ndtri_exp
 
+from paritylab.checks import whole
+from paritylab.problem.parity import MOST_BITS
 from paritylab.solvers.evidence import (
     log_choose_all,
     log_factorials,
@@ -40,6 +42,7 @@ def rows_needed(
     >>> rows_needed(200, 3, 0.0), rows_needed(200, 3, 0.2)
     (37, 168)
     """
+    n, k = whole("n", n, most=MOST_BITS), whole("k", k)
     if not (1 <= k <= n and 0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
         raise ValueError(
             "need 1 ≤ k ≤ n, noise in [0, 0.5), alpha and power in (0, 1), got "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from paritylab.checks import check_kind
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import MOST_SEEDS, Spec
 from paritylab.untrusted import read_toml
@@ -42,8 +43,7 @@ class Grid:
     until: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.learner, str):
-            raise ValueError(f"learner must be a name, got {self.learner!r}")
+        check_kind("learner", self.learner, str, "a name")
         if not self._problems():
             raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:

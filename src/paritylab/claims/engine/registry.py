@@ -18,6 +18,7 @@ from paritylab.claims.engine.recorded import recorded_status
 from paritylab.claims.engine.sources import OURS, PAPERS, Source
 from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status, plain
 from paritylab.sweep.provenance import helper_files
+from paritylab.untrusted import printable
 
 Seconds = tuple[float, float, float]
 #: The package that holds one package of claims per paper.
@@ -281,7 +282,7 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     """
     path = Path(path).absolute()
     if not path.is_file():
-        raise ValueError(f"no claims file at {path}")
+        raise ValueError(f"no claims file at {printable(str(path))}")
     registry()
     before = len(_REGISTERED)
     spec = importlib.util.spec_from_file_location(f"paritylab_claims_{path.stem}", path)
