@@ -201,24 +201,11 @@ def _rows(draw: st.DrawFn, whole: str) -> str:
     return json.dumps([row])
 
 
-CLAIMS = """
-from paritylab import claim, holds
-
-@claim("fuzzed", title="t", statement="s")
-def fuzzed(trial):
-    return {"value": 1}
-
-@fuzzed.judge
-def judge(record):
-    return holds("value {record[value]}")
-"""
-
-
 def command_lines(count: int, parent: Path) -> Tally:
     """Whole command lines in this process; long work is taken for done."""
     tally = Tally("fuzzed command lines")
-    with _place(parent), _no_long_work():
-        _each(count, _lines(), lambda line: _judge(line, tally))
+    with place(parent), _no_long_work():
+        _each(count, _lines(), lambda line: judge(line, tally))
     return tally
 
 
@@ -228,9 +215,9 @@ def sweep_files(count: int, parent: Path) -> Tally:
 
     def one(case: tuple[str, bool]) -> None:
         Path("grid.toml").write_bytes(case[0].encode("utf-8", "surrogatepass"))
-        _judge(Try(["sweep", "run", "grid.toml", "--dry-run"], case[1]), tally, case[0])
+        judge(Try(["sweep", "run", "grid.toml", "--dry-run"], case[1]), tally, case[0])
 
-    with _place(parent):
+    with place(parent):
         _each(count, _grids(), one)
     return tally
 
@@ -244,7 +231,7 @@ def row_files(count: int, parent: Path) -> Tally:
     def one(text: str) -> None:
         Path("rows.json").write_bytes(text.encode("utf-8", "surrogatepass"))
         if tally.attempts % 50 == 0:
-            _judge(Try(["report", "--from", "rows.json", "--out", "page"], False), tally, text)
+            judge(Try(["report", "--from", "rows.json", "--out", "page"], False), tally, text)
             return
         tally.attempts += 1
         try:
@@ -255,23 +242,8 @@ def row_files(count: int, parent: Path) -> Tally:
             tally.tracebacks += 1
             _found(tally, text, f"{type(error).__name__}: {error}")
 
-    with _place(parent):
+    with place(parent):
         _each(count, _rows(whole), one)
-    return tally
-
-
-def claims_files(count: int, parent: Path) -> Tally:
-    """Python files of claims; one that does not judge as it should is a row or one line."""
-    tally = Tally("fuzzed claims files")
-    texts = st.composite(lambda draw: _scrambled(draw, CLAIMS))()
-
-    def one(text: str) -> None:
-        Path("mine.py").write_bytes(text.encode("utf-8", "surrogatepass"))
-        line = ["check", "--file", "mine.py", "--effort", "quick", "--fresh", "--jobs", "1"]
-        _judge(Try(line, False), tally, text, codes=CODES | {4})
-
-    with _place(parent):
-        _each(count, texts, one)
     return tally
 
 
@@ -319,7 +291,7 @@ def _each(count: int, cases: st.SearchStrategy[Any], one: Callable[[Any], None])
     run()
 
 
-def _judge(line: Try, tally: Tally, text: str = "", codes: set[int] = CODES) -> None:
+def judge(line: Try, tally: Tally, text: str = "", codes: set[int] = CODES) -> None:
     """Run a command line here; count it if it is ugly, hangs, or took what it had to refuse."""
     tally.attempts += 1
     code, err = _run(line.arguments)
@@ -367,7 +339,7 @@ def _late(number: int, frame: object) -> None:
 
 
 @contextlib.contextmanager
-def _place(parent: Path) -> Iterator[Path]:
+def place(parent: Path) -> Iterator[Path]:
     """A working folder of its own with a few files that command lines may name."""
     folder, before = new_folder(parent, "fuzz"), Path.cwd()
     (folder / "rows.json").write_text(_one_row())

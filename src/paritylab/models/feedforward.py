@@ -36,6 +36,8 @@ class FeedForward(eqx.Module):
 
     def __check_init__(self) -> None:
         check_kind("edges", self.edges, jax.Array | np.ndarray, "an array of 0 and 1")
+        if isinstance(self.edges, np.ndarray) and not np.isin(self.edges, (0, 1)).all():
+            raise ValueError(f"edges must be 0 or 1, got {told(self.edges)}")
         check_kind("signs", self.signs, bool, "true or false")
         if not (isinstance(self.b, numbers.Real) and 0 <= self.b < np.inf):
             raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {told(self.b)}")

@@ -143,6 +143,7 @@ def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
     >>> [problem.subset for problem in sets_up_to_symmetry(5, 2)]
     [(0, 1), (0, 2)]
     """
+    n, k = whole("n", n, 1, 64), whole("k", k, 0, n)
     seen: set[tuple[int, ...]] = set()
     representatives = []
     for subset in combinations(range(n), k):

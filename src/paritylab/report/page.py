@@ -64,7 +64,9 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"cannot write the report into {printable(str(folder))}: {error.strerror}") from None
+        raise ValueError(
+            f"cannot write the report into {printable(str(folder))}: {error.strerror}"
+        ) from None
     return write_atomically(folder / "index.html", text)
 
 

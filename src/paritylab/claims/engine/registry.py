@@ -294,7 +294,9 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         place = place_of(error, path) or (path, 1)
         raise ValueError(f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}") from error
     added: dict[str, Claim] = {}

@@ -156,7 +156,9 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
         later = {} if claim.is_built_in else dependencies(claim)
         outcome = outcome._replace(judged=with_proof(claim, outcome.judged))
         return {**make_row(claim, outcome, provenance()), FILES: {**later, **files}}
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
 
 
@@ -177,7 +179,9 @@ def run_counterexample(code: str) -> str:
     try:
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "<counterexample>", "exec"), {"__name__": "counterexample"})
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise RuntimeError(f"the counterexample fails: {type(error).__name__}: {error}") from error
     return printed.getvalue()
 
