@@ -2,9 +2,20 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.problem import Parity, all_bits, batches, sample
-from paritylab.problem.keys import as_key
-from paritylab.problem.sampling import each_key, fold_keys, normals
+from paritylab.learning import Heads, Population, Sample, learn
+from paritylab.models import HeadAttention
+from paritylab.problem import (
+    Parity,
+    all_bits,
+    batches,
+    random_parities,
+    random_parity,
+    random_trees,
+    sample,
+)
+from paritylab.problem.sampling import as_key, each_key, fold_keys, normals, seed_of
+from paritylab.solvers import Correlation
+from paritylab.sweep import Spec
 
 
 def test_enumeration_visits_every_string_once_whatever_the_chunk():
@@ -86,5 +97,34 @@ def test_normals_are_those_of_jax_whatever_the_shape(shape):
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 2**63, 2**64, True])
 def test_seeds_that_would_repeat_are_refused(seed):
-    with pytest.raises(ValueError, match="whole number from 0 to 2³² - 1"):
-        as_key(seed)
+    """Wherever one is taken: keys, targets, rows, starts, runs, blocks of a sweep."""
+    for door in (
+        as_key,
+        lambda key: random_parity(key, 8, 2),
+        lambda key: random_parities(8, 2, 3, key=key),
+        lambda key: random_trees(8, 2, 3, key=key),
+        lambda key: sample(Parity(8, (1, 2)), key, 5),
+        lambda key: next(batches(Parity(8, (1, 2)), key, 5)),
+        lambda key: HeadAttention.random(key, Parity(8, (1, 2))),
+        lambda key: learn(Heads.code(steps=1), Population(Parity(8, (1, 2))), runs=1, key=key),
+        lambda key: learn(Correlation(k=2), Sample(Parity(8, (1, 2)), 9), runs=1, key=key),
+    ):
+        with pytest.raises(ValueError, match="whole number from 0 to 2³² - 1"):
+            door(seed)
+
+
+@pytest.mark.parametrize("first", [-1, 2**32 - 2, 2**32, 2**64])
+def test_numbers_of_runs_that_would_repeat_are_refused(first):
+    for door in (
+        lambda: random_parities(8, 2, 3, first=first),
+        lambda: random_trees(8, 2, 3, first=first),
+        lambda: learn(Heads.code(steps=1), Population(Parity(8, (1, 2))), runs=3, first_run=first),
+        lambda: Spec.make("heads", {"n": 8, "k": 2}, {}, block=3, first=first),
+    ):
+        with pytest.raises(ValueError, match=r"2³²|whole number ≥ 0"):
+            door()
+
+
+def test_seeds_of_draws_are_not_wrapped_onto_each_other():
+    seeds = [0, 1, 2**29, 2**30, 2**32 - 1]
+    assert len({seed_of(seed, draw) for seed in seeds for draw in range(20)}) == 100

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import told, whole
+from paritylab.checks import told
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
@@ -34,7 +34,7 @@ from paritylab.learning.saving import (
     write_arrays,
 )
 from paritylab.models.protocol import Model
-from paritylab.problem.keys import MOST_SEEDS, as_key
+from paritylab.problem.keys import as_key, run_numbers
 from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate
 
@@ -286,6 +286,5 @@ def _plain(tree: PyTree) -> PyTree:
 
 def run_keys(key: int | jax.Array, first_run: int, runs: int) -> jax.Array:
     """Keys of runs first_run … first_run+runs-1: fold_in(key, i)."""
-    whole("first_run", first_run, 0, MOST_SEEDS - runs)
-    keys: jax.Array = fold_keys(as_key(key), first_run + np.arange(runs))
+    keys: jax.Array = fold_keys(as_key(key), run_numbers(first_run, runs))
     return keys

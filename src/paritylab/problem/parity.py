@@ -17,7 +17,7 @@ from paritylab.problem.hidden_set import (
     checked_noise,
     checked_subset,
 )
-from paritylab.problem.keys import Key, as_key
+from paritylab.problem.keys import Key as Key, as_key, checked_seed, run_numbers  # noqa: PLC0414
 from paritylab.shapes import bucket
 
 #: Positions are numbered by 32-bit numbers.
@@ -122,8 +122,9 @@ def random_parities(
     >>> [problem.k for problem in random_parities(20, 3, runs=2)]
     [3, 3]
     """
-    runs, first = whole("runs", runs, 1, MOST_RUNS), whole("first", first, 0, MOST_RUNS)
-    words = np.asarray(_target_words(as_key(key), first + np.arange(bucket(runs))))[:runs]
+    runs = whole("runs", runs, 1, MOST_RUNS)
+    numbers = np.resize(run_numbers(first, runs), bucket(runs))
+    words = np.asarray(_target_words(as_key(key), numbers))[:runs]
     return tuple(random_parity(each, n, k, **options) for each in words)
 
 
@@ -158,7 +159,7 @@ def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
 def _entropy(key: Key | np.ndarray) -> list[int]:
     """Words of a key, or of key data, that seed numpy's generator."""
     if isinstance(key, int | np.integer):
-        return [int(key)]
+        return [checked_seed(key)]
     check_kind("key", key, Array | np.ndarray, "a whole number or a jax key")
     words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
     if np.asarray(words).dtype.kind != "u":

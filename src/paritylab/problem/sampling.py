@@ -13,7 +13,7 @@ from paritylab.checks import whole
 from paritylab.precision import AnyArray
 from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.junta import Junta
-from paritylab.problem.keys import MOST_SEEDS, Key, as_key
+from paritylab.problem.keys import MOST_SEEDS, Key, as_key as as_key, seed_of as seed_of  # noqa: PLC0414
 from paritylab.problem.parity import Parity
 from paritylab.shapes import bucket
 
@@ -27,16 +27,6 @@ class Batch(NamedTuple):
 
 #: Bits that are drawn or listed at once.
 _AT_ONCE = 2**33
-
-
-def seed_of(seed: int, draw: int, many: int = 1000) -> int:
-    """A seed for draw number `draw` of at most `many` under a seed; different seeds share none
-    below 2³²/many, and larger ones are wrapped.
-
-    >>> seed_of(2, 7), seed_of(2**31, 7) < 2**32
-    (2007, True)
-    """
-    return (many * seed + draw) % MOST_SEEDS
 
 
 def fold_keys(key: Array, numbers: np.ndarray) -> Array:

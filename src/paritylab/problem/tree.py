@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.checks import whole
 from paritylab.precision import AnyArray
-from paritylab.problem.keys import Key, as_key
+from paritylab.problem.keys import Key, as_key, run_numbers
 from paritylab.problem.parity import MOST_RUNS, Parity, random_parity
 from paritylab.problem.sampling import fold_keys
 
@@ -114,8 +114,8 @@ def random_trees(
     >>> [tree.k for tree in random_trees(16, 4, runs=2)]
     [4, 4]
     """
-    runs, first = whole("runs", runs, 1, MOST_RUNS), whole("first", first, 0, MOST_RUNS)
-    keys = fold_keys(as_key(key), first + np.arange(runs))
+    runs = whole("runs", runs, 1, MOST_RUNS)
+    keys = fold_keys(as_key(key), run_numbers(first, runs))
     return tuple(random_tree(jax.random.fold_in(each, 0), n, k) for each in keys)
 
 

@@ -129,6 +129,7 @@ def _hash(text: str) -> str:
 def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
     """Every claim's figure and the overview as SVG and PDF files named after the claim."""
     folder = Path(folder)
+    rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     series = {row["id"]: row.get("series") or {} for row in rows} | {"glance": glance(rows)}
     wanted = {_file_name(name): each for name, each in series.items() if has_figure(each)}
     try:

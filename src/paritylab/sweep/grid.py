@@ -9,7 +9,7 @@ from pathlib import Path
 from paritylab.checks import check_kind
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import MOST_SEEDS, Spec
-from paritylab.untrusted import read_toml
+from paritylab.untrusted import printable, read_toml
 
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
@@ -139,11 +139,11 @@ def grid_from_toml(path: str | Path) -> Grid:
     """
     path = Path(path)
     if not path.exists():
-        raise ValueError(f"no sweep file {path}")
+        raise ValueError(f"no sweep file {printable(str(path))}")
     try:
         table = read_toml(path)
     except ValueError as error:
-        raise ValueError(f"{path} is not readable TOML: {error}") from None
+        raise ValueError(f"{printable(str(path))} is not readable TOML: {error}") from None
     check_known(f"key in {path}:", table, [each.name for each in fields(Grid)])
     missing = {"learner", "problem"} - set(table)
     if missing:

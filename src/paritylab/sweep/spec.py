@@ -66,6 +66,8 @@ class Spec:
                 raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
+        if self.first + self.block > MOST_SEEDS:
+            raise ValueError(f"runs are numbered below 2³², got {self.block} from {self.first} on")
 
     @cached_property
     def hash(self) -> str:

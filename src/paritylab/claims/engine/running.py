@@ -18,6 +18,7 @@ from paritylab.claims.engine.reads import declared_values, opened_files, undecla
 from paritylab.claims.engine.registry import Claim, Outcome, registry
 from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
 from paritylab.claims.engine.verdict import Effort, Status, Verdict, plain
+from paritylab.problem.keys import checked_seed
 from paritylab.sweep import origin
 from paritylab.sweep.engines import Done, Failure, processes, serial
 from paritylab.sweep.provenance import device, occasion, versions
@@ -73,7 +74,7 @@ def check(
     device are the same, unless `fresh`. A claim that raises becomes a row with the status failed,
     which is not stored. jobs: worker processes for the lab's own claims.
     """
-    effort, missing = Effort(effort), []
+    effort, missing, seed = Effort(effort), [], checked_seed(seed)
     keys: dict[str, str] = {}
     for claim in claims:
         check_kind("claims", claim, Claim, "claims of the registry or of a file")
