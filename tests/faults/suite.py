@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults import damage, disk, drivers, fuzz, kills, own_claims, page, real
+from tests.faults import damage, disk, drivers, fuzz, kills, own_claims, page, real, real_lines
 from tests.faults.drivers import HARM, Tally
 
 from paritylab.files import write_atomically
@@ -62,7 +62,7 @@ def parts(share: float) -> dict[str, list[Part]]:
             lambda folder: fuzz.sweep_files(n(3000), folder),
             lambda folder: fuzz.row_files(n(2000), folder),
             lambda folder: own_claims.claims_files(n(1000), folder),
-            lambda folder: fuzz.real_processes(n(200), folder),
+            lambda folder: real_lines.real_processes(n(200), folder),
         ],
         # In pieces, so that little is lost when it is broken off.
         "exact": [

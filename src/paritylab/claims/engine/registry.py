@@ -320,7 +320,7 @@ def _forget_helpers(path: Path) -> None:
     """Drop modules that the file would import from its folder, so that edits are seen."""
     folder = path.resolve().parent
     helpers = {file for file in helper_files(path) if file.is_relative_to(folder)}
-    for name, module in list(sys.modules.items()):
+    for name, module in list(sys.modules.items()) if helpers else ():
         file = getattr(module, "__file__", None)
         if file and name != "__main__" and Path(file).resolve() in helpers:
             del sys.modules[name]
