@@ -110,12 +110,12 @@ def _scrambled(draw: random.Random, text: str) -> str:
     return text
 
 
-def claims_files(count: int, parent: Path) -> Tally:
+def claims_files(count: int, parent: Path, first: int = 0) -> Tally:
     """Each checked as the command does, in this process."""
     tally = Tally("fuzzed claims files")
     line = ["check", "--file", "mine.py", "--effort", "quick", "--fresh", "--jobs", "1"]
     with place(parent):
-        for number in range(count):
+        for number in range(first, first + count):
             case = drawn(number)
             Path("mine.py").write_bytes(case.text.encode("utf-8", "surrogatepass"))
             store = ["--store", "s.db"] if number % 2 else []

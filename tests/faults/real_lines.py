@@ -5,7 +5,6 @@ import os
 import random
 import subprocess
 import sys
-from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +54,7 @@ def drawn(number: int, folder: Path) -> Line:
     return Line([*words, *draw.choices(VALUES, k=draw.randint(0, 2))], {0, 1, 2, 3})
 
 
-def real_processes(count: int, parent: Path, side_by_side: int = 2) -> Tally:
+def real_processes(count: int, parent: Path, first: int = 0) -> Tally:
     """Even numbers run without a store, odd ones beside one that holds a finished sweep."""
     tally = Tally("the same as real processes")
     folders = [new_folder(parent, "bare"), new_folder(parent, "stored")]
@@ -64,15 +63,10 @@ def real_processes(count: int, parent: Path, side_by_side: int = 2) -> Tally:
     run = ["sweep", "run", "grid.toml"]
     if _started(Line(run, {0}), folders[1]).wait() != 0:
         tally.wrong += 1
-    running: deque[tuple[Line, subprocess.Popen[str]]] = deque()
-    for number in range(count):
+    for number in range(first, first + count):
         folder = folders[number % 2]
         line = drawn(number, folder)
-        running.append((line, _started(line, folder)))
-        if len(running) == side_by_side:
-            _judge(*running.popleft(), tally)
-    for each in running:
-        _judge(*each, tally)
+        _judge(line, _started(line, folder), tally)
     return tally
 
 
@@ -93,7 +87,7 @@ def _started(line: Line, folder: Path) -> subprocess.Popen[str]:
 def _judge(line: Line, process: subprocess.Popen[str], tally: Tally) -> None:
     tally.attempts += 1
     try:
-        _, err = process.communicate(timeout=2 * SECONDS)  # two run at once, and each starts anew
+        _, err = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
