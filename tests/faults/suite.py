@@ -173,11 +173,12 @@ def _finished(file: Path) -> Tally | None:
 
 def _run(name: str, part: Part, folder: Path, file: Path) -> Tally:
     """What a part finds; kept in a file."""
-    start, place = time.monotonic(), folder / f"work-{os.getpid()}"
+    start, spent, place = time.monotonic(), sum(os.times()[:4]), folder / f"work-{os.getpid()}"
     place.mkdir(exist_ok=True)
     with contextlib.nullcontext() if name in _AS_IT_IS else drivers.stand_ins():
         tally = part(place)
     tally.notes["s"] = round(time.monotonic() - start)
+    tally.notes["s of CPU"] = round(sum(os.times()[:4]) - spent)
     write_atomically(file, json.dumps({"code": code_fingerprint(), **vars(tally)}))
     print("  ".join(tally.cells()), file=sys.stderr, flush=True)
     return tally
