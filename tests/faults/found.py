@@ -10,7 +10,6 @@ import paritylab as pl
 from paritylab.claims import Source
 from paritylab.models import FrozenHeads, LayeredChain, PackedSigns, default_readout
 from paritylab.problem import sets_up_to_symmetry
-from paritylab.proofs import files_of
 from paritylab.report import read_rows
 from paritylab.solvers import support_power
 from paritylab.sweep import rates, run_sweep
@@ -27,6 +26,9 @@ CASES = {
     "no problem to enumerate": lambda: pl.enumerated_risk(pl.parity_network(PARITY), None),
     "no problem of a risk": lambda: pl.population_risk(ATTENTION, range(3)),
     "no problem of risks": lambda: pl.population_risks(2 * ATTENTION, [None, None]),
+    "a sampled NaN": lambda: pl.sampled_risk(
+        pl.FeedForward(TABLE, [0, 0], [1, 1], 0.0, np.ones((2, 6))), PARITY, samples=9
+    ),
     "no model": lambda: pl.model_gradient(math.inf, PARITY),
     "no tree": lambda: pl.wide_step({}, 0, 16),
     "no tree to step on": lambda: pl.teacher_gradient(int, 0, 16),
@@ -67,7 +69,6 @@ CASES = {
     "layers of nothing": lambda: LayeredChain(np.zeros((9, 3)), "x"),
     "signs of nothing": lambda: PackedSigns(TABLE, 3),
     "orbits without end": lambda: sets_up_to_symmetry(2**63, 1),
-    "a proof of nothing": lambda: files_of(True),
     "a file with an escape": lambda: read_rows("\x1b[31m\n"),
     "power of nothing": lambda: support_power(1e308, 3, 10, 0.1),
     "a store of nothing": lambda: rates(math.inf),

@@ -44,7 +44,7 @@ _COMMANDS = {
     "check": ["--paper", "--effort", "--seed", "--jobs", "--store", "--json", "--file"],
     "report": ["--from", "--out", "--figures"],
     "claims": ["--json"],
-    "claims new": [],
+    "claims new": ["--json"],
     "prove": ["--file", "--json"],
     "discover": ["--target", "--k", "--alpha", "--budget", "--threshold"],
     "apply": ["--out"],

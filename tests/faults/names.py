@@ -101,10 +101,11 @@ def public_names() -> dict[str, Any]:
 
 
 _ROOMS = ["claims", "learning", "models", "problem", "proofs", "report", "risk", "solvers", "sweep"]
-#: The first writes into the package, the second is an error itself; the others are functions of
-#: arrays and models for the inside of compiled code, which see no values.
+#: The first writes into the package, the second is an error itself, the third stands in a file
+#: whose hash the recorded proofs carry; the others are functions of arrays and models for the
+#: inside of compiled code, which see no values.
 _LEFT_OUT = (
-    *("proofs.record", "sweep.StoreError"),
+    *("proofs.record", "sweep.StoreError", "proofs.files_of"),
     *("models.attend", "models.hard_attention", "models.softmax_attention"),
     *("models.tied_positions", "models.smooth_relu", "models.weights_of"),
     *("models.parameters_of", "models.with_parameters"),

@@ -92,6 +92,8 @@ def _check(problem: Parity | Junta, samples: int, batch_size: int) -> None:
 
 def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
     mean = total / samples
+    if math.isnan(mean):
+        raise ValueError("the model or the loss is not a number on some input")
     variance = max(0.0, squares / samples - mean**2) * samples / (samples - 1)
     value, slope, _ = outer_derivatives(loss, mean)
     return Risk(value, abs(slope) * math.sqrt(variance / samples), "sampling", "sampled")
