@@ -8,9 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from paritylab.learning.descent import descend
+from paritylab.learning.descent import descend, stacked
 from paritylab.precision import float64
 from paritylab.problem.keys import as_key
+
+#: From a generator to one start: what moves, and what stays.
+Draw = Callable[[np.random.Generator], tuple[Any, Any]]
 
 
 class Find(NamedTuple):
@@ -28,7 +31,7 @@ class Find(NamedTuple):
 
 def hunt(
     margin: Callable[[Any, Any], jax.Array],
-    draw: Callable[[jax.Array], tuple[Any, Any]],
+    draw: Draw,
     *,
     starts: int = 64,
     steps: int = 200,
@@ -38,10 +41,10 @@ def hunt(
     """Minimise margin(moving, fixed) over `moving` by Adam from `starts` random draws.
 
     margin: what a claim says is nonnegative, differentiable almost everywhere in `moving`. draw:
-    from a key to (moving, fixed), such as head directions and a pair of inputs. Discrete choices
-    belong in `fixed` and are explored by the draws alone.
+    from numpy's generator to (moving, fixed), such as head directions and a pair of inputs.
+    Discrete choices belong in `fixed` and are explored by the draws alone.
 
-    >>> find = hunt(lambda x, shift: (x - shift) ** 2 - 1, lambda key: (jnp.zeros(()), 3.0),
+    >>> find = hunt(lambda x, shift: (x - shift) ** 2 - 1, lambda generator: (0.0, 3.0),
     ...             starts=2, steps=400)
     >>> round(find.margin, 3)
     -1.0
@@ -61,7 +64,7 @@ def hunt(
 
 def hunts(
     margin: Callable[[Any, Any, Any], jax.Array],
-    draw: Callable[[jax.Array], tuple[Any, Any]],
+    draw: Draw,
     cases: Any,
     *,
     starts: int = 64,
@@ -73,9 +76,11 @@ def hunts(
 
     cases: arrays whose first axis counts the margins; all start from the same draws.
     """
+    # Numbers so few are drawn by numpy: jax would compile a program for every draw.
+    generator = np.random.default_rng(seed)
+    moving, fixed = stacked(draw(generator) for _ in range(starts))
     with float64():
         keys = jax.random.split(as_key(seed), starts)
-        moving, fixed = jax.jit(jax.vmap(draw))(keys)
 
         def one(
             case: Any, moving: Any, fixed: Any, key: jax.Array

@@ -75,12 +75,12 @@ def every_gradient(
         return bits, np.asarray(jax.jit(jax.vmap(lambda x: jax.grad(loss)(directions, x)))(bits))
 
 
-def random_heads_and_inputs(key: jax.Array, k: int, n: int, inputs: int) -> tuple[Array, Array]:
+def random_heads_and_inputs(
+    generator: np.random.Generator, k: int, n: int, inputs: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Random directions of log-normal norm (k, 2), and random inputs (inputs, n)."""
-    angle_key, norm_key, bit_key = jax.random.split(key, 3)
-    directions = jax.random.normal(angle_key, (k, 2), jnp.float64)
-    directions *= jnp.exp(jax.random.normal(norm_key, (k, 1), jnp.float64))
-    return directions, jax.random.bernoulli(bit_key, 0.5, (inputs, n)).astype(jnp.float64)
+    directions = generator.normal(size=(k, 2)) * np.exp(generator.normal(size=(k, 1)))
+    return directions, generator.integers(0, 2, (inputs, n)).astype(float)
 
 
 def prediction_jet(

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.claims.engine.hunt import Draw
 from paritylab.learning.hardness.frozen import (
     best_possible_risk,
     every_input,
@@ -158,19 +159,19 @@ _NEURONS = 16
 
 def fixed_attention_margin(
     n: int, heads: int
-) -> tuple[Callable[[Any, Any, Any], Float[Array, ""]], Callable[[jax.Array], tuple[Any, float]]]:
+) -> tuple[Callable[[Any, Any, Any], Float[Array, ""]], Draw]:
     """Risk minus a bound for fixed attention, and a draw of all it depends on.
 
     Everything moves: token and position embeddings, the scores of positions and bits, an FFNN-1.
     The net is scaled to ‖α‖‖β‖ = share·n/ρ with the spectral norm of β. Half of the draws start at
     heads that look for the next one on the circle, which moves the attention most.
 
-    Returns margin(moving, fixed, case) and draw(key) -> (moving, fixed), as `claims.hunts` takes
+    Returns margin(moving, fixed, case) and draw(generator) -> (moving, fixed), as `hunts` takes
     them. A case has share; positional: whether scores ignore the bits and ρ is the distance of the
     two tokens; bound. B is the least attended position alone, the easiest set that contains it.
     """
     bits = jnp.asarray(every_input(n), jnp.float32)
-    ahead = (jnp.arange(n)[None, :] - jnp.arange(heads)[:, None] * n // heads) % n
+    ahead = (np.arange(n)[None, :] - np.arange(heads)[:, None] * n // heads) % n
 
     def margin(moving: Any, _: Any, case: Any) -> Float[Array, ""]:
         liking = jnp.where(case["positional"], 0.0, moving["liking"])
@@ -189,18 +190,16 @@ def fixed_attention_margin(
         loss = jnp.maximum(0, 1 - labels * (hidden @ alpha + moving["offset"])) ** 2
         return jnp.mean(loss) - case["bound"]
 
-    def draw(key: jax.Array) -> tuple[Any, float]:
-        keys = iter(jax.random.split(key, 9))
+    def draw(generator: np.random.Generator) -> tuple[dict[str, np.ndarray], float]:
+        def normal(*shape: int) -> np.ndarray:
+            return generator.normal(size=shape)
 
-        def normal(*shape: int) -> Array:
-            return jax.random.normal(next(keys), shape, jnp.float64)
-
-        looks = jax.random.bernoulli(next(keys))
+        looks = generator.random() < 0.5
         moving = {
-            "scores": jnp.where(looks, -4.0 * ahead, 2 * normal(heads, n)),
-            "liking": jnp.where(looks, 8.0 * n, 2 * normal(heads)),
-            "tokens": jnp.where(looks, 0.01, 1.0) * normal(2, 2),
-            "places": jnp.where(looks, jnp.eye(n), normal(n, n)),
+            "scores": -4.0 * ahead if looks else 2 * normal(heads, n),
+            "liking": np.full(heads, 8.0 * n) if looks else 2 * normal(heads),
+            "tokens": (0.01 if looks else 1.0) * normal(2, 2),
+            "places": np.eye(n) if looks else normal(n, n),
             "alpha": normal(_NEURONS),
             "beta": normal(_NEURONS, n + 2),
             "threshold": 0.3 * normal(_NEURONS),

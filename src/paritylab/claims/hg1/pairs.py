@@ -152,9 +152,11 @@ def _lemma17(c: Cosines) -> Judged:
 
 @lemma17.planted("pairs that are one input twice", turns="holds")
 def _one_input_twice(trial: Trial) -> Cosines:
-    def draw(key: Any, k: int, n: int, inputs: int) -> tuple[Any, Any]:
-        heads, bits = random_heads_and_inputs(key, k, n, 1)
-        return heads, jnp.repeat(bits, inputs, axis=0)
+    def draw(
+        generator: np.random.Generator, k: int, n: int, inputs: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        heads, bits = random_heads_and_inputs(generator, k, n, 1)
+        return heads, np.repeat(bits, inputs, axis=0)
 
     return lemma17.measure(trial, [(8, 3, 1 / 8, 0.0)], 32, 5, draw=draw)
 

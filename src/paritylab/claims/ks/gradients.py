@@ -90,10 +90,8 @@ def _largest_norm(
         jacobian = jax.jacobian(outputs)(scores, signs)
         return -jnp.sqrt(jnp.sum(jacobian**2) + 1e-30)
 
-    def draw(key: Any) -> Any:
-        first, second = jax.random.split(key)
-        scores = 2 * jax.random.normal(first, (n + k - 1, k - 1), jnp.float64)
-        return scores, jax.random.rademacher(second, (n,), jnp.float64)
+    def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return 2 * generator.normal(size=(n + k - 1, k - 1)), generator.choice([-1.0, 1.0], n)
 
     return -hunt(minus_norm, draw, starts=starts, steps=steps, rate=0.1, seed=seed).margin
 
