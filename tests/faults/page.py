@@ -35,8 +35,8 @@ _PAGE = """# What holds when things break
 
 The criterion was written down before the run: 0 in every column of harm. *lost*: rows that were
 announced and are gone, or missing at the end. *duplicates*: blocks stored or computed twice.
-*wrong*: rows or answers that differ. *hangs*: no end after 20 s. *codes*: another exit code than the
-right one.
+*wrong*: rows or answers that differ. *hangs*: no end after 20 s. *codes*: another exit code than
+the right one.
 
 ## What was found
 
