@@ -87,8 +87,8 @@ def parts(share: float) -> dict[str, list[Part]]:
         "names": pieces(4, lambda folder, at: names.calls(n(2000), folder, first=2000 * at)),
         "claims": pieces(2, lambda folder, at: own_claims.claims_files(n(500), folder, 500 * at)),
         "fuzz": [
-            lambda folder: fuzz.command_lines(n(3000), folder),
-            lambda folder: fuzz.sweep_files(n(2000), folder),
+            lambda folder: fuzz.command_lines(n(4000), folder),
+            lambda folder: fuzz.sweep_files(n(3000), folder),
             lambda folder: fuzz.row_files(n(2000), folder),
         ],
         "exact": pieces(20, lambda folder, at: _hard_readouts(500 * at, n(500))),
