@@ -257,3 +257,11 @@ def test_a_sample_of_a_python_user_is_bounded_too():
     with pytest.raises(ValueError, match="at most 2,147,483,647"):
         Sample(Parity(12, (1, 2)), 10**12)
     assert Spec.make("heads", {"n": 12, "k": 2}, {}).cell == "heads k=2 n=12"
+
+
+def test_what_was_typed_is_told_in_one_line_whatever_it_holds(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["xor", "--threshold", "quick", "é\u2028\x1b[31m"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "\x1b" not in line

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from paritylab.checks import check_kind
+from paritylab.checks import check_kind, told
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import MOST_SEEDS, Spec
 from paritylab.untrusted import printable, read_toml
@@ -48,7 +48,9 @@ class Grid:
             raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:
             if not isinstance(table, Mapping):
-                raise ValueError(f"problem and settings must be tables of values, got {table!r}")
+                raise ValueError(
+                    f"problem and settings must be tables of values, got {told(table)}"
+                )
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             check_value(name, getattr(self, name), Option(int, "", least=least))
         if self.seed >= MOST_SEEDS:
