@@ -36,6 +36,7 @@ from paritylab.precision import float64
 from paritylab.problem import random_junta, sample
 from paritylab.problem.tables import planted
 from paritylab.risk.enumerated import enumerated_gradient
+from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
 from paritylab.risk.routes.kinked import kinked_sum
 from paritylab.risk.routes.pieces import pieces_of
@@ -44,6 +45,8 @@ from paritylab.risk.routes.targets import target_of
 
 COMMAND = "make bench"
 K = 3
+#: Steps of a compiled loop.
+LOOP = 50
 
 
 def attention_of(n: int, k: int = K) -> np.ndarray:
@@ -71,6 +74,48 @@ def population_20() -> Race:
 
 def population_24() -> Race:
     return beside_enumeration(24)
+
+
+def loop_beside_enumeration(n: int) -> Race:
+    """The same inside a compiled loop: gradient steps on the weights, one program."""
+    problem, attention = random_parity(1, n, K), attention_of(n)
+    with float64():
+        weights = jnp.asarray(attention.sum(axis=0))
+        model = WeightedReadout(attention.sum(axis=0), Zigzag(K))
+        target = target_of(problem).arrays()
+    exact = enumerated_gradient(model, problem)
+    risk = weight_risk(Zigzag(K), "squared_hinge", n, K, route="half-sums")
+
+    @jax.jit
+    def steps(weights, target):
+        def one(weights, _):
+            value, slopes = jax.value_and_grad(risk.risk)(weights, target)
+            # Weights stay positive and keep their sum.
+            moved = weights * jnp.exp(-1e-3 * (slopes - jnp.mean(slopes)))
+            return moved * (K / jnp.sum(moved)), (value, slopes)
+
+        return jax.lax.scan(one, weights, None, length=LOOP)[1]
+
+    def ours():
+        with float64():
+            return steps(weights, target)
+
+    gap = np.abs(np.asarray(ours()[1][0]) - exact.gradient).max()
+    return Race(
+        f"a loop of {LOOP} risks and gradients, n = {n}",
+        ours,
+        peer=("enumeration, compiled", lambda: enumerated_gradient(model, problem).gradient),
+        peer_times=LOOP,
+        error=f"slopes differ by {gap:.0e}",
+    )
+
+
+def loop_20() -> Race:
+    return loop_beside_enumeration(20)
+
+
+def loop_24() -> Race:
+    return loop_beside_enumeration(24)
 
 
 def series_beside_a_pass(n: int) -> Race:
@@ -233,6 +278,8 @@ def correlation() -> Race:
 RACES = [
     population_20,
     population_24,
+    loop_20,
+    loop_24,
     million_positions,
     front_door,
     junta_beside_parity,

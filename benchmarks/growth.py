@@ -70,7 +70,7 @@ GROWTHS = {
         _series,
         1,
         1,
-        "passes over the weights, as many as the series has terms",
+        "a few passes over the weights, whatever the number of terms",
     ),
     "population gradient by half-sums": Growth(
         "2^n",

@@ -5,12 +5,15 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from paritylab.cli.compiled import compile_quickly
+
 # Before jax is imported: compiled code is kept between runs and shared by the worker processes.
 COMPILED = Path(__file__).resolve().parents[1] / ".paritylab" / "compiled"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
-# Most of a test is compiling: a fifth is saved by compiling less well.
+# Most of a test is compiling: more than half of it is saved by compiling less well.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+compile_quickly()
 
 import jax  # noqa: E402
 import pytest  # noqa: E402

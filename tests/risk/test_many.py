@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from paritylab.models import HeadAttention, Zigzag
-from paritylab.problem import Parity, random_parity
+from paritylab.problem import Parity, random_junta, random_parity
 from paritylab.risk import population_risk, population_risks
 from paritylab.risk.many import Risks
+from paritylab.risk.routes.targets import stacked_targets, target_of
 
 X64_MODES = [False]
 
@@ -74,3 +75,18 @@ def test_models_bring_their_readouts():
 def test_bad_weights_are_named(weights, problems, words):
     with pytest.raises(ValueError, match=words):
         population_risks(weights, problems)
+
+
+@pytest.mark.parametrize(
+    "problems",
+    [
+        [Parity(5, (0, 3)), Parity(5, (1, 2), sign=-1, noise=0.1), Parity(5, ())],
+        [Parity(4, (1,), bias=0.3), Parity(4, (2,), bias=(0.1, 0.2, 0.3, 0.4))],
+        [random_junta(seed, 5, 2) for seed in range(3)],
+    ],
+)
+def test_stacked_targets_are_the_targets_one_by_one(problems):
+    stacked = stacked_targets(problems)
+    for run, problem in enumerate(problems):
+        for many, one in zip(stacked, target_of(problem), strict=True):
+            np.testing.assert_array_equal(many[run], one)

@@ -19,11 +19,13 @@ from paritylab.risk import (
     population_risk,
     sampled_risk,
 )
+from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.characteristic import characteristic, layout_of
 from paritylab.risk.routes.half_sums import half_sum_mean
 from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
 from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.plan import largest
+from paritylab.risk.routes.sums import plain_sums
 from paritylab.risk.routes.targets import Target, labelled, labels_of, target_of
 
 #: The engine opens its own float64 context; test_routes covers both modes.
@@ -371,3 +373,20 @@ def test_other_bad_requests_say_what_is_possible():
         population_risk(attention, Parity(50, (0, 1)), tolerance=0.0)
     with pytest.raises(ValueError, match="k=0"):
         population_risk(attention, Parity(50, ()))
+
+
+@pytest.mark.parametrize("bits", [0, 1, 2, 5, 13])
+def test_partial_sums_are_sorted_and_summed(bits):
+    generator = np.random.default_rng(bits)
+    with float64():
+        sums = plain_sums(generator.random(bits), np.full(bits, 0.5)).sums
+        order = np.asarray(half_sums._ascending(sums))
+        terms = generator.random((2, len(sums)))
+        below, above = (
+            np.asarray(half_sums._running_sums(jnp.asarray(terms), from_each=each))
+            for each in (False, True)
+        )
+        np.testing.assert_array_equal(np.sort(order), np.arange(1 << bits))
+        assert np.diff(np.asarray(sums)[order]).min(initial=0) >= -1e-11
+    np.testing.assert_allclose(below, np.cumsum(terms, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(above, np.cumsum(terms[:, ::-1], axis=1)[:, ::-1], rtol=1e-12)

@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -15,6 +16,7 @@ from paritylab.models import (
     WeightedReadout,
     Zigzag,
 )
+from paritylab.precision import float64
 from paritylab.problem import Parity, all_bits
 from paritylab.problem.losses import LOSSES, Loss, as_loss
 from paritylab.risk import (
@@ -25,6 +27,8 @@ from paritylab.risk import (
     sampled_risk,
 )
 from paritylab.risk.result import check_predicts
+from paritylab.risk.routes import characteristic
+from paritylab.risk.routes.characteristic import layout_of
 
 X64_MODES = [False]  # the routes choose their own precision; one test below tries both modes
 N = 7
@@ -243,3 +247,34 @@ def test_the_ambient_precision_changes_no_risk():
                 ]
             )
     assert found[0] == found[1]
+
+
+def test_the_characteristic_function_and_its_slopes_are_the_products(monkeypatch):
+    generator = np.random.default_rng(0)
+    weights = np.concatenate([generator.random(3), 1e-3 * generator.random(40)])
+    frequencies = np.pi * np.arange(9)
+    layout = layout_of(weights, (1, 20), frequencies[-1])
+    assert (layout.large < len(weights)).sum() == 2
+    # Small chunks, so that the weights do not fill them evenly.
+    monkeypatch.setattr(characteristic, "_CHUNK", 16)
+
+    def ours(w):
+        plain, signed = characteristic.characteristic(
+            w, jnp.full(w.shape, 0.5), jnp.asarray(frequencies), layout, fair=True
+        )
+        return jnp.sum(jnp.cos(frequencies) * (plain + 2 * signed).real)
+
+    def by_factors(w):
+        turns = jnp.exp(1j * frequencies[:, None] * w[None, :])
+        signs = jnp.ones(w.shape).at[jnp.array([1, 20])].set(-1.0)
+        plain, signed = (jnp.prod((1 + each * turns) / 2, axis=1) for each in (1.0, signs[None]))
+        return jnp.sum(jnp.cos(frequencies) * (plain + 2 * signed).real)
+
+    with float64():
+        value, slopes = jax.value_and_grad(ours)(jnp.asarray(weights))
+        wanted, wanted_slopes = jax.value_and_grad(by_factors)(jnp.asarray(weights))
+        at_once = characteristic._sums_at_once(jnp.asarray(weights))
+        in_chunks = characteristic._sums_of_chunks(jnp.asarray(weights))
+    assert abs(float(value) - float(wanted)) < 1e-11
+    np.testing.assert_allclose(slopes, wanted_slopes, atol=1e-10)
+    np.testing.assert_allclose(at_once, in_chunks, rtol=1e-13)

@@ -5,10 +5,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 from paritylab.files import user_folder
 
-#: Compiling takes less time without XLA's fusion emitters (hg1-temperature: 8.6 instead of 11.0 s
-#: of processor time). This version of jaxlib knows the switch; another may end with an error at its
-#: sight.
-QUICK_TO_COMPILE = {"0.10.2": "--xla_cpu_use_fusion_emitters=false"}
+#: Half of the compiling is saved without XLA's fusion emitters and at LLVM's first level of
+#: optimisation; what is compiled runs as fast (docs/benchmarks.md). This version of jaxlib knows
+#: the switches; another may end with an error at their sight.
+QUICK_TO_COMPILE = {
+    "0.10.2": "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
+}
 
 
 def keep_compiled() -> None:
@@ -23,9 +25,14 @@ def keep_compiled() -> None:
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder / "compiled"))
         # Small programs, too: worker processes find those that another one has compiled.
         os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    compile_quickly()
+
+
+def compile_quickly() -> None:
+    """Let XLA spend less on optimising; call before jax is imported. XLA_FLAGS take precedence."""
     try:
-        switch = QUICK_TO_COMPILE.get(version("jaxlib"))
+        switches = QUICK_TO_COMPILE.get(version("jaxlib"))
     except PackageNotFoundError:
         return
-    if switch is not None:
-        os.environ.setdefault("XLA_FLAGS", switch)
+    if switches is not None:
+        os.environ.setdefault("XLA_FLAGS", switches)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 import jax
 import numpy as np
@@ -171,18 +171,16 @@ def hidden_set(target: Target) -> tuple[int, ...]:
 
 def functions_of(data: KnownData, who: str) -> tuple[Parity | Junta, ...]:
     """The targets of a learner that takes no trees; who: the subject of the error."""
-    found = tuple(each for each in data.targets if not isinstance(each, ParityTree))
-    if len(found) < data.runs:
+    if isinstance(data.targets[0], ParityTree):
         raise ValueError(f"{who} learns a Parity or Junta, got a ParityTree")
-    return found
+    return cast(tuple[Parity | Junta, ...], data.targets)  # all are of one kind
 
 
 def parities_of(data: KnownData, who: str) -> tuple[Parity, ...]:
     """The targets of a learner of parities alone; who: the subject of the error."""
-    found = tuple(each for each in data.targets if isinstance(each, Parity))
-    if len(found) < data.runs:
+    if not isinstance(data.targets[0], Parity):
         raise ValueError(f"{who} learns a Parity, got a {type(data.targets[0]).__name__}")
-    return found
+    return cast(tuple[Parity, ...], data.targets)  # all are of one kind
 
 
 def targets_or_unknown(data: Data) -> tuple[Target | Unknown, ...]:
@@ -192,7 +190,10 @@ def targets_or_unknown(data: Data) -> tuple[Target | Unknown, ...]:
 
 def are_uniform(data: Data) -> bool:
     """Whether all bits are fair, as far as the data say."""
-    return all(isinstance(t, ParityTree) or t.is_uniform for t in data.targets or ())
+    given = data.targets or ()
+    if given and isinstance(given[0], ParityTree):
+        return True
+    return {each.bias for each in cast(tuple[Parity | Junta, ...], given)} <= {0.5}
 
 
 def data_facts(data: Data) -> dict[str, Any]:

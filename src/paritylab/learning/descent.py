@@ -28,7 +28,7 @@ from paritylab.models.protocol import (
 from paritylab.precision import float64
 from paritylab.problem import Loss
 from paritylab.problem.sampling import each_key
-from paritylab.risk.objective import Target as Arrays, target_of
+from paritylab.risk.objective import Target as Arrays, stacked_targets
 from paritylab.risk.rows import WeightedRows, draw_rows, empirical_risk, every_row
 
 #: Optimisers by name; each takes the step size.
@@ -178,7 +178,7 @@ def per_run(data: Data, keys: jax.Array) -> PyTree:
     if isinstance(data, Rows):
         return training_rows(data, keys)
     targets = functions_of(data, "gradient descent on a model")
-    return stacked(map(target_of, targets))
+    return stacked_targets(targets)
 
 
 def stacked(trees: Iterable[PyTree]) -> PyTree:

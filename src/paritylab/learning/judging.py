@@ -41,7 +41,10 @@ ACCURACY = Loss("accuracy", _is_right)
 
 def judging_loss(data: Data) -> str:
     """The loss a run's risk is of: squared hinge, or ½(ŷ-y)² where a junta's values are real."""
-    real = (isinstance(each, Junta) and not each.is_boolean for each in data.targets or ())
+    given = data.targets or ()
+    if not (given and isinstance(given[0], Junta)):  # all are of one kind
+        return "squared_hinge"
+    real = (isinstance(each, Junta) and not each.is_boolean for each in given)
     return "squared" if any(real) else "squared_hinge"
 
 

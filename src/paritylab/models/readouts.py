@@ -19,9 +19,9 @@ from paritylab.problem.callables import check_scalar_function, name_of
 from paritylab.problem.hidden_set import check_problem
 
 
-def smooth_relu(z: Float[AnyArray, "..."], b: float) -> Float[Array, "..."]:
-    """σ(z) = (z + √(z²+b))/2, which is ReLU at b = 0."""
-    if b == 0:
+def smooth_relu(z: Float[AnyArray, "..."], b: float | Float[Array, ""]) -> Float[Array, "..."]:
+    """σ(z) = (z + √(z²+b))/2, which is ReLU at b = 0; a traced b has to be positive."""
+    if not isinstance(b, Array) and b == 0:
         return jnp.maximum(z, 0)
     return (jnp.asarray(z) + jnp.sqrt(z**2 + b)) / 2
 

@@ -57,29 +57,12 @@ class Recurrent(eqx.Module):
 
     def __call__(self, inputs: Float[Array, "time inputs"]) -> Float[Array, " time"]:
         """Answers after every time step."""
-        if isinstance(self.inner, eqx.nn.Linear):
-            states = self._elman_states(self.inner, inputs)
-            return jax.vmap(self.readout)(states)[:, 0]
 
         # A bound method of a traced module cannot be hashed, so scan gets a plain function.
         def advance(state: State, given: Array) -> tuple[State, Array]:
             return self.step(state, given)
 
         return jax.lax.scan(advance, self.start(), inputs)[1]
-
-    def _elman_states(
-        self, inner: eqx.nn.Linear, inputs: Float[Array, "time inputs"]
-    ) -> Float[Array, "time width"]:
-        """h_t for every t; what the inputs add is one product before the loop."""
-        of_input, of_state = jnp.split(inner.weight, [inputs.shape[1]], axis=1)
-        assert inner.bias is not None
-        fed = inputs @ of_input.T + inner.bias[None]
-
-        def advance(state: Array, given: Array) -> tuple[Array, Array]:
-            state = jnp.tanh(given + of_state @ state)
-            return state, state
-
-        return jax.lax.scan(advance, jnp.zeros(self.width), fed)[1]
 
 
 @final

@@ -17,13 +17,13 @@ from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import (
     ROUNDED,
     checked_statistic,
-    missed_share,
+    missed_shares,
     risk_of_weights,
 )
 from paritylab.risk.result import Kind
 from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.case import Statistic
-from paritylab.risk.routes.targets import target_of
+from paritylab.risk.routes.targets import stacked_targets
 from paritylab.risk.table import ROUTES, ManyRoute
 from paritylab.shapes import bucket
 
@@ -69,7 +69,8 @@ def population_risks(
     own = [
         default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
     ]
-    if len({(problem.k, type(problem)) for problem in targets}) == 1 and _all_equal(own):
+    kinds = {(len(problem.subset), type(problem)) for problem in targets}
+    if len(kinds) == 1 and _all_equal(own):
         statistic = checked_statistic(own[0], loss, targets)
         fitting = (
             row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
@@ -138,23 +139,23 @@ def _check(
 ) -> Float[np.ndarray, " runs"]:
     """By what share the weights of each run miss k, if they came in float64."""
     runs, n = weights.shape
-    if len(targets) != runs or any(target.n != n for target in targets):
-        sizes = sorted({target.n for target in targets})
+    sizes = sorted({target.n for target in targets})
+    if len(targets) != runs or sizes != [n]:
         raise ValueError(
             f"got weights of {runs} runs with n={n} and {len(targets)} problems with n in {sizes}"
         )
     if not np.all(weights >= 0):
         raise ValueError("weights must be nonnegative and finite; found a negative entry or NaN")
-    found = []
-    for run, (row, target) in enumerate(zip(weights, targets, strict=True)):
-        off = missed_share(kind, float(row.sum()), float(target.k))
-        if off is None:
-            raise ValueError(
-                f"weights must sum to k in every run, got {row.sum():.12g} for k={target.k} "
-                f"in run {run}; multiply them by k and divide by their sum"
-            )
-        found.append(off)
-    return np.array(found)
+    totals = weights.sum(axis=1)
+    wanted = np.array([len(target.subset) for target in targets], np.float64)
+    off = missed_shares(kind, totals, wanted)
+    if np.isinf(off).any():
+        run = int(np.argmax(off))
+        raise ValueError(
+            f"weights must sum to k in every run, got {totals[run]:.12g} for k={targets[run].k} "
+            f"in run {run}; multiply them by k and divide by their sum"
+        )
+    return off
 
 
 def _compiled(
@@ -166,7 +167,7 @@ def _compiled(
     """All runs in blocks of equal size, the last one filled up with repetitions."""
     runs, n = weights.shape
     weights = weights * (statistic.k / weights.sum(axis=1, keepdims=True))
-    stacked = jax.tree.map(lambda *arrays: np.stack(arrays), *map(target_of, targets))
+    stacked = stacked_targets(targets)
     # Half-sums hold about 64 floats for each of their 2^(n/2+1) partial sums.
     each = 64 * (2 ** (n // 2 + 1) if module is half_sums else n)
     block = max(1, min(1 << (runs - 1).bit_length(), _BUDGET // each))

@@ -16,6 +16,7 @@ from paritylab.risk.routes.targets import (
     Target,
     labelled,
     labels_of,
+    stacked_targets,
     target_of,
 )
 from paritylab.risk.table import route_in_loop
@@ -26,6 +27,7 @@ __all__ = [
     "WeightRisk",
     "labelled",
     "labels_of",
+    "stacked_targets",
     "target_of",
     "weight_risk",
 ]

@@ -184,8 +184,8 @@ def _checked(attention: AnyArray, problem: Parity | Junta) -> tuple[np.ndarray, 
         raise ValueError("attention must be nonnegative and finite; found a negative entry or NaN")
     sums = shares.sum(axis=1)
     worst = float(sums[np.argmax(np.abs(sums - 1))])
-    off = missed_share(given.dtype, worst, 1.0)
-    if off is None:
+    off = float(missed_shares(given.dtype, np.array(worst), np.ones(())))
+    if math.isinf(off):
         raise ValueError(
             f"every row of attention must sum to 1, got a row that sums to {worst}; "
             "divide it by its sum: a / a.sum(axis=1, keepdims=True)"
@@ -193,12 +193,12 @@ def _checked(attention: AnyArray, problem: Parity | Junta) -> tuple[np.ndarray, 
     return shares, off
 
 
-def missed_share(kind: np.dtype, total: float, wanted: float) -> float | None:
-    """By what share a sum misses what it should be; 0 where float32 explains it, None if too much.
+def missed_shares(kind: np.dtype, totals: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """By what share sums miss what they should be; 0 where float32 explains it, ∞ if too much.
 
     kind: of the array that was passed.
     """
-    off = abs(total - wanted) / max(wanted, 1.0)
+    off = np.abs(totals - wanted) / np.maximum(wanted, 1.0)
     if kind.kind == "f" and kind.itemsize < 8:
-        return 0.0 if off < _FLOAT32 else None
-    return off if off <= _FLOAT64 else None
+        return np.where(off < _FLOAT32, 0.0, np.inf)
+    return np.where(off <= _FLOAT64, off, np.inf)

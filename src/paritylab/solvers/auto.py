@@ -92,7 +92,7 @@ def _clean_many_rows(task: Task) -> Candidates | None:
 def _one_or_two_wrong(task: Task) -> Candidates | None:
     """More rows than columns, and one or two wrong labels: parity checks name them."""
     table = task.table
-    if table.rows < table.distinct + 1 + CHECKS or not _beyond_patience(task):
+    if table.rows < table.distinct + 1 + CHECKS or not any(_beyond_patience(task)):
         return None
     if syndrome_seconds(table.distinct) > min(task.left / 4, 5 * PATIENCE):
         return None
@@ -130,8 +130,10 @@ def _quick_sizes(task: Task) -> Candidates | None:
 def _clean_few_rows(task: Task) -> Candidates | None:
     """Sizes too large for correlation, should every row be right."""
     table = task.table
-    beyond = _beyond_patience(task)
-    if not beyond or table.rows > table.distinct + 1:
+    if table.rows > table.distinct + 1:
+        return None
+    beyond = list(_beyond_patience(task))
+    if not beyond:
         return None
     drawn = restarts(task, min(task.left / 4, 2 * PATIENCE))
     if supported(task, drawn.subsets) is not None:
@@ -140,9 +142,9 @@ def _clean_few_rows(task: Task) -> Candidates | None:
     return Candidates(drawn.subsets + met.subsets, drawn.steps + met.steps)
 
 
-def _beyond_patience(task: Task) -> list[int]:
+def _beyond_patience(task: Task) -> Iterator[int]:
     """Sizes that correlation would take long for."""
-    return [s for s in possible_sizes(task) if s > 2 and split_seconds(task, s) > PATIENCE]
+    return (s for s in possible_sizes(task) if s > 2 and split_seconds(task, s) > PATIENCE)
 
 
 def _little_noise(task: Task, size: int) -> Candidates | None:

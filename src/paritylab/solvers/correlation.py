@@ -17,9 +17,11 @@ import numpy as np
 
 #: Products of one side held at a time (64 MB), and numbers in one block of correlations.
 SIDE, BLOCK, WIDE = 1 << 24, 1 << 19, 1024
-#: Pairs: columns side by side in one tile, rows added up at a time, and multiplications in a tile,
-#: which take less than a second, so that the clock is read in time.
-BROAD, DEEP, LONGEST = 4096, 1 << 14, 1 << 32
+#: Pairs: columns side by side in one tile, and multiplications in a tile, which take less than a
+#: second, so that the clock is read in time.
+BROAD, LONGEST = 4096, 1 << 32
+#: Rows and columns turned into float32 at a time: as many as a cache holds.
+DEEP, SIDE_BY_SIDE = 1 << 12, 512
 
 
 class BestSets(NamedTuple):
@@ -259,10 +261,16 @@ def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
 
 
 def weighted_product(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """left·diag(weights)·rightᵀ in float32, few rows of the table at a time."""
+    """left·diag(weights)·rightᵀ in float32, a small tile of the table at a time."""
     sums = np.zeros((len(left), len(right)), np.float32)
+    space = np.empty((min(SIDE_BY_SIDE, len(right)), min(DEEP, len(weights))), np.float32)
     for at in range(0, len(weights), DEEP):
         rows = slice(at, at + DEEP)
         weighted = left[:, rows] * weights[rows]
-        sums += weighted @ right[:, rows].astype(np.float32, copy=False).T
+        for first in range(0, len(right), SIDE_BY_SIDE):
+            columns = slice(first, first + SIDE_BY_SIDE)
+            part = right[columns, rows]
+            tile = space[: part.shape[0], : part.shape[1]]
+            tile[...] = part
+            sums[:, columns] += weighted @ tile.T
     return sums

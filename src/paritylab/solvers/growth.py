@@ -63,10 +63,10 @@ def possible_sizes(task: Task) -> list[int]:
     if task.k is not None:
         return [task.k]
     rows, minus = task.table.rows, int(task.table.label_bits.sum(dtype=np.int64))
-    best = math.log(2) - log_choose(rows, minus)
+    best, columns = math.log(2) - log_choose(rows, minus), task.table.distinct
+    level = math.log(task.alpha)
     sizes = itertools.takewhile(
-        lambda size: best + log_family(task.table.distinct, size, False) <= math.log(task.alpha),
-        range(1, task.table.distinct + 1),
+        lambda size: best + log_family(columns, size, False) <= level, range(1, columns + 1)
     )
     return list(sizes) or [1]
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models import Circle, HeadAttention, Zigzag
+from paritylab.models.readouts import smooth_relu
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
 
@@ -20,18 +21,19 @@ Heads = Float[AnyArray, "k 2"]
 Bits = Float[AnyArray, " n"]
 
 
-def heads_of(directions: Heads, n: int, *, tau: Any, b: float = 0.0) -> HeadAttention:
+def heads_of(directions: Heads, n: int, *, tau: Any) -> HeadAttention:
     """The paper's model with these directions: as many heads as bits in B, zigzag readout."""
     k = directions.shape[0]
-    return HeadAttention(directions, Circle(n), k, Zigzag(k, b), tau)
+    return HeadAttention(directions, Circle(n), k, Zigzag(k), tau)
 
 
-def prediction(directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0) -> Scalar:
-    """ŷ of one input."""
-    return heads_of(directions, bits.shape[0], tau=tau, b=b)(bits)
+def prediction(directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0) -> Scalar:
+    """ŷ of one input; tau and b may be traced."""
+    zigzag, s = Zigzag(directions.shape[0]), attended_sum(directions, bits, tau)
+    return 1 + smooth_relu(s - jnp.asarray(zigzag.thresholds), b) @ zigzag.output_weights
 
 
-def example_loss(directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0) -> Scalar:
+def example_loss(directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0) -> Scalar:
     """Squared hinge of one input."""
     label = 1 - 2 * jnp.mod(jnp.sum(bits[: directions.shape[0]]), 2)
     return jnp.maximum(0, 1 - label * prediction(directions, bits, tau=tau, b=b)) ** 2
@@ -84,7 +86,7 @@ def random_heads_and_inputs(
 
 
 def prediction_jet(
-    directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0
+    directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0
 ) -> tuple[Scalar, Float[Array, " m"], Float[Array, "m m"]]:
     """ŷ of one input with its gradient and Hessian in the m = 2k numbers of the heads."""
 
@@ -97,7 +99,7 @@ def prediction_jet(
 
 
 def example_hessians(
-    directions: Heads, bits: Bits, *, tau: Any, b: float = 0.0
+    directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0
 ) -> tuple[Float[Array, " m"], list[Float[Array, "m m"]]]:
     """∇ŷ of one input, and the Hessians of ŷ, of ŷ²/2 and of the squared hinge ℓ(ŷ).
 

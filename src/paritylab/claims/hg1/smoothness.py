@@ -117,14 +117,15 @@ def lemma6_smooth(
     """smaller: by how much the printed constants are divided first, for planted cases."""
     shape = (len(cells), len(LEMMAS))
     frobenius, spectral = np.zeros(shape), np.zeros(shape)
-    for n, k, b in trial.track(sorted({(n, k, b) for n, k, _, b in cells})):
-        mine = [i for i, cell in enumerate(cells) if (*cell[:2], cell[3]) == (n, k, b)]
+    for n, k in trial.track(sorted({cell[:2] for cell in cells})):
+        mine = [i for i, cell in enumerate(cells) if cell[:2] == (n, k)]
         cases = [(i, lemma) for i in mine for lemma in range(len(LEMMAS))]
         facts = {
-            i: np.array([cells[i][2], *np.divide(_constants(*cells[i][1:]), smaller)]) for i in mine
+            i: np.array([*cells[i][2:], *np.divide(_constants(*cells[i][1:]), smaller)])
+            for i in mine
         }
         finds = hunts(
-            partial(_room, b=b),
+            _room,
             partial(random_heads_and_inputs, k=k, n=n, inputs=1),
             np.array([[*facts[i], lemma] for i, lemma in cases]),
             starts=starts,
@@ -133,7 +134,7 @@ def lemma6_smooth(
         )
         for (i, lemma), find in zip(cases, finds, strict=True):
             frobenius[i, lemma] = 1 - find.margin
-            spectral[i, lemma] = _spectral_shares(find.moving, find.fixed[0], facts[i], b)[lemma]
+            spectral[i, lemma] = _spectral_shares(find.moving, find.fixed[0], facts[i])[lemma]
     step = np.array([hg1.step_size(k, tau, b) for _, k, tau, b in cells])
     mended = np.array(
         [np.divide(_constants(*c[1:]), _constants(*c[1:], mended=True)) for c in cells]
@@ -151,9 +152,9 @@ LEMMAS = (
 )
 
 
-def _room(directions: Any, bits: Any, case: Any, b: float) -> Any:
+def _room(directions: Any, bits: Any, case: Any) -> Any:
     """1 - the share of the lemma that the last number of the case names."""
-    return 1 - _shares(directions, bits[0], case[:-1], b)[case[-1].astype(int)]
+    return 1 - _shares(directions, bits[0], case[:-1])[case[-1].astype(int)]
 
 
 def _constants(k: int, tau: float, b: float, *, mended: bool = False) -> list[float]:
@@ -166,22 +167,22 @@ def _constants(k: int, tau: float, b: float, *, mended: bool = False) -> list[fl
     ]
 
 
-def _shares(directions: Any, bits: Any, facts: Any, b: float, order: int | None = None) -> Any:
-    """Sizes over their constants for one input; facts: tau and the constants.
+def _shares(directions: Any, bits: Any, facts: Any, order: int | None = None) -> Any:
+    """Sizes over their constants for one input; facts: tau, b and the constants.
 
     order: None for Frobenius, 2 for spectral norms.
     """
-    slope, hessians = example_hessians(directions, bits, tau=facts[0], b=b)
+    slope, hessians = example_hessians(directions, bits, tau=facts[0], b=facts[1])
     sizes = [jnp.linalg.norm(each, ord=order) for each in hessians]
-    return jnp.stack([jnp.linalg.norm(slope), *sizes]) / facts[1:]
+    return jnp.stack([jnp.linalg.norm(slope), *sizes]) / facts[2:]
 
 
-_compiled_shares = jax.jit(_shares, static_argnums=(3, 4))
+_compiled_shares = jax.jit(_shares, static_argnums=3)
 
 
-def _spectral_shares(heads: np.ndarray, bits: np.ndarray, facts: np.ndarray, b: float) -> Any:
+def _spectral_shares(heads: np.ndarray, bits: np.ndarray, facts: np.ndarray) -> Any:
     with float64():
-        return np.asarray(_compiled_shares(heads, bits, facts, b, 2))
+        return np.asarray(_compiled_shares(heads, bits, facts, 2))
 
 
 @lemma6_smooth.judge

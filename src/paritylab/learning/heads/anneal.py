@@ -29,7 +29,7 @@ from paritylab.learning.data import (
     functions_of,
     targets_or_unknown,
 )
-from paritylab.learning.descent import stacked, training_rows
+from paritylab.learning.descent import training_rows
 from paritylab.learning.heads.fields import (
     POINTS,
     Dense,
@@ -46,7 +46,7 @@ from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
-from paritylab.risk.objective import target_of
+from paritylab.risk.objective import stacked_targets
 from paritylab.risk.rows import draw_rows
 
 #: A correlation above this is proof that the heads sit on B; below it a run starts again.
@@ -149,7 +149,7 @@ class Annealed:
             }
         return Trained(
             numbers=numbers,
-            subset=[tuple(sorted(set(each.tolist()))) for each in positions],
+            subset=[tuple(sorted(set(each))) for each in positions.tolist()],
             risk=found.risk,
             error=found.error,
             kind=found.kind,
@@ -180,17 +180,17 @@ class Annealed:
 
         Windows serve parities of fair bits wherever they are less work than all positions.
         """
-        sets = [each for each in targets if isinstance(each, Parity)]
         if (
             isinstance(data, Population)
-            and are_uniform(data)
-            and len(sets) == len(targets)
+            and isinstance(targets[0], Parity)
             and k * POINTS < data.n
+            and are_uniform(data)
         ):
+            sets = [each for each in targets if isinstance(each, Parity)]
             subsets = np.array([each.subset for each in sets], dtype=np.float64)
             contrasts = np.array([each.sign * (1 - 2 * each.noise) for each in sets])
             return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
-        return stacked(target_of(each) for each in targets)
+        return stacked_targets(targets)
 
     def _given(self, runs: int, k: int) -> np.ndarray | None:
         if self.start is None:
@@ -221,7 +221,8 @@ class Annealed:
                 arrays = training_rows(data, some)
             else:
                 targets = functions_of(data, "annealed heads")
-                arrays = self._known(data, [targets[i] for i in padded], k)
+                every = len(chosen) == runs
+                arrays = self._known(data, targets if every else [targets[i] for i in padded], k)
             attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(some)
             sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(some)
             angles = _random_angles(attempt_keys, k, self.even) if given is None else given[padded]

@@ -24,8 +24,9 @@ from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
 from paritylab.problem import Parity
 
-#: Positions scored at a time, as many as a cache holds; positions of a segment, at least.
-ROWS, SEGMENT = 8192, 1 << 17
+#: Positions scored at a time, as many as a cache holds, and of them side by side in one line; about
+#: so many positions make a segment.
+ROWS, LANES, SEGMENT = 4096, 32, 1 << 17
 #: Hidden pairs per pass over the positions; a block of their scores takes about 64 MB.
 PAIRS = 512
 #: Bytes of packed positions above which a call is refused.
@@ -175,9 +176,9 @@ class StepSums(NamedTuple):
         mean = -4 * second + 24 * second**2 - 16 * fourth - 2 * agreement
         outside = np.abs(24 * second - 4) * self.second / mass**2 + 16 * self.fourth / mass**4
         slack = 2 * np.expm1(self.gains * self.rounding)
-        error = slack * (outside + np.abs(mean) * self.first / mass)
-        # Squares and fourth powers of a block add up in float32.
-        error += min(self.n, ROWS) * np.finfo(np.float32).eps * outside
+        outside += np.abs(mean) * self.first / mass
+        # The terms of a lane add up in float32, and so they are squared.
+        error = (slack + (ROWS // LANES + 4) * np.finfo(np.float32).eps) * outside
         error += risk_rounding(self.n, second)
         return squared_risk(second, fourth, agreement), error
 
@@ -193,9 +194,11 @@ def step_sums(
     """One pass over all positions. directions: w at gain 1, (pairs, width)."""
     sides = (code.vectors(pairs[:, side]) for side in (0, 1))
     on_pair = np.stack([(side * directions).sum(axis=1) for side in sides])
-    top = on_pair.max(axis=0).astype(np.float32)[:, None]
+    top = on_pair.max(axis=0).astype(np.float32)
     factors = (directions / np.sqrt(code.width)).astype(np.float32)
-    bounds = np.linspace(0, code.n, max(1, code.n // SEGMENT) + 1).astype(int).tolist()
+    # An even number, so that two cores finish together.
+    segments = max(1, 2 * round(code.n / (2 * SEGMENT)))
+    bounds = np.linspace(0, code.n, segments + 1).astype(int).tolist()
 
     def segment(ends: tuple[int, int]) -> _Segment:
         part = PackedSigns(code.packed[slice(*ends)], code.width)
@@ -238,44 +241,51 @@ def _segment_sums(
         np.full((2, len(pairs)), -np.inf),
         np.full((2, len(pairs)), -1),
     )
-    work = np.empty((2, len(pairs), min(ROWS, code.n)), np.float32)
+    rows = -(-min(ROWS, code.n) // LANES) * LANES
+    work = np.empty((2, rows, len(pairs)), np.float32)
+    # As wide as LANES positions: numpy is slow where a line is as short as a few pairs.
+    tops, all_gains = np.tile(top, LANES), np.tile(gains, LANES)
+    turned = np.ascontiguousarray(factors.T)
     for at, signs in code.sign_blocks(ROWS):
-        scores, terms = work[..., : len(signs)]
-        np.matmul(factors, signs.T, out=scores)
+        scores, terms = work[:, : -(-len(signs) // LANES) * LANES]
+        np.matmul(signs, turned, out=scores[: len(signs)])
+        scores[len(signs) :] = -np.inf
         inside = (pairs >= at) & (pairs < at + len(signs))
-        scores[np.nonzero(inside)[0], pairs[inside] - at] = -np.inf
+        scores[pairs[inside] - at, np.nonzero(inside)[0]] = -np.inf
         _keep_largest(scores, at, found.rivals, found.places)
-        scores -= top
-        for index, gain in enumerate(gains):
-            np.multiply(scores, gain[:, None], out=terms)
-            np.exp(terms, out=terms)
-            found.sums[0, index] += terms.sum(axis=1, dtype=np.float64)
-            found.sums[1, index] += np.vecdot(terms, terms)
-            terms *= terms
-            found.sums[2, index] += np.vecdot(terms, terms)
+        lines, powers = (each.reshape(-1, LANES * len(pairs)) for each in (scores, terms))
+        lines -= tops
+        for index, gain in enumerate(all_gains):
+            np.multiply(lines, gain, out=powers)
+            np.exp(powers, out=powers)
+            for power in range(3):
+                if power:
+                    powers *= powers
+                sums = powers.sum(axis=0).reshape(LANES, -1)
+                found.sums[power, index] += sums.sum(axis=0, dtype=np.float64)
     return found
 
 
 def _keep_largest(scores: np.ndarray, at: int, best: np.ndarray, places: np.ndarray) -> None:
-    """Update the two largest scores of every pair (2, pairs) and their positions in place."""
-    seen = 0
-    if at == 0:
-        # The first positions set a bar that few later scores clear.
-        seen = min(1024, scores.shape[1])
-        order = np.argpartition(-scores[:, :seen], 2, axis=1)[:, :2]
-        values = np.take_along_axis(scores, order, axis=1)
-        swapped = np.argsort(-values, axis=1, kind="stable")
-        best[:] = np.take_along_axis(values, swapped, axis=1).T
-        places[:] = np.take_along_axis(order, swapped, axis=1).T
-    later = scores[:, seen:]
-    for pair in np.flatnonzero(later.max(axis=1, initial=-np.inf) > best[1]):
-        for place in np.flatnonzero(later[pair] > best[1, pair]):
-            score, where = later[pair, place], at + seen + place
-            if score > best[0, pair]:
-                best[1, pair], places[1, pair] = best[0, pair], places[0, pair]
-                best[0, pair], places[0, pair] = score, where
-            elif score > best[1, pair]:
-                best[1, pair], places[1, pair] = score, where
+    """Update the two largest scores of every pair (2, pairs) and their positions in place.
+
+    scores: of some positions from `at` on, (positions, pairs).
+    """
+    largest = scores.reshape(-1, LANES * scores.shape[1]).max(axis=0).reshape(LANES, -1)
+    risen = np.flatnonzero(largest.max(axis=0) > best[1])
+    if not len(risen):
+        return
+    some, each = scores[:, risen], np.arange(len(risen))
+    first = some.argmax(axis=0)
+    top = some[first, each]
+    some[first, each] = -np.inf
+    second = some.argmax(axis=0)
+    values = np.concatenate([best[:, risen], [top, some[second, each]]])
+    where = np.concatenate([places[:, risen], [at + first, at + second]])
+    # Stable: of equal scores the position that came first stays.
+    order = np.argsort(-values, axis=0, kind="stable")[:2]
+    best[:, risen] = np.take_along_axis(values, order, axis=0)
+    places[:, risen] = np.take_along_axis(where, order, axis=0)
 
 
 class SharedStep(NamedTuple):

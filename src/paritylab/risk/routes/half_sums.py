@@ -30,8 +30,9 @@ from paritylab.risk.routes.pieces import Pieces, scale_of
 from paritylab.risk.routes.sums import Half, halves
 from paritylab.risk.routes.targets import JuntaTarget, Labelled, Labels, Target, labelled
 
-#: Terms of one stage of a running sum.
-_STAGE = 32
+#: Terms of one stage of a running sum, and lines beyond which XLA's own sum of them is faster, if
+#: slower to compile.
+_STAGE, _MANY_LINES = 16, 256
 #: Values, their changes, and marks on the right sums: what a sum over knots gathers.
 _Totals = tuple[Array, Array, Array]
 #: Knots (P,), with their slopes and, where there are any, curves (P, rows).
@@ -123,15 +124,22 @@ half_sum_mean.defvjp(_mean_and_gradient, _backward)
 
 
 def _ascending(sums: Float[Array, " size"]) -> Int[Array, " size"]:
-    """Order of nonnegative sums, exact up to their last log2(size) bits.
+    """Order of all 2^m partial sums of nonnegative numbers, exact up to their last m bits.
 
-    Nonnegative doubles compare like their bit patterns, and XLA sorts plain integers an order of
-    magnitude faster than floats with a payload; so the index rides in the lowest bits.
+    A choice and its opposite add up to the sum of all, so the smaller of every two is sorted, and
+    their opposites follow backwards. Nonnegative doubles compare like their bit patterns, and XLA
+    sorts plain integers an order of magnitude faster than floats with a payload; so the index rides
+    in the lowest bits.
     """
     size = sums.shape[0]
-    pattern = jax.lax.bitcast_convert_type(sums, jnp.int64)
-    keys = (pattern & ~jnp.int64(size - 1)) | jnp.arange(size, dtype=jnp.int64)
-    return jnp.asarray(jax.lax.sort(keys, is_stable=False)) & (size - 1)
+    if size == 1:
+        return jnp.zeros(1, jnp.int64)
+    index, opposite = jnp.arange(size // 2), jnp.arange(size - 1, size // 2 - 1, -1)
+    one, other = sums[: size // 2], sums[size // 2 :][::-1]
+    pattern = jax.lax.bitcast_convert_type(jnp.minimum(one, other), jnp.int64)
+    keys = (pattern & ~jnp.int64(size - 1)) | jnp.where(one <= other, index, opposite)
+    lower = jnp.asarray(jax.lax.sort(keys, is_stable=False)) & (size - 1)
+    return jnp.concatenate([lower, size - 1 - lower[::-1]])
 
 
 def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Array, "..."]:
@@ -141,22 +149,30 @@ def _first_above(sums: Float[Array, " size"], x: Float[Array, "..."]) -> Int[Arr
     """
 
     def halve(number: Array, index: Array) -> Array:
-        step = sums.shape[0] >> (number + 1)
+        step = jnp.maximum(sums.shape[0] >> (number + 1), 1)
         return jnp.where(sums[index + step - 1] <= x, index + step, index)
 
-    halvings = sums.shape[0].bit_length() - 1
-    index = jax.lax.fori_loop(0, halvings, halve, jnp.zeros(x.shape, jnp.int32))
-    return jnp.where(sums[index] <= x, index + 1, index)
+    halvings = sums.shape[0].bit_length()
+    start = jnp.zeros(x.shape, jnp.int32)
+    index: Array = jax.lax.fori_loop(0, halvings, halve, start)
+    return index
 
 
-def _running_sums(terms: Float[Array, "rows size"]) -> Float[Array, "rows size"]:
-    """Sums of the terms up to each: products with a small triangle, then sums of their totals."""
+def _running_sums(
+    terms: Float[Array, "rows size"], *, from_each: bool = False
+) -> Float[Array, "rows size"]:
+    """Sums of the terms up to each, or from each on: products of short lines with a triangle, and
+    sums of the lines before."""
     rows, size = terms.shape
     lines = jnp.pad(terms, ((0, 0), (0, -size % _STAGE))).reshape(rows, -1, _STAGE)
-    sums = lines @ jnp.triu(jnp.ones((_STAGE, _STAGE)))
+    sums = lines @ (jnp.tril if from_each else jnp.triu)(jnp.ones((_STAGE, _STAGE)))
     if size > _STAGE:
-        totals = sums[:, :, -1]
-        sums += (_running_sums(totals) - totals)[:, :, None]
+        totals = sums[:, :, 0 if from_each else -1]
+        if totals.shape[1] > _MANY_LINES:
+            running = jax.lax.cumsum(totals, axis=1, reverse=from_each)
+        else:
+            running = _running_sums(totals, from_each=from_each)
+        sums += (running - totals)[:, :, None]
     return sums.reshape(rows, -1)[:, :size]
 
 
@@ -210,7 +226,7 @@ def _moments_above(half: Half, count: int) -> Float[Array, "moments above"]:
     terms = [half.chances]
     while len(terms) < count:
         terms.append(terms[-1] * half.sums[None, :])
-    totals = _running_sums(jnp.concatenate(terms)[:, ::-1])[:, ::-1]
+    totals = _running_sums(jnp.concatenate(terms), from_each=True)
     return jnp.pad(totals, ((0, 0), (0, 1)))
 
 
