@@ -47,10 +47,7 @@ class Grid:
         if not self._problems():
             raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:
-            if not isinstance(table, Mapping):
-                raise ValueError(
-                    f"problem and settings must be tables of values, got {told(table)}"
-                )
+            _check_table(table)
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             check_value(name, getattr(self, name), Option(int, "", least=least))
         if self.seed >= MOST_SEEDS:
@@ -125,6 +122,15 @@ def _combinations(table: Mapping[str, object]) -> Iterator[dict[str, object]]:
     columns = [_values(name, entry) for name, entry in table.items()]
     for values in itertools.product(*columns):
         yield dict(zip(table, values, strict=True))
+
+
+def _check_table(table: object) -> None:
+    """One line for what is no table of values, or has a NaN for one."""
+    if not isinstance(table, Mapping):
+        raise ValueError(f"problem and settings must be tables of values, got {told(table)}")
+    for name, value in table.items():
+        if isinstance(value, float) and math.isnan(value):
+            raise ValueError(f"{name} must be a number, got NaN")
 
 
 def grid_from_toml(path: str | Path) -> Grid:

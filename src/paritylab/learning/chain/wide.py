@@ -142,6 +142,8 @@ def wide_step(
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
     devices = jax.devices()[:1] if devices is None else list(devices)
+    for place in devices:
+        check_kind("devices", place, jax.Device, "devices of jax")
     state, first = no_sums(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
         state, first = resume_sums(checkpoint, shape, samples)
