@@ -17,6 +17,7 @@ README = (ROOT / "README.md").read_text()
 LIBRARY = (
     *(
         "lazy",
+        "checks",
         "precision",
         "files",
         "untrusted",

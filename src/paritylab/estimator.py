@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from paritylab.checks import told
 from paritylab.discovery.prepare import median_threshold, quartile_bits
 from paritylab.solvers.conclusion import Target
 from paritylab.solvers.form import Finer
@@ -80,7 +81,12 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds_, bits = _as_bits(X)
         if not (bits != bits[:1]).any():
             raise ValueError("every column of X is constant; nothing can explain y")
-        key = int(check_random_state(self.random_state).randint(2**31 - 1))
+        try:
+            key = int(check_random_state(self.random_state).randint(2**31 - 1))
+        except (TypeError, ValueError):
+            wanted = "a whole number from 0 to 2³² - 1, a numpy RandomState or None"
+            given = told(self.random_state)
+            raise ValueError(f"random_state must be {wanted}, got {given}") from None
         self.answer_ = solve(
             bits,
             (1 - 2 * codes).astype(np.int8),
@@ -100,13 +106,13 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         k, alpha, budget = self.k, self.alpha, self.budget
         if k is not None and (not isinstance(k, numbers.Integral) or not 1 <= k <= n):
-            raise ValueError(f"k must be a whole number from 1 to the {n} columns, got {k!r}")
+            raise ValueError(f"k must be a whole number from 1 to the {n} columns, got {told(k)}")
         if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
+            raise ValueError(f"alpha must be between 0 and 1, got {told(alpha)}")
         if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
-            raise ValueError(f"budget must be more than 0 seconds, got {budget!r}")
+            raise ValueError(f"budget must be more than 0 seconds, got {told(budget)}")
         if self.method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {told(self.method)}")
 
     def _keep_answer(self) -> Self:
         answer = self.answer_

@@ -8,7 +8,9 @@ import math
 import numbers
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
+
+from paritylab.checks import told
 
 
 class Option(NamedTuple):
@@ -271,16 +273,16 @@ def check_value(name: str, value: object, option: Option) -> None:
             raise ValueError(f"{name} is needed: {option.help}")
     elif option.formula:
         if isinstance(value, bool) or not isinstance(value, str | numbers.Real):
-            raise ValueError(f"{name} must be a number or a formula in n, got {value!r}")
+            raise ValueError(f"{name} must be a number or a formula in n, got {told(value)}")
     elif option.choices or option.own:
         _check_choice(name, value, option)
     elif option.type is bool:
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, got {value!r}")
+            raise ValueError(f"{name} must be true or false, got {told(value)}")
     elif option.type in (int, float):
         _check_number(name, value, option)
     elif not isinstance(value, option.type):
-        raise ValueError(f"{name} must be text, got {value!r}")
+        raise ValueError(f"{name} must be text, got {told(value)}")
 
 
 def _check_choice(name: str, value: object, option: Option) -> None:
@@ -289,28 +291,35 @@ def _check_choice(name: str, value: object, option: Option) -> None:
             close = get_close_matches(value, option.choices, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             or_own = f" or {option.own}" if option.own else ""
-            raise ValueError(
-                f"{name} must be one of {', '.join(option.choices)}{or_own}, got {value!r}{hint}"
-            )
+            known = ", ".join(option.choices)
+            raise ValueError(f"{name} must be one of {known}{or_own}, got {told(value)}{hint}")
         if not option.choices:
-            raise ValueError(f"{name} must be {option.own}, got {value!r}")
+            raise ValueError(f"{name} must be {option.own}, got {told(value)}")
     elif not option.own or isinstance(value, bool | numbers.Number):
         wanted = f"one of {', '.join(option.choices)}" if option.choices else option.own
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+        raise ValueError(f"{name} must be {wanted}, got {told(value)}")
+    elif isinstance(value, dict | set | bytes) or _is_unknown(value):
+        raise ValueError(f"{name} must be {option.own} of finite numbers, got {told(value)}")
+
+
+def _is_unknown(value: object) -> bool:
+    """Whether an array holds a NaN; its sum is one then, too."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return kind == "f" and math.isnan(float(cast(Any, value).sum()))
 
 
 def _check_number(name: str, value: object, option: Option) -> None:
     kind = numbers.Integral if option.type is int else numbers.Real
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "a whole number" if option.type is int else "a number"
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+        raise ValueError(f"{name} must be {wanted}, got {told(value)}")
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {value!r}")
+        raise ValueError(f"{name} must be finite, got {told(value)}")
     for fits, text in (
         (option.least is None or number >= option.least, f"at least {option.least}"),
         (option.above is None or number > option.above, f"above {option.above}"),
         (option.below is None or number < option.below, f"below {option.below}"),
     ):
         if not fits:
-            raise ValueError(f"{name} must be {text}, got {value!r}")
+            raise ValueError(f"{name} must be {text}, got {told(value)}")

@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from paritylab.checks import told
+
 Method = Literal["wilson", "exact"]
 
 
@@ -42,8 +44,11 @@ class Rate:
 
     def __post_init__(self) -> None:
         counts = (self.successes, self.runs)
-        if any(isinstance(each, bool) or int(each) != each for each in counts):
-            raise ValueError(f"a rate has whole numbers of successes and runs, got {counts}")
+        if any(
+            isinstance(each, bool) or not math.isfinite(each) or int(each) != each
+            for each in counts
+        ):
+            raise ValueError(f"a rate has whole numbers of successes and runs, got {told(counts)}")
         if not 0 <= self.successes <= self.runs:
             raise ValueError(
                 f"successes must be between 0 and runs={self.runs}, got {self.successes}"

@@ -275,3 +275,11 @@ def test_an_interrupt_that_python_ignores_comes_again():
             time.sleep(10 if Swallows() else 0)  # it is gone, and has swallowed, before the sleep
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_what_was_typed_is_told_in_one_line_whatever_it_holds(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["xor", "--threshold", "quick", "é\u2028\x1b[31m"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "\x1b" not in line

@@ -53,13 +53,18 @@ class Tally:
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep: its engine, its blocks, and where its store, log and errors go."""
+    """A sweep: its engine, its blocks, and where its store, log and errors go.
+
+    where: the dask cluster. deadly: the first run of a block that kills its process.
+    """
 
     folder: Path
     engine: str = "serial"
     blocks: int = 60
     pause: float = 0.002
     rivals: bool = False
+    where: str = "local"
+    deadly: int | None = None
 
     @property
     def store(self) -> Path:
@@ -74,7 +79,8 @@ class Plan:
         return self.folder / "errors"
 
     def specs(self) -> list[Spec]:
-        grid = Grid("own", {"n": 1}, {"pause": self.pause}, runs=4 * self.blocks, block=4)
+        settings = {"pause": self.pause} | ({} if self.deadly is None else {"deadly": self.deadly})
+        grid = Grid("own", {"n": 1}, settings, runs=4 * self.blocks, block=4)
         return list(grid.specs())
 
 
@@ -129,7 +135,7 @@ def drive(plan: Plan) -> int:
     engine = {
         "serial": engines.serial,
         "processes": lambda: engines.processes(2),
-        "dask": lambda: cluster.cluster("local", 2),
+        "dask": lambda: cluster.cluster(plan.where, 2),
     }[plan.engine]()
     try:
         with Store(plan.store) as store:

@@ -5,10 +5,8 @@ import contextlib
 import io
 import json
 import os
-import random
 import signal
-import subprocess
-import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,21 +35,25 @@ _COMMANDS = {
     "train heads": ["--n", "--k", "--noise", "--samples", "--steps", "--eta", "--tau", "--heads"],
     "train xor": ["--n", "--width", "--eta", "--samples", "--gain", "--positions"],
     "train chain": ["--n", "--k", "--samples", "--mode"],
+    "train layers": ["--n", "--k", "--samples", "--gates", "--mask", "--schedule"],
     "sweep run": ["--store", "--effort", "--engine", "--cluster", "--file"],
     "sweep status": ["--store"],
     "sweep export": ["--store", "--csv", "--parquet"],
+    "sweep plot": ["--store", "--out", "--x", "--y", "--effort"],
     "sweep rescue": ["--to"],
     "check": ["--paper", "--effort", "--seed", "--jobs", "--store", "--json", "--file"],
     "report": ["--from", "--out", "--figures"],
     "claims": ["--json"],
+    "claims new": ["--json"],
+    "prove": ["--file", "--json"],
     "discover": ["--target", "--k", "--alpha", "--budget", "--threshold"],
     "apply": ["--out"],
     "xor": ["--target", "--bits", "--ignore", "--by", "--same", "--slow", "--threshold", "--hex"],
     "live": ["--from", "--out", "--run"],
     "info": ["--json"],
 }
-_VALUES = ["0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "x", "", "1/n", "n/0", "no.db"]
-_VALUES += [
+VALUES = ["0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "x", "", "1/n", "n/0", "no.db"]
+VALUES += [
     "rows.json",
     "grid.toml",
     "local",
@@ -64,7 +66,7 @@ _VALUES += [
     ".",
 ]
 #: Command lines that must be refused whatever stands beside them.
-_BAD = [
+BAD = [
     ["train", "heads", "--n", "0"],
     ["train", "heads", "--n", "-3"],
     ["train", "heads", "--k", "99"],
@@ -113,12 +115,12 @@ _BAD = [
 @st.composite
 def _lines(draw: st.DrawFn) -> Try:
     if draw(st.booleans()):
-        bad = draw(st.sampled_from(_BAD))
+        bad = draw(st.sampled_from(BAD))
         extra = draw(st.lists(st.sampled_from(["--quiet", "--debug"]), max_size=1))
         return Try([*bad, *extra], True)
     command = draw(st.sampled_from(sorted(_COMMANDS)))
     words = command.split()
-    value = st.one_of(st.sampled_from(_VALUES), st.text(max_size=8).filter(lambda t: "\0" not in t))
+    value = st.one_of(st.sampled_from(VALUES), st.text(max_size=8).filter(lambda t: "\0" not in t))
     for option in draw(st.lists(st.sampled_from(_COMMANDS[command]), max_size=3, unique=True)):
         words += [option, draw(value)]
     words += draw(st.lists(value, max_size=2))
@@ -135,7 +137,7 @@ GRID: dict[str, Any] = {
     "settings": {"width": [20]},
 }
 #: Changes to the grid after which it must be refused.
-_BAD_GRIDS: list[Callable[[dict[str, Any]], object]] = [
+BAD_GRIDS: list[Callable[[dict[str, Any]], object]] = [
     lambda grid: grid.pop("learner"),
     lambda grid: grid.pop("problem"),
     lambda grid: grid.update(learner="nobody"),
@@ -162,7 +164,7 @@ _BAD_GRIDS: list[Callable[[dict[str, Any]], object]] = [
 ]
 
 
-def _toml(table: dict[str, Any]) -> str:
+def toml(table: dict[str, Any]) -> str:
     plain = {name: value for name, value in table.items() if not isinstance(value, dict)}
     lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
     for name, value in table.items():
@@ -176,9 +178,9 @@ def _grids(draw: st.DrawFn) -> tuple[str, bool]:
     grid = json.loads(json.dumps(GRID))
     kind = draw(st.integers(0, 2))
     if kind == 0:
-        draw(st.sampled_from(_BAD_GRIDS))(grid)
-        return _toml(grid), True
-    return _scrambled(draw, _toml(grid)), False
+        draw(st.sampled_from(BAD_GRIDS))(grid)
+        return toml(grid), True
+    return _scrambled(draw, toml(grid)), False
 
 
 def _scrambled(draw: st.DrawFn, text: str) -> str:
@@ -201,24 +203,11 @@ def _rows(draw: st.DrawFn, whole: str) -> str:
     return json.dumps([row])
 
 
-CLAIMS = """
-from paritylab import claim, holds
-
-@claim("fuzzed", title="t", statement="s")
-def fuzzed(trial):
-    return {"value": 1}
-
-@fuzzed.judge
-def judge(record):
-    return holds("value {record[value]}")
-"""
-
-
 def command_lines(count: int, parent: Path) -> Tally:
     """Whole command lines in this process; long work is taken for done."""
     tally = Tally("fuzzed command lines")
-    with _place(parent), _no_long_work():
-        _each(count, _lines(), lambda line: _judge(line, tally))
+    with place(parent), _no_long_work():
+        _each(count, _lines(), lambda line: judge(line, tally))
     return tally
 
 
@@ -228,9 +217,9 @@ def sweep_files(count: int, parent: Path) -> Tally:
 
     def one(case: tuple[str, bool]) -> None:
         Path("grid.toml").write_bytes(case[0].encode("utf-8", "surrogatepass"))
-        _judge(Try(["sweep", "run", "grid.toml", "--dry-run"], case[1]), tally, case[0])
+        judge(Try(["sweep", "run", "grid.toml", "--dry-run"], case[1]), tally, case[0])
 
-    with _place(parent):
+    with place(parent):
         _each(count, _grids(), one)
     return tally
 
@@ -244,7 +233,7 @@ def row_files(count: int, parent: Path) -> Tally:
     def one(text: str) -> None:
         Path("rows.json").write_bytes(text.encode("utf-8", "surrogatepass"))
         if tally.attempts % 50 == 0:
-            _judge(Try(["report", "--from", "rows.json", "--out", "page"], False), tally, text)
+            judge(Try(["report", "--from", "rows.json", "--out", "page"], False), tally, text)
             return
         tally.attempts += 1
         try:
@@ -253,53 +242,10 @@ def row_files(count: int, parent: Path) -> Tally:
             pass
         except Exception as error:
             tally.tracebacks += 1
-            _found(tally, text, f"{type(error).__name__}: {error}")
+            found(tally, text, f"{type(error).__name__}: {error}")
 
-    with _place(parent):
+    with place(parent):
         _each(count, _rows(whole), one)
-    return tally
-
-
-def claims_files(count: int, parent: Path) -> Tally:
-    """Python files of claims; one that does not judge as it should is a row or one line."""
-    tally = Tally("fuzzed claims files")
-    texts = st.composite(lambda draw: _scrambled(draw, CLAIMS))()
-
-    def one(text: str) -> None:
-        Path("mine.py").write_bytes(text.encode("utf-8", "surrogatepass"))
-        line = ["check", "--file", "mine.py", "--effort", "quick", "--fresh", "--jobs", "1"]
-        _judge(Try(line, False), tally, text, codes=CODES | {4})
-
-    with _place(parent):
-        _each(count, texts, one)
-    return tally
-
-
-def real_processes(count: int, parent: Path) -> Tally:
-    """Known bad command lines and sweep files as real processes, two at a time."""
-    tally, draw, folder = Tally("the same as real processes"), random.Random(0), parent
-    folder = new_folder(parent, "real")
-    waiting: list[tuple[list[str], subprocess.Popen[str]]] = []
-    for number in range(count):
-        line = [*draw.choice(_BAD)]
-        if number % 4 == 0:
-            grid = json.loads(json.dumps(GRID))
-            draw.choice(_BAD_GRIDS)(grid)
-            (folder / f"{number}.toml").write_text(_toml(grid))
-            line = ["sweep", "run", f"{number}.toml", "--dry-run"]
-        command = [sys.executable, "-m", "paritylab", *line]
-        waiting.append(
-            (line, subprocess.Popen(command, cwd=folder, stdout=-3, stderr=-1, text=True))
-        )
-        if len(waiting) == 2 or number == count - 1:
-            for tried, process in waiting:
-                tally.attempts += 1
-                _, err = process.communicate(timeout=300)
-                tally.codes += process.returncode != 2
-                if "Traceback" in err or err.count("\n") != 1:
-                    tally.tracebacks += 1
-                    _found(tally, " ".join(tried), err)
-            waiting = []
     return tally
 
 
@@ -319,24 +265,25 @@ def _each(count: int, cases: st.SearchStrategy[Any], one: Callable[[Any], None])
     run()
 
 
-def _judge(line: Try, tally: Tally, text: str = "", codes: set[int] = CODES) -> None:
+def judge(line: Try, tally: Tally, text: str = "", codes: set[int] = CODES) -> None:
     """Run a command line here; count it if it is ugly, hangs, or took what it had to refuse."""
     tally.attempts += 1
+    start = time.monotonic()
     code, err = _run(line.arguments)
     shown = f"{' '.join(line.arguments)!r} {text!r}"
     allowed = "--debug" in line.arguments
-    if str(code).startswith("TimeoutError"):
+    if str(code).startswith("TimeoutError") or time.monotonic() - start > SECONDS:
         tally.hangs += 1
         tally.notes[f"no end: {shown[:150]}"] += 1
     elif not isinstance(code, int) or ("Traceback" in err and not allowed):
         tally.tracebacks += 1
-        _found(tally, shown, f"{code}: {err}")
+        found(tally, shown, f"{code}: {err}")
     elif code not in codes or (line.is_bad and code != 2):
         tally.codes += 1
-        _found(tally, shown, f"exit code {code}: {err}")
+        found(tally, shown, f"exit code {code}: {err}")
 
 
-def _found(tally: Tally, shown: str, error: str) -> None:
+def found(tally: Tally, shown: str, error: str) -> None:
     last = " ".join(error.strip().splitlines()[-1:])
     if sum(1 for note in tally.notes if note.startswith("found")) < 6:
         tally.notes[f"found {shown[:160]} → {last[:160]}"] += 1
@@ -366,12 +313,17 @@ def _late(number: int, frame: object) -> None:
     raise TimeoutError(f"no end after {SECONDS} s")
 
 
+def fill(folder: Path) -> None:
+    """The files that command lines may name."""
+    (folder / "rows.json").write_text(_one_row())
+    (folder / "grid.toml").write_text(toml(GRID))
+
+
 @contextlib.contextmanager
-def _place(parent: Path) -> Iterator[Path]:
+def place(parent: Path) -> Iterator[Path]:
     """A working folder of its own with a few files that command lines may name."""
     folder, before = new_folder(parent, "fuzz"), Path.cwd()
-    (folder / "rows.json").write_text(_one_row())
-    (folder / "grid.toml").write_text(_toml(GRID))
+    fill(folder)
     os.chdir(folder)
     try:
         with warnings.catch_warnings():
@@ -400,6 +352,7 @@ def _no_long_work() -> Iterator[None]:
         "paritylab.claims.check",
         "paritylab.report.write_report",
         "paritylab.report.write_figures",
+        "paritylab.proofs.verify",
     ]
     with contextlib.ExitStack() as stack:
         for place in places:

@@ -24,10 +24,12 @@ from tests.faults.drivers import (
 _LONGEST = {"serial": 0.12, "processes": 0.6, "dask": 4.0}
 
 
-def drivers(engine: str, kills: int, parent: Path, how: signal.Signals = signal.SIGKILL) -> Tally:
+def drivers(
+    engine: str, kills: int, parent: Path, how: signal.Signals = signal.SIGKILL, seed: int = 0
+) -> Tally:
     """Kill a driver and start it again, until the sweep is done; then the next sweep."""
     name = "killed" if how == signal.SIGKILL else "ended by SIGTERM"
-    tally, draw = Tally(f"driver {name}, {engine}"), random.Random(f"{engine}{kills}")
+    tally, draw = Tally(f"driver {name}, {engine}"), random.Random(f"{engine}{kills} {seed}")
     blocks = {"serial": 60, "processes": 60, "dask": 120}[engine]
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks)
@@ -44,9 +46,9 @@ def drivers(engine: str, kills: int, parent: Path, how: signal.Signals = signal.
     return tally
 
 
-def workers(engine: str, kills: int, parent: Path) -> Tally:
+def workers(engine: str, kills: int, parent: Path, seed: int = 0) -> Tally:
     """Kill workers of a running sweep; blocks that died too often are run again at the end."""
-    tally, draw = Tally(f"worker killed, {engine}"), random.Random(f"w{engine}{kills}")
+    tally, draw = Tally(f"worker killed, {engine}"), random.Random(f"w{engine}{kills} {seed}")
     between, sweeps = {"processes": 0.15, "dask": 0.6}[engine], 0
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks=150, pause=0.02)

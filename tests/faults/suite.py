@@ -2,7 +2,8 @@
 
 Every part counts its attempts and the harm done; the criterion is 0 harm. Finished parts are kept
 in a folder, so that a run that was broken off goes on where it was, if the code is the same. Ends
-with a table, and exit code 1 if there was harm. share: do so much of the whole.
+with a table, and exit code 1 if there was harm. Two runs side by side share the work. share: do so
+much of the whole.
 """
 
 import argparse
@@ -16,10 +17,22 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults import damage, disk, drivers, fuzz, kills, page, real
+from tests.faults import (
+    clusters,
+    damage,
+    disk,
+    drivers,
+    fuzz,
+    kills,
+    names,
+    own_claims,
+    page,
+    real,
+    real_lines,
+)
 from tests.faults.drivers import HARM, Tally
 
-from paritylab.files import write_atomically
+from paritylab.files import held_alone, write_atomically
 from paritylab.sweep.provenance import code_fingerprint
 
 COLUMNS = ["what", "attempts", *HARM, "notes"]
@@ -30,19 +43,30 @@ Part = Callable[[Path], Tally]
 
 
 def parts(share: float) -> dict[str, list[Part]]:
+    """Pieces of every part, none longer than some minutes, so that two runs side by side share them
+    evenly and little is lost when one is broken off. Those that fork come first: a process that has
+    loaded jax must not."""
+
     def n(whole: int) -> int:
         return max(1, round(whole * share))
 
+    def pieces(count: int, piece: Callable[[Path, int], Tally]) -> list[Part]:
+        return [lambda folder, number=number: piece(folder, number) for number in range(count)]
+
     return {
         "kills": [
-            lambda folder: kills.drivers("serial", n(300), folder),
-            lambda folder: kills.drivers("processes", n(80), folder),
+            *pieces(3, lambda folder, at: kills.drivers("serial", n(100), folder, seed=at)),
+            *pieces(2, lambda folder, at: kills.drivers("processes", n(30), folder, seed=at)),
+            *pieces(2, lambda folder, at: kills.workers("processes", n(40), folder, seed=at)),
             lambda folder: kills.drivers("serial", n(60), folder, signal.SIGTERM),
-            lambda folder: kills.workers("processes", n(120), folder),
+            lambda folder: clusters.deadly_blocks("processes", n(4), folder),
         ],
         "dask": [
-            lambda folder: kills.drivers("dask", n(20), folder),
-            lambda folder: kills.workers("dask", n(60), folder),
+            lambda folder: kills.drivers("dask", n(16), folder),
+            *pieces(2, lambda folder, at: kills.workers("dask", n(20), folder, seed=at)),
+            lambda folder: clusters.schedulers(n(6), folder),
+            lambda folder: clusters.other_code(n(4), folder),
+            lambda folder: clusters.deadly_blocks("dask", n(2), folder),
         ],
         "rivals": [lambda folder: kills.rivals(n(40), folder)],
         "damage": [
@@ -56,19 +80,18 @@ def parts(share: float) -> dict[str, list[Part]]:
             lambda folder: disk.read_only(n(20), folder),
         ],
         "clock": [real.clock_jumps],
-        "real": [lambda folder: real.kills(n(12), folder)],
+        "real": [lambda folder: real.kills(n(9), folder)],
+        "lines": pieces(
+            4, lambda folder, at: real_lines.real_processes(n(50), folder, first=50 * at)
+        ),
+        "names": pieces(4, lambda folder, at: names.calls(n(2000), folder, first=2000 * at)),
+        "claims": pieces(2, lambda folder, at: own_claims.claims_files(n(500), folder, 500 * at)),
         "fuzz": [
             lambda folder: fuzz.command_lines(n(4000), folder),
             lambda folder: fuzz.sweep_files(n(3000), folder),
             lambda folder: fuzz.row_files(n(2000), folder),
-            lambda folder: fuzz.claims_files(n(1000), folder),
-            lambda folder: fuzz.real_processes(n(200), folder),
         ],
-        # In pieces, so that little is lost when it is broken off.
-        "exact": [
-            lambda folder, first=first: _hard_readouts(first, n(500))
-            for first in range(0, 10_000, 500)
-        ],
+        "exact": pieces(20, lambda folder, at: _hard_readouts(500 * at, n(500))),
     }
 
 
@@ -79,7 +102,7 @@ def _hard_readouts(first: int, count: int) -> Tally:
 
 
 #: Parts that need jax as it is; the others compute stand-ins for blocks.
-_AS_IT_IS = ("fuzz", "exact")
+_AS_IT_IS = ("clock", "real", "lines", "names", "claims", "fuzz", "exact")
 
 
 def main() -> None:
@@ -103,9 +126,8 @@ def main() -> None:
             file = folder / f"{name}-{index}-{chosen.share:g}.json"
             tally = None if chosen.fresh else _finished(file)
             if tally is None and not chosen.table:
-                tally = _run(name, part, folder)
-                kept = {"code": code_fingerprint(), **vars(tally)}
-                write_atomically(file, json.dumps(kept))
+                with held_alone(f"faults {file}") as alone:  # else another run has it in hand
+                    tally = _run(name, part, folder, file) if alone else None
             tallies += [] if tally is None else [tally]
             missing[name] += tally is None
     tallies = _joined(tallies)
@@ -115,7 +137,11 @@ def main() -> None:
         write_atomically(
             chosen.page, page.render([COLUMNS[:-1], *_rows(tallies)], missing, _harm(tallies))
         )
-    sys.exit(any(tally.failed for tally in tallies))
+    # A run beside this one may still have pieces in hand; the table at the end must have them all.
+    unfinished = chosen.table and any(missing.values())
+    if unfinished:
+        print(f"not finished: {', '.join(f'{missing[each]} of {each}' for each in +missing)}")
+    sys.exit(unfinished or any(tally.failed for tally in tallies))
 
 
 def _joined(tallies: list[Tally]) -> list[Tally]:
@@ -145,12 +171,15 @@ def _finished(file: Path) -> Tally | None:
     return Tally(**{**kept, "notes": Counter(kept["notes"])})
 
 
-def _run(name: str, part: Part, folder: Path) -> Tally:
-    start, place = time.monotonic(), folder / f"work-{os.getpid()}"
+def _run(name: str, part: Part, folder: Path, file: Path) -> Tally:
+    """What a part finds; kept in a file."""
+    start, spent, place = time.monotonic(), sum(os.times()[:4]), folder / f"work-{os.getpid()}"
     place.mkdir(exist_ok=True)
     with contextlib.nullcontext() if name in _AS_IT_IS else drivers.stand_ins():
         tally = part(place)
     tally.notes["s"] = round(time.monotonic() - start)
+    tally.notes["s of CPU"] = round(sum(os.times()[:4]) - spent)
+    write_atomically(file, json.dumps({"code": code_fingerprint(), **vars(tally)}))
     print("  ".join(tally.cells()), file=sys.stderr, flush=True)
     return tally
 

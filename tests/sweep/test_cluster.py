@@ -1,6 +1,7 @@
 """The dask engine: the rows of the serial one, whatever happens to workers and schedulers."""
 
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -145,6 +146,16 @@ def test_a_lost_scheduler_is_one_line(light):
         threading.Timer(0.2, other.close).start()
         with pytest.raises(ClusterError, match="run the same command again"):
             list(results)
+
+
+def test_callbacks_that_fail_when_a_scheduler_dies_are_not_told(caplog):
+    names = ["distributed.client", "tornado.application", "asyncio"]
+    with module._quiet():
+        for name in names:
+            logging.getLogger(name).error("a traceback of many lines")
+    assert not caplog.records
+    logging.getLogger("asyncio").error("afterwards")
+    assert len(caplog.records) == 1
 
 
 @contextlib.contextmanager

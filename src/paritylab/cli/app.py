@@ -173,7 +173,8 @@ def _device_trouble(error: Exception) -> str:
 def _one_line(error: Exception, arguments: list[str]) -> str:
     if hasattr(error, "format_message"):
         typed = " ".join(["paritylab", *arguments])
-        return f"{' '.join(error.format_message().split())} Got: {typed} (--help explains)"
+        told = " ".join(error.format_message().split())
+        return printable(f"{told} Got: {typed} (--help explains)")
     text = " ".join(printable(str(error)).split()) or type(error).__name__
     if _is_bad_input(error):
         return text

@@ -6,7 +6,7 @@ these three is as good as the lab's own.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn, Protocol, TypeVar, get_args
@@ -15,6 +15,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
+from paritylab.checks import check_kind, told
 from paritylab.learning.data import Data, Target, Unknown
 from paritylab.models.protocol import Model
 from paritylab.options import check_settings
@@ -61,6 +62,8 @@ class Trained:
     stats: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("trace", "stats"):
+            check_kind(name, getattr(self, name) or {}, Mapping, "arrays by name")
         arrays = {name: np.asarray(getattr(self, name)) for name in ("risk", "error")}
         flags = {
             name: np.asarray(values, dtype=bool)
@@ -91,7 +94,9 @@ class Trained:
     def _check(self) -> None:
         """One line for the first field that has no entry per run."""
         if self.kind not in KINDS:
-            raise ValueError(f"kind of a risk must be one of {', '.join(KINDS)}, got {self.kind!r}")
+            raise ValueError(
+                f"kind of a risk must be one of {', '.join(KINDS)}, got {told(self.kind)}"
+            )
         runs, trees = len(self.risk), {"numbers": self.numbers, "stats": self.stats}
         trees |= {"trace": {name: v for name, v in self.trace.items() if name != "step"}}
         columns = ("error", "solved", "recovered", "abstained")
@@ -172,7 +177,7 @@ def check_learner(learner: Learner[Any, Any], data: Data) -> None:
     known = ", ".join(each.__name__ for each in kinds)
     takes = learner.takes
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
-        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {takes!r}")
+        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {told(takes)}")
     if not isinstance(data, kinds):
         raise ValueError(f"data must be one of {known}, got {type(data).__name__}")
     if not isinstance(data, takes):

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.bits import as_bits
 
@@ -33,11 +34,10 @@ class _OfTargets:
 
     def __init__(self, targets: Target | Iterable[Target]) -> None:
         given = (targets,) if isinstance(targets, Target) else tuple(targets)
-        wrong = next((each for each in given if not isinstance(each, Target)), None)
-        if wrong is not None or not given:
-            raise ValueError(
-                f"targets must be parities, juntas or trees of parities, got {wrong!r}"
-            )
+        if not given:
+            raise ValueError("targets must be parities, juntas or trees of parities, got none")
+        for each in given:
+            check_kind("targets", each, Target, "parities, juntas or trees of parities")
         sizes = {(type(each).__name__, each.n, each.k) for each in given}
         if len(sizes) > 1:
             raise ValueError(f"the targets of one call need equal n and k, got {sorted(sizes)}")
@@ -91,7 +91,7 @@ class _Drawn(_OfTargets):
     def __init__(self, targets: Target | Iterable[Target], samples: int = 0) -> None:
         super().__init__(targets)
         if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-            raise ValueError(f"samples must be a whole number ≥ 1, got {samples!r}")
+            raise ValueError(f"samples must be a whole number ≥ 1, got {told(samples)}")
         if samples > MOST_ROWS:
             raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {samples:,}")
         object.__setattr__(self, "samples", samples)
@@ -136,8 +136,7 @@ class Rows:
             raise ValueError("labels must be +1 or -1; signs_from_bits turns bits into labels")
         if not 0 < held_out < 1:
             raise ValueError(f"held_out must be between 0 and 1, got {held_out}")
-        if runs < 1:
-            raise ValueError(f"runs must be at least 1, got {runs}")
+        runs = whole("runs", runs, 1)
         object.__setattr__(self, "bits", table.astype(np.uint8))
         object.__setattr__(self, "labels", signs.astype(np.int8))
         object.__setattr__(self, "held_out", held_out)

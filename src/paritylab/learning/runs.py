@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from paritylab.checks import told
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
@@ -139,7 +140,7 @@ class Runs(Trained, Generic[M]):
         found = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
         if found is None:
             known = ", ".join(["recovered", "solved", *self.stats])
-            raise ValueError(f"no flag {of!r} in these runs; known: {known}")
+            raise ValueError(f"no flag {told(of)} in these runs; known: {known}")
         return np.asarray(found)
 
     def model(self, run: int) -> M:
@@ -231,21 +232,24 @@ def learn(
     """
     check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
-        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {trace!r}")
-    whole = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
+        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {told(trace)}")
+    meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
-    trained = learner.train(whole, run_keys(key, first_run, whole.runs), trace)
+    trained = learner.train(meant, run_keys(key, first_run, meant.runs), trace)
     seconds = time.perf_counter() - start
     name = type(learner).__name__
     if not isinstance(trained, Trained):
         raise ValueError(f"{name}.train must return a Trained, got {type(trained).__name__}")
-    if len(trained) != whole.runs:
-        raise ValueError(f"{name}.train returned {len(trained)} runs, asked for {whole.runs}")
-    return Runs.of(trained, learner, whole, key=key, first_run=first_run, seconds=seconds)
+    if len(trained) != meant.runs:
+        raise ValueError(f"{name}.train returned {len(trained)} runs, asked for {meant.runs}")
+    return Runs.of(trained, learner, meant, key=key, first_run=first_run, seconds=seconds)
 
 
 def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
     """Consecutive runs of one learner as one; run numbers go on from the first part's."""
+    parts = list(parts)
+    if not parts or not all(isinstance(part, Runs) for part in parts):
+        raise ValueError(f"parts must be Runs of one learner, at least one, got {told(parts)}")
     first = parts[0]
     if len(parts) == 1:
         return first

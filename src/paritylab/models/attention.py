@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from paritylab.checks import told
+
 #: A function of scores (..., n) to weights (..., n) over the last axis.
 Kind = Callable[[Array], Array]
 
@@ -76,11 +78,11 @@ def as_attention(kind: str | Kind) -> Kind:
         if kind not in _KINDS:
             raise ValueError(
                 f"attention must be one of {', '.join(_KINDS)} or a function of scores, "
-                f"got {kind!r}"
+                f"got {told(kind)}"
             )
         return _KINDS[kind]
     if not callable(kind):
-        raise ValueError(f"attention must be a name or a function of scores, got {kind!r}")
+        raise ValueError(f"attention must be a name or a function of scores, got {told(kind)}")
     try:
         shape = jax.eval_shape(kind, jnp.zeros((2, 5))).shape
     except Exception as error:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from paritylab.checks import told, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import ParameterCount
 from paritylab.models.links import AbstractLink, CosineLink, as_link
@@ -48,8 +49,9 @@ class ChainModel(eqx.Module):
         return cls(np.zeros((n + k - 1, k - 1)), n, as_link(link), mask)
 
     def __check_init__(self) -> None:
+        whole("n", self.n, 1)
         if self.mask not in MASKS:
-            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {self.mask!r}")
+            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {told(self.mask)}")
 
     @property
     def k(self) -> int:

@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.checks import check_kind
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Zigzag
 from paritylab.precision import AnyArray
-from paritylab.problem.parity import Key
-from paritylab.problem.sampling import as_key, normals
+from paritylab.problem.keys import Key, as_key
+from paritylab.problem.sampling import normals
 
 
 class JointParameters(TypedDict):
@@ -34,6 +35,10 @@ class JointAttention(eqx.Module):
 
     heads: HeadAttention
     network: FeedForward
+
+    def __check_init__(self) -> None:
+        check_kind("heads", self.heads, HeadAttention, "a HeadAttention")
+        check_kind("network", self.network, FeedForward, "a FeedForward")
 
     @classmethod
     def from_zigzag(cls, heads: HeadAttention) -> "JointAttention":
@@ -71,6 +76,10 @@ class FrozenHeads(eqx.Module):
 
     heads: FullFormAttention
     network: FeedForward
+
+    def __check_init__(self) -> None:
+        check_kind("heads", self.heads, FullFormAttention, "a FullFormAttention")
+        check_kind("network", self.network, FeedForward, "a FeedForward")
 
     @classmethod
     def random(

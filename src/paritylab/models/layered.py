@@ -3,10 +3,12 @@
 from typing import final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.chain import visible_tokens
 from paritylab.models.heads import ParameterCount
@@ -43,8 +45,11 @@ class LayeredChain(eqx.Module):
     tied: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
+        whole("n", self.n, 1)
+        check_kind("gates", self.gates, jax.Array | np.ndarray | None, "an array or None")
+        check_kind("tied", self.tied, bool, "true or false")
         if self.mask not in LAYER_MASKS:
-            raise ValueError(f"mask must be one of {', '.join(LAYER_MASKS)}, got {self.mask!r}")
+            raise ValueError(f"mask must be one of {', '.join(LAYER_MASKS)}, got {told(self.mask)}")
 
     @property
     def k(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from paritylab.checks import told
 from paritylab.precision import float64
 
 
@@ -162,7 +163,7 @@ def as_link(link: object) -> AbstractLink:
     if isinstance(link, str) or not callable(link):
         raise ValueError(
             f"link must be one of {', '.join(LINKS)}, an AbstractLink or an even function φ of t, "
-            f"got {link!r}"
+            f"got {told(link)}"
         )
     return _function_link(link)
 

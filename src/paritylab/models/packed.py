@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt8
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.models.positions import AbstractPositionCode, Places
 from paritylab.precision import AnyArray
 
@@ -28,6 +29,12 @@ class PackedSigns(AbstractPositionCode):
 
     packed: UInt8[AnyArray, "n bytes"]
     size: int = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        check_kind("packed", self.packed, jax.Array | np.ndarray, "an array of bytes")
+        if self.packed.ndim < 2 or self.packed.dtype != np.uint8:
+            raise ValueError(f"packed must be bytes of shape (n, …), got {told(self.packed)}")
+        whole("size", self.size, 1)
 
     @classmethod
     def draw(

@@ -10,10 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.precision import AnyArray, Numbers
-from paritylab.problem.parity import Key
-from paritylab.problem.sampling import as_key, normals
+from paritylab.problem.keys import Key, as_key
+from paritylab.problem.sampling import normals
 
+#: Positions are numbered by 32-bit numbers.
+MOST_POSITIONS = 2**31 - 1
 #: Positions, or groups of them.
 Places = Numbers | Sequence[Sequence[int]]
 
@@ -40,10 +43,21 @@ class AbstractPositionCode(eqx.Module):
         """The code vectors of the given positions, which may stand in groups."""
 
 
+def _finite(table: np.ndarray) -> bool:
+    return table.dtype.kind in "biuf" and bool(np.isfinite(table).all())
+
+
 class AbstractTable(AbstractPositionCode):
     """A code written out as a table, one row per position."""
 
     table: eqx.AbstractVar[Float[AnyArray, "n width"]]
+
+    def __check_init__(self) -> None:
+        check_kind("table", self.table, jax.Array | np.ndarray, "an array with a row per position")
+        if self.table.ndim < 2 or (isinstance(self.table, np.ndarray) and not _finite(self.table)):
+            raise ValueError(
+                f"a position code is a table of finite numbers (n, width), got {told(self.table)}"
+            )
 
     @property
     def n(self) -> int:
@@ -70,6 +84,7 @@ class Circle(AbstractTable):
     table: Float[AnyArray, "n 2"]
 
     def __init__(self, n: int) -> None:
+        n = whole("n", n, 1, MOST_POSITIONS)
         angles = 2 * np.pi * np.arange(n) / n
         self.table = np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
@@ -79,6 +94,9 @@ class OneHot(AbstractPositionCode):
     """p_j = e_j: one trainable number per head and position; no table is ever built."""
 
     size: int = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        whole("size", self.size, 1, MOST_POSITIONS)
 
     @property
     def n(self) -> int:
@@ -167,6 +185,7 @@ def as_code(
     >>> as_code("onehot", 8).width, as_code(lambda n: np.eye(n)[:, :3], 8).width
     (8, 3)
     """
+    n = whole("n", n, 1, MOST_POSITIONS)
     if isinstance(positions, str):
         code = _named_code(positions, n, key, width)
     elif isinstance(positions, AbstractPositionCode):

@@ -12,9 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.checks import told
 from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import check_scalar_function, name_of
+from paritylab.problem.hidden_set import check_problem
 
 
 def smooth_relu(z: Float[AnyArray, "..."], b: float | Float[Array, ""]) -> Float[Array, "..."]:
@@ -182,7 +184,7 @@ def as_readout(readout: object, k: int) -> Readout:
     if readout == "cos":
         return Cosine()
     if not callable(readout):
-        raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {readout!r}')
+        raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {told(readout)}')
     function = cast(Readout, readout)
     if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
         try:
@@ -206,6 +208,7 @@ def default_readout(problem: Parity | Junta) -> Readout:
     """
     if isinstance(problem, Parity):
         return _zigzag(problem.k)
+    check_problem(problem)
     values = problem.by_count
     if values is None:
         raise ValueError(

@@ -8,8 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
-from paritylab.problem.parity import Key
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import Key, as_key
 
 CELLS = ("elman", "lstm")
 

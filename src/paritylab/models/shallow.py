@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray, keep_float64
-from paritylab.problem.parity import Key
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import Key, as_key
 
 #: Activations by name; "power" is z^k, k given to the net.
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {

@@ -9,8 +9,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from paritylab.models.attention import Kind, attend
-from paritylab.models.heads import ParameterCount
+from paritylab.models.attention import Kind, as_attention, attend
+from paritylab.models.heads import ParameterCount, check_parts
 from paritylab.models.positions import AbstractPositionCode
 from paritylab.models.readouts import Bowl, Readout
 from paritylab.precision import AnyArray, keep_float64
@@ -34,6 +34,10 @@ class TwoHeads(eqx.Module):
     kind: str | Kind = eqx.field(static=True, default="softmax")
     readout: Readout = Bowl()
     tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
+
+    def __check_init__(self) -> None:
+        check_parts(self.code, self.readout, self.tau)
+        as_attention(self.kind)
 
     def attention(self) -> Float[Array, "heads n"]:
         """α, one row per head."""

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, Num
 from numpy.typing import ArrayLike
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.problem.bits import as_bits
 
 
@@ -69,17 +70,15 @@ class AbstractHiddenSet(abc.ABC):
         return self.labels_unchecked(checked)
 
 
-def whole(name: str, value: object) -> int:
-    """A whole number as an int, or one clear error."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} must be a whole number, got {value!r}")
-    return int(value)
+def check_problem(problem: object) -> None:
+    """A clear error where a parity or a junta is expected and something else came."""
+    check_kind("problem", problem, AbstractHiddenSet, "a Parity or a Junta")
 
 
 def checked_noise(noise: object) -> float:
     """A chance ν in [0, 0.5) that a label is flipped."""
     if not (isinstance(noise, numbers.Real) and 0 <= float(noise) < 0.5):
-        raise ValueError(f"noise must be in [0, 0.5), got {noise!r}")
+        raise ValueError(f"noise must be in [0, 0.5), got {told(noise)}")
     return float(noise)
 
 
@@ -88,7 +87,7 @@ def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     try:
         members = sorted(whole("a position", j) for j in subset)
     except TypeError:
-        raise ValueError(f"subset must be a sequence of positions, got {subset!r}") from None
+        raise ValueError(f"subset must be a sequence of positions, got {told(subset)}") from None
     if len(members) > n:
         raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
     for position in members:
@@ -105,7 +104,7 @@ def checked_bias(bias: ArrayLike, n: int) -> float | tuple[float, ...]:
     try:
         values = np.asarray(bias, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"bias must be numbers in (0, 1), got {bias!r}") from None
+        raise ValueError(f"bias must be numbers in (0, 1), got {told(bias)}") from None
     if values.shape not in ((), (n,)):
         raise ValueError(f"bias must be one number or n={n} of them, got shape {values.shape}")
     outside = values[~((values > 0) & (values < 1))]

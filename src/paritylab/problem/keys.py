@@ -6,6 +6,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int
 
+from paritylab.checks import told, whole
+
 #: An integer seed or a jax key.
 Key = int | np.integer | Array
 #: Seeds, and numbers of runs, from here on would repeat earlier ones.
@@ -22,8 +24,9 @@ def as_key(key: Key) -> Array:
 
 def checked_seed(seed: int | np.integer) -> int:
     """The seed, refused where jax would repeat another one."""
-    if isinstance(seed, bool) or int(seed) != seed or not 0 <= seed < MOST_SEEDS:
-        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {seed!r}")
+    is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not is_whole or not 0 <= seed < MOST_SEEDS:
+        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {told(seed)}")
     return int(seed)
 
 
@@ -33,9 +36,10 @@ def run_numbers(first: int, runs: int) -> Int[np.ndarray, " runs"]:
     >>> run_numbers(7, 3).tolist()
     [7, 8, 9]
     """
-    if isinstance(first, bool) or int(first) != first or not 0 <= first <= MOST_SEEDS - runs:
+    first = whole("the number of the first run", first)
+    if not 0 <= first <= MOST_SEEDS - runs:
         raise ValueError(f"runs are numbered from 0 to 2³² - 1, got {runs} from {first!r} on")
-    return np.arange(int(first), int(first) + runs, dtype=np.uint32)
+    return np.arange(first, first + runs, dtype=np.uint32)
 
 
 def seed_of(seed: int, draw: int, many: int = 1000) -> int:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
+from paritylab.checks import check_kind, told
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
@@ -37,6 +38,12 @@ class Loss:
     pointwise: Pointwise
     outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
     quadratic_pieces: bool = False
+
+    def __post_init__(self) -> None:
+        check_kind("name", self.name, str, "text")
+        check_kind("pointwise", self.pointwise, Callable, "a function of y and ŷ")
+        check_kind("outer", self.outer, Callable, "a function of the mean")
+        check_kind("quadratic_pieces", self.quadratic_pieces, bool, "true or false")
 
     @property
     def is_mean(self) -> bool:
@@ -101,7 +108,7 @@ def as_loss(loss: object) -> Loss:
         if loss not in LOSSES:
             raise ValueError(
                 f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
-                f"got {loss!r}"
+                f"got {told(loss)}"
             )
         return LOSSES[loss]
     if not isinstance(loss, Loss):

@@ -10,15 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.problem.hidden_set import (
     AbstractHiddenSet,
     checked_bias,
     checked_noise,
     checked_subset,
-    whole,
 )
 from paritylab.problem.keys import Key as Key, as_key, checked_seed, run_numbers  # noqa: PLC0414
 from paritylab.shapes import bucket
+
+#: Positions are numbered by 32-bit numbers.
+MOST_BITS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,10 @@ class Parity(AbstractHiddenSet):
     bias: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", whole("n", self.n))
-        if self.n < 1:
-            raise ValueError(f"n must be at least 1, got {self.n}")
+        object.__setattr__(self, "n", whole("n", self.n, 1, MOST_BITS))
         object.__setattr__(self, "subset", checked_subset(self.subset, self.n))
         if self.sign not in (1, -1):
-            raise ValueError(f"sign must be +1 or -1, got {self.sign!r}")
+            raise ValueError(f"sign must be +1 or -1, got {told(self.sign)}")
         object.__setattr__(self, "noise", checked_noise(self.noise))
         object.__setattr__(self, "bias", checked_bias(self.bias, self.n))
 
@@ -82,9 +83,7 @@ def random_parity(
     >>> problem.k
     3
     """
-    n, k = whole("n", n), whole("k", k)
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    n, k = whole("n", n, 1, MOST_BITS), whole("k", k)
     if not 0 <= k <= n:
         raise ValueError(f"k must be between 0 and n={n}, got {k}")
     if not neighbours and k > 1 and n < 2 * k:
@@ -99,6 +98,10 @@ def random_parity(
         others = places + np.arange(k - 1) + 2
         subset = (int(generator.integers(n)) + np.append(0, others)) % n
     return Parity(n, tuple(int(j) for j in subset), sign, noise, checked_bias(bias, n))
+
+
+#: Runs are numbered by 32-bit numbers.
+MOST_RUNS = 2**31 - 1
 
 
 class ParityOptions(TypedDict, total=False):
@@ -119,8 +122,7 @@ def random_parities(
     >>> [problem.k for problem in random_parities(20, 3, runs=2)]
     [3, 3]
     """
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
+    runs = whole("runs", runs, 1, MOST_RUNS)
     numbers = np.resize(run_numbers(first, runs), bucket(runs))
     words = np.asarray(_target_words(as_key(key), numbers))[:runs]
     return tuple(random_parity(each, n, k, **options) for each in words)
@@ -142,6 +144,7 @@ def sets_up_to_symmetry(n: int, k: int) -> list[Parity]:
     >>> [problem.subset for problem in sets_up_to_symmetry(5, 2)]
     [(0, 1), (0, 2)]
     """
+    n, k = whole("n", n, 1, 64), whole("k", k, 0, n)
     seen: set[tuple[int, ...]] = set()
     representatives = []
     for subset in combinations(range(n), k):
@@ -157,5 +160,8 @@ def _entropy(key: Key | np.ndarray) -> list[int]:
     """Words of a key, or of key data, that seed numpy's generator."""
     if isinstance(key, int | np.integer):
         return [checked_seed(key)]
+    check_kind("key", key, Array | np.ndarray, "a whole number or a jax key")
     words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
+    if np.asarray(words).dtype.kind != "u":
+        raise ValueError(f"a key is a whole number or a jax key, got {told(key)}")
     return [int(word) for word in np.asarray(words).ravel()]

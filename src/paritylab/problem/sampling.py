@@ -9,9 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int8, Num, UInt8, UInt32
 
+from paritylab.checks import whole
 from paritylab.precision import AnyArray
+from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.junta import Junta
-from paritylab.problem.keys import Key, as_key as as_key, seed_of as seed_of  # noqa: PLC0414
+from paritylab.problem.keys import MOST_SEEDS, Key, as_key as as_key, seed_of as seed_of  # noqa: PLC0414
 from paritylab.problem.parity import Parity
 from paritylab.shapes import bucket
 
@@ -21,6 +23,10 @@ class Batch(NamedTuple):
 
     bits: UInt8[Array, "size n"]
     labels: Num[Array, " size"]
+
+
+#: Bits that are drawn or listed at once.
+_AT_ONCE = 2**33
 
 
 def fold_keys(key: Array, numbers: np.ndarray) -> Array:
@@ -61,8 +67,8 @@ def sample(problem: Parity | Junta, key: Key, size: int) -> Batch:
     >>> sample(Parity(6, (0, 2)), key=0, size=4).bits.shape
     (4, 6)
     """
-    if size < 1:
-        raise ValueError(f"size must be at least 1, got {size}")
+    check_problem(problem)
+    size = whole("size", size, 1, _AT_ONCE // problem.n)
     bits, flips = draw_bits(
         as_key(key), problem.probabilities, problem.noise, size, problem.is_uniform
     )
@@ -76,8 +82,9 @@ def batches(
 
     Batch i is drawn with fold_in(key, i), so a stream can be replayed or entered anywhere.
     """
-    if samples < 1 or batch_size < 1:
-        raise ValueError(f"samples and batch_size must be ≥ 1, got {samples} and {batch_size}")
+    check_problem(problem)
+    batch_size = whole("batch_size", batch_size, 1)
+    samples = whole("samples", samples, 1, MOST_SEEDS * batch_size)  # then keys would repeat
     key = as_key(key)
     for index, start in enumerate(range(0, samples, batch_size)):
         size = min(batch_size, samples - start)
@@ -90,9 +97,10 @@ def all_bits(n: int, chunk: int = 65536) -> Iterator[UInt8[Array, "size n"]]:
     >>> [chunk.shape for chunk in all_bits(5, chunk=16)]
     [(16, 5), (16, 5)]
     """
+    n, chunk = whole("n", n), whole("chunk", chunk)
     if not 1 <= n <= 40:
         raise ValueError(f"enumeration visits 2^n strings and needs 1 ≤ n ≤ 40, got n={n}")
-    size = min(1 << n, 1 << (max(1, chunk).bit_length() - 1))
+    size = min(1 << n, 1 << (min(max(1, chunk), _AT_ONCE // n).bit_length() - 1))
     low_bits = size.bit_length() - 1
     low = binary_digits(jnp.arange(size, dtype=jnp.uint32), low_bits)
     for prefix in range(1 << (n - low_bits)):

@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from paritylab.checks import whole
 from paritylab.precision import AnyArray
 from paritylab.problem.keys import Key, as_key, run_numbers
-from paritylab.problem.parity import Parity, random_parity
+from paritylab.problem.parity import MOST_RUNS, Parity, random_parity
 from paritylab.problem.sampling import fold_keys
 
 
@@ -113,8 +114,7 @@ def random_trees(
     >>> [tree.k for tree in random_trees(16, 4, runs=2)]
     [4, 4]
     """
-    if runs < 1:
-        raise ValueError(f"runs must be at least 1, got {runs}")
+    runs = whole("runs", runs, 1, MOST_RUNS)
     keys = fold_keys(as_key(key), run_numbers(first, runs))
     return tuple(random_tree(jax.random.fold_in(each, 0), n, k) for each in keys)
 
@@ -127,6 +127,7 @@ def level_ends(n: int, k: int) -> tuple[int, ...]:
 
 def check_power_of_two(k: int, n: int) -> None:
     """The chain needs k = 2^v ≥ 2; the message names the two nearest values."""
+    k = whole("k", k)
     if k >= 2 and k & (k - 1) == 0:
         if k > n:
             raise ValueError(f"k must be at most n={n}, got k={k}")

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab.checks import check_kind
 from paritylab.claims.engine.rows import checked_row, verdict_note, verdict_word
 from paritylab.claims.engine.sources import PAPERS
 from paritylab.claims.engine.verdict import Status
@@ -19,7 +20,7 @@ from paritylab.report.drawing.style import pens_css, variables
 from paritylab.report.figures import has_figure, save_figure
 from paritylab.report.glance import glance
 from paritylab.report.phases import PhaseDiagram
-from paritylab.untrusted import read_json
+from paritylab.untrusted import printable, read_json
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -28,19 +29,20 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def read_rows(path: str | Path) -> list[Row]:
     """Verdict rows from a JSON file, checked for what the page needs."""
     path = Path(path)
+    name = printable(str(path))
     try:
         rows = read_json(path)
     except ValueError as error:
         if not path.exists():
-            make = f"make one with: paritylab check --json {path}"
-            raise ValueError(f"no file {path}; {make}") from None
-        raise ValueError(f"{path} is not readable JSON of verdict rows: {error}") from None
+            make = f"make one with: paritylab check --json {name}"
+            raise ValueError(f"no file {name}; {make}") from None
+        raise ValueError(f"{name} is not readable JSON of verdict rows: {error}") from None
     if not isinstance(rows, list):
-        raise ValueError(f"{path} must hold a list of rows, got {type(rows).__name__}")
+        raise ValueError(f"{name} must hold a list of rows, got {type(rows).__name__}")
     try:
         return [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
 
 
 def shown_row(row: Any, name: str) -> Row:
@@ -55,12 +57,16 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     phases: diagrams of sweeps, for a tab of their own.
     """
     folder = Path(folder)
+    for phase in phases:
+        check_kind("phases", phase, PhaseDiagram, "phase diagrams")
     rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     text = _render(rows, folder, phases)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"cannot write the report into {folder}: {error.strerror}") from None
+        raise ValueError(
+            f"cannot write the report into {printable(str(folder))}: {error.strerror}"
+        ) from None
     return write_atomically(folder / "index.html", text)
 
 
@@ -123,6 +129,7 @@ def _hash(text: str) -> str:
 def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
     """Every claim's figure and the overview as SVG and PDF files named after the claim."""
     folder = Path(folder)
+    rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
     series = {row["id"]: row.get("series") or {} for row in rows} | {"glance": glance(rows)}
     wanted = {_file_name(name): each for name, each in series.items() if has_figure(each)}
     try:

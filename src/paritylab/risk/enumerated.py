@@ -14,6 +14,7 @@ from jaxtyping import Array
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
+from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits
 from paritylab.risk.result import (
@@ -57,6 +58,7 @@ def enumerated_gradient(
 def _enumerated(
     model: Model, problem: Parity | Junta, loss: Loss, with_gradient: bool
 ) -> RiskGradient:
+    check_problem(problem)
     n = problem.n
     if n > MAX_BITS:
         raise ValueError(

@@ -14,6 +14,7 @@ from paritylab.models import HeadAttention, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
+from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import (
     ROUNDED,
@@ -63,6 +64,8 @@ def population_risks(
     """
     weights, named = _weights_and_readouts(models, readout)
     targets = [problems] * len(weights) if isinstance(problems, Parity | Junta) else list(problems)
+    for target in targets:
+        check_problem(target)
     kind = np.dtype(getattr(models, "dtype", np.float64))
     off = _check(weights, targets, kind)
     own = [

@@ -7,10 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.checks import check_kind
 from paritylab.models import HeadAttention, as_readout, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
+from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.routes.case import Case, RouteRisk, Statistic, statistic_of
@@ -82,6 +84,7 @@ def model_gradient(
     model: a `HeadAttention` with soft attention; its readout is used. Other arguments as in
     `population_risk`.
     """
+    check_kind("model", model, HeadAttention, "a HeadAttention")
     with float64():
         attention, pull_back = jax.vjp(
             lambda p: model.with_parameters(p).attention(), jnp.asarray(model.parameters())
@@ -108,6 +111,7 @@ def _population(
     slopes: bool,
 ) -> tuple[Risk, np.ndarray | None, np.ndarray | None]:
     """The risk, its gradient in the attention (heads, n) if slopes are asked for, its error."""
+    check_problem(problem)
     if isinstance(attention, HeadAttention):
         readout = attention.readout if readout is None else readout
         with float64():

@@ -9,11 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from paritylab.checks import whole
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, batches
+from paritylab.problem.hidden_set import check_problem
+from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
-from paritylab.problem.parity import Key
 from paritylab.risk.result import (
     Risk,
     RiskGradient,
@@ -38,7 +40,7 @@ def sampled_risk(
     |outer'(mean)|·SE(mean).
     """
     loss = as_loss(loss)
-    _check_samples(samples)
+    _check(problem, samples, batch_size)
     total = squares = 0.0
     with float64():
         check_predicts(model, problem.n)
@@ -63,7 +65,7 @@ def sampled_gradient(
     The gradient's error is read off the scatter between batches, so at least two are drawn.
     """
     loss = as_loss(loss)
-    _check_samples(samples)
+    _check(problem, samples, batch_size)
     batch_size = min(batch_size, -(-samples // 2))
     total = squares = 0.0
     sizes, means, gradients = [], [], []
@@ -81,13 +83,17 @@ def sampled_gradient(
         return RiskGradient(risk, gradient, error)
 
 
-def _check_samples(samples: int) -> None:
-    if samples < 2:
+def _check(problem: Parity | Junta, samples: int, batch_size: int) -> None:
+    check_problem(problem)
+    whole("batch_size", batch_size, 1)
+    if whole("samples", samples) < 2:
         raise ValueError(f"a standard error needs at least 2 samples, got {samples}")
 
 
 def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
     mean = total / samples
+    if math.isnan(mean):
+        raise ValueError("the model or the loss is not a number on some input")
     variance = max(0.0, squares / samples - mean**2) * samples / (samples - 1)
     value, slope, _ = outer_derivatives(loss, mean)
     return Risk(value, abs(slope) * math.sqrt(variance / samples), "sampling", "sampled")

@@ -46,6 +46,8 @@ def solution_spaces(bits: Any, labels: Any) -> list[Solutions | None]:
     """
     sides = np.asarray(labels)
     sides = sides[:, None] if sides.ndim == 1 else sides
+    if sides.ndim != 2 or not sides.shape[1]:
+        raise ValueError(f"labels must have shape (N,) or (N, sides), got {sides.shape}")
     table = LabelledRows(bits, sides[:, 0])
     with_one = _with_constant(table.bits)
     found = affine_solutions(with_one, (sides < 0).astype(np.uint8))

@@ -5,11 +5,14 @@ their probability wherever the conditional test of `evidence` rejects.
 """
 
 import math
+import numbers
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr, ndtri, ndtri_exp
 
+from paritylab.checks import check_kind, whole
+from paritylab.problem.parity import MOST_BITS
 from paritylab.solvers.evidence import (
     log_choose_all,
     log_factorials,
@@ -30,6 +33,18 @@ _NODES = np.array(
 _WEIGHTS = np.array([0.011257411, 0.222075922, 0.533333333, 0.222075922, 0.011257411])
 
 
+def _check(n: int, k: int, noise: float, alpha: float, power: float = 0.5) -> None:
+    """One line for what is no problem of this kind."""
+    whole("k", k, 1, whole("n", n, 1, MOST_BITS))
+    for name, value in (("noise", noise), ("alpha", alpha), ("power", power)):
+        check_kind(name, value, numbers.Real, "a number")
+    if not (0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
+        raise ValueError(
+            "need noise in [0, 0.5), alpha and power in (0, 1), got "
+            f"noise={noise}, alpha={alpha}, power={power}"
+        )
+
+
 def rows_needed(
     n: int, k: int, noise: float, alpha: float = 0.01, power: float = 0.99, known: bool = True
 ) -> int:
@@ -40,11 +55,7 @@ def rows_needed(
     >>> rows_needed(200, 3, 0.0), rows_needed(200, 3, 0.2)
     (37, 168)
     """
-    if not (1 <= k <= n and 0 <= noise < 0.5 and 0 < alpha < 1 and 0 < power < 1):
-        raise ValueError(
-            "need 1 ≤ k ≤ n, noise in [0, 0.5), alpha and power in (0, 1), got "
-            f"n={n}, k={k}, noise={noise}, alpha={alpha}, power={power}"
-        )
+    _check(n, k, noise, alpha, power)
     level = math.log(alpha) - log_family(n, k, known)
     return _least_rows(round(level, 9), float(noise), float(power))
 
@@ -205,7 +216,8 @@ def support_power(
     n: int, k: int, rows: int, noise: float, alpha: float = 0.01, known: bool = True
 ) -> float:
     """The chance that `rows` rows support a k-parity of n fair bits at level alpha."""
-    return _power(rows, math.log(alpha) - log_family(n, k, known), noise)
+    _check(n, k, noise, alpha)
+    return _power(whole("rows", rows, 1), math.log(alpha) - log_family(n, k, known), noise)
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from paritylab.checks import told
 from paritylab.solvers.answer import Answer
 from paritylab.solvers.attention import attention
 from paritylab.solvers.auto import auto
@@ -66,20 +67,20 @@ def solve(
     (4, 11, 17)
     """
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {told(method)}")
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha!r}")
+        raise ValueError(f"alpha must be between 0 and 1, got {told(alpha)}")
     if budget is not None and not budget > 0:
-        raise ValueError(f"budget must be a number of seconds above 0, got {budget!r}")
+        raise ValueError(f"budget must be a number of seconds above 0, got {told(budget)}")
     if rows not in ROWS:
-        raise ValueError(f"rows must be one of {', '.join(ROWS)}, got {rows!r}")
+        raise ValueError(f"rows must be one of {', '.join(ROWS)}, got {told(rows)}")
     table = LabelledRows(bits, labels)
     used: RowsUsed | None = None
     if rows == "check" or groups is not None:
         table, used, chosen = _independent(table, groups)
         finer = None if finer is None else finer._replace(bits=finer.bits[chosen])
     if k is not None and not 1 <= k <= table.n:
-        raise ValueError(f"k must be between 1 and n={table.n}, got {k!r}")
+        raise ValueError(f"k must be between 1 and n={table.n}, got {told(k)}")
     limit = BUDGET if budget is None else float(budget)
     task = Task(
         table,

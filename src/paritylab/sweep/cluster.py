@@ -355,6 +355,7 @@ def _quiet() -> Iterator[None]:
     import distributed  # noqa: F401  sets the levels of its loggers
 
     names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    names += ["tornado.application", "asyncio"]  # which tell of its callbacks that fail
     before = {name: logging.getLogger(name).level for name in names}
     for name in names:
         logging.getLogger(name).setLevel(logging.CRITICAL)

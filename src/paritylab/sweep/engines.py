@@ -86,7 +86,9 @@ def timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
     start = time.perf_counter()
     try:
         value: _R | Failure = function(task)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         value = _failure(error)
     return value, time.perf_counter() - start
 

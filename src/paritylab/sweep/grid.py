@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from paritylab.checks import check_kind, told
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import MOST_SEEDS, Spec
-from paritylab.untrusted import read_toml
+from paritylab.untrusted import printable, read_toml
 
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
@@ -42,13 +43,11 @@ class Grid:
     until: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.learner, str):
-            raise ValueError(f"learner must be a name, got {self.learner!r}")
+        check_kind("learner", self.learner, str, "a name")
         if not self._problems():
             raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:
-            if not isinstance(table, Mapping):
-                raise ValueError(f"problem and settings must be tables of values, got {table!r}")
+            _check_table(table)
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             check_value(name, getattr(self, name), Option(int, "", least=least))
         if self.seed >= MOST_SEEDS:
@@ -125,6 +124,15 @@ def _combinations(table: Mapping[str, object]) -> Iterator[dict[str, object]]:
         yield dict(zip(table, values, strict=True))
 
 
+def _check_table(table: object) -> None:
+    """One line for what is no table of values, or has a NaN for one."""
+    if not isinstance(table, Mapping):
+        raise ValueError(f"problem and settings must be tables of values, got {told(table)}")
+    for name, value in table.items():
+        if isinstance(value, float) and math.isnan(value):
+            raise ValueError(f"{name} must be a number, got NaN")
+
+
 def grid_from_toml(path: str | Path) -> Grid:
     """A grid from a file such as
 
@@ -139,11 +147,11 @@ def grid_from_toml(path: str | Path) -> Grid:
     """
     path = Path(path)
     if not path.exists():
-        raise ValueError(f"no sweep file {path}")
+        raise ValueError(f"no sweep file {printable(str(path))}")
     try:
         table = read_toml(path)
     except ValueError as error:
-        raise ValueError(f"{path} is not readable TOML: {error}") from None
+        raise ValueError(f"{printable(str(path))} is not readable TOML: {error}") from None
     check_known(f"key in {path}:", table, [each.name for each in fields(Grid)])
     missing = {"learner", "problem"} - set(table)
     if missing:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import NamedTuple
 
+from paritylab.checks import check_kind
 from paritylab.files import held_alone
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
@@ -98,6 +99,9 @@ def run_sweep(
     from being run; they are reported at the end by a `BlockError`.
     """
     specs = list(specs)
+    for spec in specs:
+        check_kind("specs", spec, Spec, "specs of a Grid")
+    check_kind("store", store, Store, "an open Store")
     check_specs(specs)
     with held_alone(f"sweep {store.path.resolve()}") as alone:
         if not alone:
@@ -185,6 +189,7 @@ def check_specs(specs: Iterable[Spec]) -> None:
 
 def rates(store: Store) -> list[CellRate]:
     """Success rate of every cell, never mixing code, versions, devices, seeds or block sizes."""
+    check_kind("store", store, Store, "an open Store")
     counts: dict[tuple[str, int, int, str], list[int]] = defaultdict(lambda: [0, 0])
     found: dict[tuple[str, int, int, str], int] = defaultdict(int)
     current: dict[str, str] = {}

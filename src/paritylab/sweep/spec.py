@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, TypedDict
 
+from paritylab.checks import check_kind, told
+
 #: Seeds that jax tells apart.
 MOST_SEEDS = 2**32
 
@@ -57,12 +59,11 @@ class Spec:
         return cls(learner, _pairs(problem), _pairs(settings), **rest)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.learner, str):
-            raise ValueError(f"learner must be a name, got {self.learner!r}")
+        check_kind("learner", self.learner, str, "a name")
         for name, least in (("seed", 0), ("block", 1), ("first", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
+                raise ValueError(f"{name} must be a whole number ≥ {least}, got {told(value)}")
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
         if self.first + self.block > MOST_SEEDS:

@@ -14,6 +14,7 @@ from typing import Any, Self, TypedDict, cast
 from paritylab.sweep import origin, schema
 from paritylab.sweep.schema import Column, Columns
 from paritylab.sweep.spec import PlainSpec, Spec
+from paritylab.untrusted import printable
 
 SCHEMA_VERSION = schema.VERSION
 
@@ -60,7 +61,9 @@ class Store:
         self.path = Path(path)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         if self.path.exists() and not self.path.is_file():
-            raise StoreError(f"{self.path} is not an ordinary file; choose another --store")
+            raise StoreError(
+                f"{printable(str(self.path))} is not an ordinary file; choose another --store"
+            )
         if not reading:
             self._make_folder()
         elif not self.path.exists():

@@ -94,6 +94,7 @@ def _hash(file: str, stamp: tuple[int, int]) -> str:
         return GONE
 
 
+@cache
 def _is_theirs(file: Path) -> bool:
     outside = not file.resolve().is_relative_to(PACKAGE)
     return outside and file.suffix == ".py" and not provenance._is_installed(file)

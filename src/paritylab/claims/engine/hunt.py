@@ -10,7 +10,7 @@ import optax
 
 from paritylab.learning.descent import descend, stacked
 from paritylab.precision import float64
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import as_key
 
 #: From a generator to one start: what moves, and what stays.
 Draw = Callable[[np.random.Generator], tuple[Any, Any]]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paritylab.checks import check_kind, told
 from paritylab.claims.engine.figures import as_series
 from paritylab.claims.engine.places import place_of
 from paritylab.claims.engine.reads import loading
@@ -18,6 +19,7 @@ from paritylab.claims.engine.recorded import recorded_status
 from paritylab.claims.engine.sources import OURS, PAPERS, Source
 from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status, plain
 from paritylab.sweep.provenance import helper_files
+from paritylab.untrusted import printable
 
 Seconds = tuple[float, float, float]
 #: The package that holds one package of claims per paper.
@@ -87,6 +89,18 @@ class Claim:
     planted_cases: list[Planted] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
+        check_kind("source", self.source, Source, "a Source such as HG1('Theorem 5')")
+        for name in ("id", "title", "statement"):
+            check_kind(name, getattr(self, name), str, "text")
+        for name in ("quick", "full", "settings"):
+            check_kind(name, getattr(self, name), Mapping, "settings by name")
+        check_kind("certificate", self.certificate, str | None, "the id of a proof, or None")
+        check_kind("reads", self.reads, tuple, "names of files and variables")
+        check_kind("planted_cases", self.planted_cases, list, "a list")
+        check_kind("measure", self.measure, Callable, "a function of a trial")
+        check_kind("seconds", self.seconds, tuple, "three numbers of seconds")
+        for name in ("judged_by", "drawn_by", "glanced_by"):
+            check_kind(name, getattr(self, name), Callable | None, "a function of the record")
         known = self.settings_at(Effort.DEFAULT)
         for effort in (Effort.QUICK, Effort.FULL):
             odd = set(getattr(self, effort.value)) - set(known)
@@ -225,8 +239,13 @@ def claim(
     source: `HG1("Theorem 5")`, `HG2(…)`, `KS(…)`; `OURS` if absent. The other arguments are the
     fields of `Claim`.
     """
-    if not id or id.strip() != id or any(space in id for space in " \t\n/"):
-        raise ValueError(f"a claim id is one word such as 'my-claim', got {id!r}")
+    if (
+        not isinstance(id, str)
+        or not id
+        or id.strip() != id
+        or any(space in id for space in " \t\n/")
+    ):
+        raise ValueError(f"a claim id is one word such as 'my-claim', got {told(id)}")
 
     def register(function: Callable[..., Any]) -> Claim:
         words = (id, source, title, statement, function)
@@ -264,7 +283,7 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     """
     path = Path(path).absolute()
     if not path.is_file():
-        raise ValueError(f"no claims file at {path}")
+        raise ValueError(f"no claims file at {printable(str(path))}")
     registry()
     before = len(_REGISTERED)
     spec = importlib.util.spec_from_file_location(f"paritylab_claims_{path.stem}", path)
@@ -277,7 +296,9 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     try:
         with loading(path):
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         place = place_of(error, path) or (path, 1)
         raise ValueError(f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}") from error
     added: dict[str, Claim] = {}
@@ -301,7 +322,7 @@ def _forget_helpers(path: Path) -> None:
     """Drop modules that the file would import from its folder, so that edits are seen."""
     folder = path.resolve().parent
     helpers = {file for file in helper_files(path) if file.is_relative_to(folder)}
-    for name, module in list(sys.modules.items()):
+    for name, module in list(sys.modules.items()) if helpers else ():
         file = getattr(module, "__file__", None)
         if file and name != "__main__" and Path(file).resolve() in helpers:
             del sys.modules[name]

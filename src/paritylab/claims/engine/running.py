@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from paritylab.checks import check_kind, whole
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
 from paritylab.claims.engine.proved import files_of, with_proof
@@ -42,6 +43,11 @@ class Trial:
     effort: Effort = Effort.DEFAULT
     seed: int = 0
     report: Callable[[float], None] = lambda fraction: None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "effort", Effort(self.effort))
+        whole("seed", self.seed, 0)
+        check_kind("report", self.report, Callable, "a function of the share that is done")
 
     def pick(self, *, quick: Any, default: Any, full: Any) -> Any:
         """The setting for this trial's effort."""
@@ -76,6 +82,7 @@ def check(
     effort, missing, seed = Effort(effort), [], checked_seed(seed)
     keys: dict[str, str] = {}
     for claim in claims:
+        check_kind("claims", claim, Claim, "claims of the registry or of a file")
         own = None if claim.is_built_in else claim.file
         keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
         stored = None if fresh or store is None else stored_row(store, keys[claim.id])
@@ -155,7 +162,9 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
         later = {} if claim.is_built_in else dependencies(claim)
         outcome = outcome._replace(judged=with_proof(claim, outcome.judged))
         return {**make_row(claim, outcome, provenance()), FILES: {**later, **files}}
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
 
 
@@ -176,7 +185,9 @@ def run_counterexample(code: str) -> str:
     try:
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "<counterexample>", "exec"), {"__name__": "counterexample"})
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise RuntimeError(f"the counterexample fails: {type(error).__name__}: {error}") from error
     return printed.getvalue()
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 
+from paritylab.checks import told
+
 PAPERS = {
     "hg1": "k heads learn k-parity (Han & Ghoshdastidar, arXiv 2502.07553 v1)",
     "hg2": "two heads learn sparse XOR in one step (arXiv 2502.07553 v2)",
@@ -43,13 +45,13 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.paper not in PAPERS:
-            raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {self.paper!r}")
-        if not self.place:
+            raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {told(self.paper)}")
+        if not isinstance(self.place, str) or not self.place:
             raise ValueError("a source names its place, such as 'Theorem 5'")
         if self.reading is None:
             object.__setattr__(self, "reading", READINGS.get(self.paper))
         elif self.reading not in KNOWN:
-            raise ValueError(f"reading must be one of {', '.join(KNOWN)}, got {self.reading!r}")
+            raise ValueError(f"reading must be one of {', '.join(KNOWN)}, got {told(self.reading)}")
 
     @property
     def is_read(self) -> bool:

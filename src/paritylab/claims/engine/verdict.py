@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from paritylab.checks import told
 from paritylab.statistics import Rate
 
 
@@ -86,16 +87,18 @@ class Judged:
         if self.status is Status.FAILED:
             raise ValueError("a judge cannot say failed; that is for claims that raise an error")
         if not isinstance(self.finding, str) or not self.finding.strip():
-            raise ValueError(f"a finding is a sentence, got {self.finding!r}")
+            raise ValueError(f"a finding is a sentence, got {told(self.finding)}")
+        if self.instead is not None and not isinstance(self.instead, str):
+            raise ValueError(f"instead is a statement, got {told(self.instead)}")
         if self.status in (Status.CORRECTED, Status.REFUTED) and not self.instead:
             raise ValueError(
                 f"{self.status.value} needs `instead`, the nearest statement that holds"
             )
         if self.margin is not None and not _is_number(self.margin):
-            raise ValueError(f"margin must be a number, got {self.margin!r}")
+            raise ValueError(f"margin must be a number, got {told(self.margin)}")
         whole = isinstance(self.runs, numbers.Integral) and not isinstance(self.runs, bool)
         if self.runs is not None and not whole:
-            raise ValueError(f"runs must be a whole number, got {self.runs!r}")
+            raise ValueError(f"runs must be a whole number, got {told(self.runs)}")
         ends = getattr(self.interval, "low", None), getattr(self.interval, "high", None)
         if None not in ends:
             object.__setattr__(self, "interval", ends)
@@ -170,7 +173,7 @@ def _one_of(kind: type[StrEnum], value: Any) -> Any:
         return kind(value)
     except ValueError:
         name = kind.__name__.lower()
-        raise ValueError(f"{name} must be one of {', '.join(kind)}; got {value!r}") from None
+        raise ValueError(f"{name} must be one of {', '.join(kind)}; got {told(value)}") from None
 
 
 def _is_number(value: Any) -> bool:
@@ -183,9 +186,9 @@ def _check_interval(interval: Any) -> None:
         return
     ends = tuple(interval) if isinstance(interval, tuple | list | np.ndarray) else ()
     if len(ends) != 2 or not all(_is_number(end) for end in ends):
-        raise ValueError(f"an interval is two numbers (low, high), got {interval!r}")
+        raise ValueError(f"an interval is two numbers (low, high), got {told(interval)}")
     if ends[0] > ends[1]:
-        raise ValueError(f"an interval has low ≤ high, got {interval!r}")
+        raise ValueError(f"an interval has low ≤ high, got {told(interval)}")
 
 
 def _check_code(code: Any) -> None:

@@ -11,7 +11,8 @@ from jaxtyping import Array
 from paritylab.learning.xor.exact import SOLVED_ERROR, worst_case
 from paritylab.learning.xor.parts import default_gain
 from paritylab.models import Bowl, PackedSigns, attend
-from paritylab.problem.sampling import as_key, draw_signs
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import draw_signs
 
 #: Rows added to a stream at a time.
 ROWS = 64

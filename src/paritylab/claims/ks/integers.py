@@ -29,7 +29,7 @@ from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel
 from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import as_key
 from paritylab.problem.tree import level_ends
 from paritylab.theory.ks import row_law
 from paritylab.theory.ks_gradient import TokenKind, level_gradient

@@ -27,7 +27,8 @@ from paritylab.claims import (
 from paritylab.learning.chain.chain_accuracy import prefix_means
 from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
 from paritylab.problem import random_tree
-from paritylab.problem.sampling import as_key, fold_keys, seed_of
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import fold_keys, seed_of
 from paritylab.problem.walsh import largest_means
 from paritylab.statistics import Rate
 from paritylab.theory.ks import lemma9_kappa, lemma10_bounds

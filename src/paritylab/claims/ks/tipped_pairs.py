@@ -13,7 +13,8 @@ from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.problem import ParityTree
-from paritylab.problem.sampling import as_key, each_key, fold_keys
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import each_key, fold_keys
 
 #: Where the error sits, in the order of `survived`.
 ADVERSARIES = ("one pair", "every pair", "every entry at random")

@@ -23,7 +23,8 @@ from paritylab.learning import Layers, Levels, Sample, learn
 from paritylab.learning.chain.levels import level_step
 from paritylab.models import ChainModel, LayeredChain
 from paritylab.problem import random_trees
-from paritylab.problem.sampling import as_key, draw_signs
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import draw_signs
 from paritylab.statistics import Rate, half_point, half_point_interval
 from paritylab.theory.ks import samples_for_every_input
 from paritylab.theory.layers import level_steps, rows_for_hidden_chain

@@ -13,7 +13,8 @@ from paritylab.learning.chain.teacher import batch_gradient
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink
 from paritylab.precision import AnyArray
-from paritylab.problem.sampling import as_key, draw_signs, fold_keys
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import draw_signs, fold_keys
 from paritylab.problem.tree import ParityTree, tree_tokens
 
 SHAPES = ("tree", "line")

@@ -14,7 +14,8 @@ from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
-from paritylab.problem.sampling import as_key, draw_signs, fold_keys
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import draw_signs, fold_keys
 from paritylab.problem.tree import tree_tokens
 
 #: Rows held at a time.

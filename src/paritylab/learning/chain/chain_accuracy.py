@@ -20,7 +20,8 @@ from paritylab.learning.contract import Subset, Trained
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
-from paritylab.problem.sampling import as_key, binary_digits, draw_signs
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import binary_digits, draw_signs
 from paritylab.problem.tree import level_ends, tree_tokens
 
 #: Fresh inputs that judge a run; up to ENUMERATED bits all inputs do.

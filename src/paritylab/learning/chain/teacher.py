@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
+from paritylab.checks import check_kind, told, whole
 from paritylab.learning.chain.chain_accuracy import (
     answers,
     draw_tokens,
@@ -18,12 +19,13 @@ from paritylab.learning.chain.chain_accuracy import (
 )
 from paritylab.learning.chain.chain_learner import ChainLearner, Descended
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Sample
+from paritylab.learning.data import MOST_ROWS, Sample
 from paritylab.learning.parts import LinkPart
-from paritylab.models.chain import ChainModel, visible_tokens
+from paritylab.models.chain import MASKS, ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray
-from paritylab.problem.sampling import as_key, fold_keys, packed_signs
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import fold_keys, packed_signs
 from paritylab.problem.tree import ParityTree, level_ends, random_trees
 from paritylab.theory.ks import child_signal, step_error
 
@@ -104,8 +106,10 @@ def teacher_gradient(
     ∂L/∂w_{j,m} = (<r_m, x_j> - <r_m, ẑ_m>)/(N·M) with r_m = (φ(ẑ_m) - x_m)·φ'(ẑ_m), ẑ_m the mean of
     the M tokens m sees: one product XᵀR per batch, only one batch in memory.
     """
-    if samples < 1:
-        raise ValueError(f"samples must be at least 1, got {samples}")
+    check_kind("tree", tree, ParityTree, "a ParityTree")
+    samples, batch = whole("samples", samples, 1, MOST_ROWS), whole("batch", batch, 1)
+    if not isinstance(mask, str) or mask not in MASKS:
+        raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {told(mask)}")
     stream = _Stream(tree.n, tree.k, mask, batch_size(samples, batch))
     leaves = np.asarray(tree.leaves, np.int32)
     return _one_gradient(as_link(link), np.int32(samples), leaves, as_key(key), stream)

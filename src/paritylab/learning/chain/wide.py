@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from paritylab.checks import check_kind, whole
 from paritylab.learning.chain.chain_accuracy import tree_children
 from paritylab.learning.chain.wide_sums import (
     LARGEST,
@@ -33,7 +34,7 @@ from paritylab.learning.chain.wide_sums import (
 from paritylab.learning.parts import LinkPart
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray, float64
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import as_key
 from paritylab.problem.tree import ParityTree
 
 #: Nodes per block: every product stays below 2^31 entries up to n = 10^5.
@@ -131,14 +132,18 @@ def wide_step(
     >>> wide_step(random_tree(0, 32, 8), 1, 20_000, rows=2048).pairs_found()
     1.0
     """
-    if samples < 1:
-        raise ValueError(f"samples must be at least 1, got {samples}")
+    check_kind("tree", tree, ParityTree, "a ParityTree")
+    samples, rows = whole("samples", samples, 1), whole("rows", rows)
+    columns = whole("columns", columns)
+    checkpoint = None if checkpoint is None else Path(checkpoint)
     if rows % 32 or rows < 32 or columns < 1:
         raise ValueError(f"rows must be a multiple of 32 and columns ≥ 1, got {rows} and {columns}")
     rule, shape = as_link(link), Wide(tree.n, tree.k, columns, rows)
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
-    devices = jax.devices()[:1] if devices is None else devices
+    devices = jax.devices()[:1] if devices is None else list(devices)
+    for place in devices:
+        check_kind("devices", place, jax.Device, "devices of jax")
     state, first = no_sums(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
         state, first = resume_sums(checkpoint, shape, samples)

@@ -21,7 +21,7 @@ from paritylab.learning.chain.wide_sums import LARGEST, Sums, Wide, total_of, wi
 from paritylab.learning.parts import LinkPart
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import as_key
 from paritylab.problem.tree import ParityTree
 from paritylab.theory.layers import level_steps, level_tokens
 

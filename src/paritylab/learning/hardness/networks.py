@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PyTree
 
+from paritylab.checks import told
 from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
 from paritylab.learning.descent import (
@@ -63,7 +64,9 @@ class FeedForwardNet:
         as_optimiser(self.optimiser, self.eta)
         wrong = [j for j in self.missing if isinstance(j, bool) or not isinstance(j, int) or j < 0]
         if wrong:
-            raise ValueError(f"missing must be a tuple of positions ≥ 0, got {wrong[0]!r} in it")
+            raise ValueError(
+                f"missing must be a tuple of positions ≥ 0, got {told(wrong[0])} in it"
+            )
         object.__setattr__(self, "missing", tuple(self.missing))
 
     def train(

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.problem.sampling import as_key
+from paritylab.problem.keys import as_key
 
 
 class Answer(NamedTuple):

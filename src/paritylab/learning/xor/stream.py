@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from threadpoolctl import ThreadpoolController
 
+from paritylab.checks import told, whole
 from paritylab.learning.contract import Subset, Trained
 from paritylab.learning.xor.exact import SOLVED_ERROR, risk_rounding, squared_risk, worst_of
 from paritylab.models.packed import PackedSigns
@@ -78,11 +79,13 @@ def streamed_step(
     >>> bool(streamed_step(4096, 96, [24.0], pairs=5).ranked.all())
     True
     """
-    if n < 3 or width < 1 or pairs < 1:
-        raise ValueError(f"need n ≥ 3, width ≥ 1 and pairs ≥ 1, got {n}, {width}, {pairs}")
+    n, width, pairs = whole("n", n, 3), whole("width", width, 1), whole("pairs", pairs, 1)
+    gains = np.asarray(gains, dtype=np.float64)
+    if gains.ndim != 1 or not len(gains) or not np.isfinite(gains).all():
+        raise ValueError(f"gains must be a list of finite numbers, got {told(gains)}")
     code, generator = draw_positions(n, width, balanced=balanced, seed=seed)
     chosen = np.stack([generator.choice(n, 2, replace=False) for _ in range(pairs)])
-    betas = np.broadcast_to(np.asarray(gains, dtype=np.float64)[:, None], (len(gains), pairs))
+    betas = np.broadcast_to(gains[:, None], (len(gains), pairs))
     sums = step_sums(code, chosen, first_directions(code, chosen), betas)
     return StreamedStep(chosen, sums.ranked, *sums.worst())
 

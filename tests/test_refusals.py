@@ -1,0 +1,53 @@
+"""Bad arguments are refused in one short line."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paritylab as pl
+from paritylab.checks import check_kind, told, whole
+
+
+def test_what_was_found_by_calling_every_name_with_junk_stays_mended(tmp_path):
+    """In a process of its own: here the annotations are checked first."""
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.faults.found"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == ""
+
+
+def test_a_claim_that_raises_anything_but_an_interrupt_is_a_failed_row(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import paritylab as pl\n"
+        "class Odd(BaseException): pass\n"
+        '@pl.claim("odd", title="t", statement="s")\n'
+        "def odd(trial): raise Odd('x')\n"
+        "@odd.judge\n"
+        "def judge(record): return pl.holds('x', evidence='exact')\n"
+    )
+    (verdict,) = pl.check(pl.claims_from_file(file).values(), effort="quick")
+    assert verdict.row["status"] == "failed"
+    file.write_text("raise GeneratorExit\n")
+    with pytest.raises(ValueError, match="GeneratorExit"):
+        pl.claims_from_file(file)
+
+
+def test_values_are_told_in_one_short_line():
+    assert "\n" not in told(np.full((2, 6), math.nan))
+    assert len(told("x" * 1000)) == 200
+    assert whole("n", np.int64(3), 1, 5) == 3
+    for value, wanted in ((0, "at least 1"), (6, "at most 5"), (True, "whole"), (2.0, "whole")):
+        with pytest.raises(ValueError, match=wanted):
+            whole("n", value, 1, 5)
+    with pytest.raises(ValueError, match="x must be text, got 3"):
+        check_kind("x", 3, str, "text")
