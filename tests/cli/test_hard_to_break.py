@@ -63,7 +63,7 @@ def test_a_long_wait_is_announced(capsys, elsewhere, monkeypatch):
     monkeypatch.setattr("paritylab.sweep.run_cache.kept_runs", stop)
     code, _, err = run(capsys, "train", "heads", "--heads", "100000", "--runs", "2")
     assert code == 2
-    assert "1 block, about 439.5 MB and 100 min a block; rough figures" in err
+    assert "1 block, about 439.5 MB and 60 min a block; rough figures" in err
 
 
 GRID = 'learner = "heads"\nruns = 4\nblock = 2\n[problem]\nn = [6, 8]\nk = 2\n'

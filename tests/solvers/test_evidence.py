@@ -101,9 +101,17 @@ def test_rows_about_is_close_to_rows_needed():
         assert rows_about(*case) == pytest.approx(rows_needed(*case), rel=0.03, abs=3)
 
 
-@pytest.mark.parametrize("call", [(0, 1, 0.1), (5, 6, 0.1), (5, 2, 0.5), (5, 2, 0.1, 0.0)])
-def test_rows_needed_asks_for_sense(call):
-    with pytest.raises(ValueError, match="need 1 ≤ k ≤ n"):
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ((0, 1, 0.1), "n must be at least 1, got 0"),
+        ((5, 6, 0.1), "k must be at most 5, got 6"),
+        ((5, 2, 0.5), r"noise in \[0, 0.5\).* got noise=0.5"),
+        ((5, 2, 0.1, 0.0), r"alpha and power in \(0, 1\), .*alpha=0.0"),
+    ],
+)
+def test_rows_needed_asks_for_sense(call, words):
+    with pytest.raises(ValueError, match=words):
         rows_needed(*call)
 
 

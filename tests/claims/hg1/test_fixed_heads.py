@@ -53,9 +53,9 @@ def test_the_margin_is_the_risk_less_the_bound():
     margin, draw = fixed_attention_margin(5, 2)
     margin = jax.jit(margin)
     with float64():
-        shapes, _ = jax.eval_shape(draw, jax.random.key(0))
+        drawn, _ = draw(np.random.default_rng(0))
         # Hidden neurons that never fire predict the offset: risk 1 at 0, and 2 at 1.
-        silent = {name: jnp.ones(each.shape) for name, each in shapes.items()}
+        silent = {name: jnp.ones(np.shape(each)) for name, each in drawn.items()}
         silent |= {"threshold": jnp.full((16,), -9.0), "offset": jnp.zeros(())}
         silent |= {"tokens": jnp.eye(2), "places": jnp.eye(5)}
         case = {"share": 0.1, "positional": False, "bound": 0.25}

@@ -110,6 +110,12 @@ class WideChain:
         return float(np.mean(root * y > 0)), float(np.abs(root - y).max())
 
 
+def _checked(devices: Sequence[jax.Device]) -> list[jax.Device]:
+    for place in devices:
+        check_kind("devices", place, jax.Device, "devices of jax")
+    return list(devices)
+
+
 def wide_step(
     tree: ParityTree,
     key: int | Array,
@@ -141,9 +147,7 @@ def wide_step(
     rule, shape = as_link(link), Wide(tree.n, tree.k, columns, rows)
     scale, leaves = residual_scale(rule, shape), np.asarray(tree.leaves, np.int32)
     units = np.append(scale, np.float32(np.inf))  # the empty node adds nothing
-    devices = jax.devices()[:1] if devices is None else list(devices)
-    for place in devices:
-        check_kind("devices", place, jax.Device, "devices of jax")
+    devices = jax.devices()[:1] if devices is None else _checked(devices)
     state, first = no_sums(shape, checkpoint), 0
     if checkpoint is not None and (checkpoint / "at.json").is_file():
         state, first = resume_sums(checkpoint, shape, samples)

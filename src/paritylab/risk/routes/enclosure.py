@@ -14,9 +14,11 @@ import numpy as np
 from paritylab.precision import float64
 from paritylab.risk.routes.interval import (
     OF_ITSELF,
+    OF_SHAPES,
     RULES,
     Interval,
     UnknownOperationError,
+    aligned,
     as_interval,
     changed,
     clean,
@@ -101,8 +103,9 @@ def _outcome(equation: Any, given: list[Any], known: _Known, here: tuple[int, ..
         return [clean(OF_ITSELF[name](given[0]))]
     if name == "eq" and (turned := _as_order(*given)) is not None:
         name, *given = turned
-        return [compare(name, None, *(as_interval(each) for each in given))]
-    found = clean(rule(equation, *(as_interval(each) for each in given)))
+        return [compare(name, None, *aligned(given))]
+    ready = map(as_interval, given) if name in OF_SHAPES else aligned(given)
+    found = clean(rule(equation, *ready))
     return [found._replace(larger=(name, *given)) if name in ("max", "min") else found]
 
 

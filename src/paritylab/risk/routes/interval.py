@@ -1,6 +1,6 @@
 """Operations of a jaxpr on intervals: what comes out if arguments may be anywhere in theirs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,6 +39,17 @@ def as_interval(value: Any) -> Interval:
 def changed(x: Interval, change: Callable[[np.ndarray], np.ndarray]) -> Interval:
     """All parts of an interval, each changed in the same way."""
     return Interval(change(x.low), change(x.high), change(x.loose))
+
+
+def aligned(given: Sequence[Any]) -> list[Interval]:
+    """Arguments of an operation entry by entry: a number beside an array serves every entry."""
+    intervals = [as_interval(each) for each in given]
+    most = max(each.low.ndim for each in intervals)
+
+    def wide(part: np.ndarray) -> np.ndarray:
+        return part.reshape(part.shape + (1,) * (most - part.ndim))
+
+    return [x if x.low.ndim == most else changed(x, wide) for x in intervals]
 
 
 def clean(found: Interval) -> Interval:
@@ -266,6 +277,9 @@ OF_ITSELF: dict[str, Callable[[Any], Interval]] = {
 }
 
 #: What each operation does, by its name in jax.
+#: Operations whose arguments need not have one shape.
+OF_SHAPES = ("dot_general", "concatenate", "stack")
+
 RULES: dict[str, Callable[..., Interval]] = {
     "add": lambda _, x, y: Interval(x.low + y.low, x.high + y.high, x.loose | y.loose),
     "add_any": lambda _, x, y: Interval(x.low + y.low, x.high + y.high, x.loose | y.loose),
