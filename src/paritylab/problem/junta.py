@@ -18,6 +18,7 @@ from paritylab.problem.hidden_set import (
     checked_noise,
     checked_subset,
 )
+from paritylab.problem.parity import MOST_BITS
 
 #: A table holds 2^k values.
 MAX_BITS = 12
@@ -237,6 +238,7 @@ def random_junta(
     >>> random_junta(0, 20, 3).k
     3
     """
+    n, k = whole("n", n, 1, MOST_BITS), whole("k", k)
     if not 1 <= k <= min(n, MAX_BITS):
         raise ValueError(f"a junta has 1 to {min(n, MAX_BITS)} hidden bits here, got k={k}")
     generator = np.random.default_rng(key)

@@ -100,6 +100,7 @@ def detectable_noise(
     >>> round(detectable_noise(200, 3, 168), 2)
     0.2
     """
+    _check(n, k, 0.0, alpha, power)
     if rows < 1:
         raise ValueError(f"there must be at least one row, got rows={rows}")
     level = math.log(alpha) - log_family(n, k, known)

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from paritylab.checks import told
 from paritylab.learning.data import Target
 from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.learning.xor.exact import first_gradient, first_response
@@ -66,7 +67,7 @@ def as_xor_readout(readout: ReadoutPart) -> Readout:
             )
         return XOR_READOUTS[readout]
     if not callable(readout):
-        raise ValueError(f"readout must be a name or an even function of z, got {readout!r}")
+        raise ValueError(f"readout must be a name or an even function of z, got {told(readout)}")
     z = np.linspace(-1, 1, 64)
     try:
         with float64():
