@@ -95,7 +95,9 @@ def _judge(line: Line, process: subprocess.Popen[str], tally: Tally) -> None:
         tally.notes[f"no end: {' '.join(line.arguments)!r}"] += 1
         return
     shown = repr(" ".join(line.arguments))
-    if "Traceback" in err or (process.returncode == 2 and len(err.splitlines()) != 1):
+    # A process that takes over a second to load says so before it complains.
+    lines = [line for line in err.splitlines() if line != "loading"]
+    if "Traceback" in err or (process.returncode == 2 and len(lines) != 1):
         tally.tracebacks += 1
         found(tally, shown, err)
     elif process.returncode not in line.codes:

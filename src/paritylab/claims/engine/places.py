@@ -35,8 +35,16 @@ def place_of(error: BaseException, file: Path) -> Place | None:
     return None
 
 
+def words_of(error: BaseException) -> str:
+    """Kind and text of an error; of its kind alone if even its text raises."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
 def reason_of(error: BaseException, file: Path) -> str:
     """One line for people: what went wrong and where in the claim's own code."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+    text = " ".join(words_of(error).split())
     place = place_of(error, file)
     return text if place is None else f"{text} ({place.file.name}, line {place.line})"

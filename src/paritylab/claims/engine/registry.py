@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from paritylab.checks import check_kind, told
 from paritylab.claims.engine.figures import as_series
-from paritylab.claims.engine.places import place_of
+from paritylab.claims.engine.places import place_of, words_of
 from paritylab.claims.engine.reads import loading
 from paritylab.claims.engine.record import evidence_of, is_record, measured, predicted, runs_of
 from paritylab.claims.engine.recorded import recorded_status
@@ -300,7 +300,7 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
         raise
     except BaseException as error:
         place = place_of(error, path) or (path, 1)
-        raise ValueError(f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}") from error
+        raise ValueError(f"{place[0]}, line {place[1]}: {words_of(error)}") from error
     added: dict[str, Claim] = {}
     for entry in _REGISTERED[before:]:
         if entry.id in added:

@@ -158,7 +158,8 @@ def checked_row(row: Any, name: str = "row") -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f"{name} must be an object, got {type(row).__name__}")
     name = f"{name} ({row['id']})" if "id" in row else name
-    if (row.get("schema") or 0) > SCHEMA:
+    schema = row.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
         raise ValueError(
             f"{name} has form {row['schema']}, this version reads up to {SCHEMA}; "
             "use the paritylab that wrote it"
