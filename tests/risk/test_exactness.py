@@ -154,7 +154,9 @@ def test_enclosures_hold_the_values_and_name_what_they_do_not_know():
     middle = low + (high - low) * draw.random(200)
 
     def function(s):
-        return jnp.tanh(s) / (2 + jnp.sin(3 * s)) + jnp.maximum(s, 0.3) ** 3 - jnp.exp(-(s**2))
+        smooth = jnp.tanh(s) / (2 + jnp.sin(3 * s)) + jnp.maximum(s, 0.3) ** 3 - jnp.exp(-(s**2))
+        # A number beside an array, without a broadcast of its own.
+        return smooth + jnp.sum(jnp.maximum(jax.lax.sub(s, np.array([0.0, 0.5, 1.5])), 0))
 
     (over,) = Enclosed(function)(low, high)
     with jax.enable_x64(True):

@@ -5,9 +5,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from paritylab.files import user_folder
 
-#: Half of the compiling is saved without XLA's fusion emitters and at LLVM's first level of
-#: optimisation; what is compiled runs as fast (docs/benchmarks.md). This version of jaxlib knows
-#: the switches; another may end with an error at their sight.
+#: A third of the compiling is saved at LLVM's first level of optimisation, more without XLA's
+#: fusion emitters; most of what is compiled runs as fast (docs/benchmarks.md, with what does not).
+#: This version of jaxlib knows the switches; another may end with an error at their sight.
 QUICK_TO_COMPILE = {
     "0.10.2": "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
 }

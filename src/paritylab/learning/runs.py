@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cached_property
-from operator import eq
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -89,8 +88,8 @@ class Runs(Trained, Generic[M]):
         if data.targets is None:
             own["recovered"] = None
         elif trained.recovered is None:
-            hidden = map(hidden_set, data.targets)
-            own["recovered"] = np.array(list(map(eq, trained.subset, hidden)))
+            pairs = zip(trained.subset, map(hidden_set, data.targets), strict=True)
+            own["recovered"] = np.array([found == hidden for found, hidden in pairs])
         return cls(
             **own,
             learner=learner,
