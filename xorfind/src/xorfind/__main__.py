@@ -1,0 +1,5 @@
+"""`python -m xorfind`."""
+
+from xorfind.cli import main
+
+main()

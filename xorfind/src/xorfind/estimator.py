@@ -1,0 +1,281 @@
+"""A scikit-learn classifier that predicts a parity of a few columns, or knows that it cannot."""
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from xorfind.answer import Target
+from xorfind.checks import shortened
+from xorfind.evidence.form import Finer
+from xorfind.table.prepare import median_threshold, quartile_bits
+
+
+class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The class is decided by whether an odd number of a few columns is set.
+
+    Columns become bits by a rule that does not look at y: of two values the larger is 1, of more
+    values those above the median (above the next smaller value if the median is the maximum).
+    Sparse matrices are read as they are. In data frames true is larger than false, of two levels of
+    text the later one in order, and ordered categories are numbered.
+    Where no parity explains the classes at level alpha, because none is supported or the best one
+    is only related to them, the classifier abstains: it predicts the majority class with its share.
+    Rows that depend on each other are looked for first, and evidence rests on those that do not.
+    Sample weights have no meaning for a count of rows that fit, so `fit` takes none.
+
+    k: number of columns, unknown if None. method: a name in `xorfind.METHODS`. alpha:
+    chance of naming a parity where there is none. budget: seconds of search, the solver's own if
+    None. random_state: for searches that draw.
+
+    Fitted: `subset_` (column numbers, empty if it abstained), `sign_` (+1: an odd number of bits
+    means classes_[1]), `confidence_` (1 - p-value, 0 if it abstained), `noise_rate_` (share of rows
+    that do not fit), `abstained_`, `outcome_` (the answer with names, and in words), `thresholds_`,
+    `levels_` (of columns of text, by name), `answer_` (all the evidence), `feature_importances_`
+    (equal shares of the columns it uses), `classes_`, `n_features_in_` and `feature_names_in_`.
+
+    >>> X = np.random.default_rng(0).integers(0, 2, (200, 10))
+    >>> y = X[:, 2] ^ X[:, 7]
+    >>> model = ParityClassifier().fit(X, y)
+    >>> model.subset_.tolist(), model.score(X, y)
+    ([2, 7], 1.0)
+    """
+
+    def __init__(
+        self,
+        k: int | None = None,
+        method: str = "auto",
+        alpha: float = 0.01,
+        budget: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.alpha = alpha
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the parity. X: (N, n) numbers, sparse or not, or a data frame, N at least 2. y: two
+        classes."""
+        from xorfind.solvers.solving import solve
+
+        self.levels_ = frame_levels(X)
+        X, y = validate_data(
+            self, numbered(X, self.levels_), y, accept_sparse="csc", ensure_min_samples=2
+        )
+        self._check_parameters(X.shape[1])
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}: {len(self.classes_)} classes, a parity has 2."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(f"y needs two classes, got one class: {self.classes_[0]!r}")
+        self.thresholds_, bits = _as_bits(X)
+        if not (bits != bits[:1]).any():
+            raise ValueError("every column of X is constant; nothing can explain y")
+        try:
+            key = int(check_random_state(self.random_state).randint(2**31 - 1))
+        except (TypeError, ValueError):
+            wanted = "a whole number from 0 to 2³² - 1, a numpy RandomState or None"
+            given = shortened(self.random_state)
+            raise ValueError(f"random_state must be {wanted}, got {given}") from None
+        self.answer_ = solve(
+            bits,
+            (1 - 2 * codes).astype(np.int8),
+            k=self.k,
+            method=self.method,
+            alpha=self.alpha,
+            budget=self.budget,
+            key=key,
+            rows="check",
+            finer=_finer(X, self.thresholds_),
+        )
+        self._counts = np.bincount(codes, minlength=2)
+        return self._keep_answer()
+
+    def _check_parameters(self, n: int) -> None:
+        from xorfind.solvers.solving import METHODS
+
+        k, alpha, budget = self.k, self.alpha, self.budget
+        if k is not None and (not isinstance(k, numbers.Integral) or not 1 <= k <= n):
+            raise ValueError(
+                f"k must be a whole number from 1 to the {n} columns, got {shortened(k)}"
+            )
+        if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
+        if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
+            raise ValueError(f"budget must be more than 0 seconds, got {shortened(budget)}")
+        if self.method not in METHODS:
+            raise ValueError(
+                f"method must be one of {', '.join(METHODS)}, got {shortened(self.method)}"
+            )
+
+    def _keep_answer(self) -> Self:
+        answer = self.answer_
+        names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(self.n_features_in_)])
+        second = str(self.classes_[1])
+        self.outcome_ = answer.named(
+            lambda at: str(names[at]),
+            Target(f"the class is {second}", f"the class tends to be {second}", "the class"),
+        )
+        self.abstained_ = answer.abstained
+        self.subset_ = np.array(() if answer.abstained else answer.subset, dtype=np.intp)
+        self.sign_ = int(answer.sign)
+        self.confidence_ = 0.0 if answer.abstained else 1 - float(answer.p_value)
+        self.noise_rate_ = float(answer.noise_rate)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        chances = self.predict_proba(X)
+        return np.asarray(self.classes_[chances.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Chances of the two classes, (N, 2): the shares on either side of the parity.
+
+        They are those of the training rows, with one row of either class added in the proportion of
+        the classes, so that no chance is 0; abstaining, both chances are the shares of the classes.
+        """
+        check_is_fitted(self)
+        members = self._members(X)
+        shares = self._counts / self._counts.sum()
+        if self.abstained_:
+            return np.tile(shares, (len(members), 1))
+        bits = (members > self.thresholds_[self.subset_]).astype(np.uint8)
+        second = np.bitwise_xor.reduce(bits, axis=1) ^ (self.sign_ < 0)
+        off, on = (
+            (side.successes + 2 * shares[1]) / (side.runs + 2)
+            for side in (self.answer_.off, self.answer_.on)
+        )
+        chance = np.where(second == 1, on, off)
+        return np.stack([1 - chance, chance], axis=1)
+
+    def _members(self, X: Any) -> np.ndarray:
+        """The columns that the parity uses, (N, members)."""
+        X = numbered(X, self.levels_)
+        X = validate_data(self, X, accept_sparse="csc", reset=False)
+        members = X[:, self.subset_]
+        return np.asarray(members.toarray() if issparse(members) else members)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Equal shares for the columns of the parity, which needs each of them; all 0 if it
+        abstained."""
+        check_is_fitted(self)
+        shares = np.zeros(self.n_features_in_)
+        shares[self.subset_] = 1 / max(1, len(self.subset_))
+        return shares
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which columns the parity uses: a mask, or their numbers."""
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.subset_] = True
+        return np.flatnonzero(mask) if indices else mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        # Abstaining, it predicts the majority class, however well another function would do.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _as_bits(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds of the columns, and their bits: one byte a cell, also of a sparse matrix."""
+    bits, thresholds = np.empty(X.shape, np.uint8), np.empty(X.shape[1])
+    for at in range(X.shape[1]):
+        column = _column(X, at)
+        thresholds[at] = _threshold(column)
+        bits[:, at] = column > thresholds[at]
+    return thresholds, bits
+
+
+def _finer(X: Any, thresholds: np.ndarray, most: int = 200) -> Finer | None:
+    """Other cuts of columns with more than two values, of so many columns at most."""
+    cut = []
+    for at in range(min(X.shape[1], most)):
+        column = _column(X, at)
+        if ((column != column.min()) & (column != column.max())).any():
+            cut.append((at, quartile_bits(column, thresholds[at])))
+    if not cut:
+        return None
+    owners = np.repeat([at for at, _ in cut], [bits.shape[1] for _, bits in cut])
+    return Finer(np.concatenate([bits for _, bits in cut], axis=1), owners)
+
+
+def _column(X: Any, at: int) -> np.ndarray:
+    return np.asarray(X[:, [at]].toarray().ravel() if issparse(X) else X[:, at])
+
+
+def _threshold(column: np.ndarray) -> float:
+    """Between two values; the median of more."""
+    low, high = column.min(), column.max()
+    if ((column == low) | (column == high)).all():
+        return float(low) / 2 + float(high) / 2
+    return median_threshold(column)
+
+
+def frame_levels(X: Any) -> dict[str, tuple[Any, ...]]:
+    """The levels of columns of text and categories in a data frame, by name; empty for others."""
+    if not _is_frame(X):
+        return {}
+    made = {}
+    for at, name in enumerate(X.columns):
+        column = X.iloc[:, at]
+        ordered = getattr(column.dtype, "ordered", None)
+        if ordered is None and not _is_text(column):
+            continue
+        if ordered:
+            made[str(name)] = tuple(column.dtype.categories)
+            continue
+        levels = tuple(
+            sorted(column.dropna().unique().tolist(), key=lambda each: (str(each), each))
+        )
+        if len(levels) > 2:
+            raise ValueError(
+                f"column {str(name)!r} has {len(levels)} levels without an order, a parity needs "
+                "two; OneHotEncoder makes a column of each"
+            )
+        made[str(name)] = levels
+    return made
+
+
+def numbered(X: Any, levels: dict[str, tuple[Any, ...]]) -> Any:
+    """A data frame whose columns of text and categories are the numbers of their levels."""
+    if not levels or not _is_frame(X):
+        return X
+    made = {}
+    for at, name in enumerate(X.columns):
+        column = X.iloc[:, at]
+        known = levels.get(str(name))
+        if known is None:
+            made[name] = column
+            continue
+        other = [each for each in column.dropna().unique().tolist() if each not in known]
+        if other:
+            raise ValueError(f"column {str(name)!r} holds {other[0]!r}, was fitted with {known}")
+        place = {level: float(number) for number, level in enumerate(known)}
+        made[name] = column.astype(object).map(place).astype(float)
+    return type(X)(made, index=X.index)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index")
+
+
+def _is_text(column: Any) -> bool:
+    """Whether a column holds text: its type says so, or its first known cell."""
+    if column.dtype.kind not in "OUT" and "str" not in str(column.dtype):
+        return False
+    known = column.dropna()
+    return bool(len(known)) and isinstance(known.iloc[0], str)

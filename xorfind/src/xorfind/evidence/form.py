@@ -1,0 +1,357 @@
+"""Is it the parity alone? What else the labels depend on, given the parity.
+
+If a parity explains the labels up to noise, each of its two sides has one rate of labels, and
+within a side labels depend on nothing. So on each side they are tested against other parities of
+columns, given both margins as everywhere: parts of the parity, single further columns, pairs of
+columns, and what else the search found; against all single columns together, which sees many weak
+ones; and against how many of its columns are true, and other cuts of the numbers they come from.
+The two rates may differ from each other in any way: a rare label is explained by sides of 12 % and
+2 %. An AND of two columns is not: where one is true, the label is the other.
+
+What the labels depend on is named, and the more frequent answer to each combination of those
+columns is compared with the parity and with always saying the same.
+"""
+
+import math
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from xorfind.evidence.levels import Columns, Fit, log_dependence, log_family, log_gamma_tail
+from xorfind.rows import LabelledRows, packed
+from xorfind.solvers.correlation import weighted_product
+from xorfind.statistics import Rate
+
+#: Parts of a subset are all looked at up to this size, pairs and single columns beyond.
+MOST_PARTS, MOST_HALVED = 10, 100
+#: Other candidates of the search, and columns of which all pairs are looked at.
+MOST_OTHERS, MOST_PAIRED = 40, 400
+#: Rows worked on at a time.
+TOGETHER = 1 << 15
+#: Columns that are named, and columns whose combinations are tabulated.
+MOST_NAMED, MOST_TABULATED = 4, 8
+#: |Correlation| of two parities from which one is the other's twin, and twins that are named.
+TWIN, MOST_NEAR = 0.5, 10
+#: Of parities with plain noise at most this share is called related only; one fifth each for parts
+#: and columns, pairs, other candidates, all columns together, and other cuts of numbers.
+DOUBT = 0.05
+#: Numbers that are held at a time.
+CELLS = 1 << 22
+#: Rows with the rarer label that the test of all columns together needs for each of them.
+EVENTS = 5
+
+
+class Better(NamedTuple):
+    """A function of few columns that fits better than the parity and than a constant.
+
+    columns: that it depends on. fits: rows that the more frequent answer of the other rows with the
+    same combination predicts. parity, constant: rows that these fit.
+    """
+
+    columns: Columns
+    fits: Rate
+    parity: Rate
+    constant: Rate
+
+
+class Rest(NamedTuple):
+    """What labels depend on besides the parity.
+
+    columns: named, the clearest first. xor: the parity of columns that shows it, empty if many
+    columns show it together. off, on: rows that do not fit, of those where that is 0, and 1.
+    log_p: of such a dependence by luck, after correction.
+    """
+
+    columns: Columns
+    xor: Columns
+    off: Rate
+    on: Rate
+    log_p: float
+
+
+class Finer(NamedTuple):
+    """Other cuts of the numbers that columns were cut from: bits (N, m), and whose each is (m,)."""
+
+    bits: np.ndarray
+    columns: np.ndarray
+
+
+class Form(NamedTuple):
+    """What labels depend on beside a parity, and a function that fits better; None: nothing."""
+
+    rest: Rest | None = None
+    better: Better | None = None
+
+
+def form(
+    table: LabelledRows, found: Fit, others: list[tuple[int, ...]], finer: Finer | None = None
+) -> Form:
+    """What speaks against a parity alone. others: subsets that the search also found."""
+    if not found.subset or found.fitting == table.rows:
+        return Form()
+    predicted = table.parity(found.subset) ^ np.uint8(found.sign < 0)
+    errors = predicted ^ table.label_bits
+    sides = [side for side in (np.flatnonzero(predicted == at) for at in (0, 1)) if len(side)]
+    rest = _rest(table, found, others, errors, sides) or _finer(
+        [*_cuts(finer), *_counts(table, found)], errors, sides
+    )
+    return Form() if rest is None else Form(rest, _better(table, found, rest))
+
+
+def _rest(
+    table: LabelledRows,
+    found: Fit,
+    others: list[tuple[int, ...]],
+    errors: np.ndarray,
+    sides: list[np.ndarray],
+) -> Rest | None:
+    """The clearest dependence of the labels within the sides, if any is beyond luck."""
+    level = math.log(DOUBT / 5)
+    centred = errors.astype(np.float64)
+    for side in sides:
+        centred[side] -= centred[side].mean()
+    singles = _singles(table, found, centred)
+    judged = [
+        (_on_each_side(table.parity(each), errors, sides, level - price) + price, each)
+        for each, price in (
+            *singles,
+            *_pairs(table, found, centred),
+            *_candidates(table, found, others),
+        )
+    ]
+    clear = sorted(pair for pair in judged if pair[0] <= level)
+    if clear:
+        log_p, first = clear[0]
+        odd = table.parity(first).astype(bool)
+        named = dict.fromkeys(column for _, each in clear for column in each)
+        most = max(MOST_NAMED, len(first))
+        return Rest(tuple(named)[:most], first, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
+    log_p = _together(table, found, centred, sides)
+    if log_p > level:
+        return None
+    named = dict.fromkeys(column for each, _ in singles for column in each)
+    nothing = Rate(0, 0)
+    return Rest(tuple(named)[:MOST_NAMED], (), nothing, nothing, log_p)
+
+
+Priced = list[tuple[tuple[int, ...], float]]
+
+
+def _singles(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
+    """Parts of the parity and single further columns: the clearest, priced for all of them."""
+    own = set(found.subset)
+    sizes = (
+        range(1, len(own)) if len(own) <= MOST_PARTS else (1, 2)[: 1 + (len(own) <= MOST_HALVED)]
+    )
+    parts = [part for size in sizes for part in combinations(found.subset, size)]
+    parts += [(column,) for column in table.kept.tolist() if column not in own]
+    # By counting bits: millions of rows and thousands of parts stay a matter of a second.
+    values, which = np.unique(centred, return_inverse=True)
+    masks = packed(np.equal(np.arange(len(values))[:, None], which).view(np.uint8))
+    scores = np.empty(len(parts))
+    for at, part in enumerate(parts):
+        counts = np.bitwise_count(masks & table.packed_parity(part)).sum(axis=1, dtype=np.int64)
+        ones = counts.sum() / table.rows
+        scores[at] = (values @ counts) ** 2 / max(ones * (1 - ones), 1e-12)
+    strongest = np.argsort(-scores, kind="stable")[:MOST_NAMED]
+    return [(parts[at], math.log(len(parts))) for at in strongest.tolist()]
+
+
+def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
+    """The clearest pairs of columns, priced for all pairs."""
+    columns = table.distinct
+    if not 2 <= columns <= MOST_PAIRED:
+        return []
+    signs = table.signs
+    scores = np.abs(weighted_product(signs, signs, centred.astype(np.float32)))
+    scores[np.tril_indices(columns)] = -1
+    price = math.log(math.comb(columns, 2))
+    made: Priced = []
+    for at in np.argsort(-scores, axis=None)[: 2 * MOST_NAMED].tolist():
+        first, second = (int(table.kept[each]) for each in divmod(at, columns))
+        pair = tuple(sorted((first, second)))
+        if scores.flat[at] >= 0 and pair != found.subset:
+            made.append((pair, price))
+    return made
+
+
+def _candidates(table: LabelledRows, found: Fit, others: list[tuple[int, ...]]) -> Priced:
+    """What else the search found, each priced for all subsets of its size."""
+    made: Priced = []
+    for other in others[:MOST_OTHERS]:
+        if other and other != found.subset:
+            made.append((other, log_family(table.distinct, min(len(other), table.distinct), False)))
+    return made
+
+
+def _together(
+    table: LabelledRows, found: Fit, centred: np.ndarray, sides: list[np.ndarray]
+) -> float:
+    """Log p-value of "on neither side do labels depend on the single columns", all at once.
+
+    The score test of a logistic regression on the columns beside the two sides.
+    """
+    columns = table.distinct_bits
+    events = sum(
+        min(np.count_nonzero(centred[s] > 0), np.count_nonzero(centred[s] <= 0)) for s in sides
+    )
+    if events < EVENTS * columns.shape[1]:
+        return 0.0
+    score, spread = np.zeros(columns.shape[1]), np.zeros((columns.shape[1],) * 2)
+    for side in sides:
+        mean, weight = columns[side].mean(axis=0), centred[side].var()
+        for at in range(0, len(side), TOGETHER):
+            some = side[at : at + TOGETHER]
+            rest = columns[some] - mean
+            score += centred[some] @ rest
+            spread += weight * (rest.T @ rest)
+    values, vectors = np.linalg.eigh(spread)
+    solid = values > 1e-9 * values[-1]
+    statistic = float((((vectors.T @ score)[solid]) ** 2 / values[solid]).sum())
+    return log_gamma_tail(int(solid.sum()) / 2, statistic / 2)
+
+
+Tested = list[tuple[np.ndarray, tuple[int, ...]]]
+
+
+def _cuts(finer: Finer | None) -> Tested:
+    """Other cuts of numbers, each with the column that was cut."""
+    if finer is None:
+        return []
+    return [(bits, (int(of),)) for bits, of in zip(finer.bits.T, finer.columns, strict=True)]
+
+
+def _counts(table: LabelledRows, found: Fit) -> Tested:
+    """Whether c or more of the parity's own columns are true, for every c in between."""
+    if len(found.subset) < 3:
+        return []
+    count = table.bits[:, found.subset].sum(axis=1)
+    return [
+        ((count >= least).astype(np.uint8), found.subset)
+        for least in range(2, len(found.subset))
+        if 0 < np.count_nonzero(count >= least) < table.rows
+    ]
+
+
+def _finer(columns: Tested, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
+    """What labels depend on beyond the cuts of numbers, and beyond odd or even."""
+    price, level = math.log(max(len(columns), 1)), math.log(DOUBT / 5)
+    judged = [
+        (_on_each_side(bits, errors, sides, level - price) + price, of) for bits, of in columns
+    ]
+    clear = sorted(pair for pair in judged if pair[0] <= level)
+    if not clear:
+        return None
+    named = tuple(dict.fromkeys(column for _, of in clear for column in of))
+    most = max(MOST_NAMED, len(clear[0][1]))
+    return Rest(named[:most], (), Rate(0, 0), Rate(0, 0), clear[0][0])
+
+
+def _on_each_side(
+    column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray], level: float = 0.0
+) -> float:
+    """Log p-value of "on neither side do errors depend on the column".
+
+    level: where the bell curve is far from it the curve's value will do: sums over many rows cost.
+    """
+    logs = [0.0]
+    for side in sides:
+        first, second = column[side], errors[side]
+        rough = _bell(first, second)
+        near = rough <= 0.5 * level + 1
+        logs.append(log_dependence(first, second) if near and len(side) else rough)
+    return min(0.0, min(logs) + math.log(2))
+
+
+def _bell(first: np.ndarray, second: np.ndarray) -> float:
+    """Log p-value of "two rows of bits are independent" by the bell curve."""
+    from scipy.special import log_ndtr
+
+    rows = len(first)
+    one, other = (int(np.count_nonzero(each)) for each in (first, second))
+    spread = one * (rows - one) * other * (rows - other)
+    if not spread:
+        return 0.0
+    beyond = rows * int(np.count_nonzero(first & second)) - one * other
+    return math.log(2) + float(log_ndtr(-abs(beyond) * math.sqrt(max(rows - 1, 1) / spread)))
+
+
+def _better(table: LabelledRows, found: Fit, rest: Rest) -> Better | None:
+    """The table of the parity's columns and the named ones, where it predicts more rows."""
+    shown = tuple(sorted({*found.subset, *rest.xor}))
+    wide = tuple(sorted({*found.subset, *rest.columns}))
+    constant = max(
+        int(table.label_bits.sum(dtype=np.int64)),
+        table.rows - int(table.label_bits.sum(dtype=np.int64)),
+    )
+    best: tuple[int, tuple[int, ...]] = (max(found.fitting, constant), ())
+    for columns in dict.fromkeys((shown, wide)):
+        if len(columns) <= MOST_TABULATED:
+            best = max(best, (_predicted(table, columns), columns), key=lambda each: each[0])
+    if not best[1]:
+        return None
+    fits, parity, always = (Rate(each, table.rows) for each in (best[0], found.fitting, constant))
+    return Better(best[1], fits, parity, always)
+
+
+def _predicted(table: LabelledRows, columns: tuple[int, ...]) -> int:
+    """Rows that the majority of the other rows with the same combination predicts."""
+    cells = table.bits[:, columns].astype(np.int64) @ (1 << np.arange(len(columns)))
+    count = np.bincount(cells)
+    minus = np.bincount(cells, weights=table.label_bits).astype(np.int64)
+    fits = 0
+    for one, other in ((minus, count - minus), (count - minus, minus)):
+        fits += int(one[one - 1 > other].sum())
+    return fits
+
+
+def beats(table: LabelledRows, larger: Fit, smaller: Fit, alpha: float) -> bool:
+    """Whether a larger subset fits so much better than a smaller one that it is worth its size.
+
+    If the smaller one is right, its errors are noise and do not depend on where the two differ,
+    on either of its sides; that test is corrected for all ways to exchange that many columns.
+    """
+    first, second = (
+        table.parity(each.subset) ^ np.uint8(each.sign < 0) for each in (larger, smaller)
+    )
+    differ = first ^ second
+    errors = second ^ table.label_bits
+    if 2 * np.count_nonzero(differ & errors) <= np.count_nonzero(differ):
+        return False
+    sides = [np.flatnonzero(second == side) for side in (0, 1)]
+    apart = min(len(set(larger.subset) ^ set(smaller.subset)), table.distinct)
+    price = log_family(table.distinct, apart, False)
+    return _on_each_side(differ, errors, sides) + price <= math.log(alpha)
+
+
+def near_ties(table: LabelledRows, best: Fit) -> tuple[tuple[int, ...], ...]:
+    """Subsets with one column exchanged that fit as well but for luck, the nearest first.
+
+    Such a column is a twin: the two parities agree, or disagree, on three rows of four or more, and
+    where they differ neither is right clearly more often (a sign test at 5 %).
+    """
+    if len(best.subset) > MOST_TABULATED:
+        return ()
+    from scipy.special import bdtr
+
+    own, columns = set(best.subset), table.distinct_bits
+    said = table.parity(best.subset) ^ np.uint8(best.sign < 0)
+    right = said == table.label_bits
+    found = []
+    for column in best.subset:
+        needed = said ^ table.parity(own - {column})
+        alike = np.zeros(table.distinct)
+        for start in range(0, table.rows, max(1, CELLS // table.distinct)):
+            rows = slice(start, start + max(1, CELLS // table.distinct))
+            alike += np.count_nonzero(columns[rows] == needed[rows, None], axis=0)
+        alike = 2 * alike / table.rows - 1
+        for at in np.flatnonzero((np.abs(alike) >= TWIN) & (np.abs(alike) < 1)).tolist():
+            other = int(table.kept[at])
+            if other in own:
+                continue
+            differ = (columns[:, at] != needed) ^ (alike[at] < 0)
+            lost, apart = int(np.count_nonzero(right & differ)), int(np.count_nonzero(differ))
+            if apart and 2 * float(bdtr(apart - lost, apart, 0.5)) > 0.05:
+                found.append((2 * lost - apart, tuple(sorted((own - {column}) | {other}))))
+    return tuple(each for _, each in sorted(found)[:MOST_NEAR])

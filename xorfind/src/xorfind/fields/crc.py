@@ -1,0 +1,381 @@
+"""Cyclic redundancy checks, found by common divisors of differences.
+
+Two frames of one length differ by a multiple of the generator polynomial: start value and final
+XOR cancel. So the generator is a common divisor of a few differences, at any width and without a
+search; the two constants follow from frames of different lengths, or stay one equation.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+from importlib.resources import files
+from itertools import product as pairs
+from typing import NamedTuple
+
+import numpy as np
+
+from xorfind.fields.equations import Equations, commonest, evidence_bits, numbers, swapped
+from xorfind.fields.polynomials import (
+    common_divisor,
+    divisors_of_degree,
+    over_x,
+    power_of_x,
+    product,
+    remainder,
+)
+from xorfind.gf2 import affine_solutions, products
+
+#: Widths that are tried.
+WIDTHS = range(3, 65)
+#: Leading bytes that may lie outside of what is checked.
+MOST_SKIPPED = 4
+#: Bytes that a constant after the message may have.
+AFTER = (1, 2, 3, 4)
+#: Frames whose differences are divided; draws of four frames where some are wrong.
+SAMPLE, DRAWS = 40, 60
+#: Bits of evidence that a CRC needs: a chance of 2^-20.
+EVIDENCE = 20
+
+
+class Named(NamedTuple):
+    """One published CRC. poly: without its top term. refin, refout: the least significant bit of
+    bytes, of the check value, comes first. check: the CRC of the characters 123456789."""
+
+    name: str
+    width: int
+    poly: int
+    init: int
+    refin: bool
+    refout: bool
+    xorout: int
+    check: int
+
+
+@cache
+def catalogue() -> tuple[Named, ...]:
+    """Published CRCs, from crcs.txt."""
+    lines = files(__package__).joinpath("crcs.txt").read_text("utf-8").splitlines()
+    made = []
+    for line in lines:
+        if not line.startswith("#"):
+            name, width, *rest = line.split()
+            poly, init, refin, refout, xorout, check = (int(each, 0) for each in rest)
+            made.append(
+                Named(name, int(width), poly, init, bool(refin), bool(refout), xorout, check)
+            )
+    return tuple(made)
+
+
+class Conventions(NamedTuple):
+    """How bits are sent. refin, refout: as for `Named`. little: the check value is stored least
+    significant byte first. skip: leading bytes that are not checked. after: bytes of a constant
+    that is checked after the message but not sent. swap: bytes of words that are checked last byte
+    first."""
+
+    refin: bool = False
+    refout: bool = False
+    little: bool = False
+    skip: int = 0
+    after: int = 0
+    swap: int = 1
+
+
+@dataclass(frozen=True)
+class CrcFit:
+    """A CRC that rows fit.
+
+    poly: without its top term. how: conventions under which `constants` were measured: for each
+    message length in bits, the XOR that is left when start value and final XOR are 0. skip: leading
+    bytes left out by init and xorout, a pair that gives the constants, that of the catalogue if
+    there is one; 2^freedom pairs do. names: of the catalogue that agree with all of it. appended:
+    the constant after the message. fitting, rows: how many rows fit.
+    """
+
+    width: int
+    poly: int
+    how: Conventions
+    constants: dict[int, int]
+    init: int
+    xorout: int
+    skip: int
+    freedom: int
+    names: tuple[str, ...]
+    appended: bytes
+    fitting: int
+    rows: int
+
+    @property
+    def evidence(self) -> float:
+        """Bits: -log2 of the chance that unrelated check values would fit."""
+        free = self.width * (len(self.constants) + 1) + 6 + 2 * (self.how.after + self.how.swap - 1)
+        return evidence_bits(self.width, self.fitting, self.rows, free)
+
+    def misfits(self, each: Equations) -> np.ndarray:
+        """Flags of the rows of one length that the CRC does not give."""
+        bits, target = _sent(each, self.how)
+        left = _left_over(bits, target, self.poly | 1 << self.width)
+        missed: np.ndarray = left != self.constants[bits.shape[1]]
+        return missed
+
+    def linear_map(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and constants of the XOR matrix for messages of `size` bits, all of one length."""
+        ((length, constant),) = self.constants.items()
+        sent = plain_map(self.poly | 1 << self.width, self.width, length)
+        length -= 8 * self.how.after
+        sent = sent[:, :length]
+        bits = np.array([constant >> (self.width - 1 - at) & 1 for at in range(self.width)])
+        sent = _in_order(sent, self.how)
+        if self.how.refout:
+            sent, bits = sent[::-1], bits[::-1]
+        if self.how.little:
+            order = np.arange(self.width).reshape(-1, 8)[::-1].ravel()
+            sent, bits = sent[order], bits[order]
+        rows = np.zeros((self.width, size), np.uint8)
+        rows[:, size - length :] = sent
+        return rows, bits.astype(np.uint8)
+
+
+def reflect(value: int, width: int) -> int:
+    """The bits in the other order.
+
+    >>> reflect(0b0011, 4) == 0b1100
+    True
+    """
+    return int(format(value, f"0{width}b")[::-1], 2)
+
+
+def crc(data: bytes, named: Named) -> int:
+    """The CRC of some bytes by its definition, bit by bit.
+
+    >>> hex(crc(b"123456789", next(c for c in catalogue() if c.name == "CRC-16/ARC")))
+    '0xbb3d'
+    """
+    top, mask, register = 1 << (named.width - 1), (1 << named.width) - 1, named.init
+    for byte in data:
+        for bit in range(8):
+            fed = byte >> (bit if named.refin else 7 - bit) & 1
+            over = bool(register & top) != bool(fed)
+            register = (register << 1 & mask) ^ (named.poly if over else 0)
+    return (reflect(register, named.width) if named.refout else register) ^ named.xorout
+
+
+def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
+    """The CRC behind check values, if luck does not explain its fit. clean: no row is wrong."""
+    parts = [each for each in parts if each.size]
+    if not parts or parts[0].width not in WIDTHS:
+        return None
+    best: CrcFit | None = None
+    for how in _variants(parts):
+        if best is not None and (best.fitting == best.rows or how.after or how.swap > 1):
+            break
+        sent = [_sent(each, how) for each in parts]
+        for generator in _generators(sent, clean):
+            fit = _fitted(parts, sent, generator, how)
+            if fit.evidence >= EVIDENCE and (best is None or fit.evidence > best.evidence):
+                best = fit
+    return best
+
+
+def _variants(parts: Sequence[Equations]) -> Iterator[Conventions]:
+    """Conventions to try, those that are rare last."""
+    whole = all(each.size % 8 == 0 for each in parts)
+    width = parts[0].width
+    orders = [False, True] if width % 8 == 0 and width > 8 else [False]
+    shortest = min(each.size for each in parts) // 8
+    skips = range(min(MOST_SKIPPED, shortest - 1) + 1) if whole and shortest else range(1)
+    reflections = [(False, False), (True, True), (True, False), (False, True)]
+    for skip, (refin, refout), little in pairs(skips, reflections, orders):
+        if whole or not refin:
+            yield Conventions(refin, refout, little, skip)
+    swaps = [
+        swap for swap in (2, 4) if whole and all(each.size % (8 * swap) == 0 for each in parts)
+    ]
+    for (refin, refout), little in pairs(reflections, orders):
+        if whole:
+            yield from (Conventions(refin, refout, little, after=count) for count in AFTER)
+        yield from (Conventions(refin, refout, little, swap=swap) for swap in swaps)
+
+
+#: Bits of messages and of check values in the order in which a CRC takes them.
+Sent = tuple[np.ndarray, np.ndarray]
+
+
+def _sent(each: Equations, how: Conventions) -> Sent:
+    bits = np.pad(_in_order(each.bits[:, 8 * how.skip :], how), ((0, 0), (0, 8 * how.after)))
+    target = swapped(each.target) if how.little else each.target
+    return bits, target[:, ::-1] if how.refout else target
+
+
+def _in_order(bits: np.ndarray, how: Conventions) -> np.ndarray:
+    """Columns of message bits in the order in which a CRC takes them; twice is as before."""
+    if how.swap > 1:
+        bits = bits.reshape(len(bits), -1, how.swap, 8)[:, :, ::-1].reshape(len(bits), -1)
+    if how.refin:
+        bits = bits.reshape(len(bits), -1, 8)[:, :, ::-1].reshape(len(bits), -1)
+    return bits
+
+
+def _words(sent: Sent, rows: np.ndarray | slice) -> list[int]:
+    """Message and check value of some rows as polynomials."""
+    both = np.concatenate([each[rows] for each in sent], axis=1)
+    data = np.packbits(np.pad(both, ((0, 0), (-both.shape[1] % 8, 0))), axis=1)
+    return [int.from_bytes(row.tobytes(), "big") for row in data]
+
+
+def _generators(sent: Sequence[Sent], clean: bool) -> list[int]:
+    """Polynomials of the right degree that divide differences of frames."""
+    width = sent[0][1].shape[1]
+    differences = []
+    for each in sent:
+        first, *others = _words(each, slice(SAMPLE))
+        differences += [word ^ first for word in others if word != first]
+    if len(differences) < 2:
+        return []
+    found = divisors_of_degree(reduce(common_divisor, differences), width)
+    return found if found or clean else _voted(sent, width)
+
+
+def _voted(sent: Sequence[Sent], width: int) -> list[int]:
+    """Divisors that several draws of four frames agree on: some frames may be wrong."""
+    large = [each for each in sent if len(each[0]) >= 8]
+    if not large:
+        return []
+    draw, votes = np.random.default_rng(0), dict[int, int]()
+    weights = np.array([len(bits) for bits, _ in large], float)
+    for _ in range(DRAWS if large[0][0].shape[1] <= 1024 else DRAWS // 10):
+        each = large[int(draw.choice(len(large), p=weights / weights.sum()))]
+        first, *others = _words(each, draw.choice(len(each[0]), 4, replace=False))
+        common = reduce(common_divisor, [other ^ first for other in others])
+        for divisor in divisors_of_degree(common, width) if common else []:
+            votes[divisor] = votes.get(divisor, 0) + 1
+    ranked = sorted(votes.items(), key=lambda vote: -vote[1])[:3]
+    return [divisor for divisor, count in ranked if count > 1]
+
+
+def plain_map(generator: int, width: int, length: int) -> np.ndarray:
+    """The CRC with start value and final XOR 0 as a matrix, (width, length)."""
+    made, term = np.zeros((width, length), np.uint8), remainder(1 << width, generator)
+    for column in range(length - 1, -1, -1):
+        made[:, column] = [term >> (width - 1 - bit) & 1 for bit in range(width)]
+        term = remainder(term << 1, generator)
+    return made
+
+
+def _left_over(bits: np.ndarray, target: np.ndarray, generator: int) -> np.ndarray:
+    """What init and xorout add to each row's check value, as a number."""
+    plain = plain_map(generator, target.shape[1], bits.shape[1])
+    return numbers(products(bits, plain) ^ target)
+
+
+def _fitted(
+    parts: Sequence[Equations], sent: Sequence[Sent], generator: int, how: Conventions
+) -> CrcFit:
+    width, fitting = parts[0].width, 0
+    constants: dict[int, int] = {}
+    examples = []  # of each length a row that fits
+    for each, (bits, target) in zip(parts, sent, strict=True):
+        left = _left_over(bits, target, generator)
+        constant, count = commonest(left)
+        constants[bits.shape[1]] = constant
+        examples.append(each.chosen(np.flatnonzero(left == constant)[:1]))
+        fitting += count
+    init, xorout, freedom = _constants(generator, width, constants)
+    if how.refout:
+        xorout = reflect(xorout, width)
+    poly, appended = generator ^ (1 << width), bytes(how.after)
+    agreeing, skip = _agreeing(parts, examples, poly, how)
+    if how.after:
+        constant_of = {each: _appended(each, generator, how, constants) for each in agreeing}
+        agreeing = [each for each in agreeing if constant_of[each] is not None]
+        appended = next((each for each in constant_of.values() if each is not None), appended)
+    if agreeing:
+        init, xorout = agreeing[0].init, agreeing[0].xorout
+    names = tuple(named.name for named in agreeing)
+    rows = sum(each.rows for each in parts)
+    return CrcFit(
+        width, poly, how, constants, init, xorout, skip, freedom, names, appended, fitting, rows
+    )
+
+
+def _constants(generator: int, width: int, constants: dict[int, int]) -> tuple[int, int, int]:
+    """Start value and final XOR in register order, and how many bits of them are free.
+
+    A length of n bits leaves init·x^n + xorout; two lengths leave init·(x^n + x^m), which is one
+    init where that factor has no divisor in common with the generator.
+    """
+    first, *others = sorted(constants)
+    base = power_of_x(first, generator)
+    rows, sides = np.zeros((0, width), np.uint8), np.zeros(0, np.uint8)
+    places = np.arange(width)
+    for length in others:
+        factor = power_of_x(length, generator) ^ base
+        images = [remainder(product(factor, 1 << bit), generator) for bit in range(width)]
+        made = [[image >> out & 1 for image in images] for out in range(width)]
+        rows = np.concatenate([rows, np.array(made, np.uint8)])
+        gap = constants[length] ^ constants[first]
+        sides = np.append(sides, [gap >> int(out) & 1 for out in places]).astype(np.uint8)
+    found = affine_solutions(rows, sides[:, None])
+    if not others or not found.consistent[0]:
+        return 0, constants[first], width
+    init = sum(int(bit) << at for at, bit in enumerate(found.solutions[0]))
+    xorout = constants[first] ^ remainder(product(init, base), generator)
+    return init, xorout, len(found.basis)
+
+
+def _agreeing(
+    parts: Sequence[Equations], examples: Sequence[Equations], poly: int, how: Conventions
+) -> tuple[list[Named], int]:
+    """Entries of the catalogue that explain the constants, and how many leading bytes they skip.
+
+    Leading bytes that never change only add to the constant, so they may be outside.
+    """
+    alike = [
+        named
+        for named in catalogue()
+        if (named.width, named.poly) == (parts[0].width, poly)
+        and (named.refin, named.refout) == (how.refin, how.refout)
+    ]
+    if how.after:
+        return alike, 0
+    most = how.skip
+    if alike and all(each.size % 8 == 0 for each in parts):
+        most = max(most, min(MOST_SKIPPED, min(each.size for each in parts) // 8 - 1))
+    for skip in range(how.skip, most + 1):
+        agreeing = [named for named in alike if _agrees(named, examples, skip, how)]
+        if agreeing:
+            return agreeing, skip
+        heads = [each.bits[:, : 8 * skip + 8] for each in parts]
+        if any((head != head[:1]).any() for head in heads):
+            break
+    return [], how.skip
+
+
+def _agrees(named: Named, examples: Sequence[Equations], skip: int, how: Conventions) -> bool:
+    """Whether a CRC of the catalogue gives the check value of a row of each length."""
+    for each in examples:
+        value = numbers(swapped(each.target)) if how.little else each.values
+        bits = _in_order(each.bits[:, 8 * skip :], how._replace(refin=False))
+        message = np.packbits(bits).tobytes()
+        if each.size % 8 or crc(message, named) != int(value[0]):
+            return False
+    return True
+
+
+def _appended(
+    named: Named, generator: int, how: Conventions, constants: dict[int, int]
+) -> bytes | None:
+    """The constant after the message under which a CRC of the catalogue leaves the constants.
+
+    A constant c leaves c·x^width + init·x^n + xorout for n bits, c included; c is the same for all
+    lengths n, or the CRC is another.
+    """
+    width, found = named.width, set[int]()
+    xorout = reflect(named.xorout, width) if how.refout else named.xorout
+    for length, constant in constants.items():
+        started = remainder(product(named.init, power_of_x(length, generator)), generator)
+        found.add(over_x(constant ^ started ^ xorout, width, generator))
+    value = found.pop()
+    if found or value.bit_length() > 8 * how.after:
+        return None
+    made = value.to_bytes(how.after, "big")
+    return bytes(reflect(byte, 8) for byte in made) if how.refin else made

@@ -1,0 +1,264 @@
+"""Rows as equations over GF(2): is a field affine in its inputs, and beyond luck?
+
+Rows [inputs, 1, target] are reduced a chunk at a time; what is left spans exactly what all of them
+span. A remaining row whose inputs vanish is a sum of rows with an even count of every input whose
+targets should cancel: where it has a 1, that target bit is not affine.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from xorfind.fields.slices import place_of
+from xorfind.gf2 import affine_of, contradiction, echelon
+from xorfind.rows import packed, unpacked
+
+#: Rows that are reduced at a time, and among which a proof of a contradiction is looked for.
+CHUNK, PROOF_ROWS = 1 << 13, 1 << 12
+#: Bits of evidence that one output bit needs by itself, and all bits of a field together.
+OWN_EVIDENCE, JOINT_EVIDENCE = 7.0, 20.0
+#: Bits of a field whose values may tell rows apart, and share of rows that they must tell.
+MOST_TELLING, SHARED = 16, 0.9
+#: Rows that a value must have on average to tell anything.
+ROWS_PER_VALUE = 8
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Rows with the same inputs: a message each, and its check value.
+
+    bits: of the messages, first sent or most significant first, (N, n). target: of the check
+    values, most significant first, (N, w). lines: where the rows are. inputs, outputs: names of
+    the columns. from_end: names of the inputs with bytes counted from the end. length: of the
+    frames, in words. lengths: how many columns at the end say which length a row has. side: from
+    which frames of several lengths are counted.
+    """
+
+    bits: np.ndarray
+    target: np.ndarray
+    lines: np.ndarray
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    from_end: tuple[str, ...] = ()
+    length: str = ""
+    lengths: int = 0
+    side: str = ""
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.bits)
+
+    @property
+    def width(self) -> int:
+        """Bits of the check value."""
+        return int(self.target.shape[1])
+
+    @property
+    def size(self) -> int:
+        """Bits of the message."""
+        return int(self.bits.shape[1])
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """Check values as numbers, for up to 64 bits, (N,)."""
+        return numbers(self.target)
+
+    def chosen(self, rows: np.ndarray) -> "Equations":
+        """Some of the rows. rows: their numbers or flags."""
+        return replace(self, bits=self.bits[rows], target=self.target[rows], lines=self.lines[rows])
+
+    def without_repeats(self) -> "Equations":
+        """Every distinct row once: a frame that was captured twice says nothing new."""
+        keys = _keys(np.concatenate([self.bits, self.target], axis=1))
+        return self.chosen(np.sort(np.unique(keys, return_index=True)[1]))
+
+    def fit(self) -> "AffineFit":
+        """The affine maps that all rows allow; rows must be distinct."""
+        return affine_fit(self.bits, self.target)
+
+
+def numbers(bits: np.ndarray) -> np.ndarray:
+    """Rows of up to 64 bits, most significant first, as numbers."""
+    made = np.zeros(len(bits), np.uint64)
+    for column in bits.T:
+        made = (made << np.uint64(1)) | column.astype(np.uint64)
+    return made
+
+
+def swapped(target: np.ndarray) -> np.ndarray:
+    """Check values with their bytes in the other order; only for whole bytes."""
+    w = target.shape[1]
+    return np.ascontiguousarray(target.reshape(-1, w // 8, 8)[:, ::-1].reshape(-1, w))
+
+
+def commonest(values: np.ndarray) -> tuple[int, int]:
+    """The most frequent value and how often it occurs."""
+    found, counts = np.unique(values, return_counts=True)
+    at = int(counts.argmax())
+    return int(found[at]), int(counts[at])
+
+
+def evidence_bits(width: float, fitting: int, rows: int, free: float) -> float:
+    """-log2 of the chance that unrelated check values fit this well, roughly.
+
+    Every fitting row says `width` bits; which rows do not fit costs N·H(share), and what was fitted
+    costs `free` bits.
+
+    >>> round(evidence_bits(8, 10, 10, 16))
+    64
+    """
+    share = fitting / rows
+    spread = 0.0
+    if 0 < share < 1:
+        spread = -rows * (share * math.log2(share) + (1 - share) * math.log2(1 - share))
+    return width * fitting - spread - free
+
+
+def _keys(bits: np.ndarray) -> np.ndarray:
+    """One comparable value per row of bits."""
+    made = np.ascontiguousarray(np.packbits(bits, axis=1))
+    return made.view(f"V{made.shape[1]}").ravel() if made.shape[1] else np.zeros(len(bits), "V1")
+
+
+@dataclass(frozen=True)
+class AffineFit:
+    """All affine maps that the rows allow.
+
+    rows: how many. rank: of inputs and the constant. holds: flags of the target bits that are
+    affine in all rows, (w,). solutions: one map each, (w, n + 1), the constant last. free: basis of
+    what may be added to any of them, (d, n + 1).
+    """
+
+    rows: int
+    rank: int
+    holds: np.ndarray
+    solutions: np.ndarray
+    free: np.ndarray
+
+    @property
+    def inputs(self) -> int:
+        """Input bits, the constant apart."""
+        return int(self.solutions.shape[1]) - 1
+
+    @property
+    def spare(self) -> int:
+        """Rows beyond the rank: each would refute a random field with chance ½ per bit."""
+        return self.rows - self.rank
+
+    def supported(self, target: np.ndarray) -> np.ndarray:
+        """Flags of the outputs whose fit luck does not explain.
+
+        At most 2^rank of the 2^N columns of labels fit, and labels with a share p of ones have a
+        chance of at most max(p, 1-p)^N each. The share is taken at its end nearer to a half.
+        """
+        share = target.mean(axis=0)
+        least = np.maximum(share, 1 - share) - 1.5 / np.sqrt(self.rows)
+        per_row = -np.log2(np.clip(least, 0.5, 1.0))
+        evidence = np.where(self.holds, self.rows * per_row - self.rank, -np.inf)
+        together = self.holds.all() and evidence.clip(0).sum() >= JOINT_EVIDENCE
+        flags: np.ndarray = self.holds & ((evidence >= OWN_EVIDENCE) | together)
+        return flags
+
+
+def affine_fit(inputs: np.ndarray, target: np.ndarray) -> AffineFit:
+    """The affine maps that take inputs (N, n) to target (N, w) in every row; rows are distinct.
+
+    >>> x = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.uint8)
+    >>> affine_fit(x, (x[:, :1] ^ x[:, 1:] ^ 1)).solutions.tolist()
+    [[1, 1, 1]]
+    """
+    n, both = inputs.shape[1], inputs.shape[1] + 1 + target.shape[1]
+    kept = np.zeros((0, -(-both // 64)), np.uint64)
+    for start in range(0, len(inputs), CHUNK):
+        some = inputs[start : start + CHUNK]
+        piece = np.concatenate([with_one(some), target[start : start + CHUNK]], axis=1)
+        form = echelon(np.concatenate([kept, packed(piece)]), both)
+        kept = form.rows[: form.rank]
+    bits = unpacked(kept, both)
+    inside = bits[:, : n + 1].any(axis=1)
+    holds = np.logical_not(bits[~inside, n + 1 :].any(axis=0))
+    found = affine_of(np.ascontiguousarray(bits[inside]), n + 1)
+    return AffineFit(len(inputs), int(inside.sum()), holds, found.solutions, found.basis)
+
+
+def with_one(bits: np.ndarray) -> np.ndarray:
+    """Rows with a 1 at their end, for the constant."""
+    return np.concatenate([bits, np.ones((len(bits), 1), np.uint8)], axis=1)
+
+
+def proof_against(rows: Equations, bit: int) -> np.ndarray | None:
+    """Rows that prove that one target bit is not affine, few if possible.
+
+    Their number is even, every input sums to 0 over them and the target to 1.
+    """
+    best: np.ndarray | None = None
+    count, draw = min(rows.rows, PROOF_ROWS), np.random.default_rng(0)
+    for attempt in range(8):
+        some = np.arange(count) if attempt == 0 else draw.permutation(rows.rows)[:count]
+        found = contradiction(with_one(rows.bits[some]), rows.target[some, bit])
+        if found is not None and (best is None or len(found) < len(best)):
+            best = some[found]
+    return best
+
+
+def same_inputs(rows: Equations) -> tuple[int, int] | None:
+    """Lines of two rows with the same inputs and different targets; None if there are none."""
+    _, first, which = np.unique(_keys(rows.bits), return_index=True, return_inverse=True)
+    like = first[which.ravel()]
+    wrong = np.flatnonzero((rows.target != rows.target[like]).any(axis=1))
+    if not len(wrong):
+        return None
+    return int(rows.lines[like[wrong[0]]]), int(rows.lines[wrong[0]])
+
+
+def joined(parts: Sequence[Equations], side: Literal["end", "start"]) -> Equations:
+    """Rows of several lengths as one system: bytes counted from one side, absent ones 0, and a
+    column for every length but the first, because each length may have its own constant."""
+    own = [part.from_end if side == "end" else part.inputs for part in parts]
+    longest = max(own, key=len)
+    names = list(dict.fromkeys([*longest, *(name for each in own for name in each)]))
+    place = {name: at for at, name in enumerate(names)}
+    bits = np.zeros((sum(part.rows for part in parts), len(names) + len(parts) - 1), np.uint8)
+    start = 0
+    for at, (part, labels) in enumerate(zip(parts, own, strict=True)):
+        some = slice(start, start + part.rows)
+        bits[some, [place[name] for name in labels]] = part.bits
+        if at:
+            bits[some, len(names) + at - 1] = 1
+        start += part.rows
+    return Equations(
+        bits,
+        np.concatenate([part.target for part in parts]),
+        np.concatenate([part.lines for part in parts]),
+        (*names, *(f"length = {part.length}" for part in parts[1:])),
+        parts[0].outputs,
+        lengths=len(parts) - 1,
+        side=side,
+    )
+
+
+def common_value(rows: Equations, flags: np.ndarray) -> str | None:
+    """A byte or small field whose value tells the flagged rows from the others, in words."""
+    places: dict[str, list[int]] = {}
+    for at, label in enumerate(rows.inputs[: len(rows.inputs) - rows.lengths]):
+        place = place_of(label)
+        if place is not None:
+            unit = place.name if place.bit is None else f"{place.name}[{place.unit}]"
+            places.setdefault(unit, []).append(at)
+    for unit, columns in places.items():
+        if len(columns) > MOST_TELLING:
+            continue
+        values = numbers(rows.bits[:, columns])
+        if len(np.unique(values)) > len(values) / ROWS_PER_VALUE:
+            continue
+        telling = [value for value in np.unique(values) if flags[values == value].mean() > SHARED]
+        inside = np.isin(values, np.array(telling, np.uint64))
+        if telling and not inside.all() and inside[flags].mean() > SHARED:
+            digits = -(-len(columns) // 4)
+            return f"{unit} = {' or '.join(f'0x{int(v):0{digits}x}' for v in telling[:8])}"
+    return None

@@ -1,0 +1,311 @@
+"""One field, one answer: is it affine, what is it called, what is left open, what to measure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from xorfind.fields.consensus import CHECKS, NoisyFit, consensus
+from xorfind.fields.crc import CrcFit, find_crc
+from xorfind.fields.equations import (
+    AffineFit,
+    Equations,
+    common_value,
+    joined,
+    proof_against,
+    same_inputs,
+)
+from xorfind.fields.matrix import XorMatrix
+from xorfind.fields.reading import Fields
+from xorfind.fields.shapes import shape_name
+from xorfind.fields.sums import SumFit, find_sums
+from xorfind.gf2 import echelon
+from xorfind.rows import packed
+
+#: Seconds a search may take where nothing else is said.
+BUDGET = 30.0
+#: Share of rows from which on a family that fits them names the field, and not a part of it.
+MOSTLY = 0.6
+
+
+class Outcome(StrEnum):
+    """What came out, as a sentence."""
+
+    CONSTANT = "the field never changes"
+    LINEAR = "every bit is an XOR of input bits"
+    NOISY = "every bit is an XOR of input bits, but for some wrong rows"
+    NAMED = "the field is a known checksum"
+    TWO = "two formulas, each for some of the rows"
+    PARTLY = "some bits are XORs of input bits"
+    TOO_FEW = "an XOR fits, but so few rows would fit anything"
+    NOTHING = "no XOR of input bits and no known checksum"
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A row to measure: a row that is known (its line), with one bit turned."""
+
+    line: int
+    bit: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer for one field.
+
+    rows: in the file. system, fit: the equations of the distinct rows, and what they allow.
+    supported: flags of the outputs that are XORs beyond luck. reading: what a matrix needs to read
+    such rows. matrix: of all outputs that are XORs. noisy: where some rows are wrong. crc, sums:
+    families that fit. shape: a name for the matrix. proof: lines that together prove that an output
+    (its number) is not affine. clash: two lines with the same inputs and different targets. flips:
+    rows that settle what is open. wrong: lines that do not fit what was found. suspect: what those
+    lines have in common, if anything.
+    """
+
+    target: str
+    outcome: Outcome
+    rows: int
+    system: Equations
+    fit: AffineFit
+    supported: np.ndarray
+    reading: dict[str, Any]
+    matrix: XorMatrix | None = None
+    noisy: NoisyFit | None = None
+    crc: CrcFit | None = None
+    sums: tuple[SumFit, ...] = ()
+    shape: str | None = None
+    proof: tuple[int, tuple[int, ...]] | None = None
+    clash: tuple[int, int] | None = None
+    flips: tuple[Flip, ...] = ()
+    wrong: tuple[int, ...] = ()
+    suspect: str | None = None
+
+    @property
+    def named(self) -> SumFit | CrcFit | None:
+        """The family that fits most rows; of equals the simpler."""
+        if self.sums and (self.crc is None or self.sums[0].fitting >= self.crc.fitting):
+            return self.sums[0]
+        return self.crc
+
+    @property
+    def found(self) -> bool:
+        """Whether the whole field is explained."""
+        return self.outcome in (Outcome.LINEAR, Outcome.NOISY, Outcome.NAMED, Outcome.TWO)
+
+    @property
+    def usable_matrix(self) -> XorMatrix | None:
+        """A matrix that serves new rows: that of a CRC where this says more than the rows alone.
+
+        None for frames of several lengths, and where every row was needed to fix the entries, so
+        that nothing shows that they are right.
+        """
+        matrix, crc = self.matrix, self.crc
+        if matrix is None or self.system.lengths:
+            return None
+        if crc is None or self.sums or not len(self.fit.free):
+            return matrix if self.fit.spare else None
+        if crc.fitting < crc.rows:
+            return None
+        rows, constants = crc.linear_map(len(matrix.inputs))
+        return replace(matrix, rows=rows, constants=constants)
+
+
+def hunt(
+    fields: Fields,
+    target: str,
+    bits: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    *,
+    budget: float = BUDGET,
+) -> Finding:
+    """Explain a field by other bits.
+
+    target: slices as text. bits: what may explain it, all columns if absent. ignore: what may not.
+    budget: seconds for a search among wrong rows.
+
+    >>> from xorfind.fields.reading import read_fields
+    >>> lines = [f"{a:02x}{b:02x}{a ^ b:02x}" for a in range(40) for b in (3, 77, a)]
+    >>> hunt(read_fields(lines), "frame[-1]").sums[0].name
+    'XOR of all bytes'
+    """
+    parts = fields.equations(target, bits, ignore)
+    if not parts[0].width or not all(part.size for part in parts):
+        raise ValueError("nothing explains the target: no input bits are left")
+    if len({part.width for part in parts}) > 1:
+        raise ValueError(f"{target} has not the same width in frames of all lengths")
+    parts = tuple(part.without_repeats() for part in parts)
+    system, fit = _system(parts)
+    reading = {"target": target, "bits": [*bits], "ignore": [*ignore], "hex": [*fields.hex_columns]}
+    base = Finding(
+        target, Outcome.NOTHING, fields.rows, system, fit, fit.supported(system.target), reading
+    )
+    if (system.target == system.target[:1]).all():
+        return replace(base, outcome=Outcome.CONSTANT)
+    base = _named_families(replace(base, shape=_shape(base)), parts)
+    if base.named is not None:
+        missed = np.concatenate([base.named.misfits(part) for part in parts])
+        base = replace(base, wrong=_sorted(system.lines[missed]))
+    found = _judged(base, budget)
+    if found.wrong:
+        from_start = joined(parts, "start") if system.side == "end" else system
+        wrong = np.isin(from_start.lines, np.array(found.wrong))
+        found = replace(found, suspect=common_value(from_start, wrong))
+    return found
+
+
+def _sorted(lines: np.ndarray) -> tuple[int, ...]:
+    return tuple(sorted(lines.tolist()))
+
+
+def _system(parts: Sequence[Equations]) -> tuple[Equations, AffineFit]:
+    """All rows as one system, under the layout of lengths that makes most bits affine."""
+    if len(parts) == 1:
+        return parts[0], parts[0].fit()
+    systems = [joined(parts, "end"), joined(parts, "start")]
+    made = [(system, system.fit()) for system in systems]
+    return max(made, key=lambda pair: (pair[1].supported(pair[0].target).sum(), pair[1].spare))
+
+
+def _named_families(base: Finding, parts: Sequence[Equations]) -> Finding:
+    """The simplest name: the shape of the matrix, a sum, a CRC, an XOR of words."""
+    if base.shape is not None:
+        return base
+    sums = tuple(find_sums(parts))
+    if sums and sums[0].fitting == sums[0].rows:
+        return replace(base, sums=sums)
+    crc = find_crc(parts, clean=bool(base.supported.all()))
+    shape = _shape(base, words=True) if crc is None else None
+    return replace(base, sums=sums, crc=crc, shape=shape)
+
+
+def _shape(base: Finding, words: bool = False) -> str | None:
+    """A name for the matrix of all inputs, or of those that change."""
+    if base.system.lengths or not base.supported.all():
+        return None
+    rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
+    varies = (base.system.bits != base.system.bits[:1]).any(axis=0)
+    return shape_name(rows, constants, words) or shape_name(rows[:, varies], constants, words)
+
+
+def _judged(base: Finding, budget: float) -> Finding:
+    system, fit = base.system, base.fit
+    base = replace(base, clash=same_inputs(system), flips=_flips(system, fit))
+    named = base.named is not None and base.named.fitting >= MOSTLY * base.named.rows
+    if fit.holds.all():
+        base = replace(base, matrix=_matrix(base, fit.solutions, fit.holds))
+        # Rows that all fit a matrix beyond luck are not explained by a family that some do not.
+        linear = base.supported.all()
+        if named and not (linear and base.wrong):
+            return replace(base, outcome=Outcome.NAMED)
+        return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
+    base = replace(base, proof=_proof(system, fit))
+    if named:
+        return replace(base, outcome=Outcome.NAMED)
+    return _two_formulas(base) or _noisy(base, budget)
+
+
+def _two_formulas(base: Finding) -> Finding | None:
+    """If a family fits some rows and an XOR matrix all the others, both."""
+    if base.named is None:
+        return None
+    rest = base.system.chosen(np.isin(base.system.lines, np.array(base.wrong)))
+    fit = rest.fit()
+    if not fit.supported(rest.target).all():
+        return None
+    return replace(base, outcome=Outcome.TWO, matrix=_matrix(base, fit.solutions, fit.holds))
+
+
+def _noisy(base: Finding, budget: float) -> Finding:
+    """A matrix for the bits that all rows allow and for those that most rows vote for."""
+    system, fit = base.system, base.fit
+    found, solutions, noisy = fit.holds & base.supported, fit.solutions, None
+    if system.rows > fit.rank + 2 * CHECKS:
+        noisy = consensus(system.bits, system.target, ~fit.holds, budget)
+    if noisy is None or not noisy.found.any():
+        matrix = _matrix(base, solutions, found) if found.any() else None
+        outcome = Outcome.PARTLY if found.any() else Outcome.NOTHING
+        return replace(base, matrix=matrix, outcome=outcome)
+    solutions = np.where(noisy.found[:, None], noisy.solutions, solutions)
+    found = found | noisy.found
+    matrix = _matrix(base, solutions, found)
+    missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
+    outcome = Outcome.NOISY if found.all() else Outcome.PARTLY
+    wrong = _sorted(system.lines[missed])
+    return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
+
+
+def _matrix(base: Finding, solutions: np.ndarray, found: np.ndarray) -> XorMatrix:
+    names = tuple(name for name, there in zip(base.system.outputs, found, strict=True) if there)
+    chosen = solutions[found]
+    return XorMatrix(names, base.system.inputs, chosen[:, :-1], chosen[:, -1], base.reading)
+
+
+def _proof(system: Equations, fit: AffineFit) -> tuple[int, tuple[int, ...]] | None:
+    bit = int(np.flatnonzero(~fit.holds)[-1])
+    rows = proof_against(system, bit)
+    return None if rows is None else (bit, _sorted(system.lines[rows]))
+
+
+def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:
+    """One bit to turn for every direction that is open; together they settle all of them.
+
+    A direction is a set of inputs whose XOR has been the same in all rows; turning one of them in a
+    known row breaks that.
+    """
+    if not len(fit.free):
+        return ()
+    columns = system.size - system.lengths
+    pivots = echelon(packed(fit.free[:, :columns]), columns).pivots
+    # The last row is one of the longest, so it has every byte.
+    return tuple(Flip(int(system.lines[-1]), system.inputs[at]) for at in pivots)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one value, by themselves. key: the value. rows: distinct ones. rank: of inputs and
+    the constant. verdict: what these rows say, in words."""
+
+    key: str
+    rows: int
+    rank: int
+    verdict: str
+
+
+def by_group(
+    fields: Fields,
+    by: str | None,
+    target: str,
+    bits: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> list[Group]:
+    """Where one formula does not fit all frames: what each group says by itself.
+
+    by: slices as text whose values make a group (an opcode); lengths always do.
+    """
+    made: list[Group] = []
+    equations = fields.equations(target, bits, ignore)
+    for part, whole in zip(fields.parts, equations, strict=True):
+        keys, digits = part.values(by)
+        for key in np.unique(keys):
+            name = f"{int(key):0{digits}x}" if by else ""
+            if len(fields.parts) > 1:
+                name += f"{' ' if by else ''}{whole.size} bits"
+            rows = whole.chosen(keys == key).without_repeats()
+            fit = rows.fit()
+            made.append(Group(name, rows.rows, fit.rank, _verdict(rows, fit)))
+    return made
+
+
+def _verdict(rows: Equations, fit: AffineFit) -> str:
+    sums = [each for each in find_sums([rows]) if each.fitting == each.rows]
+    if sums:
+        return sums[0].name
+    crc = find_crc([rows])
+    if crc is not None and crc.fitting == crc.rows:
+        return crc.names[0] if crc.names else f"CRC-{crc.width}, polynomial 0x{crc.poly:x}"
+    if not fit.holds.all():
+        wrong = int((~fit.holds).sum())
+        return f"not linear: {wrong} of {rows.width} bits contradict"
+    return f"linear, {fit.spare} rows to spare" if fit.spare else "too few rows to say"

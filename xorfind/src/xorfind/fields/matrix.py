@@ -1,0 +1,228 @@
+"""The XOR matrix: every bit of a field as an XOR of input bits, with its constants.
+
+Two matrices say the same up to row operations if their rows span the same space: then each output
+of one is an XOR of outputs of the other. That is how bank functions are compared.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from xorfind.codec import from_json
+from xorfind.fields.equations import numbers
+from xorfind.fields.reading import Fields, read_fields
+from xorfind.fields.slices import parse, place_of
+from xorfind.files import write_atomically
+from xorfind.gf2 import products, reduced
+from xorfind.untrusted import read_json
+from xorfind.words import shown
+
+
+class Comparison(NamedTuple):
+    """Two row spaces. ranks: of both. common: dimension of what they share. constants: whether the
+    constants agree too; None where that cannot be asked."""
+
+    ranks: tuple[int, int]
+    common: int
+    constants: bool | None
+
+    @property
+    def same(self) -> bool:
+        """Whether they are equal up to row operations."""
+        return self.ranks[0] == self.ranks[1] == self.common
+
+    def __str__(self) -> str:
+        if self.same:
+            tail = {True: ", constants too", False: "; constants differ", None: ""}
+            return f"the same up to row operations (rank {self.common}){tail[self.constants]}"
+        return (
+            f"not the same: ranks {self.ranks[0]} and {self.ranks[1]}, of which {self.common} "
+            "in common"
+        )
+
+
+class Applied(NamedTuple):
+    """Lines of new rows, the value of each as a number, and whether the row has that value itself
+    (None if the table does not say)."""
+
+    lines: np.ndarray
+    values: np.ndarray
+    right: np.ndarray | None
+
+
+class _Output(NamedTuple):
+    """An output in a file."""
+
+    name: str
+    xor_of: tuple[str, ...]
+    constant: Literal[0, 1] = 0
+
+
+class _File(NamedTuple):
+    """What a file of a matrix must say; version 1 was also written by paritylab 0.3.0."""
+
+    version: Literal[1]
+    outputs: tuple[_Output, ...]
+    inputs: tuple[str, ...] | None = None
+    reading: dict | None = None  # type: ignore[type-arg]
+
+
+@dataclass(frozen=True)
+class XorMatrix:
+    """outputs = rows·inputs ⊕ constants over GF(2).
+
+    outputs, inputs: names of bits. rows: (outputs, inputs) of 0/1. constants: (outputs,).
+    reading: how to read inputs and target from a file: slices as text and columns in hex.
+    """
+
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    rows: np.ndarray
+    constants: np.ndarray
+    reading: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.rows.shape != (len(self.outputs), len(self.inputs)):
+            raise ValueError(
+                f"a matrix of {len(self.outputs)} outputs and {len(self.inputs)} inputs cannot "
+                f"have the shape {self.rows.shape}"
+            )
+
+    @cached_property
+    def rank(self) -> int:
+        """How many outputs are independent."""
+        return len(reduced(self.rows))
+
+    def apply(self, bits: np.ndarray) -> np.ndarray:
+        """The outputs for rows of input bits. bits: (N, inputs); returns (N, outputs)."""
+        return products(bits, self.rows) ^ self.constants.astype(np.uint8)
+
+    def formula(self, output: int) -> str:
+        """One output in words: `bank[0] = addr[17] ^ addr[13] ^ 1`."""
+        terms = [self.inputs[at] for at in np.flatnonzero(self.rows[output])]
+        if self.constants[output] or not terms:
+            terms.append(str(int(self.constants[output])))
+        return f"{self.outputs[output]} = {' ^ '.join(terms)}"
+
+    def compared(self, other: "XorMatrix") -> Comparison:
+        """Whether two matrices say the same up to row operations; inputs are matched by name.
+
+        If each has the bits of one column only, the columns are taken for the same.
+        """
+        columns = [{_column(name) for name in each.inputs} for each in (self, other)]
+        if len(columns[0]) == len(columns[1]) == 1 and columns[0] != columns[1]:
+            return self._bare().compared(other._bare())
+        names = tuple(dict.fromkeys((*self.inputs, *other.inputs)))
+        mine, theirs = self._over(names), other._over(names)
+        common = self.rank + other.rank - len(reduced(np.concatenate([mine, theirs])))
+        constants = None
+        if self.rank == other.rank == common and self.outputs == other.outputs:
+            constants = bool((self.constants == other.constants).all())
+        return Comparison((self.rank, other.rank), common, constants)
+
+    def _bare(self) -> "XorMatrix":
+        return replace(self, inputs=tuple(n.removeprefix(_column(n)) for n in self.inputs))
+
+    def _over(self, names: Sequence[str]) -> np.ndarray:
+        place = {name: at for at, name in enumerate(names)}
+        made = np.zeros((len(self.outputs), len(names)), np.uint8)
+        made[:, [place[name] for name in self.inputs]] = self.rows
+        return made
+
+    def on_rows(self, source: Any) -> Applied:
+        """The field of every row of a file or table, the first output the most significant bit."""
+        if len(self.outputs) > 64:
+            raise ValueError(f"a value has up to 64 bits, this matrix gives {len(self.outputs)}")
+        places = {label: place_of(label) for label in self.inputs}
+        if lost := [label for label, place in places.items() if place is None]:
+            raise ValueError(
+                f"the input {shown(lost[0])!r} is not a bit of a row; a matrix for frames of "
+                "several lengths cannot be applied"
+            )
+        columns = {name for place in places.values() if place for name in place.name.split("^")}
+
+        def needed(names: Sequence[str]) -> set[str]:
+            if absent := columns - set(names):
+                raise ValueError(f"the table lacks the column {shown(min(absent))!r} of the matrix")
+            return columns | self._target_columns(names)
+
+        hex_columns = [str(name) for name in self.reading.get("hex", [])]
+        fields = read_fields(source, needed, hex_columns)
+        made = [self._on_part(part) for part in fields.parts]
+        lines, values = (np.concatenate([each[at] for each in made]) for at in range(2))
+        order = np.argsort(lines, kind="stable")
+        given = [each.right for each in made if each.right is not None]
+        right = np.concatenate(given)[order] if len(given) == len(made) else None
+        return Applied(lines[order], values[order], right)
+
+    def _on_part(self, part: Fields) -> Applied:
+        values = numbers(self.apply(part.taken(part.bits(parse(self.inputs, part.names)))))
+        right = None
+        if self._target_columns(part.names):
+            right = numbers(part.taken(part.bits(parse(self.outputs, part.names)))) == values
+        return Applied(part.lines, values, right)
+
+    def _target_columns(self, names: Sequence[str]) -> set[str]:
+        """The columns of the target, where the table has them."""
+        try:
+            slices = parse(str(self.reading.get("target")), names)
+        except ValueError:
+            return set()
+        return {name for each in slices for name in each.columns}
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON that people can read; docs/checksums.md says what each entry means."""
+        outputs = [
+            {
+                "name": name,
+                "xor_of": [self.inputs[at] for at in np.flatnonzero(row)],
+                "constant": int(constant),
+            }
+            for name, row, constant in zip(self.outputs, self.rows, self.constants, strict=True)
+        ]
+        head = {"xorfind": "xor", "version": 1, "inputs": list(self.inputs), "outputs": outputs}
+        return {**head, "rank": self.rank, "reading": self.reading}
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as JSON."""
+        return write_atomically(Path(path), json.dumps(self.to_json(), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "XorMatrix":
+        """Read what `save` wrote, or a mapping written by hand: "outputs" suffice."""
+        try:
+            return cls.from_json(read_json(path))
+        except ValueError as error:
+            raise ValueError(f"{shown(str(path))} is no XOR matrix of xorfind: {error}") from None
+
+    @classmethod
+    def from_json(cls, data: object) -> "XorMatrix":
+        """The matrix of `to_json`; anything else is one clear ValueError."""
+        if not isinstance(data, dict) or "xor" not in (data.get("xorfind"), data.get("paritylab")):
+            raise ValueError('expected an object with "xorfind": "xor"')
+        file = from_json(_File, data, "the matrix")
+        if not file.outputs:
+            raise ValueError('"outputs" must not be empty')
+        used = dict.fromkeys(term for output in file.outputs for term in output.xor_of)
+        inputs = tuple(used) if file.inputs is None else file.inputs
+        if len(set(inputs)) < len(inputs):
+            raise ValueError('"inputs" must be a list of different names')
+        if strange := set(used) - set(inputs):
+            raise ValueError(f"an output uses {shown(min(strange))!r}, which is not an input")
+        rows = np.array([[t.xor_of.count(name) % 2 for name in inputs] for t in file.outputs])
+        return cls(
+            tuple(output.name for output in file.outputs),
+            inputs,
+            rows.reshape(len(file.outputs), len(inputs)).astype(np.uint8),
+            np.array([output.constant for output in file.outputs], np.uint8),
+            file.reading or {},
+        )
+
+
+def _column(name: str) -> str:
+    return name.partition("[")[0]

@@ -1,0 +1,237 @@
+"""Files of frames and tables of fields: every cell as bytes, bits when they are asked for.
+
+A million frames cost what their bytes cost. Rows whose frames have the same lengths make a part;
+bits are taken from one part at a time, so that a slice means the same in all of its rows.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xorfind.fields.cells import Frame, column_frames, frames, is_frame, numbers_of
+from xorfind.fields.equations import Equations, numbers
+from xorfind.fields.slices import Bit, Shape, Slice, parse
+from xorfind.table.delimited import text_table
+from xorfind.table.reading import file_bytes, read_table, unpacked
+from xorfind.table.table import Table
+from xorfind.words import shown
+
+#: The column of a file that holds one frame per line.
+FRAME = "frame"
+#: Bytes that are looked at to tell frames from a table.
+LOOK = 1 << 16
+
+Wanted = Callable[[Sequence[str]], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Rows of a file.
+
+    names: all columns. lines: where each row is, (N,). cells: bytes of the columns that were read,
+    (N, bytes): a frame from the left, an integer big-endian and right-aligned. widths: bits of an
+    integer column, or those of each row's frame, (N,). readings: how a column was read, in words.
+    hex_columns: columns whose digits were said to be hexadecimal.
+    """
+
+    names: tuple[str, ...]
+    lines: np.ndarray
+    cells: dict[str, np.ndarray]
+    widths: dict[str, int | np.ndarray]
+    readings: dict[str, str]
+    hex_columns: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.lines)
+
+    @cached_property
+    def parts(self) -> tuple["Fields", ...]:
+        """Rows whose frames have the same lengths, the shortest first."""
+        widths = [each for each in self.widths.values() if isinstance(each, np.ndarray)]
+        if not widths:
+            return (self,)
+        keys, which = np.unique(np.stack(widths, axis=1), axis=0, return_inverse=True)
+        return tuple(self.chosen(np.flatnonzero(which.ravel() == at)) for at in range(len(keys)))
+
+    def chosen(self, rows: np.ndarray) -> "Fields":
+        """Some of the rows. rows: their numbers or flags."""
+        widths = {
+            name: each[rows] if isinstance(each, np.ndarray) else each
+            for name, each in self.widths.items()
+        }
+        cells = {name: each[rows] for name, each in self.cells.items()}
+        return replace(self, lines=self.lines[rows], cells=cells, widths=widths)
+
+    @property
+    def lengths(self) -> str:
+        """The lengths of the frames in words, "" without frames."""
+        widths = [each for each in self.widths.values() if isinstance(each, np.ndarray)]
+        if not widths:
+            return ""
+        least, most = int(np.min(widths)), int(np.max(widths))
+        if least == most:
+            return f"{least // 8} bytes" if least % 8 == 0 else f"{least} bits"
+        return f"{least // 8} to {most // 8} bytes"
+
+    def shape(self, columns: Sequence[str]) -> Shape:
+        """What slices need to know of a column of a part, or of two that are XORed."""
+        shapes = []
+        for name in columns:
+            width = self.widths[name]
+            one = int(width[0]) if isinstance(width, np.ndarray) else width
+            shapes.append(Shape(isinstance(width, np.ndarray), one))
+        if len({shape.frame for shape in shapes}) > 1:
+            raise ValueError(f"{'^'.join(columns)} XORs a frame with an integer")
+        return max(shapes)
+
+    def bits(self, slices: Iterable[Slice], bytewise: bool = False) -> list[Bit]:
+        """The bits that slices name in a part."""
+        return [bit for each in slices for bit in each.within(self.shape(each.columns), bytewise)]
+
+    def taken(self, bits: Sequence[Bit]) -> np.ndarray:
+        """Some bits of every row of a part, (N, bits) of 0/1."""
+        made = np.zeros((self.rows, len(bits)), np.uint8)
+        for at, bit in enumerate(bits):
+            for cells in (self.cells[column] for column in bit.columns):
+                place = bit.place if bit.place >= 0 else bit.place + 8 * cells.shape[1]
+                if place >= 0:  # above the widest value seen a bit is always 0
+                    made[:, at] ^= (cells[:, place // 8] >> np.uint8(7 - place % 8)) & np.uint8(1)
+        return made
+
+    def inputs(
+        self, bits: Sequence[str], ignore: Sequence[str], bytewise: bool = False
+    ) -> list[Bit]:
+        """Bits of a part that may explain something: all columns unless some are named."""
+        slices = parse(bits, self.names) or tuple(Slice((name,)) for name in self.cells)
+        known = [each for each in parse(ignore, self.names) if set(each.columns) <= set(self.cells)]
+        out = set(self.bits(known, bytewise))
+        return [bit for bit in dict.fromkeys(self.bits(slices, bytewise)) if bit not in out]
+
+    def values(self, by: str | None) -> tuple[np.ndarray, int]:
+        """What slices hold in every row of a part, as numbers, and how many hex digits they have;
+        by: None for one value everywhere."""
+        bits = self.bits(parse(by or (), self.names))
+        return numbers(self.taken(bits)), -(-len(bits) // 4)
+
+    def equations(
+        self, target: str, bits: Sequence[str] = (), ignore: Sequence[str] = ()
+    ) -> tuple[Equations, ...]:
+        """Inputs and target of every row, one entry for each part.
+
+        target, bits, ignore: slices as text. Without bits all columns explain, but for the target
+        and what is ignored.
+        """
+        ignore = ignore if bits else [*ignore, target]
+        made = []
+        for part in self.parts:
+            inputs = part.inputs(bits, ignore, bytewise=True)
+            wanted = part.bits(parse(target, self.names))
+            made.append(
+                Equations(
+                    part.taken(inputs),
+                    part.taken(wanted),
+                    part.lines,
+                    tuple(bit.label() for bit in inputs),
+                    part._outputs(target),
+                    tuple(part._from_end(bit) for bit in inputs),
+                    part.lengths,
+                )
+            )
+        return tuple(made)
+
+    def _from_end(self, bit: Bit) -> str:
+        shape = self.shape(bit.columns)
+        return bit.label(shape.units) if shape.frame else bit.label()
+
+    def _outputs(self, target: str) -> tuple[str, ...]:
+        """Names of the target's bits; bytes counted from the end where they were asked for so."""
+        made: list[str] = []
+        for each in parse(target, self.names):
+            from_end = each.ends is not None and each.ends[0] < 0
+            bits = self.bits([each])
+            made += [self._from_end(bit) if from_end else bit.label() for bit in bits]
+        return tuple(made)
+
+
+def read_fields(
+    source: Any, wanted: Wanted | None = None, hex_columns: Sequence[str] = ()
+) -> Fields:
+    """Fields of a file of hex frames, or of any table that `discover` reads.
+
+    source: a path, "-", a mapping of columns, a data frame, or a list of lines with a frame each.
+    wanted: says, given the names of the columns, which are needed; the others are not looked at.
+    hex_columns: columns whose digits are hexadecimal although they might be decimal.
+
+    >>> read_fields(["01 02 03  # a frame", "0405 09"]).lengths
+    '3 bytes'
+    """
+    if isinstance(source, list | tuple):
+        return _of_frames(frames(map(str, source)), "the list")
+    if isinstance(source, str | Path):
+        name = shown(str(source)) if str(source) != "-" else "standard input"
+        data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
+        text = unpacked(data, name)
+        if _looks_like_frames(text):
+            return _of_frames(frames(_lines(text, name)), name)
+        source = text_table(text, name) if str(source) == "-" else source
+    table = read_table(source)
+    chosen = table.names if wanted is None else set(wanted(table.names))
+    return _of_table(table, chosen, hex_columns)
+
+
+def _looks_like_frames(data: bytes) -> bool:
+    """Whether the first line that is not a comment is a frame."""
+    for line in data[:LOOK].decode("utf-8", "replace").splitlines():
+        bare = line.strip().lstrip("\ufeff")
+        if bare and not bare.startswith(("#", "//", ";")):
+            return is_frame(bare)
+    return False
+
+
+def _lines(data: bytes, what: str) -> list[str]:
+    try:
+        return data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{what} is not UTF-8 (line {line:,}); save it as UTF-8") from None
+
+
+def _of_frames(made: list[Frame], what: str) -> Fields:
+    if not made:
+        raise ValueError(f"{what} holds no frames")
+    lines, (cells, widths) = np.array([frame.line for frame in made]), _stacked(made)
+    return Fields((FRAME,), lines, {FRAME: cells}, {FRAME: widths}, {FRAME: "frames"})
+
+
+def _stacked(made: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of frames, (N, bytes of the longest), filled up with zeros, and their bits."""
+    size = max(len(frame.data) for frame in made)
+    data = b"".join(frame.data.ljust(size, b"\0") for frame in made)
+    cells = np.frombuffer(data, np.uint8).reshape(len(made), size)
+    return cells, np.array([frame.width for frame in made])
+
+
+def _of_table(table: Table, wanted: Iterable[str], hex_columns: Sequence[str]) -> Fields:
+    if not table.rows:
+        raise ValueError("the table has column names but no rows")
+    for name in hex_columns:
+        if name not in table.names:
+            raise ValueError(f"--hex: no column {shown(name)!r}")
+    cells, readings = {}, {}
+    widths: dict[str, int | np.ndarray] = {}
+    for name in (name for name in table.names if name in wanted):
+        asked = (table.column(name), name, name in hex_columns)
+        made = column_frames(*asked)
+        if made is not None:
+            (cells[name], widths[name]), readings[name] = _stacked(made), "frames"
+        else:
+            cells[name], widths[name], readings[name] = numbers_of(*asked)
+    lines = np.arange(1, table.rows + 1)
+    return Fields(tuple(table.names), lines, cells, widths, readings, tuple(hex_columns))

@@ -1,0 +1,135 @@
+"""What an XOR matrix is: a copy, a parity bit, an XOR of words, an LFSR step, a scrambler.
+
+One convention for polynomials: x^i is the bit i steps before. A self-synchronising scrambler with
+x^7 + x^6 + 1 sends s_t = d_t + s_{t-6} + s_{t-7}; its descrambler gives s_t + s_{t-6} + s_{t-7}.
+"""
+
+import numpy as np
+
+from xorfind.fields.polynomials import polynomial_text, shortest_register
+
+#: Widths of which the XOR of words has a name among the checksums.
+WORDS = (4, 8, 16, 32)
+
+
+def shape_name(rows: np.ndarray, constants: np.ndarray, words: bool = False) -> str | None:
+    """A name for a matrix, most significant output and first input first; None if it has none.
+
+    rows: (w, n). constants: (w,). Inputs that no output uses do not count. words: name the XOR of
+    words only, which many a checksum is too.
+    """
+    used: np.ndarray = np.asarray(rows.any(axis=0))
+    if not used.any():
+        return None
+    if words:
+        return _xor_of_words(rows, constants)
+    name = _copy(rows, constants, used) or _parity_bit(rows, constants, used)
+    name = name or _register(rows) or _filter(rows, constants, used)
+    return name or (_xor_of_words(rows, constants) if len(rows) not in WORDS else None)
+
+
+def _copy(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
+    """The inputs themselves, XORed with a key or the output of a register."""
+    if not (rows.sum(axis=1) == 1).all() or not (rows.sum(axis=0)[used] == 1).all():
+        return None
+    order = rows.argmax(axis=1)
+    if not (np.diff(order) == 1).all() and len(order) > 1:
+        return "a permutation of input bits" + _and_fixed(constants)
+    if not constants.any():
+        return "a copy of input bits"
+    length, feedback = shortest_register(constants.tolist())
+    if 2 * length + 8 > len(constants):
+        return "input bits XOR a fixed key"
+    return (
+        "input bits XOR a fixed key: an additive scrambler, the key is an LFSR of "
+        f"{length} bits with polynomial {polynomial_text(feedback)}"
+    )
+
+
+def _and_fixed(constants: np.ndarray) -> str:
+    return " and a fixed XOR" if constants.any() else ""
+
+
+def _parity_bit(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
+    if len(rows) != 1:
+        return None
+    kind = "odd" if constants[0] else "even"
+    every = "all" if used.all() else f"{int(used.sum())} of {len(used)}"
+    return f"a parity bit ({kind}) of {every} input bits"
+
+
+def _xor_of_words(rows: np.ndarray, constants: np.ndarray) -> str | None:
+    """The matrix is made of identity blocks, and zero blocks."""
+    width = len(rows)
+    if width < 2 or rows.shape[1] % width:
+        return None
+    blocks = rows.reshape(width, -1, width).transpose(1, 0, 2)
+    blocks = blocks[blocks.any(axis=(1, 2))]
+    if len(blocks) < 2 or not (blocks == np.eye(width, dtype=np.uint8)).all():
+        return None
+    what = f"XOR of {len(blocks)} words of {width} bits (RAID-4/5 parity)"
+    return what + _and_fixed(constants)
+
+
+def _register(rows: np.ndarray) -> str | None:
+    """One step of a shift register: the matrix shifts, but for one feedback row or column."""
+    width = len(rows)
+    if rows.shape[1] != width or width < 3:
+        return None
+    down = np.eye(width, k=-1, dtype=np.uint8)
+    for matrix, way in ((rows, "right"), (rows[::-1, ::-1], "left")):
+        fibonacci = (matrix[1:] == down[1:]).all() and matrix[0].sum() > 1
+        galois = (matrix[:, :-1] == down[:, :-1]).all() and matrix[:, -1].sum() > 1
+        if fibonacci or galois:
+            kind = "Fibonacci" if fibonacci else "Galois"
+            feedback = polynomial_text(_recurrence(matrix))
+            return f"one step of an LFSR ({kind}, shift {way}), polynomial {feedback}"
+    return None
+
+
+def _recurrence(step: np.ndarray) -> int:
+    """The feedback polynomial of the bits that a register shifts out."""
+    state, sent = np.eye(len(step), dtype=np.uint8)[-1], []
+    for _ in range(2 * len(step) + 2):
+        sent.append(int(state[-1]))
+        state = (step @ state & 1).astype(np.uint8)
+    return shortest_register(sent)[1]
+
+
+def _filter(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
+    """A sequence of bits through a filter: every output depends on earlier inputs alike.
+
+    The response h to a single 1 says which: h = 1/P is a scrambler, a short h = P a descrambler.
+    """
+    width, before = len(rows), rows.shape[1] - len(rows)
+    if width < 3 or before < 0 or used[:before].any():
+        return None
+    square = rows[:, before:]
+    response = square[:, 0]
+    same = all((np.diag(square, -lag) == response[lag]).all() for lag in range(width))
+    if np.triu(square, 1).any() or not response[0] or response.sum() == 1 or not same:
+        return None
+    if not constants.any() and response.sum() == 2 and response[1]:
+        return "the Gray code of input bits: each bit XOR the one before"
+    if not constants.any() and response.all():
+        return "the number whose Gray code the input bits are: each bit XOR all before"
+    forward = sum(int(bit) << at for at, bit in enumerate(response))
+    backward = _inverse(forward, width)
+    for polynomial, what in (
+        (backward, "a self-synchronising scrambler"),
+        (forward, "a descrambler (of a self-synchronising scrambler)"),
+    ):
+        if 2 * (polynomial.bit_length() - 1) + 8 <= width:
+            text = polynomial_text(polynomial)
+            return f"{what} with polynomial {text}" + _and_fixed(constants)
+    return None
+
+
+def _inverse(series: int, terms: int) -> int:
+    """1/series up to x^terms, for a series that begins with 1."""
+    made, rest = 0, 1
+    for at in range(terms):
+        if rest >> at & 1:
+            made |= 1 << at
+            rest ^= series << at
+    return made

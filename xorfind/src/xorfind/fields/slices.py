@@ -1,0 +1,164 @@
+"""One way to name bits: `addr[17]`, `addr[16:6]`, `frame[-1]`, `frame[2:4]`, `frame[3].7:4`.
+
+Both ends belong to a slice. What is written first is the most significant: `frame[-2:-1]` is a
+big-endian pair of bytes, `frame[-1:-2]` the same pair little-endian. The unit in brackets is the
+bit of an integer (0 is the least significant) and the byte of a frame (0 is the first, -1 the
+last); the number after the dot selects bits of each of those bytes. `a^b` is the XOR of two
+columns, and a comma joins slices to one field.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xorfind.words import shown
+
+#: More bits than this in one slice are a typing error.
+MOST_BITS = 1 << 16
+
+_SLICE = re.compile(
+    r"(?P<name>[^\[\]]+?)\s*(?:\[\s*(?P<first>-?\d+)\s*(?::\s*(?P<last>-?\d+)\s*)?\]"
+    r"(?:\.(?P<high>\d)(?::(?P<low>\d))?)?)?"
+)
+_FORMS = "addr, addr[17], addr[16:6], frame[-1], frame[2:4] or frame[3].7:4"
+
+
+class Shape(NamedTuple):
+    """What a slice needs to know of a column: whether it holds frames, and how many bits."""
+
+    frame: bool
+    width: int
+
+    @property
+    def units(self) -> int:
+        """Bytes of a frame, bits of an integer."""
+        return -(-self.width // 8) if self.frame else self.width
+
+
+class Bit(NamedTuple):
+    """One bit. columns: one, or two that are XORed. place: in a frame from the left, from 0; in an
+    integer from the right, from -1."""
+
+    columns: tuple[str, ...]
+    place: int
+
+    def label(self, units: int = 0) -> str:
+        """The name that a hardware person knows. units: bytes of the frame, to count from its end.
+
+        >>> Bit(("frame",), 8).label(), Bit(("frame",), 8).label(3), Bit(("addr",), -18).label()
+        ('frame[1].7', 'frame[-2].7', 'addr[17]')
+        """
+        name = "^".join(self.columns)
+        if self.place < 0:
+            return f"{name}[{-1 - self.place}]"
+        return f"{name}[{self.place // 8 - units}].{7 - self.place % 8}"
+
+
+class Slice(NamedTuple):
+    """Some bits of a column, or of the XOR of two. ends: in brackets. bits: after the dot."""
+
+    columns: tuple[str, ...]
+    ends: tuple[int, int] | None = None
+    bits: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        inside = "" if self.ends is None else f"[{_pair(self.ends)}]"
+        return "^".join(self.columns) + inside + ("" if not self.bits else f".{_pair(self.bits)}")
+
+    def within(self, shape: Shape, bytewise: bool = False) -> list[Bit]:
+        """The bits it names, most significant first.
+
+        bytewise: a whole integer is widened to full bytes, as a byte of a message is.
+        """
+        if not shape.frame:
+            return self._of_integer(shape.width, bytewise)
+        units = shape.units
+        ends = (0, units - 1) if self.ends is None else self.ends
+        first, last = (end + units if end < 0 else end for end in ends)
+        if not (0 <= first < units and 0 <= last < units):
+            raise ValueError(f"{self} lies outside a frame of {units} bytes")
+        high, low = (7, 0) if self.bits is None else self.bits
+        places = [8 * unit + 7 - bit for unit in _run(first, last) for bit in _run(high, low)]
+        # A frame of 12 bits ends within its second byte.
+        return [Bit(self.columns, place) for place in places if place < shape.width]
+
+    def _of_integer(self, width: int, bytewise: bool) -> list[Bit]:
+        if self.bits is not None:
+            raise ValueError(
+                f"{self}: {'^'.join(self.columns)} is an integer; write its bits in the brackets"
+            )
+        top = 8 * -(-width // 8) - 1 if bytewise and width > 1 else width - 1
+        first, last = (top, 0) if self.ends is None else self.ends
+        if min(first, last) < 0:
+            raise ValueError(f"{self}: bits of an integer are numbered from 0 upwards")
+        return [Bit(self.columns, -1 - bit) for bit in _run(first, last)]
+
+
+def _pair(ends: tuple[int, int]) -> str:
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}:{ends[1]}"
+
+
+def _run(first: int, last: int) -> range:
+    """Whole numbers from the first to the last, both included, upwards or downwards."""
+    step = 1 if last >= first else -1
+    return range(first, last + step, step)
+
+
+def parse(texts: str | Sequence[str], names: Sequence[str]) -> tuple[Slice, ...]:
+    """The slices of one or several texts; commas join slices. names: the columns there are.
+
+    >>> [str(each) for each in parse("addr[16:6], frame[-1]", ["addr", "frame"])]
+    ['addr[16:6]', 'frame[-1]']
+    """
+    made: list[Slice] = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        parts = [text] if text.strip() in names else text.split(",")
+        made += [_one(part.strip(), names) for part in parts]
+    return tuple(made)
+
+
+def _one(text: str, names: Sequence[str]) -> Slice:
+    if text in names:
+        return Slice((text,))
+    match = _SLICE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{shown(text)!r} is no slice; expected {_FORMS}")
+    name = match["name"].strip()
+    columns = (name,) if name in names else tuple(each.strip() for each in name.split("^"))
+    for column in columns:
+        if column not in names:
+            have = ", ".join(shown(each) for each in list(names)[:8])
+            raise ValueError(f"no column {shown(column)!r} for {shown(text)!r}; there are {have}")
+    if len(columns) > 2:
+        raise ValueError(f"{shown(text)!r}: at most two columns can be XORed")
+    ends, bits = _ends(match["first"], match["last"]), _ends(match["high"], match["low"])
+    if ends and (abs(ends[0] - ends[1]) >= MOST_BITS or max(map(abs, ends)) >= MOST_BITS):
+        raise ValueError(f"{shown(text)!r} names more than {MOST_BITS:,} places")
+    if bits and max(bits) > 7:
+        raise ValueError(f"{shown(text)!r}: the bits of a byte are 7 to 0")
+    return Slice(columns, ends, bits)
+
+
+def _ends(first: str | None, last: str | None) -> tuple[int, int] | None:
+    return None if first is None else (int(first), int(first if last is None else last))
+
+
+class Place(NamedTuple):
+    """Where a bit's name points. unit: bit of an integer, byte of a frame. bit: of that byte."""
+
+    name: str
+    unit: int
+    bit: int | None
+
+
+def place_of(label: str) -> Place | None:
+    """The place that the name of one bit says; None if it names no single bit.
+
+    >>> place_of("frame[3].7"), place_of("addr[17]").bit
+    (Place(name='frame', unit=3, bit=7), None)
+    """
+    match = _SLICE.fullmatch(label)
+    if match is None or match["first"] is None or match["last"] or match["low"]:
+        return None
+    bit = None if match["high"] is None else int(match["high"])
+    return Place(match["name"], int(match["first"]), bit)

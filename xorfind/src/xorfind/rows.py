@@ -1,0 +1,214 @@
+"""Rows as solvers see them: columns that differ, as signs and as packed bits."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xorfind.checks import shortened
+
+#: Rows of the first comparison of columns.
+FIRST_LOOK = 256
+#: Rows packed at a time, a multiple of 8, and signs unpacked at a time.
+TOGETHER, UNPACKED = 512, 1 << 20
+#: Exchanges that turn an 8×8 block of bits, a byte per row, into a byte per column.
+EXCHANGES = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0))
+
+
+class Twins(NamedTuple):
+    """Columns that say the same as a kept one on every row, or always the opposite."""
+
+    same: tuple[int, ...]
+    opposite: tuple[int, ...]
+
+
+class LabelledRows:
+    """Rows of 0/1 bits (N, n) with labels (N,), either ±1 or 0/1; 1 of the latter is -1.
+
+    Columns that never change are left out, and of columns that are equal or opposite on all rows
+    one is kept: nothing that is asked of labels given the rows depends on the others.
+    """
+
+    def __init__(self, bits: Any, labels: Any) -> None:
+        bits, labels = as_bits(bits), np.asarray(labels)
+        if bits.ndim != 2 or labels.shape != bits.shape[:1] or len(bits) < 2:
+            raise ValueError(
+                f"rows need bits of shape (N ≥ 2, n) and one label each, got {bits.shape} and "
+                f"{labels.shape}"
+            )
+        self.bits = np.ascontiguousarray(bits, dtype=np.uint8)
+        self.labels = as_signs(labels)
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n(self) -> int:
+        return int(self.bits.shape[1])
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Numbers of the columns that stand for all, ascending."""
+        return np.array(sorted(self._groups), dtype=np.int64)
+
+    @cached_property
+    def distinct_bits(self) -> np.ndarray:
+        """The kept columns, (N, columns)."""
+        return self.bits if self.distinct == self.n else self.bits[:, self.kept]
+
+    @property
+    def distinct(self) -> int:
+        """How many columns change and differ."""
+        return len(self._groups)
+
+    def twins(self, column: int) -> Twins:
+        """Columns that say the same as a kept one, or the opposite."""
+        return self._groups[column]
+
+    @cached_property
+    def _groups(self) -> dict[int, Twins]:
+        """Every kept column with those it stands for."""
+        # Few rows tell nearly all columns apart; only those they do not are compared in full.
+        few = _turned(self.bits[:FIRST_LOOK])
+        _, which, count = np.unique(_keys(few), return_inverse=True, return_counts=True)
+        alone = (count[which] == 1) & few.any(axis=1)
+        groups = {int(column): Twins((), ()) for column in np.flatnonzero(alone)}
+        rest = np.flatnonzero(~alone)
+        full = _turned(self.bits[:, rest])
+        rest, full = rest[full.any(axis=1)], full[full.any(axis=1)]
+        if not len(rest):
+            return groups
+        _, which = np.unique(_keys(full), return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        starts = np.flatnonzero(np.diff(which[order], prepend=-1))
+        for members in np.split(rest[order], starts[1:]):
+            head, others = int(members[0]), members[1:]
+            equal = self.bits[0, others] == self.bits[0, head]
+            groups[head] = Twins(tuple(others[equal].tolist()), tuple(others[~equal].tolist()))
+        return groups
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """Kept columns as ±1 in one byte each, (columns, N)."""
+        words, made = self.packed_columns, np.empty((self.distinct, self.rows), np.int8)
+        few = max(1, UNPACKED // self.rows)
+        for at in range(0, self.distinct, few):
+            some = unpacked(words[at : at + few], self.rows).view(np.int8)
+            some *= -2
+            np.add(some, 1, out=made[at : at + few])
+        return made
+
+    @cached_property
+    def packed_columns(self) -> np.ndarray:
+        """Kept columns as packed bits, (columns, words)."""
+        return self._packed if self.distinct == self.n else self._packed[self.kept]
+
+    @cached_property
+    def _packed(self) -> np.ndarray:
+        """All columns as packed bits, (n, words): one bit per cell."""
+        whole = np.zeros((-(-self.n // 8) * 8, -(-self.rows // 64) * 8), np.uint8)
+        # Few rows at a time, so that they stay in the processor's cache.
+        for at in range(0, self.rows, TOGETHER):
+            few = _turned_blocks(self.bits[at : at + TOGETHER])
+            whole[:, at // 8 : at // 8 + few.shape[1]] = few
+        return whole[: self.n].view("<u8")
+
+    @cached_property
+    def label_bits(self) -> np.ndarray:
+        """1 where the label is -1."""
+        minus: np.ndarray = self.labels < 0
+        return minus.astype(np.uint8)
+
+    @cached_property
+    def packed_label(self) -> np.ndarray:
+        """`label_bits` as packed bits, (words,)."""
+        words: np.ndarray = packed(self.label_bits[None])[0]
+        return words
+
+    def parity(self, subset: Iterable[int]) -> np.ndarray:
+        """The exclusive or of some columns, one bit per row."""
+        odd: np.ndarray = unpacked(self.packed_parity(subset)[None], self.rows)[0]
+        return odd
+
+    def packed_parity(self, subset: Iterable[int]) -> np.ndarray:
+        """The exclusive or of some columns as packed bits, (words,)."""
+        words: np.ndarray = np.bitwise_xor.reduce(self._packed[list(subset)], axis=0, initial=0)
+        return words
+
+
+def as_bits(values: Any) -> np.ndarray:
+    """An array in which every entry is 0 or 1; anything else is a ValueError that names it.
+
+    >>> as_bits([[0, 1], [1, 1]]).tolist()
+    [[0, 1], [1, 1]]
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"bits must be 0 or 1, got {shortened(values)}")
+    if array.dtype == np.uint8 and array.max(initial=0) <= 1:
+        return array  # without flags as large as the table
+    other = (array != 0) & (array != 1)
+    if other.any():
+        raise ValueError(f"bits must be 0 or 1, got {array[other].flat[0]!s}")
+    return array
+
+
+def as_signs(labels: np.ndarray) -> np.ndarray:
+    """Labels as +1 and -1 in one byte each: ±1 as they are, and of 0/1 the 0 as +1, the 1 as -1.
+
+    >>> as_signs(np.array([0, 1, 1])).tolist(), as_signs(np.array([1, -1])).tolist()
+    ([1, -1, -1], [1, -1])
+    """
+    ones = labels == 1
+    if (ones | (labels == -1)).all():
+        return np.where(ones, 1, -1).astype(np.int8)
+    if (ones | (labels == 0)).all():
+        return np.where(ones, -1, 1).astype(np.int8)
+    raise ValueError(f"labels must be ±1 or 0/1, got {shortened(labels)}")
+
+
+def _turned_blocks(bits: np.ndarray) -> np.ndarray:
+    """Rows (N, n) as packed columns, (n, N/8) bytes, both filled up with zeros to multiples of 8.
+
+    Packed along the rows and turned in blocks of 8×8 bits: packing down the columns of a table
+    takes six times as long.
+    """
+    few = np.packbits(bits, axis=1, bitorder="little")
+    groups, across = -(-len(few) // 8), few.shape[1]
+    if len(few) % 8:
+        few = np.concatenate([few, np.zeros((-len(few) % 8, across), np.uint8)])
+    blocks = np.ascontiguousarray(few.reshape(groups, 8, across).transpose(2, 0, 1)).view("<u8")
+    for shift, mask in EXCHANGES:
+        by = np.uint64(shift)
+        differ = (blocks ^ (blocks >> by)) & np.uint64(mask)
+        blocks ^= differ ^ (differ << by)
+    as_bytes = blocks.view(np.uint8).reshape(across, groups, 8)
+    return as_bytes.transpose(0, 2, 1).reshape(8 * across, groups)
+
+
+def _turned(bits: np.ndarray) -> np.ndarray:
+    """Columns as packed bytes, complemented where the first row is 1: opposites become equal."""
+    return np.ascontiguousarray(np.packbits(bits ^ bits[:1], axis=0).T)
+
+
+def _keys(packed_columns: np.ndarray) -> np.ndarray:
+    """One comparable value per packed column."""
+    return packed_columns.view(f"V{packed_columns.shape[1]}").ravel()
+
+
+def packed(bits: np.ndarray) -> np.ndarray:
+    """Bits (rows, columns) as 64-bit words; column c is bit c % 64 of word c // 64."""
+    rows, columns = bits.shape
+    words = -(-columns // 64)
+    whole = np.zeros((rows, words * 8), np.uint8)
+    narrow = np.packbits(bits, axis=1, bitorder="little")
+    whole[:, : narrow.shape[1]] = narrow
+    return whole.view("<u8")
+
+
+def unpacked(words: np.ndarray, columns: int) -> np.ndarray:
+    """Bits (rows, columns) of 64-bit words, as `packed` wrote them."""
+    as_bytes = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=1, count=columns, bitorder="little")

@@ -1,0 +1,1 @@
+"""Methods that look for a parity, and `solve`, which chooses among them."""

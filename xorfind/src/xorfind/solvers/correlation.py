@@ -1,0 +1,276 @@
+"""Every subset of a size by the split product.
+
+A subset is split at its pivot, the element with ⌊(k-1)/2⌋ members below: products of the columns
+below it times label and pivot, against products of the columns above it, give the correlation of
+every such subset in one matrix product. In colexicographic order the sets below a pivot, and, with
+columns counted from the end, those above it, are the first ones of a list made once; so every
+subset comes up exactly once and memory stays in blocks.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Products of one side held at a time (64 MB), and numbers in one block of correlations.
+SIDE, BLOCK, WIDE = 1 << 24, 1 << 19, 1024
+#: Pairs: columns side by side in one tile, and multiplications in a tile, which take less than a
+#: second, so that the clock is read in time.
+BROAD, LONGEST = 4096, 1 << 32
+#: Rows and columns turned into float32 at a time: as many as a cache holds.
+DEEP, SIDE_BY_SIDE = 1 << 12, 512
+
+
+class BestSets(NamedTuple):
+    """The best subsets of a search, as numbers of kept columns, and how far it came."""
+
+    subsets: list[tuple[int, ...]]
+    examined: int
+    complete: bool
+
+
+class Moments(NamedTuple):
+    """Which products give a subset's score.
+
+    parts: one or two selections of rows with their weights. Centred labels alone rank subsets
+    whose columns are about balanced; otherwise the sums over rows with label +1 and -1 do, and cost
+    no more.
+    """
+
+    parts: list[tuple[Any, np.ndarray]]
+    mean: float
+    rows: int
+
+    def score(self, sums: list[np.ndarray]) -> np.ndarray:
+        """Squared correlation of label and parity, up to a constant factor."""
+        if len(sums) == 1:
+            np.abs(sums[0], out=sums[0])
+            return sums[0]
+        plus, minus = sums
+        total = plus + minus
+        covariance = plus - minus - np.float32(self.mean) * total
+        spread = np.float32(self.rows) - total * total / np.float32(self.rows)
+        scores: np.ndarray = covariance * covariance / np.maximum(spread, np.float32(0.5))
+        return scores
+
+
+def moments(signs: np.ndarray, labels: np.ndarray) -> Moments:
+    """Row selections and weights for columns (n, N) and labels (N,)."""
+    mean, rows = float(labels.mean()), len(labels)
+    if abs(mean) <= 0.5 and np.abs(signs.mean(axis=1)).max(initial=0) <= 0.5:
+        return Moments([(slice(None), (labels - mean).astype(np.float32))], mean, rows)
+    plus, minus = np.flatnonzero(labels > 0), np.flatnonzero(labels < 0)
+    parts = [(plus, np.ones(len(plus), np.float32)), (minus, np.ones(len(minus), np.float32))]
+    return Moments(parts, mean, rows)
+
+
+def count_subsets(n: int, size: int) -> int:
+    """How many subsets of this size there are."""
+    return math.comb(n, size) if size <= n else 0
+
+
+def colex(ranks: np.ndarray, size: int) -> np.ndarray:
+    """The sets of `size` naturals at these places of the colexicographic order, (places, size).
+
+    >>> colex(np.arange(4), 2).tolist()
+    [[0, 1], [0, 2], [1, 2], [0, 3]]
+    """
+    left = np.asarray(ranks, dtype=np.int64)
+    members = np.empty((len(left), size), dtype=np.int64)
+    for part in range(size, 0, -1):
+        table = _binomials(part, int(left.max(initial=0)))
+        at = np.searchsorted(table, left, side="right") - 1
+        members[:, part - 1] = at + part - 1
+        left = left - table[at]
+    return members
+
+
+def _binomials(part: int, beyond: int) -> np.ndarray:
+    """C(part-1, part), C(part, part), … up to the first that exceeds a number."""
+    table, top = [0], part - 1
+    while table[-1] <= beyond:
+        top += 1
+        table.append(math.comb(top, part))
+    return np.array(table, dtype=np.int64)
+
+
+def products(columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
+    """Products of columns ±1 (n, N) over sets (M, size), in float32: (M, N)."""
+    made = np.ones((len(sets), columns.shape[1]), columns.dtype)
+    for member in sets.T:
+        made *= columns[member]
+    return made.astype(np.float32, copy=False)
+
+
+class Best:
+    """The best few of what passes by."""
+
+    def __init__(self, keep: int) -> None:
+        self.keep, self.threshold = keep, -1.0
+        self.scores, self.sets = np.zeros(0), np.zeros((0, 0), np.int64)
+
+    def offer(self, scores: np.ndarray, sets: Callable[[np.ndarray], np.ndarray]) -> None:
+        """scores: of a block. sets: from positions in the block to the sets they are."""
+        if scores.max(initial=-1.0) <= self.threshold:
+            return
+        flat = scores.ravel()
+        at = np.flatnonzero(flat > self.threshold)
+        if len(at) > self.keep:
+            at = at[np.argpartition(flat[at], -self.keep)[-self.keep :]]
+        new = sets(at)
+        values = np.concatenate([self.scores, flat[at].astype(np.float64)])
+        members = np.concatenate([self.sets.reshape(-1, new.shape[1]), new])
+        order = np.argsort(-values, kind="stable")[: self.keep]
+        self.scores, self.sets = values[order], members[order]
+        if len(order) == self.keep:
+            self.threshold = float(self.scores[-1])
+
+
+def correlate(
+    signs: np.ndarray,
+    labels: np.ndarray,
+    size: int,
+    *,
+    keep: int = 32,
+    deadline: float = math.inf,
+    progress: Callable[[float], None] | None = None,
+) -> BestSets:
+    """The `keep` subsets of this size whose parity correlates most with the labels.
+
+    signs: columns ±1 of any type, (n, N). labels: ±1, (N,). deadline: on time.perf_counter.
+    """
+    n, total = len(signs), count_subsets(len(signs), size)
+    if not total:
+        return BestSets([], 0, True)
+    which, best, done = moments(signs, labels), Best(keep), 0
+    for scores, sets, count in _blocks(signs, which, size):
+        best.offer(scores, sets)
+        done += count
+        if progress is not None:
+            progress(done / total)
+        if time.perf_counter() > deadline and done < total:
+            break
+    subsets = [tuple(sorted(each)) for each in best.sets.tolist()]
+    assert done <= total, (n, size)
+    return BestSets(subsets, done, done == total)
+
+
+Block = tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], int]
+
+
+def _blocks(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
+    """Scores of blocks of subsets, how to name them, and how many there are."""
+    n = len(signs)
+    if size <= 2:
+        yield from _small(signs, which, size)
+        return
+    below, above = (size - 1) // 2, size - 1 - (size - 1) // 2
+    chosen = [signs[:, rows] for rows, _ in which.parts]
+    most = max(1, SIDE // len(signs[0]))
+    for upper in _ranges(math.comb(n - below - 1, above), most):
+        upper_parts = [
+            products(columns, n - 1 - colex(np.arange(*upper), above)) for columns in chosen
+        ]
+        for lower in _ranges(math.comb(n - above - 1, below), most):
+            lower_parts = [products(columns, colex(np.arange(*lower), below)) for columns in chosen]
+            yield from _pivots(signs, which, (below, above), lower, upper, lower_parts, upper_parts)
+
+
+def _ranges(total: int, most: int) -> list[tuple[int, int]]:
+    return [(at, min(at + most, total)) for at in range(0, total, most)]
+
+
+def _pivots(
+    signs: np.ndarray,
+    which: Moments,
+    sizes: tuple[int, int],
+    lower: tuple[int, int],
+    upper: tuple[int, int],
+    lower_parts: list[np.ndarray],
+    upper_parts: list[np.ndarray],
+) -> Iterator[Block]:
+    """All pivots against one block of lower and one of upper sets."""
+    n, (below, above) = len(signs), sizes
+    buffers = [np.empty(BLOCK, np.float32) for _ in which.parts]
+    for pivot in range(below, n - above):
+        left = min(lower[1], math.comb(pivot, below)) - lower[0]
+        right = min(upper[1], math.comb(n - 1 - pivot, above)) - upper[0]
+        if left <= 0 or right <= 0:
+            continue
+        wide = min(right, WIDE)
+        tall = max(1, min(left, BLOCK // wide))
+        for row in range(0, left, tall):
+            high = min(row + tall, left) - row
+            weighted = [
+                part[row : row + high] * (weights * signs[pivot, rows])
+                for part, (rows, weights) in zip(lower_parts, which.parts, strict=True)
+            ]
+            for column in range(0, right, wide):
+                width = min(column + wide, right) - column
+                sums = [
+                    np.matmul(a, b[column : column + width].T, out=_shaped(to, high, width))
+                    for a, b, to in zip(weighted, upper_parts, buffers, strict=True)
+                ]
+                corner = (lower[0] + row, upper[0] + column, width)
+                sets = partial(_named, corner=corner, pivot=pivot, n=n, below=below, above=above)
+                yield which.score(sums), sets, high * width
+
+
+def _shaped(buffer: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    return buffer[: rows * columns].reshape(rows, columns)
+
+
+def _named(
+    at: np.ndarray, corner: tuple[int, int, int], pivot: int, n: int, below: int, above: int
+) -> np.ndarray:
+    """The sets at positions of a block."""
+    low, high, width = corner
+    lows, highs = colex(low + at // width, below), colex(high + at % width, above)
+    return np.concatenate([lows, np.full((len(at), 1), pivot), n - 1 - highs], axis=1)
+
+
+def _small(signs: np.ndarray, which: Moments, size: int) -> Iterator[Block]:
+    """Single columns, and pairs in tiles, each pair once by its triangle."""
+    n = len(signs)
+    parts = [(signs[:, rows], weights) for rows, weights in which.parts]
+    if size == 1:
+        one = np.ones((1, signs.shape[1]), np.int8)
+        sums = [weighted_product(one[:, : len(w)], x, w) for x, w in parts]
+        yield which.score(sums), lambda at: at[:, None], n
+        return
+    broad = min(n, BROAD)
+    tall = max(1, min(broad, LONGEST // (2 * broad * signs.shape[1]), BLOCK * 4 // broad))
+    for top in range(0, n, tall):
+        for left in range(top, n, broad):
+            rows, columns = np.arange(top, min(top + tall, n)), slice(left, left + broad)
+            sums = [weighted_product(x[top : top + tall], x[columns], w) for x, w in parts]
+            scores = which.score(sums)
+            first = left + np.arange(scores.shape[1])
+            pairs = first > rows[:, None]
+            scores[~pairs] = -1.0
+
+            def sets(
+                at: np.ndarray, rows: np.ndarray = rows, first: np.ndarray = first
+            ) -> np.ndarray:
+                return np.stack([rows[at // len(first)], first[at % len(first)]], axis=1)
+
+            yield scores, sets, int(pairs.sum())
+
+
+def weighted_product(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """left·diag(weights)·rightᵀ in float32, a small tile of the table at a time."""
+    sums = np.zeros((len(left), len(right)), np.float32)
+    space = np.empty((min(SIDE_BY_SIDE, len(right)), min(DEEP, len(weights))), np.float32)
+    for at in range(0, len(weights), DEEP):
+        rows = slice(at, at + DEEP)
+        weighted = left[:, rows] * weights[rows]
+        for first in range(0, len(right), SIDE_BY_SIDE):
+            columns = slice(first, first + SIDE_BY_SIDE)
+            part = right[columns, rows]
+            tile = space[: part.shape[0], : part.shape[1]]
+            tile[...] = part
+            sums[:, columns] += weighted @ tile.T
+    return sums

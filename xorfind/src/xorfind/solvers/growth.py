@@ -1,0 +1,162 @@
+"""Subsets by growing size through the split product, and by growth from one that is supported."""
+
+import itertools
+import math
+from importlib.util import find_spec
+
+import numpy as np
+
+from xorfind.answer import Size, Step, Stop
+from xorfind.evidence.levels import Fit, log_choose, log_family
+from xorfind.evidence.power import detectable_noise
+from xorfind.solvers.correlation import BestSets, correlate
+from xorfind.solvers.judge import Candidates, Task
+
+#: A search that would not see this share of its subsets in the time left is not begun.
+LEAST_SHARE = 0.01
+#: Multiplications and additions per second assumed when a search is planned, here and on an
+#: accelerator.
+RATE, DEVICE_RATE = 4e10, 2e14
+
+
+def correlation(task: Task) -> Candidates:
+    """Every subset of the size, or of sizes 1, 2, … as far as rows and time allow."""
+    return by_growing_size(task, math.inf)
+
+
+def by_growing_size(
+    task: Task, patience: float, after: Candidates | None = None, covered: float = -1.0
+) -> Candidates:
+    """Subsets of growing size.
+
+    patience: seconds that one size may take. after: a search of smaller sizes, to go on with.
+    covered: noise up to which parities of any size have been searched for; a size that needs less
+    noise than that to be seen, and with it all larger ones, is left out.
+    """
+    columns = task.table.distinct
+    candidates = [] if after is None else list(after.subsets)
+    begin = 0 if after is None else after.steps[-1].largest
+    done = [] if after is None else [size for size in after.steps[-1].sizes if size.k <= begin]
+    stop = Stop.EXHAUSTED
+    for size in (each for each in possible_sizes(task) if each > begin):
+        if covered >= 0 and visible_noise(task, size) <= covered:
+            break
+        if size > 2 and split_seconds(task, size) > min(patience, task.left):
+            hopeless = LEAST_SHARE * split_seconds(task, size) > task.left
+            if hopeless or task.k is None or patience < math.inf:
+                stop = Stop.TOO_MANY
+                break
+        found = of_size(task, size)
+        candidates += grown(task, found.subsets)
+        done.append(Size.of(columns, size, found.examined))
+        if not found.complete:
+            stop = Stop.BUDGET
+            break
+        if supported(task, candidates) is not None:
+            stop = Stop.FOUND
+            break
+    return Candidates(candidates, (Step("correlation", stop, tuple(done)),))
+
+
+def possible_sizes(task: Task) -> list[int]:
+    """Sizes at which these rows could support a subset at all, were there no noise."""
+    if task.k is not None:
+        return [task.k]
+    rows, minus = task.table.rows, int(task.table.label_bits.sum(dtype=np.int64))
+    best, columns = math.log(2) - log_choose(rows, minus), task.table.distinct
+    level = math.log(task.alpha)
+    sizes = itertools.takewhile(
+        lambda size: best + log_family(columns, size, False) <= level, range(1, columns + 1)
+    )
+    return list(sizes) or [1]
+
+
+def visible_noise(task: Task, size: int) -> float:
+    """The noise at which these rows show a parity of so many columns every second time, or -1.
+
+    Columns and labels are taken for fair; others show less.
+    """
+    table = task.table
+    if not 1 <= size <= table.distinct:
+        return -1.0
+    seen = detectable_noise(
+        table.distinct, size, table.rows, task.alpha, power=0.5, known=task.k is not None
+    )
+    return -1.0 if seen is None else seen
+
+
+def of_size(task: Task, size: int) -> BestSets:
+    """The best subsets of one size, as column numbers of the table."""
+    table = task.table
+    if size > table.distinct:
+        return BestSets([], 0, True)
+    search = correlate
+    if _on_device(table.distinct, table.rows, size):
+        from xorfind.solvers.device import device_correlate as search
+    found = search(
+        table.signs,
+        table.labels,
+        size,
+        deadline=task.deadline,
+        progress=lambda done: task.tell(done, f"subsets of {size} columns"),
+    )
+    return found._replace(subsets=[named(task, each) for each in found.subsets])
+
+
+def named(task: Task, subset: tuple[int, ...]) -> tuple[int, ...]:
+    """Column numbers of the table from numbers of its kept columns."""
+    return tuple(task.table.kept[list(subset)].tolist())
+
+
+def split_seconds(task: Task, size: int) -> float:
+    """Seconds that all subsets of this size would take."""
+    n, rows = task.table.distinct, task.table.rows
+    rate = DEVICE_RATE if _on_device(n, rows, size) else RATE
+    return _operations(n, rows + 20, size) / rate
+
+
+def _operations(n: int, rows: int, size: int) -> float:
+    """Multiplications and additions for all subsets of this size."""
+    return 2.0 * rows * math.exp(min(600.0, log_choose(n, size))) if size <= n else 0.0
+
+
+def _on_device(n: int, rows: int, size: int) -> bool:
+    """Whether an accelerator is there and worth its start."""
+    if size <= 2 or _operations(n, rows, size) <= 5 * RATE or find_spec("jax") is None:
+        return False
+    from xorfind.solvers.device import fits_device, has_accelerator
+
+    return has_accelerator() and fits_device(n, rows, size)
+
+
+def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
+    """The best candidate if it reaches the level."""
+    best = min(task.evidence(candidates), key=lambda each: each.log_p, default=None)
+    return best if best is not None and best.log_p <= math.log(task.alpha) else None
+
+
+def grown(task: Task, candidates: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Candidates and what the best one grows into, one or two columns exchanged at a time.
+
+    With biased or dependent columns a part of a parity correlates with the label; the whole does
+    more, and is a step away.
+    """
+    best = supported(task, candidates)
+    if best is None or task.k is not None or best.fitting == task.table.rows:
+        return candidates
+    table, added = task.table, list(candidates)
+    while task.left > 0:
+        rest = table.labels * (1 - 2 * table.parity(best.subset).astype(np.int8))
+        if abs(int(rest.sum(dtype=np.int64))) == table.rows:
+            break
+        steps = [
+            tuple(sorted(set(best.subset) ^ set(named(task, each))))
+            for size in (1, 2)
+            for each in correlate(table.signs, rest, size, keep=8, deadline=task.deadline).subsets
+        ]
+        next_best = supported(task, [best.subset, *steps])
+        added += steps
+        if next_best is None or next_best.log_p >= best.log_p - 1e-9:
+            break
+        best = next_best
+    return added

@@ -1,0 +1,172 @@
+"""One verb for all solvers: rows in, an answer out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from xorfind.answer import Answer, Step, Stop
+from xorfind.checks import shortened
+from xorfind.evidence.dependence import (
+    MOST_IN_ORDER,
+    Dependence,
+    RowsUsed,
+    is_sorted,
+    one_of_each,
+    rows_apart,
+)
+from xorfind.evidence.form import Finer
+from xorfind.rows import LabelledRows
+from xorfind.solvers.auto import auto
+from xorfind.solvers.elimination import elimination
+from xorfind.solvers.growth import correlation
+from xorfind.solvers.judge import Candidates, Task, answer_for
+from xorfind.solvers.meeting import meeting
+from xorfind.solvers.random_parts import restarts
+from xorfind.solvers.walsh import walsh
+
+#: A method looks at a task and names candidates.
+Method = Callable[[Task], Candidates]
+SOLVERS: dict[str, Method] = {
+    "auto": auto,
+    "elimination": elimination,
+    "walsh": walsh,
+    "meeting": meeting,
+    "restarts": restarts,
+    "correlation": correlation,
+}
+#: What may be said of rows.
+ROWS = ("independent", "check")
+METHODS: tuple[str, ...] = tuple(SOLVERS)
+
+#: Seconds a search may take where nothing else is said.
+BUDGET = 30.0
+#: How often similar rows are left out before the answer is given as it is.
+MOST_ROUNDS = 5
+
+
+def solve(
+    bits: Any,
+    labels: Any,
+    *,
+    k: int | None = None,
+    method: str | Method = "auto",
+    alpha: float = 0.01,
+    budget: float | None = None,
+    key: Any = 0,
+    progress: Callable[[float, str], None] | None = None,
+    rows: str = "independent",
+    groups: Any = None,
+    finer: Finer | None = None,
+) -> Answer:
+    """The subset of columns whose parity the labels are, with its evidence, or an abstention.
+
+    bits: 0/1, (N, n). labels: ±1 or 0/1 (where 1 counts as -1), (N,). k: the subset's size where
+    it is known. method: a name in METHODS, or a function of a `Task`. alpha: chance that labels
+    without any relation to the columns get an answer. budget: seconds, 30 if None. key: seed of
+    searches that draw. progress: called with a fraction and a text. rows: "independent" takes them
+    as such, which p-values assume; "check" looks first and leaves out what depends on other rows.
+    groups: one value per row; one row of each group is used. finer: other cuts of the numbers that
+    columns were cut from; if labels depend on those as well, a parity is only related to them.
+
+    >>> bits = np.random.default_rng(0).integers(0, 2, (200, 30))
+    >>> solve(bits, bits[:, 4] ^ bits[:, 11] ^ bits[:, 17]).subset
+    (4, 11, 17)
+    """
+    if not callable(method) and method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shortened(method)}")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
+    if budget is not None and not budget > 0:
+        raise ValueError(f"budget must be a number of seconds above 0, got {shortened(budget)}")
+    if rows not in ROWS:
+        raise ValueError(f"rows must be one of {', '.join(ROWS)}, got {shortened(rows)}")
+    table = LabelledRows(bits, labels)
+    used = None if rows == "independent" else RowsUsed(table.rows, table.rows)
+    if groups is not None:
+        table, used, chosen = _one_per_group(table, groups)
+        finer = None if finer is None else finer._replace(bits=finer.bits[chosen])
+    if k is not None and not 1 <= k <= table.n:
+        raise ValueError(f"k must be between 1 and n={table.n}, got {shortened(k)}")
+    limit = BUDGET if budget is None else float(budget)
+    task = Task(
+        table,
+        k,
+        alpha,
+        time.perf_counter() + limit,
+        np.random.default_rng(key),
+        progress,
+        used,
+        finer,
+        ordered=rows == "check" and groups is None and not _in_counting_order(table),
+    )
+    run = SOLVERS[method] if isinstance(method, str) else method
+    answer = _run(task, run)
+    if rows == "check" and groups is None:
+        for _ in range(MOST_ROUNDS):
+            smaller = _apart(task, answer)
+            if smaller is None:
+                break
+            task, answer = smaller, _run(smaller, run)
+    return answer
+
+
+def _run(task: Task, method: Method) -> Answer:
+    """One search and its answer; where nothing can depend on anything nothing is searched."""
+    table = task.table
+    if table.distinct and abs(int(table.labels.sum(dtype=np.int64))) < table.rows:
+        return answer_for(task, method(task))
+    name = next((name for name, each in SOLVERS.items() if each is method), method.__name__)
+    return answer_for(task, Candidates([], (Step(name, Stop.NOT_APPLICABLE),)))
+
+
+def _in_counting_order(table: LabelledRows) -> bool:
+    some = table.bits[:MOST_IN_ORDER]
+    return is_sorted(some) or is_sorted(some[:, ::-1])
+
+
+def _apart(task: Task, answer: Answer) -> Task | None:
+    """The same task for rows far enough apart, if what the answer leaves open is shared by similar
+    rows; None if it is not."""
+    if not answer.supported:
+        return None
+    rest, table = answer.form.rest, task.table
+    columns = dict.fromkeys((*answer.best.subset, *(rest.columns if rest is not None else ())))
+    suspected = bool({Dependence.ORDER, Dependence.FAMILIES} & set(answer.used.why))
+    found = rows_apart(
+        table.bits,
+        table.label_bits,
+        tuple(columns),
+        related=rest is not None,
+        suspected=suspected,
+    )
+    if found is None:
+        return None
+    chosen, why = found
+    used = answer.used._replace(
+        used=len(chosen), why=tuple(dict.fromkeys((*answer.used.why, why))), effective=None
+    )
+    finer = None if task.finer is None else task.finer._replace(bits=task.finer.bits[chosen])
+    return replace(
+        task,
+        table=LabelledRows(table.bits[chosen], table.labels[chosen]),
+        # Rows far apart may still be a little alike: a tenth of the level makes up for that.
+        alpha=task.alpha / 10 if why is Dependence.FAMILIES and not suspected else task.alpha,
+        used=used,
+        finer=finer,
+        fits={},
+        lambdas={},
+    )
+
+
+def _one_per_group(table: LabelledRows, groups: Any) -> tuple[LabelledRows, RowsUsed, np.ndarray]:
+    """A random row of each group that the user names."""
+    if len(groups) != table.rows:
+        raise ValueError(f"groups need one value per row, {table.rows}, got {len(groups)}")
+    chosen = one_of_each(groups)
+    if len(chosen) < 2:
+        raise ValueError("all rows are of one group; a parity needs rows of several")
+    used = RowsUsed(table.rows, len(chosen), (Dependence.GROUPS,))
+    return LabelledRows(table.bits[chosen], table.labels[chosen]), used, chosen

@@ -1,0 +1,1 @@
+"""Tables: read from anywhere, every column turned into bits."""

@@ -1,0 +1,249 @@
+"""What cells mean, and how a column becomes a bit."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from xorfind.table.table import Column
+from xorfind.words import canonical, is_plain, ordered, shown
+
+
+@dataclass(frozen=True)
+class Values:
+    """A column that has been understood: two levels with a code per row, or numbers, or text.
+
+    levels: at most two, the false one first; of text, some of its levels. codes: 0 or 1, (N,).
+    numbers: (N,), NaN where missing. missing: flags per row, None if nothing is missing.
+    """
+
+    levels: tuple[str, ...] = ()
+    codes: np.ndarray | None = None
+    numbers: np.ndarray | None = None
+    missing: np.ndarray | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds text of three levels or more, so that it cannot become a bit."""
+        return self.codes is None and self.numbers is None
+
+    def at(self, rows: np.ndarray | None) -> "Values":
+        """The rows that stay, of which none is missing."""
+        if rows is None:
+            return self
+        codes = None if self.codes is None else self.codes[rows]
+        return Values(self.levels, codes, None if self.numbers is None else self.numbers[rows])
+
+
+def values_of(column: Column) -> Values:
+    """The meaning of a column."""
+    if column.numbers is not None:
+        return _of_numbers(column.numbers)
+    assert column.codes is not None
+    meaning = [canonical(level) for level in column.levels]
+    gone = np.array([level is None for level in meaning], dtype=bool)
+    missing = gone[column.codes] if gone.any() else None
+    known = {level for level in meaning if level is not None}
+    if len(known) <= 2:
+        order = ordered(known)
+        places = [order.index(level) if level is not None else 0 for level in meaning]
+        return Values(order, np.array([*places, 0], np.uint8)[column.codes], missing=missing)
+    try:
+        numbers = [np.nan if level is None else float(level) for level in meaning]
+    except ValueError:
+        return Values(tuple(sorted(known)), missing=missing)
+    return _of_numbers(np.array(numbers)[column.codes])
+
+
+def _of_numbers(values: np.ndarray) -> Values:
+    """Numbers of one or two values are levels (1 and 1.0 are one value)."""
+    if values.dtype == bool:
+        return Values(("false", "true"), values.astype(np.uint8))
+    absent = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    missing = absent if absent.any() else None
+    known = values if missing is None else values[~absent]
+    if not len(known):
+        return Values((), np.zeros(len(values), np.uint8), missing=missing)
+    low, high = known.min(), known.max()
+    if ((known == low) | (known == high)).all():
+        levels = tuple(dict.fromkeys([number_text(low), number_text(high)]))
+        codes = ((values == high) & (low < high)).astype(np.uint8)
+        return Values(levels, codes, missing=missing)
+    return Values((), numbers=values.astype(np.float64), missing=missing)
+
+
+def number_text(value: float) -> str:
+    """A number as a level: 1 for 1.0.
+
+    >>> number_text(1.0), number_text(0.5)
+    ('1', '0.5')
+    """
+    number = float(value)
+    return str(int(value)) if number.is_integer() else repr(number)
+
+
+def whole_numbers(column: Column, name: str) -> Values:
+    """Whole numbers to be taken apart into bits, exact up to 64 of them."""
+    if column.numbers is not None:
+        cells = column.numbers.tolist()
+        return Values(numbers=np.array([_whole(each, name) for each in cells], np.uint64))
+    assert column.codes is not None
+    gone = np.array([canonical(level) is None for level in column.levels], bool)
+    values = [0 if g else _whole(v, name) for g, v in zip(gone, column.levels, strict=True)]
+    missing = gone[column.codes] if gone.any() else None
+    return Values(numbers=np.array(values, np.uint64)[column.codes], missing=missing)
+
+
+def _whole(cell: Any, name: str) -> int:
+    """A whole number from 0 to 2⁶⁴-1, decimal or hexadecimal with 0x."""
+    try:
+        if isinstance(cell, str):
+            cell = cell.strip()
+            number = int(cell, 16) if cell[:2].lower() == "0x" else int(cell)
+        else:
+            number = int(cell)
+            if number != cell:
+                raise ValueError
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers, "
+            "hexadecimal ones with 0x"
+        ) from None
+    if not 0 <= number < 2**64:
+        raise ValueError(
+            f"--bits: column {shown(name)!r} holds {shown(str(cell))}, expected 0 to 2^64 - 1"
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How one column becomes a bit: by two levels, by a threshold, or as one bit of a number.
+
+    false, true: the levels that mean 0 and 1. above: 1 if the value is larger. bit: its number.
+    cut: one of several thresholds of a column, so that its name has the threshold in it.
+    """
+
+    column: str
+    false: str = ""
+    true: str = ""
+    above: float | None = None
+    bit: int | None = None
+    cut: bool = False
+
+    @property
+    def name(self) -> str:
+        """The column, with the number of the bit (`address.6`) or the cut (`snp > 1`)."""
+        if self.cut:
+            return f"{self.column} > {self.above:g}"
+        return self.column if self.bit is None else f"{self.column}.{self.bit}"
+
+    @property
+    def phrase(self) -> str:
+        """What it means that the bit is 1, in words."""
+        if self.bit is not None:
+            return shown(self.name)
+        if self.above is not None:
+            return f"{shown(self.column)} > {self.above:.6g}"
+        if is_plain(self.false, self.true):
+            return shown(self.column)
+        return f"{shown(self.column)} = {shown(self.true)}"
+
+    @property
+    def meaning(self) -> str:
+        """The same for a target, whose value is always named."""
+        if self.above is not None or self.bit is not None:
+            return self.phrase
+        return f"{shown(self.column)} is {shown(self.true)}"
+
+    def read(self, cells: Column) -> tuple[np.ndarray, np.ndarray]:
+        """Bits of the cells and flags of those known."""
+        if self.bit is not None:
+            whole = whole_numbers(cells, self.column)
+            assert whole.numbers is not None
+            return _bit(whole.numbers, self.bit), _known(whole, cells)
+        values = values_of(cells)
+        if self.above is not None:
+            return (self._numbers(values) > self.above).astype(np.uint8), _known(values, cells)
+        wanted = {self._folded(self.false): 0, self._folded(self.true): 1}
+        if set(wanted) in ({"0", "1"}, {"false", "true"}):
+            wanted = {"0": 0, "1": 1, "false": 0, "true": 1}
+        if values.codes is None:
+            other = (e for e in cells.texts() if self._folded(e) not in {*wanted, ""})
+            self._refuse(next(other))
+        for level in values.levels:
+            if self._folded(level) not in wanted:
+                self._refuse(level)
+        new = [wanted[self._folded(level)] for level in values.levels]
+        return np.array([*new, 0, 0], np.uint8)[values.codes], _known(values, cells)
+
+    def _numbers(self, values: Values) -> np.ndarray:
+        if values.numbers is not None:
+            return values.numbers
+        try:
+            levels = np.array([float(level) for level in values.levels] + [0.0, 0.0])
+        except ValueError:
+            levels = None
+        if levels is None or values.codes is None:
+            raise ValueError(f"column {shown(self.column)!r} must hold numbers for this rule")
+        return np.asarray(levels[values.codes])
+
+    @staticmethod
+    def _folded(level: str) -> str:
+        text = canonical(level)
+        if text is None:
+            return ""
+        try:
+            return number_text(float(text))
+        except (ValueError, OverflowError):
+            return text
+
+    def _refuse(self, level: object) -> NoReturn:
+        raise ValueError(
+            f"column {shown(self.column)!r} holds {shown(str(level))!r}; the rule knows "
+            f"{shown(self.false)!r} and {shown(self.true)!r}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A column with its levels, its threshold or its bit; nothing that does not apply."""
+        entry = {k: v for k, v in asdict(self).items() if v is not None and v is not False}
+        if self.above is not None or self.bit is not None:
+            del entry["false"], entry["true"]
+        return entry
+
+    @classmethod
+    def from_json(cls, entry: object) -> "Coding":
+        """The coding of `to_json`; anything else is one clear ValueError."""
+        if not isinstance(entry, dict) or not isinstance(entry.get("column"), str):
+            raise ValueError('a column needs a "column" with its name')
+        kinds = {"false": str, "true": str, "above": (int, float), "bit": int}
+        values = {name: entry[name] for name in kinds if name in entry}
+        for name, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, kinds[name]):  # type: ignore[arg-type]
+                raise ValueError(f'"{name}" of {shown(entry["column"])!r} cannot be {value!r}')
+        levels = "false" in values and "true" in values
+        if levels + ("above" in values) + ("bit" in values) != 1:
+            raise ValueError(
+                f'{shown(entry["column"])!r} needs "false" and "true", "above" or "bit"'
+            )
+        if not 0 <= values.get("bit", 0) < 64:
+            raise ValueError(f'"bit" of {shown(entry["column"])!r} must be from 0 to 63')
+        return cls(entry["column"], **values, cut=entry.get("cut") is True)
+
+
+def _bit(numbers: np.ndarray, bit: int) -> np.ndarray:
+    made: np.ndarray = (numbers >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)
+    return made
+
+
+def _known(values: Values, cells: Column) -> np.ndarray:
+    return np.ones(len(cells), bool) if values.missing is None else ~values.missing
+
+
+def bits_of_number(values: Values, column: str, low: int, high: int | None) -> list[Any]:
+    """Bits of whole numbers from `low` to `high` (all that occur if None), each with its coding."""
+    assert values.numbers is not None
+    if high is None:
+        high = max(int(values.numbers.max()).bit_length() - 1, low)
+    bits = range(low, high + 1)
+    return [(Coding(column, bit=bit), _bit(values.numbers, bit)) for bit in bits]

@@ -1,0 +1,190 @@
+"""Tables from files, standard input and memory.
+
+The kind of a file is seen from its first bytes, not from its name. CSV, TSV and NPZ need nothing
+beyond numpy, Parquet needs pyarrow.
+"""
+
+import gzip
+import io
+import stat
+import sys
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xorfind.table.delimited import text_table
+from xorfind.table.table import Column, Table, distinct_names, table_of, texts_column
+from xorfind.untrusted import check_archive, refuse_bomb
+from xorfind.words import shown
+
+#: Bytes of a file.
+LARGEST = 1 << 34
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+    *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
+    *(TypeError, OverflowError, MemoryError, RecursionError),
+)
+
+
+def read_table(source: Any) -> Table:
+    """A table from a path, "-" for standard input, a mapping of columns, or a data frame."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | Path):
+        if str(source) == "-":
+            return text_table(unpacked(sys.stdin.buffer.read(), "standard input"), "standard input")
+        return _file(Path(source))
+    if isinstance(source, Mapping):
+        return table_of([str(name) for name in source], source.values())
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        parts = [source.iloc[:, at].to_numpy() for at in range(len(source.columns))]
+        return table_of([str(name) for name in source.columns], parts)
+    if hasattr(source, "column_names"):
+        return _of_arrow(source, "the table")
+    raise ValueError(
+        "a table is a path, '-', a mapping from names to columns or a data frame, "
+        f"got {type(source).__name__}"
+    )
+
+
+def with_labels(table: Any, labels: Any) -> tuple[dict[str, Any], str]:
+    """Columns of a frame, a mapping or an array (N, n), dense or sparse, and the labels (N,) as one
+    mapping, with the name the labels got: their own, or y.
+
+    Columns of an array are x0, x1, …
+    """
+    if hasattr(table, "columns") and hasattr(table, "iloc"):
+        columns = {str(name): table.iloc[:, at] for at, name in enumerate(table.columns)}
+    elif isinstance(table, Mapping):
+        columns = {str(name): values for name, values in table.items()}
+    else:
+        array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+        if array.ndim != 2:
+            raise ValueError(
+                "labels need a data frame, a mapping from names to columns or an array of shape "
+                f"(N, n), got {type(table).__name__}"
+            )
+        columns = {f"x{at}": column for at, column in enumerate(array.T)}
+    values = np.asarray(labels)
+    rows = {len(each) for each in columns.values()}
+    if values.ndim != 1 or rows - {len(values)}:
+        raise ValueError(
+            f"labels need one value per row, got shape {values.shape} for "
+            f"{sorted(rows)[:1] or 'no'} rows; or name a target column"
+        )
+    name = str(getattr(labels, "name", None) or "y")
+    while name in columns:
+        name += "_"
+    return {**columns, name: values}, name
+
+
+# Files.
+
+
+def _file(path: Path) -> Table:
+    name = str(path)
+    what = shown(name if len(name) <= 60 else f"…{name[-58:]}")
+    data = file_bytes(path, what)
+    if data[:4] == b"PAR1":
+        return _parquet(data, what)
+    if data[:2] == b"PK":
+        return _npz(data, what)
+    tab = bool({".tsv", ".tab"} & set(path.suffixes))
+    return text_table(unpacked(data, what), what, tab=tab)
+
+
+def file_bytes(path: Path, what: str) -> bytes:
+    """All bytes of an ordinary file."""
+    try:
+        facts = path.stat()
+        if stat.S_ISDIR(facts.st_mode):
+            raise ValueError(f"{what} is a folder; expected a CSV, TSV, NPZ or Parquet file")
+        if not stat.S_ISREG(facts.st_mode):
+            raise ValueError(f"{what} is no ordinary file; send rows to standard input and say -")
+        if facts.st_size > LARGEST:
+            raise ValueError(f"{what} has more than {LARGEST >> 30} GiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot read {what}: {error.strerror or error}") from None
+
+
+def unpacked(data: bytes, what: str) -> bytes:
+    """The data, unpacked if they are gzipped; what grows beyond belief is refused."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    made, stream = io.BytesIO(), gzip.GzipFile(fileobj=io.BytesIO(data))
+    try:
+        while piece := stream.read(1 << 22):
+            made.write(piece)
+            refuse_bomb(made.tell(), len(data), what)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{what} cannot be unpacked: {error}") from None
+    return made.getvalue()
+
+
+def _npz(data: bytes, what: str) -> Table:
+    """Arrays of one length: each 1-D array a column, each column of a 2-D array X named X.0, …;
+    "names", if there is such an array, are those of a matrix. Nothing is unpickled."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_archive(archive)
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            tables = {name: arrays[name] for name in arrays.files}
+    except _UNREADABLE as error:
+        raise ValueError(f"{what} cannot be read as NPZ: {shown(str(error), 200)}") from None
+    names_of = tables.pop("names", None)
+    if not tables or not all(isinstance(each, np.ndarray) for each in tables.values()):
+        raise ValueError(f"{what} is an archive without arrays; expected an NPZ file")
+    matrix = None
+    if names_of is not None:
+        sizes = {name: a.shape[1] for name, a in tables.items() if a.ndim == 2}
+        matrix = next((name for name, size in sizes.items() if size == names_of.size), None)
+        if matrix is None or names_of.ndim != 1:
+            raise ValueError(f"{what}: 'names' must hold one name per column of a matrix")
+    names, columns = list[str](), list[np.ndarray]()
+    for name, array in tables.items():
+        if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
+            kind = f"{array.ndim} axes of {array.dtype}"
+            raise ValueError(f"{what}: {shown(name)!r} has {kind}; expected columns or a matrix")
+        if array.ndim == 1:
+            names.append(name)
+            columns.append(array)
+            continue
+        own = names_of if name == matrix else [f"{name}.{at}" for at in range(array.shape[1])]
+        names += [str(each) for each in own] if own is not None else []
+        columns += list(array.T)
+    return table_of(names, columns, what)
+
+
+def _parquet(data: bytes, what: str) -> Table:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(f"{what}: Parquet needs pyarrow; pip install pyarrow") from None
+    try:
+        return _of_arrow(parquet.read_table(pyarrow.BufferReader(data)), what)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{what} cannot be read as Parquet: {error}") from None
+
+
+def _of_arrow(table: Any, what: str) -> Table:
+    names = distinct_names([str(name) for name in table.column_names], what)
+    return Table(
+        dict(zip(names, (_arrow_column(table[at]) for at in range(len(names))), strict=True)), what
+    )
+
+
+def _arrow_column(column: Any) -> Column:
+    from pyarrow import types
+
+    kind = column.type
+    whole = types.is_boolean(kind) or types.is_integer(kind)
+    if types.is_floating(kind) or (whole and not column.null_count):
+        return Column(numbers=np.asarray(column.to_numpy()))
+    return texts_column(["" if each is None else str(each) for each in column.to_pylist()])

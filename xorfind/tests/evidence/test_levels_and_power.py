@@ -1,0 +1,209 @@
+"""P-values against scipy and against tables without any relation; rows needed against draws."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from drawn import planted, unrelated
+from scipy import stats
+
+from xorfind import detectable_noise, rows_needed, support_power
+from xorfind.evidence.form import DOUBT, Finer, Form, beats, form, near_ties
+from xorfind.evidence.levels import (
+    fit,
+    log_family,
+    log_overlap_tails,
+)
+from xorfind.evidence.power import _least_overlap, rows_about
+from xorfind.rows import LabelledRows
+from xorfind.text import better_text, rest_text
+
+
+@pytest.mark.parametrize(("rows", "first", "second"), [(10, 5, 5), (57, 20, 44), (300, 3, 150)])
+def test_tails_are_hypergeometric(rows, first, second):
+    law = stats.hypergeom(rows, first, second)
+    for overlap in range(max(0, first + second - rows), min(first, second) + 1):
+        above, below = np.exp(log_overlap_tails(rows, first, second, overlap))
+        assert above == pytest.approx(law.sf(overlap - 1), rel=1e-9)
+        assert below == pytest.approx(law.cdf(overlap), rel=1e-9)
+
+
+def test_tails_of_millions_of_rows_are_near_and_far_from_the_middle_alike():
+    rows, first, second = 6_500_000, 3_200_000, 3_000_000
+    law = stats.hypergeom(rows, first, second)
+    overlaps = np.array([1_474_000, 1_476_923, 1_480_000, 1_500_000])
+    above, below = log_overlap_tails(rows, np.full(4, first), second, overlaps)
+    # Numbers of 10⁸ in the logarithms leave eight digits after the point.
+    np.testing.assert_allclose(above, law.logsf(overlaps - 1), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(below[:3], law.logcdf(overlaps[:3]), rtol=1e-4, atol=1e-6)
+    assert log_overlap_tails(10, 4, 4, 9) == (-np.inf, 0.0)
+
+
+@pytest.mark.parametrize(("rows", "ones", "minus"), [(40, 20, 20), (2000, 700, 1200)])
+def test_the_least_overlap_that_counts(rows, ones, minus):
+    level, law = math.log(1e-4), stats.hypergeom(rows, ones, minus)
+    least = _least_overlap(rows, ones, minus, level)
+    assert math.log(2) + law.logsf(least - 1) <= level < math.log(2) + law.logsf(least - 2)
+    assert _least_overlap(12, 2, 6, level) == 13
+
+
+def test_shares_of_the_level_sum_to_one():
+    n = 9
+    spent = sum(math.comb(n, k) * math.exp(-log_family(n, k, False)) for k in range(1, n + 1))
+    assert spent == pytest.approx(1 - 1 / (n + 1))
+    assert math.comb(n, 4) * math.exp(-log_family(n, 4, True)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("plus", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(("bias", "chained"), [(0.5, False), (0.1, False), (0.5, True)])
+def test_the_best_of_all_subsets_is_rarely_significant_by_chance(plus, bias, chained):
+    """Size of the whole family, every subset of six columns: at most the level."""
+    tables, level, false = 40, 0.05, 0
+    for seed in range(tables):
+        bits, labels = unrelated(6, 60, seed, bias=bias, plus=plus, chained=chained)
+        table = LabelledRows(bits, labels)
+        subsets = itertools.chain.from_iterable(
+            itertools.combinations(range(6), k) for k in range(1, 7)
+        )
+        false += min(fit(table, each).log_p for each in subsets) <= math.log(level)
+    assert stats.binom.sf(false - 1, tables, level) > 1e-3
+
+
+@pytest.mark.parametrize(("n", "k", "noise"), [(20, 3, 0.0), (20, 3, 0.1), (200, 3, 0.2)])
+def test_rows_needed_is_the_least_with_the_power(n, k, noise):
+    rows = rows_needed(n, k, noise)
+    assert support_power(n, k, rows, noise) >= 0.99 > support_power(n, k, rows - 1, noise)
+    generator = np.random.default_rng(n)
+    hits, draws, level = 0, 1500, math.log(0.01) - log_family(n, k, True)
+    for _ in range(draws):
+        column = generator.integers(0, 2, rows)
+        label = column ^ (generator.random(rows) < noise)
+        counts = (int(column.sum()), int(label.sum()), int((column & label).sum()))
+        hits += math.log(2) + min(log_overlap_tails(rows, *counts)) <= level
+    power = support_power(n, k, rows, noise)
+    assert abs(hits / draws - power) < 4 * math.sqrt(power * (1 - power) / draws) + 1e-3
+
+
+def test_bell_curve_and_sums_meet():
+    low, high = support_power(50, 3, 2000, 0.42), support_power(50, 3, 2001, 0.42)
+    assert abs(low - high) < 0.02
+    assert rows_needed(20, 1, 0.48) > 10_000
+
+
+def test_detectable_noise_is_the_other_side_of_rows_needed():
+    noise = detectable_noise(100, 3, 150)
+    assert rows_needed(100, 3, noise - 1e-3) <= 150 < rows_needed(100, 3, noise + 0.01)
+    assert detectable_noise(100, 3, 20) is None
+
+
+def test_rows_about_is_close_to_rows_needed():
+    for case in ((10, 1, 0.0), (40, 3, 0.1), (200, 3, 0.3), (40, 1, 0.4)):
+        assert rows_about(*case) == pytest.approx(rows_needed(*case), rel=0.03, abs=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ((0, 1, 0.1), "n must be at least 1, got 0"),
+        ((5, 6, 0.1), "k must be at most 5, got 6"),
+        ((5, 2, 0.5), r"noise in \[0, 0.5\).* got noise=0.5"),
+        ((5, 2, 0.1, 0.0), r"alpha and power in \(0, 1\), .*alpha=0.0"),
+    ],
+)
+def test_rows_needed_asks_for_sense(call, words):
+    with pytest.raises(ValueError, match=words):
+        rows_needed(*call)
+
+
+def _form(bits, labels, subset, others=()):
+    table = LabelledRows(bits, labels)
+    return form(table, fit(table, subset), list(others))
+
+
+def test_functions_that_are_no_parity_are_named():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (300, 5))
+    noisy = np.where(generator.random(300) < 0.05, -1, 1)
+    both = noisy * (1 - 2 * (bits[:, 1] & bits[:, 2]))
+    for subset in ((1, 2), (1,)):
+        found = _form(bits, both, subset)
+        assert found.better.columns == (1, 2)
+        assert "combination of {x1, x2} is right for 9" in better_text(found.better)
+    assert found.better.fits.successes > found.better.parity.successes
+    assert found.better.fits.successes > found.better.constant.successes
+    assert found.rest.columns[0] == 2
+    assert "the rest depends on x2" in rest_text(found.rest)
+    most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
+    assert _form(bits, most, (1,), [(2,), (3,), (1, 2, 3)]).better.columns == (1, 2, 3)
+
+
+def test_labels_lost_on_one_side_are_plain_noise():
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2, (400, 5))
+    odd = bits[:, 3] ^ bits[:, 1]
+    lost = np.where((odd == 1) & (generator.random(400) < 0.4), -1, 1)
+    assert _form(bits, lost, (1, 3)) == Form()
+
+
+def test_noise_that_depends_on_a_column_leaves_the_parity_the_best_guess():
+    generator = np.random.default_rng(3)
+    bits = generator.integers(0, 2, (600, 6))
+    flipped = generator.random(600) < np.where(bits[:, 5] == 1, 0.3, 0.02)
+    found = _form(bits, (1 - 2 * (bits[:, 0] ^ bits[:, 1])) * np.where(flipped, -1, 1), (0, 1))
+    assert found.better is None
+    assert found.rest.columns[0] == 5
+    assert found.rest.xor == (5,)
+    assert found.rest.off.high < found.rest.on.low
+
+
+def test_another_cut_of_the_same_numbers_shows_that_one_cut_is_not_all():
+    generator = np.random.default_rng(4)
+    number = generator.random(400)
+    bits = np.stack([number > 0.5, generator.random(400) > 0.5], axis=1).astype(np.uint8)
+    table = LabelledRows(bits, np.where(number > 0.75, -1, 1))
+    finer = Finer((number > 0.75).astype(np.uint8)[:, None], np.array([0]))
+    found = fit(table, (0,))
+    assert form(table, found, []).rest is None
+    assert form(table, found, [], finer).rest.columns == (0,)
+
+
+def test_a_twin_column_that_fits_nearly_as_well_is_named():
+    bits, labels, (first, second) = planted(10, 2, 0.2, 300, seed=3)
+    twin = bits[:, first] ^ (np.random.default_rng(0).random(300) < 0.02)
+    table = LabelledRows(np.concatenate([bits, twin[:, None]], axis=1), labels)
+    assert near_ties(table, fit(table, (first, second))) == ((second, 10),)
+    assert near_ties(LabelledRows(bits, labels), fit(table, (first, second))) == ()
+
+
+@pytest.mark.parametrize("noise", [0.2, 0.35])
+def test_a_noisy_parity_is_rarely_called_something_else(noise):
+    others = list(itertools.combinations(range(12), 2))[:40]
+    forms = [_form(*planted(12, 3, noise, 200, seed), others) for seed in range(80)]
+    count = sum(each.rest is not None for each in forms)
+    assert stats.binom.sf(count - 1, len(forms), DOUBT) > 1e-3
+
+
+def test_a_larger_subset_has_to_be_worth_its_size():
+    generator = np.random.default_rng(2)
+    bits = (generator.random((300, 8)) < np.r_[0.5, 0.03, [0.5] * 6]).astype(np.uint8)
+    for subset, worth in (((0,), False), ((0, 1), True), ((0, 2), True)):
+        odd = bits[:, subset].sum(axis=1) % 2
+        labels = np.where(generator.random(300) < 0.2, -1, 1) * (1 - 2 * odd.astype(int))
+        table = LabelledRows(bits, labels)
+        larger = fit(table, (0, 1) if len(subset) == 1 else subset)
+        assert beats(table, larger, fit(table, (0,)), 0.01) == worth
+
+
+def test_a_right_subset_is_rarely_beaten():
+    generator, beaten = np.random.default_rng(5), 0
+    for _ in range(60):
+        bits = (generator.random((120, 7)) < generator.uniform(0.1, 0.5, 7)).astype(np.uint8)
+        odd = bits[:, 0] ^ bits[:, 1]
+        flips = generator.random(120) < np.where(odd == 1, 0.3, 0.1)
+        table = LabelledRows(bits, np.where(flips, -1, 1) * (1 - 2 * odd.astype(int)))
+        right = fit(table, (0, 1))
+        larger = [(0, 1, each) for each in range(2, 7)]
+        larger += [(0, each, other) for each, other in itertools.combinations(range(2, 7), 2)]
+        beaten += any(beats(table, fit(table, each), right, 0.05) for each in larger)
+    assert stats.binom.sf(beaten - 1, 60, 0.05) > 1e-3

@@ -1,0 +1,344 @@
+"""CRCs, sums and shapes of matrices are found and named; what is none is not named."""
+
+import binascii
+import zlib
+
+import numpy as np
+import pytest
+
+from xorfind.fields import Outcome, hunt, read_fields
+from xorfind.fields.crc import catalogue, crc
+from xorfind.fields.emit import code_of
+from xorfind.fields.polynomials import divisors_of_degree, product
+from xorfind.fields.sums import FAMILIES
+from xorfind.fields.text import lines_of, name_of
+
+NAMED = {named.name: named for named in catalogue()}
+
+
+def test_check_values_of_the_catalogue():
+    wrong = [named.name for named in catalogue() if crc(b"123456789", named) != named.check]
+    assert not wrong
+    assert len({named[1:7] for named in catalogue()}) == len(catalogue()) == 112
+
+
+def test_the_definition_agrees_with_the_standard_library():
+    data = b"an independent route"
+    assert crc(data, NAMED["CRC-32/ISO-HDLC"]) == zlib.crc32(data)
+    assert crc(data, NAMED["CRC-16/XMODEM"]) == binascii.crc_hqx(data, 0)
+
+
+def frames_of(check, width, rows=24, lengths=(6, 9), seed=0, order="big"):
+    draw = np.random.default_rng(seed)
+    lines = []
+    for _ in range(rows):
+        data = draw.bytes(int(draw.choice(lengths)))
+        lines.append((data + check(data).to_bytes(width // 8, order)).hex())
+    return lines
+
+
+def found(lines, target):
+    return hunt(read_fields(lines), target, budget=0.5)
+
+
+@pytest.mark.parametrize(
+    "named", [c for c in catalogue() if c.width in (8, 16, 24, 32, 64)], ids=lambda c: c.name
+)
+def test_every_crc_of_whole_bytes_is_named(named):
+    size = named.width // 8
+    finding = found(frames_of(lambda d: crc(d, named), named.width), f"frame[-{size}:-1]")
+    assert finding.outcome == Outcome.NAMED
+    assert named.name in finding.crc.names
+    assert finding.crc.poly == named.poly
+    assert (finding.crc.init, finding.crc.xorout) == (named.init, named.xorout)
+
+
+def test_a_crc_that_is_stored_little_endian_with_a_sync_byte_outside():
+    named = NAMED["CRC-16/XMODEM"]
+    inside = frames_of(lambda d: crc(d, named), 16, order="little")
+    finding = found(["aa" + line for line in inside], "frame[-2:-1]")
+    assert finding.crc.names == ("CRC-16/XMODEM",)
+    assert finding.crc.how.little
+    assert finding.crc.skip == 1
+
+
+def test_a_crc_of_no_catalogue_and_its_constants_from_two_lengths():
+    own = NAMED["CRC-16/XMODEM"]._replace(poly=0x1A2D, init=0x1234, xorout=0x0FF0)
+    finding = found(frames_of(lambda d: crc(d, own), 16), "frame[-2:-1]")
+    assert finding.crc.poly == 0x1A2D
+    assert finding.crc.names == ()
+    if finding.crc.freedom == 0:
+        assert (finding.crc.init, finding.crc.xorout) == (0x1234, 0x0FF0)
+    fixed = own._replace(init=finding.crc.init, xorout=finding.crc.xorout)
+    assert crc(b"sixsix", fixed) == crc(b"sixsix", own)
+
+
+def test_wrong_rows_are_tolerated_and_listed():
+    named = NAMED["CRC-8/SMBUS"]
+    lines = frames_of(lambda d: crc(d, named), 8, rows=60)
+    for at in (7, 30, 41):
+        lines[at] = lines[at][:-2] + f"{int(lines[at][-2:], 16) ^ 0x21:02x}"
+    finding = found(lines, "frame[-1]")
+    assert finding.outcome == Outcome.NAMED
+    assert finding.crc.names == ("CRC-8/SMBUS",)
+    assert finding.wrong == (8, 31, 42)
+
+
+@pytest.mark.parametrize(
+    ("name", "tail", "lengths"),
+    [
+        ("CRC-8/AUTOSAR", b"\x34\x12", (6, 8)),
+        ("CRC-16/IBM-3740", b"\xab\xcd", (6, 9)),
+        ("CRC-16/MODBUS", b"\x7f", (6,)),
+        ("CRC-32/ISO-HDLC", b"\x01\x02\x03", (5, 7)),
+    ],
+)
+def test_a_constant_that_is_checked_after_the_message_but_not_sent(name, tail, lengths):
+    named = NAMED[name]
+    lines = frames_of(lambda d: crc(d + tail, named), named.width, lengths=lengths)
+    finding = found(lines, f"frame[-{named.width // 8}:-1]")
+    assert finding.outcome == Outcome.NAMED
+    assert name in finding.crc.names
+    if 8 * len(tail) < named.width:
+        assert finding.crc.appended == tail
+    space = {}
+    exec(code_of(finding, "python"), space)
+    check = next(value for key, value in space.items() if key.startswith("frame"))
+    for data in (b"a" * lengths[0], b"message" * 5 if len(lengths) > 1 else b"sixsix"):
+        assert check(data) == crc(data + tail, named)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_words_of_the_message_whose_bytes_are_in_the_other_order(size):
+    def check(data):
+        swapped = b"".join(data[at : at + size][::-1] for at in range(0, len(data), size))
+        return crc(swapped, NAMED["CRC-16/XMODEM"])
+
+    finding = found(frames_of(check, 16, lengths=(8, 12)), "frame[-2:-1]")
+    assert finding.crc.names == ("CRC-16/XMODEM",)
+    assert finding.crc.how.swap == size
+    space = {}
+    exec(code_of(finding, "python"), space)
+    assert space["frame_2_1"](b"12345678") == check(b"12345678")
+
+
+def test_a_log_with_data_of_several_lengths_in_a_column():
+    lines = frames_of(lambda d: crc(d, NAMED["CRC-8/SAE-J1850"]), 8, lengths=(2, 5, 6, 7), rows=40)
+    table = read_fields({"id": ["1a3"] * 40, "data": lines})
+    assert table.readings["data"] == "frames"
+    finding = hunt(table, "data[-1]", ["data[0:-2]"])
+    assert finding.crc.names == ("CRC-8/SAE-J1850",)
+
+
+def luhn(digits):
+    doubled = [int(digit) * (1 + at % 2) for at, digit in enumerate(digits[::-1], 1)]
+    return -sum(value - 9 * (value > 9) for value in doubled) % 10
+
+
+def gtin(digits):
+    return -sum(int(digit) * (3, 1)[at % 2] for at, digit in enumerate(digits[::-1])) % 10
+
+
+def isbn(digits):
+    return -sum(int(digit) * (at + 2) for at, digit in enumerate(digits[::-1])) % 11
+
+
+@pytest.mark.parametrize(
+    ("family", "check", "known"),
+    [
+        ("luhn", luhn, "79927398713"),
+        ("gtin", gtin, "4006381333931"),
+        ("isbn-10", isbn, "097522980X"),
+    ],
+)
+def test_check_digits_by_name(family, check, known):
+    assert check(known[:-1]) == (10 if known[-1] == "X" else int(known[-1]))
+    draw = np.random.default_rng(0)
+    numbers = ["".join(map(str, draw.integers(0, 10, len(known) - 1))) for _ in range(40)]
+    checks = [check(number) for number in numbers]
+    columns = {f"d{at}": list(column) for at, column in enumerate(zip(*numbers, strict=True))}
+    in_bytes = [
+        (bytes(map(int, n)) + bytes([c])).hex() for n, c in zip(numbers, checks, strict=True)
+    ]
+    findings = [hunt(read_fields({**columns, "check": checks}), "check")]
+    findings.append(found(in_bytes, "frame[-1]"))
+    if family == "luhn":
+        packed = [f"{number}{digit}" for number, digit in zip(numbers, checks, strict=True)]
+        packed = ["0" * (len(line) % 2) + line for line in packed]
+        findings.append(found(packed, "frame[-1].3:0"))
+    for finding in findings:
+        assert finding.outcome == Outcome.NAMED
+        assert finding.sums[0].family.startswith(family)
+        assert (finding.sums[0].fitting, finding.sums[0].constant) == (40, 0)
+
+
+def fletcher16(data):
+    a = b = 0
+    for byte in data:
+        a = (a + byte) % 255
+        b = (b + a) % 255
+    return b << 8 | a
+
+
+def internet(data):
+    padded = data + b"\0" * (len(data) % 2)
+    total = sum(int.from_bytes(padded[i : i + 2], "big") for i in range(0, len(padded), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return 0xFFFF - total
+
+
+def xored(data):
+    made = 0x3C
+    for byte in data:
+        made ^= byte
+    return made
+
+
+SUMS = {
+    "xor-bytes": (xored, 8),
+    "sum-bytes": (lambda d: (sum(d) + 7) & 255, 8),
+    "negative-sum": (lambda d: -sum(d) & 0xFFFF, 16),
+    "sum-nibbles": (lambda d: sum((b >> 4) + (b & 15) for b in d) & 255, 8),
+    "places-up": (lambda d: sum(at * b for at, b in enumerate(d, 1)) & 255, 8),
+    "places-down": (lambda d: sum(at * b for at, b in enumerate(d[::-1], 1)) & 0xFFFF, 16),
+    "sum-255": (lambda d: sum(d) % 255, 8),
+    "internet": (internet, 16),
+    "fletcher-16": (fletcher16, 16),
+    "adler-32": (zlib.adler32, 32),
+    "sum-big": (lambda d: sum(d[::2]) * 256 + sum(d[1::2]) & 0xFFFF, 16),
+    "sum-little": (lambda d: sum(d[1::2]) * 256 + sum(d[::2]) & 0xFFFF, 16),
+}
+
+
+@pytest.mark.parametrize("family", SUMS)
+def test_families_of_sums(family):
+    check, width = SUMS[family]
+    lines = frames_of(check, width, rows=40, lengths=(6, 10))
+    finding = found(lines, f"frame[-{width // 8}:-1]")
+    assert finding.outcome == Outcome.NAMED
+    assert finding.sums[0].fitting == 40
+    if family.startswith("sum-") and width == 16:  # a byte order is part of the name
+        assert finding.sums[0].family in ("sum-big", "sum-little")
+    else:
+        assert finding.sums[0].family == family
+    assert family in FAMILIES
+
+
+def test_a_random_field_is_nothing_and_the_proof_adds_up():
+    draw = np.random.default_rng(2)
+    texts = [draw.bytes(3).hex() for _ in range(300)]
+    finding = found(texts, "frame[-1]")
+    assert finding.outcome == Outcome.NOTHING
+    assert not finding.found
+    bit, lines = finding.proof
+    assert len(lines) % 2 == 0
+    assert finding.system.outputs[bit].startswith("frame[-1]")
+    rows = np.array([list(bytes.fromhex(texts[line - 1])) for line in lines], np.uint8)
+    sums = np.bitwise_xor.reduce(rows, axis=0)
+    assert sums[:2].tolist() == [0, 0]
+    assert np.unpackbits(sums[2:])[bit] == 1
+
+
+def test_too_few_rows_are_not_sold_as_linear():
+    draw = np.random.default_rng(3)
+    finding = found([draw.bytes(9).hex() for _ in range(30)], "frame[-1]")
+    assert finding.outcome == Outcome.TOO_FEW
+    assert not finding.found
+
+
+def test_one_frame_captured_often_proves_nothing():
+    finding = found(["01020304"] * 50 + ["01020405"] * 50, "frame[-1]")
+    assert not finding.found
+    assert finding.system.rows == 2
+
+
+def scrambled(bits, taps):
+    """s_t = d_t + the bits sent `taps` steps before."""
+    sent = []
+    for at, bit in enumerate(bits):
+        sent.append(bit ^ (sum(sent[at - tap] for tap in taps if tap <= at) & 1))
+    return sent
+
+
+def descrambled(bits, taps):
+    return [bit ^ (sum(bits[at - t] for t in taps if t <= at) & 1) for at, bit in enumerate(bits)]
+
+
+def as_number(bits):
+    return int("".join(map(str, bits)), 2)
+
+
+def on_number(step, width):
+    """A function of a number as one of bits, most significant first."""
+    return lambda bits: [int(each) for each in format(step(as_number(bits)), f"0{width}b")]
+
+
+def fibonacci(state):
+    bit = (state ^ state >> 2 ^ state >> 3 ^ state >> 5) & 1
+    return state >> 1 | bit << 15
+
+
+#: Names by the delays of bits; both registers have the period 2^16 - 1.
+SHAPES = {
+    "XOR of 3 words of 5 bits (RAID-4/5 parity)": (
+        15,
+        lambda bits: [a ^ b ^ c for a, b, c in zip(bits, bits[5:], bits[10:], strict=False)],
+    ),
+    "(Fibonacci, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1": (
+        16,
+        on_number(fibonacci, 16),
+    ),
+    "(Galois, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1": (
+        16,
+        on_number(lambda state: state >> 1 ^ (0xB400 if state & 1 else 0), 16),
+    ),
+    "a self-synchronising scrambler with polynomial x^7 + x^6 + 1": (
+        32,
+        lambda bits: scrambled(bits, (6, 7)),
+    ),
+    "a descrambler (of a self-synchronising scrambler) with polynomial x^7 + x^6 + 1": (
+        32,
+        lambda bits: descrambled(bits, (6, 7)),
+    ),
+    "the Gray code of input bits": (16, on_number(lambda number: number ^ number >> 1, 16)),
+    "the number whose Gray code the input bits are": (12, lambda bits: scrambled(bits, (1,))),
+    "input bits XOR a fixed key": (8, on_number(lambda number: number ^ 0x5A, 8)),
+    "a permutation of input bits": (8, lambda bits: bits[::-1]),
+    "a parity bit (odd) of all input bits": (16, lambda bits: [1 ^ sum(bits) & 1]),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(name):
+    width, function = SHAPES[name]
+    draw = np.random.default_rng(0)
+    rows = [draw.integers(0, 2, width).tolist() for _ in range(8 * width)]
+    made = [as_number(function(bits)) for bits in rows]
+    fields = read_fields({"data": ["".join(map(str, bits)) for bits in rows], "check": made})
+    assert name in name_of(hunt(fields, "check"))
+
+
+def test_a_filter_with_a_numerator_is_not_called_a_scrambler():
+    draw = np.random.default_rng(0)
+    rows = [draw.integers(0, 2, 32).tolist() for _ in range(200)]
+    made = [as_number(scrambled(descrambled(bits, (1, 5)), (6, 7))) for bits in rows]
+    data = ["".join(map(str, bits)) for bits in rows]
+    finding = hunt(read_fields({"data": data, "check": made}), "check")
+    assert finding.outcome == Outcome.LINEAR
+    assert name_of(finding) is None
+
+
+def test_a_divisor_of_the_right_degree():
+    generator = 0x11021
+    for cofactor in (1, 0b10, 0b1011, 0b1000000000011):
+        assert generator in divisors_of_degree(product(generator, cofactor), 16)
+    assert divisors_of_degree(product(generator, 1 << 20 | 1), 16) == []
+
+
+def test_words_say_what_is_open():
+    named = NAMED["CRC-8/SMBUS"]
+    finding = found(frames_of(lambda d: crc(d, named), 8, rows=12, lengths=(5,)), "frame[-1]")
+    text = "\n".join(lines_of(finding))
+    assert "CRC-8/SMBUS" in text
+    assert "2^8 pairs give the same" in text

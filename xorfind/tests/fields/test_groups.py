@@ -1,0 +1,111 @@
+"""Functions that groups share, from sets with wrong members and from timings."""
+
+import numpy as np
+import pytest
+
+from xorfind.fields import XorMatrix, set_differences, shared_functions
+from xorfind.fields.hunt import by_group, hunt
+from xorfind.fields.reading import read_fields
+from xorfind.fields.timings import histogram_lines, threshold
+
+NAMES = tuple(f"addr[{bit}]" for bit in range(30))
+BITS = ((7, 8, 9, 12, 13, 18, 19), (14, 18), (15, 19), (16, 20))
+
+
+def truth():
+    rows = np.zeros((4, 30), np.uint8)
+    for row, bits in zip(rows, BITS, strict=True):
+        row[list(bits)] = 1
+    return XorMatrix(("a", "b", "c", "d"), NAMES, rows, np.zeros(4, np.uint8))
+
+
+def sets(rows, noise, seed):
+    draw = np.random.default_rng(seed)
+    bits = draw.integers(0, 2, (rows, 30)).astype(np.uint8)
+    groups = truth().apply(bits) @ [8, 4, 2, 1]
+    wrong = draw.random(rows) < noise
+    return bits, np.where(wrong, draw.integers(0, 16, rows), groups)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_functions_of_sets(noise):
+    found = shared_functions(NAMES, *set_differences(*sets(800, noise, 1)))
+    assert found.matrix.compared(truth()).same
+    assert len(found.basis) == 4
+
+
+def test_groups_that_share_nothing_have_no_function():
+    draw = np.random.default_rng(0)
+    bits = draw.integers(0, 2, (600, 30)).astype(np.uint8)
+    found = shared_functions(NAMES, *set_differences(bits, draw.integers(0, 16, 600)), budget=1.0)
+    assert len(found.basis) == 0
+
+
+def test_a_bit_that_rarely_differs_is_no_function():
+    """High address bits hardly change within a buffer, in one bank or not."""
+    bits, groups = sets(800, 0.0, 2)
+    bits[:, 29] = np.random.default_rng(0).random(800) < 0.02
+    found = shared_functions(NAMES, *set_differences(bits, groups))
+    assert found.matrix.compared(truth()).same
+
+
+def test_few_differences_leave_functions_unproven_and_say_what_to_measure():
+    bits, groups = sets(45, 0.0, 3)
+    found = shared_functions(NAMES, *set_differences(bits, groups), budget=0.5)
+    assert found.matrix.compared(truth()).common == len(found.basis)
+    if len(found.basis) < 4:
+        assert found.next_bit() in NAMES
+    never = bits.copy()
+    never[:, 3] = 1
+    assert shared_functions(NAMES, *set_differences(never, groups), budget=0.5).never[3]
+
+
+@pytest.mark.parametrize(
+    ("gap", "deviation", "share", "stray"),
+    [(70, 10, 1 / 40, 30), (60, 12, 1 / 16, 0), (60, 12, 1 / 16, 120), (100, 2, 1 / 16, 40)],
+)
+def test_a_threshold_between_close_humps_and_among_stray_timings(gap, deviation, share, stray):
+    draw, slow = np.random.default_rng(1), round(4000 * share)
+    humps = draw.normal(220, deviation, 4000 - slow), draw.normal(220 + gap, deviation, slow)
+    far = draw.uniform(220 + gap + 8 * deviation, 9000, stray)
+    times = np.concatenate([*humps, far])
+    cut = threshold(times)
+    assert cut.separates
+    assert 220 + 2.5 * deviation < cut.value < 220 + gap - deviation
+    assert cut.slow(times).sum() == pytest.approx(slow, rel=0.08)
+    lines = histogram_lines(times, cut)
+    assert any("threshold" in line for line in lines)
+    assert not stray or f"{stray}, taken for interrupts" in lines[-1]
+
+
+HUMPS = {
+    "normal": lambda draw: draw.normal(200, 10, 3000),
+    "heavy tails": lambda draw: 200 + 10 * draw.standard_t(3, 3000),
+    "skewed": lambda draw: 180 + draw.gamma(2, 12, 3000),
+    "exponential": lambda draw: 200 + draw.exponential(20, 3000),
+}
+
+
+@pytest.mark.parametrize("kind", HUMPS)
+def test_one_hump_is_not_cut(kind):
+    for seed in range(5):
+        assert not threshold(HUMPS[kind](np.random.default_rng(seed))).separates
+
+
+def test_equal_timings_are_not_cut():
+    with pytest.raises(ValueError, match="all timings are equal"):
+        threshold(np.full(20, 200.0))
+
+
+def test_a_table_by_opcode_finds_the_group_that_differs():
+    draw, lines = np.random.default_rng(0), []
+    for _ in range(240):
+        opcode, data = int(draw.choice([0x11, 0x12, 0x13])), draw.bytes(3)
+        linear = data[0] ^ (data[1] << 1 & 255) ^ (data[2] >> 1) ^ opcode
+        check = sum(data) & 255 if opcode == 0x12 else linear
+        lines.append((bytes([opcode]) + data + bytes([check])).hex())
+    table = read_fields(lines)
+    assert hunt(table, "frame[-1]", budget=2.0).suspect == "frame[0] = 0x11 or 0x13"
+    groups = {group.key: group for group in by_group(table, "frame[0]", "frame[-1]")}
+    assert "sum of all bytes" in groups["12"].verdict
+    assert "linear" in groups["11"].verdict

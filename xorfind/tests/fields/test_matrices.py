@@ -1,0 +1,170 @@
+"""The XOR matrix: solved, compared, saved, applied; what is open and what settles it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xorfind.fields import Outcome, XorMatrix, hunt, read_fields
+from xorfind.fields.consensus import consensus
+from xorfind.fields.equations import affine_fit
+from xorfind.gf2 import reduced
+
+
+def random_map(n, w, seed=0):
+    return np.random.default_rng(seed).integers(0, 2, (w, n + 1)).astype(np.uint8)
+
+
+def rows_of(solution, count, seed=1):
+    bits = np.random.default_rng(seed).integers(0, 2, (count, solution.shape[1] - 1))
+    bits = bits.astype(np.uint8)
+    return bits, ((bits @ solution[:, :-1].T) & 1).astype(np.uint8) ^ solution[:, -1]
+
+
+def test_all_bits_at_once_in_many_chunks():
+    solution = random_map(40, 9)
+    bits, target = rows_of(solution, 20_000)
+    fit = affine_fit(bits, target)
+    assert fit.holds.all()
+    assert (fit.solutions == solution).all()
+    assert (fit.rank, len(fit.free)) == (41, 0)
+    target[19_999, 4] ^= 1
+    assert np.flatnonzero(~affine_fit(bits, target).holds).tolist() == [4]
+
+
+def test_what_is_open_and_the_flips_that_settle_it():
+    solution = random_map(12, 3, seed=4)
+    bits, target = rows_of(solution, 60)
+    bits[:, 5] = 1
+    bits[:, 7] = bits[:, 2]
+    target = ((bits @ solution[:, :-1].T) & 1).astype(np.uint8) ^ solution[:, -1]
+    text = {"x": ["".join(map(str, row)) for row in bits.tolist()]}
+    text["y"] = ["".join(map(str, row)) for row in target.tolist()]
+    table = read_fields(text)
+    finding = hunt(table, "y", ["x[11:0]"])
+    assert finding.outcome == Outcome.LINEAR
+    assert len(finding.fit.free) == 2
+    flipped = bits[[finding.flips[0].line - 1] * 2].copy()
+    for row, flip in zip(flipped, finding.flips, strict=True):
+        row[finding.system.inputs.index(flip.bit)] ^= 1
+    more = np.concatenate([bits, flipped])
+    target = ((more @ solution[:, :-1].T) & 1).astype(np.uint8) ^ solution[:, -1]
+    assert (affine_fit(more, target).solutions == solution).all()
+
+
+def test_reduced_forms_are_equal_for_equal_spaces():
+    draw = np.random.default_rng(0)
+    rows = draw.integers(0, 2, (5, 70)).astype(np.uint8)
+    mixed = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]])
+    mixed = np.vstack([mixed, [[1, 0, 0, 0, 0]]])
+    assert (reduced(rows) == reduced((mixed @ rows % 2).astype(np.uint8))).all()
+    form = reduced(rows)
+    pivots = form.argmax(axis=1)
+    assert (form[:, pivots] == np.eye(len(form))).all()
+
+
+def small(rows, names=("a[2]", "a[1]", "a[0]")):
+    matrix = np.array(rows, np.uint8)
+    outputs = tuple(f"b[{len(rows) - 1 - at}]" for at in range(len(rows)))
+    return XorMatrix(outputs, names, matrix, np.zeros(len(rows), np.uint8), {"target": "b"})
+
+
+def test_comparison_up_to_row_operations():
+    first, same = small([[1, 1, 0], [0, 1, 1]]), small([[1, 0, 1], [0, 1, 1]])
+    other = small([[1, 0, 0], [0, 1, 1]])
+    assert first.compared(same).same
+    assert "the same up to row operations" in str(first.compared(same))
+    assert not first.compared(other).same
+    assert first.compared(other).common == 1
+    renamed = small([[1, 0, 1], [0, 1, 1]], ("addr[2]", "addr[1]", "addr[0]"))
+    assert first.compared(renamed).same
+
+
+def test_saved_matrices_come_back(tmp_path):
+    matrix = small([[1, 1, 0], [0, 1, 1]])
+    again = XorMatrix.load(matrix.save(tmp_path / "m.json"))
+    assert (again.rows == matrix.rows).all()
+    assert again.inputs == matrix.inputs
+    made = again.on_rows({"a": ["6", "1", "3"], "b": ["1", "1", "1"]})
+    assert made.values.tolist() == [1, 1, 2]
+    assert made.right.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"xorfind": "rule"}, "expected an object"),
+        ({"version": 9}, "version.* cannot be 9"),
+        ({"outputs": []}, "not be empty"),
+        ({"outputs": [{"name": "b", "xor_of": ["z"], "constant": 0}]}, "not an input"),
+        ({"outputs": [{"name": "b", "xor_of": [], "constant": 2}]}, "constant.* cannot be 2"),
+        ({"inputs": ["a", "a"]}, "different names"),
+        ({"reading": []}, "reading.* cannot be"),
+    ],
+)
+def test_bad_matrix_files(tmp_path, change, message):
+    data = {**small([[1, 1, 0]]).to_json(), **change}
+    (tmp_path / "m.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=message):
+        XorMatrix.load(tmp_path / "m.json")
+
+
+def test_a_mapping_written_by_hand_needs_outputs_only(tmp_path):
+    text = {"paritylab": "xor", "version": 1, "outputs": [{"name": "b", "xor_of": ["a[1]"]}]}
+    (tmp_path / "m.json").write_text(json.dumps(text))
+    assert XorMatrix.load(tmp_path / "m.json").inputs == ("a[1]",)
+
+
+OLD = Path(__file__).parents[1] / "fixtures" / "0.3.0"
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("*.matrix.json")), ids=lambda path: path.name)
+def test_matrices_of_earlier_versions_open_and_apply(path, tmp_path):
+    matrix, name = XorMatrix.load(path), path.name.removesuffix(".matrix.json")
+    assert XorMatrix.load(matrix.save(tmp_path / "m.json")).to_json() == matrix.to_json()
+    if name == "by-hand":
+        assert matrix.formula(1) == "b1 = addr[15] ^ addr[19] ^ 1"
+        return
+    known = json.loads((OLD / f"{name}.expected.json").read_text())
+    assert [matrix.formula(at) for at in range(len(matrix.outputs))] == known["formulas"]
+    made = matrix.on_rows(OLD / f"{name}.txt")
+    assert made.values.tolist() == known["values"]
+    assert made.right.tolist() == known["right"]
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+def test_consensus_under_noise(noise):
+    solution = random_map(30, 6, seed=2)
+    bits, target = rows_of(solution, 600)
+    target ^= np.random.default_rng(3).random(target.shape) < noise
+    found = consensus(bits, target, np.ones(6, bool), budget=20)
+    assert found.found.all()
+    assert (found.solutions == solution).all()
+
+
+def test_consensus_finds_nothing_where_nothing_is():
+    draw = np.random.default_rng(0)
+    bits = draw.integers(0, 2, (300, 40)).astype(np.uint8)
+    target = draw.integers(0, 2, (300, 4)).astype(np.uint8)
+    assert not consensus(bits, target, np.ones(4, bool), budget=1.0).found.any()
+
+
+def test_targets_do_not_explain_each_other():
+    draw = np.random.default_rng(5)
+    x = draw.integers(0, 256, 80)
+    table = read_fields({"x": x, "y": x ^ 0x55, "z": x ^ 0x33})
+    finding = hunt(table, "y", ignore=["z"])
+    assert all(name.startswith("x[") for name in finding.system.inputs)
+    asked = hunt(table, "y", ["z"])
+    assert asked.outcome == Outcome.NAMED or asked.shape
+
+
+def test_sparse_maps_under_strong_noise_go_to_the_solvers():
+    draw = np.random.default_rng(0)
+    bits = draw.integers(0, 2, (1500, 30)).astype(np.uint8)
+    target = np.stack([bits[:, 3] ^ bits[:, 7], bits[:, 1] ^ bits[:, 9] ^ 1], axis=1)
+    target ^= draw.random(target.shape) < 0.25
+    found = consensus(bits, target, np.ones(2, bool), budget=60.0)
+    assert found.found.all()
+    assert [np.flatnonzero(each).tolist() for each in found.solutions] == [[3, 7], [1, 9, 30]]

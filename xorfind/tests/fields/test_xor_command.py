@@ -1,0 +1,204 @@
+"""`xorfind bits` and `apply`: the examples, every block of the how-to pages, and bad input."""
+
+import io
+import json
+import random
+import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xorfind.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "docs" / name for name in ("checksums.md", "dram.md")]
+EXAMPLE = runpy.run_path(str(ROOT / "examples" / "xor_hunters.py"))
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def data(elsewhere):
+    EXAMPLE["write"](elsewhere / "data")
+    return elsewhere / "data"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_of_the_how_to_pages(page, capsys, data):
+    blocks = re.findall(r"```sh\n(xorfind .*?)\n```\n\n```\w+\n(.*?)```", page.read_text(), re.S)
+    assert len(blocks) >= 5
+    for command, shown in blocks:
+        code, out, err = run(capsys, *shlex.split(command.replace("\\\n", " "))[1:])
+        assert code in (0, 3), (command, err)
+        assert out.strip() == shown.strip(), command
+
+
+def test_every_block_of_the_readme(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```sh\n(xorfind .*?)\n```\n\n```text\n(.*?)```", text, re.S)
+    assert {command.split()[1] for command, _ in blocks} == {"table", "bits"}
+    for command, shown in blocks:
+        code, out, _ = run(capsys, *shlex.split(command)[1:])
+        assert code == 0
+        assert without_seconds(out) == without_seconds(shown), command
+    ((python, shown),) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.S)
+    exec(python, {})
+    assert capsys.readouterr().out == shown
+
+
+def without_seconds(text):
+    return re.sub(r"; [\d.]+ s$", "", text.strip(), flags=re.M)
+
+
+def test_save_apply_compare_and_json(capsys, data):
+    save = ["--save", "m.json", "--json", "all.json"]
+    code, out, _ = run(capsys, "bits", "data/banks.csv", "--target", "bank", *save)
+    assert code == 0
+    assert "bank[3] = addr[20] ^ addr[16]" in out
+    (finding,) = json.loads(Path("all.json").read_text())["findings"]
+    assert finding["outcome"] == "noisy"
+    assert finding["matrix"]["rank"] == 4
+    code, out, _ = run(capsys, "apply", "m.json", "data/banks.csv", "--out", "p.csv")
+    assert code == 0
+    assert "400 rows, as predicted in 9" in out
+    first = Path("data/banks.csv").read_text().splitlines()[1].split(",")
+    expected = EXAMPLE["bank_of"](int(first[0], 16))
+    assert Path("p.csv").read_text().splitlines()[1] == f"1,0x{expected:x}"
+    same = ["--same", "bank", "--bits", "addr[32:6]", "--against", "m.json"]
+    code, out, _ = run(capsys, "bits", "data/banks.csv", *same)
+    assert code == 0
+    assert "the same up to row operations (rank 4)" in out
+
+
+@pytest.mark.parametrize(("offset", "code"), [(0, 0), (0x70000, 3)])
+def test_pairs_with_a_latency_and_an_offset_that_no_xor_describes(capsys, elsewhere, offset, code):
+    draw, lines = random.Random(1), ["a,b,cycles"]
+    bank = EXAMPLE["bank_of"]
+    for _ in range(4000):
+        a, b = draw.getrandbits(33) & ~63, draw.getrandbits(33) & ~63
+        cycles = draw.gauss(290 if bank(a + offset) == bank(b + offset) else 220, 10)
+        lines.append(f"{a:#x},{b:#x},{cycles:.0f}")
+    write("pairs.csv", "\n".join(lines) + "\n")
+    pairs = ["--slow", "cycles", "--bits", "a^b[32:6]", "--budget", "5"]
+    found, out, _ = run(capsys, "bits", "pairs.csv", *pairs)
+    assert found == code
+    assert "threshold" in out
+    assert ("4 functions" in out) == (code == 0)
+    assert ("these functions are not all: of the pairs that agree in them" in out) == (code == 3)
+
+
+def test_code_goes_to_stdout_alone(capsys, data):
+    asked = ["data/crc-16.txt", "--target", "frame[-2:-1]", "--emit", "python"]
+    code, out, err = run(capsys, "bits", *asked)
+    assert code == 0
+    assert "CRC-16/MODBUS" in err
+    space = {}
+    exec(out, space)
+    for line in Path("data/crc-16.txt").read_text().split():
+        frame = bytes.fromhex(line)
+        assert space["frame_2_1"](frame[:-2]) == int.from_bytes(frame[-2:], "big")
+
+
+def test_two_formulas(capsys, data):
+    code, out, _ = run(capsys, "bits", "data/conflict.txt", "--target", "frame[-1]")
+    assert code == 0
+    assert "two formulas, each for some of the rows" in out
+    assert "sum of all bytes modulo 2^8" in out
+
+
+def write(name, text):
+    Path(name).write_text(text)
+    return name
+
+
+BAD = {
+    "odd": ("0a0b0c\n0a0\n", "frame[-1]", "line 2: '0a0' has 3 hex digits"),
+    "digit": ("0a0b\nzz00\n", "frame[-1]", "line 2: 'z' is no hex digit"),
+    "short": ("0a0b0c0d\n0a\n", "frame[2]", "lies outside a frame of 1 bytes"),
+    "only": ("0a\n0b\n", "frame[-1]", "no input bits are left"),
+    "ragged": ("a,b\n1,2\n3\n", "b", "row 2 has 1 cells"),
+    "huge": (f"a,b\n{'9' * 400},1\n2,3\n", "b", "at most 1,024 bits"),
+    "text": ("a,b\nx1,1\n2,3\n", "b", "column 'a', row 1 holds 'x1'"),
+    "negative": ("a,b\n-1,1\n2,3\n", "b", "holds '-1'"),
+    "empty": ("# nothing\n", "frame[-1]", ""),
+    "column": ("a,b\n1,1\n2,3\n", "c", "no column 'c'"),
+    "slice": ("a,b\n1,1\n2,3\n", "b[", "is no slice"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line(capsys, elsewhere, case):
+    text, target, message = BAD[case]
+    code, out, err = run(capsys, "bits", write("f.txt", text), "--target", target)
+    assert code == 2
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1 or err.startswith(("frame", "a:"))
+    assert message in err
+
+
+def test_options_that_do_not_fit(capsys, elsewhere):
+    write("f.txt", "0a0b\n0c0d\n")
+    for more in ([], ["--target", "frame[1]", "--same", "x"]):
+        assert run(capsys, "bits", "f.txt", *more)[0] == 2
+    assert run(capsys, "bits", "none.txt", "--target", "x")[0] == 2
+    write("t.csv", "a,b,t\n1,2,5\n3,4,5\n")
+    code, _, err = run(capsys, "bits", "t.csv", "--slow", "t", "--bits", "a^b")
+    assert code == 2
+    assert "all timings are equal" in err
+    code, _, err = run(capsys, "bits", "t.csv", "--slow", "t")
+    assert "needs --bits" in err
+
+
+def test_standard_input_and_what_is_left_out(capsys, elsewhere, monkeypatch):
+    draw = np.random.default_rng(0)
+    rows = [(int(a), int(b), int(a) ^ 5) for a, b in draw.integers(0, 256, (60, 2))]
+    text = "a,noise,y\n" + "\n".join(f"{a},{b},{y}" for a, b, y in rows) + "\n"
+    for data in (text, "\n".join(f"{a:02x}{b:02x}{y:02x}" for a, b, y in rows)):
+        stdin = SimpleNamespace(buffer=io.BytesIO(data.encode()))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        framed = "," not in data
+        target, left_out = ("frame[-1]", "frame[1]") if framed else ("y", "noise")
+        code, out, _ = run(capsys, "bits", "-", "--target", target, "--ignore", left_out)
+        assert code == 0
+        assert "input bits XOR a fixed key" in out
+    code, _, err = run(capsys, "bits", "-", "--slow", "y", "--bits", "a")
+    assert code == 2
+    assert "give a file" in err
+
+
+def test_equal_frames_with_different_checks_are_named(capsys, elsewhere):
+    draw = np.random.default_rng(0)
+    lines = []
+    for _ in range(60):
+        data = draw.bytes(4)
+        lines.append((data + bytes([sum(data) & 255])).hex())
+    lines.append(lines[3][:-2] + f"{int(lines[3][-2:], 16) ^ 1:02x}")
+    write("f.txt", "\n".join(lines) + "\n")
+    code, out, _ = run(capsys, "bits", "f.txt", "--target", "frame[-1]")
+    assert code == 0
+    assert "lines 4 and 61 have the same inputs and different values" in out
+    assert "sum of all bytes modulo 2^8" in out
+    assert "lines that do not fit: 61" in out
+
+
+@pytest.mark.slow
+def test_a_million_frames(capsys, elsewhere):
+    draw = np.random.default_rng(0)
+    data = draw.integers(0, 256, (1_000_000, 8)).astype(np.uint8)
+    data[:, 7] = np.bitwise_xor.reduce(data[:, :7] << 1 | data[:, :7] >> 7, axis=1) ^ 0x5A
+    text = data.tobytes().hex()
+    write("f.txt", "\n".join(text[at : at + 16] for at in range(0, len(text), 16)) + "\n")
+    code, out, _ = run(capsys, "bits", "f.txt", "--target", "frame[-1]")
+    assert code == 0
+    assert "1,000,000 rows" in out

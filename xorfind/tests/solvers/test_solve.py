@@ -1,0 +1,222 @@
+"""The whole way: recovery, abstention, equivalents, errors."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from drawn import planted, unrelated
+from scipy import stats
+
+from xorfind import METHODS, rows_needed, solve
+from xorfind.answer import Stop
+from xorfind.rows import LabelledRows
+from xorfind.solvers.growth import split_seconds
+from xorfind.solvers.judge import Task
+from xorfind.text import searched_text
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "noise", "method"),
+    [
+        (20, 3, 0.0, "elimination"),
+        (20, 3, 0.3, "walsh"),
+        (100, 3, 0.2, "correlation"),
+        (150, 2, 0.3, "correlation"),
+        (60, 4, 0.1, "correlation"),
+    ],
+)
+def test_planted_parities_are_found_with_about_the_least_rows(n, k, noise, method):
+    rows = int(1.3 * rows_needed(n, k, noise, known=False)) + 1
+    answers = [(planted(n, k, noise, rows, seed)) for seed in range(5)]
+    for bits, labels, hidden in answers:
+        answer = solve(bits, labels)
+        assert answer.subset == hidden
+        assert answer.method == method
+        assert answer.p_value <= 0.01
+        low, high = answer.noise_interval
+        assert low <= answer.noise_rate <= high
+        assert answer.rows_needed is None
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_every_method_finds_a_clean_parity(method):
+    bits, labels, hidden = planted(16, 4, 0.0, 70, seed=2, sign=-1)
+    answer = solve(bits, labels, method=method)
+    assert (answer.subset, answer.sign, answer.agreement) == (hidden, -1, 1.0)
+    assert answer.method == method
+    assert searched_text(answer.search)
+
+
+@pytest.mark.parametrize("plus", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(("bias", "chained"), [(0.5, False), (0.2, False), (0.5, True)])
+def test_unrelated_labels_get_no_answer(plus, bias, chained):
+    found = [
+        solve(*unrelated(14, 100, seed, bias=bias, plus=plus, chained=chained), alpha=0.05)
+        for seed in range(8)
+    ]
+    false = sum(each.subset is not None for each in found)
+    assert stats.binom.sf(false - 1, 8, 0.05) > 1e-3
+
+
+def test_abstention_says_how_many_rows_would_do():
+    bits, labels, _ = planted(40, 3, 0.25, 60, seed=0)
+    answer = solve(bits, labels, k=3)
+    assert answer.subset is None
+    assert answer.sign == 1
+    assert answer.rows_needed > 60
+    assert answer.p_value > 0.01
+    assert "best candidate" in str(answer)
+    assert "no parity found" in str(answer)
+
+
+def test_too_few_clean_rows_list_all_that_fit():
+    bits, labels, hidden = planted(32, 5, 0.0, 16, seed=0)
+    answer = solve(bits, labels, k=5, method="meeting")
+    assert answer.subset is None
+    assert answer.agreement == 1
+    assert len(answer.equivalents) > 1
+    assert hidden in answer.equivalents or answer.rows_needed > 16
+
+
+def test_columns_that_say_the_same_are_listed():
+    bits, labels, hidden = planted(10, 2, 0.1, 120, seed=1)
+    first, second = hidden
+    copies = np.stack([bits[:, first], 1 - bits[:, second], np.ones(120)], axis=1).astype(np.uint8)
+    answer = solve(np.concatenate([bits, copies], axis=1), labels)
+    assert answer.subset == hidden
+    assert set(answer.equivalents) == {(second, 10), (first, 11), (10, 11)}
+
+
+def test_columns_that_depend_on_others_are_listed():
+    bits, labels, hidden = planted(10, 3, 0.1, 150, seed=1)
+    sum_of_all = (bits[:, hidden].sum(axis=1) + 1) % 2
+    answer = solve(np.concatenate([bits, sum_of_all[:, None]], axis=1), labels)
+    assert (answer.subset, answer.sign) == ((10,), -1)
+    assert answer.equivalents == (hidden,)
+
+
+def test_a_part_of_a_biased_parity_is_not_taken_for_the_whole():
+    for seed in range(5):
+        bits, labels, hidden = planted(40, 3, 0.1, 500, seed, bias=0.2)
+        assert solve(bits, labels).subset == hidden
+
+
+def test_what_merely_correlates_is_said_to_be_no_parity():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (400, 12))
+    labels = 1 - 2 * (bits[:, 3] | bits[:, 7])
+    answer = solve(bits, labels)
+    assert set(answer.subset) <= {3, 7}
+    assert answer.form.better.columns == (3, 7)
+    assert answer.abstained
+    assert "related, but not only" in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("bits", "labels", "words"),
+    [
+        (np.zeros((9, 3), int), [1, -1] * 4 + [1], "no column changes"),
+        (np.eye(5, dtype=int), [1] * 5, "all labels are equal"),
+    ],
+)
+def test_nothing_to_explain(bits, labels, words):
+    answer = solve(bits, labels)
+    assert answer.subset is None
+    assert words in str(answer)
+
+
+def test_a_budget_that_ends_is_told():
+    bits, labels = unrelated(120, 130, seed=0)
+    told = []
+    answer = solve(bits, labels, k=5, budget=0.2, progress=lambda *news: told.append(news))
+    assert not answer.complete
+    assert answer.subset is None
+    assert all(0 <= fraction <= 1 for fraction, _ in told)
+
+
+def test_the_same_key_gives_the_same_answer():
+    bits, labels, _ = planted(60, 10, 0.0, 60, seed=0)
+    first, second = (solve(bits, labels, method="restarts", key=3) for _ in range(2))
+    assert (first.subset, first.search.steps) == (second.subset, second.search.steps)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"method": "magic"}, "method must be one of auto"),
+        ({"alpha": 0}, "alpha must be"),
+        ({"budget": -1}, "budget must be"),
+        ({"k": 9}, "k must be between 1 and n=3"),
+        ({"labels": [0, 2, 1]}, "labels must be"),
+        ({"bits": [[2, 0, 0]] * 3}, "bits must be 0 or 1"),
+        ({"bits": [0, 1, 1]}, "rows need bits"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(change, words):
+    call = {"bits": np.eye(3, dtype=int), "labels": [1, -1, 1], **change}
+    with pytest.raises(ValueError, match=words):
+        solve(call.pop("bits"), call.pop("labels"), **call)
+
+
+def test_walsh_says_how_many_columns_it_takes():
+    bits, labels = unrelated(30, 50, seed=0)
+    with pytest.raises(ValueError, match="up to 26 columns"):
+        solve(bits, labels, method="walsh")
+
+
+def test_what_cannot_succeed_is_not_searched():
+    bits, labels = unrelated(40, 300, seed=0)
+    answer = solve(bits, labels, k=2)
+    assert answer.complete
+    assert "random" not in searched_text(answer.search)
+    few = solve(*unrelated(400, 60, seed=0), k=8, budget=1)
+    assert not few.complete
+    assert few.subset is None
+    assert "0 subsets" in searched_text(few.search)
+
+
+def test_plans_for_many_columns_do_not_overflow():
+    bits, labels = unrelated(3000, 100, seed=0)
+    task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
+    assert split_seconds(task, 1500) > 1e100
+
+
+def test_small_sizes_come_before_the_transform_of_many_columns():
+    bits, labels, hidden = planted(26, 3, 0.1, 600, seed=0)
+    answer = solve(bits, labels)
+    assert answer.subset == hidden
+    assert "walsh" not in [step.method for step in answer.search.steps]
+    dense, labels, hidden = planted(21, 11, 0.2, 1500, seed=0)
+    answer = solve(dense, labels)
+    assert (answer.subset, answer.method) == (hidden, "walsh")
+
+
+def test_a_budget_is_kept_with_very_many_columns():
+    bits, labels = unrelated(20_000, 200, seed=0)
+    start = time.perf_counter()
+    answer = solve(bits, labels, budget=1)
+    assert time.perf_counter() - start < 1 * 1.2 + 1 + 2  # two more for a busy machine
+    assert not answer.complete
+    assert answer.search.stop is Stop.BUDGET
+
+
+def test_no_step_says_that_the_budget_ended_before_it_did():
+    bits, labels, _ = planted(60, 8, 0.3, 400, seed=0)
+    answer = solve(bits, labels, budget=3)
+    assert not answer.complete
+    stops = {answer.search.stop, *(step.stop for step in answer.search.steps)}
+    assert (Stop.BUDGET in stops) == (answer.search.seconds >= 3)
+
+
+def test_memory_is_a_few_bytes_a_cell():
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (100_000, 64), dtype=np.uint8)
+    labels = generator.choice(np.array([-1, 1], np.int8), len(bits))
+    tracemalloc.start()
+    try:
+        solve(bits, labels, k=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * bits.size  # and the table itself is one more

@@ -1,0 +1,425 @@
+"""Tables of every kind are read right, or refused in one clear line."""
+
+import gzip
+import io
+import os
+import random
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
+from scipy.sparse import csr_array, csr_matrix
+
+from xorfind import discover
+from xorfind.table import delimited
+from xorfind.table.prepare import as_choices, prepare
+from xorfind.table.reading import read_table
+
+ROWS = "a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n"
+
+
+def prepared(source, target="y", **options):
+    choices = as_choices(
+        options.get("bits", ()), options.get("threshold"), options.get("missing", "refuse")
+    )
+    return prepare(read_table(source), [target], choices)
+
+
+def written(folder, content, name="t.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+SAME = {
+    "plain": ROWS,
+    "no last line end": ROWS[:-1],
+    "windows": ROWS.replace("\n", "\r\n"),
+    "old mac": ROWS.replace("\n", "\r"),
+    "tabs": ROWS.replace(",", "\t"),
+    "semicolons": ROWS.replace(",", ";"),
+    "BOM": b"\xef\xbb\xbf" + ROWS.encode(),
+    "spaces": ROWS.replace(",", " , "),
+    "quotes": '"a","b","y"\n"0","0","0"\n0,"1",1\n1,0,1\n1,1,0\n',
+    "blank lines": ROWS.replace("\n", "\n\n"),
+    "words": "a,b,y\nno,no,F\nno,Yes,T\nyes,no,t\nYES,yes,f\n",
+    "signs": ROWS.replace("0", "-1"),
+    "floats": ROWS.replace("1", "1.0"),
+    "gzip": gzip.compress(ROWS.encode()),
+    "mixed spellings": "a,b,y\n0,0,0\n0,1,1\n1.0,0,1\n1,1,0\n",
+    "any two levels": "a,b,y\nC,0,red\nC,1,tan\nD,0,tan\nD,1,red\n",
+}
+
+
+@pytest.fixture(params=["pyarrow", "csv"])
+def reader(request, monkeypatch):
+    """With pyarrow, and as if it were not installed."""
+    if request.param == "csv":
+        monkeypatch.setattr(delimited, "_by_arrow", lambda *_: None)
+    else:
+        pytest.importorskip("pyarrow")
+        monkeypatch.setattr(delimited, "LONG", 1)
+
+
+@pytest.mark.parametrize("content", SAME.values(), ids=SAME)
+def test_spellings_of_one_table_give_the_same_bits(tmp_path, content, reader):
+    found = prepared(written(tmp_path, content))
+    assert found.bits.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert found.targets[0][1].tolist() == [0, 1, 1, 0]
+    assert [coding.name for coding in found.codings] == ["a", "b"]
+
+
+def test_both_readers_give_the_same_table(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    generator = random.Random(0)
+    lines = ["a,b,name,y"]
+    for _ in range(300):
+        name = generator.choice(["plain", '"one, two"', '"two\nlines ""quoted"""', '""', "NA"])
+        lines.append(
+            f"{generator.randrange(2)},{generator.random():.3f},{name},{generator.randrange(2)}"
+        )
+    path = written(tmp_path, "\n".join(lines))
+    monkeypatch.setattr(delimited, "LONG", 1)
+    by_arrow = read_table(path)
+    monkeypatch.setattr(delimited, "_by_arrow", lambda *_: None)
+    monkeypatch.setattr(delimited, "TOGETHER", 7)
+    by_csv = read_table(path)
+    assert by_arrow.names == by_csv.names
+    for name in by_csv.names:
+        assert by_arrow.column(name).texts() == by_csv.column(name).texts()
+    assert prepared(by_csv).notes.ignored == ["name"]
+
+
+def test_memory_stays_a_few_bytes_per_cell(tmp_path):
+    import tracemalloc
+
+    rows = ("0,1," * 500 + "1\n") * 4000
+    path = written(tmp_path, ",".join(f"c{j}" for j in range(1001)) + "\n" + rows)
+    tracemalloc.start()
+    table = read_table(path)
+    size, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert table.rows == 4000
+    assert size < 1001 * 4000 * 1.2 + 1_000_000
+    assert peak < 12 * 1001 * 4000
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def test_npz_matrices_columns_and_names(tmp_path):
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    y = np.array([1, -1, -1, 1])
+    path = written(tmp_path, npz(X=X, y=y), "t.npz")
+    assert [coding.name for coding in prepared(path).codings] == ["X.0", "X.1"]
+    path = written(tmp_path, npz(X=X, y=y, names=np.array(["left", "right"])), "t.npz")
+    found = prepared(path)
+    assert [coding.name for coding in found.codings] == ["left", "right"]
+    assert (found.bits == X).all()
+    path = written(tmp_path, npz(a=X[:, 0] > 0, b=X[:, 1] * 0.5, y=np.array(list("nyyn"))))
+    assert prepared(path).targets[0][1].tolist() == [0, 1, 1, 0]
+
+
+def test_frames_mappings_and_parquet(tmp_path):
+    columns = {"a": [0, 0, 1, 1], "b": ["no", "yes", "no", "yes"], "y": [False, True, True, False]}
+    assert prepared(columns).bits.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    pandas = pytest.importorskip("pandas")
+    assert prepared(pandas.DataFrame(columns)).bits.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table({**columns, "b": ["no", None, "no", "yes"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    found = prepared(tmp_path / "t.parquet", missing="drop")
+    assert found.notes.dropped == 1
+    assert found.bits.tolist() == [[0, 0], [1, 0], [1, 1]]
+    written(tmp_path, b"PAR1 and no more", "t.parquet")
+    with pytest.raises(ValueError, match="cannot be read as Parquet"):
+        prepared(tmp_path / "t.parquet")
+
+
+def test_numbers_thresholds_and_bits_of_numbers():
+    columns = {
+        "age": [10, 20, 30, 40.5],
+        "address": ["0x40", "0x80", "0xc0", "0x0"],
+        "y": [100, 300, 310, 90],
+    }
+    found = prepared(columns, bits=["address:7-6"], threshold={"y": 200.0})
+    assert [coding.name for coding in found.codings] == ["age", "address.6", "address.7"]
+    assert found.bits.T.tolist() == [[0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 1, 0]]
+    assert found.codings[0].phrase == "age > 25"
+    assert found.targets[0][0].phrase == "y > 200"
+    everything = prepared(columns, bits=["address"], threshold={"y": 200.0})
+    assert everything.notes.constant == [f"address.{bit}" for bit in range(6)]
+    exact = {"id": [2**63, 2**63 + 1, 1, 0], "y": [0, 1, 1, 0]}
+    found = prepared(exact, bits=["id"])
+    assert [c.name for c in found.codings] == ["id.0", "id.63"]
+
+
+def test_constant_duplicate_and_complementary_columns_are_told():
+    a = np.array([0, 1, 1, 0, 1])
+    found = prepared(
+        {"a": a, "same": a, "not": 1 - a, "one": [7] * 5, "b": [1, 1, 0, 0, 0], "y": a}
+    )
+    assert [coding.name for coding in found.codings] == ["a", "b"]
+    assert found.notes.twins == {"a": [("same", False), ("not", True)]}
+    text = "\n".join(found.notes.lines())
+    assert "1 duplicate column: same = a" in text
+    assert "1 complementary column: not = not a" in text
+    assert "1 column with one value only, left out: one" in text
+
+
+def test_missing_values_are_refused_or_dropped_and_counted(tmp_path):
+    path = written(tmp_path, "a,b,y\n0,0,0\n,1,1\n1,NA,1\n1,1,0\n0,1,null\n0,1,1\n")
+    with pytest.raises(ValueError, match=r"3 rows of 6 with missing values \(a 1, b 1, y 1\)"):
+        prepared(path)
+    found = prepared(path, missing="drop")
+    assert found.notes.dropped == 3
+    assert found.bits.tolist() == [[0, 0], [1, 1], [0, 1]]
+
+
+class Boom:
+    def __reduce__(self):
+        return (os.abort, ())
+
+
+def objects():
+    stream = io.BytesIO()
+    np.savez(stream, a=np.array([Boom()], dtype=object))
+    return stream.getvalue()
+
+
+def lying_header():
+    """An array that promises 10¹² numbers."""
+    stream, inner = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        inner, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+    )
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.npy", inner.getvalue())
+    return stream.getvalue()
+
+
+def npz_bomb():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", b"\0" * (1 << 20))
+    data = bytearray(stream.getvalue())
+    # The archive claims 1 GiB for its member, in both of its headers.
+    for at in (data.index(b"PK\x03\x04") + 22, data.index(b"PK\x01\x02") + 24):
+        data[at : at + 4] = (1 << 30).to_bytes(4, "little")
+    return bytes(data)
+
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "blank": (b"\n\n\n", "is empty"),
+    "header only": (b"a,y\n", "no rows"),
+    "ragged": (b"a,b,y\n0,0,0\n1,1\n", "row 2 has 2 cells, the header has 3"),
+    "ragged with quotes": (b'a,b,y\n"0",0,0\n1,1,0,0\n', "row 2 has 4 cells"),
+    "missing": (b"a,y\n0,0\n,1\n", "1 row of 2 with missing values"),
+    "three levels": (b"a,y\n0,red\n1,tan\n0,sky\n", r"3 levels \(red, sky, tan\)"),
+    "numbers as target": (b"a,y\n0,1.5\n1,2.5\n0,3.5\n", "--threshold y=V"),
+    "latin-1": ("a,y\n0,süd\n1,x\n".encode("latin-1"), "not UTF-8"),
+    "UTF-16": ("a,y\n0,1\n".encode("utf-16"), "UTF-8"),
+    "duplicate names": (b"a,a,y\n0,0,0\n", "two columns named 'a'"),
+    "target absent": (b"a,b\n0,0\n1,1\n", "no column 'y'; the table has a, b"),
+    "only a target": (b"y\n0\n1\n", "no columns beside the target"),
+    "constant target": (b"a,y\n0,1\n1,1\n", "one value only"),
+    "constant columns": (b"a,y\n1,0\n1,1\n", "no column but the target takes two values"),
+    "text columns": (b"a,y\nu,0\nv,1\nw,0\n", "no column but the target takes two values"),
+    "open quote": (b'a,y\n"0,1\n1,1\n', "row|quote|unexpected end"),
+    "NUL": (b"a,y\n0,1\n\0,1\n", "NUL"),
+    "cut gzip": (gzip.compress(ROWS.encode() * 50)[:40], "cannot be unpacked"),
+    "gzip of garbage": (b"\x1f\x8b" + b"x" * 50, "cannot be unpacked"),
+    "corrupt NPZ": (b"PK\x03\x04" + b"\0" * 60, "cannot be read as NPZ"),
+    "objects": (objects(), "cannot be read as NPZ: Object arrays"),
+    "lying NPZ": (lying_header(), "cannot be read as NPZ"),
+    "NPZ bomb": (npz_bomb(), "unpacks to 200 times"),
+    "empty NPZ": (npz(), "cannot be read as NPZ|without arrays"),
+    "NPZ of lengths": (npz(a=np.arange(3), y=np.arange(4)), "different lengths"),
+    "NPZ cube": (npz(a=np.zeros((2, 2, 2)), y=np.arange(2)), "3 axes"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD)
+def test_bad_files_are_one_clear_line(tmp_path, content, message, reader):
+    with pytest.raises(ValueError, match=message) as caught:
+        prepared(written(tmp_path, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file_is_said(tmp_path):
+    with pytest.raises(ValueError, match="is a folder"):
+        prepared(tmp_path)
+    with pytest.raises(ValueError, match="No such file"):
+        prepared(tmp_path / "absent.csv")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="no ordinary file"):
+        prepared(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="got int"):
+        prepared(3)
+
+
+def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
+    from xorfind import untrusted
+
+    monkeypatch.setattr(untrusted, "_HARMLESS", 1 << 20)
+    path = written(tmp_path, gzip.compress(b"a,y\n" + b"0,1\n" * (1 << 20)))
+    with pytest.raises(ValueError, match="unpacks to 200 times"):
+        prepared(path)
+
+
+def test_a_hundred_thousand_columns(tmp_path):
+    n = 100_000
+    bits = np.random.default_rng(0).integers(0, 2, (60, n))
+    bits[:, -1] = bits[:, 123]
+    lines = [",".join(f"c{j}" for j in range(n - 1)) + ",y"]
+    lines += [",".join(map(str, row)) for row in bits.tolist()]
+    found = prepared(written(tmp_path, "\n".join(lines)))
+    assert found.bits.shape == (60, n - 1)
+    with pytest.raises(ValueError, match="and 99,992 more") as caught:
+        prepared(tmp_path / "t.csv", "z")
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bits": ["y"]}, "is a target"),
+        ({"bits": ["z"]}, "no column 'z'"),
+        ({"bits": ["a:x"]}, "COLUMN:HI-LO"),
+        ({"bits": ["a:3-7"]}, "the higher first"),
+        ({"bits": ["a:99-7"]}, "within 63-0"),
+        ({"threshold": "z=3"}, "no column 'z'"),
+        ({"threshold": "b=x"}, "takes V once"),
+        ({"threshold": ["3", "4"]}, "takes V once"),
+        ({"missing": "guess"}, "refuse or drop"),
+    ],
+)
+def test_bad_choices_are_one_clear_line(options, message):
+    columns = {"a": [0, 1, 1], "b": [1, 0, 1], "y": [0, 1, 0]}
+    with pytest.raises(ValueError, match=message):
+        prepared(columns, **options)
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "x", str(2**64)])
+def test_bits_need_whole_numbers(value):
+    with pytest.raises(ValueError, match="--bits"):
+        prepared({"a": ["1", value], "y": [0, 1]}, bits=["a"])
+
+
+BYTES = (
+    "0",
+    "1",
+    ",",
+    "\n",
+    "\r\n",
+    chr(34),
+    "\t",
+    ";",
+    "yes",
+    "no",
+    "NA",
+    "1.5",
+    "-1",
+    "\r",
+    "\ufeff",
+)
+PIECES = st.sampled_from(
+    [*(each.encode() for each in BYTES), *(b"\xff", b"\0", b"\x1f\x8b", b"=1")]
+)
+TEXTS = st.one_of(
+    st.binary(max_size=60),
+    st.lists(PIECES, max_size=60).map(b"".join),
+    st.lists(PIECES, max_size=60).map(lambda parts: b"a,y\n" + b"".join(parts)),
+    st.lists(
+        st.lists(st.sampled_from(["0", "1", "2", "", "x", '"1"', " 1"]), min_size=3, max_size=3),
+        max_size=12,
+    ).map(lambda rows: ("a,b,y\n" + "\n".join(map(",".join, rows))).encode()),
+    st.binary(max_size=80).map(lambda tail: b"PK\x03\x04" + tail),
+    st.binary(max_size=40).map(lambda tail: b"\x1f\x8b\x08" + tail),
+    st.tuples(st.integers(0, 300), st.integers(0, 255)).map(lambda at: _damaged(*at)),
+)
+
+
+def _damaged(at, value):
+    data = bytearray(npz(X=np.eye(3), y=np.arange(3)))
+    data[at % len(data)] = value
+    return bytes(data)
+
+
+def read_or_refuse(folder, content):
+    path = written(folder, content)
+    for options in ({}, {"missing": "drop", "threshold": "0"}):
+        found, refusal = None, "read"
+        try:
+            found = prepared(path, **options)
+        except ValueError as error:
+            refusal = str(error)
+        assert refusal
+        assert refusal.isprintable()
+        if found is not None:
+            assert found.bits.shape == (found.notes.rows, len(found.codings))
+            assert set(np.unique(found.bits)) <= {0, 1}
+
+
+@example(content=b'\t""\x01')  # the reader's own message holds a tab
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(content=TEXTS)
+def test_any_bytes_are_read_or_refused(tmp_path, content):
+    read_or_refuse(tmp_path, content)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(content=TEXTS)
+def test_any_bytes_are_read_or_refused_at_length(tmp_path, content):
+    read_or_refuse(tmp_path, content)
+
+
+def test_a_rule_comes_out(tmp_path):
+    rule = discover(written(tmp_path, "a,b,y\n" + ROWS[6:] * 30), "y")
+    assert rule.columns == ("a", "b")
+
+
+def test_arrays_and_frames_with_labels_beside_them():
+    pandas = pytest.importorskip("pandas")
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 2, (200, 9))
+    y = X[:, 1] ^ X[:, 4]
+    for table in (X, X.tolist(), X.astype(bool), csr_matrix(X), csr_array(X)):
+        assert discover(table, y).columns == ("x1", "x4")
+    frame = pandas.DataFrame(X, columns=list("abcdefghi"))
+    assert discover(frame, pandas.Series(y, name="sick")).statement.startswith("sick is 1 exactly")
+    assert discover(frame.assign(y=y), y).target.name == "y_"
+    assert discover({"a": X[:, 1], "b": X[:, 4]}, y.tolist()).columns == ("a", "b")
+    kinds = pandas.DataFrame(
+        {
+            "text": pandas.Categorical(np.where(X[:, 1], "yes", "no")),
+            "truth": X[:, 4].astype(bool),
+            "nullable": pandas.array(X[:, 5], dtype="boolean"),
+        }
+    )
+    assert discover(kinds, y).columns == ("text", "truth")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (np.zeros(5), "an array of shape"),
+        (np.zeros((4, 2)), "one value per row"),
+        ("rows.csv", "an array of shape"),
+    ],
+)
+def test_labels_that_fit_no_table(table, message):
+    with pytest.raises(ValueError, match=message):
+        discover(table, np.array([0, 1, 1, 0, 1]))

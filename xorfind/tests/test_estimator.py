@@ -1,0 +1,194 @@
+"""The classifier keeps scikit-learn's contract and says what it found, or that it found nothing."""
+
+import io
+
+import numpy as np
+import pytest
+import tables
+from scipy.sparse import csc_array, csr_matrix
+from sklearn.base import clone
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from xorfind.estimator import ParityClassifier
+
+NOISY = tables.planted(20, 3, 600, noise=0.1, seed=1)
+
+
+# The budget keeps the checks short: most of their data hold no parity.
+@parametrize_with_checks([ParityClassifier(budget=0.05)])
+def test_scikit_learns_own_checks(estimator, check, monkeypatch):
+    # Without it the check of array namespaces, here numpy's, is skipped.
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ParityClassifier(random_state=0).fit(NOISY.bits, NOISY.columns["y"])
+
+
+def test_what_was_planted_is_found_with_its_noise(fitted):
+    assert tuple(fitted.subset_) == NOISY.positions
+    assert not fitted.abstained_
+    assert fitted.noise_rate_ == pytest.approx(0.1, abs=0.03)
+    assert fitted.confidence_ > 0.999
+    assert fitted.get_support().sum() == 3
+    assert tuple(fitted.get_support(indices=True)) == NOISY.positions
+    assert fitted.answer_.subset == NOISY.positions
+
+
+def test_probabilities_are_calibrated_to_the_noise(fitted):
+    chances = fitted.predict_proba(NOISY.bits)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(600))
+    likely = chances.max(axis=1)
+    right = fitted.predict(NOISY.bits) == NOISY.columns["y"]
+    assert likely.mean() == pytest.approx(right.mean(), abs=0.005)
+    assert fitted.score(NOISY.bits, NOISY.columns["y"]) == right.mean()
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), (-1, 1), (True, False)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_classes_of_any_name_and_either_sign(names, sign):
+    table = tables.planted(8, 2, 200, sign=sign, seed=3)
+    y = np.array(names)[table.columns["y"]]
+    model = ParityClassifier().fit(table.bits, y)
+    assert (model.predict(table.bits) == y).all()
+    assert tuple(model.subset_) == table.positions
+
+
+def test_nothing_there_predicts_the_majority():
+    generator = np.random.default_rng(0)
+    X, y = generator.integers(0, 2, (300, 15)), generator.random(300) < 0.3
+    model = ParityClassifier(k=2).fit(X, y)
+    assert model.abstained_
+    assert model.subset_.size == 0
+    assert not model.get_support().any()
+    assert not model.predict(X).any()
+    assert model.predict_proba(X)[0, 1] == pytest.approx(y.mean())
+
+
+def test_real_columns_are_split_at_the_median():
+    generator = np.random.default_rng(1)
+    X = generator.normal(5.0, 2.0, (500, 6))
+    above = np.median(X, axis=0) < X
+    y = above[:, 1] ^ above[:, 4]
+    model = ParityClassifier().fit(X, y)
+    assert model.subset_.tolist() == [1, 4]
+    assert model.thresholds_ == pytest.approx(np.median(X, axis=0))
+
+
+X, Y = NOISY.bits, NOISY.columns["y"]
+BAD = {
+    "one class": (ParityClassifier(), X, np.zeros(600), "one class"),
+    "three classes": (ParityClassifier(), X, np.arange(600) % 3, "3 classes"),
+    "k = 0": (ParityClassifier(k=0), X, Y, "k must be"),
+    "k > n": (ParityClassifier(k=21), X, Y, "k must be a whole number from 1 to the 20"),
+    "k no whole number": (ParityClassifier(k=2.5), X, Y, "k must be"),
+    "alpha 0": (ParityClassifier(alpha=0), X, Y, "alpha must be"),
+    "alpha 1": (ParityClassifier(alpha=1.0), X, Y, "alpha must be"),
+    "no rows": (ParityClassifier(), X[:0], Y[:0], "0 sample"),
+    "NaN": (ParityClassifier(), np.where(X > 0, np.nan, 0.0), Y, "NaN"),
+    "constant": (ParityClassifier(), np.ones((600, 3)), Y, "every column of X is constant"),
+    "budget": (ParityClassifier(budget=0), X, Y, "budget must be"),
+    "method": (ParityClassifier(method="guess"), X, Y, "method must be one of"),
+}
+
+
+@pytest.mark.parametrize(("model", "X", "y", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_clear_error(model, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+
+
+def test_sample_weights_are_refused():
+    with pytest.raises(TypeError, match="sample_weight"):
+        ParityClassifier().fit(X, Y, sample_weight=np.ones(600))
+
+
+def test_pipeline_grid_search_clone_and_cross_validation():
+    pipeline = make_pipeline(StandardScaler(), ParityClassifier())
+    search = GridSearchCV(pipeline, {"parityclassifier__k": [1, 2, 3]}, cv=3).fit(X, Y)
+    assert search.best_params_ == {"parityclassifier__k": 3}
+    assert search.best_score_ > 0.85
+    again = clone(search.best_estimator_)
+    assert cross_val_score(again, X, Y, cv=3).mean() > 0.85
+
+
+def test_a_joblib_round_trip_predicts_the_same(fitted):
+    joblib = pytest.importorskip("joblib")
+    stream = io.BytesIO()
+    joblib.dump(fitted, stream)
+    stream.seek(0)
+    assert (joblib.load(stream).predict(X) == fitted.predict(X)).all()
+
+
+def test_frames_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list(NOISY.features))
+    model = ParityClassifier(k=3).fit(frame, pandas.Series(Y))
+    assert tuple(model.feature_names_in_[model.subset_]) == NOISY.truth.subset
+    pipeline = make_pipeline(FunctionTransformer(), ParityClassifier(k=3)).set_output(
+        transform="pandas"
+    )
+    pipeline.fit(frame, Y)
+    assert list(pipeline[-1].feature_names_in_) == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"x0": "other"}))
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csc_array])
+def test_sparse_input_says_the_same_as_dense(fitted, kind):
+    model = ParityClassifier(random_state=0).fit(kind(X), Y)
+    assert model.subset_.tolist() == fitted.subset_.tolist()
+    np.testing.assert_array_equal(model.predict_proba(kind(X)), fitted.predict_proba(X))
+    np.testing.assert_array_equal(model.thresholds_, fitted.thresholds_)
+    assert ParityClassifier(k=1).fit(kind(X), Y).predict(kind(X)).shape == (600,)
+
+
+def test_one_hot_pipelines_work():
+    generator = np.random.default_rng(0)
+    letters = generator.choice(list("abc"), (500, 3))
+    y = (letters[:, 0] == "b") ^ (letters[:, 2] == "c")
+    model = make_pipeline(OneHotEncoder(), ParityClassifier()).fit(letters, y)
+    assert (model.predict(letters) == y).all()
+
+
+def test_frames_of_categories_text_and_truth():
+    pandas = pytest.importorskip("pandas")
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2, (300, 4))
+    frame = pandas.DataFrame(
+        {
+            "category": pandas.Categorical(np.where(bits[:, 0], "yes", "no")),
+            "text": np.where(bits[:, 1], "right", "left"),
+            "truth": bits[:, 2].astype(bool),
+            "nullable": pandas.array(bits[:, 3], dtype="boolean"),
+            "size": pandas.Categorical(
+                generator.choice(["s", "m", "l"], 300), ["s", "m", "l"], ordered=True
+            ),
+        }
+    )
+    y = np.bitwise_xor.reduce(bits, axis=1)
+    model = ParityClassifier().fit(frame, y)
+    assert list(model.feature_names_in_[model.subset_]) == list(frame.columns[:4])
+    assert (model.predict(frame) == y).all()
+    assert model.levels_["text"] == ("left", "right")
+    with pytest.raises(ValueError, match="'text' holds 'up'"):
+        model.predict(frame.assign(text="up"))
+    with pytest.raises(ValueError, match="3 levels without an order"):
+        ParityClassifier().fit(frame.assign(text=list("abc") * 100), y)
+
+
+def test_selectors_keep_the_columns_of_the_parity(fitted):
+    assert fitted.feature_importances_.sum() == pytest.approx(1)
+    chosen = SelectFromModel(ParityClassifier(random_state=0)).fit(X, Y)
+    assert tuple(chosen.get_support(indices=True)) == NOISY.positions
+    ranked = RFE(ParityClassifier(random_state=0), n_features_to_select=3, step=5).fit(X, Y)
+    assert tuple(ranked.get_support(indices=True)) == NOISY.positions
+    nothing = ParityClassifier(k=1).fit(X, Y)
+    assert nothing.abstained_
+    assert not nothing.feature_importances_.any()
