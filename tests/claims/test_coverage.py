@@ -1,9 +1,13 @@
 """The lists of what the papers say and the registry of claims keep together."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from paritylab.claims import registry
+from paritylab.claims import Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
+from paritylab.claims.errata import ERRATA
 
 
 @pytest.mark.parametrize("paper", covered_papers())
@@ -23,6 +27,16 @@ def test_statements_are_one_line_and_listed_once(paper):
     )
 
 
+@pytest.mark.parametrize("paper", covered_papers())
+def test_every_test_that_stands_for_a_claim_exists(paper):
+    root = Path(__file__).parents[2]
+    for statement in statements(paper):
+        for file, name in re.findall(
+            r"(tests/\S+\.py)::(\w+)", f"{statement.none} {statement.note}"
+        ):
+            assert f"def {name}(" in (root / file).read_text(encoding="utf-8"), name
+
+
 def vars_of(statement):
     return (statement.place, statement.says, statement.none, statement.note)
 
@@ -31,3 +45,16 @@ def vars_of(statement):
 def test_a_statement_has_claims_or_a_reason(parts):
     with pytest.raises(ValueError, match="either claims or"):
         Statement("Theorem 1", "something", **parts)
+
+
+def test_every_erratum_counts_in_one_row():
+    """The first claim of an erratum counts it; a counted claim that fails is the first of one."""
+    claims = registry()
+    first = {each.claims[0] for each in ERRATA if each.claims and not each.is_note}
+    for id, claim in claims.items():
+        status = claim.expected_at(Effort.DEFAULT)
+        if claim.counted and claim.paper != "lab" and status in ("corrected", "refuted"):
+            assert id in first, f"{id} is {status} but no erratum is its own"
+        if claim.counted_with is not None:
+            assert claims[claim.counted_with].counted, id
+            assert claims[claim.counted_with].counted_with is None, id

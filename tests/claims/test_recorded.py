@@ -1,35 +1,35 @@
-"""The file of recorded verdicts."""
-
-import json
+"""The one generated file of the claims."""
 
 from paritylab.claims import Effort, Status, registry
-from paritylab.claims.engine import catalogue
-from paritylab.claims.engine.recorded import FILE, record, recorded, render
+from paritylab.claims.engine import recorded as module
+from paritylab.claims.engine.recorded import FILE, Entry, record, recorded, render
+
+
+def entry(id, **status):
+    return Entry(id, "lab", "ours", None, True, None, "A title", "A statement.", status, {})
 
 
 def rows(id, *statuses):
-    return [{"id": id, "status": status} for status in statuses]
+    return [{"id": id, "status": status, "seconds": 2.0} for status in statuses]
 
 
-def test_every_claim_is_recorded_where_it_runs_often_and_the_file_is_tidy():
-    entries = recorded()
-    assert set(entries) == set(registry())
-    for efforts in entries.values():
-        assert list(efforts)[:2] == [Effort.QUICK, Effort.DEFAULT]
-        assert list(efforts)[2:] in ([], [Effort.FULL])
-        assert set(efforts.values()) <= {status.value for status in Status} - {"failed"}
-    assert FILE.read_text() == render(entries)
-
-
-def test_the_catalogue_is_the_registry():
-    claims = registry()
-    assert list(catalogue.catalogue()) == list(claims)
-    assert catalogue.FILE.read_text() == catalogue.render(claims.values()), "run make docs"
+def test_every_claim_is_recorded_and_the_file_is_made_from_the_registry():
+    for each in recorded().values():
+        assert set(each.status) >= {"quick", "default"}, each.id
+        assert set(each.status.values()) <= {status.value for status in Status} - {"failed"}
+    made = render(module.with_words_of(registry().values()))
+    assert FILE.read_text() == made, "run make docs"
 
 
 def test_only_verdicts_that_agree_are_recorded(tmp_path):
     file = tmp_path / "recorded.json"
-    file.write_text(json.dumps({"torn": {"quick": "holds"}, "other": {"full": "refuted"}}))
+    known = [
+        entry("calm"),
+        entry("torn", quick="holds"),
+        entry("ill"),
+        entry("other", full="refuted"),
+    ]
+    file.write_text(render(known))
     seen = [
         *rows("calm", "holds", "holds", "holds"),
         *rows("torn", "refuted", "refuted", "undecided"),
@@ -41,13 +41,16 @@ def test_only_verdicts_that_agree_are_recorded(tmp_path):
         "torn": "seeds 0, 1, 2 gave refuted, refuted, undecided",
         "ill": "seeds 0, 1, 2 gave holds, failed, holds",
     }
-    assert recorded(file) == {
+    found = recorded(file)
+    assert {id: each.status for id, each in found.items()} == {
         "calm": {"quick": "holds"},
-        "other": {"quick": "corrected", "full": "refuted"},
         "torn": {"quick": "holds"},
+        "ill": {},
+        "other": {"full": "refuted", "quick": "corrected"},
     }
+    assert found["calm"].budget(Effort.QUICK) == 2.0
+    assert found["ill"].expected_at(Effort.QUICK) is None
 
 
-def test_a_claim_without_an_entry_has_no_expected_verdict(tmp_path):
+def test_without_a_file_nothing_is_recorded(tmp_path):
     assert recorded(tmp_path / "none.json") == {}
-    assert registry()["hg1-mask"].expected_at(Effort.FULL) is Status.CORRECTED

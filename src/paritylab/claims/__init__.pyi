@@ -10,17 +10,26 @@ from paritylab.claims.engine.figures import (
     SideBySide as SideBySide,
     in_tab as in_tab,
 )
-from paritylab.claims.engine.record import (
-    derived as derived,
-    drawn as drawn,
-    record as record,
-    shown as shown,
-)
 from paritylab.claims.engine.registry import (
     Claim as Claim,
     claim as claim,
     claims_from_file as claims_from_file,
     registry as registry,
+)
+from paritylab.claims.engine.rule import (
+    Comparison as Comparison,
+    Decision as Decision,
+    Estimate as Estimate,
+    at_least as at_least,
+    at_most as at_most,
+    control as control,
+    decide as decide,
+    difference as difference,
+    finding as finding,
+    instead as instead,
+    note as note,
+    repair as repair,
+    within as within,
 )
 from paritylab.claims.engine.running import (
     Trial as Trial,
@@ -40,11 +49,6 @@ from paritylab.claims.engine.sources import (
 from paritylab.claims.engine.verdict import (
     Effort as Effort,
     Evidence as Evidence,
-    Judged as Judged,
     Status as Status,
     Verdict as Verdict,
-    corrected as corrected,
-    holds as holds,
-    refuted as refuted,
-    undecided as undecided,
 )

@@ -48,10 +48,9 @@ def test_the_ratio_near_the_set_is_what_one_step_of_descent_gains():
     )
 
 
-@pytest.mark.parametrize(("n", "subset"), [(8, (3,)), (10, (1, 5)), (12, (0, 4, 8))])
-def test_the_ratio_of_sharp_heads_is_the_formula(n, subset):
-    problem = Parity(n, subset)
-    on = HeadAttention.on(problem, tau=1 / n)
+def test_the_ratio_of_sharp_heads_is_the_formula():
+    problem = Parity(10, (1, 5))
+    on = HeadAttention.on(problem, tau=1 / 10)
     sharp = on.with_parameters(6 * on.directions)
-    formula = hg1.slope_on_target(n, len(subset), 1 / n)
+    formula = hg1.slope_on_target(10, 2, 1 / 10)
     assert gradient_ratio(sharp, problem) == pytest.approx(formula, rel=5e-3)

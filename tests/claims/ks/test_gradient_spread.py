@@ -8,10 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.gradient_spread import (
-    every_subset,
-    gradient_spread,
-)
+from paritylab.claims.ks.gradient_spread import every_subset, gradient_spread
 from paritylab.learning import FullBatch, HidingOracle, Sample, learn
 from paritylab.learning.chain.chain_accuracy import draw_tokens
 from paritylab.learning.chain.full_batch import MODES, _cot, _direct, _selfcheck, teacher_step
@@ -92,16 +89,12 @@ def test_teacher_forcing_learns_where_direct_training_does_not():
 def test_the_mean_label_is_the_mean_over_all_targets():
     signs = np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
     values = np.stack([signs[:, list(s)].prod(axis=1) for s in every_subset(6, 3)])
-    np.testing.assert_allclose(mean_labels(jnp.asarray(signs), 3), values.mean(axis=0), atol=1e-6)
+    mean = values.mean(axis=0)
+    np.testing.assert_allclose(mean_labels(jnp.asarray(signs), 3), mean, atol=1e-6)
+    assert mean_label_square(6, 3) == pytest.approx(np.mean(mean**2))
+    assert mean_label_tail(6, 3, 0.25) == pytest.approx(np.mean(np.abs(mean) > 0.25))
     chance = np.array([comb(40, h) / 2**40 for h in range(41)])
     assert chance @ mean_label(40, 20) ** 2 == pytest.approx(1 / comb(40, 20), rel=1e-9)
-
-
-def test_tail_and_square_of_the_mean_label_are_those_of_all_inputs():
-    signs = np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
-    values = np.stack([signs[:, list(s)].prod(axis=1) for s in every_subset(6, 3)]).mean(axis=0)
-    assert mean_label_square(6, 3) == pytest.approx(np.mean(values**2))
-    assert mean_label_tail(6, 3, 0.25) == pytest.approx(np.mean(np.abs(values) > 0.25))
 
 
 def test_oracles_err_by_what_they_promise():

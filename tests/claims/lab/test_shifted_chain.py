@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.tipped_pairs import error_patterns, survived
+from paritylab.claims.ks.one_step import error_patterns, survived
 from paritylab.claims.lab.shifted_chain import (
     Harm,
     harmed_gradient,

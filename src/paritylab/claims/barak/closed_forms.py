@@ -1,7 +1,7 @@
 """What Barak et al. derive: majority's Fourier gap, and the flow of a disjoint PolyNet."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -9,25 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from paritylab.claims import (
-    BARAK,
-    Judged,
-    Line,
-    Lines,
-    Trial,
-    claim,
-    corrected,
-    derived,
-    drawn,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
-from paritylab.claims.barak.first_gradient import names_the_set
+from paritylab.claims import BARAK, Line, Lines, Trial, at_least, at_most, claim, note
 from paritylab.learning import AllInputs, Descent, learn
-from paritylab.learning.neighbours.strings import generator_of
+from paritylab.learning.neighbours.strings import draw_strings, generator_of
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import DisjointPolyNet
 from paritylab.problem import Parity, random_parities
@@ -40,59 +24,45 @@ from paritylab.theory.neighbours import (
     rows_to_rank_by_majority,
 )
 
+#: Rows held at once.
+PIECE = 1 << 16
+
+
+def first_gradient(target: Parity, rows: int, key: jax.Array) -> tuple[np.ndarray, tuple[int, ...]]:
+    """ĝ_j = mean of y·x_j·1[wᵀx > 0] over fresh rows, w of random signs, and its k largest |ĝ_j|.
+
+    With ŷ = 0 at the start this is minus the gradient of hinge and correlation loss in w, up to the
+    output weight. Its mean is half of majority's Fourier coefficient times a sign. n: odd.
+    """
+    generator = generator_of(key, 0)
+    weights = generator.choice(np.array([-1.0, 1.0], np.float32), target.n)
+    total = np.zeros(target.n)
+    for begin in range(0, rows, PIECE):
+        packed, labels = draw_strings(generator, target, (min(PIECE, rows - begin),))
+        signs = 1 - 2 * np.unpackbits(packed, axis=-1, count=target.n).astype(np.float32)
+        total += (labels * (signs @ weights > 0)) @ signs
+    order = np.argsort(-np.abs(total), kind="stable")[: target.k]
+    return total / rows, tuple(sorted(order.tolist()))
+
+
+def names_the_set(targets: Sequence[Parity], rows: int, keys: jax.Array) -> np.ndarray:
+    """Flags: the k largest entries of each target's first gradient are exactly B."""
+    pairs = zip(targets, keys, strict=True)
+    return np.array([first_gradient(t, rows, key)[1] == t.subset for t, key in pairs])
+
+
 #: Rows over those derived for half of the batches; a ReLU neuron is silent on half of its rows,
 #: which halves mean and variance of its gradient, so it needs twice majority's rows.
 PLENTY, HALF_SEEN = 4, 2
 
 
-@record()
-class Batches:
-    """rows: of a batch, 4 times those derived for half of the batches."""
-
-    n: int
-    k: int
-    rows: int
-    found: Rate = shown("batches whose first gradient has the hidden set on top")
-
-    def __str__(self) -> str:
-        return f"n = {self.n}, k = {self.k}"
-
-    @derived("rows over n^(k-1)·ln n")
-    def factor(self) -> float:
-        return self.rows / (self.n ** (self.k - 1) * math.log(self.n))
-
-
-@record()
-class Gaps:
-    """coefficients: the formula against sums over all inputs, n ≤ 11. identity: of
-    |ξ_{k-1}|·(k-1) = (n-k)·|ξ_{k+1}|. least: over n ≥ 2k with n ≤ `most`, reached at `worst`;
-    cases: pairs (n, k).
-    """
-
-    coefficients: float = shown("largest error of the coefficients")
-    identity: float = shown("largest relative error of the ratio")
-    least: float = shown("least gap over the bound", predicted="≥ 1")
-    worst: tuple[int, int]
-    most: int
-    cases: int
-    cells: list[Batches]
-
-
 @claim(
     "barak-fourier-gap",
-    source=BARAK("Fourier gap of majority, k even and n odd"),
-    title="Majority's Fourier gap ranks the hidden set from one batch",
-    statement="For k even and n odd, n ≥ 2k, majority's coefficients obey |ξ_{k-1}| = ((n-k)/(k-1))"
-    "·|ξ_{k+1}|, and their gap is at least 0.03·(n-1)^(-(k-1)/2); so one batch of order "
-    "n^(k-1)·ln n rows puts the hidden set on top of a ReLU neuron's first gradient.",
+    BARAK("Fourier gap of majority, k even and n odd"),
     quick={"most": 101, "cells": ((33, 2), (129, 2)), "runs": 12},
     full={"most": 2001, "cells": ((513, 2), (21, 4), (33, 4), (49, 4)), "runs": 60},
-    settings={
-        "weights": "random signs",
-        "rows": f"{PLENTY} times those derived for half of the batches of a ReLU neuron",
-        "n ≥ 2k": "our condition: the gap is 0 at n = 2k - 1 and negative below",
-    },
-    seconds=(1, 3, 200),
+    more="runs",
+    planted=("a fiftieth of the rows", {"most": 51, "plenty": PLENTY / 50}, "refuted"),
 )
 def gap(
     trial: Trial,
@@ -101,22 +71,34 @@ def gap(
     runs: int = 14,
     *,
     plenty: float = PLENTY,
-) -> Gaps:
+) -> Iterator[Any]:
+    """Majority's Fourier gap ranks the hidden set from one batch, k = 2 and 4.
+
+    For k even and n odd, n ≥ 2k, majority's coefficients obey |ξ_{k-1}| = ((n-k)/(k-1))·|ξ_{k+1}|,
+    and their gap is at least 0.03·(n-1)^(-(k-1)/2); so one batch of order n^(k-1)·ln n rows puts
+    the hidden set on top of a ReLU neuron's first gradient at random sign weights. Here a batch has
+    4 times the rows derived for half of the batches. n ≥ 2k is our condition: the gap is 0 at
+    n = 2k - 1 and negative below.
+    """
     pairs = [(n, k) for n in range(5, most + 1, 2) for k in range(2, n // 2 + 1, 2)]
     gaps = [fourier_gap(n, k) for n, k in pairs]
     errors = [
         abs(g.on * (k - 1) / ((n - k) * g.off) - 1) for g, (n, k) in zip(gaps, pairs, strict=True)
     ]
     ratios = np.array([(g.on - g.off) / g.bound for g in gaps])
-    made = []
+    n, k = pairs[int(ratios.argmin())]
+    summed = max(_summed_error(n) for n in (3, 5, 7, 9, 11))
+    yield at_most("majority's coefficients, error against sums over all inputs", summed, 1e-9)
+    yield at_most(f"ratio of the coefficients, relative error, n ≤ {most}", max(errors), 1e-9)
+    least = f"least gap over the bound, n ≤ {most} (at n = {n}, k = {k})"
+    yield at_least(least, float(ratios.min()), 1)
     for n, k in trial.track(cells):
         rows = math.ceil(plenty * HALF_SEEN * rows_to_rank_by_majority(n, k))
         targets = random_parities(n, k, runs, key=trial.seed)
-        named = names_the_set(targets, rows, run_keys(trial.seed, 0, runs))
-        made.append(Batches(n, k, rows, Rate.of(named)))
-    worst = pairs[int(ratios.argmin())]
-    summed = max(_summed_error(n) for n in (3, 5, 7, 9, 11))
-    return Gaps(summed, max(errors), float(ratios.min()), worst, most, len(pairs), made)
+        named = Rate.of(names_the_set(targets, rows, run_keys(trial.seed, 0, runs)))
+        yield at_least(f"batches of {rows:,} rows that rank B, n = {n}, k = {k}", named, 0.5)
+        factor = rows / (n ** (k - 1) * math.log(n))
+        yield note(f"those rows over n^(k-1)·ln n, n = {n}, k = {k}", factor)
 
 
 def _summed_error(n: int) -> float:
@@ -127,67 +109,17 @@ def _summed_error(n: int) -> float:
     return max(abs(s - majority_coefficient(n, size)) for size, s in enumerate(sums))
 
 
-@gap.judge
-def _gap(g: Gaps) -> Judged:
-    told = "; ".join(f"{cell.found} at {cell} with {cell.rows:,} rows" for cell in g.cells)
-    text = (
-        f"The formula agrees with sums over all inputs to {g.coefficients:.0e}, the ratio to "
-        f"{g.identity:.0e}; over {g.cases:,} pairs with n ≤ {g.most} and n ≥ 2k the gap is at "
-        f"least {g.least:.3g} times the bound (n = {g.worst[0]}, k = {g.worst[1]}). The first "
-        f"gradient of one batch has the hidden set on top: {told}."
-    )
-    worst = min((cell.found for cell in g.cells), key=lambda rate: rate.low)
-    if g.coefficients > 1e-9 or g.identity > 1e-9:
-        return refuted(text, instead="The ratio of the coefficients is another.")
-    if worst.high < 0.5:
-        instead = f"One batch of these rows finds the set in {worst} only."
-        return refuted(text, instead=instead, margin=0.5 - worst.high, interval=worst)
-    if worst.low > 0.5 and g.least < 1:
-        instead = f"The gap is at least {g.least:.3g} of the printed bound; the ranking holds."
-        return corrected(text, instead=instead, margin=1 - g.least, interval=worst)
-    if worst.low > 0.5:
-        return holds(text, margin=min(g.least - 1, worst.low - 0.5), interval=worst)
-    return undecided(f"{text} A rate is too near one half.", interval=worst)
-
-
-@gap.planted("a fiftieth of the rows", turns="refuted")
-def _(trial: Trial) -> Any:
-    return gap.measure(trial, 51, ((33, 2), (129, 2)), runs=12, plenty=PLENTY / 50)
-
-
-@record(evidence="numerical")
-class Flow:
-    """Descent on a disjoint PolyNet against v̇_i = Π_{j≠i} v_j at rates η and η/2.
-
-    apart: largest relative distance of the weights on B from the flow. end: largest relative error
-    of 1/((k-2)·v^(k-2)) as the end of the flow for equal weights. size: (n, k). times, flow,
-    descended: one run, its smallest weight on B.
-    """
-
-    apart: tuple[float, float] = shown("distance from the flow", by="rates")
-    still: float = shown("largest movement off the hidden bits", predicted=0)
-    end: float = shown("error of the end of the flow for equal weights")
-    size: tuple[int, int]
-    starts: int = drawn()
-    times: np.ndarray
-    flow: np.ndarray
-    descended: np.ndarray
-
-    @property
-    def rates(self) -> tuple[str, str]:
-        return "rate η", "rate η/2"
-
-
 @claim(
     "barak-polynet",
-    source=BARAK("disjoint PolyNet, correlation loss (solution ours)"),
-    title="A disjoint PolyNet moves on the hidden bits only, by one quadrature",
-    statement="The gradient flow of ŷ = Π_i w_iᵀx_{P_i} on the correlation loss, one hidden bit in "
-    "each block, is v̇_i = Π_{j≠i} v_j on the hidden bits and 0 elsewhere.",
+    BARAK("disjoint PolyNet, correlation loss (solution ours)"),
     quick={"runs": 4, "steps": 100},
     full={"k": 4, "runs": 40, "steps": 2000},
-    settings={"start": "uniform in ±(0.3, 0.9), Πv > 0", "time": "0.7 of the first end of a flow"},
-    seconds=(2, 3, 30),
+    evidence="numerical",
+    planted=(
+        "descent on the squared loss, which another flow describes",
+        {"loss": "squared"},
+        "refuted",
+    ),
 )
 def polynet(
     trial: Trial,
@@ -197,39 +129,54 @@ def polynet(
     steps: int = 200,
     *,
     loss: str = "correlation",
-) -> Flow:
+) -> Iterator[Any]:
+    """A disjoint PolyNet of k = 3 blocks moves on the hidden bits only, by one quadrature.
+
+    The gradient flow of ŷ = Π_i w_iᵀx_{P_i} on the correlation loss, one hidden bit in each block,
+    is v̇_i = Π_{j≠i} v_j on the hidden bits and 0 elsewhere. From equal weights v it ends at the
+    time 1/((k-2)·v^(k-2)). Descent on all inputs starts uniform in ±(0.3, 0.9) with Πv > 0 and
+    runs for 0.7 of the time at which the first flow ends; half the rate halves its distance from
+    the flow.
+    """
     n = k * block
     target = Parity(n, tuple(range(0, n, block)))
-    starts = np.stack([
-        np.asarray(_start(jax.random.split(key)[1], k, block).weights)
-        for key in run_keys(trial.seed, 0, runs)
-    ])  # fmt: skip
-    time = 0.7 * min(polynet_end(start[:, 0]) for start in starts)
+    draw = partial(_start, k=k, block=block)
+    keys = run_keys(trial.seed, 0, runs)
+    starts = np.stack([np.asarray(draw(jax.random.split(key)[1]).weights) for key in keys])
+    lasting = [polynet_end(start[:, 0]) for start in starts]
+    time = 0.7 * min(lasting)
     there = np.stack([polynet_flow(start[:, 0], time) for start in starts])
-    found = []
-    for factor in (1, 2):
-        rate = time / (factor * steps)
-        draw = partial(_start, k=k, block=block)
-        learner = Descent(draw, loss, "sgd", rate, factor * steps)
-        found.append(
-            learn(learner, AllInputs(target), runs=runs, key=trial.seed, trace=factor * steps // 10)
-        )
-    ends = [np.asarray(each.numbers[0]) for each in found]
+
+    def descended(steps: int) -> Any:
+        learner = Descent(draw, loss, "sgd", time / steps, steps)
+        return learn(learner, AllInputs(target), runs=runs, key=trial.seed, trace=steps // 10)
+
+    coarse, fine = descended(steps), descended(2 * steps)
+    ends = [np.asarray(each.numbers[0]) for each in (coarse, fine)]
     apart = [float(np.max(np.abs(end[:, :, 0] / there - 1))) for end in ends]
+    still = float(max(np.max(np.abs(end - starts)[:, :, 1:]) for end in ends))
     equal = [(v, size) for v in (0.1, 0.3, 1.0) for size in (3, 4, 6)]
     last = [polynet_end(np.full(size, v)) * (size - 2) * v ** (size - 2) for v, size in equal]
-    times = found[1].trace["step"] * time / (2 * steps)
-    first = int(np.argmin([polynet_end(start[:, 0]) for start in starts]))
+    where = f"n = {n}, k = {k}"
+    yield at_most(f"largest movement of a weight off the hidden bits, {where}", still, 1e-9)
+    error = max(abs(each - 1) for each in last)
+    yield at_most("end of the flow for equal weights, relative error", error, 1e-6)
+    yield at_most(f"distance from the flow at half the rate, {where}", apart[1], 0.05)
+    yield note(f"distance from the flow at the full rate, {where}", apart[0])
+    halving = "descent's distance from the flow, half the rate over the full rate"
+    yield at_most(halving, apart[1] / apart[0], 0.7)
+    times = fine.trace["step"] * time / (2 * steps)
+    first = int(np.argmin(lasting))
     least = int(np.argmin(np.abs(starts[first, :, 0])))
-    return Flow(
-        apart=(apart[0], apart[1]),
-        still=float(max(np.max(np.abs(end - starts)[:, :, 1:]) for end in ends)),
-        end=max(abs(each - 1) for each in last),
-        size=(n, k),
-        starts=runs,
-        times=times,
-        flow=np.array([polynet_flow(starts[first, :, 0], float(t))[least] for t in times]),
-        descended=found[1].trace["weights"][first, :, least, 0],
+    flow = [polynet_flow(starts[first, :, 0], float(t))[least] for t in times]
+    yield Lines(
+        [
+            Line("descent", times, fine.trace["weights"][first, :, least, 0]),
+            Line("flow", times, flow, style="--"),
+        ],
+        x="time",
+        y="smallest weight on a hidden bit",
+        caption="One run: slow for most of the time, then all at once.",
     )
 
 
@@ -239,39 +186,3 @@ def _start(key: Any, k: int, block: int) -> DisjointPolyNet:
     weights = generator.uniform(0.3, 0.9, (k, block)) * generator.choice([-1.0, 1.0], (k, block))
     weights[0, 0] *= np.sign(np.prod(weights[:, 0]))
     return DisjointPolyNet(weights)
-
-
-@polynet.judge
-def _polynet(f: Flow) -> Judged:
-    text = (
-        f"Over {f.starts} starts (n = {f.size[0]}, k = {f.size[1]}) descent on all inputs ends "
-        f"within {f.apart[0]:.2g} of the flow (relative), {f.apart[1]:.2g} at half the "
-        f"rate; off the hidden bits no weight moves by more than {f.still:.0e}; for "
-        f"equal weights the flow ends at 1/((k-2)·v^(k-2)) to {f.end:.0e}."
-    )
-    halves = f.apart[1] / f.apart[0]
-    if f.still > 1e-9:
-        return refuted(text, instead="Weights off the hidden bits move too.")
-    if f.end > 1e-6:
-        return refuted(text, instead=f"The flow ends off that time by {f.end:.0e}.")
-    if halves > 0.7:
-        instead = "Descent does not approach this flow as the rate falls."
-        return refuted(text, instead=instead, margin=halves - 0.7)
-    if f.apart[1] > 0.05:
-        return undecided(f"{text} The rate is too large to tell.")
-    return holds(text, margin=0.7 - halves)
-
-
-@polynet.planted("descent on the squared loss, which another flow describes", turns="refuted")
-def _(trial: Trial) -> Any:
-    return polynet.measure(trial, runs=4, steps=100, loss="squared")
-
-
-@polynet.figure
-def _polynet_figure(f: Flow) -> Lines:
-    return Lines(
-        [Line("descent", f.times, f.descended), Line("flow", f.times, f.flow, style="--")],
-        x="time",
-        y="smallest weight on a hidden bit",
-        caption="One run: slow for most of the time, then all at once.",
-    )

@@ -1,27 +1,14 @@
 """Online SGD: what the weights show before the loss moves, and what their movement does not."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from paritylab.claims import (
-    BARAK,
-    Judged,
-    Line,
-    Lines,
-    Trial,
-    claim,
-    corrected,
-    derived,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
+from paritylab.claims import BARAK, Line, Lines, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, control, instead, note, repair
 from paritylab.learning import Fresh, HingeNet, Runs, learn
 from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Mean, Rate
@@ -34,13 +21,9 @@ MOVED = 0.6
 CHANCE = 0.55
 #: Factor by which the probe must exceed the control's to say anything of progress.
 TELLS = 1.1
-#: The control's labels: the parity, with this noise.
+#: Noise of the control's labels, which leaves no rule to learn.
 NO_RULE = 0.4999
-SETTINGS = {
-    "k": 3,
-    "batch, rate, decay": f"{BATCH}, 0.1, 0.01 (second-hand)",
-    "learned": f"accuracy above {MOVED}",
-}
+UNKNOWN = Mean(math.nan, math.nan, math.nan, 0)
 
 
 class _Plateaus:
@@ -63,6 +46,7 @@ class _Plateaus:
 
     @property
     def first(self) -> int:
+        """The first run that learned, to be shown."""
         return int(self.learned[0]) if len(self.learned) else 0
 
 
@@ -71,47 +55,32 @@ def _traced(learner: HingeNet, targets: Sequence[Parity], seed: int) -> _Plateau
     return _Plateaus(targets, learn(learner, Fresh(targets, BATCH), key=seed, trace=every))
 
 
-def _geometric(ratios: np.ndarray) -> Mean | None:
-    """Geometric mean, its interval taken in logarithms; None of fewer than two runs."""
-    if len(ratios) < 2:
-        return None
-    logs = Mean.of(np.log(ratios))
+def _mean(values: np.ndarray) -> Mean:
+    """The mean with its interval; of fewer than two runs nothing is known."""
+    return Mean.of(values) if len(values) > 1 else UNKNOWN
+
+
+def _geometric(ratios: np.ndarray) -> Mean:
+    """Geometric mean, its interval taken in logarithms."""
+    logs = _mean(np.log(ratios))
     return Mean(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), logs.runs)
 
 
-@record()
-class Hidden:
-    """At three quarters of the plateau, over the runs that learned.
-
-    ratio: mean square weight on B over that off B, one entry per run. steps, accuracy, on, off:
-    the traces of the first run that learned.
-    """
-
-    learned: Rate = shown(f"runs whose accuracy passed {MOVED}")
-    start: float = shown("step at which it did, median")
-    accuracy: Mean | None = shown("accuracy at 3/4 of that time", predicted="chance", counts=False)
-    ratio: Mean | None = shown(
-        "mean square weight on B over off B at 3/4 of that time", predicted="> 1", counts=False
-    )
-    steps: np.ndarray
-    path: np.ndarray
-    on: np.ndarray
-    off: np.ndarray
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values)) if len(values) else math.nan
 
 
 @claim(
     "barak-progress",
-    source=BARAK("Abstract", reading="abstract"),
-    title="The weights of the hidden bits grow while the accuracy stands still",
-    statement="Online SGD makes continual progress that loss and accuracy do not show. Here: when "
-    "three quarters of the plateau have passed the accuracy is still at chance, and the weights "
-    "that leave the hidden bits B are larger in mean square than the others.",
+    BARAK("Abstract", reading="abstract"),
     quick={"runs": 24},
     full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
-    settings=SETTINGS,
-    # The ratio is about 1.08 and its logarithm varies by 0.09 from run to run, so 40 runs give a
-    # standard error of 0.014: the interval reaches 1 in 0.02 % of repetitions.
-    seconds=(6, 10, 450),
+    more="runs",
+    planted=(
+        "a look when the loss has moved: the accuracy shows it too",
+        {"runs": 12, "share": 1.0},
+        "refuted",
+    ),
 )
 def progress(
     trial: Trial,
@@ -121,7 +90,15 @@ def progress(
     steps: int = 2000,
     *,
     share: float = 0.75,
-) -> Hidden:
+) -> Iterator[Any]:
+    """The weights of k = 3 hidden bits grow while the accuracy is still at chance.
+
+    Online SGD makes continual progress that loss and accuracy do not show. Here: when three
+    quarters of the plateau have passed, the accuracy is still at chance, at most 0.55 on average,
+    and the weights that leave the hidden bits B are larger in mean square than the others. The
+    plateau of a run ends when its accuracy passes 0.6. Batches of 32 rows, the rate 0.1 and the
+    decay 0.01 are known second-hand.
+    """
     targets = random_parities(n, 3, runs, key=trial.seed)
     plateaus = _traced(HingeNet.barak(width=width, steps=steps), targets, trial.seed)
     squares, at = plateaus.trace["squares"], plateaus.at(share)
@@ -129,51 +106,21 @@ def progress(
         np.mean(squares, axis=2, where=part[:, None, :])
         for part in (plateaus.hidden, ~plateaus.hidden)
     )
-    enough = len(plateaus.learned) > 1
-    return Hidden(
-        plateaus.rate,
-        float(np.median(plateaus.step[plateaus.start])) if enough else math.nan,
-        Mean.of(plateaus.accuracy[at]) if enough else None,
-        _geometric((on / off)[at]),
-        plateaus.step,
-        *(table[plateaus.first] for table in (plateaus.accuracy, on, off)),
+    yield control(at_least(f"runs whose accuracy passes {MOVED:g}, n = {n}", plateaus.rate, 0.5))
+    yield note(
+        "step at which it does, the end of the plateau, median",
+        _median(plateaus.step[plateaus.start]),
     )
-
-
-@progress.judge
-def _progress(p: Hidden) -> Judged:
-    if p.learned.low < 0.5 or p.ratio is None or p.accuracy is None:
-        return undecided(
-            f"The accuracy passed {MOVED} in {p.learned} runs only.", interval=p.learned
-        )
-    text = (
-        f"The accuracy passes {MOVED} in {p.learned.count} runs, after {p.start:,.0f} steps "
-        f"(median). At three quarters of each run's time it is {p.accuracy.text} on average, and "
-        f"the mean square weight on B is {p.ratio.text} times that off B."
-    )
-    if p.ratio.high < 1:
-        instead = "The weights on B are not larger before the accuracy rises."
-        return refuted(text, instead=instead, margin=1 - p.ratio.high, interval=p.ratio)
-    if p.ratio.low <= 1:
-        return undecided(f"{text} Too few runs to tell the two apart.", interval=p.ratio)
-    if p.accuracy.low > CHANCE:
-        instead = "The weights on B are larger by then, but the accuracy shows it too."
-        return corrected(text, instead=instead, margin=p.accuracy.low - CHANCE, interval=p.ratio)
-    return holds(text, margin=min(p.ratio.low - 1, CHANCE - p.accuracy.low), interval=p.ratio)
-
-
-@progress.planted("a look when the loss has moved: the accuracy shows it too", turns="corrected")
-def _(trial: Trial) -> Any:
-    return progress.measure(trial, runs=12, share=1.0)
-
-
-@progress.figure
-def _progress_figure(p: Hidden) -> Lines:
-    return Lines(
+    ratio = _geometric((on / off)[at])
+    yield at_least(f"mean square weight on B over off B at ¾ of the plateau, n = {n}", ratio, 1)
+    accuracy = _mean(plateaus.accuracy[at])
+    yield at_most(f"mean accuracy at ¾ of the plateau, n = {n}", accuracy, CHANCE)
+    first, shown = plateaus.first, plateaus.step
+    yield Lines(
         [
-            Line("accuracy", p.steps, p.path),
-            Line("root mean square weight on B", p.steps, np.sqrt(p.on)),
-            Line("off B", p.steps, np.sqrt(p.off), style="--"),
+            Line("accuracy", shown, plateaus.accuracy[first]),
+            Line("root mean square weight on B", shown, np.sqrt(on[first])),
+            Line("off B", shown, np.sqrt(off[first]), style="--"),
         ],
         x="step",
         y="accuracy, or weight",
@@ -181,55 +128,17 @@ def _progress_figure(p: Hidden) -> Lines:
     )
 
 
-@record()
-class Probe:
-    """One entry per run that learned, unless said otherwise.
-
-    start: step at which the loss moved. share: ‖w_t - w_0‖_∞ at half of that time, in units of its
-    value at that time. ratio: the same probe at half time over that of the same run on labels
-    without a rule. parted: when the probe first exceeds the control's by half, in units of `start`.
-    steps, accuracy, moved, control: the traces of the first run that learned.
-    """
-
-    learned: Rate = shown(f"runs whose accuracy passed {MOVED}")
-    start: np.ndarray
-    share: np.ndarray
-    ratio: np.ndarray
-    parted: np.ndarray
-    steps: np.ndarray
-    accuracy: np.ndarray
-    moved: np.ndarray
-    control: np.ndarray
-
-    @derived("step at which the loss moved, median")
-    def moved_at(self) -> float:
-        return float(np.median(self.start))
-
-    @derived("probe at half time over its value then, median")
-    def half_way(self) -> float:
-        return float(np.median(self.share))
-
-    @derived("probe at half time over the control's, geometric mean", predicted="well above 1")
-    def over_control(self) -> Mean | None:
-        return _geometric(self.ratio)
-
-    @derived("time at which it exceeds the control's by half, median")
-    def parted_at(self) -> float:
-        return float(np.median(self.parted))
-
-
 @claim(
     "barak-probe",
-    source=BARAK("progress probe ‖w_t - w_0‖_∞"),
-    title="The largest movement of a weight grows before the loss moves, without a rule as well",
-    statement="The movement ‖w_t - w_0‖_∞ of the first layer reveals the progress of online SGD "
-    "long before the loss moves.",
+    BARAK("progress probe ‖w_t - w_0‖_∞"),
     quick={"runs": 3, "steps": 1200},
     full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
-    settings={**SETTINGS, "control": "the same runs on labels without a rule"},
-    # If the truth is 1, the logarithm of the ratio varies by 0.15 from run to run and 60 runs, of
-    # which 57 learn, give a standard error of 0.02: the interval reaches ln 1.1 in 0.3 % of cases.
-    seconds=(3, 15, 900),
+    more="runs",
+    planted=(
+        "a control at a tenth of the rate, which noise moves less",
+        {"runs": 12, "steps": 2000, "control_rate": 0.01},
+        "holds",
+    ),
 )
 def probe(
     trial: Trial,
@@ -239,75 +148,45 @@ def probe(
     steps: int = 2000,
     *,
     control_rate: float = 0.1,
-) -> Probe:
+) -> Iterator[Any]:
+    """The largest movement of a weight grows before the loss moves, without a rule as well, k = 3.
+
+    The movement ‖w_t - w_0‖_∞ of the first layer reveals the progress of online SGD long before the
+    loss moves. Here: at half of the time it must be more than 1.1 times as large as in the same
+    runs on labels without a rule. The loss has moved when the accuracy passes 0.6. Batches of 32
+    rows, the rate 0.1 and the decay 0.01 are known second-hand.
+    """
     targets = random_parities(n, 3, runs, key=trial.seed)
     learner = HingeNet.barak(width=width, steps=steps)
     plateaus = _traced(learner, targets, trial.seed)
     trial.report(0.5)
     without = [replace(target, noise=NO_RULE) for target in targets]
-    control = _traced(replace(learner, eta=control_rate), without, trial.seed).trace["moved"]
+    unruled = _traced(replace(learner, eta=control_rate), without, trial.seed).trace["moved"]
     moved, learned, start = plateaus.trace["moved"], plateaus.learned, plateaus.start
     at = plateaus.at(0.5)
-    beyond = moved[learned] > 1.5 * np.maximum(control[learned], 1e-12)
+    beyond = moved[learned] > 1.5 * np.maximum(unruled[learned], 1e-12)
     parted = np.where(beyond.any(axis=1), beyond.argmax(axis=1), math.inf) / np.maximum(start, 1)
-    return Probe(
-        plateaus.rate,
-        plateaus.step[start],
-        moved[at] / moved[learned, start],
-        moved[at] / np.maximum(control[at], 1e-12),
-        parted,
-        plateaus.step,
-        *(table[plateaus.first] for table in (plateaus.accuracy, moved, control)),
+    yield control(at_least(f"runs whose accuracy passes {MOVED:g}, n = {n}", plateaus.rate, 0.5))
+    yield note(
+        "step at which it does, the end of the plateau, median", _median(plateaus.step[start])
     )
-
-
-@probe.judge
-def _probe(p: Probe) -> Judged:
-    ratio = p.over_control
-    if p.learned.low < 0.5 or ratio is None:
-        return undecided(
-            f"The accuracy passed {MOVED} in {p.learned} runs only.", interval=p.learned
-        )
-    text = (
-        f"The accuracy passes {MOVED} after {p.moved_at:,.0f} steps (median). At half of that time "
-        f"‖w_t - w_0‖_∞ has {p.half_way:.2f} of its size there and is {ratio} times that of the "
-        f"same runs on labels without a rule; it exceeds theirs by half only at {p.parted_at:.2f} "
-        "of the time."
+    ratio = _geometric(moved[at] / np.maximum(unruled[at], 1e-12))
+    yield at_least("‖w_t - w_0‖_∞ at half of the plateau over that without a rule", ratio, TELLS)
+    half_way = _median(moved[at] / moved[learned, start])
+    yield repair(at_least("‖w_t - w_0‖_∞ there over its value at the end, median", half_way, 0.1))
+    yield note("share of the plateau at which it is 1.5 times that without", _median(parted))
+    yield instead(
+        "The weights move long before the loss, but as far as on labels without a rule: this probe "
+        "shows the noise of SGD, not progress, until shortly before the loss moves."
     )
-    if ratio.low > TELLS:
-        return holds(text, margin=ratio.low - TELLS, interval=ratio)
-    if ratio.high < TELLS and p.half_way > 0.1:
-        instead = (
-            "The weights move long before the loss, but as far as on labels without a rule: this "
-            "probe shows the noise of SGD, not progress, until shortly before the loss moves."
-        )
-        return corrected(
-            text,
-            instead=instead,
-            margin=TELLS - ratio.high,
-            interval=ratio,
-            counterexample=True,
-        )
-    if ratio.high < TELLS:
-        instead = "At half of the time the weights have hardly moved."
-        return refuted(text, instead=instead, margin=TELLS - ratio.high, interval=ratio)
-    return undecided(f"{text} Too few runs to tell the two apart.", interval=ratio)
-
-
-@probe.figure
-def _probe_figure(p: Probe) -> Lines:
-    return Lines(
+    first, shown = plateaus.first, plateaus.step
+    yield Lines(
         [
-            Line("accuracy", p.steps, p.accuracy),
-            Line("‖w_t - w_0‖_∞", p.steps, p.moved),
-            Line("the same, labels without a rule", p.steps, p.control, style="--"),
+            Line("accuracy", shown, plateaus.accuracy[first]),
+            Line("‖w_t - w_0‖_∞", shown, moved[first]),
+            Line("the same, labels without a rule", shown, unruled[first], style="--"),
         ],
         x="step",
         y="accuracy, or movement",
         caption="One run of online SGD: the probe follows the control until the loss moves.",
     )
-
-
-@probe.planted("a control at a tenth of the rate, which noise moves less", turns="holds")
-def _(trial: Trial) -> Any:
-    return probe.measure(trial, runs=12, control_rate=0.01)

@@ -72,7 +72,7 @@ class Mark:
     axis: str = "y"
 
     def series(self) -> dict[str, Any]:
-        return {"axis": self.axis, "at": self.at, "label": self.label}
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,8 @@ class Lines:
 
     def series(self) -> dict[str, Any]:
         shares = all(line.of_shares for line in self.lines)
-        return {
-            "kind": "lines",
-            **({"title": self.title} if self.title else {}),
-            **_axes(self.x, self.y, self.log, shares),
-            "lines": [line.series() for line in self.lines],
-            "marks": [mark.series() for mark in self.marks],
-            "caption": self.caption,
-        }
+        title = {"title": self.title} if self.title else {}
+        return _chart("lines", self, shares, **title, lines=[each.series() for each in self.lines])
 
 
 @dataclass(frozen=True)
@@ -125,13 +119,8 @@ class Bars:
     def series(self) -> dict[str, Any]:
         names = list(self.values)
         low, high = ([ends[n] for n in names] if ends else None for ends in (self.low, self.high))
-        return {
-            "kind": "bars",
-            **_axes(self.x, self.y, self.log, self.of_shares),
-            "bars": _given(names=names, values=list(self.values.values()), low=low, high=high),
-            "marks": [mark.series() for mark in self.marks],
-            "caption": self.caption,
-        }
+        bars = _given(names=names, values=list(self.values.values()), low=low, high=high)
+        return _chart("bars", self, self.of_shares, bars=bars)
 
 
 @dataclass(frozen=True)
@@ -146,13 +135,7 @@ class Histogram:
     caption: str = ""
 
     def series(self) -> dict[str, Any]:
-        return {
-            "kind": "histogram",
-            **_axes(self.x, self.y, self.log),
-            "values": self.values,
-            "marks": [mark.series() for mark in self.marks],
-            "caption": self.caption,
-        }
+        return _chart("histogram", self, values=self.values)
 
 
 @dataclass(frozen=True)
@@ -170,7 +153,7 @@ class Over:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """A table of numbers between 0 and 1 as colours; no number is no colour.
+    """A table of numbers between 0 and 1 as colours; a missing number has no colour.
 
     columns: columns to mark. points: (column, row) places to mark with a ring. x_names, y_names:
     what columns and rows are called; their numbers if absent. lines: lines over the map.
@@ -215,7 +198,7 @@ class SideBySide:
         return {"kind": "side by side", "parts": parts, "caption": self.caption}
 
 
-#: Tabs of the report beside the claims; a figure in one is shown there as well.
+#: Tabs of the report next to the list of claims; a figure in one is shown there as well.
 TABS = {
     "phases": "Phase diagrams",
     "benchmarks": "Benchmarks",
@@ -232,6 +215,19 @@ def in_tab(figure: Any, tab: str) -> dict[str, Any]:
     if tab not in TABS:
         raise ValueError(f"a tab is one of {', '.join(TABS)}; got {tab!r}")
     return {**as_series(figure), "tab": tab}
+
+
+def _chart(
+    kind: str, figure: Lines | Bars | Histogram, shares: bool = False, **parts: Any
+) -> dict[str, Any]:
+    """What charts have in common: axes, marks and a caption; parts: what is drawn."""
+    return {
+        "kind": kind,
+        **_axes(figure.x, figure.y, figure.log, shares),
+        **parts,
+        "marks": [mark.series() for mark in figure.marks],
+        "caption": figure.caption,
+    }
 
 
 def _axes(x: str, y: str, log: str, shares: bool = False) -> dict[str, Any]:

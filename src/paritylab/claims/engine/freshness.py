@@ -1,15 +1,14 @@
 """What a verdict depends on, and whether any of it has changed since.
 
 A verdict is stored with the files behind it and their hashes: the claim's own file, the modules of
-the package that it imports (through as many others as need be), and a user's own modules that were
-loaded. An edit anywhere else leaves it fresh. To tell, only hashes are compared; jax stays out.
+the package that it imports (through as many others as need be), and the files that it says it
+reads. An edit anywhere else leaves it fresh; what a claim reads beyond that is not seen. To tell,
+only hashes are compared; jax is not loaded.
 """
 
 import ast
 import hashlib
 import json
-import os
-import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -44,15 +43,6 @@ def files_behind(path: Path) -> list[Path]:
     return sorted({*found, *beside.glob(f"{path.stem}*.py")})
 
 
-def own_modules(path: Path) -> list[Path]:
-    """A user's file, what it imports, and every module beside or below it that is loaded by now."""
-    loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    folder = path.resolve().parent
-    theirs = {Path(file).resolve() for file in loaded if file and _is_theirs(Path(file))}
-    beside = {file for file in theirs if file.is_relative_to(folder)}
-    return sorted({path.resolve(), *provenance.helper_files(path), *beside})
-
-
 def hashes(files: Iterable[Path]) -> dict[str, str]:
     """Hashes by file; the package's own under their place in it, so that a tree may be moved."""
     return {_label(file): _hash(str(file), _stamp(file)) for file in files}
@@ -66,9 +56,7 @@ def is_fresh(kept: Mapping[str, str] | None) -> bool:
 
 
 def _now(label: str) -> str:
-    """The hash of a file, or the value of a variable such as "$SIZE", as it is now."""
-    if label.startswith("$"):
-        return os.environ.get(label[1:], GONE)
+    """The hash of a file as it is now."""
     file = PACKAGE / label[2:] if label.startswith("~/") else Path(label)
     return _hash(str(file), _stamp(file))
 
@@ -92,12 +80,6 @@ def _hash(file: str, stamp: tuple[int, int]) -> str:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError:
         return GONE
-
-
-@cache
-def _is_theirs(file: Path) -> bool:
-    outside = not file.resolve().is_relative_to(PACKAGE)
-    return outside and file.suffix == ".py" and not provenance._is_installed(file)
 
 
 @cache

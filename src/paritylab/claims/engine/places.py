@@ -15,7 +15,7 @@ class Place(NamedTuple):
 
 
 def place_of(error: BaseException, file: Path) -> Place | None:
-    """The last line on the way to the error in the file or beside it, the library left out.
+    """The last line on the way to the error in the claim's file or folder, not in the library.
 
     A claim that calls the library with a wrong value should hear of its own line, not of the line
     in the library that noticed. None if the error never passed through that folder.

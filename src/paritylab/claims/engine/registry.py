@@ -1,54 +1,50 @@
-"""The registry: which claims there are, what each states, how it is measured and judged."""
+"""The registry: which claims there are, what each states, how it is measured."""
 
 import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
-from paritylab.checks import check_kind, told
-from paritylab.claims.engine.figures import as_series
+from paritylab.claims.engine.figures import Figure, as_series
 from paritylab.claims.engine.places import place_of, words_of
-from paritylab.claims.engine.reads import loading
-from paritylab.claims.engine.record import evidence_of, is_record, measured, predicted, runs_of
-from paritylab.claims.engine.recorded import recorded_status
+from paritylab.claims.engine.recorded import recorded
+from paritylab.claims.engine.rule import (
+    CONFIDENCE,
+    LOOKS,
+    Comparison,
+    Judge,
+    Sentence,
+    confidence_for,
+    decide,
+    default_figure,
+    sentence_of,
+    straddling,
+)
 from paritylab.claims.engine.sources import OURS, PAPERS, Source
-from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status, plain
-from paritylab.sweep.provenance import helper_files
+from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status
 from paritylab.untrusted import printable
 
-Seconds = tuple[float, float, float]
 #: The package that holds one package of claims per paper.
 CLAIMS = "paritylab.claims"
-
-
-def _numbers_of(record: Any) -> dict[str, Any]:
-    """What a row takes from a record: its numbers, predictions, runs and kind of evidence."""
-    if is_record(record):
-        return {
-            "measured": measured(record),
-            "predicted": predicted(record),
-            "runs": runs_of(record),
-            "evidence": evidence_of(record),
-        }
-    numbers = plain(record)
-    named = numbers if isinstance(numbers, dict) else {"record": numbers}
-    return {"measured": named, "predicted": {}, "runs": 0}
 
 
 class Planted(NamedTuple):
     """A case in which the statement is true or false by construction, run by the real measurement.
 
-    what: the case in words. turns: the verdict it must get. measure: from a trial to a record.
+    what: the case in words. settings: arguments of the measurement that plant it, on top of those
+    of quick effort. turns: the verdict it must get.
     """
 
     what: str
-    turns: Status
-    measure: Callable[[Any], Any]
+    settings: Mapping[str, Any]
+    turns: str
 
 
 class Outcome(NamedTuple):
@@ -61,14 +57,16 @@ class Outcome(NamedTuple):
 
 @dataclass(eq=False)
 class Claim:
-    """A statement that can be run: measure(trial, **settings) → record, judge(record) → `Judged`.
+    """A statement that can be run: measure(trial, **settings) yields comparisons, figures and
+    sentences, and the one rule (claims.engine.rule) makes the verdict.
 
     Default effort is what the measurement's signature says; quick, full: what changes there.
-    settings: what stays the same at every effort, for the row. seconds: what the claim takes at
-    quick, default and full effort. counted: whether its verdict stands in the tally. certificate:
-    the id of a proof, if there is one. reads: files and environment variables that the measurement
-    reads. The judge and the figure are registered with `@that.judge`
-    and `@that.figure`.
+    Arguments after `*` are not settings: planted cases set them. evidence: the kind of the numbers
+    that decide. more: the setting that is doubled while a rate straddles its bound. planted: cases
+    that must turn the verdict. judge: a rule of the claim's own, where the one rule cannot say what
+    the statement says. counted: whether the verdict is in the tally. counted_with: the claim in
+    whose row the same erratum is counted, so that it counts once. certificate: the id of a proof.
+    reads: files that the measurement reads.
     """
 
     id: str
@@ -78,67 +76,26 @@ class Claim:
     measure: Callable[..., Any]
     quick: Mapping[str, Any] = field(default_factory=dict)
     full: Mapping[str, Any] = field(default_factory=dict)
-    seconds: Seconds = (2, 5, 60)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Evidence = Evidence.SAMPLED
+    more: str | None = None
+    planted: Sequence[Planted] = ()
+    judge: Judge = decide
     counted: bool = True
+    counted_with: str | None = None
     certificate: str | None = None
     reads: tuple[str, ...] = ()
-    judged_by: Callable[[Any], Judged] | None = field(default=None, repr=False)
-    drawn_by: Callable[[Any], Any] | None = field(default=None, repr=False)
-    glanced_by: Callable[[Any], Any] | None = field(default=None, repr=False)
-    planted_cases: list[Planted] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        check_kind("source", self.source, Source, "a Source such as HG1('Theorem 5')")
-        for name in ("id", "title", "statement"):
-            check_kind(name, getattr(self, name), str, "text")
-        for name in ("quick", "full", "settings"):
-            check_kind(name, getattr(self, name), Mapping, "settings by name")
-        check_kind("certificate", self.certificate, str | None, "the id of a proof, or None")
-        check_kind("reads", self.reads, tuple, "names of files and variables")
-        check_kind("planted_cases", self.planted_cases, list, "a list")
-        check_kind("measure", self.measure, Callable, "a function of a trial")
-        check_kind("seconds", self.seconds, tuple, "three numbers of seconds")
-        for name in ("judged_by", "drawn_by", "glanced_by"):
-            check_kind(name, getattr(self, name), Callable | None, "a function of the record")
         known = self.settings_at(Effort.DEFAULT)
-        for effort in (Effort.QUICK, Effort.FULL):
-            odd = set(getattr(self, effort.value)) - set(known)
-            if odd:
-                raise ValueError(
-                    f"claim {self.id!r}: {effort} sets {', '.join(sorted(odd))}, which is no "
-                    f"argument with a default of its measurement; those are: {', '.join(known)}"
-                )
-        self.counted = self.counted and self.is_built_in and self.source.is_read
-
-    def judge(self, function: Callable[[Any], Judged]) -> Callable[[Any], Judged]:
-        """Register the pure function from a record to a verdict."""
-        if self.judged_by is not None:
-            raise ValueError(f"claim {self.id!r} has a judge already")
-        self.judged_by = function
-        return function
-
-    def figure(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Register the function from a record to a figure (see claims.engine.figures)."""
-        self.drawn_by = function
-        return function
-
-    def overview(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Register the function from a record to the `Lines` that the first figure shows of it."""
-        self.glanced_by = function
-        return function
-
-    def planted(
-        self, what: str, *, turns: str
-    ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-        """Register a case that must turn the verdict: it calls the measurement with, say, another
-        learner (a keyword-only argument of it, which is no setting) and returns its record."""
-
-        def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            self.planted_cases.append(Planted(what, Status(turns), function))
-            return function
-
-        return register
+        named = {**self.quick, **self.full, **({self.more: 0} if self.more else {})}
+        odd = sorted(set(named) - set(known))
+        if odd:
+            raise ValueError(
+                f"claim {self.id!r} sets {', '.join(odd)}, but its measurement has no such "
+                f"setting; it has: {', '.join(known)}"
+            )
+        once = self.counted and self.counted_with is None
+        self.counted = once and self.is_built_in and self.source.is_read
 
     def settings_at(self, effort: Effort) -> dict[str, Any]:
         """The arguments of the measurement at an effort, less the trial and what is planted."""
@@ -150,48 +107,61 @@ class Claim:
         }
         return {**usual, **({} if effort is Effort.DEFAULT else getattr(self, effort.value))}
 
-    def run(self, trial: Any) -> Outcome:
-        """Measure at the trial's effort, then judge and draw."""
-        settings = self.settings_at(trial.effort)
-        record = self.measure(trial, **settings)
-        judged = self.verdict_on(record)
-        series = {} if self.drawn_by is None else as_series(self.drawn_by(record))
-        if self.glanced_by is not None:
-            series["overview"] = as_series(self.glanced_by(record))
-        return Outcome(judged, {**self.settings, **settings}, series)
+    def run(self, trial: Any, **changes: Any) -> Outcome:
+        """Measure at the trial's effort and apply the rule; changes: settings other than usual.
 
-    def verdict_on(self, record: Any) -> Judged:
-        """What the judge says of a record, measured or invented, with the record's own numbers."""
-        if self.judged_by is None:
-            raise TypeError(f"claim {self.id!r} has no judge; register one with @that.judge")
-        judged = self.judged_by(record)
-        if not isinstance(judged, Judged):
-            raise TypeError(
-                f"a judge returns holds(…), corrected(…), refuted(…) or undecided(…), "
-                f"got {type(judged).__name__}"
-            )
-        details = {k: v for k, v in _numbers_of(record).items() if getattr(judged, k) is None}
-        if judged.counterexample is True:
-            details["counterexample"] = self._counterexample()
-        full = replace(judged, **details)
-        if full.evidence is None:
-            kinds = ", ".join(Evidence)
-            raise ValueError(
-                f"claim {self.id!r} does not say what kind of number decides; give the record "
-                f"@record(evidence=…) or the judge's answer evidence=…, one of {kinds}"
-            )
-        return full
+        Above quick effort a claim that names its setting `more` is measured again with twice, then
+        four times the runs while a rate straddles its bound. Its intervals are then those of three
+        looks, each at 98.3 %, so that all three together are right 95 % of the time.
+        """
+        usual = self.settings_at(trial.effort)
+        first = {**usual, **changes}
+        confidence = confidence_for(len(LOOKS)) if self.more else CONFIDENCE
+        may_look_again = self.more and trial.effort is not Effort.QUICK
+        looks, settings, found = 0, first, _Found([], [], None)
+        for times in LOOKS if may_look_again else (1,):
+            looks += 1
+            settings = {**first, self.more: times * first[self.more]} if self.more else first
+            found = _sorted(self.id, self.measure(trial, **settings))
+            if not straddling(found.comparisons, confidence):
+                break
+        judged = self._judged(found, confidence, looks)
+        shown = {name: settings[name] for name in usual}
+        figure = found.figure or default_figure(found.comparisons)
+        return Outcome(judged, shown, {} if figure is None else as_series(figure))
 
-    def _counterexample(self) -> str:
-        """The file of this claim's counterexample, as text."""
+    def run_planted(self, case: Planted, trial: Any) -> Judged:
+        """The verdict on a planted case."""
+        return self.run(trial, **case.settings).judged
+
+    def _judged(self, found: "_Found", confidence: float, looks: int) -> Judged:
+        decision = self.judge(found.comparisons, confidence)
+        status = decision.status
+        own = [each.text for each in found.sentences if status in each.when and not each.instead]
+        true_instead = [each.text for each in found.sentences if each.instead]
+        text = own[0] if own else sentence_of(decision, confidence)
+        needs = status in (Status.CORRECTED, Status.REFUTED)
+        return Judged(
+            status,
+            text,
+            instead=(true_instead[0] if true_instead else f"Measured: {text}") if needs else None,
+            margin=abs(decision.deciding.distance(confidence)),
+            counterexample=self._counterexample() if needs else None,
+            evidence=self.evidence,
+            runs=sum({id(each.value): each.runs for each in found.comparisons}.values()),
+            comparisons=[each.as_row(confidence) for each in found.comparisons],
+            looks=looks,
+        )
+
+    def _counterexample(self) -> str | None:
+        """The file counterexamples/<id>.py beside the claim, as text."""
         path = self.file.parent / "counterexamples" / f"{self.id}.py"
-        if not path.is_file():
-            raise ValueError(f"claim {self.id!r} names a counterexample; expected it in {path}")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8") if path.is_file() else None
 
     def expected_at(self, effort: Effort) -> Status | None:
         """The recorded status; None for a claim that is not the lab's own."""
-        return recorded_status(self.id, effort) if self.is_built_in else None
+        known = recorded().get(self.id) if self.is_built_in else None
+        return None if known is None else known.expected_at(effort)
 
     @property
     def paper(self) -> str:
@@ -212,118 +182,115 @@ class Claim:
         return (self.measure.__module__ or "").startswith(f"{CLAIMS}.")
 
     def budget(self, effort: Effort) -> float:
-        """Seconds this claim is expected to take."""
-        return self.seconds[list(Effort).index(effort)]
+        """Seconds this claim took when its verdict was recorded; a guess where it was not."""
+        known = recorded().get(self.id)
+        return 5.0 if known is None else known.budget(effort)
 
 
-#: Every claim in the order of its registration.
-_REGISTERED: list[Claim] = []
+class _Found(NamedTuple):
+    """What a measurement yielded, by kind."""
+
+    comparisons: list[Comparison]
+    sentences: list[Sentence]
+    figure: Figure | Mapping[str, Any] | None
 
 
-def claim(
-    id: str,
-    *,
-    source: Source = OURS,
-    title: str,
-    statement: str,
-    quick: Mapping[str, Any] | None = None,
-    full: Mapping[str, Any] | None = None,
-    seconds: Seconds = (2, 5, 60),
-    settings: Mapping[str, Any] | None = None,
-    counted: bool = True,
-    certificate: str | None = None,
-    reads: Sequence[str] = (),
-) -> Callable[[Callable[..., Any]], Claim]:
-    """Turn the decorated function measure(trial, **settings) into a `Claim`.
+def _sorted(id: str, yielded: Iterator[Any]) -> _Found:
+    found = _Found([], [], None)
+    for each in yielded:
+        if isinstance(each, Comparison):
+            found.comparisons.append(each)
+        elif isinstance(each, Sentence):
+            found.sentences.append(each)
+        elif isinstance(each, Figure | Mapping):
+            found = found._replace(figure=each)
+        else:
+            raise TypeError(
+                f"claim {id!r} yields comparisons (at_most, at_least, within, note), finding(…), "
+                f"instead(…) or a figure; got {type(each).__name__}"
+            )
+    return found
 
-    source: `HG1("Theorem 5")`, `HG2(…)`, `KS(…)`; `OURS` if absent. The other arguments are the
-    fields of `Claim`.
+
+def claim(id: str, source: Source = OURS, **fields: Any) -> Callable[[Callable[..., Any]], Claim]:
+    """Turn the decorated generator measure(trial, **settings) into a `Claim`.
+
+    The first line of its docstring is the title, the rest the statement. source: `HG1("Theorem
+    5")`, `KS(…)`; `OURS` if absent. fields: those of `Claim`; planted may be one case or several,
+    each (what, settings, turns).
     """
-    if (
-        not isinstance(id, str)
-        or not id
-        or id.strip() != id
-        or any(space in id for space in " \t\n/")
-    ):
-        raise ValueError(f"a claim id is one word such as 'my-claim', got {told(id)}")
+    if not isinstance(id, str) or not re.fullmatch(r"[\w.+-]+", id):
+        raise ValueError(f"a claim id is one word such as 'my-claim', got {id!r}")
 
     def register(function: Callable[..., Any]) -> Claim:
-        words = (id, source, title, statement, function)
-        efforts = (quick or {}, full or {}, seconds, settings or {})
-        made = Claim(*words, *efforts, counted, certificate, tuple(reads))
-        if any(each.id == id and each.is_built_in for each in _REGISTERED):
-            raise ValueError(f"claim {id!r} exists already; choose another id")
-        _REGISTERED.append(made)
-        return made
+        title, _, statement = inspect.cleandoc(function.__doc__ or "").partition("\n")
+        if not title or not statement.strip():
+            raise ValueError(
+                f"claim {id!r} needs a docstring: a first line that is its title, an empty line, "
+                "and the statement"
+            )
+        cases = fields.pop("planted", ())
+        several = not (cases and isinstance(cases[0], str))
+        cases = [Planted(*case) for case in (cases if several else [cases])]
+        words = " ".join(statement.split())
+        fields["evidence"] = Evidence(fields.pop("evidence", Evidence.SAMPLED))
+        return Claim(id, source, title.rstrip("."), words, function, planted=cases, **fields)
 
     return register
 
 
 def registry() -> dict[str, Claim]:
     """Every claim of the lab by id, in the order of the papers; users' files are not in it."""
+    found: dict[str, Claim] = {}
     for paper in PAPERS:
         name = f"{CLAIMS}.{paper}"
         if importlib.util.find_spec(name) is None:
             continue
         package = importlib.import_module(name)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{name}.{module.name}")
-    order = list(PAPERS)
-    own = [entry for entry in _REGISTERED if entry.is_built_in]
-    # By place, since whoever imports a claim's module first would otherwise decide.
-    own.sort(key=lambda entry: (order.index(entry.paper), str(entry.file), entry.line))
-    return {entry.id: entry for entry in own}
+        for module in sorted(each.name for each in pkgutil.iter_modules(package.__path__)):
+            for each in claims_in(importlib.import_module(f"{name}.{module}")):
+                if each.id in found:
+                    raise ValueError(f"claim {each.id!r} is registered twice; choose another id")
+                found[each.id] = each
+    return found
+
+
+def claims_in(module: ModuleType) -> list[Claim]:
+    """The claims that a module defines, in the order of its lines."""
+    own = [each for each in vars(module).values() if isinstance(each, Claim)]
+    own = [each for each in own if each.measure.__module__ == module.__name__]
+    return sorted(own, key=lambda each: each.line)
 
 
 def claims_from_file(path: str | Path) -> dict[str, Claim]:
-    """The claims that a user's Python file registers with `@claim`.
+    """The claims that a user's Python file defines with `@claim`.
 
-    The file is run as Python code, so give only files you trust. Its folder is put first on the
-    search path, as for a script, and modules beside it that it imports are read anew.
+    The file is run as Python code, so give only files you trust. It may import modules from its
+    own folder.
     """
     path = Path(path).absolute()
     if not path.is_file():
         raise ValueError(f"no claims file at {printable(str(path))}")
-    registry()
-    before = len(_REGISTERED)
     spec = importlib.util.spec_from_file_location(f"paritylab_claims_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ValueError(f"a claims file is a Python file ending in .py, got {path.name}")
-    _search_first(path.parent)
-    _forget_helpers(path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))
     try:
-        with loading(path):
-            spec.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         place = place_of(error, path) or (path, 1)
         raise ValueError(f"{place[0]}, line {place[1]}: {words_of(error)}") from error
-    added: dict[str, Claim] = {}
-    for entry in _REGISTERED[before:]:
-        if entry.id in added:
-            raise ValueError(
-                f"{path}: claim {entry.id!r} is registered twice, on lines "
-                f"{added[entry.id].line} and {entry.line}; give each its own id"
-            )
-        added[entry.id] = entry
-    if not added:
-        raise ValueError(f"{path} registers no claim; decorate a function with @claim(...)")
-    return added
-
-
-def _search_first(folder: Path) -> None:
-    sys.path[:] = [str(folder), *(entry for entry in sys.path if entry != str(folder))]
-
-
-def _forget_helpers(path: Path) -> None:
-    """Drop modules that the file would import from its folder, so that edits are seen."""
-    folder = path.resolve().parent
-    helpers = {file for file in helper_files(path) if file.is_relative_to(folder)}
-    for name, module in list(sys.modules.items()) if helpers else ():
-        file = getattr(module, "__file__", None)
-        if file and name != "__main__" and Path(file).resolve() in helpers:
-            del sys.modules[name]
-    importlib.invalidate_caches()
+    finally:
+        sys.path.remove(str(path.parent))
+    found = claims_in(module)
+    if not found:
+        raise ValueError(f"{path} has no claim; decorate a function with @claim(...)")
+    by_id = {each.id: each for each in found}
+    written = re.findall(r"^@claim\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    if len(written) > len(by_id):
+        raise ValueError(f"{path}: two claims share an id or a function name; give each its own")
+    return by_id

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,19 +13,12 @@ from paritylab.checks import check_kind, whole
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.places import reason_of
 from paritylab.claims.engine.proved import files_of, with_proof
-from paritylab.claims.engine.reads import (
-    declared_values,
-    opened_at_loading,
-    opened_files,
-    undeclared,
-)
-from paritylab.claims.engine.registry import Claim, Outcome, registry
-from paritylab.claims.engine.rows import FOUND, Provenance, failed_row, make_row
+from paritylab.claims.engine.registry import Claim, registry
+from paritylab.claims.engine.rows import Provenance, failed_row, make_row
 from paritylab.claims.engine.verdict import Effort, Status, Verdict, plain
 from paritylab.problem.keys import checked_seed
-from paritylab.sweep import origin
 from paritylab.sweep.engines import Done, Failure, processes, serial
-from paritylab.sweep.provenance import device, occasion, versions
+from paritylab.sweep.provenance import device, imported_beside, occasion, versions
 from paritylab.sweep.store import Store
 
 Row = dict[str, Any]
@@ -82,7 +74,8 @@ def check(
     effort, missing, seed = Effort(effort), [], checked_seed(seed)
     keys: dict[str, str] = {}
     for claim in claims:
-        check_kind("claims", claim, Claim, "claims of the registry or of a file")
+        if not isinstance(claim, Claim):
+            raise TypeError(f"check takes claims of the registry or of a file, got {claim!r}")
         own = None if claim.is_built_in else claim.file
         keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
         stored = None if fresh or store is None else stored_row(store, keys[claim.id])
@@ -102,17 +95,16 @@ def check(
             row = failed_row(by_id[id], value.reason, _provenance(effort, seed, seconds))
         files = row.pop(FILES, None)
         if store is not None and row["status"] != Status.FAILED:
-            store.save_verdict(keys[id], origin.marked(keys[id], {**row, FILES: files}))
+            store.save_verdict(keys[id], {**row, FILES: files})
         yield Verdict(row)
 
 
 def stored_row(store: Store, key: str) -> Row | None:
-    """A stored verdict that nothing has changed since, with a note if it was not run here."""
+    """A stored verdict, if no file behind it has changed since."""
     stored = store.verdict(key)
     if stored is None or not freshness.is_fresh(stored.get(FILES)):
         return None
-    row = {name: value for name, value in stored.items() if name not in (origin.MARK, FILES)}
-    return row if origin.is_own(key, stored) else {**row, FOUND: "not run here"}
+    return {name: value for name, value in stored.items() if name not in ("mark", FILES)}
 
 
 def _in_turn(
@@ -155,28 +147,16 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
     # Before the work: what is loaded now is what runs, whatever is edited meanwhile.
     files = dependencies(claim)
     try:
-        outcome = claim.run(trial) if claim.is_built_in else _watched(claim, trial)
+        outcome = claim.run(trial)
         code = outcome.judged.counterexample
         if trial.effort is not Effort.QUICK and isinstance(code, str):
             run_counterexample(code)
-        later = {} if claim.is_built_in else dependencies(claim)
         outcome = outcome._replace(judged=with_proof(claim, outcome.judged))
-        return {**make_row(claim, outcome, provenance()), FILES: {**later, **files}}
+        return {**make_row(claim, outcome, provenance()), FILES: files}
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         return failed_row(claim, reason_of(error, claim.file), provenance())
-
-
-def _watched(claim: Claim, trial: Trial) -> Outcome:
-    """Run a user's claim; one that reads what it does not name is refused."""
-    with opened_files() as opened:
-        outcome = claim.run(trial)
-    code = freshness.own_modules(claim.file) if claim.file.is_file() else []
-    reason = undeclared(opened | opened_at_loading(claim.file), claim.reads, code)
-    if reason:
-        raise ValueError(f"the claim {reason}")
-    return outcome
 
 
 def run_counterexample(code: str) -> str:
@@ -198,12 +178,14 @@ def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
 
 
 def dependencies(claim: Claim) -> dict[str, str]:
-    """Hashes of the files behind a claim; what was typed in has its compiled code instead."""
+    """Hashes of the files behind a claim: what it imports of the package, and what it reads.
+
+    A user's claim that declares nothing has none and is always run anew.
+    """
     if claim.is_built_in:
         return freshness.hashes([*freshness.files_behind(claim.file), *files_of(claim)])
-    if not claim.file.is_file():
+    if not claim.reads or not claim.file.is_file():
         return {}
-    own = freshness.own_modules(claim.file)
+    own = [claim.file.resolve(), *imported_beside(claim.file.resolve())]
     ours = {file for each in own for file in freshness.files_behind(each)}
-    data = [Path(each).absolute() for each in claim.reads if each not in os.environ]
-    return {**freshness.hashes([*ours, *data]), **declared_values(claim.reads)}
+    return freshness.hashes([*ours, *(Path(each).absolute() for each in claim.reads)])

@@ -64,7 +64,7 @@ def smallest_worst_risk(
     """Worst risks of the best head of any kind on what fixed hard heads pass on (Corollary 20).
 
     Half of the draws add a score of the bit to a score of the position, as the paper does, the
-    others let the bit count differently at every position. Three attentions are tried besides:
+    others let the bit count differently at every position. Three more attentions are tried:
     each head prefers a stretch of its own and ignores the bits, or looks for a one there, or looks
     for a one anywhere. average: heads pass on the mean over tied maxima.
     """

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from paritylab.models import Circle, Zigzag
+from paritylab.models import Circle
+from paritylab.theory.hg1_limits import zigzag_jet
 
 Heads = Float[np.ndarray, "runs k 2"]
 
@@ -52,11 +53,11 @@ class ExactRisks:
         bits, (runs, k) = _all_bits(self.n), self.sets.shape
         attention = self.attention(directions)
         s = attention.sum(axis=1) @ bits.T
-        value, slope = zigzag_and_slope(s, k, self.b)
+        value, slope, bend = zigzag_jet(s, k, self.b)
         labels = np.prod(1.0 - 2.0 * bits.T[self.sets], axis=1)
         missing = np.maximum(0.0, 1 - labels * value)
         first = -2 * labels * missing
-        twice = 2 * (missing > 0) * slope**2 + first * _zigzag_curvature(s, k, self.b)
+        twice = 2 * (missing > 0) * slope**2 + first * bend
         once = first * slope / len(bits)
         moved, bent = self._in_heads(attention, once @ bits)
         motion = bits @ np.moveaxis(moved, 2, 1).reshape(runs, self.n, 2 * k)  # ∂s/∂a by input
@@ -85,26 +86,6 @@ class ExactRisks:
         total = (attention @ pull[..., None])[..., None]
         excess = pull[:, None, :, None] - total
         return moved, np.swapaxes(moved, 2, 3) @ (excess * away) / self.tau
-
-
-def zigzag_and_slope(s: np.ndarray, k: int, b: float) -> tuple[np.ndarray, np.ndarray]:
-    """Readout (2) with smoothing b at s, and its derivative."""
-    readout, value, slope = Zigzag(k), np.ones_like(s), np.zeros_like(s)
-    for weight, threshold in zip(readout.output_weights, readout.thresholds, strict=True):
-        z = s - threshold
-        root = np.sqrt(z**2 + b) if b else np.abs(z)
-        value += weight * (z + root) / 2
-        slope += weight * (1 + (z / root if b else np.sign(z))) / 2
-    return value, slope
-
-
-def _zigzag_curvature(s: np.ndarray, k: int, b: float) -> np.ndarray:
-    """Its second derivative; at b = 0 that between the corners."""
-    readout, curvature = Zigzag(k), np.zeros_like(s)
-    if b:
-        for weight, threshold in zip(readout.output_weights, readout.thresholds, strict=True):
-            curvature += weight * b / 2 / ((s - threshold) ** 2 + b) ** 1.5
-    return curvature
 
 
 @lru_cache
@@ -190,7 +171,7 @@ def least_decrease(
     """Least (L(x) - L(x - η∇L))/((η/2)‖∇L‖²) over the runs, for each step η.
 
     Smoothness Λ and η ≤ 1/Λ make it at least 1. Where the decrease would be lost in rounding,
-    (η/2)‖∇L‖² below 1e-12·L, the step is so short that the second order stands for it.
+    (η/2)‖∇L‖² below 1e-12·L, the step is so short that its second order is used instead.
     """
     here = risks(heads)
     slope = here.squared_slope()

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from paritylab.claims import drawn, record, shown
 from paritylab.models import Zigzag
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, Parity
@@ -26,20 +26,20 @@ def limits_of_heads(n: int) -> np.ndarray:
     return np.concatenate([sharp, split])
 
 
-@record(evidence="exact")
-class SoftSolutions:
+class SoftSolutions(NamedTuple):
     """Combinations of limiting heads tried, and what became of them when hardened.
 
-    slack: of the inequality `theory.hg1.risk_of_missing_weight`. off: largest |g_j - 1_B(j)| of a
-    solution's weights g, 0 without any.
+    tried: how many. solutions: those with soft risk 0. failures: solutions that are wrong when
+    hard. slack: least risk minus `theory.hg1.risk_of_missing_weight`. off: largest |g_j - 1_B(j)|
+    of a solution's weights g, 0 without any. least: smallest soft risk above 0.
     """
 
-    tried: int = drawn("combinations of limiting heads")
-    solutions: int = shown("of them with soft risk 0")
-    failures: int = shown("of these wrong when hard", predicted=0)
-    slack: float = shown("least risk minus 4·2^-n Σ_B (1-g_j)₊²")
-    off: float = shown("largest distance of a solution's weights from 1_B")
-    least: float = shown("smallest soft risk above 0")
+    tried: int
+    solutions: int
+    failures: int
+    slack: float
+    off: float
+    least: float
 
     def __or__(self, other: "SoftSolutions") -> "SoftSolutions":
         """Both searches as one."""

@@ -1,27 +1,24 @@
-"""Feed-forward learners beside the heads: parameters, missing edges, fixed features."""
+"""Feed-forward learners against the heads: parameters, missing edges, fixed features."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import jax
 import numpy as np
 
 from paritylab.claims import (
     HG1,
-    Judged,
-    Line,
-    Lines,
     Trial,
+    at_least,
+    at_most,
     claim,
-    corrected,
-    derived,
-    drawn,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
+    control,
+    finding,
+    instead,
+    note,
+    repair,
 )
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
 from paritylab.learning.hardness.frozen import every_input, parity_of
@@ -38,38 +35,13 @@ from paritylab.theory import hg1
 ROUNDING = 1e-9
 
 
-@record()
-class Counts:
-    """Trained numbers and edges of k heads and of the FFNN-1 (one hidden layer) that they are.
-
-    rate: with the paper's readout. difference: over all inputs and random draws of the heads. bits:
-    after the point, by n.
-    """
-
-    n: int
-    k: int
-    rate: Rate = shown("runs that reach risk 0.05")
-    difference: float = shown("largest difference between heads and their FFNN-1")
-    numbers: int = shown("trained numbers", predicted="O(k)")
-    edges: int = shown("edges of that FFNN-1", predicted="≥ n")
-    draws: int
-    bits: dict[int, int] = shown("bits that each number needs, by n")
-    cited: float = shown("n·k⁷·log k")
-
-
 @claim(
     "hg1-remark9",
-    source=HG1("Remark 9"),
-    title="k heads need O(k) parameters, feed-forward nets Ω(n)",
-    statement="Transformers learn k-parity with O(k) parameters, significantly fewer than the "
-    "lower bound Ω(n) for feed-forward nets (best known upper bound O(nk⁷ log k)).",
+    HG1("Remark 9"),
     quick={"n": 12, "k": 2, "runs": 40},
     full={"runs": 400, "draws": 100},
-    settings={
-        "learner": "heads with falling temperature, cos readout, 600 steps; then zigzag",
-        "compared at": "n = 10",
-    },
-    seconds=(10, 3, 60),
+    more="runs",
+    planted=("heads after a single step", {"draws": 2, "steps": 1}, "refuted"),
 )
 def remark9(
     trial: Trial,
@@ -79,12 +51,21 @@ def remark9(
     draws: int = 20,
     *,
     steps: int = 600,
-) -> Counts:
+) -> Iterator[Any]:
+    """k heads under our annealed descent, n = 20, learn with O(k) parameters, nets need Ω(n).
+
+    Transformers learn k-parity with O(k) parameters, significantly fewer than the lower bound Ω(n)
+    for feed-forward nets (best known upper bound O(nk⁷ log k)). The heads are trained by our
+    annealed descent with the readout cos, 600 steps without restarts, and judged with the paper's
+    zigzag readout, with which they are a net of one hidden layer (FFNN-1); that is compared at
+    n = 10.
+    """
     targets = random_parities(n, k, runs, key=trial.seed)
     trained = learn(Annealed(steps=steps), Population(targets), key=trial.seed)
     risks = [
         _zigzag_risk(model, target) for model, target in zip(trained.models, targets, strict=True)
     ]
+    learnt = Rate.of(np.array(risks) < 0.05)
     problem = random_parity(trial.seed, 10, k)
     bits, difference = every_input(10), 0.0
     with float64():
@@ -96,16 +77,30 @@ def remark9(
             gap = jax.vmap(heads)(bits) - jax.vmap(net)(bits)
             difference = max(difference, float(abs(gap).max()))
     own = HeadAttention.random(0, Parity(n, tuple(range(k))))
-    return Counts(
-        n=n,
-        k=k,
-        rate=Rate.of(np.array(risks) < 0.05),
-        difference=difference,
-        numbers=own.count().trainable,
-        edges=int(tied_network(own).edges.sum()),
-        draws=draws,
-        bits={size: hg1.bits_per_direction(size) for size in (16, 256, 4096)},
-        cited=hg1.feedforward_upper_bound(n, k),
+    numbers, edges = own.count().trainable, int(tied_network(own).edges.sum())
+
+    cell = f"n = {n}, k = {k}"
+    yield at_least(f"runs of our annealed heads that reach risk 0.05, {cell}", learnt, 0.5)
+    yield at_most(f"trained numbers of the heads, {cell}", numbers, 2 * k)
+    yield at_least(
+        f"largest difference from an FFNN-1 with the same numbers, {draws} heads",
+        difference,
+        ROUNDING,
+    )
+    yield repair(at_least(f"runs in which that FFNN-1 reaches risk 0.05, {cell}", learnt, 0.5))
+    yield repair(at_least(f"edges of that FFNN-1, {cell}", edges, n))
+    for size in (16, 256, 4096):
+        yield note(f"bits that each number needs, n = {size}", hg1.bits_per_direction(size))
+    yield note(f"n·k⁷·log k, {cell}", hg1.feedforward_upper_bound(n, k))
+    yield finding(
+        f"The heads are themselves a feed-forward net of {numbers} trained numbers: the largest "
+        f"difference over all inputs is {difference:.0e}.",
+        "corrected",
+    )
+    yield instead(
+        "Ω(n) is a bound on edges with a number of their own. The FFNN-1 that the heads are has "
+        f"{edges} edges tied to {numbers} numbers ({cell}) and learns when they do: the ties are "
+        "what saves."
     )
 
 
@@ -115,81 +110,13 @@ def _zigzag_risk(heads: HeadAttention, problem: Parity) -> float:
     return population_risk(zigzag, problem).value
 
 
-@remark9.judge
-def _remark9(c: Counts) -> Judged:
-    learnt = (
-        f"Heads of {c.numbers} trained numbers reach risk 0.05 in {c.rate.count} runs, "
-        f"{c.rate.percent} (n = {c.n}, k = {c.k})"
-    )
-    bits = ", ".join(f"{b} (n = {n})" for n, b in c.bits.items())
-    margin = min(abs(c.rate.low - 0.5), abs(c.rate.high - 0.5))
-    if not c.rate.decides(0.5) or c.rate.high - c.rate.low > 0.25:
-        return undecided(f"{learnt}, which does not decide.", interval=c.rate)
-    if c.rate.high < 0.5:
-        instead = f"Heads of {c.numbers} numbers do not learn: {c.rate}."
-        return refuted(f"{learnt}.", instead=instead, margin=margin, interval=c.rate)
-    if c.difference > ROUNDING:
-        text = f"{learnt}; their FFNN-1 does something else (difference {c.difference:.1g})."
-        return holds(text, margin=margin, interval=c.rate)
-    return corrected(
-        f"{learnt}. The same heads are an FFNN-1: over {c.draws} random heads and all inputs the "
-        f"largest difference is {c.difference:.0e}. One count is of trained numbers, the other of "
-        "edges.",
-        instead=f"Ω(n) is a bound on edges with a number of their own. The FFNN-1 that the heads "
-        f"are has {c.edges} edges tied to {c.numbers} numbers, and learns when they do: "
-        f"the ties are what saves. Each number needs bits after the point: "
-        f"{bits}.",
-        margin=margin,
-        interval=c.rate,
-        counterexample=True,
-    )
-
-
-@remark9.planted("heads after a single step", turns="refuted")
-def _untrained(trial: Trial) -> Counts:
-    return remark9.measure(trial, 12, 2, 40, 2, steps=1)
-
-
-@record()
-class Edges:
-    """A net with and without an edge, and linear classifiers on features that are not trained.
-
-    cut: over `cut_runs` runs. half: random ReLU features from which on the parity of no k-set has
-    squared loss above ½, one entry per cell. floor: ½·C(n, k). products: over all pairs B, by n.
-    """
-
-    whole: Rate = shown("runs solved with all edges")
-    cut: float = shown("smallest risk without the edges of one bit", predicted="≥ 1")
-    n: np.ndarray
-    k: np.ndarray
-    half: np.ndarray = shown("random features for squared loss ½ at every B", by="cells")
-    floor: np.ndarray
-    products: dict[int, float] = shown("largest squared loss on products of two bits, k = 2, by n")
-    cut_runs: int = drawn()
-
-    @property
-    def cells(self) -> list[str]:
-        return [f"n = {n}, k = {k}" for n, k in zip(self.n, self.k, strict=True)]
-
-    @derived("growth of their number per bit at k = n/2")
-    def per_bit(self) -> float:
-        at = np.flatnonzero(2 * self.k == self.n)
-        first, last = at[0], at[-1]
-        factor = self.half[last] / self.half[first]
-        return float(factor ** (1 / (self.n[last] - self.n[first])))
-
-
 @claim(
     "hg1-ffnn-edge",
-    source=HG1("Proposition 4, Section 2.1"),
-    title="Removing one input edge stops a feed-forward learner",
-    statement="A net without an edge to one bit of B stays at chance however it is trained; linear "
-    "classifiers on q fixed features keep a non-trivial risk for some B unless q or the weights "
-    "grow exponentially with n.",
+    HG1("Proposition 4, Section 2.1"),
     quick={"sizes": (6, 8), "runs": 12, "steps": 600},
     full={"sizes": (6, 8, 10, 12), "runs": 64, "steps": 5000},
-    settings={"net": "n = 10, B = {1, 4, 8}, width 64, signs, adam 0.01", "features": "k = 2, n/2"},
-    seconds=(8, 10, 300),
+    more="runs",
+    planted=("the edges of a bit outside B are removed instead", {"removed": (0,)}, "refuted"),
 )
 def ffnn_edge(
     trial: Trial,
@@ -198,7 +125,15 @@ def ffnn_edge(
     steps: int = 1000,
     *,
     removed: tuple[int, ...] = (4,),
-) -> Edges:
+) -> Iterator[Any]:
+    """Without an edge to a bit of B a net learns nothing; fixed features need 2^Ω(n), n to 10.
+
+    A net without an edge to one bit of B stays at chance, risk 1, however it is trained; linear
+    classifiers on q fixed features keep a non-trivial risk for some B unless q or the weights grow
+    exponentially with n. The net has n = 10, B = {1, 4, 8}, 64 neurons, inputs ±1 and Adam with
+    step 0.01; the features are random ReLUs, and products of two bits, with k = 2 and k = n/2. A
+    squared loss above ½ is non-trivial.
+    """
     problem = Parity(10, (1, 4, 8))
     whole, cut = (
         learn(
@@ -209,80 +144,39 @@ def ffnn_edge(
         )
         for missing in ((), removed)
     )
-    cells = [(size, 2) for size in sizes] + [(size, size // 2) for size in sizes]
-    half = [_half(n, k, trial.seed) for n, k in trial.track(cells)]
-    n, k = (np.array(column) for column in zip(*cells, strict=True))
-    floor = np.array([comb(*cell) / 2 for cell in cells])
-    products = {size: _products(size) for size in sizes}
-    least = float(cut.risk.min())
-    return Edges(whole.rate(), least, n, k, np.array(half), floor, products, len(cut))
+    cells = trial.track([*((n, 2) for n in sizes), *((n, n // 2) for n in sizes)])
+    needed = {(n, k): _features_for_half(n, k, trial.seed) for n, k in cells}
+
+    chance = 1 - ROUNDING
+    yield control(at_least("runs solved with all edges, n = 10, k = 3", whole.rate(), 0.5))
+    yield at_least("smallest risk without the edges of one bit of B", cut.risk.min(), chance)
+    below = int(np.count_nonzero(cut.risk < chance))
+    yield repair(at_most(f"of {len(cut)} such runs, those below risk 1", below, 0))
+    for n in sizes:
+        label = f"largest squared loss on {comb(n, 2)} products of two bits, n = {n}, k = 2"
+        yield at_least(label, _loss_on_products(n), 0.5)
+    for (n, k), count in needed.items():
+        label = f"random features for squared loss ½ at every B, n = {n}, k = {k}"
+        yield repair(at_least(label, count, comb(n, k) / 2))
+    first, last = sizes[0], sizes[-1]
+    factor = needed[last, last // 2] / needed[first, first // 2]
+    per_bit = factor ** (1 / (last - first))
+    yield repair(at_least("growth of their number per bit at k = n/2", per_bit, 1.5))
+    yield instead(
+        "A net without an edge to a bit of B stays at chance. For some B of size k the squared "
+        "loss on q fixed features is at least 1 - q/C(n, k): exponential in n for k of order n, "
+        "polynomial for fixed k, where products of k bits with one weight of 1 suffice."
+    )
 
 
-def _half(n: int, k: int, seed: int) -> int:
+def _features_for_half(n: int, k: int, seed: int) -> int:
     """Random features that leave no k-set's parity a squared loss above ½."""
     shares = worst_shares(random_features(n, 2**n, seed=seed), list(combinations(range(n), k)))
     return int(np.searchsorted(shares, 0.5)) + 1
 
 
-def _products(n: int) -> float:
+def _loss_on_products(n: int) -> float:
     """Largest squared loss over all pairs B, linear on the C(n, 2) products of two bits."""
     bits, pairs = every_input(n), list(combinations(range(n), 2))
     features = np.stack([parity_of(bits, pair) for pair in pairs], axis=1)
     return float(1 - worst_shares(features, pairs)[-1])
-
-
-@ffnn_edge.judge
-def _ffnn_edge(e: Edges) -> Judged:
-    edge = f"without the edges of one bit of B the smallest risk is {e.cut:.6f}, with them "
-    edge += f"{e.whole} runs are solved"
-    cells = "; ".join(f"{q} ({cell})" for q, cell in zip(e.half, e.cells, strict=True))
-    worst = max(e.products.values())
-    few = ", ".join(f"{comb(n, 2)} (n = {n})" for n in sorted(e.products))
-    margin = min(abs(e.whole.low - 0.5), abs(0.5 - worst), abs(e.per_bit - 1.5))
-    if e.cut < 1 - ROUNDING:
-        instead = f"A missing edge leaves risk {e.cut:.4f}, not 1."
-        return refuted(f"A net learns without the edge: {edge}.", instead=instead, margin=1 - e.cut)
-    if e.whole.low <= 0.5 or e.whole.high - e.whole.low > 0.25 or e.per_bit < 1.5:
-        text = f"No control or no growth to judge by: {edge}; {cells}."
-        return undecided(text, interval=e.whole)
-    if np.any(e.half < e.floor):
-        text, instead = f"Few fixed features serve every B: {cells}.", f"The first half: {edge}."
-        return corrected(text, instead=instead, margin=margin, interval=e.whole)
-    if worst > 0.5:
-        text = f"{edge}; random features needed: {cells}.".capitalize()
-        return holds(text, margin=margin, interval=e.whole)
-    enough = f"products of two bits, {few} of them, leave {worst:.0e} at k = 2"
-    return corrected(
-        f"The edge: {edge}. Fixed features: {enough}, with one weight of 1, so neither their "
-        "number nor the weights need grow exponentially when k is fixed.",
-        instead="For some B of size k the squared loss on q fixed features is at least 1 - q/C(n, "
-        "k), exponential in n for k of order n. Random ReLU features that bring it to ½ for every "
-        f"B: {cells}; at least {np.min(e.half / e.floor):.1f} times ½·C(n, k), and "
-        f"{e.per_bit:.2f} times as many per bit at k = n/2.",
-        margin=margin,
-        interval=e.whole,
-        counterexample=True,
-    )
-
-
-@ffnn_edge.planted("the edges of a bit outside B are removed instead", turns="refuted")
-def _other_bit(trial: Trial) -> Edges:
-    return ffnn_edge.measure(trial, (6, 8), 4, 600, removed=(0,))
-
-
-@ffnn_edge.figure
-def _ffnn_edge_figure(e: Edges) -> Lines:
-    pair, middle = e.k == 2, 2 * e.k == e.n
-    return Lines(
-        [
-            Line("k = 2", e.n[pair], e.half[pair]),
-            Line("k = n/2", e.n[middle], e.half[middle]),
-            Line("½·C(n, 2)", e.n[pair], e.floor[pair], style="--"),
-            Line("½·C(n, n/2)", e.n[middle], e.floor[middle], style="--"),
-        ],
-        x="n",
-        y="random features for squared loss ½ at every B",
-        log="y",
-        caption="Linear classifiers on features that are not trained: polynomially many serve a "
-        "fixed k, exponentially many k = n/2.",
-    )

@@ -1,25 +1,13 @@
 """Taken at its word: Theorem 11's count of inputs and Figure 1's example."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from paritylab.claims import (
-    HG1,
-    Judged,
-    Line,
-    Lines,
-    Trial,
-    claim,
-    corrected,
-    derived,
-    drawn,
-    holds,
-    record,
-    refuted,
-    shown,
-)
+from paritylab.claims import HG1, Line, Lines, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair
 from paritylab.models import Circle
 from paritylab.theory import hg1, hg1_limits
 
@@ -27,49 +15,17 @@ from paritylab.theory import hg1, hg1_limits
 ROUNDING = 1e-9
 
 
-@record(evidence="exact")
-class Counts:
-    """Theorem 11's first factor against the exact count, one entry per (n, m).
-
-    true: share of inputs one head misses, exactly. printed: the printed share, 2/2^⌈(n-1)/5m⌉.
-    steps: whether each of the four inequalities between the true share and the last printed line
-    holds, one row per inequality. rate: -log2(true share)·m/n at the largest n/m. spare: by listing
-    all inputs.
-    """
-
-    n: np.ndarray
-    m: np.ndarray
-    true: np.ndarray
-    printed: np.ndarray
-    steps: np.ndarray
-    rate: float = shown("bits per n/m in the true share")
-    spare: float = shown("least served share - printed factor over rankings", predicted="≥ 0")
-    rankings: int = drawn()
-
-    @property
-    def shares(self) -> np.ndarray:
-        """True share ÷ printed share; 0 where the printed factor is not positive, says nothing."""
-        return np.where(self.m * self.printed < 1, self.true / self.printed, 0.0)
-
-    @derived("largest true share ÷ printed share", predicted="≤ 1")
-    def largest(self) -> float:
-        return float(self.shares.max())
-
-    @derived("cells in which each line of the proof fails")
-    def broken(self) -> list[int]:
-        return [int(count) for count in (~self.steps).sum(axis=1)]
-
-
 @claim(
     "hg1-thm11-factor",
-    source=HG1("Theorem 11, first factor"),
-    title="Theorem 11 counts the inputs on which a bit is overlooked",
-    statement="All but a share 2m/2^⌈(n-1)/5m⌉ of the inputs show each of m fixed heads at least "
-    "n/5m preferred tokens among its first ⌈(n-1)/m⌉ - 1 positions.",
+    HG1("Theorem 11, first factor"),
     quick={"largest_n": 150, "largest_m": 20, "rankings": 20},
     full={"largest_n": 1000, "largest_m": 100, "rankings": 1000},
-    settings={"rankings": "n = 4 to 12, m = 1 to 3, all inputs"},
-    seconds=(1, 2, 20),
+    evidence="exact",
+    planted=(
+        "the printed share divided by 1,000",
+        {"largest_n": 60, "largest_m": 5, "rankings": 5, "smaller": 1000},
+        "refuted",
+    ),
 )
 def thm11_factor(
     trial: Trial,
@@ -77,28 +33,56 @@ def thm11_factor(
     largest_m: int = 40,
     rankings: int = 100,
     *,
-    smaller: int = 1,
-) -> Counts:
-    """smaller: by how much the printed share is divided first, for a planted case."""
+    smaller: int = 1,  # divides the printed share
+) -> Iterator[Any]:
+    """Theorem 11 counts the inputs on which m fixed heads overlook a bit.
+
+    All but a share 2m/2^⌈(n-1)/5m⌉ of the inputs show each of m fixed heads at least n/5m preferred
+    tokens among its first ⌈(n-1)/m⌉ - 1 positions. The share one head misses is counted exactly;
+    random rankings of positions are tried on all inputs for n = 4 to 12, m = 1 to 3. On these
+    inputs a flip of a bit p that comes late in every ranking changes each head's attention γ by at
+    most (5m/n)γ_r at r ≠ p and by at most 5m/n at p.
+    """
     cells = [(n, m) for m in range(1, largest_m + 1) for n in range(max(2, m), largest_n + 1)]
-    true = [hg1.missed_inputs(n, m) for n, m in cells]
+    missed = [hg1.missed_inputs(n, m) for n, m in cells]
     lines = [hg1.missed_inputs_printed(n, m) for n, m in cells]
-    chains = [[float(each) for each in (a, *b)] for a, b in zip(true, lines, strict=True)]
-    shares = np.array(chains).T
-    steps = shares[:-1] <= shares[1:] * (1 + ROUNDING)
+    # From the true share of one head through the four lines of the proof, one row per line.
+    chain = np.array(
+        [[float(each) for each in (a, *b)] for a, b in zip(missed, lines, strict=True)]
+    )
+    broken = (chain[:, :-1] > chain[:, 1:] * (1 + ROUNDING)).sum(axis=0)
+    n, m = np.transpose(cells)
+    true, printed = chain[:, 0], chain[:, 4] / smaller
+    # Where the printed factor is not positive it says nothing.
+    ratio = np.where(m * printed < 1, true / printed, 0.0)
     generator = np.random.default_rng(trial.seed)
     spare = min(_spare_share(generator) for _ in trial.track(range(rankings)))
-    largest = cells.index((largest_n, 1))
-    n, m = np.transpose(cells)
-    return Counts(
-        n=n,
-        m=m,
-        true=np.array([float(share) for share in true]),
-        printed=np.array([float(line[3]) / smaller for line in lines]),
-        steps=steps,
-        rate=float(-np.log2(float(true[largest])) / largest_n),
-        spare=spare,
-        rankings=rankings,
+
+    at, says = int(ratio.argmax()), np.count_nonzero(ratio)
+    yield at_most(
+        f"true share over printed share, largest of {says:,} (n, m), at n = {n[at]}, m = {m[at]}",
+        ratio[at],
+        1,
+    )
+    yield at_least(
+        f"least share of inputs that serve minus printed factor, {rankings} rankings", spare, 0
+    )
+    moved = np.max([_attention_change(generator) for _ in range(10 * rankings)], axis=0)
+    yield at_most(f"largest |Δγ_r| over (5m/n)γ_r, r ≠ p, {10 * rankings} heads", moved[0], 1)
+    yield at_most(f"largest |Δγ_p| over 5m/n, {10 * rankings} heads", moved[1], 1)
+    for index, count in enumerate(broken, 1):
+        yield note(
+            f"of {len(cells):,} (n, m), those in which line {index} of the proof fails", count
+        )
+    rate = -np.log2(float(missed[cells.index((largest_n, 1))])) / largest_n
+    yield note(f"bits per n/m in the true share, n = {largest_n}, m = 1", rate)
+    one = m == 1
+    yield Lines(
+        [Line("exact", n[one], true[one]), Line("printed", n[one], printed[one])],
+        x="n",
+        y="share of inputs a single head misses",
+        log="y",
+        caption="Theorem 11's count for one head, exact and as printed.",
     )
 
 
@@ -113,76 +97,48 @@ def _spare_share(generator: np.random.Generator) -> float:
     return float(served.mean() - hg1.attended_inputs(n, m))
 
 
-@thm11_factor.judge
-def _thm11_factor(c: Counts) -> Judged:
-    at = int(c.shares.argmax())
-    where = f"n = {c.n[at]}, m = {c.m[at]}"
-    if c.largest <= 1 and c.spare >= 0:
-        return holds(
-            f"At the {np.count_nonzero(c.shares):,} of {c.n.size:,} pairs (n, m) whose printed "
-            f"factor is positive the missed share of a head is at most {c.largest:.2g} of the "
-            f"printed one (at {where}), and under {c.rankings} random rankings {c.spare:.2g} more "
-            "inputs than printed serve. The proof's own lines do not give it: the sum without i = "
-            f"0 is too small in {c.broken[0]:,} cells and the last rounding wrong in "
-            f"{c.broken[3]:,}. The true share falls like 2^(-{c.rate:.2f}n/m).",
-            margin=min(1 - c.largest, c.spare),
-        )
-    return refuted(
-        f"At {where} a head misses {c.true[at]:.2g} of the inputs, the printed count allows "
-        f"{c.printed[at]:.2g}; over rankings the least difference is {c.spare:.2g}.",
-        instead="The factor is 1 - m·P(Bin(⌈(n-1)/m⌉ - 1, 1/2) < n/5m).",
-        margin=max(c.largest - 1, -c.spare),
-    )
+def _attention_change(generator: np.random.Generator) -> tuple[float, float]:
+    """One head at random scores: |Δγ_r|/γ_r and |Δγ_p| over 5m/n when bit p becomes preferred.
 
-
-@thm11_factor.planted("the printed share divided by 1,000", turns="refuted")
-def _divided(trial: Trial) -> Counts:
-    return thm11_factor.measure(trial, 60, 5, 5, smaller=1000)
-
-
-@thm11_factor.figure
-def _thm11_figure(c: Counts) -> Lines:
-    one = c.m == 1
-    return Lines(
-        [Line("exact", c.n[one], c.true[one]), Line("printed", c.n[one], c.printed[one])],
-        x="n",
-        y="share of inputs a single head misses",
-        log="y",
-        caption="Theorem 11's count for one head, exact and as printed.",
-    )
-
-
-@record(evidence="exact")
-class Workflow:
-    """Figure 1's seven tokens through equations (2) and (3), over every B and every input.
-
-    text, caption: with embeddings in the text's order (token, position) and in the caption's
-    (position, token), per tau. sets: how many sets B.
+    The first R = ⌈(n-1)/m⌉ - 1 positions show just so many preferred tokens as are asked for, and p
+    comes after them.
     """
-
-    tau: np.ndarray
-    text: np.ndarray = shown("least share right over B, text's order", by="names", predicted=1)
-    caption: np.ndarray = shown("least share right over B, caption's order", by="names")
-    sets: int
-    moved: float = shown("largest gap once every coordinate is moved")
-
-    @property
-    def names(self) -> list[str]:
-        return [f"tau = {tau:.3g}" for tau in self.tau]
+    n, m = int(generator.integers(4, 40)), int(generator.integers(1, 4))
+    first, wanted = int(np.ceil((n - 1) / m)) - 1, int(np.ceil(n / (5 * m)))
+    if wanted > first:
+        return 0.0, 0.0
+    place = np.sort(generator.normal(size=n) * generator.exponential(2.0))[::-1]
+    lead, p = generator.exponential(2.0), int(generator.integers(first, n))
+    preferred = generator.integers(0, 2, n)
+    preferred[:first] = 0
+    preferred[generator.choice(first, wanted, replace=False)] = 1
+    before, after = (np.where(np.arange(n) == p, flag, preferred) for flag in (0, 1))
+    old, new = (np.exp(place + lead * each) for each in (before, after))
+    old, new = old / old.sum(), new / new.sum()
+    change = np.abs(new - old) / (5 * m / n)
+    return float(np.delete(change / old, p).max()), float(change[p])
 
 
 @claim(
     "hg1-fig1",
-    source=HG1("Figure 1"),
-    title="Figure 1: seven tokens through the transformer",
-    statement="Seven tokens, embedded as w_j = f_pos(j) ∘ f_emb(x_j), pass through the heads and "
-    "the network of equations (2) and (3), which gives their parity.",
+    HG1("Figure 1"),
     quick={"sizes": (1, 2, 3)},
-    settings={"n": 7, "B": "every set of the sizes", "b": 0},
-    seconds=(1, 1, 1),
+    evidence="exact",
+    planted=(
+        "w_0, A and the network are permuted with the caption's order",
+        {"caption_token": 2},
+        "holds",
+    ),
 )
-def fig1(trial: Trial, sizes: Sequence[int] = range(1, 8), *, caption_token: int = 0) -> Workflow:
-    """caption_token: where the network looks for the token under the caption's order."""
+def fig1(
+    trial: Trial, sizes: Sequence[int] = range(1, 8), *, caption_token: int = 0
+) -> Iterator[Any]:
+    """Figure 1: seven tokens through the transformer, in the caption's order.
+
+    Seven tokens, embedded as w_j = f_pos(j) ∘ f_emb(x_j), pass through the heads and the network of
+    equations (2) and (3), which gives their parity. Tried for every B of the sizes, every input,
+    smoothing b = 0 and the temperatures 1, 1/7 and 1/49.
+    """
     n = 7
     tau = np.array([1.0, 1 / n, 1 / n**2])
     sets = [subset for k in sizes for subset in combinations(range(n), k)]
@@ -193,12 +149,22 @@ def fig1(trial: Trial, sizes: Sequence[int] = range(1, 8), *, caption_token: int
         for column, subset in enumerate(sets):
             labels = 1 - 2 * (bits[:, subset].sum(axis=1) % 2)
             text = _through(bits, subset, temperature, order=(0, 1, 2, 3))
+            # caption_token: where the network looks for the token under the caption's order.
             caption = _through(bits, subset, temperature, (2, 3, 0, 1), first=caption_token)
             back = _through(bits, subset, temperature, order=(2, 3, 0, 1), first=2)
             right[:, row, column] = np.mean(np.sign([text, caption]) == labels, axis=1)
             moved = max(moved, float(np.abs(back - text).max()))
     text_right, caption_right = right.min(axis=-1)
-    return Workflow(tau, text_right, caption_right, len(sets), moved)
+    where = f"worst of {len(sets)} sets B, best of 3 temperatures"
+    yield at_least(f"share right in the caption's order, {where}", caption_right.max(), 1)
+    yield repair(at_least(f"share right in the text's order, {where}", text_right.max(), 1))
+    label = "largest difference of the orders once w_0, A and the network are permuted"
+    yield repair(at_most(label, moved, ROUNDING))
+    yield instead(
+        "With the text's order, w_j = f_emb(x_j) ∘ f_pos(j), every input of every B is right at "
+        f"tau = {tau[text_right.argmax()]:.2g}; the caption's order gives the same once w_0, A and "
+        "the first layer are permuted with it."
+    )
 
 
 def _through(
@@ -221,29 +187,3 @@ def _through(
     attention /= attention.sum(axis=-1, keepdims=True)
     mean = np.einsum("xij,xjl->xl", attention, embedded) / k
     return np.asarray(hg1_limits.smoothed_zigzag(k * mean[:, first], k, 0.0))
-
-
-@fig1.judge
-def _fig1(w: Workflow) -> Judged:
-    text, caption = float(w.text.max()), float(w.caption.max())
-    at = int(w.text.argmax())
-    if caption >= 1:
-        return holds(f"Every input of every B ({w.sets} sets) is right.", margin=ROUNDING)
-    seen = (
-        f"With the caption's order, position before token, w_0, A and the network of (2) and (3) "
-        f"look at the wrong entries: at best {caption:.0%} of the inputs are right on the worst B."
-    )
-    if text >= 1 and w.moved <= ROUNDING:
-        instead = (
-            f"With the text's order, w_j = f_emb(x_j) ∘ f_pos(j), all inputs of all {w.sets} sets "
-            f"are right at tau = {w.tau[at]:.2g}; the caption's order gives the same (to "
-            f"{w.moved:.0e}) once w_0, A and the first layer are permuted with it."
-        )
-        return corrected(seen, instead=instead, margin=1 - caption, counterexample=True)
-    instead = f"With the text's order at best {text:.0%} are right on the worst B."
-    return refuted(seen, instead=instead, margin=max(1 - text, w.moved - ROUNDING))
-
-
-@fig1.planted("w_0, A and the network are permuted with the caption's order", turns="holds")
-def _permuted(trial: Trial) -> Workflow:
-    return fig1.measure(trial, (1, 2, 3), caption_token=2)

@@ -1,6 +1,6 @@
 """Lipschitz constants of the prediction and the risk, with an active search for violations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,22 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import (
-    HG1,
-    Bars,
-    Judged,
-    Mark,
-    Trial,
-    claim,
-    corrected,
-    derived,
-    drawn,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
+from paritylab.claims import HG1, Estimate, Trial, at_most, claim, instead, note, repair
 from paritylab.claims.engine.hunt import hunts
 from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
@@ -53,58 +38,28 @@ FULL: list[Cell] = [
 ]
 
 
-@record()
-class Constants:
-    """Largest values found over their claimed constants, one row per cell, one column per lemma.
+#: One small cell within b ≤ 4k⁴, for planted cases.
+SMALL: list[Cell] = [(2, 1, 1.0, 4.0)]
 
-    frobenius: with the Frobenius norm of the Hessian, which is at least the spectral norm.
-    spectral: with the spectral norm at the same heads and input. mended: printed over corrected
-    constants, in which 4k³ + 2k√b bounds |ŷ|. step: the step 1/max{…} of Theorem 5's proof, per
-    cell. searches: from how many starts, all cells and lemmas.
-    """
-
-    cells: Sequence[Cell]
-    names: list[str]
-    frobenius: np.ndarray
-    spectral: np.ndarray
-    mended: np.ndarray
-    step: np.ndarray = shown("step that the constants allow", by="places")
-    searches: int = drawn()
-
-    @property
-    def places(self) -> list[str]:
-        return [f"n = {n}, k = {k}, tau = {tau:.3g}, b = {b:g}" for n, k, tau, b in self.cells]
-
-    @property
-    def covered(self) -> np.ndarray:
-        """Whether b ≤ 4k⁴, where |ŷ| is of the order that the proof uses; per cell."""
-        return np.array([b <= 4 * k**4 for _, k, _, b in self.cells])
-
-    @derived("largest share of the constant, b ≤ 4k⁴", by="names", predicted="≤ 1")
-    def usual(self) -> np.ndarray:
-        return np.asarray(self.frobenius[self.covered].max(axis=0, initial=0))
-
-    @derived("largest share of the constant, larger b", by="names", predicted="≤ 1")
-    def beyond(self) -> np.ndarray:
-        return np.asarray(self.spectral[~self.covered].max(axis=0, initial=0))
-
-    @derived("largest share of the corrected constant, every b", by="names")
-    def repaired(self) -> np.ndarray:
-        return np.asarray((self.frobenius * self.mended).max(axis=0))
+#: What is bounded, in the order of `_shares` and `_constants`.
+LEMMAS = (
+    "slope of ŷ (Lemma 15)",
+    "curvature of ŷ (Lemma 14)",
+    "slope of ŷ∇ŷ (Lemma 16)",
+    "curvature of the loss (Lemma 7)",
+)
 
 
 @claim(
     "hg1-lemma6-smooth",
-    certificate="hg1-lemma6-smooth",
-    source=HG1("Lemmas 6, 7, 14, 15, 16"),
-    title="Smoothness constants of the prediction and the risk",
-    statement="In the heads ŷ is 8k²√(2k)/τ-Lipschitz, its gradient 2k(20/τ² + 32k²/(τ²√b))-"
-    "Lipschitz, and ŷ·∇ŷ and the risk's gradient have the constants l₂ and max{2l₁C, 2(l₂+B)}, "
-    "for every smoothing b > 0: no upper bound on it is printed.",
+    HG1("Lemmas 6, 7, 14, 15, 16"),
     quick={"cells": QUICK, "starts": 24, "steps": 30},
     full={"cells": FULL, "starts": 256, "steps": 200},
-    settings={"search": "Adam from random heads and inputs"},
-    seconds=(8, 30, 300),
+    planted=(
+        ("every constant divided by 200", {"cells": SMALL, "smaller": 200.0}, "refuted"),
+        ("no smoothing above 4k⁴", {"cells": SMALL}, "holds"),
+    ),
+    certificate="hg1-lemma6-smooth",
 )
 def lemma6_smooth(
     trial: Trial,
@@ -112,9 +67,47 @@ def lemma6_smooth(
     starts: int = 48,
     steps: int = 60,
     *,
-    smaller: float = 1.0,
-) -> Constants:
-    """smaller: by how much the printed constants are divided first, for planted cases."""
+    smaller: float = 1.0,  # divides the constants
+) -> Iterator[Any]:
+    """Smoothness constants of the prediction and the risk, for every smoothing b.
+
+    In the heads ŷ is 8k²√(2k)/τ-Lipschitz, its gradient 2k(20/τ² + 32k²/(τ²√b))-Lipschitz, and
+    ŷ·∇ŷ and the risk's gradient have the constants l₂ and max{2l₁C, 2(l₂+B)}, for every smoothing
+    b > 0: no upper bound on it is printed. Adam from random heads and inputs searches for the
+    largest slopes and curvatures.
+    """
+    frobenius, spectral = _largest_shares(trial, cells, starts, steps, smaller)
+    mended = np.array(
+        [np.divide(_constants(*c[1:]), _constants(*c[1:], mended=True)) for c in cells]
+    )
+    covered = np.array([b <= 4 * k**4 for _, k, _, b in cells])
+    for inside, where in ((covered, "b ≤ 4k⁴"), (~covered, "b > 4k⁴")):
+        if not inside.any():
+            continue
+        # A Lipschitz constant is about the spectral norm, which is at most the Frobenius norm.
+        low, high = spectral[inside].max(axis=0), frobenius[inside].max(axis=0)
+        for name, least, most in zip(LEMMAS, low, high, strict=True):
+            share = Estimate(float(least), float(least), float(max(least, most)), starts)
+            yield at_most(f"{name} over its printed constant, {where}", share, 1)
+    for name, share in zip(LEMMAS, (frobenius * mended).max(axis=0), strict=True):
+        yield repair(at_most(f"{name} over its mended constant, every b", share, 1))
+    steps_allowed = [hg1.step_size(k, tau, b) for _, k, tau, b in cells]
+    yield note("smallest step that the printed constants allow, all cells", min(steps_allowed))
+    yield note("largest step that the printed constants allow, all cells", max(steps_allowed))
+    yield instead(
+        "The constants hold for b ≤ 4k⁴, and for every b once 4k³ in Lemma 16 is 4k³ + 2k√b: its "
+        "proof uses |ŷ| ≤ 4k³, but |ŷ| is about 2k√b once b is large."
+    )
+
+
+def _largest_shares(
+    trial: Trial, cells: Sequence[Cell], starts: int, steps: int, smaller: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest values found over their constants, one row per cell, one column per lemma.
+
+    First with the Frobenius norm of the Hessian, which the search pushes up, then with the
+    spectral norm at the same heads and input.
+    """
     shape = (len(cells), len(LEMMAS))
     frobenius, spectral = np.zeros(shape), np.zeros(shape)
     for n, k in trial.track(sorted({cell[:2] for cell in cells})):
@@ -135,21 +128,7 @@ def lemma6_smooth(
         for (i, lemma), find in zip(cases, finds, strict=True):
             frobenius[i, lemma] = 1 - find.margin
             spectral[i, lemma] = _spectral_shares(find.moving, find.fixed[0], facts[i])[lemma]
-    step = np.array([hg1.step_size(k, tau, b) for _, k, tau, b in cells])
-    mended = np.array(
-        [np.divide(_constants(*c[1:]), _constants(*c[1:], mended=True)) for c in cells]
-    )
-    searches = starts * frobenius.size
-    return Constants(cells, list(LEMMAS), frobenius, spectral, mended, step, searches)
-
-
-#: What is bounded, in the order of `_shares` and `_constants`.
-LEMMAS = (
-    "Lemma 15 (slope of ŷ)",
-    "Lemma 14 (curvature of ŷ)",
-    "Lemma 16 (slope of ŷ∇ŷ)",
-    "Lemma 7 (curvature of the loss)",
-)
+    return frobenius, spectral
 
 
 def _room(directions: Any, bits: Any, case: Any) -> Any:
@@ -183,66 +162,3 @@ _compiled_shares = jax.jit(_shares, static_argnums=3)
 def _spectral_shares(heads: np.ndarray, bits: np.ndarray, facts: np.ndarray) -> Any:
     with float64():
         return np.asarray(_compiled_shares(heads, bits, facts, 2))
-
-
-@lemma6_smooth.judge
-def _lemma6_smooth(c: Constants) -> Judged:
-    usual, beyond, mended = (float(s.max()) for s in (c.usual, c.beyond, c.repaired))
-    inside = float(c.spectral[c.covered].max(initial=0))
-    seen = (
-        f"In the {int(c.covered.sum())} of {len(c.cells)} cells of n, k, tau and b with b ≤ 4k⁴ "
-        f"the search finds at most these shares of the constants: {_listed(c.names, c.usual)}"
-    )
-    if usual <= 1 and beyond <= 1:
-        return holds(f"{seen}.", margin=1 - max(usual, beyond))
-    if inside > 1:
-        return refuted(
-            f"{seen}; with the spectral norm {inside:.2f} times a constant is reached.",
-            instead=f"Constants {inside:.2f} times as large cover every case tried.",
-            margin=inside - 1,
-        )
-    if beyond > 1 and usual <= 1 and mended <= 1:
-        row = int(np.where(c.covered, 0, c.spectral.max(axis=1)).argmax())
-        return corrected(
-            f"{seen}. No bound on b is printed, and at {c.places[row]} the shares are "
-            f"{_listed(c.names, c.spectral[row])}: the proof of Lemma 16 uses |ŷ| ≤ 4k³, but "
-            "|ŷ| is about 2k√b once b is large.",
-            instead="The constants stand for b ≤ 4k⁴, and for every b once 4k³ in Lemma 16 is "
-            f"4k³ + 2k√b: the shares are then at most {_listed(c.names, c.repaired)}.",
-            margin=min(beyond - 1, 1 - usual, 1 - mended),
-            counterexample=True,
-        )
-    return undecided(f"{seen}. The spectral norm reaches {max(inside, beyond):.2f} of a constant.")
-
-
-def _listed(names: Sequence[str], shares: np.ndarray) -> str:
-    return ", ".join(f"{share:.2g} ({name})" for name, share in zip(names, shares, strict=True))
-
-
-#: Small and within the bound on b, for planted cases.
-_SMALL: list[Cell] = [(2, 1, 1.0, 4.0)]
-
-
-@lemma6_smooth.planted("every printed constant divided by 200", turns="refuted")
-def _divided(trial: Trial) -> Constants:
-    return lemma6_smooth.measure(trial, _SMALL, 24, 30, smaller=200.0)
-
-
-@lemma6_smooth.planted("no smoothing above 4k⁴", turns="holds")
-def _small_b(trial: Trial) -> Constants:
-    return lemma6_smooth.measure(trial, _SMALL, 24, 30)
-
-
-@lemma6_smooth.figure
-def _lemma6_figure(c: Constants) -> Bars:
-    return Bars(
-        {
-            f"{name}, {where}": share
-            for where, shares in (("b ≤ 4k⁴", c.usual), ("larger b", c.beyond))
-            for name, share in zip(c.names, shares.tolist(), strict=True)
-        },
-        y="largest value ÷ claimed constant",
-        log="y",
-        marks=[Mark(1, "claimed")],
-        caption="The largest slopes and curvatures that the search finds, over what is claimed.",
-    )

@@ -1,145 +1,113 @@
 """Appendix A's bounds on the attention of a head."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import (
-    HG1,
-    Judged,
-    Line,
-    Lines,
-    Mark,
-    Trial,
-    claim,
-    derived,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
+from paritylab.claims import HG1, Trial, claim
+from paritylab.claims.engine.rule import at_most, finding, instead, note
 from paritylab.theory import hg1
 
+#: How far a head points beside its position, in positions.
+OFFSETS = (0.0, 0.25, 0.49)
 
-@record(evidence="exact")
-class Spread:
-    """Appendix A's bounds for a unit head between two positions, one row per c₁, columns n.
 
-    tau = c₁/n. peak: share on the nearest position, least over offsets. top: largest such share.
-    near: over other positions within π/4. log_c2: ln of the least γ_j/τ there. far: largest total
-    share beyond π/4. law: relative, at the largest n.
-    """
-
-    c1: np.ndarray
-    n: np.ndarray
-    peak: np.ndarray = shown("least share of the peak, by n", by="names", predicted="≥ 1/n")
-    top: np.ndarray
-    near: np.ndarray = shown("largest γ_j/(c₁τ) off the peak, by n", by="names", predicted="≤ 1")
-    log_c2: np.ndarray = shown("ln of the largest possible c₂, by n", by="names")
-    far: np.ndarray
-    law: np.ndarray = shown("largest gap of the peak from √(2π/τ)/n", by="names")
-
-    @property
-    def names(self) -> list[str]:
-        return [f"c₁ = {c:g}" for c in self.c1]
-
-    @derived("exponent of n in it", by="names", predicted="0")
-    def growth(self) -> np.ndarray:
-        """Exponent of n in `near`, over the last two sizes."""
-        return np.asarray(np.log(self.near[:, -1] / self.near[:, -2])) / np.log(
-            self.n[-1] / self.n[-2]
-        )
-
-    @derived("largest share beyond π/4", predicted="close to 0")
-    def beyond(self) -> float:
-        return float(self.far.max())
+def _level(n: int, tau: float, offset: float) -> np.ndarray:
+    """An attention that keeps the bounds at c₁ = 1: level within π/4, nothing beyond; its log."""
+    away = np.minimum(np.arange(n), n - np.arange(n))
+    attention = np.where(away <= n / 8, tau / 2, 0.0)
+    attention[0] += 1 - attention.sum()
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(attention))
 
 
 @claim(
     "hg1-attention-bounds",
-    certificate="hg1-attention-bounds",
-    source=HG1("Appendix A, before Lemma 17"),
-    title="Attention on and off the peak at tau = c₁/n",
-    statement="For a head between p and p + 1, nearer to p, and tau = c₁/n: 1/n ≤ γ_p ≤ 1 - c₁τ, "
-    "positions more than π/4 away have attention close to 0, and all others c₂τ ≤ γ_j ≤ c₁τ for "
-    "some 0 < c₂ < c₁.",
+    HG1("Appendix A, before Lemma 17"),
     quick={"constants": (1, 3, 10), "sizes": (256, 1024, 4096)},
     full={"constants": (0.1, 0.3, 1, 3, 10), "sizes": (256, 1024, 4096, 16_384, 65_536)},
-    settings={"norm of a head": 1, "offsets": (0, 0.25, 0.49)},
-    seconds=(1, 1, 1),
+    evidence="exact",
+    certificate="hg1-attention-bounds",
+    planted=(
+        "an attention that is level within π/4 and zero beyond",
+        {"constants": (1,), "log_attention": _level},
+        "holds",
+    ),
 )
 def attention_bounds(
     trial: Trial,
     constants: Sequence[float] = (0.3, 1, 3, 10),
     sizes: Sequence[int] = (256, 1024, 4096, 16_384),
     *,
-    softness: float | None = None,
-) -> Spread:
-    """softness: a temperature for the heads that does not fall with n, a planted case."""
-    rows = np.array([[_spread(c, n, softness) for n in sizes] for c in trial.track(constants)])
-    peak, top, near, log_c2, far, law = np.moveaxis(rows, -1, 0)
-    return Spread(
-        np.array(constants, dtype=float), np.array(sizes), peak, top, near, log_c2, far, law[:, -1]
+    log_attention: Callable[[int, float, float], np.ndarray] = hg1.log_attention,
+) -> Iterator[Any]:
+    """Attention on and off the peak at tau = c₁/n, unit heads, n up to 16,384.
+
+    For a unit head between the positions p and p + 1, nearer to p, and tau = c₁/n: the peak has
+    1/n ≤ γ_p ≤ 1 - c₁τ, positions more than π/4 away have attention close to 0, and all others
+    c₂τ ≤ γ_j ≤ c₁τ for some 0 < c₂ < c₁. The head points 0, 0.25 and 0.49 positions beside p. As c₁
+    and c₂ do not depend on n, neither γ_j/(c₁τ) may grow nor the least γ_j/τ fall with n; the c₁
+    that serves best counts.
+    """
+    growth, fall, outside, beyond, law = [], [], 0, 0.0, 0.0
+    for c1 in trial.track(constants):
+        rows = [_spread(log_attention, c1, n) for n in sizes]
+        span = np.log(sizes[-1] / sizes[-2])
+        growth.append(float(np.log(rows[-1].near / rows[-2].near) / span))
+        fall.append(rows[0].log_c2 - rows[-1].log_c2)
+        for row, n in zip(rows, sizes, strict=True):
+            outside += row.peak < 1 / n or row.top > 1 - c1**2 / n
+        beyond, law = max(beyond, *(row.far for row in rows)), max(law, rows[-1].law)
+        at = f"c₁ = {c1:g}, n = {sizes[-1]:,}"
+        yield note(f"exponent of n in the largest γ_j/(c₁τ) off the peak, {at}", growth[-1])
+        yield note(f"ln of the largest possible c₂, {at}", rows[-1].log_c2)
+        yield note(f"least share of the peak, {at}", rows[-1].peak)
+    first, last = sizes[0], sizes[-1]
+    yield at_most("exponent of n in γ_j/(c₁τ) off the peak, best c₁", min(growth), 0.1)
+    yield at_most(f"fall of ln c₂ from n = {first} to {last:,}, best c₁", min(fall), np.log(2))
+    yield at_most("cells in which the peak leaves 1/n to 1 - c₁τ", outside, 0)
+    yield at_most("largest total share beyond π/4", beyond, 0.01)
+    yield note(f"largest gap of the peak from √(2π/τ)/n, n = {last:,}", law)
+    yield finding(
+        f"A position next to the peak has γ_j/(c₁τ) growing like n^{min(growth):.2f}, and c₂ falls "
+        f"by e^{-min(fall):.0f} from n = {first} to {last:,}, at the best c₁.",
+        "refuted",
+    )
+    yield instead(
+        f"The peak is √(2π/τ)/n (to {law:.1%} at n = {last:,}) and lies between 1/n and 1 - c₁τ. "
+        "Position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, δ_j its angle from p, "
+        f"so neighbours have nearly the same and those beyond π/4 at most {beyond:.0e} in all."
     )
 
 
-def _spread(c1: float, n: int, softness: float | None) -> tuple[float, ...]:
-    """One entry of each array of `Spread`, the worst over offsets."""
+class _Spread(NamedTuple):
+    """Attention at one c₁ and n, the worst over offsets.
+
+    peak, top: least and largest share of the nearest position. near: largest γ_j/(c₁τ) of the
+    others within π/4. log_c2: ln of the least γ_j/τ there. far: largest total share beyond π/4.
+    law: relative distance of the peak from its formula.
+    """
+
+    peak: float
+    top: float
+    near: float
+    log_c2: float
+    far: float
+    law: float
+
+
+def _spread(log_attention: Callable[..., np.ndarray], c1: float, n: int) -> _Spread:
     tau = c1 / n
-    logs = np.array([hg1.log_attention(n, softness or tau, at) for at in (0.0, 0.25, 0.49)])
+    logs = np.array([log_attention(n, tau, offset) for offset in OFFSETS])
     away = np.minimum(np.arange(n), n - np.arange(n))
     near, far = (away <= n / 8) & (away > 0), away > n / 8
-    law = np.abs(np.exp(logs[:, 0]) / hg1.peak_attention(n, tau) - 1).max()
-    return (
-        np.exp(logs[:, 0].min()),
-        np.exp(logs[:, 0].max()),
-        np.exp(logs[:, near].max()) / (c1 * tau),
-        logs[:, near].min() - np.log(tau),
-        np.exp(logs[:, far]).sum(axis=1).max(),
-        law,
-    )
-
-
-@attention_bounds.judge
-def _attention_bounds(s: Spread) -> Judged:
-    tau = s.c1[:, None] / s.n
-    peaks = (s.peak >= 1 / s.n) & (s.top <= 1 - s.c1[:, None] * tau)
-    growth, fall = s.growth, s.log_c2[:, 0] - s.log_c2[:, -1]
-    kept = peaks.all(axis=1) & (s.near.max(axis=1) <= 1) & (fall <= np.log(2))
-    if kept.any():
-        c = s.c1[kept][0]
-        room = 1 - float(s.near[kept].max(axis=1).min())
-        return holds(f"With c₁ = {c:g} every bound is kept at every n.", margin=room)
-    if growth.min() < 0.4 or fall.min() < np.log(10):
-        text = f"Some bound fails for every c₁, but growth is n^{growth.min():.2f} at the least."
-        return undecided(text)
-    return refuted(
-        f"At n = {s.n[-1]:,} a position beside the peak has {s.near[:, -1].min():.2g} to "
-        f"{s.near[:, -1].max():.2g} times c₁τ (c₁ = {s.c1.max():g} to {s.c1.min():g}), growing "
-        f"like n^{growth.min():.2f} to n^{growth.max():.2f}, and c₂ would have to fall by "
-        f"e^-{fall.min():.0f} or more from n = {s.n[0]} on.",
-        instead=f"1/n ≤ γ_p ≤ 1 - c₁τ in {peaks.sum()} of {peaks.size} cells; beyond π/4 there is "
-        f"at most {s.beyond:.0e} in all. The peak is √(2π/τ)/n (to {s.law.max():.1%} at the "
-        "largest n), and position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, so "
-        "neighbours have nearly the same and those at π/4 exponentially little.",
-        margin=min(float(growth.min()) - 0.4, float(fall.min()) - float(np.log(10))),
-        counterexample=True,
-    )
-
-
-@attention_bounds.planted("heads of temperature 1, bounds of temperature 3/n", turns="holds")
-def _soft(trial: Trial) -> Spread:
-    return attention_bounds.measure(trial, (3.0,), (256, 1024, 4096), softness=1.0)
-
-
-@attention_bounds.figure
-def _spread_figure(s: Spread) -> Lines:
-    return Lines(
-        [Line(f"c₁ = {c:g}", s.n, row) for c, row in zip(s.c1, s.near, strict=True)],
-        x="n",
-        y="largest γ_j ÷ c₁τ off the peak",
-        log="xy",
-        marks=[Mark(1, "claimed")],
-        caption="Attention beside the peak at tau = c₁/n against its claimed bound.",
+    peak = np.exp(logs[:, 0])
+    return _Spread(
+        peak=float(peak.min()),
+        top=float(peak.max()),
+        near=float(np.exp(logs[:, near].max()) / (c1 * tau)),
+        log_c2=float(logs[:, near].min() - np.log(tau)),
+        far=float(np.exp(logs[:, far]).sum(axis=1).max()),
+        law=float(np.abs(peak / hg1.peak_attention(n, tau) - 1).max()),
     )

@@ -1,13 +1,12 @@
 """Where heads come to rest, and how the risk's gradient vanishes with the risk near the set."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import record, shown
 from paritylab.models import HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, Parity, all_bits
@@ -15,18 +14,18 @@ from paritylab.risk import model_gradient
 from paritylab.risk.objective import target_of, weight_risk
 
 
-@record()
-class Rest:
+class Rest(NamedTuple):
     """Heads after descent and Newton's steps; a strict local minimum if `is_minimum`.
 
-    directions: (heads, width). risk: squared hinge over all inputs. kink: least |1 - y·ŷ| over all
-    inputs; where it is positive the risk is twice differentiable, provided that the readout is.
+    directions: (heads, width). risk: squared hinge over all inputs. gradient: its norm. eigenvalue:
+    the least of the Hessian. kink: least |1 - y·ŷ| over all inputs; where it is positive the risk
+    is twice differentiable, provided that the readout is.
     """
 
     directions: np.ndarray
-    risk: float = shown("risk of the local minimum")
-    gradient: float = shown("norm of the gradient there")
-    eigenvalue: float = shown("least eigenvalue of the Hessian there")
+    risk: float
+    gradient: float
+    eigenvalue: float
     kink: float
 
     @property

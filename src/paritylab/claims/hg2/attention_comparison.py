@@ -7,14 +7,10 @@ the positions serves every setting. Settings are chosen on half of the runs and 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.special import expit, softmax
 
-from paritylab.learning.xor.exact import SOLVED_ERROR, worst_of
-from paritylab.models.packed import PackedSigns
-from paritylab.models.readouts import Bowl
-from paritylab.precision import float64
+from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
 
 #: Weights before bias and scale; those of softmax depend on all scores and need neither.
 SHAPES = {
@@ -35,7 +31,7 @@ class Arm(NamedTuple):
     """What a kind is given. positions: "balanced", or "signs", which are not centred. loss.
 
     bias: "none" (weights start at 1/n, as those of softmax do), "fixed" (scale·f(score - b), with b
-    and scale functions of n), or "learnt" (f(score) with a constant coordinate beside the
+    and scale functions of n), or "learnt" (f(score) with a constant coordinate added to the
     positions, so that the same step trains the bias).
     """
 
@@ -87,9 +83,7 @@ class Overlaps(NamedTuple):
         found = []
         for run in range(runs):
             generator = np.random.default_rng([seed, n, width, run])
-            code = PackedSigns.draw(generator, n, width, balanced=positions == "balanced")
-            # Positions are exchangeable, so the pair may be the first two of them.
-            table = code.vectors(np.arange(n))
+            table = sign_positions(generator, n, width, balanced=positions == "balanced")
             found.append(table @ np.stack([table[0] + table[1], table.sum(axis=0)], axis=1))
         return cls(*np.moveaxis(np.stack(found), -1, 0))
 
@@ -144,16 +138,8 @@ def solved_after(
     kind: str, arm: Arm, settings: Iterable[Setting], overlaps: Overlaps
 ) -> np.ndarray:
     """Whether ½(ŷ-y)² ≤ 0.01 on every input, (settings, runs)."""
-    parts = []
-    for setting in settings:
-        g = weights_after(kind, arm, setting, overlaps)
-        with np.errstate(over="ignore", invalid="ignore"):
-            rest = np.abs(g[:, 2:]).sum(axis=1)
-            parts.append((np.abs(g[:, 0] + g[:, 1]), np.abs(g[:, 0] - g[:, 1]), rest))
-    with float64():
-        total, apart, outside = (jnp.asarray(part) for part in zip(*parts, strict=True))
-        worst = worst_of(total, apart, outside, Bowl()).error
-    return np.asarray(worst) <= SOLVED_ERROR
+    sums = [pair_sums(weights_after(kind, arm, setting, overlaps)) for setting in settings]
+    return right_on_every_input(np.stack(sums, axis=1))
 
 
 def best_choice(kind: str, arms: Iterable[Arm], draws: Mapping[str, Overlaps]) -> Choice:

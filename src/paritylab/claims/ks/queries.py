@@ -13,11 +13,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread
-from paritylab.learning.hardness.oracles import mean_labels
+from paritylab.learning.hardness.oracles import mean_label, mean_labels
 from paritylab.models.chain import ChainModel
 from paritylab.problem.walsh import walsh_transform
-from paritylab.solvers.gf2 import affine_solutions
 from paritylab.theory.ks_hardness import hidden_share_bound
+from xorfind.gf2 import affine_solutions
 
 #: Values of a decoding feature are cut off here, so that gradients stay bounded.
 CUT = 3.0
@@ -166,46 +166,6 @@ def identify_in_one_query(n: int, k: int, error: float, features: int, seed: int
     return Identified(*(float(np.mean(found == np.arange(len(targets)))) for found in named))
 
 
-class FixedAnswer(NamedTuple):
-    """How one answer f, the same for every target, does against all of them.
-
-    low: share of targets with E(p - f)² ≤ 1 - g, over 1/(g|P|), largest over all g. sup: mean over
-    targets of sup_x |p(x) - f(x)|. mean: of E(p - f)².
-    """
-
-    low: float
-    sup: float
-    mean: float
-
-
-def judge_fixed_answer(answers: Float[np.ndarray, " inputs"], n: int, k: int) -> FixedAnswer:
-    """Over all inputs (in the order of their numbers) and all k-sets.
-
-    At most 1/g targets have E(p - f)² ≤ 1 - g: if m of them have E[p·f] ≥ (g + E f²)/2, Parseval
-    gives m(g + E f²)²/4 ≤ E f².
-
-    >>> judge_fixed_answer(np.zeros(16), 4, 2)
-    FixedAnswer(low=0.0, sup=1.0, mean=1.0)
-    """
-    masks, inputs = _masks(n, k), np.arange(1 << n)
-    losses = 1 - 2 * walsh_transform(answers)[masks] / (1 << n) + np.mean(answers**2)
-    gaps = np.sort(1 - losses)[::-1]
-    low = np.max(np.arange(1, gaps.size + 1) * np.maximum(gaps, 0))
-    sups = [
-        np.abs(1.0 - 2 * (np.bitwise_count(inputs & mask) % 2) - answers).max() for mask in masks
-    ]
-    return FixedAnswer(float(low), float(np.mean(sups)), float(losses.mean()))
-
-
-def best_for_some(n: int, k: int, count: int, seed: int = 0) -> Float[np.ndarray, " inputs"]:
-    """The answer (1/m)Σp over m random targets: E(p - f)² = 1 - 1/m on each of them."""
-    targets = _masks(n, k)
-    spectrum = np.zeros(1 << n)
-    chosen = np.random.default_rng([seed, n, 3]).choice(targets, count, replace=False)
-    spectrum[chosen] = 1 / count
-    return walsh_transform(spectrum)
-
-
 def name_by_reading_rows(
     n: int, k: int, rows: int, *, error: float = 0.0, buckets: int = 4096, seed: int = 0
 ) -> bool:
@@ -226,16 +186,74 @@ def name_by_reading_rows(
     mixing = int(generator.integers(1 << digits)) | 1
     number = (signs[:, :digits] < 0) @ (1 << np.arange(digits)) * mixing % (1 << digits)
     kept = number < buckets
-    labels = signs[kept][:, target].prod(axis=1, keepdims=True)
-    sums = np.zeros((buckets, n + 1))
-    np.add.at(sums, number[kept], labels * np.concatenate([np.ones_like(labels), signs[kept]], 1))
+    labels = signs[kept][:, target].prod(axis=1)
+    sums = _bucket_sums(signs[kept], labels, number[kept], buckets)
     away = generator.normal(size=sums.shape)
-    answer = sums / rows + error * away / np.linalg.norm(away)
+    return _names(sums / rows + error * away / np.linalg.norm(away), rows, target)
+
+
+def _bucket_sums(
+    signs: np.ndarray, labels: np.ndarray, number: np.ndarray, buckets: int
+) -> Float[np.ndarray, "buckets n+1"]:
+    """Sum of y·(1, x) over the rows of every bucket. number: the bucket of a row."""
+    sums = np.zeros((buckets, signs.shape[1] + 1))
+    ones = np.ones((len(signs), 1))
+    np.add.at(sums, number, labels[:, None] * np.concatenate([ones, signs], axis=1))
+    return sums
+
+
+def _names(answer: np.ndarray, rows: int, target: np.ndarray) -> bool:
+    """Whether the rows that can be read off an answer have the target as their only parity."""
     read = np.round(answer * rows)
     single = read[np.all(np.abs(read) == 1, axis=1)]
     bits, sides = single[:, 1:] * single[:, :1] < 0, single[:, :1] < 0
-    if len(single) < n:
+    if len(single) < bits.shape[1]:
         return False
     found = affine_solutions(bits.astype(np.uint8), sides.astype(np.uint8))
     unique = len(found.basis) == 0 and bool(found.consistent[0])
     return unique and np.array_equal(np.flatnonzero(found.solutions[0]), target)
+
+
+class Reading(NamedTuple):
+    """What queries that read rows lead to.
+
+    hidden: every answer was the mean over all targets. named: some answer named the target. exact:
+    some answer of an exact oracle would have named it. distance: largest ‖∇_p - E_p∇_p‖.
+    """
+
+    hidden: bool
+    named: bool
+    exact: bool
+    distance: float
+
+
+def read_through_oracle(
+    n: int, k: int, rows: int, *, error: float, queries: int, seed: int = 0
+) -> Reading:
+    """Read rows as in `name_by_reading_rows`, through an oracle that hides where its error allows.
+
+    The loss is ½ mean (y - f)². Each query takes other buckets, and only so many that about 1.5n
+    of the rows are in them, because each row that is read adds (n + 1)/N² to the squared distance.
+
+    >>> [read_through_oracle(24, 8, 2**12, error=e, queries=2).named for e in (0.0, 0.1)]
+    [True, False]
+    """
+    generator = np.random.default_rng([seed, n, rows, 1])
+    signs = 1 - 2 * generator.integers(0, 2, (rows, n), np.int8)
+    target = np.sort(generator.choice(n, k, replace=False))
+    digits = min(n, ceil(log2(16 * rows)))
+    first = (signs[:, :digits] < 0) @ (1 << np.arange(digits))
+    buckets = ceil(1.5 * n * (1 << digits) / rows)
+    means, hidden, named, exact, distances = mean_label(n, k), [], [], [], []
+    for _ in range(queries):
+        number = first * (int(generator.integers(1 << digits)) | 1) % (1 << digits)
+        kept = number < buckets
+        own, at = signs[kept].astype(np.float64), number[kept]
+        true = _bucket_sums(own, own[:, target].prod(axis=1), at, buckets) / rows
+        minus = np.round((n - own.sum(axis=1)) / 2).astype(int)
+        mean = _bucket_sums(own, means[minus], at, buckets) / rows
+        distances.append(float(np.linalg.norm(true - mean)))
+        hidden.append(distances[-1] <= error)
+        exact.append(_names(true, rows, target))
+        named.append(_names(mean if hidden[-1] else true, rows, target))
+    return Reading(all(hidden), any(named), any(exact), max(distances))

@@ -1,29 +1,17 @@
 """Chains with gaps: how many rows a step needs when it skips levels of the tree."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float, Int
 
-from paritylab.claims import (
-    OURS,
-    Judged,
-    Line,
-    Lines,
-    Trial,
-    claim,
-    drawn,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
-from paritylab.claims.lab.gapped_chain import GapCurve, gap_curve
+from paritylab.claims import OURS, Estimate, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, finding, note, within
+from paritylab.claims.lab.half_points import half_point_estimate, quotient
 from paritylab.models import SlopedLink
 from paritylab.precision import float64
-from paritylab.statistics import half_point, half_point_interval
 from paritylab.theory.gaps import (
     GapLink,
     enumerated_signal,
@@ -34,65 +22,102 @@ from paritylab.theory.gaps import (
     rows_to_find_links,
 )
 
+#: Rows drawn at a time.
+ROWS = 1 << 15
+#: Fresh inputs that judge a level.
+INPUTS = 2000
+
+
+class GapCurve(NamedTuple):
+    """Flags (N, runs): every child above every other token; every fresh input right at each node.
+
+    score: of the children.
+    """
+
+    found: Bool[np.ndarray, "sizes runs"]
+    right: Bool[np.ndarray, "sizes runs"]
+    score: float
+
+
+def gap_curve(
+    n: int,
+    q: int,
+    nodes: int,
+    grid: Sequence[int] | np.ndarray,
+    *,
+    runs: int,
+    seed: int,
+    link: GapLink | None = None,
+) -> GapCurve:
+    """One teacher-forced step from growing prefixes of a stream, for parities of q of n bits.
+
+    It is the first shown level of a chain with gaps, from W = 0. The children get a score of
+    ln M + 3 above the others, M = n. In numpy, since no learner has nodes with more than two
+    children and one step is a single sum over rows.
+    """
+    rule = matched_link(q) if link is None else link
+    score = float(np.log(n)) + 3
+    found, right = np.zeros((2, len(grid), runs), bool)
+    for run in range(runs):
+        generator = np.random.default_rng((seed, n, q, run))
+        children = generator.permutation(n)[: nodes * q].reshape(nodes, q)
+        total, drawn = np.zeros((n, nodes)), 0
+        for at, rows in enumerate(grid):
+            while drawn < rows:
+                more = min(ROWS, int(rows) - drawn)
+                total += _pull(_signs(generator, more, n), children, rule)
+                drawn += more
+            scores = score / abs(link_signal(n, q, rule)) * total / drawn
+            found[at, run] = _found(scores, children)
+            right[at, run] = found[at, run] and _right(scores, children, rule, generator)
+    return GapCurve(found, right, score)
+
+
+def _signs(generator: np.random.Generator, rows: int, n: int) -> Float[np.ndarray, "rows n"]:
+    bits = np.unpackbits(np.frombuffer(generator.bytes(rows * -(-n // 8)), np.uint8))
+    return 1.0 - 2.0 * bits.reshape(rows, -1)[:, :n]
+
+
+def _pull(
+    signs: Float[np.ndarray, "rows n"], children: Int[np.ndarray, "nodes q"], link: GapLink
+) -> Float[np.ndarray, "n nodes"]:
+    """Sum over rows of -∂L/∂w, up to a constant per node: -<r_m, x_j>/M."""
+    z = signs.mean(axis=1, keepdims=True)
+    truth = signs[:, children].prod(axis=2)
+    return np.asarray(-signs.T @ ((link(z) - truth) * link.slope(z)) / signs.shape[1])
+
+
+def _found(scores: np.ndarray, children: np.ndarray) -> bool:
+    nodes = np.arange(len(children))
+    own = scores[children.T, nodes]
+    others = scores.copy()
+    others[children.T, nodes] = -np.inf
+    return bool((own.min(axis=0) > others.max(axis=0)).all())
+
+
+def _right(
+    scores: np.ndarray, children: np.ndarray, link: GapLink, generator: np.random.Generator
+) -> bool:
+    shares = np.exp(scores - scores.max(axis=0))
+    shares /= shares.sum(axis=0)
+    signs = _signs(generator.spawn(1)[0], INPUTS, len(scores))
+    return bool((link(signs @ shares) * signs[:, children].prod(axis=2) > 0).all())
+
+
 #: A half point may be this factor from the predicted one; a run's own N scatters by about 0.8 in
 #: its logarithm, so the half point of 100 runs by 0.1.
 NEAR = 1.75
-#: Rows that are tried, over those predicted.
-AROUND = (0.4, 2.5)
 KS_LINK = GapLink(-1.0, np.pi)
 ORDERS = (2, 4, 8)
 
 
-@record()
-class GapCell:
-    """N at which half of the runs reach a goal, and the interval of it over predicted."""
-
-    q: int
-    n: int
-    nodes: int
-    rows: float = shown("N for half of the runs", against="formula")
-    formula: float
-    low: float = shown("measured over predicted, lower end")
-    high: float = shown("measured over predicted, upper end")
-
-    def __str__(self) -> str:
-        return f"q = {self.q}, n = {self.n}, nodes {self.nodes}"
-
-
-@record()
-class Gaps:
-    """found: every child above every other token. right: every input right too, from q = 4 on.
-    exponents: of M in the exact law, at M = 2^14. error: largest relative distance of the closed
-    form from enumeration. signs: of KS's link -cos(πt) per order in `ORDERS`. faded: signal of the
-    piecewise link over that of the matched one for q = 4 at M = 8 and M = 64.
-    """
-
-    found: list[GapCell]
-    right: list[GapCell]
-    exponents: list[float] = shown("exponent of M in N", by="orders", against="law")
-    error: float = shown("largest error of the closed form")
-    signs: list[float] = shown("sign of a child's pull under -cos(πt)", by="orders")
-    faded: tuple[float, float]
-    runs: int = drawn()
-
-    @property
-    def orders(self) -> list[str]:
-        return [f"q = {q}" for q in ORDERS]
-
-    @property
-    def law(self) -> list[int]:
-        return [2 * q - 3 for q in ORDERS]
+def _a_fifth(n: int, q: int, nodes: int, grid: Any, **rest: Any) -> GapCurve:
+    return gap_curve(n, q, nodes, np.maximum(grid // 5, 1), **rest)
 
 
 @claim(
     "lab-gaps",
-    source=OURS,
-    title="Leaving out levels costs powers: a step over q tokens needs M^(2q-3) rows",
-    statement="Show only every r-th level of the tree: a step is a parity of q = 2^r of the M "
-    "tokens it sees. Ours: with the link (-1)^(q/2)·cos(πqt/2) the first gradient lifts a child "
-    "above another token by (ω/M)·sin^(q-1)(ω/M)·cos^(M-q-1)(ω/M), ω = πq/2, so that rows grow as "
-    "M^(2q-3); KS's -cos(πt) pushes children the wrong way for q = 4 and 8; and from q = 4 on "
-    "children that are found are not yet even enough to be right, which takes many times the rows.",
+    OURS,
     quick={"cells": ((2, 32, 8), (4, 8, 1), (4, 12, 1), (8, 14, 1)), "even": ((4, 8),), "runs": 60},
     full={
         "cells": (
@@ -103,8 +128,8 @@ class Gaps:
         "even": ((4, 8), (4, 12), (4, 16)),
         "runs": 200,
     },
-    settings={"N": f"{AROUND[0]:g} … {AROUND[1]:g} of predicted", "score": "ln M + 3"},
-    seconds=(2, 11, 900),
+    more="runs",
+    planted=("a step that sees a fifth of its rows", {"curve": _a_fifth}, "refuted"),
 )
 def gaps(
     trial: Trial,
@@ -117,29 +142,61 @@ def gaps(
     runs: int = 100,
     *,
     curve: Callable[..., GapCurve] = gap_curve,
-) -> Gaps:
-    def half(q: int, n: int, nodes: int, formula: float, goal: str) -> GapCell:
-        grid = np.geomspace(*AROUND, 6) * formula
-        found = curve(n, q, nodes, grid.astype(int), runs=runs, seed=trial.seed)
-        flags = getattr(found, goal)
-        interval = half_point_interval(grid / formula, flags)
-        return GapCell(q, n, nodes, half_point(grid, flags), formula, *interval)
+) -> Iterator[Any]:
+    """One step over q of M tokens needs M^(2q-3) rows, q = 2, 4 and 8, M = 8 to 64.
 
-    found = [
-        half(q, n, nodes, rows_to_find_links(n, q, nodes), "found")
-        for q, n, nodes in trial.track(cells)
-    ]
-    right = [
-        half(q, n, 1, rows_to_balance_links(n, q, np.log(n) + 3), "right")
-        for q, n in trial.track(even)
-    ]
-    signs = [float(np.sign(link_signal(64, q, KS_LINK))) for q in ORDERS]
-    exponents = [rows_exponent(q) for q in ORDERS]
-    drawn_runs = runs * (len(cells) + len(even))
-    return Gaps(found, right, exponents, _closed_error(), signs, _faded(), drawn_runs)
+    Show only every r-th level of the tree: a node is a parity of q = 2^r of the M tokens it sees.
+    With the link (-1)^(q/2)·cos(πqt/2) the first gradient lifts a child above another token by
+    (ω/M)·sin^(q-1)(ω/M)·cos^(M-q-1)(ω/M), ω = πq/2, so that the rows of one step grow as M^(2q-3):
+    half of the runs find every child at an N within a factor of 1.75 of the one predicted. KS's
+    -cos(πt) pushes children the wrong way for q = 4 and 8. For q = 4 children that are found are
+    not yet even enough to be right, which takes more than twice the rows. The children's score is
+    ln M + 3. Each cell is q, n = M and the number of nodes.
+    """
+
+    def half(q: int, n: int, nodes: int, formula: float, goal: str) -> Estimate:
+        grid = np.geomspace(0.4, 2.5, 6) * formula
+        done = curve(n, q, nodes, grid.astype(int), runs=runs, seed=trial.seed)
+        return half_point_estimate(grid / formula, getattr(done, goal))
+
+    found: dict[tuple[int, int, int], tuple[Estimate, float]] = {}
+    for q, n, nodes in trial.track(cells):
+        formula = rows_to_find_links(n, q, nodes)
+        ratio = half(q, n, nodes, formula, "found")
+        found[q, n, nodes] = ratio, formula
+        label = f"N to find every child over {formula:,.0f}, q = {q}, n = {n}, nodes {nodes}"
+        yield within(label, ratio, 1 / NEAR, NEAR)
+    for q, n in trial.track(even):
+        formula = rows_to_balance_links(n, q, np.log(n) + 3)
+        ratio = half(q, n, 1, formula, "right")
+        label = f"N to be right on every input over {formula:,.0f}, q = {q}, n = {n}"
+        yield within(label, ratio, 1 / NEAR, NEAR)
+        for earlier, first in (each for cell, each in found.items() if cell[:2] == (q, n)):
+            part = quotient(_times(ratio, formula), _times(earlier, first))
+            yield at_least(f"rows to be right over rows to find, q = {q}, n = {n}", part, 2)
+    for q in ORDERS:
+        law = 2 * q - 3
+        label = f"exponent of M in the exact law of N, q = {q}"
+        yield within(label, rows_exponent(q), law - 0.1, law + 0.1)
+    yield at_most("relative error of the closed form, M ≤ 24", _closed_error(), 1e-6)
+    for q in ORDERS:
+        pull = link_signal(64, q, KS_LINK) / link_signal(64, q, matched_link(q))
+        label = f"pull of a child under -cos(πt) over the matched link's, q = {q}, M = 64"
+        yield at_least(label, pull, 0) if q == 2 else at_most(label, pull, 0)
+    for tokens in (8, 64):
+        label = f"pull under the piecewise link over the matched link's, q = 4, M = {tokens}"
+        yield note(label, _faded(tokens))
+    ratios = [ratio.value for ratio, _ in found.values()]
+    text = f"Half of the runs find every child from {min(ratios):.2f} to {max(ratios):.2f} times"
+    yield finding(f"{text} the predicted rows, q = 2, 4 and 8.", "holds")
+
+
+def _times(ratio: Estimate, factor: float) -> Estimate:
+    return Estimate(ratio.value * factor, ratio.low * factor, ratio.high * factor, ratio.runs)
 
 
 def _closed_error() -> float:
+    """Largest relative distance of the closed form from a sum over all inputs."""
     errors = []
     for q in ORDERS:
         for tokens in (q + 1, q + 4, 3 * q):
@@ -149,73 +206,14 @@ def _closed_error() -> float:
     return max(errors)
 
 
-def _faded() -> tuple[float, float]:
-    link, matched = SlopedLink(), matched_link(4)
-
-    def ratio(tokens: int) -> float:
-        with float64():
-            value = lambda t: -np.asarray(link(jnp.asarray(t)))  # noqa: E731  φ(0) = 1 for q = 4
-            slope = lambda t: -np.asarray(link.slope(jnp.asarray(t)))  # noqa: E731
-            return enumerated_signal(tokens, 4, value, slope) / link_signal(tokens, 4, matched)
-
-    return ratio(8), ratio(64)
-
-
-@gaps.planted("a step that sees a fifth of its rows", turns="refuted")
-def _a_fifth(trial: Trial) -> Gaps:
-    def fewer(n: int, q: int, nodes: int, grid: Any, **rest: Any) -> GapCurve:
-        return gap_curve(n, q, nodes, np.maximum(grid // 5, 1), **rest)
-
-    return gaps.measure(trial, **gaps.quick, curve=fewer)
-
-
-@gaps.judge
-def _gaps(g: Gaps) -> Judged:
-    told = "; ".join(f"{c} {c.rows:,.0f} (predicted {c.formula:,.0f})" for c in g.found)
-    even = "; ".join(f"{c} {c.rows:,.0f} (predicted {c.formula:,.0f})" for c in g.right)
-    powers = ", ".join(f"{power:.2f}" for power in g.exponents)
-    wrong = ", ".join(f"q = {q}" for q, sign in zip(ORDERS, g.signs, strict=True) if sign < 0)
-    text = (
-        f"The closed form agrees with enumeration to {g.error:.0e}; its rows grow as M to the "
-        f"{powers} for q = {', '.join(map(str, ORDERS))}. Half of the runs find every child from N "
-        f"= {told}; they are right from N = {even}. -cos(πt) has the wrong sign for {wrong}; the "
-        f"piecewise link keeps {g.faded[0]:.2g} of the matched signal at M = 8 and "
-        f"{g.faded[1]:.1g} at M = 64 (q = 4)."
-    )
-    ends = np.array([(c.low, c.high) for c in (*g.found, *g.right)])
-    outside = float(np.nanmax([ends[:, 0] - NEAR, 1 / NEAR - ends[:, 1]]))
-    off = max(abs(p - law) for p, law in zip(g.exponents, g.law, strict=True)) - 0.1
-    signs = 0.0 if [s > 0 for s in g.signs] == [True, False, False] else 1.0
-    worst = max(outside, off, signs, g.error - 1e-6)
-    if worst > 0:
-        return refuted(text, instead=f"Rows for half of the runs: {told}; {even}.", margin=worst)
-    inside = float(np.min([NEAR - ends[:, 1], ends[:, 0] - 1 / NEAR]))
-    finds = {(c.q, c.n): c.rows for c in g.found}
-    later = [c.rows / finds[c.q, c.n] - 2 for c in g.right if (c.q, c.n) in finds]
-    room = float(np.min([inside, *later]))
-    if room > 0:
-        return holds(text, margin=room)
-    return undecided(f"{text} A half point is too uncertain.")
-
-
-@gaps.figure
-def _gaps_figure(g: Gaps) -> Lines:
-    left_out = [q.bit_length() - 2 for q in ORDERS]
-    lines = [
-        Line(
-            f"M = {m}, predicted", left_out, [rows_to_find_links(m, q) for q in ORDERS], style="--"
+def _faded(tokens: int) -> float:
+    """Signal of the piecewise link, with φ(0) = 1 as q = 4 needs, over the matched link's."""
+    link = SlopedLink()
+    with float64():
+        signal = enumerated_signal(
+            tokens,
+            4,
+            lambda t: -np.asarray(link(jnp.asarray(t))),
+            lambda t: -np.asarray(link.slope(jnp.asarray(t))),
         )
-        for m in (16, 32, 64)
-    ]
-    sizes = sorted({c.n for c in g.found})
-    for n in sizes:
-        own = [c for c in g.found if c.n == n]
-        at = [c.q.bit_length() - 2 for c in own]
-        lines.append(Line(f"n = {n}, measured", at, [c.rows for c in own], style="o"))
-    return Lines(
-        lines,
-        x="levels left out between two shown ones",
-        y="rows for half of the runs to find every child",
-        log="y",
-        caption="Rows against what is left out of the chain.",
-    )
+        return signal / link_signal(tokens, 4, matched_link(4))

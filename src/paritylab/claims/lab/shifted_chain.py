@@ -63,17 +63,25 @@ def harmed_rows(
     key: Any, leaves: Int[Array, " k"], joined: Any, harm: Harm, rows: int
 ) -> Float[Array, "rows tokens"]:
     """Rows of all tokens as the learner is shown them."""
-    n, k = joined.shape[0], leaves.shape[0]
+    n = joined.shape[0]
     keys = jax.random.split(key, 5)
     signs = draw_signs(keys[0], rows, n)
     together = jax.random.bernoulli(keys[1], harm.alpha, (rows, 1)) & joined[None, :]
     signs = jnp.where(together, jax.random.rademacher(keys[2], (rows, 1), signs.dtype), signs)
     tokens = tree_tokens(signs, leaves)
-    false = jax.random.bernoulli(keys[3], harm.flips, (rows, k - 1))
-    stated = jnp.where(false, -1, 1) * tokens[:, n:]
+    return as_stated(keys[3:], tokens, leaves, n, harm)
+
+
+def as_stated(
+    keys: Any, tokens: Float[Array, "rows tokens"], leaves: Int[Array, " k"], n: int, harm: Harm
+) -> Float[Array, "rows tokens"]:
+    """The tokens with flips and lies in the intermediate ones. keys: one for each of the two."""
+    signs, stated = tokens[:, :n], tokens[:, n:]
+    false = jax.random.bernoulli(keys[0], harm.flips, stated.shape)
+    stated = jnp.where(false, -1, 1) * stated
     outside = jnp.argmin(jnp.zeros(n).at[leaves].set(1))
     lie = signs[:, leaves[0]] * signs[:, outside]
-    lied = jax.random.bernoulli(keys[4], harm.lies, (rows,))
+    lied = jax.random.bernoulli(keys[1], harm.lies, (len(tokens),))
     stated = stated.at[:, 0].set(jnp.where(lied, lie, stated[:, 0]))
     return jnp.concatenate([signs, stated], axis=1)
 

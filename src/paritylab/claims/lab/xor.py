@@ -1,31 +1,58 @@
 """Beyond HG2: positions that make one step exact at every n, and functions other than XOR."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import (
-    OURS,
-    Bars,
-    Judged,
-    Line,
-    Lines,
-    Mark,
-    Trial,
-    claim,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
-from paritylab.claims.lab.juntas import pooled
-from paritylab.claims.lab.one_step_functions import StepOn, step_on
+from paritylab.claims import OURS, Line, Lines, Mark, Trial, at_least, at_most, claim, note
+from paritylab.claims.hg2.two_heads import sign_positions
+from paritylab.learning.xor.exact import first_gradient
 from paritylab.learning.xor.stream import streamed_step
+from paritylab.models import Bowl
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate
 from paritylab.theory.hg2 import pair_signal
+
+
+class StepOn(NamedTuple):
+    """signal: n/4 times how much faster each relevant bit gains weight than others, (bits,).
+
+    found: the relevant bits have the largest scores after the step, for every draw of positions.
+    """
+
+    signal: np.ndarray
+    found: np.ndarray
+
+
+def step_on(
+    n: int,
+    width: int,
+    function: Callable[[np.ndarray], float],
+    bits: int,
+    *,
+    draws: int,
+    seed: int = 0,
+) -> StepOn:
+    """One step from zero with the readout 1 - 2z² and the correlation loss, balanced positions.
+
+    function: a label from the first `bits` signs of n. Larger gains keep the order of the scores,
+    so the step is taken at gain 1.
+
+    >>> step_on(64, 60, lambda x: -x[0] * x[1], 2, draws=3).found.all()
+    np.True_
+    """
+    first = first_gradient(n, function, bits, Bowl(), "correlation")
+    signal = n * (first.other - first.relevant) / 4
+    found = []
+    for draw in range(draws):
+        generator = np.random.default_rng([seed, n, width, draw])
+        table = sign_positions(generator, n, width)
+        # Balanced positions sum to zero, so the part of the push common to all cancels.
+        scores = table @ (signal @ table[:bits])
+        found.append(scores[:bits].min() > scores[bits:].max() + 1e-9)
+    return StepOn(signal, np.array(found))
+
 
 #: Gains tried; the statement is about those from 40 on.
 GAINS = np.array([20.0, 40.0, 80.0, 160.0, 320.0])
@@ -34,44 +61,18 @@ ENOUGH = GAINS >= 40
 EXACT = 1e-3
 
 
-@record()
-class BalanceCell:
-    """Targets at one n. exact: within EXACT on every input at every gain from 40 on, with balanced
-    positions; plain: with plain signs, at the largest gain. errors: largest |ŷ - y| by gain."""
-
-    n: int
-    exact: Rate = shown("targets within 0.001 at gains from 40 on, balanced", predicted="> 0.95")
-    plain: Rate = shown(f"targets within 0.001 at gain {GAINS[-1]:g}, plain signs")
-    errors: np.ndarray = shown("largest error, balanced", by="gains")
-    plain_errors: np.ndarray = shown("largest error, plain signs", by="gains")
-
-    @property
-    def gains(self) -> list[str]:
-        return [f"gain {gain:g}" for gain in GAINS]
-
-    def __str__(self) -> str:
-        return f"n = {self.n}"
-
-
-@record()
-class Balance:
-    cells: list[BalanceCell]
-    imbalance: float = shown(
-        "largest difference of the two weights, balanced positions", predicted=0
-    )
+def plain_signs(*sizes: Any, balanced: bool, **rest: Any) -> Any:
+    """A step that ignores that balanced positions are asked for."""
+    return streamed_step(*sizes, balanced=False, **rest)
 
 
 @claim(
     "lab-xor-balanced",
-    source=OURS,
-    title="Balanced positions make the XOR step exact at every even n, from gain 40 on",
-    statement="Ours: if every coordinate of the positions is +1 as often as -1 (n even), the two "
-    "bits get equal weights, and with m = 20 ln n and any gain from 40 to 320 one step is within "
-    "0.001 of the label on every input for at least 95 % of targets, already at n = 64.",
-    quick={"sizes": (64, 1024), "draws": 10},
+    OURS,
+    quick={"sizes": (64, 1024)},
     full={"sizes": (64, 256, 1024, 16_384, 65_536), "draws": 50},
-    settings={"m": "20 ln n", "gains": GAINS, "pairs per draw of positions": 10},
-    seconds=(1, 3, 60),
+    more="draws",
+    planted=("positions that are called balanced and are not", {"step": plain_signs}, "refuted"),
 )
 def balanced(
     trial: Trial,
@@ -79,8 +80,16 @@ def balanced(
     draws: int = 20,
     *,
     step: Callable[..., Any] = streamed_step,
-) -> Balance:
-    cells, imbalance, seeds = [], 0.0, [seed_of(trial.seed, draw) for draw in range(draws)]
+) -> Iterator[Any]:
+    """Balanced positions make the XOR step exact at every even n, from gain 40 on.
+
+    Positions are m = 20 ln n signs for each of n bits, n even. If every coordinate is +1 as often
+    as -1, the two hidden bits get equal weights, and at any gain from 40 to 320 one step is within
+    0.001 of the label on every input for at least 95 % of targets, already at n = 64. Each draw of
+    positions is tried with 10 hidden pairs.
+    """
+    seeds, lines = [seed_of(trial.seed, draw) for draw in range(draws)], []
+    imbalance, largest = 0.0, np.zeros(len(GAINS))
     for n in trial.track(sizes):
         width, errors = int(np.ceil(20 * np.log(n))), {}
         for even in (True, False):
@@ -89,54 +98,18 @@ def balanced(
             if even:
                 imbalance = max(imbalance, *(float(step.imbalance.max()) for step in steps))
         exact = Rate.of((errors[True][ENOUGH] < EXACT).all(axis=0))
+        yield at_least(f"targets within 0.001 from gain 40 on, balanced, n = {n}", exact, 0.95)
         plain = Rate.of(errors[False][-1] < EXACT)
-        cells.append(
-            BalanceCell(n, exact, plain, errors[True].max(axis=1), errors[False].max(axis=1))
-        )
-    return Balance(cells, imbalance)
-
-
-@balanced.planted("positions that are called balanced and are not", turns="refuted")
-def _not_balanced(trial: Trial) -> Balance:
-    return balanced.measure(
-        trial,
-        **balanced.quick,
-        step=lambda *sizes, balanced, **rest: streamed_step(*sizes, balanced=False, **rest),
-    )
-
-
-@balanced.judge
-def _balanced(b: Balance) -> Judged:
-    rate = min((cell.exact for cell in b.cells), key=lambda each: each.low)
-    errors = np.array([cell.errors for cell in b.cells])
-    text = (
-        f"From gain {GAINS[ENOUGH][0]:g} on the largest |ŷ - y| over every input, {rate.runs} "
-        f"targets and n = {', '.join(str(cell.n) for cell in b.cells)} is "
-        f"{errors[:, ENOUGH].max():.1e} with balanced positions ({errors[:, ~ENOUGH].max():.1e} at "
-        f"gain {GAINS[0]:g}); the two weights differ by at most {b.imbalance:.0e}. With plain "
-        f"signs {pooled(cell.plain for cell in b.cells)} targets are within {EXACT:g} at gain "
-        f"{GAINS[-1]:g}."
-    )
-    if b.imbalance > 1e-9 or rate.high < 0.95:
-        instead = f"{rate} targets are within {EXACT:g}; the weights differ by {b.imbalance:.1e}."
-        margin = max(0.95 - rate.high, b.imbalance)
-        return refuted(text, instead=instead, margin=margin, interval=rate)
-    if rate.low > 0.95:
-        return holds(text, margin=rate.low - 0.95, interval=rate)
-    return undecided(f"{text} The interval of {rate} reaches 95 %.", interval=rate)
-
-
-@balanced.figure
-def _balanced_figure(b: Balance) -> Lines:
-    return Lines(
-        [
-            Line(f"{name}, {cell}", GAINS, np.maximum(errors, 1e-16), style=style)
-            for cell in b.cells[:2]
-            for name, errors, style in (
-                ("balanced", cell.errors, "o-"),
-                ("plain", cell.plain_errors, "s--"),
-            )
-        ],
+        yield note(f"targets within 0.001 at gain 320, plain signs, n = {n}", plain)
+        for even, name, style in ((True, "balanced", "o-"), (False, "plain", "s--")):
+            worst = errors[even].max(axis=1)
+            lines.append(Line(f"{name}, n = {n}", GAINS, np.maximum(worst, 1e-16), style=style))
+        largest = np.maximum(largest, errors[True].max(axis=1))
+    yield at_most("largest difference of the two weights, balanced positions", imbalance, 1e-9)
+    yield note("largest |ŷ - y|, balanced positions, gains from 40 on", largest[ENOUGH].max())
+    yield note("largest |ŷ - y|, balanced positions, gain 20", largest[0])
+    yield Lines(
+        lines,
         x="gain β",
         y="worst |ŷ - y| over inputs and draws",
         log="xy",
@@ -145,6 +118,7 @@ def _balanced_figure(b: Balance) -> Lines:
     )
 
 
+#: Labels by name: number of bits, and the label from their signs.
 FUNCTIONS: dict[str, tuple[int, Callable[[np.ndarray], float]]] = {
     "XOR": (2, lambda x: -x[0] * x[1]),
     "OR": (2, lambda x: -1.0 if x[0] > 0 and x[1] > 0 else 1.0),
@@ -158,44 +132,17 @@ FUNCTIONS: dict[str, tuple[int, Callable[[np.ndarray], float]]] = {
 }
 
 
-@record()
-class Seen:
-    """predicted: the smallest predicted signal of the function's bits, in units of 4/n."""
-
-    name: str
-    predicted: float = shown("smallest predicted signal of a bit, in units of 4/n")
-    gap: float = shown("largest gap of gradient and formula", predicted=0)
-    found: Rate = shown("draws in which one step puts exactly its bits on top", against="said")
-
-    @property
-    def is_pulled(self) -> bool:
-        return self.predicted > 1e-6
-
-    @property
-    def said(self) -> str:
-        return "most" if self.is_pulled else "few"
-
-    def __str__(self) -> str:
-        return self.name
-
-
-@record()
-class Functions:
-    seen: list[Seen]
+def _opposite(n: int, width: int, label: Any, bits: int, **rest: Any) -> StepOn:
+    return step_on(n, width, lambda x: -label(x), bits, **rest)
 
 
 @claim(
     "lab-xor-functions",
-    source=OURS,
-    title="The step finds exactly the bits whose pairwise coefficients have the right sign",
-    statement="Ours: with the readout 1 - 2z² and the correlation loss, one step from zero gives "
-    "bit i a signal of exactly -(4/n)·Σ_j E[f·x_i·x_j], and puts the bits of f on top if all of "
-    "these are positive and not otherwise: XOR, OR and not-all-equal are found; AND, equality, "
-    "majority and parities of 3 or 4 bits are not.",
+    OURS,
     quick={"sizes": (32,), "draws": 30},
     full={"sizes": (32, 1000, 10_000), "draws": 100},
-    settings={"m": "40 ln n", "positions": "balanced signs", "readout": "1 - 2z²"},
-    seconds=(2, 5, 60),
+    more="draws",
+    planted=("a step on the opposite label", {"step": _opposite}, "refuted"),
 )
 def functions(
     trial: Trial,
@@ -203,51 +150,25 @@ def functions(
     draws: int = 40,
     *,
     step: Callable[..., StepOn] = step_on,
-) -> Functions:
-    seen = []
+) -> Iterator[Any]:
+    """The XOR step finds exactly the bits whose pairwise coefficients have the right sign.
+
+    The readout is 1 - 2z², the loss the correlation; positions are m = 40 ln n balanced signs. One
+    step from zero gives bit i a signal of exactly -(4/n)·Σ_j E[f·x_i·x_j], and puts the bits of f
+    on top if all of these are positive and not otherwise: XOR, OR and not-all-equal are found; AND,
+    equality, the first bit alone, majority and parities of 3 or 4 bits are not.
+    """
+    gap = 0.0
     for name, (bits, function) in trial.track(FUNCTIONS.items()):
         predicted = pair_signal(function, bits)
         steps = [
             step(n, int(np.ceil(40 * np.log(n))), function, bits, draws=draws, seed=trial.seed)
             for n in sizes
         ]
-        gap = max(float(np.abs(each.signal - predicted).max()) for each in steps)
+        gap = max(gap, *(float(np.abs(each.signal - predicted).max()) for each in steps))
         found = Rate.of(np.concatenate([each.found for each in steps]))
-        seen.append(Seen(name, float(np.round(predicted.min(), 12)) + 0.0, gap, found))
-    return Functions(seen)
-
-
-@functions.planted("a step on the opposite label", turns="refuted")
-def _opposite_label(trial: Trial) -> Functions:
-    def opposite(n: int, width: int, label: Any, bits: int, **rest: Any) -> StepOn:
-        return step_on(n, width, lambda x: -label(x), bits, **rest)
-
-    return functions.measure(trial, **functions.quick, step=opposite)
-
-
-@functions.judge
-def _functions(f: Functions) -> Judged:
-    gap = max(s.gap for s in f.seen)
-    listed = "; ".join(f"{s}: {s.found} ({s.predicted:+.2g})" for s in f.seen)
-    text = (
-        f"One step puts exactly the bits of f on top in these draws (smallest predicted signal of "
-        f"a bit in units of 4/n): {listed}. Gradient and formula agree to {gap:.0e}."
-    )
-    against = {s: 0.5 - s.found.high if s.is_pulled else s.found.low - 0.5 for s in f.seen}
-    odd = max(against, key=lambda s: against[s])
-    if gap > 1e-6 or against[odd] > 0:
-        instead = f"For {odd} one step finds the bits in {odd.found}; the gap is {gap:.1e}."
-        return refuted(text, instead=instead, margin=max(gap, against[odd]))
-    room = min(s.found.low - 0.5 if s.is_pulled else 0.5 - s.found.high for s in f.seen)
-    if room > 0:
-        return holds(text, margin=room)
-    return undecided(f"{text} A share is too near one half.")
-
-
-@functions.figure
-def _functions_figure(f: Functions) -> Bars:
-    return Bars.of_rates(
-        {str(s): s.found for s in f.seen},
-        y="share of draws with the bits of f on top",
-        caption="Which functions of a few bits one step finds.",
-    )
+        least = float(np.round(predicted.min(), 12)) + 0.0
+        judged = at_least if least > 1e-6 else at_most
+        label = f"draws with the bits of {name} on top, least signal {least:+.2g}·4/n"
+        yield judged(label, found, 0.5)
+    yield at_most("largest distance of gradient and formula, all functions", gap, 1e-6)

@@ -1,73 +1,144 @@
 """What softmax in the one XOR step may be replaced by, how hot it may be, and two such layers."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
-from paritylab.claims import (
-    OURS,
-    Judged,
-    Line,
-    Lines,
-    Trial,
-    claim,
-    holds,
-    record,
-    refuted,
-    shown,
-    undecided,
-)
-from paritylab.claims.lab.softmax_substitutes import (
-    FEATURES,
-    STAND_INS,
-    label_in_first_gradient,
-    solved_with,
-    stacked_layers,
-)
+from paritylab.claims import OURS, Line, Lines, Trial, at_least, at_most, claim, note
+from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
+from paritylab.claims.lab.xor import plain_signs
 from paritylab.learning.xor.exact import SOLVED_ERROR
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import PowerLaw, Rate, power_law
 
-#: A share is clear if its interval is at most this wide.
-WIDE = 0.25
+#: Random features of the low-rank stand-in.
+FEATURES = 256
+STAND_INS = ("softmax", "two largest", "one plus score", "random features")
+
+
+class Features(NamedTuple):
+    """Positive random features of positions: ω and <ω, p_l> for all l."""
+
+    directions: np.ndarray
+    inner: np.ndarray
+
+    @classmethod
+    def draw(cls, table: np.ndarray, generator: np.random.Generator) -> "Features":
+        directions = generator.standard_normal((FEATURES, table.shape[1]))
+        return cls(directions, np.exp(table @ directions.T))
+
+
+def stand_in_weights(name: str, table: Any, direction: Any, features: Any = None) -> np.ndarray:
+    """Weights (n,) of positions (n, m) for one direction (m,), adding up to 1.
+
+    one plus score: linear for positive scores, e^score for negative ones. random features: of mean
+    e^score up to a factor for all positions, which have one length.
+
+    >>> table = np.eye(4)
+    >>> stand_in_weights("two largest", table, 9 * (table[0] + table[2])).tolist()
+    [0.5, 0.0, 0.5, 0.0]
+    """
+    scores = table @ direction
+    if name == "softmax":
+        return np.asarray(softmax(scores))
+    if name == "two largest":
+        kept = np.argpartition(scores, -2)[-2:]
+        weights = np.zeros_like(scores)
+        weights[kept] = softmax(scores[kept])
+        return weights
+    if name == "one plus score":
+        weights = np.where(scores > 0, 1 + scores, np.exp(np.minimum(scores, 0)))
+        return np.asarray(weights / weights.sum())
+    if name == "random features":
+        weights = features.inner @ softmax(features.directions @ direction)
+        return np.asarray(weights / weights.sum())
+    raise ValueError(f"stand-in must be one of {', '.join(STAND_INS)}, got {name!r}")
+
+
+def solved_with(name: str, n: int, width: int, gains: Any, *, runs: int, seed: int) -> np.ndarray:
+    """Whether ½(ŷ-y)² ≤ 0.01 on every input after one step, (gains, runs); balanced positions.
+
+    The step is softmax's own, known in closed form from w = 0; what changes is how its scores
+    become weights afterwards.
+    """
+    found = np.zeros((3, len(gains), runs))
+    for run in range(runs):
+        generator = np.random.default_rng([seed, n, width, run])
+        table = sign_positions(generator, n, width)
+        direction = table[0] + table[1] - 2 * table.mean(axis=0)
+        features = Features.draw(table, generator) if name == "random features" else None
+        for at, gain in enumerate(gains):
+            g = stand_in_weights(name, table, gain * direction, features)
+            found[:, at, run] = pair_sums(g)
+    return right_on_every_input(found)
+
+
+def stacked_layers(n: int, width: int, gain: float, inputs: int, key: Any) -> tuple[bool, float]:
+    """Parity of four bits by two layers of pairs, one step each, with the two inner parities given
+    as labels of the first layer.
+
+    The first layer writes two tokens behind the n signs, the second one takes their product.
+    Returns whether every one of the fresh inputs is right, and the largest error.
+    """
+    generator = np.random.default_rng(key)
+    signs = generator.choice([-1.0, 1.0], (inputs, n))
+    a, b, c, d = generator.choice(n, 4, replace=False)
+    first = sign_positions(generator, n, width)
+    written = [_product(first, pair, gain, signs) for pair in (np.array([a, b]), np.array([c, d]))]
+    tokens = np.concatenate([signs, np.stack(written, axis=1)], axis=1)
+    second = sign_positions(generator, n + 2, width)
+    answer = _product(second, np.array([n, n + 1]), gain, tokens)
+    truth = signs[:, a] * signs[:, b] * signs[:, c] * signs[:, d]
+    return bool(np.all(answer * truth > 0)), float(np.abs(answer - truth).max())
+
+
+def _product(table: np.ndarray, pair: np.ndarray, gain: float, tokens: np.ndarray) -> np.ndarray:
+    """What two heads say after one step on a pair: x_i·x_j, minus the readout 1 - 2z²."""
+    direction = table[pair].sum(axis=0) - 2 * table.mean(axis=0)
+    z = tokens @ stand_in_weights("softmax", table, gain * direction)
+    return np.asarray(2 * z**2 - 1)
+
+
+def label_in_first_gradient(n: int, width: int, start: float, key: Any) -> float:
+    """Largest part of the first layer's gradient that a 4-parity label contributes, exactly.
+
+    ∂/∂w of E[y·(1 - 2z²)] over all 2^n inputs at random directions: z² holds products of two bits
+    only, and y is the product of four.
+
+    >>> label_in_first_gradient(8, 12, 0.5, 0) < 1e-15
+    True
+    """
+    generator = np.random.default_rng(key)
+    table = sign_positions(generator, n, width)
+    direction = start * generator.standard_normal(width)
+    signs = 1.0 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)[None, :]) & 1)
+    g = softmax(table @ direction)
+    slope = np.mean((signs[:, :4].prod(axis=1) * -4 * (signs @ g))[:, None] * signs, axis=0)
+    return float(np.abs((table * (g * (slope - g @ slope))[:, None]).sum(axis=0)).max())
+
+
 FAILING = ("one plus score", "random features")
 
 
-@record()
-class StandInCell:
-    """At one n; the gain is chosen on the other half of the runs."""
-
-    n: int
-    right: dict[str, Rate] = shown("runs right on every input")
-
-    def __str__(self) -> str:
-        return f"n = {self.n}"
-
-
-@record()
-class StandIns:
-    sizes: list[StandInCell]
+def _perfect_features(name: str, *rest: Any, **more: Any) -> np.ndarray:
+    return solved_with("softmax" if name == "random features" else name, *rest, **more)
 
 
 @claim(
     "lab-cheap-softmax",
-    source=OURS,
-    title="The two largest scores replace softmax; linear and low-rank stand-ins do not",
-    statement="A machine-made review of HG2 asks for cheaper approximations of softmax. Ours: "
-    "after the one step, weights from the two largest scores alone are right on every input in "
-    f"most runs, as with softmax, while 1 + score and {FEATURES} positive random features are "
-    "wrong on some input in most runs, at any gain tried.",
+    OURS,
     quick={"sizes": (64,)},
     full={"sizes": (64, 256, 1024, 4096), "runs": 200},
-    settings={
-        "m": "12 ln n",
-        "gains": "9 from 4 to 400, chosen on half of the runs, judged on the rest",
-        "positions": "balanced signs",
-    },
-    seconds=(2, 5, 120),
+    more="runs",
+    planted=(
+        "random features that are softmax itself",
+        {"solved_with": _perfect_features},
+        "refuted",
+    ),
 )
 def cheap_softmax(
     trial: Trial,
@@ -75,81 +146,38 @@ def cheap_softmax(
     runs: int = 64,
     *,
     solved_with: Callable[..., np.ndarray] = solved_with,
-) -> StandIns:
+) -> Iterator[Any]:
+    """After one XOR step the two largest scores replace softmax, linear ones do not, n to 1,024.
+
+    A machine-made review of HG2 asks for cheaper approximations of softmax. After the one step,
+    with m = 12 ln n balanced signs as positions, weights from the two largest scores alone are
+    right on every input in most runs, as with softmax. Weights 1 + score, and those of 256 positive
+    random features, are wrong on some input in most runs. Of 9 gains from 4 to 400 the best one on
+    half of the runs is judged on the other half.
+    """
     gains = np.geomspace(4, 400, 9)
-    cells = []
     for n in trial.track(sizes):
-        right = {}
         for name in STAND_INS:
             solved = solved_with(name, n, usual_width(n), gains, runs=runs, seed=trial.seed)
             best = int(solved[:, ::2].mean(axis=1).argmax())
-            right[name] = Rate.of(solved[best, 1::2])
-        cells.append(StandInCell(n, right))
-    return StandIns(cells)
-
-
-@cheap_softmax.planted("random features that are softmax itself", turns="refuted")
-def _perfect_features(trial: Trial) -> StandIns:
-    def planted(name: str, *rest: Any, **more: Any) -> np.ndarray:
-        return solved_with("softmax" if name == "random features" else name, *rest, **more)
-
-    return cheap_softmax.measure(trial, **cheap_softmax.quick, solved_with=planted)
-
-
-@cheap_softmax.judge
-def _cheap_softmax(s: StandIns) -> Judged:
-    by_name = {name: [cell.right[name] for cell in s.sizes] for name in STAND_INS}
-    listed = "; ".join(f"{name} {', '.join(map(str, rates))}" for name, rates in by_name.items())
-    text = f"Right on every input at n = {', '.join(str(cell.n) for cell in s.sizes)}: {listed}."
-    able = [rate for name in STAND_INS if name not in FAILING for rate in by_name[name]]
-    lame = [rate for name in FAILING for rate in by_name[name]]
-    if max(rate.high - rate.low for rate in able + lame) > WIDE:
-        return undecided(f"{text} A share is too uncertain.")
-    least, most = min(rate.low for rate in able), max(rate.high for rate in lame)
-    if least > 0.5 > most:
-        return holds(text, margin=min(least - 0.5, 0.5 - most))
-    worst = min(rate.high for rate in by_name["two largest"])
-    best = max(rate.low for rate in lame)
-    if worst < 0.5 or best > 0.5:
-        return refuted(text, instead=text, margin=max(0.5 - worst, best - 0.5))
-    return undecided(f"{text} A share is too near one half.")
-
-
-@record()
-class BandCell:
-    """Gains (inverse temperatures) at one n between which half of the steps are right on every
-    input, random positions. balanced: right with balanced positions at the largest gain."""
-
-    n: int
-    low: float = shown("lower end of the band of gains")
-    high: float = shown("upper end of the band of gains")
-    balanced: Rate = shown("steps right at the largest gain, balanced positions")
-
-    def __str__(self) -> str:
-        return f"n = {self.n:,}"
-
-
-@record()
-class Band:
-    """ratio: how upper over lower end grows with n."""
-
-    cells: list[BandCell]
-    ratio: PowerLaw = shown("power of n in the ratio of the ends")
-    top: float = shown("largest gain")
+            shown = f"{FEATURES} {name}" if name == "random features" else name
+            judged = at_most if name in FAILING else at_least
+            yield judged(
+                f"runs right on every input, {shown}, n = {n}", Rate.of(solved[best, 1::2]), 0.5
+            )
 
 
 @claim(
     "lab-temperature-band",
-    source=OURS,
-    title="The band of temperatures widens with n, and has no cold end on balanced positions",
-    statement="A machine-made review of HG2 says that the pair is isolated only in a narrow band "
-    "of temperatures. Ours, against it: with random positions the gains (inverse temperatures) "
-    "that are right on every input span a ratio that grows like a power of n, and balanced "
-    "positions serve at the largest gain tried as well.",
+    OURS,
     quick={"draws": 3},
     full={"sizes": (256, 1024, 4096, 16_384, 65_536, 262_144), "draws": 20},
-    settings={"m": "12 ln n", "gains": "40 from 4 to 4000", "pairs per draw of positions": 5},
-    seconds=(4, 7, 120),
+    more="draws",
+    planted=(
+        "positions that are called balanced and are not",
+        {"sizes": (256, 1024, 4096), "draws": 4, "step": plain_signs},
+        "refuted",
+    ),
 )
 def temperature_band(
     trial: Trial,
@@ -157,68 +185,36 @@ def temperature_band(
     draws: int = 6,
     *,
     step: Callable[..., Any] = streamed_step,
-) -> Band:
-    gains, seeds = np.geomspace(4, 4000, 40), [seed_of(trial.seed, d) for d in range(draws)]
-    cells = []
+) -> Iterator[Any]:
+    """The XOR step's band of temperatures widens with n, without a cold end on balanced positions.
+
+    A machine-made review of HG2 says that the pair is isolated only in a narrow band of
+    temperatures. Against it: with m = 12 ln n random signs as positions, the gains (inverse
+    temperatures) at which half of the steps are right on every input span a ratio that grows like a
+    power of n. Balanced positions serve at the largest gain tried as well. 40 gains from 4 to 4000
+    are tried, with 5 hidden pairs for each draw of positions.
+    """
+    gains, seeds = np.geomspace(4, 4000, 40), [seed_of(trial.seed, draw) for draw in range(draws)]
+    ends = []
     for n in trial.track(sizes):
-        shares = [
-            np.concatenate(
-                [
-                    step(n, usual_width(n), gains, pairs=5, balanced=even, seed=seed).error
-                    <= SOLVED_ERROR
-                    for seed in seeds
-                ],
-                axis=1,
-            )
-            for even in (False, True)
-        ]
-        inside = gains[shares[0].mean(axis=1) > 0.5]
-        ends = (float(inside.min()), float(inside.max())) if inside.size else (np.nan, np.nan)
-        cells.append(BandCell(n, *ends, Rate.of(shares[1][-1])))
-    wide = np.array([cell.high / cell.low for cell in cells])
-    known = bool(np.isfinite(wide).all())
-    ratio = power_law(sizes, wide) if known else PowerLaw(np.nan, np.nan, np.nan, np.nan)
-    return Band(cells, ratio, float(gains[-1]))
-
-
-@temperature_band.planted("positions that are called balanced and are not", turns="refuted")
-def _not_balanced(trial: Trial) -> Band:
-    return temperature_band.measure(
-        trial,
-        sizes=(256, 1024, 4096),
-        draws=4,
-        step=lambda *sizes, balanced, **rest: streamed_step(*sizes, balanced=False, **rest),
-    )
-
-
-@temperature_band.judge
-def _temperature_band(b: Band) -> Judged:
-    bands = ", ".join(f"{cell.low:.0f} to {cell.high:.0f} ({cell})" for cell in b.cells)
-    rates = [cell.balanced for cell in b.cells]
-    text = (
-        f"Half of the steps are right on every input at gains {bands}; the ratio of the ends grows "
-        f"like n^{b.ratio}. At gain {b.top:.0f} balanced positions are right in "
-        f"{', '.join(map(str, rates))}."
-    )
-    if max(rate.high - rate.low for rate in rates) > WIDE or np.isnan(b.ratio.low):
-        return undecided(f"{text} A share is too uncertain.")
-    least, closed = min(rate.low for rate in rates), min(rate.high for rate in rates)
-    if b.ratio.low > 0 and least > 0.5:
-        return holds(text, margin=min(b.ratio.low, least - 0.5), interval=b.ratio)
-    if b.ratio.high < 0 or closed < 0.5:
-        margin = max(-b.ratio.high, 0.5 - closed)
-        return refuted(text, instead=text, margin=margin, interval=b.ratio)
-    return undecided(f"{text} Nothing of this is clear.", interval=b.ratio)
-
-
-@temperature_band.figure
-def _band_figure(b: Band) -> Lines:
-    sizes = [cell.n for cell in b.cells]
-    return Lines(
-        [
-            Line("upper end, random positions", sizes, [cell.high for cell in b.cells]),
-            Line("lower end", sizes, [cell.low for cell in b.cells]),
-        ],
+        right = {}
+        for even in (False, True):
+            steps = [
+                step(n, usual_width(n), gains, pairs=5, balanced=even, seed=seed) for seed in seeds
+            ]
+            errors = np.concatenate([each.error for each in steps], axis=1)
+            right[even] = errors <= SOLVED_ERROR
+        inside = gains[right[False].mean(axis=1) > 0.5]
+        ends.append((inside.min(), inside.max()) if inside.size else (np.nan, np.nan))
+        label = f"steps right at gain {gains[-1]:.0f}, balanced positions, n = {n:,}"
+        yield at_least(label, Rate.of(right[True][-1]), 0.5)
+    lowest, highest = np.transpose(ends)
+    known = bool(np.isfinite(lowest).all())
+    unknown = PowerLaw(np.nan, np.nan, np.nan, np.nan)
+    law = power_law(sizes, highest / lowest) if known else unknown
+    yield at_least("exponent of n in upper over lower end of the band", law, 0)
+    yield Lines(
+        [Line("upper end, random positions", sizes, highest), Line("lower end", sizes, lowest)],
         x="n",
         y="gain",
         log="xy",
@@ -226,28 +222,13 @@ def _band_figure(b: Band) -> Lines:
     )
 
 
-@record()
-class TwoLayers:
-    """stacked: by n, right on every fresh input with the inner parities as labels."""
-
-    label: float = shown("largest part of the label in the first layer's gradient", predicted=0)
-    stacked: dict[str, Rate] = shown("runs right on every input with the inner parities as labels")
-    error: float = shown("largest error")
-    inputs: int = shown("fresh inputs")
-
-
 @claim(
     "lab-two-layers",
-    source=OURS,
-    title="Two layers of pairs take a parity of four, if the inner parities are labels too",
-    statement="A machine-made review of HG2 asks for higher degree by more layers. A first look: "
-    "of a 4-parity the label adds nothing to the first layer's gradient, wherever its directions "
-    "are; with the two inner parities as its labels one step per layer is right on every input "
-    "tried in most runs.",
+    OURS,
     quick={"sizes": (64,), "runs": 16},
     full={"sizes": (64, 256, 1024, 4096), "runs": 100},
-    settings={"m": "12 ln n", "gain": "2 ln n + 6", "fresh inputs": 2000, "exact part": "n = 10"},
-    seconds=(1, 3, 60),
+    more="runs",
+    planted=("steps of length 0", {"gain": lambda n: 0.0}, "refuted"),
 )
 def two_layers(
     trial: Trial,
@@ -255,38 +236,23 @@ def two_layers(
     runs: int = 20,
     *,
     gain: Callable[[int], float] = default_gain,
-) -> TwoLayers:
-    inputs, stacked, largest = 2000, {}, 0.0
+) -> Iterator[Any]:
+    """Two layers of XOR steps learn four bits if the inner parities are labels too, n to 1,024.
+
+    A machine-made review of HG2 asks for higher degree by more layers. Of a parity of four bits
+    the label adds nothing to the first layer's gradient, wherever its directions are (all inputs,
+    n = 10). With the two inner parities as its labels, one step per layer is right on all of 2000
+    fresh inputs in most runs, with m = 12 ln n and the gain 2 ln n + 6.
+    """
+    largest = 0.0
     for n in trial.track(sizes):
         found = [
-            stacked_layers(n, usual_width(n), gain(n), inputs, [trial.seed, n, run])
+            stacked_layers(n, usual_width(n), gain(n), 2000, [trial.seed, n, run])
             for run in range(runs)
         ]
-        stacked[f"n = {n}"] = Rate.of([right for right, _ in found])
         largest = max(largest, *(error for _, error in found))
+        rate = Rate.of([right for right, _ in found])
+        yield at_least(f"runs right on all fresh inputs, inner labels given, n = {n}", rate, 0.5)
     label = max(label_in_first_gradient(10, 24, 0.5, [trial.seed, run]) for run in range(8))
-    return TwoLayers(label, stacked, largest, inputs)
-
-
-@two_layers.planted("steps of length 0", turns="refuted")
-def _no_step(trial: Trial) -> TwoLayers:
-    return two_layers.measure(trial, **two_layers.quick, gain=lambda n: 0.0)
-
-
-@two_layers.judge
-def _two_layers(t: TwoLayers) -> Judged:
-    listed = ", ".join(f"{rate} ({n})" for n, rate in t.stacked.items())
-    text = (
-        f"The label's part of the first layer's gradient is at most {t.label:.0e}. With the inner "
-        f"parities given, every one of {t.inputs} inputs is right in {listed}; largest error "
-        f"{t.error:.2g}."
-    )
-    rates = list(t.stacked.values())
-    least, worst = min(rate.low for rate in rates), min(rate.high for rate in rates)
-    if t.label > 1e-9 or worst < 0.5:
-        return refuted(text, instead=text, margin=max(0.5 - worst, 0.0))
-    if max(rate.high - rate.low for rate in rates) > WIDE:
-        return undecided(f"{text} A share is too uncertain.")
-    if least > 0.5:
-        return holds(text, margin=least - 0.5)
-    return undecided(f"{text} A share is too near one half.")
+    yield at_most("the label's largest part of the first layer's gradient, n = 10", label, 1e-9)
+    yield note("largest |ŷ - y| over runs and fresh inputs", largest)

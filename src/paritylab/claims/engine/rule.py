@@ -1,0 +1,396 @@
+"""A claim is a list of comparisons, and one rule makes the verdict.
+
+A comparison says in plain words what was asked, holds the measured value with its interval, the
+bound, and its role:
+
+- printed: what the source says;
+- repair: part of the nearest statement that does hold;
+- control: without it the measurement says nothing, such as a learner that can learn at all;
+- note: a number to show, which is not judged.
+
+The rule (`decide`):
+
+1. A control that fails or straddles its bound: undecided.
+2. Every printed comparison passes: holds.
+3. None fails, but one straddles: undecided.
+4. One fails: corrected if there are repairs and all of them pass, refuted if there are none or one
+   of them fails, undecided if a repair straddles its bound.
+
+An interval passes only if it lies wholly on the right side of the bound and fails only if it lies
+wholly on the wrong side; in between it straddles and decides nothing. A number without an interval
+cannot straddle.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from numbers import Real
+from statistics import NormalDist
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from paritylab.claims.engine.figures import Bars, Figure, Mark
+from paritylab.claims.engine.verdict import Status
+from paritylab.statistics import Mean, PowerLaw, Rate, rate_difference, rate_interval, share_text
+
+Side = Literal["at most", "at least", "within"]
+#: A number, or anything with an interval: a rate, a mean, an estimate, a law's exponent.
+Value = Any
+Bound = float | tuple[float, float] | None
+
+#: Confidence of an interval that is looked at once.
+CONFIDENCE = 0.95
+#: Where a straddling comparison gets more runs: the runs of each look, in multiples of the first.
+LOOKS = (1, 2, 4)
+
+
+def confidence_for(looks: int) -> float:
+    """Confidence of each of several looks such that all of them together keep `CONFIDENCE`.
+
+    >>> round(confidence_for(3), 4)
+    0.9833
+    """
+    return 1 - (1 - CONFIDENCE) / looks
+
+
+class Role(StrEnum):
+    """What a comparison is for."""
+
+    PRINTED = "printed"
+    REPAIR = "repair"
+    CONTROL = "control"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measured number with its 95 % interval, such as a difference of two rates.
+
+    runs: how many independent runs or draws are behind it.
+    """
+
+    value: float
+    low: float
+    high: float
+    runs: int = 0
+
+    def __str__(self) -> str:
+        return f"{_number(self.value)} [{_number(self.low)}, {_number(self.high)}]"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of a verdict. label: what is measured, in plain words, with its setting.
+
+    value: a number, `Rate`, `Mean`, `Estimate` or `PowerLaw` (its exponent). side: where the value
+    must lie of the bound; None for a note. bound: a number, or (low, high) for "within".
+    """
+
+    label: str
+    value: Value
+    side: Side | None = None
+    bound: Bound = None
+    role: Role = Role.PRINTED
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label.strip():
+            raise ValueError(f"a comparison has a label in plain words, got {self.label!r}")
+        if isinstance(self.value, bool | np.bool_):
+            raise TypeError(
+                f"{self.label!r} has the value {self.value}: a value is a measured quantity, such "
+                "as a count or a distance, never a truth value"
+            )
+        known = isinstance(self.value, Real | Rate | Mean | Estimate | PowerLaw)
+        if not known and np.ndim(self.value):
+            raise TypeError(f"{self.label!r}: a value is one number or an estimate with low, high")
+        if not known:
+            object.__setattr__(self, "value", float(self.value))
+        if self.side is None and self.role is not Role.NOTE:
+            raise ValueError(f"{self.label!r} needs a side: at_most, at_least or within")
+
+    def ends(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """The interval of the value; the number itself, twice, if it has none.
+
+        A rate's interval is Wilson's at that confidence. Other intervals are known at 95 % and are
+        stretched about the value as a normal law would be.
+        """
+        value = self.value
+        if isinstance(value, Rate):
+            known = rate_interval(value.successes, value.runs, confidence) if value.runs else None
+            return known or (0.0, 1.0)
+        if isinstance(value, Real):
+            return float(value), float(value)
+        middle = _middle(value)
+        stretch = _quantile(confidence) / _quantile(CONFIDENCE)
+        return middle - stretch * (middle - value.low), middle + stretch * (value.high - middle)
+
+    def _margins(self, confidence: float) -> tuple[float, float]:
+        """How far the interval lies inside the allowed side, and how far wholly outside of it.
+
+        At most one of the two is positive; neither is where it straddles; NaN if nothing is known.
+        """
+        low, high = self.ends(confidence)
+        if math.isnan(low) or math.isnan(high):
+            return math.nan, math.nan
+        if isinstance(self.bound, tuple):
+            least, most = self.bound
+            return min(low - least, most - high), max(least - high, low - most)
+        if self.bound is None:
+            raise ValueError(f"{self.label!r} is a note; it has no bound")
+        if self.side == "at most":
+            return self.bound - high, low - self.bound
+        return low - self.bound, self.bound - high
+
+    def distance(self, confidence: float = CONFIDENCE) -> float:
+        """How far the interval lies on the right side of the bound; negative on the wrong side.
+
+        0 where it straddles, NaN where nothing is known.
+        """
+        inside, outside = self._margins(confidence)
+        if math.isnan(inside):
+            return math.nan
+        return float(inside) if inside >= 0 else -float(max(outside, 0.0))
+
+    def passed(self, confidence: float = CONFIDENCE) -> bool | None:
+        """True, False, or None if the interval straddles the bound (or this is a note)."""
+        if self.role is Role.NOTE:
+            return None
+        inside, outside = self._margins(confidence)
+        return True if inside >= 0 else False if outside > 0 else None
+
+    @property
+    def runs(self) -> int:
+        """Independent runs or draws behind the value; 0 for a number."""
+        return int(getattr(self.value, "runs", 0))
+
+    def value_text(self, confidence: float = CONFIDENCE) -> str:
+        """The value as a reader sees it, with at most three digits that matter."""
+        if isinstance(self.value, Real):
+            return _number(float(self.value))
+        low, high = self.ends(confidence)
+        if not isinstance(self.value, Rate):
+            middle = _middle(self.value)
+            return f"{_number(middle)} [{_number(low)}, {_number(high)}]"
+        if not self.value.runs:
+            return "no runs"
+        share, *ends = (share_text(each, 1)[:-2] for each in (self.value.value, low, high))
+        return f"{self.value.count}, {share} % [{', '.join(ends)}]"
+
+    @property
+    def bound_text(self) -> str:
+        """Side and bound as a reader sees them: "at most 10 %"."""
+        if self.side is None:
+            return ""
+        shown = _percent if isinstance(self.value, Rate) else _number
+        if isinstance(self.bound, tuple):
+            return f"between {shown(self.bound[0])} and {shown(self.bound[1])}"
+        return f"{self.side} {shown(self.bound)}"  # type: ignore[arg-type]
+
+    def as_row(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """What the JSON row holds of it."""
+        value: Any = self.value
+        if isinstance(value, Real):
+            value = float(value)
+            value = int(value) if value.is_integer() else value
+        else:
+            low, high = self.ends(confidence)
+            value = {"value": _middle(value), "low": low, "high": high, "runs": self.runs}
+            if isinstance(self.value, Rate):
+                value["successes"] = self.value.successes
+        bound = list(self.bound) if isinstance(self.bound, tuple) else self.bound
+        return {
+            "label": self.label,
+            "value": value,
+            "bound": bound,
+            "side": self.side,
+            "role": self.role.value,
+            "passed": self.passed(confidence),
+        }
+
+
+def at_most(label: str, value: Value, bound: float) -> Comparison:
+    """The value should not exceed the bound."""
+    return Comparison(label, value, "at most", float(bound))
+
+
+def at_least(label: str, value: Value, bound: float) -> Comparison:
+    """The value should reach the bound."""
+    return Comparison(label, value, "at least", float(bound))
+
+
+def within(label: str, value: Value, low: float, high: float) -> Comparison:
+    """The value should lie between low and high."""
+    if low > high:
+        raise ValueError(f"{label!r}: within needs low ≤ high, got {low} and {high}")
+    return Comparison(label, value, "within", (float(low), float(high)))
+
+
+def repair(comparison: Comparison) -> Comparison:
+    """The comparison as part of the nearest statement that holds."""
+    return replace(comparison, role=Role.REPAIR)
+
+
+def control(comparison: Comparison) -> Comparison:
+    """The comparison as a condition without which the measurement says nothing."""
+    return replace(comparison, role=Role.CONTROL)
+
+
+def note(label: str, value: Value) -> Comparison:
+    """A number to show, which is not judged."""
+    return Comparison(label, value, role=Role.NOTE)
+
+
+def difference(first: Rate, second: Rate) -> Estimate:
+    """The first rate minus the second, with Newcombe's interval; their runs are independent."""
+    low, high = rate_difference(first, second)
+    return Estimate(first.value - second.value, low, high, first.runs + second.runs)
+
+
+class Sentence(NamedTuple):
+    """A sentence of the claim's own, shown only if the verdict is one of `when`."""
+
+    text: str
+    when: tuple[Status, ...]
+    instead: bool = False
+
+
+#: An own finding may have this many words.
+MOST_WORDS = 30
+
+
+def finding(text: str, *when: str) -> Sentence:
+    """The verdict in one sentence of under 30 words, for the statuses in `when`.
+
+    Without it the sentence is made from the comparison that decides.
+    """
+    words = len(text.split())
+    if words >= MOST_WORDS:
+        raise ValueError(f"a finding has fewer than {MOST_WORDS} words, got {words}: {text!r}")
+    if not when:
+        raise ValueError("a finding names the verdicts it is for, such as finding(text, 'holds')")
+    return Sentence(text, tuple(Status(each) for each in when))
+
+
+def instead(text: str) -> Sentence:
+    """The nearest statement that holds, shown if the claim is corrected or refuted."""
+    return Sentence(text, (Status.CORRECTED, Status.REFUTED), instead=True)
+
+
+class Decision(NamedTuple):
+    """What the rule says: the status, and the comparison that decides it."""
+
+    status: Status
+    deciding: Comparison
+
+
+#: A claim's own rule, where the one rule cannot say what the statement says.
+Judge = Callable[[Sequence[Comparison], float], Decision]
+
+
+def decide(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) -> Decision:
+    """The one rule; the order of comparisons does not matter.
+
+    >>> decide([at_most("wrong answers", 0, 0)]).status.value
+    'holds'
+    >>> decide([at_least("runs that learn", Rate(5, 60), 0.5)]).status.value
+    'refuted'
+    >>> decide([at_least("runs that learn", Rate(28, 60), 0.5)]).status.value
+    'undecided'
+    """
+    by_role: dict[Role, list[Comparison]] = {role: [] for role in Role}
+    for each in comparisons:
+        by_role[each.role].append(each)
+    printed, repairs = by_role[Role.PRINTED], by_role[Role.REPAIR]
+    if not printed:
+        raise ValueError("a claim compares at least one number with what its source says")
+    weak = [each for each in by_role[Role.CONTROL] if each.passed(confidence) is not True]
+    if weak:
+        return Decision(Status.UNDECIDED, nearest(weak, confidence))
+    failed = [each for each in printed if each.passed(confidence) is False]
+    if failed:
+        answers = {each.passed(confidence) for each in repairs}
+        if repairs and False not in answers and None in answers:
+            unsure = [each for each in repairs if each.passed(confidence) is None]
+            return Decision(Status.UNDECIDED, nearest(unsure, confidence))
+        status = Status.CORRECTED if answers == {True} else Status.REFUTED
+        worst = max(failed, key=lambda each: (_relative(each, confidence), each.label))
+        return Decision(status, worst)
+    open_ones = [each for each in printed if each.passed(confidence) is None]
+    if open_ones:
+        return Decision(Status.UNDECIDED, nearest(open_ones, confidence))
+    return Decision(Status.HOLDS, nearest(printed, confidence))
+
+
+def nearest(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) -> Comparison:
+    """The comparison closest to its bound, in multiples of the bound."""
+    return min(comparisons, key=lambda each: (_relative(each, confidence), each.label))
+
+
+def straddling(comparisons: Iterable[Comparison], confidence: float) -> bool:
+    """Whether more runs could decide: a judged value with runs behind it straddles its bound."""
+    judged = (each for each in comparisons if each.role is not Role.NOTE)
+    return any(each.runs and each.passed(confidence) is None for each in judged)
+
+
+def sentence_of(decision: Decision, confidence: float = CONFIDENCE) -> str:
+    """One sentence from the comparison that decides.
+
+    >>> sentence_of(decide([at_least("runs that learn", Rate(5, 60), 0.5)]))
+    'Runs that learn: 5 of 60, 8 % [4, 18]; at least 50 % was asked.'
+    """
+    deciding = decision.deciding
+    start = deciding.label[:1].upper() + deciding.label[1:]
+    return f"{start}: {deciding.value_text(confidence)}; {deciding.bound_text} was asked."
+
+
+def default_figure(comparisons: Sequence[Comparison]) -> Figure | None:
+    """Bars of the values with their bounds: rates as shares, other numbers over their bound."""
+    judged = [each for each in comparisons if each.role is not Role.NOTE]
+    rates = {each.label: each.value for each in judged if isinstance(each.value, Rate)}
+    if len(rates) > 1:
+        bounds = {each.bound_text: each.bound for each in judged if each.label in rates}
+        marks = [Mark(at, text) for text, at in bounds.items() if isinstance(at, float)]
+        return Bars.of_rates(rates, y="share of runs", marks=marks)
+    ratios: dict[str, tuple[float, float, float]] = {}
+    for each in judged:
+        low, high = each.ends()
+        if isinstance(each.bound, float) and each.bound > 0 and 0 < low <= high < math.inf:
+            middle = _middle(each.value)
+            ratios[each.label] = (middle / each.bound, low / each.bound, high / each.bound)
+    if len(ratios) < 2:
+        return None
+    value, bottom, top = ({name: ends[i] for name, ends in ratios.items()} for i in range(3))
+    marks = [Mark(1, "bound")]
+    return Bars(value, y="measured over its bound", low=bottom, high=top, log="y", marks=marks)
+
+
+def _relative(comparison: Comparison, confidence: float) -> float:
+    distance = abs(comparison.distance(confidence))
+    ends = comparison.bound if isinstance(comparison.bound, tuple) else (comparison.bound,)
+    scale = max((abs(end) for end in ends if end), default=0.0)
+    return math.inf if math.isnan(distance) else distance / (scale or 1.0)
+
+
+def _middle(value: Value) -> float:
+    """The number itself: a law's exponent, or the value of an estimate."""
+    if isinstance(value, Real):
+        return float(value)
+    return float(value.exponent if isinstance(value, PowerLaw) else value.value)
+
+
+def _quantile(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def _number(value: float) -> str:
+    """At most three digits that matter; whole numbers with their thousands."""
+    value = float(value)
+    if value.is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.3g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
