@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from planted import Planted, planted
 
-from paritylab.solvers import rows_needed, solve
-from paritylab.statistics import Rate, rate_interval
+from xorfind import rows_needed, solve
+from xorfind.statistics import Rate, rate_interval
 
 SIZES = (20, 50, 100, 200, 500, 1000)
 #: Seconds that a method's first table may take by its last time, and that one random search gets.

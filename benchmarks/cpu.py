@@ -5,7 +5,9 @@
 Every line is one function below; what it races and with what is in there.
 """
 
+import runpy
 from functools import partial
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -34,14 +36,15 @@ from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
 from paritylab.models.packed import PackedSigns
 from paritylab.precision import float64
 from paritylab.problem import random_junta, sample
-from paritylab.problem.tables import planted
 from paritylab.risk.enumerated import enumerated_gradient
 from paritylab.risk.objective import weight_risk
-from paritylab.risk.routes.half_sums_numpy import mean_and_slopes
-from paritylab.risk.routes.kinked import kinked_sum
+from paritylab.risk.routes.half_sums import mean_and_slopes
 from paritylab.risk.routes.pieces import pieces_of
-from paritylab.risk.routes.plan import kinked_plan
+from paritylab.risk.routes.series import kinked_plan, kinked_sum
 from paritylab.risk.routes.targets import target_of
+
+TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))
+planted = TABLES["planted"]
 
 COMMAND = "make bench"
 K = 3

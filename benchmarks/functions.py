@@ -9,22 +9,154 @@ keeps every cell as soon as it is finished, and --from FILE draws from such a fi
 import argparse
 import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from paritylab import Rate
-from paritylab.claims.lab.functions import (
-    FUNCTIONS,
-    LEARNERS,
-    Budget,
-    facts_of,
-    heat,
-    targets_of,
+from paritylab.claims.lab.functions import FUNCTIONS, heat, targets_of
+from paritylab.learning import (
+    Annealed,
+    FeedForwardNet,
+    Fresh,
+    Heads,
+    HingeNet,
+    OneStep,
+    Population,
+    learn,
 )
-from paritylab.theory.juntas import pulls
+from paritylab.learning.heads.one_step import named_after_step
+from paritylab.learning.xor.exact import first_gradient
+from paritylab.models import Bowl
+from paritylab.problem import Junta
+from paritylab.theory.juntas import pulls, visible
 
 MARKS = ("<!-- functions: begin -->", "<!-- functions: end -->")
+
+
+class Budget(NamedTuple):
+    """steps: of annealing, of the nets. width, batch: of the nets. code_steps: of trained heads."""
+
+    anneal: int = 1500
+    net: int = 3000
+    width: int = 128
+    batch: int = 32
+    heads: int = 2000
+
+
+class Cell(NamedTuple):
+    """named: runs that name B. solved: runs whose risk is below 0.05, None if not measured. why:
+    why there are none."""
+
+    named: int = 0
+    solved: int | None = None
+    why: str = ""
+
+
+def influences(model: Any, n: int, *, strings: int = 256, seed: int = 0) -> np.ndarray:
+    """Which inputs a model listens to: E[(ŷ(x) - ŷ(x with bit j flipped))²] for every j.
+
+    Over fair random strings; model: a predictor of one bit string, any.
+    """
+    bits = np.random.default_rng(seed).integers(0, 2, (strings, n)).astype(np.float32)
+    return np.asarray(_influences(model, bits), dtype=np.float64)
+
+
+@jax.jit
+def _influences(model: Any, bits: Any) -> Any:
+    made = jax.vmap(model)(bits)
+
+    def of_bit(mask: Any) -> Any:
+        return jnp.mean((jax.vmap(model)(jnp.abs(bits - mask[None])) - made) ** 2)
+
+    return jax.lax.map(of_bit, jnp.eye(bits.shape[1], dtype=bits.dtype))
+
+
+def most_influential(models: Sequence[Any], n: int, k: int) -> list[tuple[int, ...]]:
+    """The k positions each model listens to most, sorted."""
+    found = [influences(model, n) for model in models]
+    return [tuple(sorted(np.argsort(-each, kind="stable")[:k].tolist())) for each in found]
+
+
+def _heads_on(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
+    runs = learn(learner, Population(targets), key=key)
+    return Cell(runs.rate("recovered").successes, runs.rate("solved").successes)
+
+
+def _counted(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
+    if targets[0].by_count is None:
+        return Cell(why="no readout of the sum of B is right")
+    return _heads_on(learner, targets, key)
+
+
+def _net_on(learner: Any, targets: Sequence[Junta], key: int, batch: int) -> Cell:
+    if isinstance(learner, HingeNet) and not targets[0].is_boolean:
+        return Cell(why="the hinge loss needs labels ±1")
+    runs = learn(learner, Fresh(targets, batch), key=key)
+    said = most_influential(runs.models, targets[0].n, targets[0].k)
+    named = [set_ == target.subset for set_, target in zip(said, targets, strict=True)]
+    return Cell(sum(named), int(runs.solved.sum()))
+
+
+def _one_xor_step(targets: Sequence[Junta], key: int) -> Cell:
+    """One exact step of HG2's two heads, readout 1 - 2z², squared loss, positions of width 12 ln n.
+
+    HG2's label is -x_i·x_j; a function whose f̂(B) is positive is learnt as -f.
+    """
+    n, k = targets[0].n, targets[0].k
+    if k != 2:
+        return Cell(why="two heads name two bits")
+    generator, named = np.random.default_rng(key), 0
+    for target in targets:
+        values = -np.sign(target.fourier()[target.subset]) * target.values
+        label = lambda x, f=values: f[int((1 - x) @ [1, 2]) // 2]  # noqa: E731
+        found = first_gradient(n, label, 2, Bowl(), "squared")
+        forces = np.full(n, -found.other)
+        forces[list(target.subset)] = -found.relevant
+        said = named_after_step(forces - forces.mean(), 2, int(np.ceil(12 * np.log(n))), generator)
+        named += said == target.subset
+    return Cell(named)
+
+
+#: Learners by name: targets, key and budget to a cell.
+LEARNERS: dict[str, Callable[[Sequence[Junta], int, Budget], Cell]] = {
+    "annealed heads": lambda t, key, b: _heads_on(Annealed(steps=b.anneal), t, key),
+    "one normalised step": lambda t, key, b: _heads_on(OneStep(), t, key),
+    "one XOR step": lambda t, key, b: _one_xor_step(t, key),
+    "heads, public code": lambda t, key, b: _counted(Heads.code(steps=b.heads), t, key),
+    "heads, paper": lambda t, key, b: _counted(Heads.paper(steps=b.heads), t, key),
+    "ReLU net, SGD": lambda t, key, b: _net_on(
+        HingeNet(width=b.width, steps=b.net), t, key, b.batch
+    ),
+    "FFNN, Adam": lambda t, key, b: _net_on(
+        FeedForwardNet(width=b.width, steps=b.net, inputs="signs"), t, key, b.batch
+    ),
+}
+
+
+class Facts(NamedTuple):
+    """Of a function: bits, lowest degree, leap, largest |f̂(S)| over nonempty S, |f̂(B)|, and the
+    largest |f̂(S)| over nonempty S that heads read out by cos(πs) see."""
+
+    k: int
+    degree: int
+    leap: int
+    largest: float
+    top: float
+    seen: float
+
+
+def facts_of(junta: Junta) -> Facts:
+    """The numbers that might predict who finds it; tables are scaled to E[f²] = 1."""
+    norm = float(np.sqrt(np.mean(junta.values**2)))
+    sizes = {s: abs(c) / norm for s, c in junta.fourier().items() if s}
+    seen = max((abs(c) / norm for s, c in visible(junta).items() if s), default=0.0)
+    top = sizes.get(junta.subset, 0.0)
+    return Facts(junta.k, junta.degree, junta.leap, max(sizes.values()), top, seen)
 
 
 def measure(n: int, runs: int, seed: int, budget: Budget):

@@ -11,8 +11,7 @@ import time
 
 import jax
 
-from paritylab.learning.chain.wide import ROWS
-from paritylab.learning.chain.wide_layers import WideLayers, wide_layers
+from paritylab.learning.chain.wide import ROWS, WideLayers, wide_layers
 from paritylab.problem import random_tree
 from paritylab.theory.layers import level_tokens, rows_for_hidden_chain
 

@@ -7,7 +7,6 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +51,6 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1024])
     parser.add_argument("--rows-per-bit", type=int, default=240)
     parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--checkpoint", type=Path, help="a folder; a broken-off call goes on there")
     given = parser.parse_args()
     print(f"{jax.devices()[0].device_kind}, rows per batch {given.rows}")
     print("n       k       N            seconds  T/s     of bare  pairs    right    largest error")
@@ -62,10 +60,7 @@ def main() -> None:
         work = 2 * samples * sum((n + end) * (end - start) for start, end in shape.blocks)
         jax.block_until_ready(wide_step(tree, 9, given.rows, rows=given.rows).products)
         clock = time.perf_counter()
-        folder = given.checkpoint and given.checkpoint / str(n)
-        chain = wide_step(
-            tree, 1, samples, rows=given.rows, checkpoint=folder, progress=time_left(n)
-        )
+        chain = wide_step(tree, 1, samples, rows=given.rows, progress=time_left(n))
         jax.block_until_ready(chain.products)
         seconds = time.perf_counter() - clock
         bare = bare_rate(shape)

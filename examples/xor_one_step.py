@@ -3,7 +3,7 @@
 .venv/bin/python examples/xor_one_step.py
 """
 
-from paritylab import Population, XorStep, learn, random_parities
+from paritylab import Population, XorStep, learn, random_parities, streamed_step
 
 
 def pairs(n: int, runs: int) -> Population:
@@ -27,10 +27,10 @@ def main() -> None:
         rate = learn(learner, pairs(256, 30)).rate("solved")
         print(f"  {attention:8} right on every input in {rate}")
 
-    runs = learn(XorStep(width=100, gain=60.0, shared=True), pairs(200_000, 10))
+    step = streamed_step(200_000, 100, [60.0], pairs=10)
     print(
-        f"n = 200,000 with {runs.stats['numbers'][0]} trained numbers: worst |ŷ - y| over every "
-        f"input and {len(runs)} pairs {runs.stats['worst'].max():.1e}"
+        "n = 200,000 with 200 trained numbers: worst |ŷ - y| over every input and "
+        f"{len(step.pairs)} pairs {step.error.max():.1e}"
     )
 
 

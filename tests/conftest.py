@@ -18,6 +18,7 @@ compile_quickly()
 import jax  # noqa: E402
 import pytest  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
+from tests.report.browser import NO_BROWSER  # noqa: E402
 
 # Not problem.parity and the learners: they check what users pass, with messages of their own.
 CHECKED = ("models", "theory", "risk", "problem.sampling", "problem.losses", "learning.xor.exact")
@@ -48,6 +49,18 @@ def pytest_collection_modifyitems(items):
         for number, case in enumerate(cases):
             if number not in kept:
                 case.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line, below everything else, what was not seen in a browser."""
+    yield
+    reasons = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
+    if skipped := sum(NO_BROWSER in reason for reason in reasons):
+        terminalreporter.write_line(
+            f"{skipped} browser tests were SKIPPED; to run them: apt-get install chromium, "
+            "or python -m playwright install chromium"
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -28,11 +28,17 @@ LIBRARY = (
         "theory",
     ),
     *("risk.result", "risk.routes", "risk"),
-    *("learning.data", "learning.contract", "learning.saving", "learning.runs", "learning.parts"),
-    *("learning.judging", "learning.loop", "learning.descent", "learning.own_model"),
+    *("learning.data", "learning.contract", "learning.saving", "learning.showing"),
+    *(
+        "learning.runs",
+        "learning.parts",
+        "learning.judging",
+        "learning.loop",
+        "learning.descent",
+        "learning.networks",
+    ),
     *("learning.heads", "learning.xor", "learning.chain"),
-    *("learning.hardness", "learning.neighbours", "learning", "solvers", "sweep"),
-    *("discovery", "estimator"),
+    *("learning.hardness", "learning.neighbours", "learning", "sweep"),
 )
 #: The laboratory that is built on it: proofs, claims, and the faces, which come last.
 LABORATORY = ("proofs", "claims.engine", "claims", "report", "cli")
@@ -97,7 +103,10 @@ def test_modules_and_functions_stay_small():
         assert text.count("\n") <= LINES_PER_MODULE, path
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef):
-                assert node.end_lineno - node.lineno < LINES_PER_FUNCTION, f"{path}: {node.name}"
+                # a docstring may be long: that of a claim is its title and statement
+                explained = (ast.get_docstring(node, clean=False) or "").count("\n")
+                lines = node.end_lineno - node.lineno - explained
+                assert lines < LINES_PER_FUNCTION, f"{path}: {node.name}"
 
 
 def test_readme_is_short():
@@ -111,7 +120,7 @@ def test_the_first_block_of_the_readme_is_short():
 
 def test_readme_commands_exist():
     commands = set(re.findall(r"^(?:\.venv/bin/)?paritylab (\w+)", README, re.M))
-    assert len(commands) >= 3
+    assert len(commands) >= 2
     help_text = subprocess.run(
         [sys.executable, "-m", "paritylab", "--help"], capture_output=True, text=True, check=True
     ).stdout

@@ -36,7 +36,7 @@ SLOW = (
     r".*(people|others).csv",  # the same as with table.csv
 )
 #: Pages whose commands another test types and compares with what they print.
-ELSEWHERE = {"docs/howto/discover.md": "tests/discovery/test_commands.py"}
+ELSEWHERE: dict[str, str] = {}
 MADE_HERE = ("docs/claims",)
 PAGES = [
     path
@@ -51,13 +51,13 @@ PAGES = [
 ]
 #: Files that a page speaks of as the reader's own.
 TABLE = """
-from paritylab.problem import tables
+import random
 for name, target in (("table.csv", "y"), ("people.csv", "smoker"), ("others.csv", "smoker")):
-    made = tables.planted(8, 2, 200, noise=0.05, seed=1)
-    made.write(name)
-    text = open(name).read().splitlines()
-    text[0] = ",".join([*text[0].split(",")[:-1], target])
-    open(name, "w").write("\\n".join(text))
+    draw = random.Random(1)
+    rows = [[draw.randrange(2) for _ in range(8)] for _ in range(200)]
+    lines = [",".join([*(f"x{at}" for at in range(8)), target])]
+    lines += [",".join(map(str, [*row, row[2] ^ row[5] ^ (draw.random() < 0.05)])) for row in rows]
+    open(name, "w").write("\\n".join(lines))
 """
 GRID = 'learner = "xor"\nruns = 20\nblock = 10\n[problem]\nn = [16, 32]\n[settings]\nwidth = [20]\n'
 
@@ -86,7 +86,7 @@ def typed(page: Path, *, slow: bool) -> list[str]:
 def desk(tmp_path_factory):
     """A folder with the reader's files, and programs that run this tree."""
     bin = tmp_path_factory.mktemp("bin")
-    for name, call in (("paritylab", "-m paritylab"), ("python", "")):
+    for name, call in (("paritylab", "-m paritylab"), ("xorfind", "-m xorfind"), ("python", "")):
         program = bin / name
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
         program.chmod(0o755)
@@ -103,7 +103,7 @@ def desk(tmp_path_factory):
 def run_page(page, desk, tmp_path, *, slow):
     bin, folder = desk
     work = shutil.copytree(folder, tmp_path / "work", symlinks=True)
-    paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(ROOT / "src"), str(ROOT / "xorfind" / "src"), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
         "PATH": f"{bin}:{os.environ['PATH']}",
@@ -143,5 +143,5 @@ def test_nothing_is_excepted_by_accident():
     ours = [line for line in left_out if "paritylab" in line.split() and "full" not in line]
     assert all("://" in line or "whole.db" in line or "pip" in line for line in ours)
     every = [line for page in PAGES for line in typed(page, slow=True)]
-    assert any("discover" in line for line in every)
+    assert any("xorfind table" in line for line in every)
     assert sum(line.startswith(("paritylab", ".venv")) for line in every) > 30

@@ -9,16 +9,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from paritylab.cli.app import app
-from paritylab.discovery.rules import Rule
 from paritylab.learning.saving import read_arrays
 from paritylab.models import Zigzag
-from paritylab.solvers.power import detectable_noise
 from paritylab.statistics import Rate
 from paritylab.sweep.grid import grid_from_toml
 from paritylab.untrusted import printable, read_json, read_toml
+from xorfind.evidence.power import detectable_noise
+from xorfind.rule import Rule
 
 X64_MODES = [False]
 
@@ -117,17 +115,6 @@ def test_a_rule_with_a_key_given_twice_is_refused(tmp_path):
     (tmp_path / "rule.json").write_text(text)
     with pytest.raises(ValueError, match="'true_when' is given twice"):
         Rule.load(tmp_path / "rule.json")
-
-
-@pytest.mark.parametrize("out", ["rows.csv", "./rows.csv", "rule.json"])
-def test_apply_never_overwrites_what_it_reads(tmp_path, monkeypatch, out):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rule.json").write_text(json.dumps(RULE))
-    (tmp_path / "rows.csv").write_text("a,y\n0,0\n1,1\n")
-    done = CliRunner().invoke(app, ["apply", "rule.json", "rows.csv", "--out", out])
-    assert "name another file" in str(done.exception)
-    assert (tmp_path / "rows.csv").read_text() == "a,y\n0,0\n1,1\n"
-    assert json.loads((tmp_path / "rule.json").read_text()) == RULE
 
 
 @pytest.mark.parametrize("place", ["claims", "learners"])

@@ -1,35 +1,5 @@
-"""Arguments checked at the front door: one short line whatever came."""
+"""Arguments checked at the front door; the functions come from xorfind."""
 
-import numbers
-from typing import Any
+from xorfind.checks import check_kind, shortened as told, whole
 
-#: Letters of a value that an error shows.
-_MOST = 200
-
-
-def told(value: object) -> str:
-    """A value in one short line, for errors; an array would take many.
-
-    >>> told([1, 2]), len(told("x" * 1000))
-    ('[1, 2]', 200)
-    """
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
-
-
-def whole(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """A whole number in these bounds as an int, or one clear error."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} must be a whole number, got {told(value)}")
-    number = int(value)
-    if least is not None and number < least:
-        raise ValueError(f"{name} must be at least {least}, got {told(value)}")
-    if most is not None and number > most:
-        raise ValueError(f"{name} must be at most {most}, got {told(value)}")
-    return number
-
-
-def check_kind(name: str, value: object, kinds: Any, wanted: str) -> None:
-    """One clear error for a value of another kind. kinds: as for isinstance. wanted: in words."""
-    if not isinstance(value, kinds):
-        raise ValueError(f"{name} must be {wanted}, got {told(value)}")
+__all__ = ["check_kind", "told", "whole"]

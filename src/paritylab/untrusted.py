@@ -1,86 +1,48 @@
-"""Files that come from elsewhere, read under limits: kind of file, size, depth, digits, keys.
+"""Files that come from elsewhere, read under limits: TOML here, the others by xorfind."""
 
-Whatever is wrong with such a file is one ValueError; nothing here waits for a pipe, fills the
-memory or leaves a recursion for later.
-"""
-
-import json
-import os
 import re
-import stat
 import tomllib
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-#: Bytes of a text file; of a TOML file, whose reader is slow on hostile input.
-LARGEST_TEXT, LARGEST_TOML = 1 << 26, 1 << 20
-#: Bytes of an archive of arrays, packed and unpacked; beyond _HARMLESS it may grow by _GROWTH.
-_LARGEST_ARCHIVE, _HARMLESS, _GROWTH = 1 << 34, 1 << 28, 200
-#: Lists in lists, and parts of a dotted key.
-DEEPEST, _MOST_PARTS = 64, 32
-#: Whole numbers of JSON still fit a float, those of TOML a machine word.
-_LARGEST_JSON, _LARGEST_WORD = 10**300, 2**63
+from xorfind.untrusted import (
+    DEEPEST,
+    LARGEST_TEXT,
+    as_text,
+    check_archive,
+    check_plain,
+    parse_json,
+    printable,
+    read_bytes,
+    read_json,
+    refuse_bomb,
+)
+
+__all__ = [
+    "DEEPEST",
+    "LARGEST_TEXT",
+    "LARGEST_TOML",
+    "check_archive",
+    "check_plain",
+    "parse_json",
+    "printable",
+    "read_bytes",
+    "read_json",
+    "read_toml",
+    "refuse_bomb",
+]
+
+#: Bytes of a TOML file, whose reader is slow on hostile input, and parts of a dotted key.
+LARGEST_TOML, _MOST_PARTS = 1 << 20, 32
+#: Whole numbers of TOML fit a machine word.
+_LARGEST_WORD = 2**63
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')\s*+\.\s*+"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}){{{_MOST_PARTS}}}")
 
 
-def read_bytes(path: str | Path, largest: int = LARGEST_TEXT, begins: bytes = b"") -> bytes:
-    """The bytes of an ordinary file of at most `largest` bytes that starts in this way."""
-    path = Path(path)
-    try:
-        # Not to wait for the other end of a pipe between the look and the opening.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        raise ValueError("no such file") from None
-    except (OSError, ValueError) as error:
-        raise ValueError(getattr(error, "strerror", None) or "not a file name") from None
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode):
-        os.close(handle)
-        folder = stat.S_ISDIR(facts.st_mode)
-        raise ValueError("it is a folder" if folder else "it is no ordinary file")
-    with os.fdopen(handle, "rb") as stream:
-        if facts.st_size > largest:
-            raise ValueError(f"it has {facts.st_size:,} bytes, more than {largest:,}")
-        content = stream.read(len(begins))
-        if content != begins:
-            raise ValueError("its first bytes are those of another kind of file")
-        content += stream.read(largest + 1)
-    if len(content) > largest:
-        raise ValueError(f"it has more than {largest:,} bytes")
-    return content
-
-
-def read_json(
-    path: str | Path,
-    *,
-    largest: int = LARGEST_TEXT,
-    parse_float: Callable[[str], Any] | None = None,
-) -> Any:
-    """The value in a JSON file; a key given twice is refused, and so are NaN and Infinity."""
-    return parse_json(_text(read_bytes(path, largest)), parse_float=parse_float)
-
-
-def parse_json(text: str, *, parse_float: Callable[[str], Any] | None = None) -> Any:
-    """The value of a JSON text, under the same limits."""
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_once_each,
-            parse_constant=_no_constant,
-            parse_float=parse_float,
-        )
-    except RecursionError:
-        raise ValueError(f"it is nested deeper than {DEEPEST}") from None
-    check_plain(value, _LARGEST_JSON)
-    return value
-
-
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The table in a TOML file."""
-    text = _text(read_bytes(path, LARGEST_TOML))
+    text = as_text(read_bytes(path, LARGEST_TOML))
     if _LONG_KEY.search(text):
         raise ValueError(f"a key has more than {_MOST_PARTS} parts")
     try:
@@ -89,68 +51,3 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise ValueError(f"it is nested deeper than {DEEPEST}") from None
     check_plain(table, _LARGEST_WORD)
     return table
-
-
-def check_plain(value: object, largest: int = _LARGEST_JSON) -> None:
-    """Refuse lists and objects nested too deeply, and whole numbers that are too large."""
-    waiting = [(value, 0)]
-    while waiting:
-        each, depth = waiting.pop()
-        if depth > DEEPEST:
-            raise ValueError(f"it is nested deeper than {DEEPEST}")
-        if isinstance(each, dict):
-            waiting += [(part, depth + 1) for part in each.values()]
-        elif isinstance(each, list | tuple):
-            waiting += [(part, depth + 1) for part in each]
-        elif isinstance(each, int) and not -largest <= each <= largest:
-            raise ValueError(f"a whole number has {each.bit_length()} bits, too many")
-
-
-def check_archive(archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that unpacks to much more than it is, or to more than a machine holds."""
-    members = archive.infolist()
-    refuse_bomb(sum(m.file_size for m in members), sum(m.compress_size for m in members), "it")
-
-
-def refuse_bomb(unpacked: int, packed: int, what: str) -> None:
-    """A ValueError where little data unpacks to very much, or all of it is too much."""
-    if unpacked > _HARMLESS and unpacked > _GROWTH * max(packed, 1):
-        raise ValueError(
-            f"{what} unpacks to {_GROWTH} times its size or more; unpack it first if that is meant"
-        )
-    if unpacked > _LARGEST_ARCHIVE:
-        raise ValueError(
-            f"{what} unpacks to {unpacked / 2**30:.0f} GiB, more than {_LARGEST_ARCHIVE >> 30} GiB"
-        )
-
-
-def printable(text: str) -> str:
-    """Text with control and invisible characters escaped: a terminal obeys some of them.
-
-    >>> printable("a\\x1b[31m")
-    'a\\\\x1b[31m'
-    """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode()
-        for c in text
-    )
-
-
-def _text(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"it is not UTF-8 text: {error.reason} at byte {error.start}") from None
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice[:60]!a} is given twice")
-    return found
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number JSON knows")

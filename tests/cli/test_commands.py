@@ -2,24 +2,18 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from tests.cli.running import run
 
 import paritylab
-from paritylab.cli import main
 
 QUICK = ["check", "hg1-lemma14-sign", "--effort", "quick"]
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    captured = capsys.readouterr()
-    return stopped.value.code, captured.out, captured.err
 
 
 @pytest.mark.parametrize(
@@ -36,18 +30,72 @@ def test_version(capsys):
     assert (code, out) == (0, f"paritylab {paritylab.__version__}\n")
 
 
-def test_claims_as_table_and_json(capsys):
+def test_claims_as_table_and_json(capsys, elsewhere):
     code, out, _ = run(capsys, "claims")
     assert code == 0
     assert "hg1-mask" in out
-    _, out, _ = run(capsys, "claims", "--json", "-")
-    assert {row["id"] for row in json.loads(out)} >= {"hg1-mask", "hg1-prop4"}
+    _, out, _ = run(capsys, "claims", "--paper", "ks", "--json", "-")
+    assert {row["paper"] for row in json.loads(out)} == {"ks"}
 
 
-def test_check_writes_table_json_and_report_then_reuses(capsys, elsewhere):
+def test_a_new_claim_is_written_and_not_over_another(capsys, elsewhere):
+    assert run(capsys, "claims", "new", "my_claim.py")[0] == 0
+    assert '"my-claim"' in (elsewhere / "my_claim.py").read_text()
+    for name, words in (("my_claim.py", "exists already"), ("x.txt", "ends in .py")):
+        code, _, err = run(capsys, "claims", "new", name)
+        assert code == 2
+        assert words in err
+
+
+def test_a_verdict_is_a_statement_a_sentence_and_a_table(capsys):
+    """Terminal and page say the same of a row with comparisons."""
+    from tests.report.rows import row
+
+    from paritylab.cli.claims import show_statement, show_verdict
+
+    facts = {"runs": 60, "effort": "quick", "seed": 0, "seconds": 1.0, "certificate": "hg1-x"}
+    tallied = {"counted": False, "reading": "abstract", "file": None}
+    shown = row(status="refuted", instead="A quarter.", looks=2, **facts, **tallied)
+    show_statement(shown)
+    show_verdict(shown)
+    out = capsys.readouterr().out
+    assert out.startswith("lab-one (LAB, ours): A title\n  A statement.\nrefuted (in our")
+    assert re.search(r"runs that learn +15 of 60, 25 % \[15, 38\] +at least 85 % +no\n", out)
+    assert "what does hold: A quarter.\n" in out
+    assert out.endswith(
+        "evidence: exact, 60 runs or cases, measured 2 times; quick effort, seed 0, 1.0\n"
+        "s; proof: paritylab prove hg1-x\n"
+    )
+
+
+@pytest.mark.parametrize("id", ["hg1-floor", "hg1-thm11", "ks-thm5", "lab-separation"])
+def test_a_verdict_is_read_in_80_columns_from_statement_to_evidence(capsys, id):
+    from tests.report.rows import kept_rows
+
+    from paritylab.cli.claims import show_statement, show_verdict
+
+    (row,) = [each for each in kept_rows() if each["id"] == id]
+    show_statement(row)
+    show_verdict(row)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    parts = [f"{id} (", "  where n: number of bits; ", f"\n{row['status']}", "\nasked "]
+    parts += ["\nwhat does hold: "] if row["instead"] else []
+    places = [out.index(part) for part in [*parts, "\nevidence: "]]
+    assert places == sorted(places)
+    assert not re.search(r"(^= |=$)", out, re.M), "an equation is broken"
+
+
+def test_check_writes_text_json_and_report_then_reuses(capsys, elsewhere):
+    _, out, _ = run(capsys, "claims", "hg1-lemma14-sign")
+    assert "hg1-lemma14-sign (HG1, Lemma 14" in out
+    assert "recorded: corrected" in out
     code, out, _ = run(capsys, *QUICK, "--json", "rows.json", "--report", "page")
     assert code == 0
-    assert "hg1-lemma14-sign  corrected  proved" in out
+    assert "\ncorrected: " in out
+    assert "\nwhat does hold: " in out
+    assert "evidence: proved" in out
+    assert "\ncorrected: " in run(capsys, "claims", "hg1-lemma14-sign")[1]
     (row,) = json.loads((elsewhere / "rows.json").read_text())
     assert (elsewhere / "page" / "index.html").exists()
     code, out, err = run(capsys, *QUICK, "--json", "-")
@@ -68,85 +116,77 @@ def test_pipes_get_plain_text(elsewhere):
 
 
 OWN_CLAIMS = """
-from paritylab import Parity, claim, holds
+import pathlib, time
+from paritylab.claims import at_most, claim
 
-@claim("cli-own", title="t", statement="s")
+@claim("cli-own", evidence="exact", reads=("data.txt",))
 def own(trial):
-    return {"value": 1}
+    '''A title.
 
-@own.judge
-def judge(record):
-    return holds("yes", evidence="exact")
+    A statement.
+    '''
+    pathlib.Path("own-ran").touch()
+    yield at_most("value", len(pathlib.Path("data.txt").read_text()), 2)
 
-@claim("cli-broken", title="t", statement="s")
+@claim("cli-broken")
 def broken(trial):
-    return Parity(3, (9,))
+    '''Broken.
+
+    It raises.
+    '''
+    pathlib.Path("broken-began").touch()
+    time.sleep(SLEEP)
+    raise ValueError("no luck")
 """
 
 
-def test_a_failed_claim_is_a_row_and_exit_code_4(capsys, elsewhere):
-    (elsewhere / "mine.py").write_text(OWN_CLAIMS)
-    code, out, err = run(
-        capsys, "check", "--file", "mine.py", "--json", "rows.json", "--report", "page"
-    )
+@pytest.fixture
+def own_claims(elsewhere):
+    """A file of two claims, one of which raises."""
+    (elsewhere / "data.txt").write_text("x")
+    (elsewhere / "mine.py").write_text(OWN_CLAIMS.replace("SLEEP", "0"))
+    return elsewhere
+
+
+def test_a_failed_claim_is_a_row_and_exit_code_4(capsys, own_claims):
+    check = ("check", "--file", "mine.py")
+    code, out, err = run(capsys, *check, "--json", "rows.json", "--report", "page")
     assert code == 4
-    assert "cli-own     holds" in out
-    assert "(mine.py, line 14)" in out
+    assert "cli-own (mine.py): A title\n  A statement.\nholds (a claim of mine.py, not" in out
     assert "failed: cli-broken" in err
-    own, broken = json.loads((elsewhere / "rows.json").read_text())
+    own, broken = json.loads((own_claims / "rows.json").read_text())
     assert (own["status"], own["expected"], broken["status"]) == ("holds", None, "failed")
-    assert "mine.py, line 14" in (elsewhere / "page" / "index.html").read_text()
-    code, _, err = run(capsys, "check", "--file", "mine.py")
-    assert "1 of 2 reused" in err
-    assert run(capsys, "check", "cli-own", "--file", "mine.py")[0] == 0
+    assert "no luck (mine.py, line 22)" in (own_claims / "page" / "index.html").read_text()
+    assert "1 of 2 reused" in run(capsys, *check)[2]
+    (own_claims / "data.txt").write_text("xyz")
+    assert "\nrefuted (a claim of mine.py" in run(capsys, "check", "cli-own", *check[1:])[1]
 
 
 @pytest.fixture
-def record_elsewhere(elsewhere, monkeypatch):
-    """The recorded verdicts in a file of the test's own."""
+def on_record(elsewhere, monkeypatch):
+    """The record of one claim, with a verdict it will not get, in a file of the test's own."""
+    from paritylab.claims.engine import recorded
+
     file = elsewhere / "recorded.json"
-    monkeypatch.setattr("paritylab.claims.engine.recorded.FILE", file)
+    entry = recorded.recorded()[QUICK[1]]._replace(status={"quick": "holds"})
+    file.write_text(recorded.render([entry]))
+    monkeypatch.setattr(recorded, "FILE", file)
     return file
 
 
-def test_a_verdict_that_differs_is_exit_code_1(capsys, record_elsewhere):
-    record_elsewhere.write_text('{"hg1-lemma14-sign": {"quick": "holds"}}')
+def test_a_verdict_that_differs_is_exit_code_1_until_it_is_recorded(capsys, on_record):
     code, _, err = run(capsys, *QUICK)
     assert code == 1
     assert "not as recorded: hg1-lemma14-sign" in err
-    record_elsewhere.unlink()
-    assert run(capsys, *QUICK)[0] == 0
-
-
-def test_record_writes_what_three_seeds_agree_on(capsys, record_elsewhere):
     code, _, err = run(capsys, *QUICK, "--record")
     assert code == 0
     assert "1 of 1 verdicts recorded" in err
-    assert json.loads(record_elsewhere.read_text()) == {"hg1-lemma14-sign": {"quick": "corrected"}}
+    assert json.loads(on_record.read_text())[0]["status"] == {"quick": "corrected"}
     assert run(capsys, *QUICK)[0] == 0
 
 
-@pytest.mark.slow
-def test_record_refuses_verdicts_that_depend_on_the_seed(capsys, record_elsewhere, monkeypatch):
-    from paritylab.claims import holds, registry, undecided
-
-    def seed_of(trial, **settings):
-        return trial.seed
-
-    torn = registry()["hg1-lemma14-sign"]
-    seed_of.__module__ = torn.measure.__module__
-    monkeypatch.setattr(torn, "measure", seed_of)
-    monkeypatch.setattr(torn, "judged_by", lambda s: holds("yes") if s < 2 else undecided("no"))
-    monkeypatch.setattr(torn, "drawn_by", None)
-    record_elsewhere.write_text('{"hg1-lemma14-sign": {"quick": "holds"}}')
-    code, _, err = run(capsys, *QUICK, "--record", "--jobs", "1")
-    assert code == 1
-    assert "not recorded: hg1-lemma14-sign: seeds 0, 1, 2 gave holds, holds, undecided" in err
-    assert json.loads(record_elsewhere.read_text()) == {"hg1-lemma14-sign": {"quick": "holds"}}
-
-
 def test_an_error_of_the_lab_itself_is_exit_code_4(capsys, elsewhere, monkeypatch):
-    monkeypatch.setattr("paritylab.cli.check._chosen", lambda *_: 1 / 0)
+    monkeypatch.setattr("paritylab.cli.check.chosen_ids", lambda *_: 1 / 0)
     code, _, err = run(capsys, *QUICK)
     assert code == 4
     assert err.startswith("paritylab: unexpected ZeroDivisionError")
@@ -214,35 +254,15 @@ def test_unwritable_folder(capsys, elsewhere):
     assert "store" in err
 
 
-SLOW_CLAIMS = """
-import pathlib, time
-from paritylab import claim, holds
-
-@claim("fast-one", title="t", statement="s")
-def fast(trial):
-    pathlib.Path("fast-ran").touch()
-    return {"value": 1}
-
-@fast.judge
-def judge(record):
-    return holds("yes", evidence="exact")
-
-@claim("slow-one", title="t", statement="s")
-def slow(trial):
-    pathlib.Path("slow-began").touch()
-    time.sleep(60)
-"""
-
-
-def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
-    (elsewhere / "mine.py").write_text(SLOW_CLAIMS)
+def test_interrupt_keeps_finished_work(capsys, own_claims, interruptible):
+    (own_claims / "mine.py").write_text(OWN_CLAIMS.replace("SLEEP", "60"))
     process = subprocess.Popen(
         [*interruptible, "check", "--file", "mine.py"],
         stderr=subprocess.PIPE,
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not (elsewhere / "slow-began").exists():
+    while not (own_claims / "broken-began").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -252,11 +272,11 @@ def test_interrupt_keeps_finished_work(capsys, elsewhere, interruptible):
     assert process.returncode == 130
     assert "run the same command again" in err
     assert "Traceback" not in err
-    (elsewhere / "fast-ran").unlink()
-    code, _, err = run(capsys, "check", "fast-one", "--file", "mine.py")
+    (own_claims / "own-ran").unlink()
+    code, _, err = run(capsys, "check", "cli-own", "--file", "mine.py")
     assert code == 0
     assert "1 of 1 reused" in err
-    assert not (elsewhere / "fast-ran").exists()
+    assert not (own_claims / "own-ran").exists()
 
 
 def test_compiled_code_is_kept_in_the_users_own_folder(elsewhere, monkeypatch):

@@ -1,4 +1,4 @@
-"""Tables on a narrow terminal keep ids whole, and every paper has its line at the end."""
+"""Tables on a narrow terminal keep ids whole, and silent work says that it goes on."""
 
 import io
 import time
@@ -8,22 +8,13 @@ from rich.console import Console
 
 from paritylab.cli import console
 from paritylab.cli.check import _COLUMNS, _SPARE, _cells, _summaries
-from paritylab.cli.console import make_table
 
 
 def row(id, status, paper="hg1"):
     finding = "With hard attention the largest risk over 32 sets is 0, and so on and so on."
-    return {
-        "id": id,
-        "paper": paper,
-        "status": status,
-        "evidence": "extrapolated",
-        "seconds": 12.3,
-        "finding": finding,
-        "counted": True,
-        "reading": "text",
-        "file": "",
-    }
+    facts = {"evidence": "extrapolated", "seconds": 12.3, "finding": finding}
+    tallied = {"counted": True, "reading": "text", "file": ""}
+    return {"id": id, "paper": paper, "status": status, **facts, **tallied}
 
 
 ROWS = [
@@ -35,24 +26,29 @@ ROWS = [
 
 def printed(width):
     stream = io.StringIO()
-    table = make_table(_COLUMNS, [_cells(each) for each in ROWS], width, _SPARE)
+    table = console.make_table(_COLUMNS, [_cells(each) for each in ROWS], width, _SPARE)
     Console(file=stream, width=width).print(table)
     return stream.getvalue()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_ids_and_verdicts_stay_whole(width):
+def test_ids_and_verdicts_stay_whole_and_columns_go_one_after_the_other(width):
     text = printed(width)
     for each in ROWS:
         assert each["id"] in text
         assert each["status"] in text
     assert max(map(len, text.splitlines())) <= width
+    assert ("seconds" in text) is (width == 120)
+    assert ("With hard" in text) is (width >= 60)
 
 
-def test_columns_are_left_out_one_after_the_other():
-    assert "seconds" in printed(120)
-    assert "evidence" not in printed(60)
-    assert "With hard" in printed(60)
+def test_pipes_get_aligned_text_that_no_terminal_obeys(capsys):
+    console.print_table(["a", "b"], [["one", "x" * 200], ["\x1b[31m", "15\u00a0%"]])
+    assert capsys.readouterr().out.splitlines() == [
+        "a         b",
+        f"one       {'x' * 200}",
+        "\\x1b[31m  15 %",
+    ]
 
 
 def test_every_paper_has_a_line():
@@ -64,6 +60,9 @@ def test_every_paper_has_a_line():
 
 def test_work_that_shows_nothing_says_that_it_goes_on(capsys, monkeypatch):
     monkeypatch.setattr(console, "FIRST_WORD", 0.05)
-    with console.Counter("blocks", 1):
+    with console.Progress(2, "blocks") as progress:
         time.sleep(0.5)
-    assert "0 of 1 blocks done, at work for" in capsys.readouterr().err
+        progress.advance(1, "first: done")
+    err = capsys.readouterr().err
+    assert "0 of 2 blocks done, at work for" in err
+    assert err.endswith("first: done\n")

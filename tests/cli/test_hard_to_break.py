@@ -10,25 +10,19 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.cli.running import run
 
-from paritylab.cli import console, main
+from paritylab.cli import main
 from paritylab.cli.app import _one_interrupt
-from paritylab.files import check_folder, check_target, user_folder, write_atomically
+from paritylab.files import check_folder, check_target, write_atomically
 from paritylab.sweep import Spec, open_store
-from paritylab.sweep.origin import MARK, is_own, marked
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    return stopped.value.code, *capsys.readouterr()
 
 
 def refused(capsys, *arguments):
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    return err
+    (line,) = [each for each in err.splitlines() if each != "loading"]  # a slow machine says so
+    return line
 
 
 @pytest.mark.parametrize(
@@ -36,10 +30,9 @@ def refused(capsys, *arguments):
     [
         (["heads", "--samples", "1000000000000"], "needs about"),
         (["heads", "--n", "1000000000"], "this machine has"),
-        (["heads", "--heads", "100000", "--n", "1000000"], "smaller n, heads"),
+        (["heads", "--heads", "100000", "--n", "1000000"], "smaller sizes"),
         (["xor", "--n", "1000000000", "--samples", "1000"], "needs about"),
         (["xor", "--samples", "3000000000"], "samples must be at most 2,147,483,647"),
-        (["xor", "--samples", "1000000000000"], "would take about"),
         (["xor", "--samples", "0"], "samples must be at least 1, got 0"),
         (["chain", "--n", "4194304", "--k", "2097152"], "needs about"),
         (["heads", "--save", "no/such/runs.npz"], "existing folder"),
@@ -52,18 +45,6 @@ def test_sizes_beyond_the_machine_and_bad_targets_are_refused_at_once(
     (elsewhere / "link.svg").symlink_to("real.svg")
     assert words in refused(capsys, "train", *arguments, "--runs", "2")
     assert not (elsewhere / "real.svg").exists()
-
-
-def test_a_long_wait_is_announced(capsys, elsewhere, monkeypatch):
-    """100,000 heads were once trained in silence."""
-
-    def stop(*_, **__):
-        raise ValueError("enough")
-
-    monkeypatch.setattr("paritylab.sweep.run_cache.kept_runs", stop)
-    code, _, err = run(capsys, "train", "heads", "--heads", "100000", "--runs", "2")
-    assert code == 2
-    assert "1 block, about 439.5 MB and 60 min a block; rough figures" in err
 
 
 GRID = 'learner = "heads"\nruns = 4\nblock = 2\n[problem]\nn = [6, 8]\nk = 2\n'
@@ -145,7 +126,9 @@ def test_links_are_never_followed(capsys, elsewhere):
     assert not (elsewhere / "nowhere").exists()
     with pytest.raises(ValueError, match="symbolic link; name the folder itself"):
         check_folder(elsewhere / "folder-link", "--report")
-    check_folder(elsewhere / "folder" / "new" / "deep", "--report")
+    check_folder(elsewhere / "folder" / "new", "--report")
+    with pytest.raises(ValueError, match=r"there is no folder .*/new to make deep in"):
+        check_folder(elsewhere / "folder" / "new" / "deep", "--report")
     (elsewhere / "rows.json").write_text("[]")
     for option in ("--out", "--figures"):
         line = refused(capsys, "report", "--from", "rows.json", option, "folder-link")
@@ -163,81 +146,16 @@ def test_letters_that_a_terminal_lacks_are_written_plainly(elsewhere, monkeypatc
     assert "hg1-mask" in old.buffer.getvalue().decode("ascii")
 
 
-def test_every_letter_of_the_claims_has_a_plain_one():
-    from paritylab.claims import registry
-
-    words = "".join(c.title + c.statement for c in registry().values())
-    lost = {each for each in words if ord(each) > 127 and console.plain_letter(each) == "?"}
-    assert lost == set()
-
-
 def test_a_device_that_is_not_there_is_one_line(capsys, elsewhere, monkeypatch):
-    def none():
-        raise RuntimeError("no such platform")
-
     def broken(*_):
         raise AssertionError
 
-    monkeypatch.setattr("paritylab.cli.check._chosen", broken)
-    monkeypatch.setattr("jax.devices", none)
+    monkeypatch.setattr("paritylab.cli.check.chosen_ids", broken)
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
-    line = refused(capsys, "check", "hg1-mask")
-    assert "JAX_PLATFORMS=cuda names no device that jax finds here" in line
-    monkeypatch.delenv("JAX_PLATFORMS")
-    assert run(capsys, "check", "hg1-mask")[0] == 4
-
-
-CLAIM = """
-from paritylab import claim, holds
-
-@claim("own-one", title="t", statement="s")
-def own(trial):
-    return {"value": 1}
-
-@own.judge
-def judge(record):
-    return holds("yes", evidence="exact")
-"""
-
-
-@pytest.fixture
-def caches(elsewhere, monkeypatch):
-    """A cache folder of the test's own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "caches"))
-    return elsewhere / "caches" / "paritylab"
-
-
-def test_verdicts_that_came_with_a_store_are_marked(capsys, elsewhere, caches, monkeypatch):
-    (elsewhere / "mine.py").write_text(CLAIM)
-    check = ("check", "--file", "mine.py", "--store", "s.db", "--json", "-")
-    first = json.loads(run(capsys, *check)[1])
-    code, out, err = run(capsys, *check)
-    assert json.loads(out) == first
-    assert "1 of 1 reused" in err
-    assert "not run here" not in err
-    assert (caches / "mark.key").stat().st_mode & 0o077 == 0
-    # The same store in somebody else's hands.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere / "other"))
-    code, out, err = run(capsys, *check, "--report", "page")
-    assert code == 0
-    assert "1 of these came with the store and were not run here by you" in err
-    assert json.loads(out) == [{**first[0], "found": "not run here"}]
-    assert "found in a store, not run here" in (elsewhere / "page" / "index.html").read_text()
-    assert "not run here" not in run(capsys, *check, "--fresh")[2]
-
-
-def test_marks_cover_key_and_contents(caches):
-    row = marked("key", {"id": "x", "status": "holds", "measured": {"a": [1.5, None]}})
-    assert is_own("key", row)
-    assert is_own("key", json.loads(json.dumps(row)))
-    assert not is_own("other", row)
-    assert not is_own("key", {**row, "status": "refuted"})
-    assert not is_own("key", {**row, MARK: ""})
-    assert not is_own("key", {name: value for name, value in row.items() if name != MARK})
-    caches.chmod(0o777)  # anybody could have put a key there
-    assert user_folder() is None
-    assert not is_own("key", row)
-    assert marked("key", {"id": "x"}) == {"id": "x"}
+    code, _, err = run(capsys, "check", "hg1-mask")
+    assert code == 4
+    assert "is the device of JAX_PLATFORMS=cuda here?" in err
+    assert err.count("\n") == 1
 
 
 def test_reading_a_store_makes_none(capsys, elsewhere):
@@ -277,9 +195,5 @@ def test_an_interrupt_that_python_ignores_comes_again():
         signal.signal(signal.SIGINT, before)
 
 
-def test_what_was_typed_is_told_in_one_line_whatever_it_holds(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["xor", "--threshold", "quick", "é\u2028\x1b[31m"])
-    assert ended.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "\x1b" not in line
+def test_what_was_typed_is_shown_in_one_line_whatever_it_holds(capsys):
+    assert "\x1b" not in refused(capsys, "xor", "--threshold", "quick", "é\u2028\x1b[31m")

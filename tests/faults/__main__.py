@@ -1,5 +1,56 @@
-"""python -m tests.faults [PART ...] [--share 0.1]: kept empty, since workers load the main file."""
+"""What is lost, doubled, wrong or ugly when things break; run: make faults.
 
-from tests.faults.suite import main
+Every part counts its attempts and the harm done; the criterion is 0 harm. Prints a table and ends
+with exit code 1 if there was harm. --share: do so much of the whole.
+"""
 
-main()
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.faults import disk, fuzz, kills
+from tests.faults.drivers import HARM, Tally, stand_ins
+
+#: Engine, kills of its driver, kills of its workers.
+KILLS = (("serial", 120, 0), ("processes", 30, 40), ("dask", 10, 20))
+
+
+def parts(share: float, folder: Path) -> Iterator[Tally]:
+    """One part after another. Those that fork come first: a process with jax loaded must not."""
+
+    def n(whole: int) -> int:
+        return max(1, round(whole * share))
+
+    with stand_ins():
+        for engine, drivers, workers in KILLS:
+            yield kills.drivers(engine, n(drivers), folder)
+            if workers:
+                yield kills.workers(engine, n(workers), folder)
+        yield kills.rivals(n(20), folder)
+        yield disk.full(n(20), folder)
+        yield disk.read_only(n(10), folder)
+    yield fuzz.command_lines(n(1000), folder)
+    yield fuzz.sweep_files(n(500), folder)
+    yield fuzz.row_files(n(500), folder)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--share", type=float, default=1.0)
+    share = parser.parse_args().share
+    found = []
+    print(" | ".join(["what", "attempts", *HARM, "notes"]))
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        for tally in parts(share, Path(folder)):
+            found.append(tally)
+            print(" | ".join(tally.cells()), flush=True)
+    print(
+        f"{sum(each.attempts for each in found)} attempts, {sum(e.failed for e in found)} with harm"
+    )
+    return int(any(each.failed for each in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

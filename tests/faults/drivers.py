@@ -16,7 +16,7 @@ from unittest import mock
 
 from tests.faults import work
 
-from paritylab.sweep import cluster, engines, runner
+from paritylab.sweep import engines, runner
 from paritylab.sweep.grid import Grid
 from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import Store
@@ -92,7 +92,6 @@ def _stand_ins() -> list[tuple[Any, str, Any]]:
         (runner, "_mark", lambda learner: MARK),
         (runner, "device", lambda: "cpu"),
         (runner, "versions", lambda: {"python": "3"}),
-        (cluster, "here", work.facts),
     ]
 
 
@@ -135,7 +134,7 @@ def drive(plan: Plan) -> int:
     engine = {
         "serial": engines.serial,
         "processes": lambda: engines.processes(2),
-        "dask": lambda: cluster.cluster(plan.where, 2),
+        "dask": lambda: engines.cluster(plan.where, 2),
     }[plan.engine]()
     try:
         with Store(plan.store) as store:
@@ -198,11 +197,16 @@ def workers_of(pid: int) -> list[int]:
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
-                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                if _is_worker(child):
                     found.append(child)
     except OSError:
         pass
     return found
+
+
+def _is_worker(pid: int) -> bool:
+    line = Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"spawn_main" in line or b"loky.backend.popen_loky_posix" in line
 
 
 def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> bool:

@@ -28,8 +28,7 @@ from paritylab.learning import (
     TeacherStep,
     XorStep,
 )
-from paritylab.problem import Parity, random_parities, random_trees, sample
-from paritylab.solvers import (
+from paritylab.learning.rivals import (
     AttentionOnRows,
     Auto,
     Correlation,
@@ -38,6 +37,7 @@ from paritylab.solvers import (
     Restarts,
     Walsh,
 )
+from paritylab.problem import Parity, random_parities, random_trees, sample
 
 
 class Case(NamedTuple):
@@ -126,7 +126,6 @@ CASES = [
         XorStep(width=8, attention="sigmoid", readout="abs", steps=3, start=0.1),
         on(Fresh, parities(n=8, sign=-1, noise=0.1), 40),
     ),
-    Case("xor-shared", XorStep(width=16, shared=True), on(Population, parities(n=10, sign=-1))),
     Case("one-step", OneStep(width=24), on(Population, parities(n=10, k=3))),
     Case("teacher", TeacherStep(), on(Sample, trees(), 2000)),
     Case("levels", Levels(strings=32), on(Sample, trees(), 4000)),

@@ -2,15 +2,17 @@
 trained, files that come back, and one line for what makes no sense."""
 
 import json
-import sys
+import math
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 from tests.learning.cases import CASES
 
+import paritylab.learning
 from paritylab.learning import (
     LEARNERS,
     AllInputs,
@@ -25,15 +27,16 @@ from paritylab.learning import (
     Trained,
     concatenate_runs,
     learn,
-    saving,
 )
 from paritylab.learning.contract import learner_name
-from paritylab.learning.data import data_facts
-from paritylab.learning.saving import learner_facts
-from paritylab.options import OPTIONS
-from paritylab.problem import Parity, ParityTree, random_parities, random_trees
+from paritylab.learning.heads.train import HeadsSettings
+from paritylab.options import options_in_source, options_of
+from paritylab.problem import Parity, ParityTree, random_parities
+from paritylab.problem.callables import is_fixed
 from paritylab.risk import enumerated_risk
 
+#: Runs written by version 0.3.0, by the names of their cases.
+SAVED = Path(__file__).parent / "saved_by_0_3_0"
 X64_MODES = [False]  # learners choose their own precision
 
 # All tests of a file run in one worker (--dist loadfile), which trains every case once.
@@ -62,7 +65,8 @@ def test_the_same_key_gives_the_same_bits_and_nothing_compiles_twice(case, train
     trained(case)
     with jax.log_compiles(), caplog.at_level("WARNING"):
         again = learn(case.learner, case.data_from(0, 4), runs=4, key=0, trace=10)
-    assert not [r for r in caplog.records if "Finished XLA" in r.getMessage()]
+    compiled = [r for r in caplog.records if "Finished XLA" in r.getMessage()]
+    assert bool(compiled) is not is_fixed(vars(case.learner))  # a user's model is traced anew
     for first, second in zip(leaves(trained(case)), leaves(again), strict=True):
         np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(trained(case).risk, again.risk)
@@ -124,8 +128,8 @@ def test_the_trace_and_the_table_are_there(case, trained):
     assert runs.trace["risk"].shape[:2] == (4, len(runs.trace["step"]))
     table = runs.table()
     assert len(table) == 4
-    names = table.columns if hasattr(table, "columns") else table[0]
-    assert {"run", "solved", "risk", "error", "kind", "result"} <= set(names)
+    assert {"run", "solved", "risk", "error", "kind", "result"} <= set(table[0])
+    assert len(repr(runs).splitlines()) == 3
     assert all(isinstance(result, Result) for result in runs.result)
 
 
@@ -133,8 +137,133 @@ def test_every_learner_has_a_row_and_its_options():
     covered = {learner_name(case.learner) for case in CASES}
     ours = {n: each for n, each in LEARNERS.items() if each.__module__.startswith("paritylab.")}
     assert covered == set(ours)
-    for name, learner in ours.items():
-        assert {field.name for field in fields(learner)} == set(OPTIONS[name])
+    for learner in ours.values():
+        assert {field.name for field in fields(learner)} == set(options_of(learner))
+
+
+def test_options_read_from_the_source_are_those_of_the_class():
+    """`--help` parses learners without importing them."""
+    folder = Path(paritylab.learning.__file__).parent
+    found = {}
+    for source in folder.rglob("*.py"):
+        found |= options_in_source(source)
+    own = {"heads", "anneal", "xor", "teacher", "levels", "full-batch", "layers"}
+    assert own <= set(found)
+    for name in own:
+        assert found[name] == options_of(LEARNERS[name])
+
+
+KEPT = [path for path in sorted(SAVED.glob("*.npz")) if path.stem != "xor-shared"]
+
+
+def test_runs_of_a_setting_that_is_gone_are_refused_in_one_line():
+    with pytest.raises(
+        ValueError, match=r"trained with shared, .* read them with paritylab 0\.3\.0"
+    ):
+        Runs.load(SAVED / "xor-shared.npz")
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
+    """Two runs of key 0 each: the same draws give the same numbers in every version."""
+    case = next(each for each in CASES if each.name == path.stem)
+    before = Runs.load(path, learner=case.learner if case.name == "descent" else None)
+    after = trained(case)
+    assert before.name == after.name
+    if case.name == "frozen":  # its heads come from the key now; the models below have them
+        before.numbers.pop("heads")
+    for old, new in zip(leaves(before), leaves(after), strict=True):
+        np.testing.assert_allclose(old, new[:2], rtol=1e-5, atol=1e-6)
+    assert before.subset == after.subset[:2]
+    np.testing.assert_array_equal(before.solved, after.solved[:2])
+    np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=1e-6)
+    for one, other in zip(
+        *(jax.tree.leaves(each.model(1)) for each in (before, after)), strict=True
+    ):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
+
+
+def test_runs_show_themselves(trained):
+    """A repr of three lines, HTML without the user's markup, a plot with or without a trace."""
+    case = next(each for each in CASES if each.name == "heads")
+    runs = trained(case)
+    first, second, third = repr(runs).splitlines()
+    assert first.startswith("4 runs of Heads(tau='n/4', loss='mean_hinge_squared'")
+    assert "recovered" in second
+    assert "out of steps" in third or "solved" in third
+    marked = replace(runs, learner=Heads.code(tau="2/n"), loss="<script>")
+    assert "<script>" not in marked._repr_html_()
+    assert "<td>" in marked._repr_html_()
+    with plotting() as plt:
+        assert runs.plot().get_xlabel() == "step"
+        assert len(runs.plot().lines) == 4
+        axes = plt.subplots()[1]
+        assert replace(runs, trace={}).plot(axes) is axes
+
+
+@contextmanager
+def plotting():
+    """matplotlib without a screen, and its figures closed."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: Heads.code(stepz=4), "did you mean 'steps'"),
+        (lambda: Heads.paper(etas=0.1), "did you mean 'eta'"),
+        (lambda: Heads(temperature=1.0), "did you mean 'tau'"),
+        (lambda: FullBatch("cot", learning_rate=1.0), "did you mean 'eta'"),
+    ],
+)
+def test_a_misspelt_setting_is_named(call, hint):
+    with pytest.raises(TypeError, match=hint):
+        call()
+
+
+def wrong_values(option):
+    """Values that an option must refuse, each with a part of the line that says why."""
+    if option.choices:
+        yield option.choices[0] + "x", f"did you mean '{option.choices[0]}'"
+        yield 3, "must be one of"
+    elif option.own or option.formula:
+        yield {}, "must be"
+    elif option.type is bool:
+        yield 1, "must be true or false"
+    else:
+        yield "many", "must be a"
+        yield math.nan, "must be a whole number" if option.type is int else "must be finite"
+        for bound, step, word in (
+            (option.least, -1, "at least"),
+            (option.above, 0, "above"),
+            (option.below, 0, "below"),
+            (option.most, 1, "at most"),
+        ):
+            if bound is not None:
+                yield option.type(bound + step), f"must be {word}"
+    if not option.optional:
+        yield None, "is needed"
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_every_setting_refuses_what_its_annotation_excludes(name):
+    learner = LEARNERS[name]
+    needed = {"model": lambda key: None} if name == "descent" else {}
+    for setting, option in options_of(learner).items():
+        for value, words in wrong_values(option):
+            with pytest.raises(ValueError, match=rf"^{setting} .*{words}") as raised:
+                learner(**{**needed, setting: value})
+            assert "\n" not in str(raised.value)
+
+
+def test_the_keywords_of_presets_are_the_fields():
+    assert set(HeadsSettings.__annotations__) == {each.name for each in fields(Heads)}
 
 
 # The frame around the learners.
@@ -252,10 +381,6 @@ class NoRebuild:
     def train(self, data, keys, trace): ...
 
 
-class OtherArguments(Guess):
-    def train(self, data): ...
-
-
 class TakesNothing(Guess):
     takes = ()
 
@@ -275,8 +400,10 @@ def test_a_learner_of_ones_own_is_as_good_as_the_labs(tmp_path):
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (NoRebuild(), r"NoRebuild is no learner: it lacks rebuild; .* train\(data, keys, trace\)"),
-        (OtherArguments(), r"OtherArguments\.train must take \(data, keys, trace\)"),
+        (
+            NoRebuild(),
+            r"NoRebuild is not a learner, it lacks rebuild; .* train\(data, keys, trace\)",
+        ),
         (TakesNothing(), r"TakesNothing\.takes must be a tuple of some of Population, AllInputs"),
         (TakesText(), r"TakesText\.takes must be a tuple of some of Population, AllInputs"),
         (Guess({"returns": 3}), r"Guess\.train must return a Trained, got int"),
@@ -299,75 +426,13 @@ def test_too_few_runs_are_refused():
         learn(Guess(few | {"subset": [None]}), Population(ONE), runs=3)
 
 
-def work_of_table(runs: int, monkeypatch) -> tuple[int, int]:
-    """Python calls and numbers looked at by one table."""
-    numbers = np.zeros((runs, 5))
-    found = learn(Guess({"numbers": numbers}), Population(ONE), runs=runs)
-    calls = looked_at = 0
-
-    def count(frame, event, argument):
-        nonlocal calls
-        calls += event == "call"
-
-    def counting(array):
-        nonlocal looked_at
-        looked_at += np.size(array)
-        return finite(array)
-
-    finite = np.isfinite
-    with monkeypatch.context() as patched:
-        patched.setattr(np, "isfinite", counting)
-        patched.setitem(sys.modules, "pandas", None)  # its own work is not ours
-        sys.setprofile(count)
-        try:
-            rows = found.table()
-        finally:
-            sys.setprofile(None)
-    assert len(rows) == runs
-    return calls, looked_at
-
-
-def test_the_work_of_a_table_grows_with_the_runs_not_with_their_square(monkeypatch):
-    work_of_table(10, monkeypatch)
-    some, twice = (np.array(work_of_table(runs, monkeypatch)) for runs in (200, 400))
-    assert (twice <= 2 * some + 20).all()
-
-
-def test_runs_saved_by_version_0_2_are_read(tmp_path):
-    """Format 2 wrote `first`, None for a missing trace, and the learners' old names."""
-    trees = random_trees(8, 4, 2)
-    runs = learn(FullBatch("cot", steps=3), Sample(trees, 50), first_run=4)
-    trained = {each.name: getattr(runs, each.name) for each in fields(Trained)}
-    facts = {
-        "learner": {**learner_facts(runs.learner), "name": "published"},
-        "data": data_facts(runs.data),
-        "first": 4,
-        "seconds": 1.0,
-    }
-    key = np.asarray(jax.random.key_data(jax.random.key(0)))
-    path = tmp_path / "old.npz"
-    saving.write_arrays(path, facts, {"trained": trained | {"trace": None}, "key": key})
-    with marked_as(path, 2):
-        back = Runs.load(path)
-    assert (back.name, back.first_run, back.result) == ("full-batch", 4, runs.result)
-    np.testing.assert_array_equal(back.numbers, runs.numbers)
-    with (
-        marked_as(path, 1),
-        pytest.raises(
-            ValueError,
-            match=r"old\.npz .* format 1, this version reads 2 and 3; train the runs again",
-        ),
-    ):
-        Runs.load(path)
-
-
-@contextmanager
-def marked_as(path, number):
-    """The same file, marked as of another format."""
-    content = path.read_bytes()
+def test_files_of_another_format_say_what_to_do(tmp_path):
+    path = learn(Heads.code(steps=1), Population(ONE)).save(tmp_path / "old.npz")
     with np.load(path) as stored:
         arrays = dict(stored)
-    header = json.loads(str(arrays["header"])) | {"format": number}
+    header = json.loads(str(arrays["header"])) | {"format": 2}
     np.savez(path, **(arrays | {"header": np.array(json.dumps(header))}))
-    yield
-    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"old\.npz .* format 2, .* save it with paritylab 0\.3\.0"
+    ):
+        Runs.load(path)

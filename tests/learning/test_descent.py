@@ -187,9 +187,6 @@ def test_models_of_one_call_have_one_shape():
 def test_bad_settings_are_one_line():
     for options, words in (
         ({"optimiser": optax.adam}, r"called first, such as optax.adam\(0.1\)"),
-        ({"optimiser": "adm"}, "did you mean 'adam'"),
-        ({"loss": "hing"}, "did you mean 'hinge'"),
-        ({"steps": 0}, "steps must be at least 1"),
     ):
         with pytest.raises(ValueError, match=words):
             Descent(TwoLayers, **options)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paritylab.claims.barak.first_gradient import first_gradient, names_the_set
+from paritylab.claims.barak.closed_forms import first_gradient, names_the_set
 from paritylab.learning import Fresh, HingeNet, Population, SignDescent, learn
 from paritylab.learning.neighbours.strings import draw_strings
 from paritylab.learning.runs import run_keys
@@ -84,9 +84,7 @@ def test_the_first_gradient_has_the_means_of_majority():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: HingeNet(mixture=1.5), "mixture is a share"),
         (lambda: HingeNet.daniely_malach(width=7), "width is even"),
-        (lambda: HingeNet(activation="tanh"), "activation must be one of relu, clipped"),
         (lambda: learn(HingeNet(8), Fresh(random_trees(8, 4, 1), 8)), "got a ParityTree"),
         (lambda: learn(SignDescent(), Population(Parity(8, (1,)))), "k ≥ 2"),
         (lambda: learn(SignDescent(), Population(Parity(8, (1, 2), bias=0.2))), "fair bits"),

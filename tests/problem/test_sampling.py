@@ -2,7 +2,7 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.learning import Heads, Population, Sample, learn
+from paritylab.learning import Correlation, Heads, Population, Sample, learn
 from paritylab.models import HeadAttention
 from paritylab.problem import (
     Parity,
@@ -14,7 +14,6 @@ from paritylab.problem import (
     sample,
 )
 from paritylab.problem.sampling import as_key, each_key, fold_keys, normals, seed_of
-from paritylab.solvers import Correlation
 from paritylab.sweep import Spec
 
 

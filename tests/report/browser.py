@@ -1,20 +1,52 @@
-"""A Chromium for tests: one that is installed, else Playwright's own; without any, None."""
+"""A Chromium for tests, one that is installed or Playwright's own, and what is asked inside it."""
 
+import os
 import shutil
-from pathlib import Path
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
-WITHOUT = "BROWSER TESTS SKIPPED: {reason}"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+]
+#: Why a test was skipped; `conftest.py` counts these and says once what to install.
+NO_BROWSER = "no Chromium on this machine"
 
 
-def launch(playwright):
-    """A headless browser, or None if there is none on this machine."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    path = found or playwright.chromium.executable_path
-    if not Path(path).exists():
-        return None
-    return playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+@cache
+def installed() -> str | None:
+    """An installed Chromium that starts; a package may be an empty shell for another one."""
+    asked = os.environ.get("PARITYLAB_CHROMIUM")
+    for path in filter(None, (asked, *map(shutil.which, NAMES))):
+        if not subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
+            return path
+    return None
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A headless Chromium. Without one the test is skipped; with one nothing else may skip it."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        if installed():
+            pytest.fail("there is a Chromium here but no playwright: pip install playwright")
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        path = installed() or playwright.chromium.executable_path
+        if not os.path.exists(path):
+            pytest.skip(NO_BROWSER)
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
 
 
 #: Visible text whose contrast with what lies behind it is below 4.5, with that contrast.

@@ -1,7 +1,6 @@
 """The page's engine, run by node and by an installed browser: same cases, same answers."""
 
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -12,30 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.report.browser import browser
 
 from paritylab.report.live.page import FOLDER, live_page
 
 NODE = shutil.which("node")
-CHROMIUM = os.environ.get("PARITYLAB_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 HARNESS = Path(__file__).with_name("engine_cases.mjs")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-
-
-@contextmanager
-def browser() -> Iterator[Any]:
-    """An installed chromium driven by playwright; the test is skipped aloud without them."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        pytest.skip("NO BROWSER: playwright is not installed, the live page is NOT tested in one")
-    if CHROMIUM is None:
-        pytest.skip("NO BROWSER: no chromium found, the live page is NOT tested in one")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 def by_node(name: str, cases: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Rows for the tests of page and browser: real ones, invented ones, hostile ones."""
+"""Rows for the tests of page and browser: recorded ones, invented ones, hostile ones."""
 
 import json
 from pathlib import Path
@@ -11,11 +11,34 @@ HOSTILE = (
     "\"'><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>{{7*7}}</style>"
 )
 LINES = Lines([Line("a", [1, 2], [3, 4])], x="n", y="risk").series()
+RATE = {"value": 0.25, "low": 0.15, "high": 0.38, "runs": 60, "successes": 15}
+MEAN = {"value": -1.02, "low": -1.1, "high": -0.94, "runs": 12}
+
+
+def comparison(label="runs that learn", value=RATE, role="printed", **changes):
+    """One comparison of a row: a quarter of the runs learn, 85 % was asked."""
+    fine = {"bound": 0.85, "side": "at least", "passed": False}
+    if role == "note":
+        fine = {"bound": None, "side": None, "passed": None}
+    return {"label": label, "value": value, "role": role, **fine, **changes}
+
+
+#: A comparison of every role and every kind of value.
+COMPARISONS = [
+    comparison(),
+    comparison("error", 3.2e-12, "control", bound=1e-9, side="at most", passed=True),
+    comparison("slope", MEAN, "repair", bound=[-1.2, -0.8], side="within", passed=True),
+    comparison("gap", 0.5, bound=0.4, side="at most", passed=None),
+    comparison("runs without jitter", {**RATE, "successes": 0, "value": 0.0, "low": 0.0}, "note"),
+]
 
 
 def kept_rows():
-    """The rows of the last default check."""
-    return json.loads(KEPT.read_text())
+    """The rows of the last default check; some of them with comparisons in any case."""
+    rows = json.loads(KEPT.read_text())
+    for each in rows[::5]:
+        each["comparisons"] = each.get("comparisons") or COMPARISONS
+    return rows
 
 
 def many_rows(count):
@@ -38,7 +61,8 @@ def row(**changes):
         "finding": "It does.",
         "instead": None,
         "evidence": "exact",
-        "measured": {"largest error": 1e-9},
+        "comparisons": COMPARISONS,
+        "looks": 1,
         "series": LINES,
     }
     return {**fine, **changes}
@@ -49,18 +73,14 @@ def hostile_rows():
     lines = Lines([Line(HOSTILE, [1, 2], [1, 2])], x=HOSTILE, y=HOSTILE, caption=HOSTILE)
     bars = Bars({HOSTILE: 0.5}, y=HOSTILE, caption=HOSTILE)
     heat = Heatmap([[0.1, 0.9]], x=HOSTILE, y=HOSTILE, title=HOSTILE, x_names=[HOSTILE] * 2)
-    everywhere = dict.fromkeys(
-        ("title", "statement", "source", "finding", "instead", "evidence", "expected"), HOSTILE
-    )
-    everywhere |= dict.fromkeys(("counterexample", "device", "effort", "paper"), HOSTILE)
-    everywhere |= {
-        name: {HOSTILE: HOSTILE, "inner": {HOSTILE: [HOSTILE]}}
-        for name in ("measured", "predicted", "settings", "versions")
-    }
-    everywhere |= dict.fromkeys(("seed", "runs", "margin", "seconds", "interval"), HOSTILE)
+    words = ("title", "statement", "source", "finding", "instead", "evidence", "expected")
+    words += ("counterexample", "device", "effort", "paper", "seed", "runs", "margin", "seconds")
+    everywhere = dict.fromkeys(words, HOSTILE)
+    nested = {HOSTILE: HOSTILE, "inner": {HOSTILE: [HOSTILE]}}
+    everywhere |= {"settings": nested, "versions": nested}
+    everywhere["comparisons"] = [comparison(HOSTILE), comparison("x", HOSTILE, "note")]
     series = SideBySide([lines, bars, heat], caption=HOSTILE).series()
-    statuses = ("holds", "corrected", "refuted", "undecided", "failed")
     return [
         {**everywhere, "id": f"{HOSTILE}{status}", "status": status, "series": series}
-        for status in statuses
+        for status in ("holds", "corrected", "refuted", "undecided", "failed")
     ]

@@ -5,15 +5,12 @@ import os
 import re
 import time
 
-import jax
-import numpy as np
 import pytest
-from tests.report.live_engine import browser
+from tests.report.browser import browser
 
-import paritylab
 from paritylab import Annealed, Parity, Population, learn
 from paritylab.report.live.page import live_page, write_live_page
-from paritylab.report.live.runs import page_positions, run_facts
+from paritylab.report.live.runs import run_facts
 
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 DEMOS = ("heads", "xor", "chain")
@@ -165,10 +162,16 @@ def test_run_100_fills_a_counter_with_its_interval(visit):
     assert "annealed, n = 12, {2, 7}" in page.inner_text("#heads .past")
 
 
+def python_of(page, demo):
+    """What the program beside a demo computes; it brings its own imports."""
+    names: dict = {}
+    exec(page.inner_text(f"#{demo} .python"), names)
+    return names["runs"]
+
+
 def test_the_line_of_python_is_the_run_on_screen(visit):
     page = visit("#heads.n=14&heads.hidden=0,5,6&heads.seed=3&heads.run=8&heads.tau=0.5")
-    line = page.inner_text("#heads .python")
-    runs = eval(line, {name: getattr(paritylab, name) for name in paritylab.__all__})
+    runs = python_of(page, "heads")
     points = re.search(r"point at ([\d, ]+) \(", said(page, "heads")).group(1)
     assert runs.subset == [tuple(map(int, points.split(", ")))]
 
@@ -184,10 +187,7 @@ def test_the_line_of_python_is_the_run_on_screen(visit):
 )
 def test_every_scene_has_its_line_of_python(visit, view, demo):
     page = visit(view)
-    names = {name: getattr(paritylab, name) for name in paritylab.__all__}
-    runs = eval(
-        page.inner_text(f"#{demo} .python"), {**names, "jax": jax, "page_positions": page_positions}
-    )
+    runs = python_of(page, demo)
     text = said(page, demo)
     if demo == "xor":
         shown = float(re.search(r"inputs is (?:at most )?([\d.]+)", text)[1])
@@ -201,8 +201,7 @@ def test_every_scene_has_its_line_of_python(visit, view, demo):
 def test_heads_at_the_proved_minimum_stay(visit):
     page = visit("#heads.n=8&heads.hidden=0,3&heads.procedure=paper&heads.start=stuck")
     assert "heads point at 1, 6 (hidden are 0, 3); risk 1.81" in said(page, "heads")
-    names = {name: getattr(paritylab, name) for name in paritylab.__all__}
-    runs = eval(page.inner_text("#heads .python"), {**names, "np": np})
+    runs = python_of(page, "heads")
     assert runs.risk[0] == pytest.approx(1.81, abs=0.005)
     page = visit("#heads.n=9&heads.start=stuck")  # not what is proved
     assert page.locator("#heads select").nth(1).input_value() == "random"

@@ -173,12 +173,26 @@ def test_a_fast_cosine_agrees_with_sampling_beyond_enumeration(n, tau):
     "readout", [lambda s: jnp.cos(1e6 * s), lambda s: jnp.sign(s - 1.4), lambda s: jnp.floor(7 * s)]
 )
 def test_what_no_series_resolves_is_refused_with_advice(readout):
-    problem = random_parity(1, 30, 3)
-    attention = np.random.default_rng(1).dirichlet(np.full(30, 5.0), 3)
-    with pytest.raises(ValueError, match=r"terms miss this readout .* use sampled_risk"):
-        population_risk(attention, problem, readout=readout)
-    with pytest.raises(ValueError, match="train on rows"):
+    problem = random_parity(1, 20, 3)
+    attention = np.random.default_rng(1).dirichlet(np.full(20, 0.5), 3)
+    try:
+        found = population_risk(attention, problem, readout=readout, route="series")
+    except ValueError as refusal:
+        assert "use sampled_risk" in str(refusal)  # noqa: PT017
+    else:  # many light weights smooth a jump out
+        exact = population_risk(attention, problem, readout=readout)
+        assert abs(found.value - exact.value) <= found.error
+    with pytest.raises(ValueError, match=r"terms miss this readout .* train on rows"):
         weight_risk(readout, LOSSES["squared_hinge"], 30, 3)
+
+
+def test_a_wave_faster_than_the_grid_is_averaged_out_by_many_weights():
+    attention = np.random.default_rng(1).dirichlet(np.full(30, 5.0), 3)
+    problem = random_parity(1, 30, 3)
+    found = population_risk(attention, problem, readout=lambda s: jnp.cos(1e6 * s))
+    assert found.kind == "numerical"
+    # E(1 - y cos)² = 1 - 2 E[y cos] + E cos², where E[y cos] = 0 and E cos² = 1/2.
+    assert found.value == pytest.approx(1.5, abs=1e-3)
 
 
 def test_sharp_heads_leave_even_a_jump_resolved():

@@ -1,169 +1,75 @@
-"""Exact means exact: hard readouts stay inside their error, features narrower than a grid count."""
+"""Exact means exact: declared forms and enumerated readouts stay inside their stated error."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.risk.exactness import loop_outside, outside, slopes_outside
+from tests.risk.exactness import FORMS, drawn, outside, slopes_outside, truth
 
 from paritylab.problem import Parity, random_parity
-from paritylab.risk import population_gradient, population_risk, population_risks
-from paritylab.risk.objective import weight_risk
-from paritylab.risk.routes.enclosure import Enclosed
-from paritylab.risk.routes.interval import UnknownOperationError
-from paritylab.risk.routes.narrow import narrow_features
+from paritylab.risk import population_risk, population_risks
 
 X64_MODES = [False]
+
+#: Case `number` is of form FORMS[number % 5].
+CASES = 2_500
 
 
 @pytest.mark.parametrize(
     "numbers",
     [
-        [number for number in range(60) if number % 20],  # the usual route, or ties
-        [60, 1620, 5020],  # the series
-        pytest.param(range(0, 120, 20), marks=pytest.mark.slow),
+        *(pytest.param(range(at, 300, 5), id=form) for at, form in enumerate(FORMS[:4])),
+        pytest.param(range(4, 100, 5), id="own"),
+        pytest.param(range(CASES), id="all", marks=pytest.mark.slow),
     ],
-    ids=["usual", "series", "more"],
 )
-def test_hard_readouts_stay_inside_their_error(numbers):
+def test_exact_risks_stay_inside_their_error(numbers):
     found = {number: outside(number) for number in numbers}
-    assert {number: f for number, f in found.items() if f[1] is not None and f[1] > 1} == {}
-    assert sum(share is not None for _, share in found.values()) > len(found) / 4
+    assert {number: each for number, each in found.items() if not each[1] <= 1} == {}
 
 
 @pytest.mark.parametrize(
-    ("check", "numbers"),
-    [
-        (slopes_outside, [number for number in range(210) if number % 20]),
-        (slopes_outside, [40]),
-        (loop_outside, [number for number in range(20) if number % 20]),
-        (loop_outside, [60]),
-        pytest.param(slopes_outside, range(0, 1000, 20), marks=pytest.mark.slow),
-        pytest.param(loop_outside, range(0, 1000, 20), marks=pytest.mark.slow),
-    ],
+    "numbers",
+    [range(4, 60, 5), pytest.param(range(4, 1000, 5), marks=pytest.mark.slow)],
 )
-def test_gradients_and_loops_of_hard_readouts_stay_inside_their_error(check, numbers):
-    found = {number: check(number) for number in numbers}
-    assert {number: f for number, f in found.items() if f[1] is not None and not f[1] <= 1} == {}
+def test_slopes_of_enumerated_readouts_stay_inside_their_error(numbers):
+    found = {number: slopes_outside(number) for number in numbers}
+    assert {number: share for number, share in found.items() if not share <= 1} == {}
 
 
-@pytest.mark.parametrize(("bias", "width"), [(0.5, 0.0), (0.4, 0.0), (0.5, 1e-9)])
-def test_a_value_at_zero_alone_is_inside_the_error(bias, width):
-    n, k = 21, 3
-    problem = random_parity(1, n, k, bias=bias)
-    attention = np.random.default_rng(1).dirichlet(np.full(n, 5.0), k)
-    risk = population_risk(
-        attention, problem, readout=lambda s: jnp.where(jnp.abs(s) <= width, 1.0, -1.0)
+def test_a_jump_at_the_sum_of_all_weights_is_counted_from_both_sides():
+    route, share = outside(1039)
+    assert route == "enumeration"
+    assert share <= 1
+    readout = population_risk(
+        np.full((1, 6), 1 / 6), Parity(6, (0, 1, 2)), readout=lambda s: jnp.sqrt(3.0 - s)
     )
-    # At s = 0 the label is 1: 0 instead of the 4 that -1 costs there; elsewhere χ decides.
-    nothing = float(np.prod(1 - problem.probabilities))
-    constant = 2 * (1 + float(np.prod(1 - 2 * problem.probabilities[list(problem.subset)])))
-    assert risk.kind == "numerical"
-    assert abs(risk.value - (constant - 4 * nothing)) <= risk.error < 1e-3
+    assert readout.error < 1e-6
 
 
-def test_a_spike_on_a_common_sum_is_refused_with_advice():
-    problem = random_parity(1, 24, 3)
-    attention = np.random.default_rng(1).dirichlet(np.full(24, 0.2), 3)
-    at = float(attention.sum(axis=0)[np.random.default_rng(2).random(24) < 0.5].sum())
-    with pytest.raises(ValueError, match=r"that the series misses: .*enumeration"):
-        population_risk(
-            attention,
-            problem,
-            readout=lambda s: jnp.cos(s) + 100 * jnp.where(jnp.abs(s - at) < 1e-9, 1.0, 0.0),
-        )
+def test_every_route_is_among_the_cases_and_both_references_agree():
+    routes = {outside(number)[0] for number in range(5)}
+    assert routes == {"half-sums", "closed form", "lattice", "enumeration"}
+    case = next(case for case in map(drawn, range(3, 500, 5)) if case.problem.n == 40)
+    small = Parity(12, (1, 4, 8), bias=case.problem.bias, noise=case.problem.noise)
+    case = case._replace(problem=small, attention=np.full((2, 12), 1 / 12))
+    assert truth(case) == pytest.approx(truth(case._replace(form="pieces")), rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    "narrow",
-    [
-        lambda s: jnp.where(s == 0, 1.0, 0.0),  # a value at one sum
-        lambda s: jnp.where(jnp.abs(s - 1.37) < 1e-9, 1.0, 0.0),
-        lambda s: jnp.exp(-((1e9 * (s - 1.37)) ** 2)),
-        lambda s: jnp.where(s >= 3, 1.0, 0.0),
-    ],
-)
-def test_narrow_features_count_in_loops_and_in_slopes(narrow):
-    def readout(s):
-        return jnp.cos(s) + 1e-2 * narrow(s)
-
-    with pytest.raises(ValueError, match="train on rows"):
-        weight_risk(readout, "squared_hinge", 30, 3)
-    # Up to 14 bits a loop visits every sum, and only rounding may decide on which side one is.
-    assert weight_risk(readout, "squared_hinge", 9, 3).error > 1e-9
-    problem = random_parity(1, 24, 3, bias=0.2)
-    attention = np.random.default_rng(1).dirichlet(np.full(24, 5.0), 3)
-    smooth = population_gradient(attention, problem, readout=jnp.cos)
-    try:
-        found = population_gradient(attention, problem, readout=readout)
-    except ValueError as refusal:
-        assert "that the series misses" in str(refusal)  # noqa: PT017
-        return
-    assert found.risk.error > 10 * smooth.risk.error
-    steep = narrow(1.37 + 1e-10) not in (0.0, 1.0)
-    assert not steep or found.error.max() > 10 * smooth.error.max()
-
-
-def test_loops_do_not_know_the_error_of_operations_that_cannot_be_followed():
-    def readout(s):
-        return jnp.interp(s, jnp.linspace(0, 3, 7), jnp.cos(jnp.linspace(0, 3, 7)))
-
-    assert weight_risk(readout, "squared", 9, 3).error == np.inf
-    attention = np.random.default_rng(1).dirichlet(np.full(22, 5.0), 3)
-    found = population_gradient(attention, random_parity(1, 22, 3), readout=readout)
-    assert np.all(np.isinf(found.error))
-
-
-def test_a_readout_whose_operations_cannot_be_followed_has_an_unknown_error():
+def test_a_spike_narrower_than_the_grid_is_missed_and_enumeration_sees_it():
+    """What is promised of a user's function above 2^20 inputs, and what is not."""
     problem = random_parity(1, 22, 3)
     attention = np.random.default_rng(1).dirichlet(np.full(22, 5.0), 3)
-    table = jnp.cos(jnp.linspace(0, 3, 7))
-    risk = population_risk(
-        attention, problem, readout=lambda s: jnp.interp(s, jnp.linspace(0, 3, 7), table)
-    )
-    assert risk.error == np.inf
-    assert risk.kind == "numerical"
+    at = float(attention.sum(axis=0)[:11].sum())
 
+    def spiked(s):
+        return jnp.cos(s) + 1e-2 * jnp.where(jnp.abs(s - at) < 1e-9, 1.0, 0.0)
 
-@pytest.mark.parametrize(
-    ("function", "count"),
-    [
-        (lambda s: (1 - jnp.cos(jnp.pi * s)) ** 2, 0),
-        (lambda s: jnp.maximum(0, 1 - jnp.cos(200 * s)) ** 2, 0),
-        (lambda s: jnp.where(s < 1, s, 2 - s) + jnp.abs(s - 2), 0),
-        (lambda s: jnp.sign(s - 1.4), 0),  # both sides are seen
-        (lambda s: s + 1e-5 * jnp.where(s == 1.37, 1.0, 0.0), 1),
-        (lambda s: s + 1e-5 * jnp.where(s == 1.5, 1.0, 0.0), 1),
-        (lambda s: jnp.where(s >= 3, 1.0, -1.0), 1),
-        (lambda s: jnp.cos(s) + jnp.exp(-((1e9 * (s - 1.37)) ** 2)), None),
-        (lambda s: jnp.cos(200 * s) + 1e-4 * jnp.exp(-((1e7 * (s - 1.37)) ** 2)), None),
-    ],
-)
-def test_narrow_features_are_found_and_smooth_functions_have_none(function, count):
-    found = narrow_features(function, 0.0, 3.0, 3.0, 1e-14)
-    assert len(found.low) == count if count is not None else len(found.low)
-    if count != 0:
-        top = int(np.argmax(found.height))
-        assert any(abs(found.low[top] - at) < 1e-6 for at in (1.37, 1.5, 3.0))
-
-
-def test_enclosures_hold_the_values_and_name_what_they_do_not_know():
-    draw = np.random.default_rng(0)
-    low = draw.uniform(-2, 2, 200)
-    high = low + draw.uniform(0, 0.5, 200)
-    middle = low + (high - low) * draw.random(200)
-
-    def function(s):
-        smooth = jnp.tanh(s) / (2 + jnp.sin(3 * s)) + jnp.maximum(s, 0.3) ** 3 - jnp.exp(-(s**2))
-        # A number beside an array, without a broadcast of its own.
-        return smooth + jnp.sum(jnp.maximum(jax.lax.sub(s, np.array([0.0, 0.5, 1.5])), 0))
-
-    (over,) = Enclosed(function)(low, high)
-    with jax.enable_x64(True):
-        values = np.asarray(jax.vmap(function)(jnp.asarray(middle)))
-    assert np.all((over.low <= values + 1e-12) & (values <= over.high + 1e-12))
-    with pytest.raises(UnknownOperationError, match="lgamma"):
-        Enclosed(jax.lax.lgamma)(low, high)
+    plain, found = (population_risk(attention, problem, readout=f) for f in (jnp.cos, spiked))
+    assert found.kind == "numerical"
+    assert found.value == pytest.approx(plain.value, abs=1e-12)
+    exact = population_risk(attention, problem, readout=spiked, route="enumeration")
+    assert exact.kind == "exact"
+    assert exact.value != pytest.approx(plain.value, abs=1e-10)
 
 
 def test_rows_of_attention_that_do_not_sum_to_one_are_refused_or_counted():

@@ -197,3 +197,16 @@ def test_real_tables_of_many_values_need_a_loss_quadratic_in_y():
     assert abs(found.value - exact.value) <= found.error + exact.error
     with pytest.raises(ValueError, match="at most 32 values, got 64"):
         population_risk(attention, junta, readout=readout, loss="hinge")
+
+
+@pytest.mark.parametrize("readout", ["cos", _smooth])
+def test_a_table_of_zeros_has_a_risk(readout):
+    junta = Junta(8, (1, 4), np.zeros(4))
+    attention = np.random.default_rng(0).dirichlet(np.ones(8), 2)
+    exact = enumerated_risk(
+        WeightedReadout(attention.sum(axis=0), Cosine() if readout == "cos" else readout),
+        junta,
+        "squared",
+    )
+    found = population_risk(attention, junta, readout=readout, loss="squared")
+    assert abs(found.value - exact.value) <= found.error + exact.error

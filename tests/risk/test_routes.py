@@ -22,13 +22,15 @@ from paritylab.problem.losses import LOSSES, Loss, as_loss
 from paritylab.risk import (
     enumerated_gradient,
     enumerated_risk,
+    population_gradient,
     population_risk,
     sampled_gradient,
     sampled_risk,
 )
+from paritylab.risk.objective import target_of, weight_risk
 from paritylab.risk.result import check_predicts
 from paritylab.risk.routes import characteristic
-from paritylab.risk.routes.characteristic import layout_of
+from paritylab.risk.routes.series import layout_of
 
 X64_MODES = [False]  # the routes choose their own precision; one test below tries both modes
 N = 7
@@ -278,3 +280,25 @@ def test_the_characteristic_function_and_its_slopes_are_the_products(monkeypatch
     assert abs(float(value) - float(wanted)) < 1e-11
     np.testing.assert_allclose(slopes, wanted_slopes, atol=1e-10)
     np.testing.assert_allclose(at_once, in_chunks, rtol=1e-13)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "squared", "correlation"])
+@pytest.mark.parametrize("missing", [(1,), (1, 4)])
+def test_the_closed_form_has_slopes_at_weight_zero(loss, missing):
+    """A fair hidden bit that no head looks at makes E[y cos πs] zero, but not its slope."""
+    problem = Parity(6, (1, 4))
+    attention = np.array([[0.3, 0, 0.1, 0.2, 0.4, 0.0], [0.2, 0, 0.1, 0.2, 0.4, 0.1]])
+    attention[:, 0] += attention[:, list(missing)].sum(axis=1)
+    attention[:, list(missing)] = 0
+    options = {"readout": "cos", "loss": loss}
+    found = population_gradient(attention, problem, **options)
+    exact = population_gradient(attention, problem, route="enumeration", **options)
+    assert found.risk.route == "closed form"
+    assert np.allclose(found.gradient, exact.gradient, atol=1e-12)
+    if missing == (1,):
+        assert abs(found.gradient[0, 1]) > 0.1
+    with float64():
+        slopes = jax.jit(jax.grad(weight_risk("cos", loss, 6, 2)))(
+            jnp.asarray(attention.sum(axis=0)), target_of(problem)
+        )
+    assert np.allclose(slopes, exact.gradient[0], atol=1e-12)

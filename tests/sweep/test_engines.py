@@ -1,7 +1,6 @@
 """Engines: the same results from each, and nothing lost or left behind when something breaks."""
 
 import math
-import multiprocessing
 import signal
 import subprocess
 import sys
@@ -11,9 +10,16 @@ from pathlib import Path
 import pytest
 
 from paritylab.sweep import engines
-from paritylab.sweep.engines import RETRIES, Failure, _work, processes, serial
+from paritylab.sweep.engines import AHEAD, ClusterError, Failure, cluster, processes, serial
 
-ENGINES = {"serial": serial(), "processes": processes(2)}
+WORKERS = {"processes": processes(2), "dask": cluster("local", 2)}
+ENGINES = {"serial": serial(), **WORKERS}
+# dask leaves sockets to the garbage collector when its far end is killed.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.xdist_group("cluster"),
+]
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
@@ -26,50 +32,43 @@ def test_every_task_comes_back_with_its_value_or_its_failure(engine):
     assert all(each.seconds >= 0 for each in done.values())
 
 
-def test_no_tasks_start_no_process():
-    assert list(processes(2)(math.sqrt, [])) == []
+@pytest.mark.parametrize("engine", WORKERS.values(), ids=WORKERS)
+def test_no_tasks_start_no_process(engine):
+    assert list(engine(math.sqrt, [])) == []
 
 
-def test_a_dead_process_is_a_failure_of_its_task_after_some_retries(tmp_path):
+@pytest.mark.parametrize("engine", WORKERS.values(), ids=WORKERS)
+def test_a_deadly_task_is_a_failure_and_the_rest_is_done(tmp_path, engine):
     trace = tmp_path / "tried"
     deadly = f"__import__('os')._exit(open({str(trace)!r}, 'a').write('x') + 2)"
-    done = {each.task: each.value for each in processes(2)(eval, ["1 + 1", deadly, "2 + 2"])}
+    done = {each.task: each.value for each in engine(eval, ["1 + 1", deadly, "2 + 2"])}
     assert done["1 + 1"] == 2
     assert done["2 + 2"] == 4
-    assert done[deadly] == Failure("its process died (exit code 3)")
-    assert trace.read_text() == "x" * (1 + RETRIES)
+    assert done[deadly].reason.startswith("its process died")
+    assert len(trace.read_text()) > 1
 
 
-def test_a_process_that_dies_once_is_forgiven(tmp_path):
+@pytest.mark.parametrize("engine", WORKERS.values(), ids=WORKERS)
+def test_a_process_that_dies_once_is_forgiven(tmp_path, engine):
     trace = tmp_path / "tried"
     shy = f"__import__('os').path.exists({str(trace)!r}) or (open({str(trace)!r}, 'w').close(), "
     shy += "__import__('os')._exit(1))"
-    (done,) = processes(1)(eval, [shy])
+    (done,) = engine(eval, [shy])
     assert done.value is True
 
 
-def test_a_death_before_the_task_begins_is_not_charged_to_it(tmp_path, monkeypatch):
-    usual, started = engines._start, []
-
-    def start(function):
-        worker = usual(function)
-        started.append(worker)
-        if len(started) <= RETRIES + 3:
-            worker.process.kill()
-        return worker
-
-    monkeypatch.setattr(engines, "_start", start)
-    (done,) = processes(1)(eval, ["1 + 1"])
-    assert done.value == 2
-    assert len(started) == RETRIES + 4
-
-
 def test_what_cannot_be_sent_is_a_failure():
-    done = {str(each.task): each.value for each in processes(1)(eval, ["lambda: 0", "5"])}
-    assert isinstance(done["lambda: 0"], Failure)
+    generator = "(each for each in [])"
+    done = {each.task: each.value for each in processes(1)(eval, [generator, "5"])}
+    assert isinstance(done[generator], Failure)
     assert done["5"] == 5
-    (task,) = processes(1)(abs, [lambda: 0])
+    (task,) = processes(1)(abs, [iter_forever()])
     assert isinstance(task.value, Failure)
+
+
+def iter_forever():
+    while True:
+        yield 1
 
 
 def test_tasks_are_taken_as_workers_become_free():
@@ -82,7 +81,7 @@ def test_tasks_are_taken_as_workers_become_free():
 
     results = processes(2)(math.sqrt, tasks())
     next(results)
-    assert len(taken) <= 3
+    assert len(taken) <= 1 + AHEAD * 2
     results.close()
 
 
@@ -137,17 +136,25 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_a_worker_ends_in_silence_if_its_parent_dies_with_an_answer_unread():
-    def end_of_a_dead_parent():
-        parent, worker = multiprocessing.Pipe()
-        worker.send("an answer that nobody reads")
-        parent.close()
-        return worker
+@pytest.mark.parametrize("address", ["nowhere", "tcp://x", "ftp://h:1", "tcp://127.0.0.1:9"])
+def test_an_address_without_a_scheduler_is_one_line(address, monkeypatch):
+    monkeypatch.setattr(engines, "PATIENCE", 1)
+    with pytest.raises(ClusterError, match="no dask scheduler answers at") as found:
+        cluster(address)
+    assert "\n" not in str(found.value)
 
-    with pytest.raises(ConnectionResetError):
-        end_of_a_dead_parent().recv()
-    usual = signal.getsignal(signal.SIGINT)
-    try:
-        assert _work(abs, end_of_a_dead_parent()) is None
-    finally:
-        signal.signal(signal.SIGINT, usual)
+
+def test_another_schedulers_workers_are_used():
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp://",
+        host="127.0.0.1",
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+    ) as local:
+        done = list(cluster(local.scheduler_address)(math.sqrt, [4.0, 9.0]))
+    assert sorted(each.value for each in done) == [2.0, 3.0]

@@ -1,6 +1,5 @@
 """Fingerprints change with whatever a result depends on."""
 
-import functools
 import importlib.util
 import os
 import subprocess
@@ -8,67 +7,43 @@ import sys
 
 import jax
 
-from paritylab.models import HeadAttention
-from paritylab.sweep.provenance import code_fingerprint, fingerprint_of, helper_files
+from paritylab.learning import Annealed, Heads
+from paritylab.sweep.provenance import fingerprint_of, imported_beside
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location(f"loaded_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_helpers_are_found_through_every_kind_of_import(tmp_path):
-    folder = tmp_path / "kit"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "inner.py").write_text("from . import other\nfrom .third import x\n")
-    (folder / "other.py").write_text("")
-    (folder / "third.py").write_text("x = 1\n")
-    (tmp_path / "lazy_one.py").write_text("import json, numpy, paritylab\n")
+def test_helpers_beside_a_file_are_found_through_each_other(tmp_path):
+    (tmp_path / "first.py").write_text("from second import x\n")
+    (tmp_path / "second.py").write_text("import json, numpy, paritylab\n")
+    (tmp_path / "other.py").write_text("")
     main = tmp_path / "main.py"
-    main.write_text("import kit.inner\ndef run():\n    from lazy_one import json\n")
-    names = {path.name for path in helper_files(main)}
-    assert names == {"__init__.py", "inner.py", "other.py", "third.py", "lazy_one.py"}
+    main.write_text("def run():\n    import first\n")
+    assert [path.name for path in imported_beside(main)] == ["first.py", "second.py"]
 
 
-def test_a_users_function_is_known_by_its_file_and_helpers(tmp_path):
+def test_a_users_learner_is_known_by_its_file_and_helpers(tmp_path, monkeypatch):
     main, helper = tmp_path / "own_main.py", tmp_path / "own_helper.py"
     helper.write_text("x = 1\n")
-    main.write_text(
-        "def run():\n    import own_helper\n    return own_helper.x\nclass Thing: pass\n"
-    )
-    module = load(main)
-    before = fingerprint_of(module.run)
-    assert before == fingerprint_of(functools.partial(module.run, 3))
-    assert before == fingerprint_of(module.run, None)
-    assert before == fingerprint_of(module.Thing()) == fingerprint_of(module.Thing)
+    main.write_text("class Own:\n    def train(self):\n        import own_helper\n")
+    spec = importlib.util.spec_from_file_location("loaded_own_main", main)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    before = fingerprint_of(module.Own)
+    assert before != fingerprint_of(Heads)
     helper.write_text("x = 2\n")
-    assert fingerprint_of(module.run) != before
+    assert fingerprint_of(module.Own) != before
 
 
-def test_the_labs_own_functions_share_the_fingerprint_of_the_package():
-    assert fingerprint_of(HeadAttention) == fingerprint_of(code_fingerprint) == fingerprint_of()
-
-
-def test_typed_functions_are_known_by_their_code():
-    def typed(constant):
-        names = {}
-        exec(compile(f"def run(): return [{constant} for _ in 'ab']", "<typed>", "exec"), names)
-        return fingerprint_of(names["run"])
-
-    assert typed(1) == typed(1)
-    assert typed(1) != typed(2)
+def test_the_labs_own_learners_share_the_fingerprint_of_the_package():
+    assert fingerprint_of(Heads) == fingerprint_of(Annealed) == fingerprint_of(None)
 
 
 def test_precision_is_part_of_it():
-    before = fingerprint_of()
+    before = fingerprint_of(None)
     with jax.enable_x64(True):
-        assert fingerprint_of() != before
+        assert fingerprint_of(None) != before
     with jax.default_matmul_precision("highest"):
-        assert fingerprint_of() != before
+        assert fingerprint_of(None) != before
 
 
 def test_the_environments_x64_gives_another_key():

@@ -4,7 +4,6 @@ import csv
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -15,9 +14,9 @@ import pytest
 
 from paritylab.learning import LEARNERS
 from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
-from paritylab.sweep.blocks import learners_from_file, plain_rows, run_spec
-from paritylab.sweep.engines import Done, processes
-from paritylab.sweep.runner import BlockError, block_key
+from paritylab.sweep.blocks import Task, learners_from_file, plain_rows, run_spec
+from paritylab.sweep.engines import processes
+from paritylab.sweep.runner import BlockError, block_key, fingerprint, made_rows
 
 COIN = Path(__file__).parent / "coin.py"
 COINS = Grid("coin", {"n": list(range(1, 11)), "k": 1}, {"rate": [0.2, 0.9]}, runs=40, block=10)
@@ -116,16 +115,10 @@ def test_failed_blocks_do_not_keep_the_rest_from_being_run(elsewhere, capsys):
 
 
 def test_rows_of_other_code_are_not_stored(tmp_path):
-    """A worker elsewhere may have another version of the user's file."""
-
-    def elsewhere(function, tasks):
-        for task in tasks:
-            yield Done(task, ([{"success": True}], "another fingerprint"), 0.0)
-
-    with Store(tmp_path / "s.db") as store:
-        with pytest.raises(BlockError, match="another version of the learner's file"):
-            run_sweep([Spec.make("coin", {"n": 1, "k": 1}, {})], store, engine=elsewhere)
-        assert not store.finished_blocks()
+    task = Task(next(iter(Grid("coin", {"n": 1, "k": 1}, runs=2, block=2).specs())), str(COIN))
+    with pytest.raises(RuntimeError, match="other code, versions or another learner's file"):
+        made_rows(task, {"coin": "the mark of another process"})
+    assert len(made_rows(task, {"coin": fingerprint(task.spec)})) == 2
 
 
 def test_blocks_saved_by_another_process_meanwhile_are_left_alone(tmp_path):
@@ -140,25 +133,6 @@ def test_blocks_saved_by_another_process_meanwhile_are_left_alone(tmp_path):
 
         assert run_sweep(specs, store, on_block=note) == 2
     assert seen == [True, True, False, False]
-
-
-def test_rescue_command(elsewhere, capsys):
-    from paritylab.cli import main
-
-    with Store("s.db") as store:
-        run_sweep(COINS.specs(), store)
-    Path("s.db").write_bytes(Path("s.db").read_bytes()[:-9000])
-    for command, code in (
-        (["status", "--store", "s.db"], 2),
-        (["rescue", "s.db", "--to", "n.db"], 0),
-    ):
-        with pytest.raises(SystemExit) as stopped:
-            main(["sweep", *command])
-        assert stopped.value.code == code
-    out, err = capsys.readouterr()
-    assert "paritylab sweep rescue s.db --to NEW.db" in err
-    assert "blocks and 0 verdicts rescued to n.db" in out
-    assert 40 < len(contents("n.db")) < 80
 
 
 def test_learners_must_exist_and_their_settings_too(tmp_path):
@@ -284,53 +258,11 @@ def test_read_only_file_is_refused_and_unchanged(tmp_path):
     assert len(contents(path)) == 80
 
 
-def test_without_wal_the_store_works_too(tmp_path):
-    with Store(tmp_path / "s.db", wal=False) as store:
-        assert store.journal == "delete"
-        assert run_sweep(COINS.specs(), store) == 80
-    assert len(contents(tmp_path / "s.db")) == 80
-
-
 def _as_before(connection, version):
     """Marks of a store from before there were checksums."""
     connection.execute("ALTER TABLE verdicts DROP COLUMN checksum")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.execute("PRAGMA application_id = 0")
-
-
-def test_an_older_store_is_brought_up_to_date_and_keeps_its_verdicts(tmp_path):
-    path = tmp_path / "s.db"
-    with Store(path) as store:
-        store.save_verdict("key", {"id": "x"})
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE blocks")
-    _as_before(connection, 1)
-    connection.close()
-    with Store(path) as store:
-        assert store.verdict("key") == {"id": "x"}
-        assert run_sweep(COINS.specs(), store) == 80
-
-
-def test_blocks_of_an_older_store_keep_their_place(tmp_path):
-    """Version 2 called the runs per block width and counted blocks."""
-    path = tmp_path / "s.db"
-    with Store(path) as store:
-        run_sweep([Spec.make("coin", {"n": 1, "k": 1}, {}, block=5, first=10)], store)
-    connection = sqlite3.connect(path)
-    connection.execute(
-        "UPDATE blocks SET spec = "
-        "json_remove(json_set(spec, '$.width', 5, '$.block', 2), '$.first')"
-    )
-    connection.execute("ALTER TABLE blocks DROP COLUMN fingerprint")
-    connection.execute("ALTER TABLE blocks DROP COLUMN checksum")
-    _as_before(connection, 2)
-    connection.commit()
-    connection.close()
-    with Store(path) as store:
-        (block,) = store.blocks()
-        (found,) = rates(store)
-    assert (block["spec"]["block"], block["spec"]["first"]) == (5, 10)
-    assert not found.current
 
 
 TOML = """learner = "heads"

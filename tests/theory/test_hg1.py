@@ -4,7 +4,6 @@ import pytest
 
 from paritylab.models import Circle, HeadAttention, smooth_relu
 from paritylab.problem import Parity
-from paritylab.risk import model_gradient
 from paritylab.theory import hg1
 
 
@@ -53,15 +52,6 @@ def test_a_head_needs_that_many_bits_and_no_fewer(n):
         rounded = np.round(table * 2**bits) / 2**bits
         favourites = np.argmax(np.round(rounded @ table.T, 12), axis=1)
         assert np.array_equal(favourites, np.arange(n)) == right
-
-
-@pytest.mark.parametrize(("n", "subset"), [(10, (1, 4)), (10, (0, 3, 6)), (12, (0, 3, 6, 9))])
-def test_on_the_target_the_squared_slope_is_the_squared_risk(n, subset):
-    problem = Parity(n, subset)
-    heads = HeadAttention.on(problem, tau=1 / n)
-    risk, gradient, _ = model_gradient(heads.with_parameters(6 * heads.directions), problem)
-    found = np.sum(np.asarray(gradient) ** 2) / 2 / risk.value**2
-    assert found == pytest.approx(hg1.slope_on_target(n, len(subset), 1 / n), rel=1e-3)
 
 
 def test_motion_of_many_inputs_is_that_of_each():

@@ -5,11 +5,12 @@ from math import ceil
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from paritylab.claims.hg1.gradient_flow import ExactRisks
 from paritylab.models import Circle
 from paritylab.theory import hg1
-from paritylab.theory.hg1_limits import first_order, smoothing_floor
+from paritylab.theory.hg1_limits import smoothed_zigzag, smoothing_floor
 
 X64_MODES = [False]
 
@@ -53,6 +54,19 @@ def test_the_ranked_bound_is_at_least_the_printed_and_the_linear_one():
             assert ranked >= 1 - 2 * heads / n - 1e-12
     assert hg1.fixed_hard_attention(4, 1) == 0.75
     assert hg1.fixed_hard_attention(1000, 200) < 0 < hg1.fixed_hard_attention_ranked(1000, 200)
+
+
+def first_order(k, b):
+    """Λ of L - L* ≈ Λ·ε: Σ_s C(k, s)2^-k·2h_s·g_s·(2s - k), h the missing hinge at s, g its slope.
+
+    h_s = (1 - (-1)^s ŷ(s))₊ and g_s = (-1)^s ŷ'(s); given s of k bits set, a head's neighbours
+    lower the attended sum by (2s - k)ε on average. For k = 3 it changes sign near b = 0.94.
+    """
+    s, i = np.arange(k + 1), np.arange(1, k + 1)
+    z = s[:, None] + 0.5 - i
+    rising = (1 + z / np.sqrt(z**2 + b)) / 2 @ ((-1.0) ** i * (8 * i - 4))
+    missing = np.maximum(0, 1 - (-1.0) ** s * smoothed_zigzag(s, k, b))
+    return float(binom.pmf(s, k, 0.5) @ (2 * missing * (-1.0) ** s * rising * (2 * s - k)))
 
 
 @pytest.mark.parametrize(

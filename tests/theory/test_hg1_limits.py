@@ -1,3 +1,4 @@
+import jax
 import numpy as np
 import pytest
 
@@ -31,10 +32,12 @@ def test_the_floor_is_the_risk_of_hard_heads_on_the_target(k):
     )
 
 
-def test_the_smoothed_zigzag_is_the_models_own():
-    s = np.linspace(0, 4, 33)
+def test_the_smoothed_zigzag_is_the_models_own_with_its_derivatives():
+    s, readout = np.linspace(0, 4, 33), Zigzag(4, 0.2)
     with float64():
-        assert np.allclose(limits.smoothed_zigzag(s, 4, 0.2), Zigzag(4, 0.2)(s))
+        exact = [readout, *(jax.vmap(f) for f in (jax.grad(readout), jax.grad(jax.grad(readout))))]
+        for found, route in zip(limits.zigzag_jet(s, 4, 0.2), exact, strict=True):
+            assert np.allclose(found, route(s))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
@@ -47,3 +50,12 @@ def test_no_heads_reach_zero_once_the_readout_is_smooth(k):
     for g in (*weights, best):
         lost = np.maximum(0, 1 - labels * limits.smoothed_zigzag(bits @ g, k, 0.1))
         assert np.mean(lost**2) >= limits.least_smoothed_risk(6, k, 0.1) > 0
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 10, 40])
+def test_the_slope_of_the_readout_is_at_most_4k(k):
+    """Its weights alternate; so |∂ŷ/∂v*| ≤ 4k² in Lemma 14, where absolute values give 4k³."""
+    s = np.linspace(-0.5, k + 0.5, 2001) + 1e-6
+    sizes = [np.abs(limits.zigzag_jet(s, k, b)[1]).max() for b in (0.0, 0.1, 1e6)]
+    assert max(sizes) <= 4 * k + 1e-9
+    assert max(sizes) > 3.9 * k

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from paritylab.claims.hg2.sampled_steps import sample_curve
+from paritylab.claims.hg2.samples import sample_curve
 from paritylab.learning.xor.exact import SOLVED_ERROR, first_gradient
 from paritylab.learning.xor.parts import default_gain, usual_width
 from paritylab.learning.xor.stream import streamed_step

@@ -2,29 +2,32 @@
 
 import numpy as np
 import pytest
+from benchmarks.functions import influences, most_influential
 
 from paritylab import Junta, random_junta
-from paritylab.claims.lab.influence import influences, most_influential
 from paritylab.learning.heads.one_step import named_after_step, set_forces
 from paritylab.models import FeedForward
 from paritylab.problem.junta import bit_patterns
-from paritylab.theory.juntas import cosine_correlation, pulls, visible
+from paritylab.theory.juntas import pulls, visible
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_correlation_is_the_mean_over_all_inputs(seed):
+def test_heads_see_the_visible_sets_and_no_others(seed):
+    """E[f cos πs] by the formula of theory.juntas, against the mean over all inputs."""
     junta = random_junta(seed, 8, 2 + seed % 4)
     weights = np.random.default_rng(seed).dirichlet(np.ones(8)) * junta.k
     bits = bit_patterns(8).astype(float)
     hidden = bits[:, list(junta.subset)].astype(int)
     labels = junta.values[hidden @ (1 << np.arange(junta.k))]
     mean = np.mean(labels * np.cos(np.pi * bits @ weights))
-    assert cosine_correlation(junta, weights) == pytest.approx(mean, abs=1e-12)
-
-
-def test_weights_of_another_sum_are_refused():
-    with pytest.raises(ValueError, match="sum k=2"):
-        cosine_correlation(Junta.conjunction(4, (0, 2)), np.full(4, 0.25))
+    sine, cosine = np.sin(np.pi / 2 * weights), np.cos(np.pi / 2 * weights)
+    formula = sum(
+        (-1) ** ((junta.k - len(seen)) // 2)
+        * coefficient
+        * np.where(np.isin(np.arange(8), seen), sine, cosine).prod()
+        for seen, coefficient in visible(junta).items()
+    )
+    assert formula == pytest.approx(mean, abs=1e-12)
 
 
 def test_sets_of_the_other_kind_of_size_are_not_seen():

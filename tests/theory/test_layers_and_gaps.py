@@ -25,7 +25,6 @@ from paritylab.theory.layers import (
     rows_for_hidden_pairs,
     straddle,
 )
-from paritylab.theory.shown_chain import long_share, rounds_until, share_after
 
 X64_MODES = [False]
 
@@ -93,10 +92,17 @@ def test_straddling_is_what_sampled_pairs_do():
     assert straddle(score, law, samples) == pytest.approx(share, rel=0.05)
 
 
-def test_odds_of_a_shown_chain_double():
-    for share in (Fraction(1, 7), Fraction(2, 5)):
-        assert long_share(share, 4) == share_after(share, 4)
-        assert long_share(share, 1) / (1 - long_share(share, 1)) == 2 * share / (1 - share)
-    assert rounds_until(Fraction(9, 10)) == 0
-    with pytest.raises(ValueError, match="share of shown chains"):
-        share_after(Fraction(0), 1)
+def test_odds_of_a_shown_chain_double_until_the_chain_is_likelier_than_an_answer():
+    """A chain that only a share p of the rows shows (after Tsilivis et al., known second-hand).
+
+    Rounds that keep right answers keep all rows with a chain and half of the others, so the odds
+    p/(1-p) double. The two answers have (1-p)/2 each, since the answer cannot be known yet, so the
+    likeliest next token begins the chain from p = 1/3 on.
+    """
+    for share in {Fraction(a, b) for b in range(2, 31) for a in range(1, b)}:
+        kept = share / (share + (1 - share) / 2)
+        assert kept / (1 - kept) == 2 * share / (1 - share)
+        assert (share >= Fraction(1, 3)) == (share >= (1 - share) / 2)
+    for start, rounds in {4: 1, 10: 3, 100: 6, 1000: 9}.items():
+        odds = [Fraction(2**t, start - 1) for t in range(12)]
+        assert next(t for t, each in enumerate(odds) if each >= Fraction(1, 2)) == rounds

@@ -15,7 +15,7 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, console, discover, info, live, prove, sweep, train, xor
+from paritylab.cli import check, claims, console, info, live, moved, prove, sweep, train
 from paritylab.untrusted import printable
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
@@ -51,14 +51,14 @@ def _options(
     """A laboratory that runs the theory of how attention learns parity."""
 
 
+claims.add_to(app)
 check.add_to(app)
 prove.add_to(app)
 live.add_to(app)
 sweep.add_to(app)
 train.add_to(app)
-discover.add_to(app)
-xor.add_to(app)
 info.add_to(app)
+moved.add_to(app)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -91,8 +91,6 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error, file=sys.stderr)
             sys.exit(BAD_INPUT)
-        if trouble := _device_trouble(error):
-            _fail(trouble, BAD_INPUT)
         _fail(_one_line(error, arguments), BAD_INPUT if _is_bad_input(error) else INTERNAL)
     if code == INTERRUPTED:
         if is_process:
@@ -156,29 +154,17 @@ def _is_bad_input(error: Exception) -> bool:
     return isinstance(error, ValueError | OSError) or hasattr(error, "format_message")
 
 
-def _device_trouble(error: Exception) -> str:
-    """What is wrong with the device that was asked for, if that is what went wrong."""
-    asked = os.environ.get("JAX_PLATFORMS")
-    if not asked or _is_bad_input(error):
-        return ""
-    import jax
-
-    try:
-        jax.devices()
-    except Exception:
-        return f"JAX_PLATFORMS={asked} names no device that jax finds here; unset it or use cpu"
-    return ""
-
-
 def _one_line(error: Exception, arguments: list[str]) -> str:
     if hasattr(error, "format_message"):
         typed = " ".join(["paritylab", *arguments])
-        told = " ".join(error.format_message().split())
-        return printable(f"{told} Got: {typed} (--help explains)")
+        reason = " ".join(error.format_message().split())
+        return printable(f"{reason} Got: {typed} (--help explains)")
     text = " ".join(printable(str(error)).split()) or type(error).__name__
     if _is_bad_input(error):
         return text
-    return f"unexpected {type(error).__name__}: {text} (use --debug for the traceback)"
+    device = os.environ.get("JAX_PLATFORMS")
+    hint = f"; is the device of JAX_PLATFORMS={device} here?" if device else ""
+    return f"unexpected {type(error).__name__}: {text} (use --debug for the traceback{hint})"
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -1,100 +1,39 @@
-"""`paritylab claims`, `check` and `report`."""
+"""`paritylab check` and `report`."""
 
-import difflib
-import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from paritylab.cli import console
+from paritylab.cli.claims import chosen_ids, show_statement, show_verdict
 from paritylab.cli.compiled import keep_compiled
-from paritylab.files import check_folder, check_target, write_atomically
+from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, JsonFile, PaperTag, StoreFile
+from paritylab.files import check_folder
 
 if TYPE_CHECKING:
     from paritylab.claims import Claim, Verdict
 
-# typing.Literal, not the enums of paritylab.claims: --help must not import them.
-EffortName = Literal["quick", "default", "full"]
-
-JsonFile = Annotated[
-    str | None, typer.Option("--json", metavar="FILE|-", help="Write rows as JSON; - for stdout.")
-]
-StoreFile = Annotated[
-    Path,
-    typer.Option("--store", envvar="PARITYLAB_STORE", help="Where finished work is kept."),
-]
 Row = dict[str, Any]
-#: Exit code if a claim's code failed; the rest was done.
-FAILED = 4
-#: So few claims have their whole finding printed below the table.
+#: So few claims are shown in full: statement, table of comparisons, what is true instead.
 FEW = 3
-DEFAULT_STORE = Path(".paritylab/store.db")
+_COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]
+#: Left out one after the other on a narrow terminal, so that ids and verdicts stay whole.
+_SPARE = ("seconds", "evidence", "finding")
 
 
 def add_to(app: typer.Typer) -> None:
     """Register this module's commands."""
-    claims = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
-    claims.callback(epilog="Example: paritylab claims --json -")(list_claims)
-    claims.command("new", epilog="Example: paritylab claims new my_claim.py")(new_claim)
-    app.add_typer(claims, name="claims")
     app.command("check", epilog="Example: paritylab check hg1-mask --effort quick")(run_check)
-    app.command("report", epilog="Example: paritylab report --from rows.json --out report")(
-        make_report
-    )
-
-
-def new_claim(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Python file to write.")],
-) -> None:
-    """Write a claim that runs, with its judge, a planted case and a table of invented records."""
-    if file.suffix != ".py":
-        raise ValueError(f"a claims file ends in .py, got {file.name}")
-    if file.exists():
-        raise ValueError(f"{file} exists already; choose another name")
-    check_target(file, "FILE")
-    template = Path(__file__).with_name("claim_template.txt").read_text(encoding="utf-8")
-    write_atomically(file, template.format(name=file.name, id=file.stem.replace("_", "-")))
-    print(f"written: {file}; run it: paritylab check --file {file} --effort quick")
-
-
-def list_claims(context: typer.Context, json_file: JsonFile = None) -> None:
-    """List every claim with its source and the verdict on record at default effort."""
-    if context.invoked_subcommand is not None:
-        return
-    from paritylab.claims.engine.catalogue import catalogue
-    from paritylab.claims.engine.verdict import Effort
-
-    _check_targets(json_file, None)
-    claims = catalogue().values()
-    if json_file:
-        rows = [
-            {
-                "id": c.id,
-                "paper": c.paper,
-                "source": c.place,
-                "reading": c.reading,
-                "counted": c.counted,
-                "title": c.title,
-                "statement": c.statement,
-                "recorded": {effort.value: c.expected_at(effort) for effort in Effort},
-                "seconds": list(c.seconds),
-            }
-            for c in claims
-        ]
-        _write_json(rows, json_file)
-        return
-    table = [[c.id, c.paper, c.expected_at(Effort.DEFAULT) or "–", c.title] for c in claims]
-    console.print_table(["id", "paper", "recorded", "claim"], table)
+    example = "Example: paritylab report --from rows.json --out report"
+    app.command("report", epilog=example)(make_report)
 
 
 def run_check(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Claims.")] = None,
-    paper: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Only one source: hg1, hg2, ks, lab, dm, …")
-    ] = None,
+    paper: PaperTag = None,
     effort: Annotated[EffortName, typer.Option(help="How hard to try.")] = "default",
     json_file: JsonFile = None,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the page here.")] = None,
@@ -124,9 +63,11 @@ def run_check(
             "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
         )
     keep_compiled()
-    _check_targets(json_file, report)
+    console.check_json(json_file)
+    if report is not None:
+        check_folder(report, "--report")
     work = _Work(effort, fresh, store, jobs)
-    chosen = _chosen(ids or [], paper, file)
+    chosen = chosen_ids(ids or [], paper, None if file is None else _papers_of(file))
     if record:
         return _record(_loaded(chosen, file), work, json_file, report)
     verdicts = _all_stored(chosen, seed, work) if file is None else None
@@ -134,6 +75,7 @@ def run_check(
         verdicts = _run_all(_loaded(chosen, file), seed, work)
     rows = [verdict.row for verdict in verdicts]
     _show(rows, json_file, report, store)
+    _name_unchecked_proofs(rows)
     failed = [row["id"] for row in rows if row["status"] == "failed"]
     differing = [verdict.row["id"] for verdict in verdicts if verdict.differs]
     if failed:
@@ -143,26 +85,52 @@ def run_check(
     return FAILED if failed else int(bool(differing))
 
 
+def _name_unchecked_proofs(rows: list[Row]) -> None:
+    """Say why verdicts that have a certificate are not called proved on this machine."""
+    from paritylab.proofs import missing_extra
+
+    waiting = [row["id"] for row in rows if row["certificate"] and row["evidence"] != "proved"]
+    if waiting and (missing := missing_extra()):
+        console.say(f"proofs that were not checked: {', '.join(waiting)}; {missing}")
+
+
 def _show(rows: list[Row], json_file: str | None, report: Path | None, store: Path) -> None:
     """Rows where they were asked for: JSON, table, page (with the sweeps of the store)."""
-    to_stdout = json_file == "-"
-    if json_file:
-        _write_json(rows, json_file)
-    if not to_stdout:
-        console.print_table(_COLUMNS, [_cells(row) for row in rows], spare=_SPARE)
-        if len(rows) > 1:
-            print("\n".join(_summaries(rows)))
-        if len(rows) <= FEW:
-            for row in rows:
-                print(f"{row['id']}: {row['finding']}")
-        elif report is None and not json_file:
-            console.say("whole findings: --report DIR writes a page, --json FILE the rows")
+    for_people = console.write_json(json_file, rows)
+    if for_people and len(rows) <= FEW:
+        for row in rows:
+            show_statement(row)
+            show_verdict(row)
+    elif for_people:
+        console.print_table(_COLUMNS, map(_cells, rows), _SPARE)
+        print("\n".join(_summaries(rows)))
+        console.say("whole verdicts: paritylab claims ID, or --report DIR for a page of all")
     if report is not None:
         from paritylab.cli.phases import stored_phases
         from paritylab.report import write_report
 
         page = write_report(rows, report, stored_phases(store))
-        print(f"report: {page}", file=sys.stderr if to_stdout else sys.stdout)
+        print(f"report: {page}", file=sys.stdout if for_people else sys.stderr)
+
+
+def _cells(row: Row) -> list[str]:
+    from paritylab.report.words import first_sentence
+
+    finding = first_sentence(row["finding"]) if row["finding"] else ""
+    return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
+
+
+def _summaries(rows: list[Row]) -> list[str]:
+    """A line for each paper or file: what became of its claims, how long they took."""
+    from paritylab.report.words import tally
+
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["file"] or row["paper"].upper(), []).append(row)
+    return [
+        f"{group}: {tally(mine)} ({sum(row['seconds'] for row in mine):.0f} s)"
+        for group, mine in groups.items()
+    ]
 
 
 def _record(
@@ -217,56 +185,11 @@ def make_report(
         print(f"figures: {len(write_figures(rows, figures))} files in {figures}")
 
 
-_COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]
-#: Left out one after the other on a narrow terminal, so that ids and verdicts stay whole.
-_SPARE = ("seconds", "evidence", "finding")
+def _papers_of(file: Path) -> dict[str, str]:
+    """The claims of a user's file, each with its paper."""
+    from paritylab.claims import claims_from_file
 
-
-def _cells(row: Row, finding_length: int = 72) -> list[str]:
-    from paritylab.claims.engine.rows import verdict_word
-
-    finding = str(row["finding"])
-    if len(finding) > finding_length:
-        finding = finding[: finding_length - 1].rsplit(" ", 1)[0] + " …"
-    return [row["id"], verdict_word(row), row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
-
-
-def _summaries(rows: list[Row]) -> list[str]:
-    """A line for each paper or file: what became of its claims, how long they took."""
-    from paritylab.claims.engine.rows import tally
-
-    lines = []
-    groups = [row["file"] or row["paper"].upper() for row in rows]
-    for group in dict.fromkeys(groups):
-        mine = [row for row, its in zip(rows, groups, strict=True) if its == group]
-        seconds = sum(row["seconds"] for row in mine)
-        lines.append(f"{group}: {tally(mine)} ({seconds:.0f} s)")
-    return lines
-
-
-def _chosen(ids: list[str], paper: str | None, file: Path | None) -> list[str]:
-    """Ids of the claims asked for, of the lab's list or a user's file; jax is not loaded yet."""
-    from paritylab.claims.engine.catalogue import catalogue
-
-    papers = {id: entry.paper for id, entry in catalogue().items()}
-    known = list(papers)
-    if file is not None:
-        from paritylab.claims import claims_from_file
-
-        mine = {id: claim.paper for id, claim in claims_from_file(file).items()}
-        papers, known = {**papers, **mine}, list(mine)
-    for id in ids:
-        if id not in papers:
-            near = difflib.get_close_matches(id, papers, 1)
-            hint = f"did you mean {near[0]}?" if near else "paritylab claims lists them"
-            raise ValueError(f"no claim {id!r}; {hint}")
-    tags = list(dict.fromkeys(papers.values()))
-    if paper is not None and paper not in tags:
-        raise ValueError(f"--paper must be one of {', '.join(tags)}, got {paper!r}")
-    chosen = [id for id in ids or known if paper is None or papers[id] == paper]
-    if not chosen:
-        raise ValueError(f"none of the claims asked for is of paper {paper!s}")
-    return list(dict.fromkeys(chosen))
+    return {id: claim.paper for id, claim in claims_from_file(file).items()}
 
 
 def _loaded(ids: list[str], file: Path | None) -> list["Claim"]:
@@ -280,7 +203,7 @@ def _loaded(ids: list[str], file: Path | None) -> list["Claim"]:
 def _all_stored(ids: list[str], seed: int, work: "_Work") -> list["Verdict"] | None:
     """Stored verdicts of all these claims of the lab, in less than a second; None if one is not."""
     from paritylab.claims.engine import freshness
-    from paritylab.claims.engine.recorded import recorded_status
+    from paritylab.claims.engine.recorded import recorded
     from paritylab.claims.engine.running import stored_row
     from paritylab.claims.engine.verdict import Effort, Verdict
     from paritylab.sweep.store import open_store
@@ -293,7 +216,7 @@ def _all_stored(ids: list[str], seed: int, work: "_Work") -> list["Verdict"] | N
             row = stored_row(store, freshness.verdict_key(id, work.effort, seed, None))
             if row is None:
                 return None
-            expected = recorded_status(id, Effort(work.effort))
+            expected = recorded()[id].expected_at(Effort(work.effort))
             found.append(Verdict({**row, "expected": expected and expected.value}, reused=True))
     console.say(f"{len(ids)} of {len(ids)} reused from {work.store} (--fresh runs them again)")
     return found
@@ -311,16 +234,22 @@ class _Work(NamedTuple):
 def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
     """Verdicts in the order of the claims, with progress on the way."""
     from paritylab.claims import Effort, check
-    from paritylab.claims.engine.rows import FOUND
     from paritylab.sweep.engines import usual_jobs
     from paritylab.sweep.store import open_store
 
     jobs = usual_jobs(len(claims)) if work.jobs is None else work.jobs
     budgets = {claim.id: claim.budget(Effort(work.effort)) for claim in claims}
     done: dict[str, Verdict] = {}
+    running = ""
+
+    def started(claim: "Claim") -> None:
+        nonlocal running
+        running = claim.id
+        progress.follow(running if jobs == 1 else f"{running}, {jobs} at a time")
+
     with (
         open_store(work.store) as store,
-        console.Progress(sum(budgets.values()), _COLUMNS, _SPARE) as progress,
+        console.Progress(sum(budgets.values())) as progress,
     ):
         for verdict in check(
             claims,
@@ -329,36 +258,15 @@ def _run_all(claims: list["Claim"], seed: int, work: _Work) -> list["Verdict"]:
             store=store,
             fresh=work.fresh,
             jobs=jobs,
-            on_start=lambda claim: progress.start(claim.id, budgets[claim.id]),
-            on_progress=progress.advance,
+            on_start=started,
+            on_progress=lambda share: progress.follow(running, budgets[running], share),
         ):
             row = verdict.row
             done[row["id"]] = verdict
-            progress.finish(_cells(row, 40), budgets[row["id"]])
-            if jobs > 1 and len(done) < len(claims):
-                progress.start(f"{len(done)} of {len(claims)}, {jobs} at a time", 0.0)
             count = f"[{len(done)}/{len(claims)}] " if len(claims) > 1 else ""
-            console.say_plainly(f"{count}{row['id']}: {row['status']} ({row['seconds']} s)")
+            line = f"{count}{row['id']}: {row['status']} ({row['seconds']} s)"
+            progress.advance(budgets[row["id"]], line)
     reused = sum(verdict.reused for verdict in done.values())
-    found = sum(FOUND in verdict.row for verdict in done.values())
     if reused:
         console.say(f"{reused} of {len(done)} reused from {work.store} (--fresh runs them again)")
-    if found:
-        console.say(f"{found} of these came with the store and were not run here by you")
     return [done[claim.id] for claim in claims]
-
-
-def _check_targets(json_file: str | None, report: Path | None) -> None:
-    """Refuse places that cannot be written before hours are spent on results for them."""
-    if json_file and json_file != "-":
-        check_target(Path(json_file), "--json")
-    if report is not None:
-        check_folder(report, "--report")
-
-
-def _write_json(rows: list[Row], target: str) -> None:
-    text = json.dumps(rows, indent=1, allow_nan=False) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-        return
-    write_atomically(Path(target), text)

@@ -1,23 +1,27 @@
 """What the terminal shows: colour and movement on a terminal, plain lines elsewhere."""
 
-import codecs
+import json
 import os
+import shutil
 import sys
+import textwrap
 import threading
 import time
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Self
 
+from paritylab.files import check_target, write_atomically
 from paritylab.untrusted import printable
 
 #: Set by --quiet: results and errors only.
 quiet = False
-
-#: Seconds after which work that shows no progress says that it goes on.
-FIRST_WORD = 1.0
-
+#: Seconds after which work that shows no progress says that it goes on, and between such lines.
+FIRST_WORD, PAUSE = 1.0, 10.0
+#: An empty Braille letter: a space at which no line is broken, until it is printed.
+TIE = "\u2800"
+EQUATION = f"{TIE}={TIE}"
 #: Letters that the last column of a table is given at least.
 ROOM = 18
 
@@ -27,49 +31,21 @@ _COLOURS = {
     "refuted": "red",
     "undecided": "dim",
     "failed": "bold red",
+    "yes": "green",
+    "no": "red",
 }
 
 
-#: What stands for letters that an old terminal lacks; others lose their accents or become "?".
-_LETTERS = (
-    "–:- —:- −:- ⁻:- …:... ·:* ×:x ±:+- →:-> ←:<- ≥:>= ≤:<= ≠:!= ≈:~ √:sqrt Σ:sum Π:prod ∞:inf "
-    "‖:|| ∈:in ∉:notin ∂:d ∇:grad ½:1/2 °:deg ⌈:ceil( ⌉:) ⌊:floor( ⌋:) Ł:L ł:l “:' ”:' ’:' "
-    "≡:== ∘:o "
-    "α:alpha β:beta γ:gamma δ:delta ε:eps η:eta θ:theta κ:kappa λ:lambda μ:mu ν:nu ξ:xi π:pi "
-    "ρ:rho σ:sigma τ:tau φ:phi χ:chi ω:omega Δ:Delta Θ:Theta Φ:Phi Ω:Omega"
-)
-_PLAIN = dict(pair.split(":") for pair in _LETTERS.split())
-
-
 def write_everywhere() -> None:
-    """Let output that cannot hold a letter get the nearest plain one instead of an error."""
-    codecs.register_error("paritylab-plain", _plainly)
+    """Let output that cannot hold a letter show a question mark instead of an error."""
     for stream in (sys.stdout, sys.stderr):
-        encoding = getattr(stream, "encoding", None) or "utf-8"
-        if not encoding.lower().startswith("utf"):
-            stream.reconfigure(errors="paritylab-plain")  # type: ignore[union-attr]
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
-def _plainly(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(map(plain_letter, error.object[error.start : error.end])), error.end
-
-
-def plain_letter(letter: str) -> str:
-    """ASCII for a letter.
-
-    >>> "".join(map(plain_letter, "ŷ ≥ a₁²"))
-    'y >= a12'
-    """
-    if letter in _PLAIN:
-        return _PLAIN[letter]
-    bare = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
-    return bare or ("" if unicodedata.combining(letter) else "?")
-
-
-def is_lively() -> bool:
-    """Whether progress may move: standard error is a terminal and colour is not refused."""
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ and not quiet
+def is_lively(stream: Any = None) -> bool:
+    """Whether a stream (standard error, if none is given) is a terminal that wants colour."""
+    return (stream or sys.stderr).isatty() and "NO_COLOR" not in os.environ
 
 
 def say(message: str) -> None:
@@ -83,60 +59,103 @@ def complain(message: str) -> None:
     print(f"paritylab: {message}", file=sys.stderr, flush=True)
 
 
-def say_plainly(message: str) -> None:
-    """A remark for logs and pipes, where no progress display moves."""
-    if not is_lively():
-        say(message)
+def _plain(text: str) -> str:
+    """Text that a terminal shows and does not obey."""
+    return printable(text.replace("\u00a0", " "))
+
+
+def page_width() -> int:
+    """Letters in a line of prose: as the terminal has, 80 where there is none."""
+    return min(shutil.get_terminal_size((80, 24)).columns, 100)
+
+
+def paragraph(text: str, indent: str = "") -> None:
+    """Text in lines that fit the terminal; words with hyphens and equations stay whole."""
+    whole = _plain(text).replace(" = ", EQUATION)
+    edge: Any = {"initial_indent": indent, "subsequent_indent": indent}
+    lines = textwrap.fill(whole, page_width(), break_on_hyphens=False, **edge)
+    print(lines.replace(TIE, " "))
 
 
 def print_table(
-    columns: Iterable[str], rows: Iterable[Iterable[str]], spare: Iterable[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    spare: Iterable[str] = (),
+    fits: bool = False,
 ) -> None:
     """A table: ruled and coloured on a terminal, aligned plain text elsewhere.
 
-    spare: columns to leave out, one after the other, where a terminal is too narrow.
+    spare: columns to leave out, one after the other, where a terminal is too narrow. fits: as wide
+    as a page of text; cells have several lines. Otherwise a row is a line, which pipes want.
     """
-    header, body = list(columns), [[printable(cell) for cell in row] for row in rows]
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        from rich.console import Console
+    from rich.console import Console
 
-        console = Console(file=sys.stdout)
-        console.print(make_table(header, body, console.width, spare))
-        return
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    for cells in [header, *body]:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        print("  ".join(padded).rstrip())
+    lively = is_lively(sys.stdout)
+    width = page_width() if fits else None if lively else 10_000
+    console = Console(file=sys.stdout, width=width, highlight=False)
+    if fits:
+        rows = [[cell.replace(" = ", EQUATION) for cell in row] for row in rows]
+    table = make_table(columns, rows, console.width, spare, ruled=lively, whole=not fits)
+    with console.capture() as lines:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in lines.get().replace(TIE, " ").splitlines()))
 
 
 def make_table(
-    columns: list[str], rows: list[list[str]], width: int, spare: Iterable[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    width: int,
+    spare: Iterable[str] = (),
+    ruled: bool = True,
+    whole: bool = True,
 ) -> Any:
-    """A rich table in which status words carry their colour and the first column stays whole."""
+    """A rich table in which status words carry their colour. whole: the first column, too."""
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    kept = _fitting(columns, rows, width, spare)
-    table = Table(header_style="bold", expand=False)
-    for index in kept:
-        table.add_column(columns[index], no_wrap=index == 0, overflow="fold")
-    for cells in rows:
-        chosen = [cells[index] for index in kept]
-        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in chosen))
-    return table
-
-
-def _fitting(
-    columns: list[str], rows: list[list[str]], width: int, spare: Iterable[str]
-) -> list[int]:
-    """The columns that fit, each three wider than its longest cell, the last one at least ROOM."""
-    longest = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    body = [[_plain(cell) for cell in row] for row in rows]
+    longest = [max(map(len, column)) for column in zip(columns, *body, strict=True)]
     longest[-1] = min(longest[-1], ROOM)
     kept = list(range(len(columns)))
     for name in spare:
         if 1 + sum(longest[index] + 3 for index in kept) > width:
-            kept.remove(columns.index(name))
-    return kept
+            kept.remove(list(columns).index(name))
+    look: Any = {"box": box.HEAVY_HEAD} if ruled else {"box": None, "padding": (0, 2, 0, 0)}
+    table = Table(header_style="bold", pad_edge=ruled, **look)
+    for index in kept:
+        table.add_column(columns[index], no_wrap=whole and index == 0, overflow="fold")
+    for cells in body:
+        shown = (cells[index] for index in kept)
+        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in shown))
+    return table
+
+
+def check_json(target: str | None) -> None:
+    """Refuse a --json that could not be written before work starts."""
+    if target and target != "-":
+        check_target(Path(target), "--json")
+
+
+def write_json(target: str | None, data: Any) -> bool:
+    """Write data where --json asked for it; returns whether stdout is left for people."""
+    if target:
+        text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        if target == "-":
+            sys.stdout.write(text)
+        else:
+            write_atomically(Path(target), text)
+    return target != "-"
+
+
+def table_or_json(
+    target: str | None, data: Any, columns: Sequence[str], rows: Iterable[Sequence[str]]
+) -> bool:
+    """Write data as JSON where it was asked for, and the table unless JSON went to stdout."""
+    for_people = write_json(target, data)
+    if for_people:
+        print_table(columns, rows)
+    return for_people
 
 
 @contextmanager
@@ -151,117 +170,69 @@ def patience(what: str) -> Iterator[None]:
         timer.cancel()
 
 
-class _Display:
-    """A progress bar redrawn in place; nothing at all where progress may not move."""
+class Progress:
+    """How far work is: a bar with the time left on a terminal; elsewhere a line after a moment,
+    then now and then. total: of what `advance` adds up. name: what is counted."""
 
-    def __init__(self, total: float) -> None:
-        self.moves = is_lively()
-        if not self.moves:
-            return
+    def __init__(self, total: float, name: str = "") -> None:
         from rich import progress
         from rich.console import Console
-        from rich.live import Live
 
+        self._total, self._name, self._done = total, name, 0.0
+        self._begin = self._spoken = time.monotonic()
+        self._moves = is_lively() and not quiet
+        self._ended = threading.Event()
         self._bar = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(),
             progress.TimeElapsedColumn(),
             progress.TextColumn("left"),
             progress.TimeRemainingColumn(),
+            console=Console(file=sys.stderr),
+            transient=True,
+            disable=not self._moves,
         )
-        self._bar.add_task("", total=total)
-        console = Console(file=sys.stderr)
-        self.width = console.width
-        self._live = Live(console=console, refresh_per_second=8)
+        self._task = self._bar.add_task(self._counted(), total=total)
 
     def __enter__(self) -> Self:
-        if self.moves:
-            self._live.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self.moves:
-            self._live.update("", refresh=True)
-            self._live.stop()
-
-    def show(self, completed: float, above: list[Any], **changes: Any) -> None:
-        """Redraw the bar at `completed`, below whatever stands above it."""
-        if self.moves:
-            from rich.console import Group
-
-            self._bar.update(self._bar.task_ids[0], completed=completed, **changes)
-            self._live.update(Group(*above, self._bar))
-
-
-class Progress(_Display):
-    """Progress of a list of weighted tasks with the time left, and the rows finished so far."""
-
-    def __init__(self, total: float, columns: list[str], spare: Iterable[str] = ()) -> None:
-        _Display.__init__(self, total)
-        self._columns, self._spare, self._done, self._weight = columns, spare, 0.0, 0.0
-        self._rows: list[list[str]] = []
-
-    def start(self, name: str, weight: float) -> None:
-        """A task begins that is expected to take `weight` of the total."""
-        self._weight = weight
-        self._draw(0.0, description=name)
-
-    def advance(self, fraction: float) -> None:
-        """The current task is this far."""
-        self._draw(fraction * self._weight)
-
-    def finish(self, row: list[str], weight: float) -> None:
-        """A task is done; `row` is what to show for it."""
-        self._done += weight
-        self._rows.append(row)
-        self._draw(0.0)
-
-    def _draw(self, extra: float, **changes: Any) -> None:
-        if self.moves:
-            above = []
-            if self._rows:
-                above.append(make_table(self._columns, self._rows, self.width, self._spare))
-            self.show(self._done + extra, above, **changes)
-
-
-class Counter(_Display):
-    """Things done out of a total, with rate and time left; off a terminal, a line now and then."""
-
-    def __init__(self, name: str, total: int) -> None:
-        _Display.__init__(self, total)
-        self._name, self._total, self._count = name, total, 0
-        self._begin = self._spoken = time.monotonic()
-        self._ended = threading.Event()
-
-    def __enter__(self) -> Self:
-        _Display.__enter__(self)
-        self.show(0, [], description=f"0 of {self._total} {self._name}")
-        if not self.moves:
+        self._bar.start()
+        if not self._moves:
             threading.Thread(target=self._speak, daemon=True).start()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._ended.set()
-        _Display.__exit__(self, *exception)
+        self._bar.stop()
+
+    def follow(self, text: str, weight: float = 0.0, share: float = 0.0) -> None:
+        """Name what is being done, and how large a share of its weight is done."""
+        self._bar.update(self._task, description=text, completed=self._done + share * weight)
+
+    def advance(self, amount: float = 1.0, line: str = "") -> None:
+        """So much more is done. line: a remark on it, instead of one on the time."""
+        self._done += amount
+        self.follow(self._counted())
+        now = time.monotonic()
+        if line:
+            self._spoken = now
+            self._bar.console.print(line, highlight=False, markup=False) if self._moves else say(
+                line
+            )
+        elif not self._moves and now - self._spoken > PAUSE:
+            self._spoken = now
+            left = (self._total / self._done - 1) * (now - self._begin)
+            say(f"{self._counted()} done, {left:.0f} s left")
+
+    def _counted(self) -> str:
+        return f"{self._done:g} of {self._total:g} {self._name}" if self._name else ""
 
     def _speak(self) -> None:
-        """Say that work goes on: after a moment, then every ten seconds without another word."""
+        """Say that work goes on where nothing else was said for a while."""
         pause = FIRST_WORD
         while not self._ended.wait(pause):
             now = time.monotonic()
             if now - self._spoken >= pause:
                 self._spoken = now
-                done = f"{self._count} of {self._total} {self._name}"
-                say(f"{done} done, at work for {now - self._begin:.0f} s")
-            pause = 10.0
-
-    def advance(self) -> None:
-        """One more is done."""
-        self._count += 1
-        now = time.monotonic()
-        speed = self._count / max(now - self._begin, 1e-9)
-        text = f"{self._count} of {self._total} {self._name}, {speed:.1f}/s"
-        self.show(self._count, [], description=text)
-        if not self.moves and now - self._spoken > 10:
-            self._spoken = now
-            say(f"{text}, {(self._total - self._count) / speed:.0f} s left")
+                done = f"{self._counted()} done, " if self._name else ""
+                say(f"{done}at work for {now - self._begin:.0f} s")
+            pause = PAUSE

@@ -3,16 +3,17 @@
 import os
 import platform
 import shutil
-import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
 
 from paritylab import __version__
+from paritylab.cli.options import DEFAULT_STORE
 from paritylab.files import user_folder
 
-#: What each extra brings, and what it is for.
+#: A module that each extra brings, and what it is for.
 EXTRAS = {
     "cluster": ("distributed", "sweeps on many machines"),
     "data": ("pandas", "tables as data frames, Parquet"),
@@ -30,35 +31,21 @@ def add_to(app: typer.Typer) -> None:
 
 def show() -> None:
     """Show versions, devices, cores, where results are kept, and what is missing."""
-    from importlib.util import find_spec
-
     print(f"paritylab {__version__}, Python {platform.python_version()}, {platform.platform()}")
     for name in ("jax", "jaxlib", "numpy", "scipy", "equinox", "scikit-learn"):
-        print(f"  {name} {_version(name)}")
-    print(f"cores: {_cores()}; devices: {_devices()}")
-    store = Path(os.environ.get("PARITYLAB_STORE", ".paritylab/store.db"))
+        print(f"  {name} {metadata.version(name)}")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"cores: {cores}; devices: {_devices()}")
+    store = Path(os.environ.get("PARITYLAB_STORE", DEFAULT_STORE))
     size = f"{store.stat().st_size / 1e6:.1f} MB" if store.is_file() else "not there yet"
     print(f"store: {store} ({size}); delete the file to forget all results")
     print(f"compiled code: {user_folder() or 'not kept'}; delete the folder to compile anew")
     for extra, (module, purpose) in EXTRAS.items():
-        there = find_spec(module) is not None
-        told = "installed" if there else f'missing: pip install "paritylab[{extra}]"'
-        print(f"  extra {extra} ({purpose}): {told}")
+        state = "installed" if find_spec(module) else f'missing: pip install "paritylab[{extra}]"'
+        print(f"  extra {extra} ({purpose}): {state}")
     for program, purpose in (("chromium", "browser tests"), ("cc", "tests of emitted C")):
         if shutil.which(program) is None:
             print(f"  {program} is not on the path ({purpose})")
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "missing"
-
-
-def _cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _devices() -> str:
@@ -67,5 +54,4 @@ def _devices() -> str:
 
         return ", ".join(sorted({each.device_kind for each in jax.devices()}))
     except Exception as error:
-        print(f"jax finds no device: {error}", file=sys.stderr)
-        return "none"
+        return f"none ({error or 'see JAX_PLATFORMS'})"

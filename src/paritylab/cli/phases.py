@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
+from paritylab.cli.options import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.files import check_target, write_atomically
 from paritylab.untrusted import printable
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from paritylab.report.phases import PhaseDiagram
     from paritylab.sweep import Grid, Spec
     from paritylab.sweep.cells import Cell
-    from paritylab.sweep.named import Layout
 
 SweepName = Annotated[
     str | None,
@@ -29,14 +29,6 @@ def add_to(app: typer.Typer) -> None:
     """Register this module's commands below `sweep`."""
     app.command("plot", epilog="Example: paritylab sweep plot xor-samples --out phases.svg")(plot)
     app.command("export", epilog="Example: paritylab sweep export noise --csv rates.csv")(export)
-
-
-class Chosen(NamedTuple):
-    """Stored cells, how they are drawn, and what belongs below the picture."""
-
-    cells: list["Cell"]
-    layout: "Layout"
-    caption: str
 
 
 def grids_of(name: str, effort: EffortName) -> list["Grid"]:
@@ -73,30 +65,17 @@ def plot(
     against k, or the first two numbers that vary; --x and --y choose others.
     """
     from paritylab.report.figures import figure_format, save_figure
-    from paritylab.report.phases import phase_figure
+    from paritylab.report.phases import phase_figure, usual_layout
+    from paritylab.sweep import open_store
+    from paritylab.sweep.cells import stored_cells
+    from paritylab.sweep.named import NAMED, named_sweep
 
     target = out or Path(f"{Path(name or 'sweep').stem}.svg")
     check_target(target, "--out")
     figure_format(target)
-    chosen = chosen_cells(name, effort, store, x, y)
-    series = phase_figure(chosen.cells, chosen.layout, chosen.caption)
-    save_figure(series, target)
-    print(chosen.caption)
-    print(f"figure: {target}")
-
-
-def chosen_cells(
-    name: str | None, effort: EffortName, store: Path, x: str = "", y: str = ""
-) -> Chosen:
-    """What is stored of a sweep, ready to be drawn."""
-    from paritylab.report.phases import usual_layout
-    from paritylab.sweep import open_store
-    from paritylab.sweep.cells import stored_cells
-    from paritylab.sweep.named import NAMED
-
     existing(store)
     grids = [] if name is None else grids_of(name, effort)
-    specs = [spec for grid in grids for spec in grid.specs()] if grids else None
+    specs = _specs_of(name, effort)
     with open_store(store, reading=True) as opened:
         cells = stored_cells(opened.blocks(), specs)
     if not cells:
@@ -104,11 +83,12 @@ def chosen_cells(
             f"nothing of {name or 'any sweep'} is stored in {store}; run it first: "
             f"paritylab sweep run {name or 'NAME'}"
         )
-    known = NAMED.get(name or "")
-    own = known is not None and not (x or y)
-    layout = known.layout if own and known else usual_layout(cells, x, y)
-    shows = known.shows if known else ""
-    return Chosen(cells, layout, _caption(shows, cells, specs, grids))
+    known = named_sweep(name) if name in NAMED else None
+    layout = known.layout if known and not (x or y) else usual_layout(cells, x, y)
+    caption = _caption(known.shows if known else "", cells, specs, grids)
+    save_figure(phase_figure(cells, layout, caption), target)
+    print(caption)
+    print(f"figure: {target}")
 
 
 def _caption(
@@ -123,9 +103,6 @@ def _caption(
     parts += [f"{line}."] if (line := skipped_line(grids)) else []
     if any(not cell.current for cell in cells):
         parts.append("Some were made by other code, versions or another device.")
-    if found := sum(cell.found for cell in cells):
-        every = sum(cell.rate.runs for cell in cells)
-        parts.append(f"{found} of {every} runs came with the store and were not run here.")
     return " ".join(filter(None, parts))
 
 
@@ -135,14 +112,15 @@ def stored_phases(store: Path) -> list["PhaseDiagram"]:
     from paritylab.report.phases import PhaseDiagram, phase_figure
     from paritylab.sweep import open_store
     from paritylab.sweep.cells import stored_cells
-    from paritylab.sweep.named import EFFORTS, NAMED
+    from paritylab.sweep.named import EFFORTS, NAMED, named_sweep
 
     if not store.is_file():
         return []
     with open_store(store, reading=True) as opened:
         blocks = list(opened.blocks())
     made = []
-    for name, sweep in NAMED.items():
+    for name in NAMED:
+        sweep = named_sweep(name)
         for effort in reversed(EFFORTS):
             grids = sweep.grids(effort)
             specs = [spec for grid in grids for spec in grid.specs()]
@@ -178,8 +156,14 @@ def export(
         if path is not None:
             check_target(path, option)
     write_table = _parquet_writer() if parquet is not None else None
+    from paritylab.sweep import open_store
+    from paritylab.sweep.cells import stored_cells, tidy
+
     existing(store)
-    rows = _run_rows(name, effort, store) if runs else _cell_rows(name, effort, store)
+    specs = _specs_of(name, effort)
+    with open_store(store, reading=True) as opened:
+        blocks = opened.blocks()
+        rows = _run_rows(blocks, specs) if runs else tidy(stored_cells(blocks, specs))
     if csv_file is not None:
         _write_csv(rows, csv_file)
         print(f"{len(rows)} rows: {csv_file}")
@@ -194,43 +178,32 @@ def existing(store: Path) -> None:
         raise ValueError(f"no store {store}; make one with: paritylab sweep run FILE.toml")
 
 
-def _cell_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[str, Any]]:
-    from paritylab.sweep import open_store
-    from paritylab.sweep.cells import stored_cells, tidy
-
-    specs = None
-    if name is not None:
-        specs = [spec for grid in grids_of(name, effort) for spec in grid.specs()]
-    with open_store(store, reading=True) as opened:
-        return tidy(stored_cells(opened.blocks(), specs))
+def _specs_of(name: str | None, effort: EffortName) -> list["Spec"] | None:
+    """The specs of a sweep; None, which means all that is stored, without a name."""
+    if name is None:
+        return None
+    return [spec for grid in grids_of(name, effort) for spec in grid.specs()]
 
 
-def _run_rows(name: str | None, effort: EffortName, store: Path) -> list[dict[str, Any]]:
-    from paritylab.sweep import open_store
-
-    wanted = None
-    if name is not None:
-        wanted = {spec.hash for grid in grids_of(name, effort) for spec in grid.specs()}
-    flat = []
-    with open_store(store, reading=True) as opened:
-        for block in opened.blocks():
-            if wanted is not None and block["hash"] not in wanted:
-                continue
-            spec = block["spec"]
-            shared = {
-                "learner": spec["learner"],
-                **spec["problem"],
-                **spec["settings"],
-                "seed": spec["seed"],
-                "block": spec["block"],
-                "spec_hash": block["hash"],
-                "fingerprint": block["fingerprint"],
-                "device": block["device"],
-                "block_seconds": block["seconds"],
-                "versions": json.dumps(block["versions"]),
-                "run_here": block["own"],
-            }
-            for index, row in enumerate(block["rows"]):
+def _run_rows(blocks: Iterable[Any], specs: list["Spec"] | None) -> list[dict[str, Any]]:
+    """A flat row for every stored run, with its cell and provenance."""
+    wanted, flat = None if specs is None else {spec.hash for spec in specs}, []
+    for block in blocks:
+        spec = block["spec"]
+        shared = {
+            "learner": spec["learner"],
+            **spec["problem"],
+            **spec["settings"],
+            "seed": spec["seed"],
+            "block": spec["block"],
+            "spec_hash": block["hash"],
+            "fingerprint": block["fingerprint"],
+            "device": block["device"],
+            "block_seconds": block["seconds"],
+            "versions": json.dumps(block["versions"]),
+        }
+        for index, row in enumerate(block["rows"]):
+            if wanted is None or block["hash"] in wanted:
                 # A measured number keeps its name unless a setting has it already.
                 named = {f"{k}_measured" if k in shared else k: v for k, v in row.items()}
                 flat.append({**shared, "run": spec["first"] + index, **named})
@@ -248,7 +221,7 @@ def _write_csv(rows: list[dict], path: Path) -> None:
 
 def _cell(value: Any) -> Any:
     """A cell of CSV: a store may come from elsewhere, and its text must not run as a formula."""
-    from paritylab.discovery.words import spreadsheet_safe
+    from xorfind.words import spreadsheet_safe
 
     return spreadsheet_safe(printable(value)) if isinstance(value, str) else value
 

@@ -1,16 +1,15 @@
 """`paritylab prove`."""
 
 import difflib
-import json
-import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paritylab.cli import console
-from paritylab.files import check_target, write_atomically
+from paritylab.cli.options import JsonFile
 
 if TYPE_CHECKING:
     from paritylab.proofs import Result
@@ -20,7 +19,6 @@ NOT_SHOWN = 1
 #: So few proofs have every inequality printed below the table.
 FEW = 3
 _COLUMNS = ["claim", "proof", "seconds", "what is proved"]
-_SPARE = ("seconds",)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -33,10 +31,7 @@ def run_proofs(
     file: Annotated[
         Path | None, typer.Option(help="A certificate of your own instead of the package's.")
     ] = None,
-    json_file: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE|-", help="Write results as JSON; - for stdout."),
-    ] = None,
+    json_file: JsonFile = None,
     keep: Annotated[
         bool, typer.Option("--record", help="Note in the package which long proofs were verified.")
     ] = False,
@@ -50,26 +45,22 @@ def run_proofs(
 
     if missing := missing_extra():
         raise ValueError(missing)
-    if json_file and json_file != "-":
-        check_target(Path(json_file), "--json")
+    console.check_json(json_file)
     own = None if file is None else load_certificate(file)
     if own is not None and ids:
         raise ValueError("--file names the claim itself: give no ids with it")
     chosen = [own["claim"]] if own is not None else _chosen(ids or [])
     budgets = {id: expected_seconds(id) for id in chosen}
     results: list[Result] = []
-    with console.Progress(sum(budgets.values()), _COLUMNS, _SPARE) as progress:
+    with console.Progress(sum(budgets.values())) as progress:
         for id in sorted(chosen, key=lambda id: budgets[id]):
-            progress.start(id, budgets[id])
-            result = verify(id, own, report=progress.advance)
+            result = verify(id, own, report=partial(progress.follow, id, budgets[id]))
             results.append(result)
             if keep and own is None:
                 record(result)
-            progress.finish(_cells(result), budgets[id])
             word = "verified" if result.verified else f"not shown: {result.failure}"
-            console.say_plainly(
-                f"[{len(results)}/{len(chosen)}] {id}: {word} ({result.seconds:.1f} s)"
-            )
+            line = f"[{len(results)}/{len(chosen)}] {id}: {word} ({result.seconds:.1f} s)"
+            progress.advance(budgets[id], line)
     _show(results, json_file)
     return 0 if all(result.verified for result in results) else NOT_SHOWN
 
@@ -92,13 +83,9 @@ def _cells(result: "Result") -> list[str]:
 
 
 def _show(results: "list[Result]", json_file: str | None) -> None:
-    if json_file:
-        text = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False) + "\n"
-        if json_file == "-":
-            sys.stdout.write(text)
-            return
-        write_atomically(Path(json_file), text)
-    console.print_table(_COLUMNS, [_cells(each) for each in results], spare=_SPARE)
+    data, cells = [asdict(each) for each in results], [_cells(each) for each in results]
+    if not console.table_or_json(json_file, data, _COLUMNS, cells):
+        return
     for result in results:
         if result.failure:
             print(f"{result.claim}: not shown: {result.failure}")

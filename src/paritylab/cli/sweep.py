@@ -1,22 +1,22 @@
 """`paritylab sweep run|status`; `plot` and `export` are in phases."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from paritylab.cli import console, phases
-from paritylab.cli.check import DEFAULT_STORE, EffortName, StoreFile
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.engines import EngineName, chosen_engine, report_failures, rescue
+from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, StoreFile
 
 if TYPE_CHECKING:
     from paritylab.sweep import Spec
-    from paritylab.sweep.runner import CellRate
+    from paritylab.sweep.engines import Engine
+    from paritylab.sweep.runner import BlockError, CellRate
 
-#: Seconds of a block from which on its cost is said before it starts.
-LONG = 60
+EngineName = Literal["serial", "processes", "dask"]
 
 app = typer.Typer(
     help="Many runs: success rates over random starts and targets, kept in a store.",
@@ -52,10 +52,9 @@ def run(
     Finished blocks are kept: interrupt with Ctrl-C or lose power, then run the same command again.
     """
     keep_compiled()
-    workers = chosen_engine(engine, cluster)
+    workers = _chosen_engine(engine, cluster)
     with console.patience("loading"):
         from paritylab.sweep import learners_from_file, open_store, run_sweep
-        from paritylab.sweep.blocks import largest_cost
         from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
@@ -67,10 +66,8 @@ def run(
         console.say(impossible)
     if dry_run:
         return _say_what_would_run(specs, store)
-    if (cost := largest_cost(specs)).seconds > LONG:
-        console.say(f"{cost} for the largest; rough figures, finished blocks are kept")
     failed = None
-    with open_store(store) as opened, console.Counter("blocks", len(specs)) as counter:
+    with open_store(store) as opened, console.Progress(len(specs), "blocks") as counter:
         start = time.perf_counter()
         try:
             computed = run_sweep(
@@ -90,15 +87,38 @@ def run(
     reason = "reused" if grids[0].until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
     _print_rates(store, list(dict.fromkeys(spec.cell for spec in specs)))
-    return report_failures(failed)
+    return _report_failures(failed)
 
 
-app.command("rescue", epilog="Example: paritylab sweep rescue results.db --to whole.db")(rescue)
+def _chosen_engine(name: EngineName, cluster: str) -> Callable[[int], "Engine"]:
+    """The engine for a number of tasks; an unreachable scheduler is refused now, not then."""
+    from paritylab.sweep import engines
+
+    if name != "dask":
+        if cluster != "local":
+            raise ValueError(f"--cluster {cluster} goes with --engine dask, got --engine {name}")
+        if name == "serial":
+            return lambda tasks: engines.serial()
+        return lambda tasks: engines.processes(engines.usual_jobs(tasks))
+    engines.cluster(cluster)
+    return lambda tasks: engines.cluster(
+        cluster, engines.usual_jobs(tasks) if cluster == "local" else 1, say=console.say
+    )
+
+
+def _report_failures(error: "BlockError | None") -> int:
+    """Name the blocks that failed; returns the command's exit code."""
+    if error is None:
+        return 0
+    for spec, failure in error.failures[:5]:
+        console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")
+    if len(error.failures) > 5:
+        console.complain(f"and {len(error.failures) - 5} more blocks failed")
+    return FAILED
 
 
 def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     from paritylab.sweep import open_store
-    from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.runner import block_key
 
     done = 0
@@ -109,7 +129,6 @@ def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     cells = len({spec.cell for spec in specs})
     size = " or ".join(map(str, sorted({spec.block for spec in specs})))
     print(f"{cells} cells, {len(specs)} blocks of {size} runs, {done} stored")
-    print(f"the largest block: {largest_cost(specs)}")
     return 0
 
 
@@ -149,7 +168,5 @@ def _print_rates(store: Path, cells: list[str] | None = None) -> None:
 
 
 def _made_by(cell: "CellRate") -> str:
-    """What is to be said of a rate that was not computed here by this code; "" of others."""
-    if not cell.current:
-        return "other code, versions or device"
-    return f"{cell.found} of the runs not run here" if cell.found else ""
+    """What is to be said of a rate that was not computed by this code; "" of others."""
+    return "" if cell.current else "other code, versions or device"

@@ -1,17 +1,18 @@
 """`paritylab train heads|xor|chain|layers`: many runs, a rate with interval, a figure, a file."""
 
+import inspect
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.check import DEFAULT_STORE
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.settings import add_command, parameter, parameters_of
+from paritylab.cli.options import DEFAULT_STORE
 from paritylab.files import check_target
-from paritylab.options import OPTIONS, PROBLEM
+from paritylab.options import PROBLEM, Option, options_in_source
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -21,8 +22,53 @@ app = typer.Typer(
 
 #: Entries of a trace, at most.
 RECORDS = 60
-#: Seconds of a block from which on its cost is said before it starts.
-LONG = 60
+#: Where the learners of these commands are defined; their fields become the options.
+_SOURCES = (
+    "heads/train",
+    "heads/anneal",
+    "xor/train",
+    "chain/teacher",
+    "chain/levels",
+    "chain/full_batch",
+    "chain/layers",
+)
+_LEARNING = Path(__file__).parent.parent / "learning"
+
+
+def parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Parameter:
+    """One option of a command. kind: a type, or an `Option`."""
+    if isinstance(kind, Option):
+        chosen: Any = Literal[kind.choices] if kind.choices else kind.type
+        chosen = str if kind.formula else chosen
+        kind = chosen if default is not None else chosen | None
+    flag = "--" + name.replace("_", "-")
+    names = [f"{flag}/--no-{flag[2:]}"] if kind == bool | None else [flag]
+    from_environment = "PARITYLAB_STORE" if name == "store" else None
+    return inspect.Parameter(
+        name.replace("-", "_"),
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, typer.Option(*names, help=text, envvar=from_environment)],
+    )
+
+
+def _add_command(
+    name: str,
+    options: list[inspect.Parameter],
+    run: Callable[[dict[str, Any]], None],
+    text: str,
+    example: str,
+) -> None:
+    """Register a command whose options are a list; it receives their values as a dict."""
+
+    def command(**values: Any) -> None:
+        run(values)
+
+    command.__doc__ = text
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in options}
+    app.command(name, epilog=f"Example: {example}")(command)
+
 
 _COMMON = [
     parameter("runs", int, 100, "Random targets and starts."),
@@ -32,6 +78,10 @@ _COMMON = [
     parameter("fresh", bool, False, "Run again what is kept."),
 ]
 _STORE = parameter("store", Path, DEFAULT_STORE, "Where finished work is kept.")
+
+
+#: Options of every learner, by its name.
+_Known = dict[str, dict[str, Option]]
 
 
 class Family(NamedTuple):
@@ -91,13 +141,16 @@ _ROWS_PER_BIT = {"teacher": 1000, "layers": 200}
 
 def add_to(parent: typer.Typer) -> None:
     """Register this module's commands."""
+    known: _Known = {}
+    for source in _SOURCES:
+        known |= options_in_source(_LEARNING / f"{source}.py")
     for family, text, example in (
         (HEADS, _HEADS, "paritylab train heads --n 12 --k 2 --preset code --runs 100"),
         (XOR, _XOR, "paritylab train xor --n 1024 --width 84 --runs 200"),
         (CHAIN, _CHAIN, "paritylab train chain --n 64 --k 32 --runs 5"),
         (LAYERS, _LAYERS, "paritylab train layers --n 256 --k 128 --gates learnt"),
     ):
-        add_command(app, family.name, _options(family), _runner(family), text, example)
+        _add_command(family.name, _options(family, known), _runner(family, known), text, example)
     parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
 
 
@@ -119,7 +172,7 @@ is solved if every fresh input is right.
 """
 
 
-def _options(family: Family) -> list[Any]:
+def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
     """The command's options: its problem, every setting of its learners, the common ones."""
     made = []
     for name in family.problem:
@@ -130,9 +183,13 @@ def _options(family: Family) -> list[Any]:
         default = family.defaults[family.chosen_by]
         made.append(parameter(family.chosen_by, choices, default, "What trains, and how."))
     learners = dict.fromkeys(name for name, _ in family.learners.values())
-    table = {k: v for name in reversed(list(learners)) for k, v in OPTIONS[name].items()}
+    table = {k: v for name in reversed(list(learners)) for k, v in known[name].items()}
     taken = {each.name for each in made} | {"k", "mode"}
-    made += [each for each in parameters_of(table) if each.name not in taken]
+    made += [
+        parameter(name, option, None, option.help)  # absent means the learner's own default
+        for name, option in table.items()
+        if name not in taken and (option.choices or not option.own)
+    ]
     common = [each for each in _COMMON if each.name not in family.defaults]
     made += common
     if "runs" in family.defaults:
@@ -142,7 +199,7 @@ def _options(family: Family) -> list[Any]:
     return [*made, _STORE]
 
 
-def _runner(family: Family) -> Any:
+def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
     def run(values: dict[str, Any]) -> None:
         with console.patience("loading"):
             keep_compiled()
@@ -159,7 +216,7 @@ def _runner(family: Family) -> Any:
         if values.pop("figure2", False):
             pictures.draw_figure2(figure)
             return
-        runs, seconds, reused = _all_blocks(family, values)
+        runs, seconds, reused = _all_blocks(family, known, values)
         described = " ".join(f"{name}={value}" for name, value in _given(family, values).items())
         console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
         console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
@@ -179,33 +236,27 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _all_blocks(family: Family, values: dict[str, Any]) -> tuple[Any, float, str]:
+def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
-    from paritylab.sweep.blocks import largest_cost
     from paritylab.sweep.run_cache import kept_runs
 
     if values["runs"] < 1:
         raise ValueError(f"--runs must be at least 1, got {values['runs']}")
-    specs, trace = _specs(family, values)
-    if (cost := largest_cost(specs)).seconds > LONG:
-        noun = "block" if len(specs) == 1 else "blocks"
-        console.say(f"{len(specs)} {noun}, {cost}; rough figures, finished blocks are kept")
+    specs, trace = _specs(family, known, values)
     folder = values["store"].absolute().parent / "runs"
-    parts, reused, elsewhere, start = [], 0, 0, time.perf_counter()
-    with console.Counter(f"blocks of up to {family.block} runs", len(specs)) as counter:
+    parts, reused, start = [], 0, time.perf_counter()
+    with console.Progress(len(specs), f"blocks of up to {family.block} runs") as counter:
         for spec in specs:
             found = kept_runs(spec, folder, trace=trace, fresh=values["fresh"])
             parts.append(found.runs)
             reused += found.reused
-            elsewhere += not found.own
             counter.advance()
     note = f", {reused} of {len(specs)} blocks reused (--fresh runs them again)" if reused else ""
-    note += f"; {elsewhere} of them came with the store and were not run here" if elsewhere else ""
     return concatenate_runs(parts), time.perf_counter() - start, note
 
 
-def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
+def _specs(family: Family, known: _Known, values: dict[str, Any]) -> tuple[list[Any], int]:
     from paritylab.sweep.blocks import data_of, learner_of
     from paritylab.sweep.spec import Spec
 
@@ -228,8 +279,8 @@ def _specs(family: Family, values: dict[str, Any]) -> tuple[list[Any], int]:
             usual = _ROWS_PER_BIT[learner] * problem["n"]
         problem.setdefault("samples", usual)
     for name in given:
-        if name not in OPTIONS[learner]:
-            where = [c for c, (each, _) in family.learners.items() if name in OPTIONS[each]]
+        if name not in known[learner]:
+            where = [c for c, (each, _) in family.learners.items() if name in known[each]]
             raise ValueError(
                 f"--{name.replace('_', '-')} belongs to --{family.chosen_by} {' or '.join(where)}"
             )

@@ -4,20 +4,27 @@ from paritylab.learning.chain.full_batch import FullBatch
 from paritylab.learning.chain.layers import Layers
 from paritylab.learning.chain.levels import Levels
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
-from paritylab.learning.chain.wide import WideChain, wide_step
+from paritylab.learning.chain.wide import wide_layers, wide_step
+from paritylab.learning.chain.wide_models import WideChain
 from paritylab.learning.contract import LEARNERS, Learner, Trained, register_learner
 from paritylab.learning.data import AllInputs, Data, Fresh, Population, Rows, Sample
-from paritylab.learning.hardness.frozen import FrozenAttention
 from paritylab.learning.hardness.hiding_oracle import HidingOracle
-from paritylab.learning.hardness.networks import FeedForwardNet
 from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.one_step import OneStep
 from paritylab.learning.heads.temperature import temperature
 from paritylab.learning.heads.train import Heads
-from paritylab.learning.neighbours.hinge_net import HingeNet
-from paritylab.learning.neighbours.sign_descent import SignDescent
-from paritylab.learning.own_model import Descent
+from paritylab.learning.neighbours.shallow_nets import HingeNet, SignDescent
+from paritylab.learning.networks import Descent, FeedForwardNet, FrozenAttention
+from paritylab.learning.rivals import (
+    AttentionOnRows,
+    Auto,
+    Correlation,
+    Elimination,
+    MeetInTheMiddle,
+    Restarts,
+    Walsh,
+)
 from paritylab.learning.runs import Result, Runs, concatenate_runs, learn
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep
@@ -26,8 +33,12 @@ __all__ = [
     "LEARNERS",
     "AllInputs",
     "Annealed",
+    "AttentionOnRows",
+    "Auto",
+    "Correlation",
     "Data",
     "Descent",
+    "Elimination",
     "FeedForwardNet",
     "Fresh",
     "FrozenAttention",
@@ -38,9 +49,11 @@ __all__ = [
     "Layers",
     "Learner",
     "Levels",
+    "MeetInTheMiddle",
     "OneStep",
     "Population",
     "RecurrentNet",
+    "Restarts",
     "Result",
     "Rows",
     "Runs",
@@ -49,6 +62,7 @@ __all__ = [
     "StreamedStep",
     "TeacherStep",
     "Trained",
+    "Walsh",
     "WideChain",
     "XorStep",
     "concatenate_runs",
@@ -57,5 +71,6 @@ __all__ = [
     "streamed_step",
     "teacher_gradient",
     "temperature",
+    "wide_layers",
     "wide_step",
 ]

@@ -5,10 +5,9 @@ A learner is a frozen object whose fields are its settings. It says which kinds 
 these three is as good as the lab's own.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property, wraps
 from typing import Any, NoReturn, Protocol, TypeVar, get_args
 
 import jax
@@ -18,7 +17,7 @@ from jaxtyping import Bool, Float, PyTree
 from paritylab.checks import check_kind, told
 from paritylab.learning.data import Data, Target, Unknown
 from paritylab.models.protocol import Model
-from paritylab.options import check_settings
+from paritylab.options import check_settings, nearest, options_of
 
 #: A parity counts as solved below this squared-hinge risk.
 SOLVED_RISK = 0.05
@@ -37,7 +36,7 @@ class Trace(dict[str, np.ndarray]):
         raise ValueError(f"no {name!r} in this trace; it has {', '.join(self)}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trained:
     """What a learner's `train` returns; every array has the run as its first axis.
 
@@ -81,6 +80,9 @@ class Trained:
 
     def __len__(self) -> int:
         return len(self.risk)
+
+    def __repr__(self) -> str:
+        return f"Trained({len(self)} runs, {int(self.solved.sum())} solved)"
 
     @cached_property
     def diverged(self) -> Bool[np.ndarray, " runs"]:
@@ -129,19 +131,37 @@ class Learner(Protocol[D_contra, M_co]):
         """The trained model of one run, from its numbers, its target and its key."""
 
 
-#: Every learner by the name that sweeps, saved runs and the table of options know it by.
+#: Every learner by the name that sweeps, saved runs and the command line know it by.
 LEARNERS: dict[str, type[Learner[Any, Any]]] = {}
 Kind = TypeVar("Kind", bound=Learner[Any, Any])
 
 
 def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
-    """Give a learner the name by which sweeps, saved runs and the table of options know it."""
+    """Give a learner the name by which sweeps, saved runs and the command line know it.
+
+    Its constructor then answers a misspelt setting with the one that was probably meant.
+    """
 
     def enter(learner: type[Kind]) -> type[Kind]:
         LEARNERS[name] = learner
+        if is_dataclass(learner):
+            _hint_at_names(learner)
         return learner
 
     return enter
+
+
+def _hint_at_names(learner: type) -> None:
+    build, known = learner.__init__, [each.name for each in fields(learner)]  # type: ignore[misc]
+
+    @wraps(build)
+    def checked(self: Any, *given: Any, **settings: Any) -> None:
+        for each in settings:
+            if each not in known:
+                raise TypeError(f"{learner.__name__} has no setting {each!r}{nearest(each, known)}")
+        build(self, *given, **settings)
+
+    learner.__init__ = checked  # type: ignore[misc]
 
 
 def learner_name(learner: Learner[Any, Any]) -> str:
@@ -152,30 +172,22 @@ def learner_name(learner: Learner[Any, Any]) -> str:
 
 
 def check_fields(learner: Learner[Any, Any]) -> None:
-    """A learner's fields against the table of options; call it in `__post_init__`."""
-    check_settings(learner_name(learner), vars(learner))
+    """A learner's settings against its annotated fields; call it in `__post_init__`."""
+    check_settings(learner_name(learner), vars(learner), options_of(type(learner)))
 
 
 def check_learner(learner: Learner[Any, Any], data: Data) -> None:
     """One line for what a learner lacks of the protocol, or if these data are not for it."""
     if isinstance(learner, type):
         raise ValueError(f"give a learner object: {learner.__name__}(), not the class")
-    name = type(learner).__name__
-    methods = {each: _parameters(getattr(Learner, each)) for each in ("train", "rebuild")}
-    for member in ("takes", *methods):
+    name, kinds = type(learner).__name__, get_args(Data)
+    for member in ("takes", "train", "rebuild"):
         if not hasattr(learner, member):
-            calls = " and ".join(f"{each}({', '.join(given)})" for each, given in methods.items())
             raise ValueError(
-                f"{name} is no learner: it lacks {member}; a learner has takes, {calls}"
+                f"{name} is not a learner, it lacks {member}; a learner has takes, "
+                "train(data, keys, trace) and rebuild(numbers, target, key)"
             )
-    for method, expected in methods.items():
-        try:
-            inspect.signature(getattr(learner, method)).bind(*expected)
-        except TypeError:
-            raise ValueError(f"{name}.{method} must take ({', '.join(expected)})") from None
-    kinds = get_args(Data)
-    known = ", ".join(each.__name__ for each in kinds)
-    takes = learner.takes
+    known, takes = ", ".join(each.__name__ for each in kinds), learner.takes
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
         raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {told(takes)}")
     if not isinstance(data, kinds):
@@ -183,7 +195,3 @@ def check_learner(learner: Learner[Any, Any], data: Data) -> None:
     if not isinstance(data, takes):
         fitting = ", ".join(each.__name__ for each in takes)
         raise ValueError(f"{name} does not learn from {type(data).__name__}; it takes {fitting}")
-
-
-def _parameters(method: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(method).parameters if name != "self"]

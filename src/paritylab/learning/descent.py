@@ -1,4 +1,9 @@
-"""Gradient descent in one compiled loop: any model, any loss, any optax optimiser, many runs."""
+"""Gradient descent in one compiled loop: any model, any loss, any optax optimiser, many runs.
+
+`descend` is one run. `descend_all` maps it over runs that share a model's shape: run i has its own
+parameters, target or rows, and key. From fold_in(key, 2) one half draws the rows of a `Sample`, the
+other the rows of every step (`Fresh`, or a random batch).
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -25,7 +30,7 @@ from paritylab.models.protocol import (
     parameters_of,
     with_parameters,
 )
-from paritylab.precision import float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, stacked_targets
@@ -42,11 +47,25 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
 }
 
 
+def sign_rule(eta: float, decay: float, dead: float) -> optax.GradientTransformation:
+    """Sign descent: w ← (1 - eta·decay)·w - eta·sign(∇), with sign = 0 where |∇| < dead."""
+
+    def update(gradient: PyTree, state: PyTree, weights: PyTree = None) -> tuple[PyTree, PyTree]:
+        def one(slope: Array, weight: Array) -> Array:
+            move = jnp.where(jnp.abs(slope) < dead, 0, jnp.sign(slope))
+            return -eta * (decay * weight + move)
+
+        return jax.tree.map(one, gradient, weights), state
+
+    return optax.GradientTransformation(lambda _: optax.EmptyState(), update)
+
+
 class Path(NamedTuple):
     """Where a run ended and the way there.
 
-    parameters: at the end. path: parameters before steps 0, every, 2·every, … risks: the risk the
-    optimiser saw at the same steps. Both are empty if no trace was asked for.
+    parameters: at the end. path: parameters (or what was kept of them) before steps 0, every,
+    2·every, … risks: the risk the optimiser saw at the same steps. Both are empty if no trace was
+    asked for.
     """
 
     parameters: PyTree
@@ -55,19 +74,22 @@ class Path(NamedTuple):
 
 
 def descend(
-    risk: Callable[[PyTree, jax.Array], jax.Array],
+    risk: Callable[..., jax.Array],
     parameters: PyTree,
     optimiser: optax.GradientTransformation,
     *,
     steps: int,
     every: int | None = None,
     key: jax.Array,
+    numbered: bool = False,
+    keep: Callable[[PyTree], PyTree] = lambda parameters: parameters,
 ) -> Path:
     """`steps` steps of the optimiser on risk(parameters, key of the step); call it under jit.
 
-    every: how many steps lie between two entries of the path; None keeps no path.
+    every: how many steps lie between two entries of the path; None keeps no path. numbered: the
+    risk changes with time and is called as risk(parameters, key, number of the step). keep: what of
+    the parameters belongs on the path.
     """
-    value_and_gradient = jax.value_and_grad(risk)
     optimiser = optax.with_extra_args_support(optimiser)
 
     def step(
@@ -75,7 +97,8 @@ def descend(
     ) -> tuple[tuple[PyTree, PyTree], jax.Array]:
         parameters, state = carry
         step_key = jax.random.fold_in(key, number)
-        value, gradient = value_and_gradient(parameters, step_key)
+        given = (step_key, number) if numbered else (step_key,)
+        value, gradient = jax.value_and_grad(risk)(parameters, *given)
         # Line searches (L-BFGS) ask for more than the gradient; others ignore it.
         updates, state = optimiser.update(
             gradient,
@@ -83,12 +106,12 @@ def descend(
             parameters,
             value=value,
             grad=gradient,
-            value_fn=lambda p: risk(p, step_key),
+            value_fn=lambda p: risk(p, *given),
         )
         return (optax.apply_updates(parameters, updates), state), value
 
     start = (parameters, optimiser.init(parameters))
-    found = walk(step, start, steps=steps, every=every, keep=lambda state: state[0])
+    found = walk(step, start, steps=steps, every=every, keep=lambda state: keep(state[0]))
     risks = jnp.zeros(0) if every is None else found.told[::every]
     return Path(found.end[0], found.path, risks)
 
@@ -145,11 +168,13 @@ def descend_all(
     eta: float,
     exact: ExactRisk | None = None,
     arrays: PyTree = None,
+    taus: Float[np.ndarray, " steps"] | None = None,
 ) -> Path:
     """Train one run per key in one compiled call; every leaf of the result has a run axis first.
 
     model: a skeleton; parameters: its trainable numbers with a leading axis of runs. arrays: what
     else differs between the runs' models, a tree shaped like the model with the same leading axis.
+    taus: the temperature `model.tau` of every step, where it changes.
     """
     as_optimiser(schedule.optimiser, eta)
     if isinstance(data, Fresh) and schedule.batch is not None:
@@ -169,6 +194,7 @@ def descend_all(
             per_run(data, keys),
             keys,
             arrays,
+            taus,
         )
         return Path(*jax.tree.map(np.asarray, path))
 
@@ -235,32 +261,46 @@ def _descend_compiled(
     given: PyTree,
     keys: jax.Array,
     arrays: PyTree,
+    taus: Float[AnyArray, " steps"] | None,
 ) -> Path:
     optimiser = as_optimiser(schedule.optimiser, eta)
 
     def one(parameters: PyTree, given: PyTree, key: jax.Array, own: PyTree) -> Path:
         data_key, step_key = jax.random.split(jax.random.fold_in(key, 2))
         mine = model if own is None else eqx.combine(own, model)
-        risk = _risk_of_run(mine, loss, source, schedule.batch, given, data_key)
+
+        def risk(p: PyTree, step_key: jax.Array, number: jax.Array) -> jax.Array:
+            now = with_parameters(mine, p)
+            if taus is not None:
+                now = eqx.tree_at(lambda each: each.tau, now, taus[number])
+            return risk_of(now, step_key)
+
+        risk_of = _risk_of_run(loss, source, schedule.batch, given, data_key)
         return descend(
-            risk, parameters, optimiser, steps=schedule.steps, every=schedule.every, key=step_key
+            risk,
+            parameters,
+            optimiser,
+            steps=schedule.steps,
+            every=schedule.every,
+            key=step_key,
+            numbered=True,
         )
 
     return Path(*jax.vmap(one)(parameters, given, keys, arrays))
 
 
 def _risk_of_run(
-    model: Model, loss: Loss, source: Source, batch: int | None, given: PyTree, data_key: jax.Array
-) -> Callable[[PyTree, jax.Array], jax.Array]:
-    """risk(parameters, key of the step) for one run."""
+    loss: Loss, source: Source, batch: int | None, given: PyTree, data_key: jax.Array
+) -> Callable[[Model, jax.Array], jax.Array]:
+    """risk(model, key of the step) for one run."""
     exact = source.exact
     if exact is not None:
-        return lambda p, _: exact(with_parameters(model, p), given)
+        return lambda model, _: exact(model, given)
     if source.kind == "Fresh":
 
-        def fresh(p: PyTree, step_key: jax.Array) -> jax.Array:
+        def fresh(model: Model, step_key: jax.Array) -> jax.Array:
             rows = draw_rows(step_key, given, source.samples, uniform=source.uniform)
-            return empirical_risk(with_parameters(model, p), rows, loss)
+            return empirical_risk(model, rows, loss)
 
         return fresh
     noise: float | jax.Array = 0.0
@@ -271,9 +311,9 @@ def _risk_of_run(
     else:
         rows = given
 
-    def on_rows(p: PyTree, step_key: jax.Array) -> jax.Array:
+    def on_rows(model: Model, step_key: jax.Array) -> jax.Array:
         chosen = rows if batch is None else _some_rows(rows, step_key, batch, source)
-        return empirical_risk(with_parameters(model, p), chosen, loss, noise)
+        return empirical_risk(model, chosen, loss, noise)
 
     return on_rows
 

@@ -7,8 +7,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
+from paritylab.learning.contract import SOLVED_RISK, Subset, Trained
 from paritylab.learning.data import Data, KnownData, Rows, functions_of
 from paritylab.models import HeadAttention
 from paritylab.models.protocol import Model, parameters_of
@@ -30,6 +31,28 @@ class Scores(NamedTuple):
     error: np.ndarray
     kind: str
     accuracy: np.ndarray
+
+    def trained(
+        self,
+        data: Data,
+        numbers: PyTree,
+        subset: list[Subset],
+        *,
+        trace: dict[str, np.ndarray],
+        stats: dict[str, np.ndarray],
+    ) -> Trained:
+        """Runs that are solved if their risk, with its error, is below 0.05."""
+        return Trained(
+            numbers=numbers,
+            subset=subset,
+            risk=self.risk,
+            error=self.error,
+            kind=self.kind,
+            loss=judging_loss(data),
+            solved=self.risk + self.error < SOLVED_RISK,
+            trace=trace,
+            stats=stats,
+        )
 
 
 def _is_right(y: jax.Array, prediction: jax.Array) -> jax.Array:
@@ -155,6 +178,7 @@ def _on_held_out_rows(models: Sequence[Model], data: Rows, keys: jax.Array) -> S
             labels = data.labels[held].astype(np.float64)
             made = np.asarray(_predict(model, data.bits[held].astype(np.float64)))
             values = np.asarray(loss.pointwise(jnp.asarray(labels), jnp.asarray(made)))
+            # One held-out row has no spread to estimate: its error is unknown, not 0.
             spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.inf
             columns.append((values.mean(), spread, np.mean(labels * made > 0)))
     risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))

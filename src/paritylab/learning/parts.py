@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+import jax
 import optax
 from jaxtyping import Array
 
 from paritylab.models.attention import Kind
 from paritylab.models.links import AbstractLink
+from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
 from paritylab.problem import Loss
 
@@ -21,3 +23,5 @@ ReadoutPart: TypeAlias = str | Readout
 AttentionPart: TypeAlias = str | Kind
 #: An optimiser by name, or ready from optax.
 OptimiserPart: TypeAlias = str | optax.GradientTransformation
+#: A model, the start of every run, or a function from a key to one.
+ModelPart: TypeAlias = Model | Callable[[jax.Array], Model]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -33,10 +33,18 @@ from paritylab.learning.saving import (
     read_arrays,
     write_arrays,
 )
+from paritylab.learning.showing import as_html, as_text, plot
 from paritylab.models.protocol import Model
+from paritylab.problem.callables import one_call
 from paritylab.problem.keys import as_key, run_numbers
 from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: One entry of a table of runs.
+Cell: TypeAlias = bool | int | float | str | tuple[int, ...] | list[Any] | None
 
 D = TypeVar("D", bound=Data)
 M = TypeVar("M", bound=Model)
@@ -51,7 +59,7 @@ class Result(Enum):
     ABSTAINED = "abstained: the data do not support an answer"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Runs(Trained, Generic[M]):
     """What was `Trained`, by which learner and on which data; run i is entry i everywhere.
 
@@ -156,25 +164,31 @@ class Runs(Trained, Generic[M]):
         """What every run trained."""
         return [self.model(run) for run in range(len(self))]
 
-    def table(self) -> Any:
-        """One row per run: a DataFrame where pandas is installed, else a list of dicts."""
-        columns: dict[str, Sequence[object]] = {
-            "run": range(self.first_run, self.first_run + len(self)),
-            "solved": self.solved.tolist(),
-            **({} if self.recovered is None else {"recovered": self.recovered.tolist()}),
-            "result": [result.name.lower() for result in self.result],
-            "risk": self.risk.tolist(),
-            "error": self.error.tolist(),
-            "kind": [self.kind] * len(self),
-            "subset": self.subset,
-            **{name: values.tolist() for name, values in self.stats.items()},
+    def table(self, most: int | None = None) -> list[dict[str, Cell]]:
+        """One row per run, the first `most` if given; `pandas.DataFrame` takes it as it is."""
+        some = slice(most)
+        columns: dict[str, Sequence[Cell]] = {
+            "run": list(range(self.first_run, self.first_run + len(self)))[some],
+            "solved": self.solved[some].tolist(),
+            **({} if self.recovered is None else {"recovered": self.recovered[some].tolist()}),
+            "result": [result.name.lower() for result in self.result[some]],
+            "risk": self.risk[some].tolist(),
+            "error": self.error[some].tolist(),
+            "kind": [self.kind] * len(self.risk[some]),
+            "subset": self.subset[some],
+            **{name: values[some].tolist() for name, values in self.stats.items()},
         }
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        try:
-            import pandas  # type: ignore[import-untyped]
-        except ImportError:
-            return rows
-        return pandas.DataFrame(rows)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def plot(self, axes: "Axes | None" = None) -> "Axes":
+        """Draw the traced risks, or the risks at the end, with matplotlib; returns the axes."""
+        return plot(self, axes)
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the runs to one .npz file, in full or not at all; nothing in it is code."""
@@ -234,7 +248,9 @@ def learn(
         raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {told(trace)}")
     meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
-    trained = learner.train(meant, run_keys(key, first_run, meant.runs), trace)
+    settings = vars(learner) if hasattr(learner, "__dict__") else learner
+    with one_call(settings):
+        trained = learner.train(meant, run_keys(key, first_run, meant.runs), trace)
     seconds = time.perf_counter() - start
     name = type(learner).__name__
     if not isinstance(trained, Trained):

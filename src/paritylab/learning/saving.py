@@ -33,6 +33,9 @@ RENAMED = {
     "attention": "attention-on-rows",
 }
 
+#: Settings that left after 0.3, with the only value under which runs can still be rebuilt.
+GONE = {("xor", "shared"): False, ("xor", "positions_seed"): 0}
+
 Facts = dict[str, Any]
 
 
@@ -47,7 +50,7 @@ def write_arrays(path: str | Path, facts: Facts, tree: PyTree) -> Path:
 
 
 def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
-    """Facts and tree of a file written by `write_arrays`, here or by version 0.2."""
+    """Facts and tree of a file written by `write_arrays`, here or by version 0.3."""
     if not Path(path).exists():
         raise ValueError(f"no file {path}")
     try:
@@ -58,22 +61,14 @@ def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
         with np.load(content, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = parse_json(str(arrays.pop("header")))
-        if header["format"] not in (2, FORMAT):
+        if header["format"] != FORMAT:
             raise ValueError(
-                f"it has format {header['format']}, this version reads 2 and {FORMAT}; train the "
-                "runs again, or read it with the version of paritylab that wrote it"
+                f"it has format {header['format']}, this version reads {FORMAT}; load and save it "
+                "with paritylab 0.3.0, or train the runs again"
             )
-        facts = _from_format_2(header["facts"]) if header["format"] == 2 else header["facts"]
-        return facts, _filled(header["tree"], arrays)
+        return header["facts"], _filled(header["tree"], arrays)
     except UNREADABLE as error:
         raise ValueError(f"{path} does not hold saved runs: {error}") from None
-
-
-def _from_format_2(facts: Facts) -> Facts:
-    """What version 0.2 wrote, under the names of today."""
-    learner = facts["learner"]
-    name = RENAMED.get(learner["name"], learner["name"])
-    return {**facts, "first_run": facts["first"], "learner": {**learner, "name": name}}
 
 
 def learner_facts(learner: Learner[Any, Any]) -> Facts:
@@ -94,7 +89,14 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
             f"these runs were trained by {facts['name']}{parts}; "
             "pass the same learner: Runs.load(path, learner=…)"
         )
-    built: Learner[Any, Any] = LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+    settings = with_tuples(facts["fields"])
+    for (name, setting), usual in GONE.items():
+        if name == facts["name"] and settings.pop(setting, usual) != usual:
+            raise ValueError(
+                f"these runs were trained with {setting}, a setting of {name} that is gone; "
+                "read them with paritylab 0.3.0, or train again"
+            )
+    built: Learner[Any, Any] = LEARNERS[facts["name"]](**settings)
     return built
 
 

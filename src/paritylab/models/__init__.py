@@ -2,7 +2,6 @@
 
 from paritylab.models.attention import (
     ATTENTION,
-    NORMALISED,
     as_attention,
     attend,
     hard_attention,
@@ -51,7 +50,6 @@ from paritylab.models.two_heads import TwoHeads
 __all__ = [
     "ATTENTION",
     "LINKS",
-    "NORMALISED",
     "XOR_READOUTS",
     "AbstractLink",
     "AbstractPositionCode",

@@ -68,9 +68,6 @@ ATTENTION: dict[str, Kind] = {
 
 _KINDS = {**ATTENTION, "hard": hard_attention}
 
-#: Kinds whose weights sum to one whatever the scores.
-NORMALISED = ("softmax", "hard")
-
 
 def as_attention(kind: str | Kind) -> Kind:
     """An attention kind from its name; a function of scores passes once it is found to fit."""

@@ -14,6 +14,7 @@ from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import ParameterCount
 from paritylab.models.links import AbstractLink, CosineLink, as_link
 from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem.callables import mark_of
 from paritylab.problem.tree import level_ends
 
 MASKS = ("token", "level")
@@ -111,12 +112,13 @@ class ChainModel(eqx.Module):
 
     def settle(self, signs: Float[Array, "rows n"]) -> tuple[int, Float[Array, "rows tokens"]]:
         """Rounds of `iterate` from unwritten tokens until nothing moves by 1e-13, and the end."""
-        layer = eqx.filter_jit(self.iterate)
+        mark = mark_of(self.link)
         empty = jnp.zeros((signs.shape[0], self.k - 1), signs.dtype)
         tokens = jnp.concatenate([signs, empty], axis=1)
-        following, rounds = layer(tokens), 0
+        following, rounds = _layer(self, tokens, mark), 0
         while float(jnp.abs(following - tokens).max()) >= 1e-13:
-            tokens, following, rounds = following, layer(following), rounds + 1
+            tokens, following = following, _layer(self, following, mark)
+            rounds += 1
         return rounds, tokens
 
     def parameters(self) -> Float[AnyArray, "tokens nodes"]:
@@ -129,6 +131,12 @@ class ChainModel(eqx.Module):
     def count(self) -> ParameterCount:
         """Trainable numbers that the mask leaves, and the paper's (n+k-1)²."""
         return ParameterCount(int(self.visible().sum()), self.scores.shape[0] ** 2)
+
+
+@eqx.filter_jit
+def _layer(model: ChainModel, tokens: Array, mark: object) -> Array:
+    """`ChainModel.iterate`, compiled; mark: of a user's link, so that it is traced anew."""
+    return model.iterate(tokens)
 
 
 def visible_tokens(n: int, k: int, mask: str) -> Bool[np.ndarray, "tokens nodes"]:

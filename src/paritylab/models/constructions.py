@@ -3,12 +3,11 @@
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import told, whole
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.heads import HeadAttention
 from paritylab.models.readouts import Zigzag
 from paritylab.problem import Parity, all_bits
-from paritylab.problem.hidden_set import check_problem
 
 
 def parity_network(problem: Parity) -> FeedForward:
@@ -18,7 +17,6 @@ def parity_network(problem: Parity) -> FeedForward:
     >>> network.distinct_numbers()
     8
     """
-    check_problem(problem)
     readout = Zigzag(problem.k)
     edges = np.tile(problem.indicator, (problem.k, 1))
     return FeedForward(edges, -readout.thresholds, readout.output_weights, np.ones(()), edges)
@@ -28,7 +26,6 @@ def parity_transformer(
     problem: Parity, *, tau: float = 1.0, b: float = 0.0, hard: bool = False
 ) -> HeadAttention:
     """k heads of unit norm, head i pointing at B_i, and the zigzag head: equation (2) of HG1."""
-    check_problem(problem)
     return HeadAttention.on(
         problem, readout=Zigzag(problem.k, b), tau=tau, kind="hard" if hard else "softmax"
     )
@@ -44,7 +41,6 @@ def interpolating_network(problem: Parity, weights: Float[np.ndarray, " n"]) -> 
     >>> round(float(network(np.array([5 / 7]))), 4)  # the string 101
     1.0
     """
-    check_problem(problem)
     whole("n", problem.n, 1, 20)
     weights = np.asarray(weights, np.float64)
     if weights.shape != (problem.n,) or not np.isfinite(weights).all():
@@ -66,7 +62,6 @@ def tied_network(heads: HeadAttention) -> FeedForward:
     Attention does not depend on the bits, so ŷ = 1 + Σ_i α_i σ(Σ_j g_j x_j + 1/2 - i): k neurons
     and kn edges, whose weights g are tied to the few numbers of the heads. Needs a zigzag readout.
     """
-    check_kind("heads", heads, HeadAttention, "a HeadAttention")
     readout = heads.readout
     if not isinstance(readout, Zigzag):
         raise ValueError(f"an FFNN-1 needs the zigzag readout, got {type(readout).__name__}")

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import check_kind, whole
+from paritylab.checks import whole
 from paritylab.models.attention import softmax_attention
-from paritylab.models.heads import HeadAttention, check_parts
+from paritylab.models.heads import HeadAttention, check_temperature
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, keep_float64
@@ -35,9 +35,8 @@ class FullFormAttention(eqx.Module):
     masked: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
-        check_parts(self.code, self.readout, self.tau)
+        check_temperature(self.tau)
         whole("k", self.k, 0)
-        check_kind("masked", self.masked, bool, "true or false")
 
     @classmethod
     def embed(cls, model: HeadAttention, *, masked: bool = True) -> "FullFormAttention":

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import check_kind
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
 from paritylab.models.heads import HeadAttention
@@ -35,10 +34,6 @@ class JointAttention(eqx.Module):
 
     heads: HeadAttention
     network: FeedForward
-
-    def __check_init__(self) -> None:
-        check_kind("heads", self.heads, HeadAttention, "a HeadAttention")
-        check_kind("network", self.network, FeedForward, "a FeedForward")
 
     @classmethod
     def from_zigzag(cls, heads: HeadAttention) -> "JointAttention":
@@ -76,10 +71,6 @@ class FrozenHeads(eqx.Module):
 
     heads: FullFormAttention
     network: FeedForward
-
-    def __check_init__(self) -> None:
-        check_kind("heads", self.heads, FullFormAttention, "a FullFormAttention")
-        check_kind("network", self.network, FeedForward, "a FeedForward")
 
     @classmethod
     def random(

@@ -3,12 +3,11 @@
 from typing import final
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import told, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.chain import visible_tokens
 from paritylab.models.heads import ParameterCount
@@ -46,8 +45,6 @@ class LayeredChain(eqx.Module):
 
     def __check_init__(self) -> None:
         whole("n", self.n, 1)
-        check_kind("gates", self.gates, jax.Array | np.ndarray | None, "an array or None")
-        check_kind("tied", self.tied, bool, "true or false")
         if self.mask not in LAYER_MASKS:
             raise ValueError(f"mask must be one of {', '.join(LAYER_MASKS)}, got {told(self.mask)}")
 

@@ -2,7 +2,6 @@
 
 import abc
 from collections.abc import Callable
-from functools import lru_cache
 from typing import final
 
 import equinox as eqx
@@ -165,12 +164,7 @@ def as_link(link: object) -> AbstractLink:
             f"link must be one of {', '.join(LINKS)}, an AbstractLink or an even function φ of t, "
             f"got {told(link)}"
         )
-    return _function_link(link)
-
-
-@lru_cache(maxsize=64)
-def _function_link(function: Callable[[Array], Array]) -> FunctionLink:
-    made = FunctionLink(function)
+    made = FunctionLink(link)
     check_link(made)
     return made
 

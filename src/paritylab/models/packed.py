@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt8
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import told, whole
 from paritylab.models.positions import AbstractPositionCode, Places
 from paritylab.precision import AnyArray
 
@@ -31,7 +31,6 @@ class PackedSigns(AbstractPositionCode):
     size: int = eqx.field(static=True)
 
     def __check_init__(self) -> None:
-        check_kind("packed", self.packed, jax.Array | np.ndarray, "an array of bytes")
         if self.packed.ndim < 2 or self.packed.dtype != np.uint8:
             raise ValueError(f"packed must be bytes of shape (n, …), got {told(self.packed)}")
         whole("size", self.size, 1)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import told, whole
 from paritylab.precision import AnyArray, Numbers
 from paritylab.problem.keys import Key, as_key
 from paritylab.problem.sampling import normals
@@ -53,7 +53,6 @@ class AbstractTable(AbstractPositionCode):
     table: eqx.AbstractVar[Float[AnyArray, "n width"]]
 
     def __check_init__(self) -> None:
-        check_kind("table", self.table, jax.Array | np.ndarray, "an array with a row per position")
         if self.table.ndim < 2 or (isinstance(self.table, np.ndarray) and not _finite(self.table)):
             raise ValueError(
                 f"a position code is a table of finite numbers (n, width), got {told(self.table)}"

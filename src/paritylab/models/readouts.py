@@ -187,10 +187,7 @@ def as_readout(readout: object, k: int) -> Readout:
         raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {told(readout)}')
     function = cast(Readout, readout)
     if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
-        try:
-            _check_once(function, k)
-        except TypeError:  # holds arrays, so it cannot be looked up
-            _check(function, k)
+        _check(function, k)
     return function
 
 
@@ -240,6 +237,3 @@ def _check(readout: Readout, k: int) -> None:
             f"{what} is {values[0]:.3g} for every s in [0, {reach}]: "
             "a readout must depend on s, or no attention can matter"
         )
-
-
-_check_once = lru_cache(maxsize=256)(_check)

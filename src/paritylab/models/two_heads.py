@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from paritylab.models.attention import Kind, as_attention, attend
-from paritylab.models.heads import ParameterCount, check_parts
+from paritylab.models.heads import ParameterCount, check_temperature
 from paritylab.models.positions import AbstractPositionCode
 from paritylab.models.readouts import Bowl, Readout
 from paritylab.precision import AnyArray, keep_float64
@@ -36,7 +36,7 @@ class TwoHeads(eqx.Module):
     tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
 
     def __check_init__(self) -> None:
-        check_parts(self.code, self.readout, self.tau)
+        check_temperature(self.tau)
         as_attention(self.kind)
 
     def attention(self) -> Float[Array, "heads n"]:

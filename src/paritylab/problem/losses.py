@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar, cast
 
 import jax
@@ -10,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-from paritylab.checks import check_kind, told
+from paritylab.checks import told
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
@@ -38,12 +37,6 @@ class Loss:
     pointwise: Pointwise
     outer: Callable[[Float[Array, ""]], Float[Array, ""]] = _same
     quadratic_pieces: bool = False
-
-    def __post_init__(self) -> None:
-        check_kind("name", self.name, str, "text")
-        check_kind("pointwise", self.pointwise, Callable, "a function of y and ŷ")
-        check_kind("outer", self.outer, Callable, "a function of the mean")
-        check_kind("quadratic_pieces", self.quadratic_pieces, bool, "true or false")
 
     @property
     def is_mean(self) -> bool:
@@ -119,10 +112,7 @@ def as_loss(loss: object) -> Loss:
             )
         loss = Loss(name_of(loss), cast(Pointwise, loss))
     if LOSSES.get(loss.name) != loss:
-        try:
-            _check_once(loss)
-        except TypeError:  # holds arrays, so it cannot be looked up
-            _check(loss)
+        _check(loss)
     return loss
 
 
@@ -140,6 +130,3 @@ def _check(loss: Loss) -> None:
                     f"the loss {loss.name} is not a number for y={y:+.0f} and some |ŷ| < 1; "
                     "it must be defined for labels ±1 and predictions between them"
                 )
-
-
-_check_once = lru_cache(maxsize=256)(_check)

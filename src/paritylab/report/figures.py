@@ -1,4 +1,4 @@
-"""Figures drawn from a row's `series`: SVG for pages and files, PDF and PNG for papers.
+"""Figures from a row's `series`: SVG for pages and files, PDF and PNG for papers.
 
 The builders of claims.figures make series; this is what they make. A series is {"kind": "lines" |
 "bars" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale"}, "marks":
@@ -6,46 +6,65 @@ The builders of claims.figures make series; this is what they make. A series is 
 "style"}]; for bars, "bars": {"names", "values", "low", "high"}; for a histogram, "values"; for
 heatmaps, "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines"}], rows of
 numbers between 0 and 1 with marked columns and places and lines over them. The kind "side by side"
-holds whole series in "parts". Looks are in report.drawing.
+holds whole series in "parts".
 """
 
+import io
+import math
+import re
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from paritylab.files import write_atomically
-from paritylab.report.drawing import CHARTS, Canvas, describe, draw
+from paritylab.report.style import theme, themes_css
+from paritylab.report.words import short
 
-#: Panels in a row of one file, and the pixels between them.
-ACROSS, GAP = 2, 28.0
+Series = dict[str, Any]
+KINDS = ("lines", "bars", "histogram", "heatmaps", "side by side")
+#: So many lines are described one by one; what a missing number is called.
+MANY, NONE = 8, "no value"
+_VARIABLES = {colour: f"var(--{name})" for name, colour in theme("light").items()}
 
 
-def has_figure(series: dict[str, Any]) -> bool:
+def has_figure(series: Series) -> bool:
     """Whether a series is of a kind that is drawn."""
-    return series.get("kind") in {*CHARTS, "side by side"}
+    return series.get("kind") in KINDS
 
 
-def panels(series: dict[str, Any]) -> list[str]:
+def panels(series: Series) -> list[str]:
     """An SVG element for each panel, for a page that has the colours; none without a figure."""
     if not has_figure(series):
         return []
-    parts = _parts(series)
-    return [canvas.svg(describe(part)) for part in parts for canvas in draw(part)]
+    from paritylab.report.charts import plans
+
+    parts, made = _parts(series), []
+    for plan, part in zip(plans(_printable(series)), parts, strict=True):
+        made.append(_element([plan], describe(part), alone=False))
+    return made
 
 
-def svg(series: dict[str, Any]) -> str | None:
-    """The whole figure as one SVG element that stands alone, or None if there is no figure."""
+def svg(series: Series) -> str | None:
+    """The whole figure as one SVG file, light and dark, or None if there is no figure."""
     if not has_figure(series):
         return None
-    return sheet(series).svg(describe(series), own_colours=True)
+    from paritylab.report.charts import plans
+
+    return _element(plans(_printable(series)), describe(series), alone=True)
 
 
-def save_figure(series: dict[str, Any], path: Path) -> None:
+def save_figure(series: Series, path: Path) -> None:
     """Write the figure of a series as the file type its name ends in (svg, pdf or png)."""
     kind = figure_format(path)
     if kind == "svg":
         write_atomically(path, svg(series) or "")
-    else:
-        write_atomically(path, sheet(series).painted(kind))
+        return
+    from paritylab.report.charts import plans
+    from paritylab.report.frame import draw
+
+    write_atomically(path, _saved(draw(plans(_printable(series))), kind, facecolor="white"))
 
 
 def figure_format(path: Path) -> str:
@@ -56,25 +75,131 @@ def figure_format(path: Path) -> str:
     return kind
 
 
-def sheet(series: dict[str, Any]) -> Canvas:
-    """Every panel of a figure on one canvas, two in a row, so that words stay readable."""
-    drawn, margin = draw(series), 10.0
-    rows = [drawn[at : at + ACROSS] for at in range(0, len(drawn), ACROSS)]
-    widths = [sum(canvas.width + GAP for canvas in row) - GAP for row in rows]
-    whole = Canvas(max(widths) + 2 * margin, margin)
-    for row in rows:
-        at = margin
-        for canvas in row:
-            whole.put(canvas, at, whole.height)
-            at += canvas.width + GAP
-        whole.height += max(canvas.height for canvas in row) + margin
-    return whole
+def _element(planned: Sequence[Any], label: str, alone: bool) -> str:
+    """matplotlib's SVG as a small element without inline styles, which a page's policy forbids.
+
+    Colours become CSS variables, `style` attributes become attributes; ids that nothing refers to
+    go, and so does clipping: limits hold every value. alone: with both themes inside, for a file.
+    """
+    from paritylab.report.frame import draw
+
+    figure = draw(planned, margin=10.0 if alone else 0.0)
+    text = _saved(figure, "svg", transparent=True).decode()
+    body = text[text.index("</metadata>") + len("</metadata>") : text.rindex("</svg>")]
+    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<!--.*?-->|<clipPath.*?</clipPath>", "", body, flags=re.DOTALL)
+    body = re.sub(r' clip-path="[^"]*"', "", body)
+    body = re.sub(r'\bstyle="([^"]*)"', _attributes, body)
+    body = re.sub(r' id="(?!m[0-9a-f]{10})[^"]*"', "", body)
+    body = re.sub(r"#[0-9a-f]{6}\b", lambda hue: _VARIABLES.get(hue[0], hue[0]), body)
+    # Tenths of a point are enough, in places and not in words.
+    body = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), body)
+    body = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", body)).strip()
+    width, height = (float(side) * 72 for side in figure.get_size_inches())
+    box = f'viewBox="0 0 {width:g} {height:g}"'
+    style, paper, size = "", "", ""
+    if alone:
+        style, size = f"<style>{themes_css()}</style>", f' width="{width:g}" height="{height:g}"'
+        paper = '<rect width="100%" height="100%" fill="var(--back)"/>'
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'class="fig" stroke-linejoin="round"{size} {box} role="img" '
+        f"aria-label={quoteattr(_clean(label))}>{style}{paper}{body}</svg>"
+    )
 
 
-def _parts(series: dict[str, Any]) -> list[dict[str, Any]]:
+def _attributes(style: re.Match[str]) -> str:
+    """A style as attributes of its element; of a font only the size, the page has the family."""
+    made = []
+    for part in style[1].split(";"):
+        name, _, value = (piece.strip() for piece in part.partition(":"))
+        if name == "font":
+            size = re.search(r"([\d.]+)px", value)
+            name, value = "font-size", size[1] if size else "11"
+        if name:
+            made.append(f'{name}="{value}"')
+    return " ".join(made)
+
+
+def _saved(figure: Any, kind: str, **options: Any) -> bytes:
+    """A figure as the bytes of a file; the same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    buffer = io.BytesIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "one"}), warnings.catch_warnings():
+        # A letter that matplotlib's font lacks: the browser has one.
+        warnings.simplefilter("ignore", UserWarning)
+        dpi = 72 if kind == "svg" else 200
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, **options)
+    return buffer.getvalue()
+
+
+def _parts(series: Series) -> list[Series]:
     """Series of one panel each."""
     if series["kind"] == "side by side":
         return [each for part in series["parts"] for each in _parts(part)]
     if series["kind"] == "heatmaps":
         return [{**series, "panels": [panel]} for panel in series["panels"]]
     return [series]
+
+
+def _printable(value: Any) -> Any:
+    """A series whose words hold no control characters, which an SVG file may not hold."""
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, dict):
+        return {_clean(str(key)): _printable(entry) for key, entry in value.items()}
+    if isinstance(value, list) and value and not isinstance(value[0], int | float):
+        return [_printable(entry) for entry in value]
+    return value
+
+
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in text)
+
+
+# ---- the figure in words
+
+
+def describe(series: Series) -> str:
+    """What a picture shows, in a sentence: its text alternative.
+
+    >>> describe({"kind": "lines", "x": {"label": "n"}, "y": {"label": "risk"},
+    ...           "lines": [{"label": "k = 2", "x": [8, 16], "y": [1, 0.5]}]})
+    'risk against n. k = 2: from 1 at 8 to 0.5 at 16.'
+    """
+    kind = series["kind"]
+    if kind == "side by side":
+        return " ".join(describe(part) for part in series["parts"])
+    x, y = (str(series.get(axis, {}).get("label") or "value") for axis in ("x", "y"))
+    if kind == "lines":
+        parts = [_line_in_words(line) for line in series["lines"][:MANY] if len(line["x"])]
+    elif kind == "bars":
+        bars = series["bars"]
+        parts = [f"{n}: {_value(v)}" for n, v in zip(bars["names"], bars["values"], strict=True)]
+    elif kind == "histogram":
+        known = sorted(float(v) for v in series["values"] if _value(v) != NONE)
+        parts = [f"{len(known)} values from {_value(known[0])} to {_value(known[-1])}"]
+    else:
+        over = (str(line["label"]) for p in series["panels"] for line in p.get("lines", ()))
+        parts = [f"{p.get('title') or 'a map'}: {len(p['values'])} rows" for p in series["panels"]]
+        parts += dict.fromkeys(over)
+    parts += [
+        f"{mark['label']}: {_value(mark['at'])}"
+        for mark in series.get("marks", ())
+        if mark.get("label")
+    ]
+    against = "" if kind == "bars" else f" against {x}"
+    return f"{y}{against}. {'; '.join(parts)}."
+
+
+def _line_in_words(line: Series) -> str:
+    (x, y), at = ([list(line[name]) for name in "xy"]), (0, -1)
+    ends = [f"{_value(y[i])} at {_value(x[i])}" for i in at]
+    return f"{line.get('label') or 'a line'}: from {' to '.join(ends)}"
+
+
+def _value(value: Any) -> str:
+    number = math.nan if value is None else float(value)
+    return short(float(f"{number:.3g}")) if math.isfinite(number) else NONE

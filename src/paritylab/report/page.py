@@ -1,29 +1,35 @@
 """The self-contained HTML page: everything it shows comes from rows."""
 
-import base64
-import hashlib
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from paritylab.checks import check_kind
-from paritylab.claims.engine.rows import checked_row, verdict_note, verdict_word
+from paritylab.claims.engine.figures import TABS
+from paritylab.claims.engine.rows import checked_row
 from paritylab.claims.engine.sources import PAPERS
-from paritylab.claims.engine.verdict import Status
+from paritylab.claims.engine.verdict import Evidence, Status
+from paritylab.claims.errata import ERRATA
 from paritylab.files import write_atomically
-from paritylab.report import facts, view
-from paritylab.report.drawing.style import pens_css, variables
-from paritylab.report.figures import has_figure, save_figure
-from paritylab.report.glance import glance
+from paritylab.report import words
+from paritylab.report.figures import has_figure, panels, save_figure
+from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
+from paritylab.report.style import policy, themes_css
+from paritylab.report.symbols import meanings
 from paritylab.untrusted import printable, read_json
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
+#: What a row that cannot be shown raises.
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+#: A sign for each verdict, so that colour is not the only difference.
+SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -40,15 +46,29 @@ def read_rows(path: str | Path) -> list[Row]:
     if not isinstance(rows, list):
         raise ValueError(f"{name} must hold a list of rows, got {type(rows).__name__}")
     try:
-        return [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
+        return shown_rows(rows)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def shown_row(row: Any, name: str) -> Row:
-    """A row with all that the page asks for."""
-    full = checked_row(row, name)
-    return {"found": None, **full, "word": verdict_word(full), "note": verdict_note(full)}
+def shown_rows(rows: Iterable[Any]) -> list[Row]:
+    """Rows with all that is shown of them; one that cannot be shown is refused by its number.
+
+    Rows of earlier versions have no comparisons: their sentences are shown without a table.
+    """
+    return [_shown(row, f"row {index}") for index, row in enumerate(rows)]
+
+
+def _shown(row: Any, name: str) -> Row:
+    full = {"comparisons": [], "looks": None, **checked_row(row, name)}
+    try:
+        lines = words.lines(full)
+    except _BROKEN as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(
+            f"{name} ({row['id']}): its comparisons cannot be read: {reason}"
+        ) from None
+    return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}
 
 
 def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiagram] = ()) -> Path:
@@ -56,92 +76,28 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
 
     phases: diagrams of sweeps, for a tab of their own.
     """
-    folder = Path(folder)
-    for phase in phases:
-        check_kind("phases", phase, PhaseDiagram, "phase diagrams")
-    rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
-    text = _render(rows, folder, phases)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(
-            f"cannot write the report into {printable(str(folder))}: {error.strerror}"
-        ) from None
-    return write_atomically(folder / "index.html", text)
-
-
-def _render(rows: list[Row], folder: Path, phases: Sequence[PhaseDiagram]) -> str:
-    environment = Environment(
-        loader=PackageLoader("paritylab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": facts.number,
-        "data": facts.data,
-        "prose": facts.prose,
-        "words": facts.words,
-        "full_name": facts.full_name,
-        "sentence": view.first_sentence,
-        "duration": view.duration,
-        "tag": lambda paper: str(paper).upper(),
-    }
-    style, script = _style(), (_TEMPLATES / "page.js").read_text(encoding="utf-8")
-    overview = glance(rows)
-    cards = view.cards(rows, folder)
-    text = environment.get_template("page.html.j2").render(
-        style=Markup(style),
-        script=Markup(script),
-        hashes={"style": _hash(style), "script": _hash(script)},
-        cards=cards,
-        headlines=view.headlines(rows),
-        errata=view.corrections(rows),
-        tabs=view.tabs(cards, phases),
-        choices=view.choices(rows),
-        provenance=view.provenance(rows),
-        overview=view.pictures({"id": "overview", "series": overview}) if overview else [],
-        overview_caption=overview.get("caption", ""),
-        legend=view.legend([row["status"] for row in rows]),
-        sentences={status.value: status.sentence for status in Status},
-        signs=view.SIGNS,
-        names={row["paper"]: PAPERS.get(row["paper"], "") for row in rows},
-    )
-    # JSON may hold halves of characters, which no file can.
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _style() -> str:
-    """The page's CSS with the colours and pens of the figures."""
-    themes = (
-        f":root{{{variables('light')}}}\n@media (prefers-color-scheme:dark){{:root{{"
-        f"{variables('dark')}}}}}\n@media print{{:root{{{variables('light')}}}}}\n"
-    )
-    return themes + pens_css() + "\n" + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """What the page's security policy calls its one script and its one style."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    text = _render(shown_rows(rows), phases)
+    return write_atomically(_made(Path(folder), "the report") / "index.html", text)
 
 
 def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
-    """Every claim's figure and the overview as SVG and PDF files named after the claim."""
-    folder = Path(folder)
-    rows = [shown_row(row, f"row {index}") for index, row in enumerate(rows)]
-    series = {row["id"]: row.get("series") or {} for row in rows} | {"glance": glance(rows)}
-    wanted = {_file_name(name): each for name, each in series.items() if has_figure(each)}
+    """Every claim's figure as SVG and PDF files named after the claim."""
+    drawn = {_file_name(row["id"]): row["series"] for row in shown_rows(rows)}
+    drawn = {name: series for name, series in drawn.items() if has_figure(series)}
+    folder = _made(Path(folder), "figures")
+    paths = [folder / f"{name}.{kind}" for name in drawn for kind in ("svg", "pdf")]
+    for path in paths:
+        save_figure(drawn[path.stem], path)
+    return paths
+
+
+def _made(folder: Path, what: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"cannot write figures into {folder}: {error.strerror}") from None
-    written = []
-    for name, each in wanted.items():
-        for kind in ("svg", "pdf"):
-            save_figure(each, folder / f"{name}.{kind}")
-            written.append(folder / f"{name}.{kind}")
-    return written
+        place = printable(str(folder))
+        raise ValueError(f"cannot write {what} into {place}: {error.strerror}") from None
+    return folder
 
 
 def _file_name(id: str) -> str:
@@ -149,3 +105,116 @@ def _file_name(id: str) -> str:
     if not re.fullmatch(r"[^/\\:\0]+", id) or id.strip(". ") != id:
         raise ValueError(f"the row id {id!r} cannot be the name of a figure file")
     return id
+
+
+def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
+    environment = Environment(
+        loader=PackageLoader("paritylab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    named = ("number", "prose", "first_sentence", "duration", "tally")
+    environment.filters |= {name: getattr(words, name) for name in named}
+    environment.filters |= {"tag": lambda paper: str(paper).upper(), "data": _data}
+    environment.filters["math"] = lambda text: typeset(words.prose(text))
+    style = themes_css() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
+    cards = [{**row, "pictures": _pictures(row), "command": _command(row)} for row in rows]
+    ids = {row["id"] for row in rows}
+    shown = {row["series"].get("tab") for row in rows} | ({"phases"} if phases else set())
+    order = [*PAPERS, *(row["paper"] for row in rows)]
+    text = environment.get_template("page.html.j2").render(
+        style=Markup(style),
+        script=Markup(script),
+        policy=Markup(policy(script, style)),
+        cards=cards,
+        by_id={row["id"]: row for row in rows},
+        papers=sorted({row["paper"] for row in rows}, key=order.index),
+        names=PAPERS,
+        address=paper_address,
+        code=code_places(),
+        errata=[each for each in ERRATA if any(id in ids for id in each.claims)],
+        tabs=[tab for tab in TABS.items() if tab[0] in shown],
+        swept=[{"phase": each, "pictures": _pictures(each._asdict())} for each in phases],
+        choices=_choices(rows),
+        provenance=_provenance(rows),
+        statuses=list(Status),
+        signs=SIGNS,
+        columns=words.COLUMNS,
+    )
+    # JSON may hold halves of characters, which no file can.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _data(value: Any, text: str | None = None) -> Markup:
+    """A number as people read it, in an element that also holds the row's own value."""
+    shown = words.number(value) if text is None else text
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Markup("{}").format(shown)
+    return Markup('<data value="{}">{}</data>').format(repr(value), shown)
+
+
+def _pictures(row: Row) -> list[Markup]:
+    """The row's figure; one that cannot be drawn is refused with the row's name."""
+    try:
+        return [Markup(panel) for panel in panels(row["series"])]
+    except _BROKEN as error:
+        name = row.get("id", row["title"])
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"the series of row {name!r} cannot be drawn: {reason}") from None
+
+
+def _command(row: Row) -> str:
+    """What runs the claim again."""
+    effort = ["--effort", str(row["effort"])] if row["effort"] else []
+    seed = ["--seed", str(row["seed"])] if row["seed"] not in (None, 0) else []
+    return shlex.join(["paritylab", "check", row["id"], *effort, *seed, "--report", "report"])
+
+
+def paper_address(paper: str) -> str:
+    """The paper on arXiv, in the version that was read; "" for what is not there.
+
+    >>> paper_address("hg1")
+    'https://arxiv.org/abs/2502.07553v1'
+    """
+    found = re.search(r"arXiv (\d{4}\.\d{5})(?: (v\d+))?", PAPERS.get(paper, ""))
+    return f"https://arxiv.org/abs/{found[1]}{found[2] or ''}" if found else ""
+
+
+@cache
+def code_places() -> dict[str, str]:
+    """File and line of every claim of the lab, found in the text of its files."""
+    package, places = Path(__file__).resolve().parents[1], {}
+    for file in sorted((package / "claims").glob("*/*.py")):
+        text = file.read_text(encoding="utf-8")
+        for found in re.finditer(r'^@claim\(\s*"([\w-]+)"', text, re.MULTILINE):
+            line = text.count("\n", 0, found.start()) + 1
+            places[found[1]] = f"{file.relative_to(package.parent).as_posix()}, line {line}"
+    return places
+
+
+def _choices(rows: list[Row]) -> dict[str, list[str]]:
+    """What the table can be filtered by; known words in their usual order, others after them."""
+    usual = {"paper": [*PAPERS], "status": [*Status], "evidence": [*Evidence]}
+    found = {key: {row[key] for row in rows if row[key]} for key in usual}
+    return {
+        key: [str(word) for word in known if word in found[key]] + sorted(found[key] - {*known})
+        for key, known in usual.items()
+    }
+
+
+def _provenance(rows: list[Row]) -> list[tuple[str, str]]:
+    """Date, commit, effort, device, versions and total time, each with its name."""
+    seen: dict[str, dict[str, None]] = {"date": {}, "commit": {}, "effort": {}, "device": {}}
+    for row in rows:
+        facts = {**row["versions"], "effort": row["effort"], "device": row["device"]}
+        for name, value in facts.items():
+            if value not in (None, ""):
+                seen.setdefault(str(name), {})[str(value)] = None
+    made = [(name, ", ".join(values)) for name, values in seen.items() if values]
+    seconds = [row["seconds"] for row in rows if isinstance(row["seconds"], int | float)]
+    if seconds:
+        made.append(("total time of the claims", words.duration(sum(seconds))))
+    return made

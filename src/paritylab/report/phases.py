@@ -78,26 +78,17 @@ def usual_layout(cells: Sequence[Cell], x: str = "", y: str = "") -> Layout:
 def contour(values: np.ndarray, level: float) -> list[list[tuple[float, float]]]:
     """Pieces of the line on which values, read between cells by straight lines, have the level.
 
-    Each piece is two (column, row) places. Squares with a missing corner have none.
+    Each piece is a list of (column, row) places. Squares with a missing corner have none.
 
-    >>> contour(np.array([[0.0, 1.0], [0.0, 1.0]]), 0.5)
+    >>> [sorted(piece) for piece in contour(np.array([[0.0, 1.0], [0.0, 1.0]]), 0.5)]
     [[(0.5, 0.0), (0.5, 1.0)]]
     """
-    pieces = []
-    for row, column in np.ndindex(values.shape[0] - 1, values.shape[1] - 1):
-        corners = [(column, row), (column + 1, row), (column + 1, row + 1), (column, row + 1)]
-        heights = [float(values[r, c]) for c, r in corners]
-        if not np.isfinite(heights).all():
-            continue
-        crossings = []
-        for side in range(4):
-            a, b = heights[side], heights[(side + 1) % 4]
-            if (a < level) != (b < level):
-                share = (level - a) / (b - a)
-                (x0, y0), (x1, y1) = corners[side], corners[(side + 1) % 4]
-                crossings.append((x0 + share * (x1 - x0), y0 + share * (y1 - y0)))
-        pieces += [crossings[at : at + 2] for at in range(0, len(crossings), 2)]
-    return pieces
+    if min(values.shape) < 2:
+        return []
+    from contourpy import contour_generator
+
+    generator: Any = contour_generator(z=np.ma.masked_invalid(values), corner_mask=False)
+    return [[(float(x), float(y)) for x, y in line] for line in generator.lines(level)]
 
 
 def _map(cells: Sequence[Cell], layout: Layout, title: str) -> Heatmap:

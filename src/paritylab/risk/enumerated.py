@@ -14,6 +14,7 @@ from jaxtyping import Array
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
+from paritylab.problem.callables import mark_of
 from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits
@@ -68,7 +69,7 @@ def _enumerated(
     with float64():
         check_predicts(model, n)
         mean, largest, gradient = _sum_over_inputs(
-            model, target_of(problem), problem.noise, loss, with_gradient
+            model, target_of(problem), problem.noise, loss, with_gradient, mark_of(model, loss)
         )
         if math.isnan(mean):
             raise ValueError("the model or the loss is not a number on some input")
@@ -81,9 +82,17 @@ def _enumerated(
 
 @eqx.filter_jit
 def _sum_over_inputs(
-    model: Model, target: Target | JuntaTarget, noise: float, loss: Loss, with_gradient: bool
+    model: Model,
+    target: Target | JuntaTarget,
+    noise: float,
+    loss: Loss,
+    with_gradient: bool,
+    mark: object,
 ) -> tuple[Array, Array, object]:
-    """E[statistic], the largest |statistic|, and the gradient of the mean as a tree, or ()."""
+    """E[statistic], the largest |statistic|, and the gradient of the mean as a tree, or ().
+
+    mark: new for a user's model or loss, which is then traced anew.
+    """
     probabilities = target.probabilities
     n = probabilities.shape[0]
     low = min(n, _CHUNK_BITS)

@@ -23,7 +23,6 @@ from paritylab.risk.population import (
     risk_of_weights,
 )
 from paritylab.risk.result import Kind
-from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.case import Statistic
 from paritylab.risk.routes.targets import stacked_targets
 from paritylab.risk.table import ROUTES, ManyRoute
@@ -172,9 +171,7 @@ def _compiled(
     runs, n = weights.shape
     weights = weights * (statistic.k / weights.sum(axis=1, keepdims=True))
     stacked = stacked_targets(targets)
-    # Half-sums hold about 64 floats for each of their 2^(n/2+1) partial sums.
-    each = 64 * (2 ** (n // 2 + 1) if module is half_sums else n)
-    block = max(1, min(1 << (runs - 1).bit_length(), _BUDGET // each))
+    block = max(1, min(1 << (runs - 1).bit_length(), _BUDGET // (64 * n)))
     values, errors = [], []
     for start in range(0, runs, block):
         rows = np.resize(np.arange(start, min(start + block, runs)), block)

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Readout, as_readout
 from paritylab.precision import float64
+from paritylab.problem.callables import call_in_progress, mark_of
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.routes.case import RiskInLoop, statistic_of
 from paritylab.risk.routes.targets import (
@@ -66,18 +67,29 @@ def weight_risk(
     labels: for juntas, `labels_of` all of them; the target is then `target_of` a junta.
 
     The route is the first of `risk.table` that serves this n inside loops. Equal arguments give
-    the same object, so that compiled loops are found again. Call it in float64.
+    the same object, so that compiled loops are found again; a user's function gives a new one in
+    every call of `learn`. Call it in float64.
     """
     readout, loss = as_readout(readout, k), as_loss(loss)
+    mark = mark_of(readout, loss)
+    if mark is not None and mark is not call_in_progress():
+        return _weight_risk(readout, loss, n, k, route, labels)
     try:
-        return _once(readout, loss, n, k, route, labels)
+        return _once(readout, loss, n, k, route, labels, mark)
     except TypeError:  # holds arrays, so it cannot be looked up
         return _weight_risk(readout, loss, n, k, route, labels)
 
 
 def _weight_risk(
-    readout: Readout, loss: Loss, n: int, k: int, route: str, labels: Labels
+    readout: Readout,
+    loss: Loss,
+    n: int,
+    k: int,
+    route: str,
+    labels: Labels,
+    mark: object = None,
 ) -> WeightRisk:
+    """`weight_risk` of checked arguments; mark: of the call in which a user's function was met."""
     with float64(), jax.ensure_compile_time_eval():
         statistic = statistic_of(readout, loss, k, labels)
         row = route_in_loop(statistic, n, route)

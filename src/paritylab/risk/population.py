@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.checks import check_kind
 from paritylab.models import HeadAttention, as_readout, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, float64
@@ -84,7 +83,6 @@ def model_gradient(
     model: a `HeadAttention` with soft attention; its readout is used. Other arguments as in
     `population_risk`.
     """
-    check_kind("model", model, HeadAttention, "a HeadAttention")
     with float64():
         attention, pull_back = jax.vjp(
             lambda p: model.with_parameters(p).attention(), jnp.asarray(model.parameters())
@@ -140,7 +138,8 @@ def checked_statistic(
     if first.k < 1:
         raise ValueError("the model needs a parity set with at least one position, got k=0")
     link = default_readout(first) if readout is None else as_readout(readout, first.k)
-    return statistic_of(link, loss, first.k, labels_of(problems, loss))
+    juntas = any(isinstance(problem, Junta) for problem in problems)
+    return statistic_of(link, loss, first.k, labels_of(problems, loss) if juntas else None)
 
 
 def risk_of_weights(

@@ -1,8 +1,6 @@
 """What a risk computation returns, and what it asks of a model."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -54,17 +52,8 @@ class RiskGradient(NamedTuple):
 def outer_derivatives(loss: Loss, mean: float) -> tuple[float, float, float]:
     """outer, outer' and outer'' of a loss at the mean of its statistic."""
     with float64():
-        value, first, second = _compiled_outer(loss)(np.float64(mean))
-        return float(value), float(first), float(second)
-
-
-@lru_cache(maxsize=64)
-def _compiled_outer(loss: Loss) -> Callable[[np.floating], tuple[Array, Array, Array]]:
-    first = jax.grad(loss.outer)
-    compiled: Callable[[np.floating], tuple[Array, Array, Array]] = jax.jit(
-        lambda mean: (loss.outer(mean), first(mean), jax.grad(first)(mean))
-    )
-    return compiled
+        point, first = jnp.asarray(mean), jax.grad(loss.outer)
+        return float(loss.outer(point)), float(first(point)), float(jax.grad(first)(point))
 
 
 def predictions(model: Model, bits: AnyArray) -> Array:

@@ -13,6 +13,7 @@ from paritylab.checks import whole
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, batches
+from paritylab.problem.callables import mark_of
 from paritylab.problem.hidden_set import check_problem
 from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
@@ -41,11 +42,11 @@ def sampled_risk(
     """
     loss = as_loss(loss)
     _check(problem, samples, batch_size)
-    total = squares = 0.0
+    total, squares, mark = 0.0, 0.0, mark_of(model, loss)
     with float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
-            part, part_squares = _sums(model, batch.bits, batch.labels, loss)
+            part, part_squares = _sums(model, batch.bits, batch.labels, loss, mark)
             total += float(part)
             squares += float(part_squares)
         return _risk(loss, total, squares, samples)
@@ -67,12 +68,14 @@ def sampled_gradient(
     loss = as_loss(loss)
     _check(problem, samples, batch_size)
     batch_size = min(batch_size, -(-samples // 2))
-    total = squares = 0.0
+    total, squares, mark = 0.0, 0.0, mark_of(model, loss)
     sizes, means, gradients = [], [], []
     with float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
-            part, part_squares, gradient = _sums_and_gradient(model, batch.bits, batch.labels, loss)
+            part, part_squares, gradient = _sums_and_gradient(
+                model, batch.bits, batch.labels, loss, mark
+            )
             total += float(part)
             squares += float(part_squares)
             sizes.append(len(batch.labels))
@@ -133,14 +136,18 @@ def _statistics(
 
 
 @eqx.filter_jit
-def _sums(model: Model, bits: Array, labels: Array, loss: Loss) -> tuple[Array, Array]:
+def _sums(
+    model: Model, bits: Array, labels: Array, loss: Loss, mark: object
+) -> tuple[Array, Array]:
+    """Sums of the statistic and its square; mark: new for a user's model or loss."""
     return _statistics(parameters_of(model), model, bits, labels, loss)
 
 
 @eqx.filter_jit
 def _sums_and_gradient(
-    model: Model, bits: Array, labels: Array, loss: Loss
+    model: Model, bits: Array, labels: Array, loss: Loss, mark: object
 ) -> tuple[Array, Array, object]:
+    """`_sums` and the gradient of the first."""
     sums = jax.value_and_grad(_statistics, has_aux=True)
     (total, squares), gradient = sums(parameters_of(model), model, bits, labels, loss)
     return total, squares, gradient

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from paritylab.precision import AnyArray
-from paritylab.risk.routes import cosine, enumeration, fourier, half_sums, kinked, lattice
+from paritylab.risk.routes import cosine, enumeration, half_sums, lattice, numerical, series
 from paritylab.risk.routes.case import Case, LoopRisk, RouteRisk, Statistic
 from paritylab.risk.routes.targets import JuntaTarget, Target
 
@@ -58,8 +58,8 @@ ROUTES = (
     Route("half-sums", half_sums, once=36, loop=24, most=36),
     Route("enumeration", enumeration, once=20, loop=14, most=26),
     Route("lattice", lattice, once=math.inf, loop=0, most=math.inf),
-    Route("series", kinked, once=math.inf, loop=math.inf, most=math.inf),
-    Route("series", fourier, once=math.inf, loop=math.inf, most=math.inf),
+    Route("series", series, once=math.inf, loop=math.inf, most=math.inf),
+    Route("series", numerical, once=math.inf, loop=math.inf, most=math.inf),
 )
 
 

@@ -1,24 +1,21 @@
 """From a spec to its runs: the learner it names, the data it asks for, one row per run."""
 
 import importlib.util
-import math
+import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import paritylab.solvers  # noqa: F401  registers its learners
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
 from paritylab.learning.saving import RENAMED
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
-from paritylab.sweep.cost import Cost, check_cost, cost_of
-from paritylab.sweep.provenance import edited_since, remember
 from paritylab.sweep.spec import Spec
 
 Row = dict[str, object]
@@ -30,6 +27,11 @@ _EXTRAS = {
     "pair": {"noise"},
     "tree": set(),
 }
+#: Learners that draw their rows in batches of this many at most, and those that take one run at a
+#: time and hold its bits as bytes.
+_BATCH = 4096
+_STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
+_ONE_BY_ONE = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation"}
 
 
 def learner_of(spec: Spec) -> Learner[Any, Any]:
@@ -61,7 +63,7 @@ def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | 
     for name, value in problem.items():
         if name != "subset" and not (name == "bias" and isinstance(value, tuple)):
             check_value(name, value, PROBLEM[name])
-    check_cost(spec, learner)
+    check_memory(spec, learner)
     samples, fresh = problem.pop("samples", None), problem.pop("fresh", False)
     if fresh and samples is None:
         raise ValueError("fresh rows need a number: give samples as well")
@@ -74,12 +76,35 @@ def data_of(spec: Spec, learner: Learner[Any, Any]) -> Population | AllInputs | 
     return kind(targets)
 
 
-def largest_cost(specs: Iterable[Spec]) -> Cost:
-    """The estimate of the block that takes longest."""
-    one_each = {spec.cell: spec for spec in specs}.values()
-    costs = [cost_of(spec, learner_of(spec)) for spec in one_each]
-    # Not a number is larger than any: nobody knows.
-    return max(costs, key=lambda cost: (math.isnan(cost.seconds), cost.seconds))
+def check_memory(spec: Spec, learner: Learner[Any, Any]) -> None:
+    """Refuse a block whose rows and weights alone exceed this machine's memory.
+
+    Counted are the float64 numbers that a learner holds at once: its rows, for every run of the
+    block, and one weight per position and unit (head, neuron or step of a chain).
+    """
+    sizes = {**dict(spec.problem), **dict(spec.settings)}
+    n, rows = sizes.get("n", 1), sizes.get("samples") or 0
+    units = [getattr(learner, name, None) for name in ("width", "heads")]
+    widest = max([each for each in units if isinstance(each, int)] or [sizes.get("k") or 1])
+    if spec.learner in _ONE_BY_ONE:
+        needed = float(rows * n)
+    else:
+        held = min(rows, _BATCH) if spec.learner in _STREAMING else rows * spec.block
+        needed = 8.0 * n * (held + spec.block * widest)
+    there = machine_memory()
+    if needed > there:
+        raise ValueError(
+            f"a block of {spec.block} runs needs about {needed / 2**30:,.0f} GB of memory, this "
+            f"machine has {there / 2**30:,.0f} GB: give smaller sizes or fewer runs a block"
+        )
+
+
+def machine_memory() -> float:
+    """Bytes of main memory; no limit where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
 
 
 def _targets(spec: Spec, problem: dict[str, Any], of: str) -> tuple[Target, ...]:
@@ -181,13 +206,12 @@ def learners_from_file(path: str | Path) -> set[str]:
         raise ValueError(f"a learners file is a Python file ending in .py, got {path.name}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    remember(path)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
-    if (edited := edited_since(path)) is not None:
-        raise ValueError(f"{edited.name} was edited while it was loaded; try again")
     added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
     if not added:
         raise ValueError(

@@ -17,14 +17,12 @@ _Name = tuple[str, int, int]
 class Cell(NamedTuple):
     """One cell: the learner's name, the problem's entries and the settings, and its rate.
 
-    current: made by this code, these versions and this device. found: how many of the runs came
-    with the store and were not run here by this user.
+    current: made by this code, these versions and this device.
     """
 
     values: Values
     rate: Rate
     current: bool
-    found: int = 0
 
     @property
     def name(self) -> str:
@@ -52,10 +50,9 @@ def stored_cells(blocks: Iterable[StoredBlock], specs: Iterable[Spec] | None = N
         marks.setdefault(spec["learner"], fingerprint_of(LEARNERS.get(spec["learner"])))
         cell = (block["cell"], spec["seed"], spec["block"])
         order.setdefault(cell, _values(spec))
-        count = counts.setdefault((cell, block["fingerprint"]), [0, 0, 0])
+        count = counts.setdefault((cell, block["fingerprint"]), [0, 0])
         count[0] += sum(bool(row.get("success")) for row in block["rows"])
         count[1] += len(block["rows"])
-        count[2] += 0 if block["own"] else len(block["rows"])
     return [
         _best(cell, values, counts, marks[str(values["learner"])]) for cell, values in order.items()
     ]
@@ -67,8 +64,8 @@ def _best(
     """This code's rate of a cell; where there is none, another's with the most runs."""
     mine = counts.get((cell, mark))
     others = [count for (name, _), count in counts.items() if name == cell]
-    successes, runs, found = mine or max(others, key=lambda count: count[1])
-    return Cell(values, Rate(successes, runs), mine is not None, found)
+    successes, runs = mine or max(others, key=lambda count: count[1])
+    return Cell(values, Rate(successes, runs), mine is not None)
 
 
 def _values(spec: PlainSpec) -> Values:
@@ -103,7 +100,6 @@ def tidy(cells: Iterable[Cell]) -> list[dict[str, object]]:
             "low": cell.rate.low,
             "high": cell.rate.high,
             "made_by": "this code and machine" if cell.current else "other code or machine",
-            "not_run_here": cell.found,
         }
         entries = {
             f"{name}_setting" if name in measured else name: _flat(cell.values.get(name))

@@ -1,35 +1,36 @@
-"""Engines: one way to map a function over tasks, whether one by one or in many processes.
+"""Engines: one way to map a function over tasks, here, on all cores, or on a dask cluster.
 
 An engine takes a function and tasks and yields `Done(task, value, seconds)` for each task, in any
 order. A task whose function raises, or whose process dies again and again, comes back with a
-`Failure` for a value and the rest goes on. Tasks are taken from their iterable only when there is a
-worker for them, so an iterable may decide late what is still worth doing. Leaving the loop early,
-by `break` or Ctrl-C, ends the workers.
+`Failure` for a value and the rest goes on. Tasks are taken from their iterable only when there is
+room for them, so an iterable may decide late what is still worth doing. Beyond `serial`, function,
+tasks and values must pickle. Leaving the loop early, by `break` or Ctrl-C, ends the workers.
 
 >>> [(done.task, done.value) for done in serial()(abs, [-2, 3])]
 [(-2, 2), (3, 3)]
 """
 
 import contextlib
-import multiprocessing
-import multiprocessing.spawn
 import os
 import signal
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from typing import Generic, NamedTuple, Protocol, TypeVar, cast
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-#: How often a task is given to a new process after its first one died; the last times when all
-#: others are done. Processes that die before they begin are not counted, up to so many in a row.
-RETRIES, _STARTS = 3, 20
+#: Deaths of a worker that a task is forgiven; the last trial is by itself, so that a task that
+#: kills its worker cannot take others along for ever.
+FORGIVEN = 2
+#: Tasks in flight for each worker: one at work and one waiting.
+AHEAD = 2
+#: Seconds to reach a scheduler.
+PATIENCE = 8
 
 
 class Failure(NamedTuple):
@@ -47,8 +48,12 @@ class Done(NamedTuple, Generic[_T, _R]):
     seconds: float
 
 
+class ClusterError(ValueError):
+    """The cluster cannot be used or was lost; the message says why and what to do."""
+
+
 class Engine(Protocol):
-    """Maps a function over tasks. Beyond `serial`, function, tasks and values must pickle."""
+    """Maps a function over tasks."""
 
     def __call__(
         self, function: Callable[[_T], _R], tasks: Iterable[_T]
@@ -61,10 +66,36 @@ def serial() -> Engine:
 
 
 def processes(jobs: int) -> Engine:
-    """`jobs` worker processes, each started fresh (spawned) and kept for many tasks."""
+    """`jobs` worker processes on this machine (loky's, which joblib brings)."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    return _Processes(jobs)
+
+    def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
+        return _over_futures(lambda: _LocalPool(jobs), function, tasks)
+
+    return engine
+
+
+def cluster(
+    where: str = "local", jobs: int = 2, *, say: Callable[[str], None] = lambda message: None
+) -> Engine:
+    """Workers of a dask cluster.
+
+    where: "local" starts `jobs` workers on this machine that listen on loopback only; an address
+    such as tcp://host:8786 names a scheduler, which has to answer. A scheduler runs whatever it is
+    sent by anyone who can reach it. say: receives a remark worth showing.
+    """
+    import importlib.util
+
+    if importlib.util.find_spec("distributed") is None:
+        raise ClusterError("--engine dask needs dask: pip install 'paritylab[cluster]'")
+    if where != "local":
+        _DaskPool(where, jobs, say).close()  # an unreachable scheduler is refused now, not then
+
+    def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
+        return _over_futures(lambda: _DaskPool(where, jobs, say), function, tasks)
+
+    return engine
 
 
 def usual_jobs(tasks: int) -> int:
@@ -89,183 +120,169 @@ def timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        value = _failure(error)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        value = Failure(reason, "".join(traceback.format_exception(error)))
     return value, time.perf_counter() - start
 
 
-def _failure(error: BaseException) -> Failure:
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
-    return Failure(reason, "".join(traceback.format_exception(error)))
+class _Pool(Protocol):
+    """Workers that turn (function, task) into futures."""
+
+    room: int
+    deaths: tuple[type[BaseException], ...]
+
+    def submit(self, function: Callable[[_T], _R], task: _T) -> "Future[Any]": ...
+
+    def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]: ...
+
+    def close(self) -> None: ...
 
 
-@dataclass
-class _Worker(Generic[_T, _R]):
-    """A process, this end of its pipe, and the task it has."""
+def _over_futures(
+    pool_of: Callable[[], _Pool], function: Callable[[_T], _R], tasks: Iterable[_T]
+) -> Iterator[Done[_T, _R | Failure]]:
+    """Keep a pool busy with a few tasks per worker; after a death begin again with what is left.
 
-    process: SpawnProcess
-    pipe: Connection
-    task: _T | None = None
-    attempt: int = 0
-    begun: bool = False
-    started: float = field(default_factory=time.perf_counter)
-
-    def give(self, task: _T, attempt: int) -> None:
-        self.task, self.attempt, self.started = task, attempt, time.perf_counter()
-        self.begun = False
-        # A process that has died meanwhile is noticed when its answer is read.
-        with contextlib.suppress(ConnectionError):
-            self.pipe.send(task)
-
-    def given(self) -> _T:
-        """The task it was given last."""
-        return cast(_T, self.task)
-
-    def receive(self) -> tuple[_R | Failure, float] | None:
-        """The value and its seconds, None if it only begins; EOFError if the process has died."""
-        try:
-            answer: tuple[_R | Failure, float] | None = self.pipe.recv()
-        except ConnectionError:
-            raise EOFError from None
-        self.begun = True
-        return answer
-
-    def end(self) -> None:
-        self.process.terminate()
-        self.process.join(5)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-        self.pipe.close()
-
-
-@dataclass(frozen=True)
-class _Processes:
-    jobs: int
-
-    def __call__(
-        self, function: Callable[[_T], _R], tasks: Iterable[_T]
-    ) -> Iterator[Done[_T, _R | Failure]]:
-        waiting, again, unbegun = iter(tasks), list[tuple[_T, int]](), 0
-        idle: list[_Worker[_T, _R]] = []
-        busy: dict[Connection, _Worker[_T, _R]] = {}
-        try:
-            while True:
-                while len(busy) < self.jobs and (turn := _next(waiting, again)):
-                    worker = idle.pop() if idle else _start(function)
-                    busy[worker.pipe] = worker
-                    try:
-                        worker.give(*turn)
-                    except Exception as error:  # The task does not pickle.
-                        idle.append(busy.pop(worker.pipe))
-                        yield Done(turn[0], _failure(error), 0.0)
-                if not busy:
-                    return
-                ready = wait(list(busy))
-                for worker in [each for pipe, each in busy.items() if pipe in ready]:
-                    try:
-                        answer = worker.receive()
-                    except EOFError:
-                        del busy[worker.pipe]
-                        worker.end()
-                        unbegun = 0 if worker.begun else unbegun + 1
-                        if worker.attempt < RETRIES and unbegun < _STARTS:
-                            again.append((worker.given(), worker.attempt + worker.begun))
-                            continue
-                        reason = f"its process died ({_ending(worker.process)})"
-                        seconds = time.perf_counter() - worker.started
-                        yield Done(worker.given(), Failure(reason), seconds)
-                        continue
-                    if answer is None:
-                        unbegun = 0
-                        continue
-                    del busy[worker.pipe]
-                    idle.append(worker)
-                    yield Done(worker.given(), *answer)
-        finally:
-            # Workers ignore Ctrl-C, so that their parent decides; here it ends them. All are told
-            # before any is waited for, in case the waiting is interrupted as well.
-            left = (*idle, *busy.values())
-            for worker in left:
-                worker.process.terminate()
-            for worker in left:
-                worker.end()
-
-
-def _next(waiting: Iterator[_T], again: list[tuple[_T, int]]) -> tuple[_T, int] | None:
-    if again and again[0][1] < RETRIES - 1:
-        return again.pop(0)
-    for task in waiting:
-        return task, 0
-    return again.pop(0) if again else None
-
-
-def _start(function: Callable[[_T], _R]) -> _Worker[_T, _R]:
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    # A daemon ends with its parent even if the parent has no time to say so.
-    process = context.Process(target=_work, args=(function, there), daemon=True)
-    with quiet_starts():
-        process.start()
-    there.close()  # so that the death of the process closes the pipe
-    return _Worker(process, here)
-
-
-@contextlib.contextmanager
-def quiet_starts() -> Iterator[None]:
-    """Processes started meanwhile end in silence if their parent dies before telling them what to
-    do; Python would print the traceback of an EOFError, perhaps into a shell long since used for
-    something else."""
-    usual = multiprocessing.spawn.get_command_line
-
-    def command_line(**options: object) -> list[str]:
-        line = usual(**options)
-        if "-c" in line:
-            place = line.index("-c") + 1
-            cut_off = "(EOFError, ConnectionError, pickle.UnpicklingError)"
-            line[place] = (
-                f"import pickle\ntry:\n {line[place]}\n"
-                f"except {cut_off}:\n raise SystemExit(1) from None"
-            )
-        return line
-
-    multiprocessing.spawn.get_command_line = command_line
+    A pool that lost a worker cannot say which of its tasks killed it. All that were in flight get
+    another chance, and from the last one on each runs by itself in a pool of its own.
+    """
+    waiting = iter(tasks)
+    left: list[tuple[_T, int]] = []  # tasks to try again, with the deaths they were there for
+    running: dict[Future[Any], tuple[_T, int]] = {}
+    pool: _Pool | None = None
     try:
-        yield
+        while True:
+            alone = bool(left) and left[0][1] >= FORGIVEN
+            while not running or (pool and not alone and len(running) < pool.room):
+                turn = left.pop(0) if left else next(((task, 0) for task in waiting), None)
+                if turn is None:
+                    break
+                pool = pool or pool_of()
+                running[pool.submit(function, turn[0])] = turn
+            if pool is None or not running:
+                return
+            for future in pool.wait(running):
+                task, deaths = running.pop(future)
+                try:
+                    value, seconds = future.result()
+                except pool.deaths as error:
+                    there = [(task, deaths + 1), *((t, d + 1) for t, d in running.values())]
+                    if deaths >= FORGIVEN:
+                        there.pop(0)
+                        yield Done(task, Failure(f"its process died ({_ending(error)})"), 0.0)
+                    left = sorted([*left, *there], key=lambda each: each[1])
+                    running.clear()
+                    pool.close()
+                    pool = None
+                    break
+                except Exception as error:  # the task or its value does not pickle
+                    reason = " ".join(f"{type(error).__name__}: {error}".split())
+                    value, seconds = Failure(reason), 0.0
+                yield Done(task, value, seconds)
     finally:
-        multiprocessing.spawn.get_command_line = usual
+        if pool is not None:
+            pool.close()
 
 
-def _work(function: Callable[[_T], _R], pipe: Connection) -> None:
-    """The life of a worker: receive a task, send back its value, until the pipe closes."""
+def _ending(error: BaseException) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__
+
+
+def _begin(driver: int) -> None:
+    """The start of a worker: Ctrl-C is for the driver to decide on, and its death ends the worker.
+
+    loky's own workers would finish the task they have, which may take hours.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        try:
-            task = pipe.recv()
-        except (EOFError, ConnectionError):  # reset if the parent died with an answer unread
-            return
-        with contextlib.suppress(ConnectionError):
-            pipe.send(None)
-        value, seconds = timed(function, task)
-        try:
-            pipe.send((value, seconds))
-        except ConnectionError:
-            return
-        except Exception as error:  # The value does not pickle.
-            with contextlib.suppress(ConnectionError):
-                pipe.send((_failure(error), seconds))
 
-
-def _end_with_parent() -> None:
-    """Leave at once if the parent is gone, however it went; a task may take hours."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
+    def end_with_driver() -> None:
+        while os.getppid() == driver:
+            time.sleep(0.5)
         os._exit(1)
 
+    threading.Thread(target=end_with_driver, daemon=True).start()
 
-def _ending(process: SpawnProcess) -> str:
-    code = process.exitcode
-    if code is not None and code < 0:
-        return f"killed by signal {-code}"
-    return f"exit code {code}"
+
+class _LocalPool:
+    """Processes of loky, which end with their driver and notice each other's deaths."""
+
+    def __init__(self, jobs: int) -> None:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        self._pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(os.getpid(),))
+        self.room = AHEAD * jobs
+        self.deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+
+    def submit(self, function: Callable[[_T], _R], task: _T) -> "Future[Any]":
+        return self._pool.submit(timed, function, task)  # type: ignore[no-any-return]
+
+    def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
+        return wait(list(running), return_when=FIRST_COMPLETED).done
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True, kill_workers=True)
+
+
+class _DaskPool:
+    """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
+
+    def __init__(self, where: str, jobs: int, say: Callable[[str], None]) -> None:
+        import logging
+
+        import dask
+        from distributed import Client, KilledWorker, LocalCluster
+
+        # dask's remarks on dead workers and lost connections are the engine's to make
+        for name in ("distributed", "tornado.application", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._local, self._where = None, where
+        if where == "local":
+            with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
+                self._local = LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no fixed port
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+        try:
+            self._client = Client(self._local or where, timeout=PATIENCE, set_as_default=False)
+        except Exception as error:  # dask raises what its parts raise
+            reason = " ".join(str(error).split()) or "no answer"
+            raise ClusterError(f"no dask scheduler answers at {where}: {reason}") from None
+        if where != "local" and not self._client.nthreads():
+            say(f"{where} has no workers yet; waiting for one (Ctrl-C ends this)")
+        self.room = AHEAD * max(1, len(self._client.nthreads()))
+        # a worker that dies may take finished values along, which dask calls cancelled
+        self.deaths: tuple[type[BaseException], ...] = (KilledWorker, CancelledError)
+
+    def submit(self, function: Callable[[_T], _R], task: _T) -> "Future[Any]":
+        submitted: Any = self._client.submit(timed, function, task, pure=False)
+        future: Future[Any] = submitted
+        return future
+
+    def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
+        from distributed import wait as wait_for
+
+        with self._client.as_current():
+            done = wait_for(list(running), return_when="FIRST_COMPLETED").done
+        if self._client.status != "running":
+            raise ClusterError(
+                f"the scheduler at {self._where} was lost; finished work is saved, run the same "
+                "command again to go on"
+            )
+        found: Iterable[Future[Any]] = done
+        return found
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=PATIENCE)
+        if self._local is not None:
+            for nanny in self._local.workers.values():  # at once, whatever they are computing
+                nanny.auto_restart = False
+                with contextlib.suppress(OSError, TypeError):
+                    os.kill(nanny.pid, signal.SIGKILL)
+            with contextlib.suppress(Exception):
+                self._local.close(timeout=PATIENCE)

@@ -1,20 +1,17 @@
 """Runs specs block by block, keeps every finished block, and turns rows into rates."""
 
 import hashlib
-import os
-import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
-from paritylab.checks import check_kind
 from paritylab.files import held_alone
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
 from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of
 from paritylab.sweep.engines import Engine, Failure, serial
-from paritylab.sweep.provenance import device, edited_since, fingerprint_of, versions
+from paritylab.sweep.provenance import device, fingerprint_of, versions
 from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import BlockFacts, Store
 
@@ -33,15 +30,11 @@ class BlockError(ValueError):
 
 
 class CellRate(NamedTuple):
-    """Success rate of a cell. current: computed by this code, these versions and this device.
-
-    found: how many of its runs came with the store and were not run here by this user.
-    """
+    """Success rate of a cell. current: computed by this code, these versions and this device."""
 
     cell: str
     rate: Rate
     current: bool
-    found: int = 0
 
 
 def fingerprint(spec: Spec) -> str:
@@ -55,25 +48,18 @@ def block_key(spec: Spec, mark: str | None = None) -> str:
     return hashlib.sha256(f"{spec.hash}|{mark}".encode()).hexdigest()
 
 
-def made_rows(task: Task, driver: str) -> tuple[list[Row], str | None]:
-    """What an engine maps over the blocks: rows, and the fingerprint of the worker if it was one.
+def made_rows(task: Task, marks: dict[str, str]) -> list[Row]:
+    """What an engine maps over the blocks. marks: the driver's fingerprint of each learner.
 
-    driver: the process that asks.
+    A worker whose code, versions or learner's file differ from the driver's must not answer.
     """
     load_learner(task)
-    made_by = None if driver == _process() else _worker_mark(task.spec.learner)
-    rows = rows_of(task)
-    return rows, made_by if edited_since() is None else "an edited file"
-
-
-def _process() -> str:
-    return f"{platform.node()} {os.getpid()}"
-
-
-@cache
-def _worker_mark(learner: str) -> str:
-    """Once per worker, of what it has loaded and before it works."""
-    return _mark(learner)
+    if fingerprint(task.spec) != marks[task.spec.learner]:
+        raise RuntimeError(
+            "its worker has other code, versions or another learner's file than this process; "
+            "give all machines the same ones and start old workers anew"
+        )
+    return rows_of(task)
 
 
 def run_sweep(
@@ -99,9 +85,6 @@ def run_sweep(
     from being run; they are reported at the end by a `BlockError`.
     """
     specs = list(specs)
-    for spec in specs:
-        check_kind("specs", spec, Spec, "specs of a Grid")
-    check_kind("store", store, Store, "an open Store")
     check_specs(specs)
     with held_alone(f"sweep {store.path.resolve()}") as alone:
         if not alone:
@@ -140,9 +123,8 @@ def _run_all(
                 yield Task(spec, file)
 
     computed, failures = 0, []
-    for done in engine(partial(made_rows, driver=_process()), waiting()):
-        spec = done.task.spec
-        rows = _checked(done.value, marks[spec.learner])
+    for done in engine(partial(made_rows, marks=marks), waiting()):
+        spec, rows = done.task.spec, done.value
         if isinstance(rows, Failure):
             failures.append((spec, rows))
             continue
@@ -165,19 +147,6 @@ def _mark(learner: str) -> str:
     return fingerprint_of(LEARNERS.get(learner))
 
 
-def _checked(value: tuple[list[Row], str | None] | Failure, mark: str) -> list[Row] | Failure:
-    """Rows computed by other code than the driver's must not be stored under its name."""
-    if isinstance(value, Failure):
-        return value
-    rows, made_by = value
-    if made_by in (None, mark):
-        return rows
-    return Failure(
-        "its worker has another version of the learner's file than this process; give all machines "
-        "the same one, leave it alone while the sweep runs, and start old workers anew"
-    )
-
-
 def check_specs(specs: Iterable[Spec]) -> None:
     """Build the learner and the data of one block per cell, so that mistakes show at once."""
     for spec in {each.cell: each for each in specs}.values():
@@ -189,9 +158,7 @@ def check_specs(specs: Iterable[Spec]) -> None:
 
 def rates(store: Store) -> list[CellRate]:
     """Success rate of every cell, never mixing code, versions, devices, seeds or block sizes."""
-    check_kind("store", store, Store, "an open Store")
     counts: dict[tuple[str, int, int, str], list[int]] = defaultdict(lambda: [0, 0])
-    found: dict[tuple[str, int, int, str], int] = defaultdict(int)
     current: dict[str, str] = {}
     for block in store.blocks():
         spec = block["spec"]
@@ -199,9 +166,8 @@ def rates(store: Store) -> list[CellRate]:
         current.setdefault(learner, fingerprint_of(LEARNERS.get(learner)))
         key = (block["cell"], spec["seed"], spec["block"], block["fingerprint"])
         _count(counts[key], block["rows"])
-        found[key] += 0 if block["own"] else len(block["rows"])
     return [
-        CellRate(key[0], Rate(*count), current[key[0].split(" ")[0]] == key[3], found[key])
+        CellRate(key[0], Rate(*count), current[key[0].split(" ")[0]] == key[3])
         for key, count in sorted(counts.items())
     ]
 

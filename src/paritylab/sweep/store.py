@@ -1,22 +1,38 @@
-"""The results store: one sqlite file that survives crashes and refuses what it cannot trust."""
+"""The results store: one sqlite file with two tables, the blocks of sweeps and verdicts.
 
+Every write is one transaction, so kill -9, a full disk or Ctrl-C lose nothing that was finished.
+A damaged file is refused in one line that says how to get its rows back; it is never repaired here.
+"""
+
+import hashlib
 import json
 import shutil
 import sqlite3
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypedDict, cast
 
-from paritylab.sweep import origin, schema
-from paritylab.sweep.schema import Column, Columns
 from paritylab.sweep.spec import PlainSpec, Spec
 from paritylab.untrusted import printable
 
-SCHEMA_VERSION = schema.VERSION
+#: Version 4, of release 0.3.0 on. Both numbers are in the file's header; the second ("PLab") tells
+#: a store from any other sqlite file.
+VERSION, APPLICATION = 4, 0x504C6162
+_VERDICT = ("key", "id", "saved", "row")
+_BLOCK = (
+    *("key", "hash", "cell", "spec", "status", "seconds", "device", "versions", "saved"),
+    *("rows", "fingerprint"),
+)
+_COLUMNS = {"verdicts": _VERDICT, "blocks": _BLOCK}
+_TABLES = tuple(
+    f"CREATE TABLE {table} (key TEXT PRIMARY KEY, "
+    + ", ".join(f"{n} {'REAL' if n == 'seconds' else 'TEXT'} NOT NULL" for n in names[1:])
+    + ", checksum TEXT NOT NULL)"
+    for table, names in _COLUMNS.items()
+)
 
 
 class BlockFacts(TypedDict):
@@ -31,8 +47,7 @@ class BlockFacts(TypedDict):
 
 
 class StoredBlock(BlockFacts):
-    """A block as it is read back: its key, the hash of its spec, its cell, spec and rows; own:
-    whether this user's installation saved it, and it did not come with the store."""
+    """A block as it is read back: its key, the hash of its spec, its cell, spec and rows."""
 
     key: str
     hash: str
@@ -40,7 +55,6 @@ class StoredBlock(BlockFacts):
     spec: PlainSpec
     saved: str
     rows: list[dict[str, object]]
-    own: bool
 
 
 class StoreError(ValueError):
@@ -48,47 +62,83 @@ class StoreError(ValueError):
 
 
 class Store:
-    """Results in one sqlite file; every write is one transaction, every row carries a checksum.
+    """Results in one sqlite file; several processes may read and write it at once.
 
-    Write-ahead logging lets several processes read and write at once. Where the file system does
-    not support it (some network disks), sqlite's rollback journal is used instead: slower, as safe.
     reading: only read; works on files and folders without write permission.
     """
 
-    _connection: sqlite3.Connection
-
-    def __init__(self, path: str | Path, *, wal: bool = True, reading: bool = False) -> None:
+    def __init__(self, path: str | Path, *, reading: bool = False) -> None:
         self.path = Path(path)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         if self.path.exists() and not self.path.is_file():
-            raise StoreError(
-                f"{printable(str(self.path))} is not an ordinary file; choose another --store"
-            )
-        if not reading:
-            self._make_folder()
-        elif not self.path.exists():
+            name = printable(str(self.path))
+            raise StoreError(f"{name} is not an ordinary file; choose another --store")
+        if reading and not self.path.exists():
             raise StoreError(f"no store {self.path}")
         with self._translated():
+            if not reading:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = self._opened(reading)
             try:
-                self._open(wal, reading)
-                self._check_integrity()
+                self._check()
+                if not reading:
+                    self._prepare()
             except BaseException:
-                self.close()
+                self._connection.close()
                 raise
 
-    def _open(self, wal: bool, reading: bool) -> None:
-        if self.path.exists():
-            self._check_schema()
-        if reading:
-            self._connection = self._open_for_reading()
-            if schema.is_older(self._connection):
-                self._connection.close()
-                self._connection = self._open_copy()
-                schema.prepare(self._connection)
+    def _opened(self, reading: bool) -> sqlite3.Connection:
+        if not reading:
+            return sqlite3.connect(self.path, timeout=60)
+        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(address, uri=True, timeout=60)
+        try:
+            connection.execute("SELECT name FROM sqlite_master").fetchall()
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if "locked" in str(error):
+                raise
+            # Where nothing may be written sqlite cannot merge a log left by a writer: read a copy.
+            self._copy = tempfile.TemporaryDirectory(prefix="paritylab-")
+            for ending in ("", "-wal"):
+                if Path(f"{self.path}{ending}").exists():
+                    shutil.copyfile(f"{self.path}{ending}", f"{self._copy.name}/store.db{ending}")
+            connection = sqlite3.connect(f"{self._copy.name}/store.db")
+        return connection
+
+    def _check(self) -> None:
+        """Refuse damage and files of other programs before a byte of them is changed."""
+        damage = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if damage != "ok":
+            raise sqlite3.DatabaseError(f"damaged ({' '.join(str(damage).split())})")
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        application = self._connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if (version, application) == (VERSION, APPLICATION) or not (tables or version):
             return
-        self._connection = sqlite3.connect(self.path, timeout=60)
-        self.journal = self._set_journal(wal)
-        schema.prepare(self._connection)
+        if application != APPLICATION and not 1 <= version < VERSION:
+            reason = "it is a database of another program; choose another --store"
+        elif version > VERSION:
+            reason = f"it has version {version}, written by a newer paritylab; upgrade paritylab"
+        else:
+            reason = (
+                f"it has version {version}, from before 0.3; open it once with paritylab 0.3 "
+                "(sweep status), which brings it up to date"
+            )
+        raise StoreError(f"cannot use the store {self.path}: {reason}")
+
+    def _prepare(self) -> None:
+        self._connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+        if self._connection.execute("PRAGMA user_version").fetchone()[0]:
+            return
+        self._connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
+        with self._connection:
+            if self._connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                for statement in _TABLES:
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
@@ -100,7 +150,7 @@ class Store:
     def save_verdict(self, key: str, row: Mapping[str, object]) -> None:
         """Keep a verdict's row under its key, replacing an older one."""
         text = json.dumps(row, allow_nan=False)
-        facts: dict[str, Column] = {"key": key, "id": str(row["id"]), "saved": _now(), "row": text}
+        facts = {"key": key, "id": str(row["id"]), "saved": _now(), "row": text}
         self._save("verdicts", facts, "REPLACE")
 
     def finished_blocks(self) -> set[str]:
@@ -123,7 +173,7 @@ class Store:
         replace: bool = False,
     ) -> bool:
         """Keep a finished block, whole or not at all; False if another process was first."""
-        columns: dict[str, Column] = {
+        columns: dict[str, str | float] = {
             "key": key,
             "hash": spec.hash,
             "cell": spec.cell,
@@ -136,32 +186,17 @@ class Store:
             "rows": json.dumps(rows, allow_nan=False),
             "fingerprint": facts["fingerprint"],
         }
-        mark = origin.marked(key, columns).get(origin.MARK, "")
-        columns["versions"] = json.dumps({**facts["versions"], origin.MARK: mark})
         return self._save("blocks", columns, "REPLACE" if replace else "IGNORE")
 
     def blocks(self) -> Iterator[StoredBlock]:
         """Every finished block with its rows, in the order of cells and blocks."""
         order = "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
         for row in self._rows("blocks", order):
-            parsed = {n: json.loads(str(row[n])) for n in ("spec", "versions", "rows")}
-            if [type(part) for part in parsed.values()] != [dict, dict, list]:
-                raise StoreError(f"cannot use the store {self.path}: a block is not one of ours")
-            mark = parsed["versions"].pop(origin.MARK, "")
-            plain = row | {"versions": json.dumps(parsed["versions"]), origin.MARK: mark}
-            own = origin.is_own(str(row["key"]), plain)
-            yield cast(StoredBlock, row | parsed | {"own": own})
-
-    def enter(self, rows: Iterable[tuple[str, Columns]]) -> None:
-        """Rows of another store as they are, with their tables and checksums, all or none."""
-        with self._translated(), self._connection:
-            for table, row in rows:
-                self._connection.execute(schema.insertion(table, "IGNORE"), row)
+            parsed = {name: json.loads(str(row[name])) for name in ("spec", "versions", "rows")}
+            yield cast(StoredBlock, row | parsed)
 
     def close(self) -> None:
-        connection = getattr(self, "_connection", None)
-        if connection is not None:
-            connection.close()
+        self._connection.close()
         if self._copy is not None:
             self._copy.cleanup()
 
@@ -171,122 +206,55 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _save(self, table: str, facts: Mapping[str, Column], clash: str) -> bool:
-        values = tuple(facts[name] for name in schema.COLUMNS[table])
+    def _save(self, table: str, facts: Mapping[str, str | float], clash: str) -> bool:
+        values = tuple(facts[name] for name in _COLUMNS[table])
+        marks = ", ".join("?" * (len(values) + 1))
+        names = ", ".join((*_COLUMNS[table], "checksum"))
+        statement = f"INSERT OR {clash} INTO {table} ({names}) VALUES ({marks})"
         with self._translated(), self._connection:
-            done = self._connection.execute(
-                schema.insertion(table, clash), (*values, schema.checksum(values))
-            )
+            done = self._connection.execute(statement, (*values, _checksum(values)))
         return done.rowcount == 1
 
-    def _rows(self, table: str, rest: str = "", *arguments: str) -> Iterator[dict[str, Column]]:
-        """Rows whose checksums are right; a wrong one or a key seen twice ends the reading."""
-        names, seen = schema.COLUMNS[table], set()
+    def _rows(self, table: str, rest: str = "", *arguments: str) -> Iterator[dict[str, Any]]:
+        """Rows whose checksums are right; sqlite itself does not notice a flipped bit in a text."""
+        names = _COLUMNS[table]
         query = f"SELECT {', '.join(names)}, checksum FROM {table} {rest}"
         with self._translated():
             for *values, mark in self._connection.execute(query, arguments):
-                if mark != schema.checksum(values) or values[0] in seen:
+                if mark != _checksum(values):
                     raise sqlite3.DatabaseError("a row is damaged")
-                seen.add(values[0])
                 yield dict(zip(names, values, strict=True))
-
-    def _make_folder(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"cannot create the folder {self.path.parent}: {error.strerror}; "
-                "choose another with --store"
-            ) from None
-
-    def _check_schema(self) -> None:
-        """Refuse files of other programs before a byte of them is changed."""
-        with closing(self._open_for_reading()) as connection:
-            reason = schema.refusal(connection)
-        if reason is not None:
-            raise StoreError(f"cannot use the store {self.path}: {reason}; choose another --store")
-
-    def _open_for_reading(self) -> sqlite3.Connection:
-        """Read-only where sqlite can; else of a copy, since a log may need to be merged first."""
-        address = f"{self.path.absolute().as_uri()}?mode=ro"
-        try:
-            connection = sqlite3.connect(address, uri=True, timeout=60)
-            try:
-                connection.execute("SELECT name FROM sqlite_master").fetchall()
-                return connection
-            except BaseException:
-                connection.close()
-                raise
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise
-        return self._open_copy()
-
-    def _open_copy(self) -> sqlite3.Connection:
-        if self._copy is None:
-            self._copy = tempfile.TemporaryDirectory(prefix="paritylab-")
-        there = Path(self._copy.name) / "store.db"
-        for ending in ("", "-wal"):
-            beside = Path(f"{self.path}{ending}")
-            if ending == "" or beside.exists():
-                shutil.copyfile(beside, f"{there}{ending}")
-        return sqlite3.connect(there)
-
-    def _set_journal(self, wal: bool) -> str:
-        mode = "delete"
-        if wal:
-            try:
-                mode = self._in_turn("PRAGMA journal_mode=WAL")
-            except sqlite3.OperationalError as error:
-                if any(words in str(error) for words in ("readonly", "unable to open", "full")):
-                    raise
-        if mode != "wal":
-            mode = self._in_turn("PRAGMA journal_mode=DELETE")
-        # WAL keeps the file consistent under kill -9 with the cheaper setting; the rollback
-        # journal needs the stricter one.
-        self._connection.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
-        return mode
-
-    def _in_turn(self, pragma: str) -> str:
-        """The journal's mode needs the file for itself, and sqlite does not wait for that."""
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                return str(self._connection.execute(pragma).fetchone()[0])
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
-
-    def _check_integrity(self) -> None:
-        damage = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if damage != "ok":
-            raise sqlite3.DatabaseError(f"damaged ({' '.join(damage.split())})")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
+        """Whatever sqlite or the disk says, in one line with what to do."""
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeDecodeError, MemoryError) as error:
-            # Damage shows as bad letters or absurd sizes, too.
             reason = (error.strerror if isinstance(error, OSError) else str(error)) or "damaged"
             raise StoreError(
-                f"cannot use the store {self.path}: {reason}; {self._advice(str(error))}"
+                f"cannot use the store {self.path}: {reason}; {self._advice(reason)}"
             ) from None
 
     def _advice(self, problem: str) -> str:
         if "full" in problem or "No space" in problem:
             return "free some disk space and run again; what is stored is kept"
-        if "readonly" in problem or "unable to open" in problem or "Permission" in problem:
+        if any(each in problem for each in ("readonly", "unable to open", "ermission")):
             return "make the file and its folder writable or choose another --store"
         if "locked" in problem:
             return "another process holds it; run again when that one is done"
         if "disk I/O" in problem:
             return "see to the disk and run again; what is stored is kept"
         return (
-            f"save what is whole with paritylab sweep rescue {self.path} --to NEW.db, "
+            f"get back what is whole with sqlite3 {self.path} .recover | sqlite3 NEW.db, "
             "then move the file away, or choose another --store"
         )
+
+
+def _checksum(values: Sequence[object]) -> str:
+    """Of a row's columns in their order, the checksum itself left out."""
+    text = "\x1f".join(map(repr, values))
+    return hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
 
 
 def _now() -> str:

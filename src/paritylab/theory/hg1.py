@@ -58,11 +58,6 @@ def zigzag_at_integer(k: int, s: int) -> int:
     return 1 + sum(s_i * (4 * i - 2) * max(0, 2 * s + 1 - 2 * i) for i, s_i in signs.items())
 
 
-def zigzag_at_zero(k: int, b: float) -> float:
-    """Leading order of h(0) for smoothing b: 1 - 2b for odd k, 1 for even k."""
-    return 1 - 2 * b * (k % 2)
-
-
 def attention_derivative(
     attention: Float[np.ndarray, " n"],
     coordinate: Float[np.ndarray, " n"],
@@ -299,7 +294,7 @@ def motion_of_one_input(
 
 
 def fixed_hard_attention_ranked(n: int, heads: int) -> float:
-    """Ours beside Corollary 20: 1 - min_R min(m·2^-R, 2m·2^-R/(n-mR)) over 0 ≤ R < n/m.
+    """Our bound next to Corollary 20: 1 - min_R min(m·2^-R, 2m·2^-R/(n-mR)) over 0 ≤ R < n/m.
 
     A head asks positions in the order of their larger score and stops at the first bit that has
     it, so the position of rank r is asked with probability at most 2^(1-r), whatever its own bit.

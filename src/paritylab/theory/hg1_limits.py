@@ -24,12 +24,6 @@ def least_pair_risk(minority: _Share) -> _Share:
     return least
 
 
-def flipped(share: _Share, noise: float) -> _Share:
-    """Probability of a label that is -1 with probability `share` and then flipped by noise."""
-    chance: _Share = share * (1 - noise) + (1 - share) * noise
-    return chance
-
-
 def risk_without_bit(
     probability: Float[np.ndarray, " inputs"], bit: int, noise: float = 0.0
 ) -> float:
@@ -47,7 +41,25 @@ def risk_without_bit(
     pair = np.stack([probability[without], probability[without | 1 << bit]])
     mass = pair.sum(axis=0)
     share = pair[1] / np.maximum(mass, 1e-300)
-    return float(mass @ least_pair_risk(flipped(share, noise)))
+    flipped = share * (1 - noise) + (1 - share) * noise
+    return float(mass @ least_pair_risk(flipped))
+
+
+def zigzag_jet(s: Numbers, k: int, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Readout (2) with smoothing b and its first two derivatives, in double precision.
+
+    ŷ = 1 + Σ_i (-1)^i (8i-4) σ(s + 1/2 - i) with σ(z) = (z + √(z² + b))/2. At b = 0 the second
+    derivative is that between the corners, 0.
+    """
+    at = np.asarray(s, dtype=float)
+    value, slope, curvature = np.ones_like(at), np.zeros_like(at), np.zeros_like(at)
+    for i in range(1, k + 1):
+        weight, z = (-1) ** i * (8.0 * i - 4), at + 0.5 - i
+        root = np.sqrt(z**2 + b) if b else np.abs(z)
+        value += weight * (z + root) / 2
+        slope += weight * (1 + (z / root if b else np.sign(z))) / 2
+        curvature += weight * b / 2 / root**3 if b else 0.0
+    return value, slope, curvature
 
 
 def smoothed_zigzag(s: Numbers, k: int, b: float) -> Float[np.ndarray, "..."]:
@@ -56,9 +68,7 @@ def smoothed_zigzag(s: Numbers, k: int, b: float) -> Float[np.ndarray, "..."]:
     >>> smoothed_zigzag(np.arange(3), 2, 0.0).tolist()
     [1.0, -1.0, 1.0]
     """
-    i = np.arange(1, k + 1)
-    z = np.asarray(s, dtype=float)[..., None] + 0.5 - i
-    return np.asarray(1 + (z + np.sqrt(z**2 + b)) / 2 @ ((-1.0) ** i * (8 * i - 4)))
+    return zigzag_jet(s, k, b)[0]
 
 
 def smoothing_floor(k: int, b: float) -> float:
@@ -95,29 +105,3 @@ def least_smoothed_risk(n: int, k: int, b: float) -> float:
     single = 1 + smoothed_zigzag(np.linspace(0, 1, 1001), k, b).min()
     zeros = 1 - smoothed_zigzag(0.0, k, b)
     return float(max(single, zeros, 0.0)) ** 2 / (1 << n)
-
-
-def excess_order(k: int, b: float) -> int:
-    """r of L - L* ~ ε^r for heads on B that give a neighbour the attention ε; see `first_order`.
-
-    2 without smoothing, where the loss is a square beyond a corner, and for k = 2, where only one
-    of two bits set loses and the mean over which one it is has no first order. Otherwise 1.
-    """
-    return 2 if b == 0 or k == 2 else 1
-
-
-def first_order(k: int, b: float) -> float:
-    """Λ of L - L* ≈ Λ·ε: Σ_s C(k, s)2^-k·2h_s·g_s·(2s - k), h the missing hinge at s, g its slope.
-
-    h_s = (1 - (-1)^s ŷ(s))₊ and g_s = (-1)^s ŷ'(s); given s of k bits set, a head's neighbours
-    lower the attended sum by (2s - k)ε on average. Positive for small b > 0 and k ≠ 2; for k = 3
-    it changes sign near b = 0.94, beyond which heads on B raise the risk as they grow.
-
-    >>> [round(first_order(k, 1e-6) * 1e6, 3) for k in (2, 3, 4)], first_order(3, 1.0) < 0
-    ([0.0, 26.0, 53.333], True)
-    """
-    s, i = np.arange(k + 1), np.arange(1, k + 1)
-    z = s[:, None] + 0.5 - i
-    rising = (1 + z / np.sqrt(z**2 + b)) / 2 @ ((-1.0) ** i * (8 * i - 4))
-    missing = np.maximum(0, 1 - (-1.0) ** s * smoothed_zigzag(s, k, b))
-    return float(binom.pmf(s, k, 0.5) @ (2 * missing * (-1.0) ** s * rising * (2 * s - k)))

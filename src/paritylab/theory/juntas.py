@@ -8,7 +8,6 @@ Sets whose size differs from k by an odd number never enter, whatever the weight
 """
 
 import numpy as np
-from jaxtyping import Float
 
 from paritylab.problem import Junta
 
@@ -22,24 +21,6 @@ def visible(junta: Junta) -> dict[tuple[int, ...], float]:
     {(1,): 0.5, (4,): 0.5, (7,): 0.5, (1, 4, 7): -0.5}
     """
     return {s: c for s, c in junta.fourier().items() if (junta.k - len(s)) % 2 == 0}
-
-
-def cosine_correlation(junta: Junta, weights: Float[np.ndarray, " n"]) -> float:
-    """E[f cos πs] by the sum above; weights of sum k, fair bits.
-
-    >>> round(cosine_correlation(Junta.conjunction(4, (0, 2)), np.array([1.0, 0, 1, 0])), 12)
-    -0.5
-    """
-    weights = np.asarray(weights, dtype=np.float64)
-    if not junta.is_uniform or abs(weights.sum() - junta.k) > 1e-9:
-        raise ValueError(f"needs fair bits and weights of sum k={junta.k}, got {weights.sum():.6g}")
-    sine, cosine = np.sin(np.pi / 2 * weights), np.cos(np.pi / 2 * weights)
-    total = 0.0
-    for positions, coefficient in visible(junta).items():
-        inside = np.isin(np.arange(junta.n), positions)
-        sign = (-1) ** ((junta.k - len(positions)) // 2)
-        total += sign * coefficient * float(np.where(inside, sine, cosine).prod())
-    return (1 - 2 * junta.noise) * total
 
 
 def pulls(junta: Junta) -> dict[int, float]:

@@ -247,7 +247,7 @@ def broken_nodes(
 
 
 class Tolerated(NamedTuple):
-    """Error per entry that a step stands: at one node, and at every node at once."""
+    """Error per entry that a step tolerates: at one node, and at every node at once."""
 
     one_pair: float
     every_pair: float
@@ -256,7 +256,7 @@ class Tolerated(NamedTuple):
 def tolerated_error(n: int, k: int, score: float, link: AbstractLink) -> Tolerated:
     """How wrong the gradient may be on two children, tipping them apart; score: the root's.
 
-    An error e tips by 2ηe. One node stands TIPPED. If every node is tipped by 2u, an error δ of
+    An error e tips by 2ηe. One node tolerates TIPPED. If every node is tipped by 2u, an error δ of
     its child that says -1 becomes c(u + δ/2)², which has a fixed point up to u = 1/(2c). Both are
     of order n^(-2)/ln n, since the score is at least ln n.
     """

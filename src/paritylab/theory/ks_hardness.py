@@ -90,7 +90,9 @@ def revealed_share_bound(
     """Theorem S: at most this share of targets is not hidden from `queries` answers.
 
     spread: s = ε√N/G, the oracle's error over the length G/√N of a typical v_p. By Markov
-    T·E‖v_p‖^(2r)/ε^(2r), at the best r.
+    T·E‖v_p‖^(2r)/ε^(2r), at the best r. With this share q whatever T queries lead to has E(p - f)²
+    ≥ 1 - q - 1/|P|: hidden targets Q share one answer f, and parities are orthonormal, so
+    E[1_Q(p - f)²] ≥ Pr(Q) - 1/|P|.
 
     >>> shares = [revealed_share_bound(s, samples=400, targets=1e30, queries=1) for s in (2, 4, 6)]
     >>> [round(share, 9) for share in shares]
@@ -101,17 +103,3 @@ def revealed_share_bound(
         moment = gradient_moment_bound(r, samples=samples, targets=targets, failure=failure)
         best = min(best, moment * (samples / spread**2) ** r)
     return queries * best
-
-
-def separation_bound(
-    spread: int | float, *, samples: int, targets: int | float, queries: int, failure: float = 0.01
-) -> float:
-    """Theorem S: E(p - f)² of whatever T queries lead to, at least; below 0 it says nothing.
-
-    Targets in Q, those hidden from every query, share one answer f, and parities are orthonormal,
-    so E[1_Q(p - f)²] ≥ Pr(Q) - 1/|P|.
-    """
-    share = revealed_share_bound(
-        spread, samples=samples, targets=targets, queries=queries, failure=failure
-    )
-    return 1 - share - 1 / targets

@@ -69,7 +69,7 @@ class Limit(NamedTuple):
 def shift_limit(
     n: int, k: int, members: int, score: float, link: AbstractLink, *, inside: bool = False
 ) -> Limit:
-    """The shift that a step with this root score stands; `inside`: A is the parity set.
+    """The shift that a step with this root score tolerates; `inside`: A is the parity set.
 
     The least over the nodes: five of those above the first level if inside, else the root, which
     has the smallest score. For few bits outside the parity set overtaken is near 1/(|A| - 1).
@@ -92,7 +92,7 @@ def lies_limit(n: int, k: int, score: float, link: AbstractLink) -> float:
 
 
 def flips_limit(n: int, k: int, samples: float, score: float, link: AbstractLink) -> float:
-    """Probability of a wrong intermediate token that a step with this root score stands.
+    """Probability of a wrong intermediate token that a step with this root score tolerates.
 
     Above the first level a signal falls to (1 - 2ρ)³ of itself, and the root leaks; that may reach
     1/(2c) as for a shift. And a wrong row, (1 + x_m)(x_c1 - x_c2) ≠ 0, tips the children by a

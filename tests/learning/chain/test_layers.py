@@ -8,7 +8,7 @@ import pytest
 from paritylab.learning import Layers, Levels, Sample, learn
 from paritylab.learning.chain.layers import level_gradient
 from paritylab.learning.chain.levels import level_step
-from paritylab.learning.chain.wide_layers import wide_layers
+from paritylab.learning.chain.wide import wide_layers
 from paritylab.models import LayeredChain
 from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees

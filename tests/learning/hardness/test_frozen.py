@@ -8,7 +8,6 @@ from paritylab.learning import AllInputs, FrozenAttention, Population, learn
 from paritylab.learning.hardness.frozen import (
     best_possible_risk,
     every_input,
-    frozen_features,
     group_risks,
     parity_of,
 )
@@ -32,10 +31,16 @@ def test_only_the_net_trains_and_every_run_has_its_own_heads(runs):
         start = FrozenHeads.random(
             jax.random.split(key)[1], 5, heads=2, width=32, token=True, tau=0.3
         )
-        np.testing.assert_array_equal(runs.numbers["heads"][run], start.entries)
+        np.testing.assert_array_equal(runs.model(run).entries, start.entries)
         assert not np.allclose(runs.numbers["hidden"][run], start.network.hidden)
-    assert len(np.unique(runs.numbers["heads"])) == 3 * 2 * 4
+    assert len(np.unique([model.entries for model in runs.models])) == 3 * 2 * 4
     np.testing.assert_array_equal(runs.stats["numbers"], 32 * 6 + 1)
+
+
+def frozen_features(model):
+    """What the frozen heads pass on, for all inputs."""
+    with float64():
+        return np.asarray(jax.vmap(model.heads.attended)(every_input(5)))
 
 
 def test_the_best_head_beats_every_trained_one(runs):
@@ -65,10 +70,6 @@ def test_the_best_head_by_hand():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: FrozenAttention(heads=0), "heads must be at least 1"),
-        (lambda: FrozenAttention(token=1), "token must be true or false"),
-        (lambda: FrozenAttention(tau=0), "tau must be above 0"),
-        (lambda: FrozenAttention(optimiser="sdg"), "did you mean 'sgd'"),
         (lambda: learn(FrozenAttention(), Population(PAIR)), "does not learn from Population"),
     ],
 )

@@ -68,14 +68,9 @@ def test_a_diverging_net_has_no_risk_and_no_success():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: FeedForwardNet(width=0), "width must be at least 1"),
-        (lambda: FeedForwardNet(width=2.5), "width must be a whole number"),
         (lambda: FeedForwardNet(missing="1"), "missing must be a tuple of positions"),
         (lambda: FeedForwardNet(missing=(0.5,)), "missing must be a tuple of positions ≥ 0"),
         (lambda: FeedForwardNet(missing=(-1,)), "missing must be a tuple of positions ≥ 0"),
-        (lambda: FeedForwardNet(inputs="sign"), "did you mean 'signs'"),
-        (lambda: FeedForwardNet(eta=0), "eta must be above 0"),
-        (lambda: FeedForwardNet(batch=0), "batch must be at least 1"),
         (lambda: learn(FeedForwardNet(missing=(9,)), AllInputs(PAIR)), r"must be in 0\.\.4, got 9"),
         (lambda: learn(FeedForwardNet(batch=4), Fresh(PAIR, 9)), "Fresh draws its 9 samples"),
         (lambda: learn(FeedForwardNet(), Sample(random_tree(0, 8, 4), 9)), "got a ParityTree"),

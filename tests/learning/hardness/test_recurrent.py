@@ -60,8 +60,6 @@ def test_answers_to_a_whole_input_are_those_of_one_step_after_another(cell):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: RecurrentNet(cell="gru"), "cell must be one of elman, lstm"),
-        (lambda: RecurrentNet(labels="yes"), "labels must be true or false"),
         (lambda: learn(RecurrentNet(), Sample(Parity(4, (1,)), 9)), "it takes Fresh"),
         (lambda: learn(RecurrentNet(), Fresh(random_tree(0, 8, 4), 9)), "got a ParityTree"),
         (lambda: Recurrent.random(0, 4, 8, "gru"), "cell must be one of"),

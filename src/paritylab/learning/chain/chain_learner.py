@@ -28,6 +28,17 @@ class Descended(NamedTuple):
     gates: Float[np.ndarray, "runs layers nodes"] | None = None
 
 
+class Job(NamedTuple):
+    """What a chain learner is to train. leaves: of every run's tree. trace: record every so many
+    steps, or nothing."""
+
+    link: AbstractLink
+    data: Sample
+    leaves: Int[np.ndarray, "runs k"]
+    keys: jax.Array
+    trace: int | None
+
+
 class ChainLearner(abc.ABC):
     """A learner of W from a sample of trees, W = 0 at the start; a subclass says how it descends.
 
@@ -52,7 +63,7 @@ class ChainLearner(abc.ABC):
 
     def train(self, data: Sample, keys: jax.Array, trace: int | None) -> Trained:
         leaves, link = leaves_of(data), as_link(self.link)
-        found = self._descend(link, data, leaves, keys, trace)
+        found = self._descend(Job(link, data, leaves, keys, trace))
         numbers = found.scores if found.gates is None else (found.scores, found.gates)
         return judged_chains(
             eqx.filter_vmap(lambda each: self.model_of(each, data.n, link))(numbers),
@@ -75,15 +86,8 @@ class ChainLearner(abc.ABC):
         return ChainModel(numbers, target.n, as_link(self.link), self.mask)
 
     @abc.abstractmethod
-    def _descend(
-        self,
-        link: AbstractLink,
-        data: Sample,
-        leaves: Int[np.ndarray, "runs k"],
-        keys: jax.Array,
-        trace: int | None,
-    ) -> Descended:
-        """All runs from W = 0 to their ends; trace: record every so many steps, or nothing."""
+    def _descend(self, job: Job) -> Descended:
+        """All runs from W = 0 to their ends."""
 
 
 def leaves_of(data: Sample) -> Int[np.ndarray, "runs k"]:

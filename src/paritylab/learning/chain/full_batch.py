@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,13 +16,13 @@ from paritylab.learning.chain.chain_accuracy import (
     draw_tokens,
     over_runs,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Sample
 from paritylab.learning.loop import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink
+from paritylab.options import LINK, Choice, Doc, Ge, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
 
@@ -50,21 +50,17 @@ class FullBatch(ChainLearner):
     chain_loss (what is trained on in full), opened (levels open) and scores.
     """
 
-    mode: str = "cot"
-    link: LinkPart = "quadratic"
-    eta: float | None = None
-    steps: int = 350
+    mode: Annotated[
+        str, Choice(("direct", "cot", "teacher-full", "selfcheck")), Doc("Which model.")
+    ] = "cot"
+    link: Annotated[LinkPart, LINK, Doc("Link function φ.")] = "quadratic"
+    eta: Annotated[float | None, Gt(0), Doc("Step size; the published one if absent.")] = None
+    steps: Annotated[int, Ge(1), Doc("Full-batch steps.")] = 350
 
     needs_pairs = False
 
-    def _descend(
-        self,
-        link: AbstractLink,
-        data: Sample,
-        leaves: Int[np.ndarray, "runs k"],
-        keys: jax.Array,
-        trace: int | None,
-    ) -> Descended:
+    def _descend(self, job: Job) -> Descended:
+        link, data, leaves, keys, trace = job
         eta = published_step(data.k, self.mode) if self.eta is None else self.eta
         setting = _Setting(self.mode, data.n, data.samples, self.steps, trace)
         found = _descend(link, np.float32(eta), leaves, keys, setting)
@@ -206,6 +202,7 @@ def teacher_step(
     total, _ = jax.lax.scan(block, start, whole)
     if rows % blocks:
         total, _ = block(total, tokens[rows - rows % blocks :])
+    # Through the softmax: ∂L/∂w_j = a_j(p_j - Σ_i a_i p_i) with p the product over rows.
     squares, product = total[0], total[1] / (rows * nodes)
     gradient = attention * (product - jnp.sum(attention * product, axis=0)[None, :])
     return squares / (2 * rows * nodes), gradient

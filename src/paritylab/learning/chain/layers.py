@@ -4,24 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, PyTree
 
 from paritylab.learning.chain.chain_accuracy import draw_tokens, over_runs
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.chain.levels import Stream
 from paritylab.learning.chain.teacher import batch_size
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.data import Target, Unknown
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import visible_tokens
 from paritylab.models.layered import LayeredChain
 from paritylab.models.links import AbstractLink, as_link
+from paritylab.options import LINK, Choice, Doc, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
 from paritylab.theory.layers import Hiding, level_steps
@@ -48,28 +49,34 @@ class Layers(ChainLearner):
 
     A solved run has recovered its tree too.
 
-    >>> from paritylab.learning import learn
+    >>> from paritylab.learning import Sample, learn
     >>> from paritylab.problem import random_trees
     >>> bool(learn(Layers(), Sample(random_trees(16, 8, runs=2), 8000)).solved.all())
     True
     """
 
-    link: LinkPart = "cos"
-    mask: str = "prev"
-    gates: str = "prescribed"
-    tied: bool = False
-    rounding: bool = False
-    schedule: str = "teacher"
-    eta: float | None = None
+    link: Annotated[LinkPart, LINK, Doc("Link function φ.")] = "cos"
+    mask: Annotated[
+        str,
+        Choice(("prev", "level", "token", "none")),
+        Doc("What a node sees: the level below, lower levels, earlier tokens, all tokens."),
+    ] = "prev"
+    gates: Annotated[
+        str, Choice(("prescribed", "open", "half", "learnt")), Doc("Which nodes a layer writes.")
+    ] = "prescribed"
+    tied: Annotated[bool, Doc("One matrix for all layers.")] = False
+    rounding: Annotated[bool, Doc("Round scores to integers after each step.")] = False
+    schedule: Annotated[
+        str,
+        Choice(("staged", "teacher", "at-once")),
+        Doc("Level by level; all on true tokens, then hidden; all at once, hidden."),
+    ] = "teacher"
+    eta: Annotated[
+        float | None, Gt(0), Doc("One step size for all levels; each its own if absent.")
+    ] = None
 
-    def _descend(
-        self,
-        link: AbstractLink,
-        data: Sample,
-        leaves: Int[np.ndarray, "runs k"],
-        keys: jax.Array,
-        trace: int | None,
-    ) -> Descended:
+    def _descend(self, job: Job) -> Descended:
+        link, data, leaves, keys, trace = job
         how = Hiding(self.schedule == "staged", self.rounding)
         steps = level_steps(data.n, data.k, data.samples, link, self.mask, how)
         etas = [step.eta if self.eta is None else self.eta for step in steps]

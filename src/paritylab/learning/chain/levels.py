@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,14 +16,14 @@ from paritylab.learning.chain.chain_accuracy import (
     levels_solved,
     over_runs,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.chain.teacher import batch_size
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Sample
 from paritylab.learning.loop import walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
+from paritylab.options import LINK, Doc, Ge, Gt, Lt
 from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import level_ends
@@ -49,24 +49,20 @@ class Levels(ChainLearner):
     x_m‖² and filtered: the first silenced level (0: none), both before each step and at the end.
     """
 
-    link: LinkPart = "cos"
-    eta: float | None = None
-    strings: int = 256
-    epsilon: float = 1.6
-    filtering: bool = True
-    rounding: bool = True
-    full_gradient: bool = False
-    steps: int | None = None
-    error: float = 0.0
+    link: Annotated[LinkPart, LINK, Doc("Link function φ.")] = "cos"
+    eta: Annotated[float | None, Gt(0), Doc("Step size; chosen from n, k and N if absent.")] = None
+    strings: Annotated[int, Ge(1), Doc("Unlabelled strings of the filter.")] = 256
+    epsilon: Annotated[float, Gt(0), Lt(2), Doc("Threshold of the filter.")] = 1.6
+    filtering: Annotated[bool, Doc("Silence levels above an untrained one.")] = True
+    rounding: Annotated[bool, Doc("Round scores to integers after each step.")] = True
+    full_gradient: Annotated[bool, Doc("Differentiate the whole chain instead of one level.")] = (
+        False
+    )
+    steps: Annotated[int | None, Ge(1), Doc("Gradient steps; log2 k if absent.")] = None
+    error: Annotated[float, Ge(0), Doc("Error of every entry of a gradient.")] = 0.0
 
-    def _descend(
-        self,
-        link: AbstractLink,
-        data: Sample,
-        leaves: Int[np.ndarray, "runs k"],
-        keys: jax.Array,
-        trace: int | None,
-    ) -> Descended:
+    def _descend(self, job: Job) -> Descended:
+        link, data, leaves, keys, trace = job
         eta = level_step(data.n, data.k, link, data.samples) if self.eta is None else self.eta
         parts = _Parts(
             data.n,
@@ -104,11 +100,14 @@ def level_step(n: int, k: int, link: LinkPart = "cos", samples: int | None = Non
     ends, depth = level_ends(n, k), k.bit_length() - 1
     signals = np.array([level_signal(n, k, at, as_link(link)) for at in range(1, depth + 1)])
     floor = np.log(n + k - 2)
+    # W is rounded after the step: a score near a half-integer would round up in one child and
+    # down in the other, and a softmax of unequal scores no longer averages the pair.
     candidates = np.linspace(floor + 3, floor + 8, 2001) / signals[-1]
     scores = candidates[:, None] * signals[None, :]
     distance = 0.5 - np.abs(scores - np.round(scores))
     noise: np.ndarray | float = 1.0
     if samples is not None:
+        # A sampled entry has relative error of about √(2d_l/N), d_l tokens being seen.
         noise = 0.03 + scores * np.sqrt(2 * np.asarray(ends[:-1]) / samples)
     return float(candidates[(distance / noise).min(axis=1).argmax()])
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,12 +17,13 @@ from paritylab.learning.chain.chain_accuracy import (
     over_runs,
     pairs_found,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import MOST_ROWS, Sample
+from paritylab.learning.data import MOST_ROWS
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import MASKS, ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
+from paritylab.options import LINK, Choice, Doc, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import fold_keys, packed_signs
@@ -43,24 +44,18 @@ class TeacherStep(ChainLearner):
 
     A solved run has recovered its tree too.
 
-    >>> from paritylab.learning import learn
+    >>> from paritylab.learning import Sample, learn
     >>> from paritylab.problem import random_trees
     >>> bool(learn(TeacherStep(), Sample(random_trees(16, 4, runs=2), 20_000)).solved.all())
     True
     """
 
-    link: LinkPart = "cos"
-    mask: str = "token"
-    eta: float | None = None
+    link: Annotated[LinkPart, LINK, Doc("Link function φ.")] = "cos"
+    mask: Annotated[str, Choice(("token", "level")), Doc("What a node sees.")] = "token"
+    eta: Annotated[float | None, Gt(0), Doc("Step size; chosen from n, k and N if absent.")] = None
 
-    def _descend(
-        self,
-        link: AbstractLink,
-        data: Sample,
-        leaves: Int[np.ndarray, "runs k"],
-        keys: jax.Array,
-        trace: int | None,
-    ) -> Descended:
+    def _descend(self, job: Job) -> Descended:
+        link, data, leaves, keys, trace = job
         eta = self.eta
         if eta is None:
             eta = usual_step(data.n, data.k, link, data.samples, self.mask)
@@ -245,6 +240,9 @@ def _column_gradient(
 ) -> Float[Array, "tokens nodes"]:
     """`batch_gradient` of transposed rows; kept: rows that count."""
     inputs, inner = columns
+    # At W = 0 a node attends evenly to the M tokens it sees, so ẑ is a mean of signs and the
+    # softmax's derivative is (1/M)(x_j - ẑ): the gradient is one product of tokens and residuals,
+    # less the same number for every token of a node.
     visible = visible_tokens(len(inputs), len(inner) + 1, mask)
     seen = visible.sum(axis=0).astype(np.float32)[:, None]
     z = _seen_sums(columns, mask) / seen
@@ -265,6 +263,7 @@ def _seen_sums(columns: Columns, mask: str) -> Float[Array, "nodes rows"]:
     """Sum of all tokens that every node sees."""
     inputs, inner = columns
 
+    # On a processor a scan reads every line once; on an accelerator cumsum keeps it busy.
     def one_by_one(start: Array, inner: Array) -> Array:
         sums: Array = jax.lax.scan(lambda total, own: (total + own, total), start, inner)[1]
         return sums
@@ -355,6 +354,7 @@ def _curves(
         def longer(total: Array, at: Array) -> tuple[Array, tuple[Array, Array]]:
             more = grid[at] - jnp.where(at > 0, grid[at - 1], 0)
             rows = jax.random.fold_in(key, 2 + at)
+            # Means of the new rows, weighed by their number: a sum over the whole prefix.
             total = total + more * _streamed_gradient(link, more, leaves, rows, stream)
             scores = -etas[at] / grid[at] * total
             found = pairs_found(scores, leaves) == 1

@@ -1,108 +1,22 @@
-"""Frozen attention: a net trained on top of it, and the best function of any kind on top of it."""
+"""What any function of given features can reach, and all inputs of a small problem."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-import equinox as eqx
-import jax
 import numpy as np
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
-from paritylab.learning.data import AllInputs, Fresh, Rows, Sample, Target, Unknown
-from paritylab.learning.descent import (
-    Schedule,
-    as_optimiser,
-    descend_from,
-    traced,
-)
-from paritylab.learning.own_model import judged_networks
-from paritylab.learning.parts import OptimiserPart
-from paritylab.models import (
-    FeedForward,
-    FrozenHeads,
-    FullFormAttention,
-)
-from paritylab.models.feedforward import input_edges
-from paritylab.precision import AnyArray, float64
-from paritylab.problem import all_bits, as_loss
-from paritylab.problem.sampling import each_key
+from paritylab.learning.networks import FrozenAttention
+from paritylab.problem import all_bits
 
-
-@register_learner("frozen")
-@dataclass(frozen=True, eq=False)
-class FrozenAttention:
-    """Random heads that never train, and an FFNN-1 of `width` neurons trained on their output.
-
-    The net sees the mean head output v = [Σγx, 1-Σγx, Σγ sin, Σγ cos]. token: the frozen scores
-    depend on the bits as well as on the positions. tau: temperature of the frozen heads.
-
-    Every run draws its own heads; they are kept among its numbers. A run is solved if its
-    squared-hinge risk is below 0.05. Stats: accuracy; norms, ‖α‖·‖β‖ of the net; numbers, how many
-    are trained.
-    """
-
-    heads: int = 2
-    width: int = 32
-    token: bool = False
-    tau: float = 0.3
-    optimiser: OptimiserPart = "adam"
-    eta: float = 0.02
-    steps: int = 2000
-
-    takes = (AllInputs, Sample, Fresh, Rows)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        as_optimiser(self.optimiser, self.eta)
-
-    def train(
-        self, data: AllInputs | Sample | Fresh | Rows, keys: jax.Array, trace: int | None
-    ) -> Trained:
-        schedule = Schedule(self.optimiser, self.steps, trace)
-        starts = [
-            FrozenHeads.random(
-                jax.random.split(key)[1],
-                data.n,
-                heads=self.heads,
-                width=self.width,
-                token=self.token,
-                tau=self.tau,
-            )
-            for key in each_key(keys)
-        ]
-        path = descend_from(
-            starts, data, keys, loss=as_loss("squared_hinge"), schedule=schedule, eta=self.eta
-        )
-        numbers = {"heads": np.stack([start.entries for start in starts]), **path.parameters}
-        sizes = (("output", 1), ("hidden", (1, 2)))
-        alpha, beta = (np.linalg.norm(numbers[name], axis=axes) for name, axes in sizes)
-        stats = {
-            "norms": alpha * beta,
-            "numbers": np.full(len(keys), starts[0].network.edge_numbers()),
-        }
-        way = traced(path, schedule, **(path.path or {}))
-        return judged_networks(self, numbers, data, keys, trace=way, stats=stats)
-
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> FrozenHeads:
-        trained = {name: values for name, values in numbers.items() if name != "heads"}
-        network = FeedForward(**trained, edges=input_edges(self.width, 4))
-        return FrozenHeads.of(numbers["heads"], network, target.n, self.tau)
-
-
-def frozen_features(model: FrozenHeads) -> Float[np.ndarray, "inputs 4"]:
-    """What the frozen heads of a model pass on, for all 2^n inputs."""
-    with float64():
-        return np.asarray(_attended(model.heads, every_input(model.heads.code.n)))
-
-
-@eqx.filter_jit
-def _attended(
-    heads: FullFormAttention, bits: Float[AnyArray, "inputs n"]
-) -> Float[Array, "inputs 4"]:
-    made: Array = jax.vmap(heads.attended)(bits)
-    return made
+__all__ = [
+    "FrozenAttention",
+    "best_possible_risk",
+    "every_input",
+    "group_risks",
+    "group_rows",
+    "parity_of",
+]
 
 
 def best_possible_risk(features: ArrayLike, labels: ArrayLike) -> float:

@@ -2,7 +2,7 @@
 chain against its error."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,15 +17,15 @@ from paritylab.learning.chain.chain_accuracy import (
     over_runs,
     pairs_found,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Sample
 from paritylab.learning.hardness.oracles import hiding, jittered, mean_labels, opposing, tipping
 from paritylab.learning.loop import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
+from paritylab.options import LINK, Doc, Ge, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
 from paritylab.problem.sampling import binary_digits
@@ -45,21 +45,15 @@ class HidingOracle(ChainLearner):
     all targets; distance, how far the true gradient was from it.
     """
 
-    epsilon: float = 2e-3
-    link: LinkPart = "quadratic"
-    eta: float = 1.0
-    steps: int = 50
+    epsilon: Annotated[float, Ge(0), Doc("Error the oracle may make.")] = 0.002
+    link: Annotated[LinkPart, LINK, Doc("Link function φ.")] = "quadratic"
+    eta: Annotated[float, Gt(0), Doc("Step size.")] = 1.0
+    steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 50
 
     needs_pairs = False
 
-    def _descend(
-        self,
-        link: AbstractLink,
-        data: Sample,
-        leaves: Int[np.ndarray, "runs k"],
-        keys: jax.Array,
-        trace: int | None,
-    ) -> Descended:
+    def _descend(self, job: Job) -> Descended:
+        link, data, leaves, keys, trace = job
         setting = _Setting(data.n, data.samples, self.steps, trace)
         eta, epsilon = np.float32(self.eta), np.float32(self.epsilon)
         found = _descend(link, eta, epsilon, leaves, keys, setting)
@@ -140,7 +134,7 @@ def _rows(key: jax.Array, leaves: Array, setting: _Setting) -> _Rows:
 
 
 def step_under_error(
-    tree: ParityTree, samples: int, epsilon: float, key: int = 0
+    tree: ParityTree, samples: int, epsilon: float, key: int = 0, above: float = 5.0
 ) -> dict[str, bool]:
     """Whether one teacher-forced step is still right if its gradient is wrong by epsilon.
 
@@ -148,10 +142,10 @@ def step_under_error(
     entries at random. tipped: two entries, those of the pair of children that differ most, moved
     further apart by epsilon each, which is the worst for the balance that a node needs. Right
     means every pair found and the sign of the answer on 2,000 fresh inputs. The step gives the
-    children of the root ln M + 5.
+    children of the root ln M + above.
     """
     gradient, tokens = teacher_gradient(tree, key, samples), tree.n + tree.k - 2
-    eta = (np.log(tokens) + 5) / child_signal(tokens, as_link("cos"))
+    eta = (np.log(tokens) + above) / child_signal(tokens, as_link("cos"))
     wrong = {
         "opposed": opposing(gradient, epsilon),
         "spread": jittered(gradient, epsilon / np.sqrt(gradient.size), key),

@@ -1,8 +1,8 @@
 """Recurrent networks on k-parity, with and without the running parity as intermediate labels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -11,31 +11,24 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
-from paritylab.learning.data import Fresh, Target, Unknown, are_uniform, parities_of
-from paritylab.learning.descent import (
-    Path,
-    Schedule,
-    descend,
-    stacked,
-    traced,
-)
-from paritylab.learning.judging import judge_models
-from paritylab.learning.own_model import judged_networks
-from paritylab.models.recurrent import BitReader, Recurrent as Network, reader_inputs
-from paritylab.problem.sampling import draw_bits
+from paritylab.learning.contract import register_learner
+from paritylab.learning.data import Data, Fresh, are_uniform, parities_of
+from paritylab.learning.descent import Path, Schedule, descend, stacked, traced
+from paritylab.learning.judging import Scores, judge_models
+from paritylab.learning.networks import Ended, Network, saved_numbers
+from paritylab.models.protocol import Model
+from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
+from paritylab.options import Choice, Doc, Ge, Gt
+from paritylab.problem.sampling import draw_bits, each_key
 from paritylab.risk.objective import Target as Arrays, target_of
 
 #: Fresh strings on which the accuracy of a trained network is counted.
 TEST_STRINGS = 1000
 
-# A string costs a network n steps one after another: fewer of them than for other models.
-_judge = partial(judge_models, most_bits=14, samples=2048)
-
 
 @register_learner("recurrent")
 @dataclass(frozen=True, eq=False)
-class RecurrentNet:
+class RecurrentNet(Network):
     """An Elman network or an LSTM that reads the bits one by one; Adam on fresh strings.
 
     Every step it is given one bit with its position. labels: the running parity of the hidden set
@@ -46,44 +39,39 @@ class RecurrentNet:
     the squared-hinge risk of that is below 0.05. Stats: accuracy on 1,000 fresh strings.
     """
 
-    cell: str = "elman"
-    labels: bool = True
-    width: int = 64
-    eta: float = 3e-3
-    steps: int = 1500
+    cell: Annotated[str, Choice(("elman", "lstm")), Doc("Kind of cell.")] = "elman"
+    labels: Annotated[bool, Doc("Show the running parity at every step.")] = True
+    width: Annotated[int, Ge(1), Doc("Units of the cell.")] = 64
+    eta: Annotated[float, Gt(0), Doc("Step size.")] = 3e-3
+    steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1500
 
     takes = (Fresh,)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def draw(self, key: jax.Array, n: int) -> BitReader:
+        return BitReader(Recurrent.random(key, n + 2, self.width, self.cell), self.labels)
 
-    def train(self, data: Fresh, keys: jax.Array, trace: int | None) -> Trained:
+    def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
+        assert isinstance(data, Fresh)
         parities = parities_of(data, "a recurrent net")
         schedule = Schedule("adam", self.steps, trace)
-        uniform = are_uniform(data)
-        shape = _Shape(data.n, self.cell, self.labels, self.width, data.samples, uniform, schedule)
+        shape = _Shape(data.samples, are_uniform(data), schedule)
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             targets = stacked(jax.tree.map(np.float32, target_of(each)) for each in parities)
-            path, accuracy = _train_all(keys, targets, np.float32(self.eta), shape)
-        numbers = tuple(np.asarray(leaf) for leaf in jax.tree.leaves(path.parameters))
-        stats = {"accuracy": np.asarray(accuracy)}
-        way = traced(path, schedule)
-        return judged_networks(self, numbers, data, keys, judge=_judge, trace=way, stats=stats)
+            starts = [self.start_of(key, data.n) for key in each_key(keys)]
+            start = jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts)
+            path, accuracy = _train_all(start, keys, targets, np.float32(self.eta), shape)
+        numbers = jax.tree.map(np.asarray, saved_numbers(path.parameters))
+        return Ended(numbers, traced(path, schedule), {"accuracy": np.asarray(accuracy)})
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> BitReader:
-        shape = eqx.filter_eval_shape(Network.random, 0, target.n + 2, self.width, self.cell)
-        leaves = [np.asarray(leaf) for leaf in numbers]
-        return BitReader(jax.tree.unflatten(jax.tree.structure(shape), leaves), self.labels)
+    def judged(self, models: Sequence[Model], data: Data, keys: jax.Array) -> Scores:
+        # A string costs a network n steps one after another: fewer of them than for other models.
+        return judge_models(models, data, keys, most_bits=14, samples=2048)
 
 
 class _Shape(NamedTuple):
     """What a compiled training is specialised on. batch: strings per step. uniform: fair bits."""
 
-    n: int
-    cell: str
-    labels: bool
-    width: int
     batch: int
     uniform: bool
     schedule: Schedule
@@ -91,34 +79,40 @@ class _Shape(NamedTuple):
 
 @eqx.filter_jit
 def _train_all(
-    keys: jax.Array, targets: Arrays, eta: np.float32, shape: _Shape
+    starts: BitReader, keys: jax.Array, targets: Arrays, eta: np.float32, shape: _Shape
 ) -> tuple[Path, Array]:
-    """The descent of every run and its accuracy on fresh strings."""
-    steps, every = shape.schedule.steps, shape.schedule.every
+    """The descent of every run and its accuracy on fresh strings. starts: stacked over runs."""
+    # Gradients through n time steps may explode: a step of a long gradient has norm 1.
     rule = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(eta))
 
-    def one(key: jax.Array, target: Arrays) -> tuple[Path, Array]:
-        start_key = jax.random.split(key)[1]
-        network = Network.random(start_key, shape.n + 2, shape.width, shape.cell)
-        weights, rest = eqx.partition(network, eqx.is_inexact_array)
+    def one(start: BitReader, key: jax.Array, target: Arrays) -> tuple[Path, Array]:
+        weights, rest = eqx.partition(start, eqx.is_inexact_array)
+        data_key, test_key = jax.random.fold_in(key, 2), jax.random.fold_in(key, 4)
 
         def loss(weights: PyTree, step_key: jax.Array) -> Float[Array, ""]:
+            reader = eqx.combine(weights, rest)
             signs, parities = _strings(step_key, target, shape.batch, shape.uniform)
             before = jnp.roll(parities, 1, axis=1).at[:, 0].set(1.0)
-            inputs = reader_inputs(signs, before if shape.labels else jnp.zeros_like(signs))
-            answers = jax.vmap(eqx.combine(weights, rest))(inputs)
+            inputs = reader_inputs(signs, before if start.labels else jnp.zeros_like(signs))
+            answers = jax.vmap(reader.network)(inputs)
             errors = (answers - parities) ** 2
-            return jnp.mean(errors if shape.labels else errors[:, -1])
+            return jnp.mean(errors if start.labels else errors[:, -1])
 
-        data_key, test_key = jax.random.fold_in(key, 2), jax.random.fold_in(key, 4)
-        path = descend(loss, weights, rule, steps=steps, every=every, key=data_key)
+        path = descend(
+            loss,
+            weights,
+            rule,
+            steps=shape.schedule.steps,
+            every=shape.schedule.every,
+            key=data_key,
+            keep=lambda _: (),
+        )
         clean = target._replace(contrast=jnp.sign(target.contrast))
         signs, parities = _strings(test_key, clean, TEST_STRINGS, shape.uniform)
-        reader = BitReader(eqx.combine(path.parameters, rest), shape.labels)
-        answers = jax.vmap(reader)((1 - signs) / 2)
-        return path._replace(path=()), jnp.mean(answers * parities[:, -1] > 0)
+        answers = jax.vmap(eqx.combine(path.parameters, rest))((1 - signs) / 2)
+        return path, jnp.mean(answers * parities[:, -1] > 0)
 
-    path, accuracy = jax.vmap(one)(keys, targets)
+    path, accuracy = eqx.filter_vmap(one)(starts, keys, targets)
     return path, accuracy
 
 

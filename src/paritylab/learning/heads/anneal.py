@@ -9,7 +9,7 @@ and jitter are measured in the angular width √τ of a head, so nothing depends
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ import optax
 from jaxtyping import Array, Float, Int, PyTree
 from numpy.typing import ArrayLike
 
-from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import (
     Population,
     Rows,
@@ -41,9 +41,10 @@ from paritylab.learning.heads.fields import (
     rows_loss,
 )
 from paritylab.learning.heads.moves import EVERY, LAST, candidates, relocate
-from paritylab.learning.judging import judge_heads, judge_weights, judging_loss
+from paritylab.learning.judging import judge_heads, judge_weights
 from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention
+from paritylab.options import Choice, Doc, Ge, Gt
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk.objective import stacked_targets
@@ -73,17 +74,19 @@ class Annealed:
     temperature, with the readout cos(πs), is below 0.05.
     """
 
-    steps: int = 1500
-    tau_start: float = 1.0
-    tau_end: float = 0.5
-    eta: float = 0.2
-    jitter: float = 0.1
-    moves: int | None = None
-    greedy: bool = True
-    even: bool = True
-    restarts: int = 0
-    start: ArrayLike | None = None
-    k: int | None = None
+    steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1500
+    tau_start: Annotated[float, Gt(0), Doc("Temperature at the start.")] = 1.0
+    tau_end: Annotated[float, Gt(0), Doc("Temperature at the end, in units of 1/n².")] = 0.5
+    eta: Annotated[float, Gt(0), Doc("Step in units of a head's width √tau.")] = 0.2
+    jitter: Annotated[float, Ge(0), Doc("Random kick per step, in the same units.")] = 0.1
+    moves: Annotated[int | None, Ge(0), Doc("Relocations compared at a time; by k if absent.")] = (
+        None
+    )
+    greedy: Annotated[bool, Doc("Take the best move if it raises |c|; else Metropolis.")] = True
+    even: Annotated[bool, Doc("Start evenly spaced at a random rotation.")] = True
+    restarts: Annotated[int, Ge(0), Doc("Further starts of a run that knows it failed.")] = 0
+    start: Annotated[ArrayLike | None, Choice(own="an array"), Doc("Angles to start from.")] = None
+    k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
     takes = (Population, Sample, Rows)
 
@@ -147,14 +150,10 @@ class Annealed:
                 "risk": done["risks"],
                 "angles": done["path"],
             }
-        return Trained(
-            numbers=numbers,
-            subset=_as_sets(positions),
-            risk=found.risk,
-            error=found.error,
-            kind=found.kind,
-            loss=judging_loss(data),
-            solved=found.risk + found.error < SOLVED_RISK,
+        return found.trained(
+            data,
+            numbers,
+            _as_sets(positions),
             trace=path,
             stats={
                 "positions": positions,
@@ -342,11 +341,15 @@ def _step(
     def step(carry: PyTree, number: Array) -> tuple[PyTree, PyTree]:
         angles, state = carry
         time = number / shape.steps
+        # Geometric: every halving of the temperature takes equally many steps, so a head narrows
+        # by the same factor per step from the whole circle down to less than one position.
         tau = tau_start * (tau_end / tau_start) ** time
         (value, seen), gradient = jax.value_and_grad(field.seen, has_aux=True)(angles, tau)
+        # Where a factor of c vanishes its logarithm has no slope; such a head waits for a kick.
         updates, state = ADAM.update(jnp.nan_to_num(gradient), state)
         key = jax.random.fold_in(kick_key, number)
         noise = jax.random.normal(key, (shape.k,), jnp.float64)
+        # A head's attention falls off like exp(-(θ-φ)²/2τ): √τ is its angular width.
         width = jnp.sqrt(jnp.minimum(tau, 1.0))
         moved = angles + width * (jitter * noise * (time < 0.9) - eta * updates)
         if not shape.tries:
@@ -363,6 +366,7 @@ def _step(
                 tries=shape.tries,
                 greedy=shape.greedy,
             )
+            # A head that jumps keeps no momentum from where it was.
             at = (jnp.arange(shape.k) == head) & does
             calm = state._replace(mu=jnp.where(at, 0.0, state.mu), nu=jnp.where(at, 0.0, state.nu))
             return (jnp.where(at, place, moved), calm), does

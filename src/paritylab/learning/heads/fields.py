@@ -113,6 +113,9 @@ def exact_loss(target: Target | JuntaTarget, fair: bool) -> Callable[[Array], Ar
             return _junta_loss(weights, target)
         if not fair:
             return -log_correlation(weights, target.arrays())[0]
+        # Fair bits: E[e^{iπs}χ_B] is a product over positions, cos(πg/2) off B and sin(πg/2) on
+        # it; the phase e^{iπk/2}·(-i)^k is 1 because the weights add up to k. The logarithm turns
+        # a product that underflows at large n into a sum.
         half = jnp.pi / 2 * weights
         factors = jnp.where(target.indicator > 0, jnp.sin(half), jnp.cos(half))
         return -jnp.sum(jnp.log(jnp.abs(factors) + TINY)) - jnp.log(jnp.abs(target.contrast))
@@ -209,6 +212,8 @@ class Windows(NamedTuple):
     def _windows(self, angles: Float[Array, " some"], tau: Array) -> tuple[Array, Array, Array]:
         """points, normal and own of `Seen`; own counts the positions that a point stands for."""
         apart, spacing = 2 * jnp.pi / self.n, self._spacing(tau)
+        # The points move with the head but carry no derivative: they are a rule for a sum, and
+        # the attention at each point has the derivative that counts.
         centres = jax.lax.stop_gradient(angles)[:, None]
         nearest = jnp.round(centres / apart)
         steps = (jnp.arange(POINTS) - POINTS // 2)[None]
@@ -231,6 +236,8 @@ class Windows(NamedTuple):
 
     def _total(self, logs: Float[Array, "b heads"], off: Array, tau: Array) -> Array:
         """-log|c|; while points are no positions the sum `off` holds B too, where g is small."""
+        # log sin(πg/2) = log g + log(π/2·sinc(g/2)): the first term comes from the logarithms of
+        # attention, so a hidden bit that no head sees yet still pulls, with g = e^-400 if need be.
         size = jax.nn.logsumexp(logs, axis=1)
         g = jnp.exp(size)
         on = jnp.sum(size + jnp.log(jnp.pi / 2 * jnp.abs(jnp.sinc(g / 2)) + TINY))

@@ -8,7 +8,7 @@ of B, and its largest entries may lie elsewhere.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ from paritylab.learning.data import Population, Target, Unknown, functions_of
 from paritylab.learning.judging import judge_heads, judging_loss
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
+from paritylab.options import Choice, Doc, Ge, Gt
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
@@ -50,9 +51,17 @@ class OneStep:
     over every input (below 1/2 the sign of a parity is right on all 2^n), and "gain".
     """
 
-    width: int | None = None
-    gain: float | None = None
-    positions: Positions = "signs"
+    width: Annotated[
+        int | None, Ge(1), Doc("Dimension of random positions; 12 k ln n if absent.")
+    ] = None
+    gain: Annotated[
+        float | None, Gt(0), Doc("Score of the set above the rest; the best if absent.")
+    ] = None
+    positions: Annotated[
+        Positions,
+        Choice(("onehot", "signs", "balanced", "sphere"), own="a code or table"),
+        Doc("Position code."),
+    ] = "signs"
 
     takes = (Population,)
 
@@ -159,6 +168,7 @@ def set_forces(target: Parity | Junta) -> np.ndarray:
     with float64():
         equal = jnp.full(target.n, target.k / target.n)
         force = np.asarray(_slopes(equal, target_of(target)))
+    # Softmax does not see a constant, so only differences of forces move attention.
     centred = force - force.mean()
     apart = abs(centred[inside].mean() - centred[~inside].mean())
     scale = apart if apart > _ZERO * np.abs(force).max() else np.abs(centred).max()

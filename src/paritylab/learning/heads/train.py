@@ -1,8 +1,8 @@
 """k heads trained as published, or with parts of one's own: many runs in one compiled call."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, TypeAlias, TypedDict, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 from numpy.typing import ArrayLike
 
-from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import (
     AllInputs,
     Data,
@@ -30,8 +30,13 @@ from paritylab.learning.descent import (
     stacked,
     traced,
 )
-from paritylab.learning.heads.temperature import temperature
-from paritylab.learning.judging import judge_heads, judge_models, judging_loss
+from paritylab.learning.heads.temperature import (
+    Temperature,
+    is_schedule,
+    temperature,
+    temperatures,
+)
+from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.models import (
     AbstractPositionCode,
@@ -47,6 +52,7 @@ from paritylab.models import (
 from paritylab.models.positions import Positions
 from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
+from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Formula, Ge, Gt
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, as_loss
 from paritylab.problem.sampling import each_key, normals
@@ -56,12 +62,31 @@ from paritylab.risk.objective import Target as Arrays, WeightRisk, labels_of, we
 HeadsModel: TypeAlias = HeadAttention | FullFormAttention | JointAttention
 
 
+class HeadsSettings(TypedDict, total=False):
+    """The fields of `Heads` as keywords of its presets, for type checkers and completion."""
+
+    tau: Temperature
+    loss: LossPart
+    readout: ReadoutPart
+    optimiser: OptimiserPart
+    eta: float | None
+    steps: int
+    heads: int | None
+    variant: str
+    positions: Positions
+    attention: AttentionPart
+    start: ArrayLike | None
+    k: int | None
+
+
 @register_learner("heads")
 @dataclass(frozen=True, eq=False)
 class Heads:
     """k heads from random directions, the frozen readout on top: HG1's model and its variants.
 
-    tau: temperature, a number or a formula in n. loss, readout, optimiser, positions, attention:
+    tau: temperature, a number, a formula in n, a function of n, or a schedule: "n/4 -> 1/n" falls
+    geometrically, a function of n and the share of steps done does as it likes, and the trained
+    model has the last temperature. loss, readout, optimiser, positions, attention:
     a name, or a part of one's own. eta: step size; None is 0.1, and 0.2 for Adam at n = 20 as in
     the public code. heads: k if None. variant: "masked" trains the two position entries of each
     head, "unmasked" its whole 4×4 matrix, "joint" and "joint-random" the feed-forward readout
@@ -73,24 +98,40 @@ class Heads:
     0.05.
     """
 
-    tau: float | str = "1/n"
-    loss: LossPart = "squared_hinge"
-    readout: ReadoutPart = "zigzag"
-    optimiser: OptimiserPart = "sgd"
-    eta: float | None = None
-    steps: int = 1000
-    heads: int | None = None
-    variant: str = "masked"
-    positions: Positions = "circle"
-    attention: AttentionPart = "softmax"
-    start: ArrayLike | None = None
-    k: int | None = None
+    tau: Annotated[
+        Temperature,
+        Formula(),
+        Doc('Temperature: a number, "2/n", "n**-1.5"; "1 -> 1/n" falls.'),
+    ] = "1/n"
+    loss: Annotated[LossPart, LOSS, Doc("Loss trained on.")] = "squared_hinge"
+    readout: Annotated[
+        ReadoutPart, Choice(("zigzag", "cos"), own="a function"), Doc("From the attended sum to ŷ.")
+    ] = "zigzag"
+    optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "sgd"
+    eta: Annotated[
+        float | None, Gt(0), Doc("Step size; 0.1, or the code's 0.2 for Adam at n = 20.")
+    ] = None
+    steps: Annotated[int, Ge(0), Doc("Gradient steps per run.")] = 1000
+    heads: Annotated[int | None, Ge(1), Doc("Number of heads; k if absent.")] = None
+    variant: Annotated[
+        str,
+        Choice(("masked", "unmasked", "joint", "joint-random")),
+        Doc("What trains: position entries, the 4×4 matrix, or the readout too."),
+    ] = "masked"
+    positions: Annotated[
+        Positions, Choice(("circle", "onehot"), own="a code or table"), Doc("Position code.")
+    ] = "circle"
+    attention: Annotated[AttentionPart, ATTENTION, Doc("How scores become weights.")] = "softmax"
+    start: Annotated[ArrayLike | None, Choice(own="an array"), Doc("Directions to start from.")] = (
+        None
+    )
+    k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
     takes = (Population, AllInputs, Sample, Fresh, Rows)
     presets: ClassVar[dict[str, Callable[..., "Heads"]]] = {}
 
     @classmethod
-    def paper(cls, **changes: Any) -> "Heads":
+    def paper(cls, **changes: Unpack[HeadsSettings]) -> "Heads":
         """Theorem 5: plain gradient descent on the squared hinge at tau = 1/n.
 
         The theorem's own step size (`theory.hg1.step_size`) is of order 1e-9 and moves nothing;
@@ -99,10 +140,10 @@ class Heads:
         return cls(**changes)
 
     @classmethod
-    def code(cls, **changes: Any) -> "Heads":
+    def code(cls, **changes: Unpack[HeadsSettings]) -> "Heads":
         """The public code: soft attention, Adam, (mean hinge)², 2000 epochs; 0.2 for n = 20."""
-        usual = {"tau": "n/4", "loss": "mean_hinge_squared", "optimiser": "adam", "steps": 2000}
-        return cls(**{**usual, **changes})
+        usual = cls(tau="n/4", loss="mean_hinge_squared", optimiser="adam", steps=2000)
+        return replace(usual, **changes)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -118,6 +159,8 @@ class Heads:
                 f'variant="{self.variant}" has no population risk in closed form; '
                 "train it on AllInputs, Sample or Fresh"
             )
+        if is_schedule(self.tau) and self.variant != "masked":
+            raise ValueError(f'a falling tau is for variant="masked", got "{self.variant}"')
         schedule = Schedule(self.optimiser, self.steps, trace)
         with float64():
             model = self._skeleton(n, k, data.targets)
@@ -133,6 +176,7 @@ class Heads:
                 schedule=schedule,
                 eta=self._eta(n),
                 exact=exact,
+                taus=temperatures(self.tau, n, self.steps) if is_schedule(self.tau) else None,
             )
         return self._judged(data, keys, path, schedule)
 
@@ -154,14 +198,10 @@ class Heads:
         code = as_code(self.positions, data.n)
         looked_at = np.asarray(_favourites(code, self._directions(numbers)))
         pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
-        return Trained(
-            numbers=numbers,
-            subset=[tuple(sorted(set(heads.tolist()))) for heads in looked_at],
-            risk=found.risk,
-            error=found.error,
-            kind=found.kind,
-            loss=judging_loss(data),
-            solved=found.risk + found.error < SOLVED_RISK,
+        return found.trained(
+            data,
+            numbers,
+            [tuple(sorted(set(heads.tolist()))) for heads in looked_at],
             trace=traced(path, schedule, **pointing),
             stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
         )

@@ -159,6 +159,7 @@ def first_gradient(
     chosen = as_loss(loss)
     rest = n - bits
     ones = np.arange(rest + 1)
+    # chance: of one assignment of the relevant bits together with a number of ones elsewhere.
     chance, total = binom.pmf(ones, rest, 0.5) / (1 << bits), rest - 2.0 * ones
     relevant, other, mean = np.zeros(bits), 0.0, 0.0
     with float64():
@@ -171,6 +172,7 @@ def first_gradient(
             values, forces = slope(jnp.asarray(z), float(function(signs)))
             force = np.asarray(forces) * chance
             mean += float(np.asarray(values) @ chance)
+            # ∂/∂g_l of loss(Σ g x) is force·x_l; off the set x_l averages to total/rest.
             relevant += signs * force.sum()
             other += force @ total / rest
     value, outer, _ = outer_derivatives(chosen, mean)

@@ -123,6 +123,7 @@ def _risk(setting: Setting, start: Start, parameters: PyTree, step_key: Array) -
     weights, on_pair = _model(setting, start, parameters).weights(), _on_pair(start, setting.n)
     if setting.source == "exact":
         return xor_risk(weights, on_pair, setting.loss.name, start.noise)
+    # Rows and the closed first gradient give ∂risk/∂g directly, without differentiating a scan.
     frozen = jax.lax.stop_gradient(weights)
     if setting.source == "first":
         assert start.first is not None

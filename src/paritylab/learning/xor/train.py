@@ -1,6 +1,7 @@
 """Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import jax
 import numpy as np
@@ -28,7 +29,6 @@ from paritylab.learning.xor.parts import (
     xor_label,
 )
 from paritylab.learning.xor.rows import batch_rows
-from paritylab.learning.xor.stream import SharedStep, train_shared
 from paritylab.models import (
     AbstractPositionCode,
     Bowl,
@@ -39,6 +39,7 @@ from paritylab.models import (
     is_drawn,
 )
 from paritylab.models.positions import AbstractTable, Positions
+from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Ge, Gt
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Parity
 
@@ -55,8 +56,7 @@ class XorStep:
     readout, loss, optimiser: a name, or a part of one's own. gain: step size in units of
     `unit_step`, 2 ln n + 6 if None; for optimisers other than sgd and momentum the step size
     itself. start: standard deviation of random starting directions. learn_positions: train the
-    positions too. shared: one draw of positions for all runs, from `positions_seed` and not from
-    the runs' keys, kept as packed bits: the way to n = 10^6.
+    positions too. Beyond about n = 10^5 use `streamed_step`, which keeps positions as packed bits.
 
     Targets are `Parity(n, (i, j), sign=-1)`. Exact gradients (`Population`) need fair bits and,
     away from w = 0, the readout "square" with the squared or correlation loss; one step from w = 0
@@ -66,18 +66,28 @@ class XorStep:
     bound; a readout of one's own is searched at 1,025 values of |z|.
     """
 
-    width: int | None = None
-    positions: Positions = "signs"
-    attention: AttentionPart = "softmax"
-    readout: ReadoutPart = "square"
-    loss: LossPart = "squared"
-    steps: int = 1
-    gain: float | None = None
-    optimiser: OptimiserPart = "sgd"
-    start: float = 0.0
-    learn_positions: bool = False
-    shared: bool = False
-    positions_seed: int = 0
+    width: Annotated[
+        int | None, Ge(1), Doc("Dimension of random positions; 12 ln n if absent.")
+    ] = None
+    positions: Annotated[
+        Positions,
+        Choice(("circle", "onehot", "signs", "balanced", "sphere"), own="a code"),
+        Doc("Position code; balanced is ours."),
+    ] = "signs"
+    attention: Annotated[AttentionPart, ATTENTION, Doc("How scores become weights.")] = "softmax"
+    readout: Annotated[
+        ReadoutPart,
+        Choice(("square", "abs"), own="an even function"),
+        Doc("1 - 2z², or 1 - |2z| by two ReLUs."),
+    ] = "square"
+    loss: Annotated[
+        LossPart, LOSS, Doc("Loss trained on; squared and correlation have exact risks.")
+    ] = "squared"
+    steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1
+    gain: Annotated[float | None, Gt(0), Doc("Step size in units that raise the pair by 1.")] = None
+    optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "sgd"
+    start: Annotated[float, Ge(0), Doc("Standard deviation of the random start.")] = 0.0
+    learn_positions: Annotated[bool, Doc("Train the positions too.")] = False
 
     takes = (Population, Sample, Fresh)
     of = "pair"
@@ -92,15 +102,11 @@ class XorStep:
             raise ValueError(
                 f"an optimiser from optax brings its own step size, got gain={self.gain} too"
             )
-        if self.shared:
-            self._check_shared()
 
     def train(
         self, data: Population | Sample | Fresh, keys: jax.Array, trace: int | None
     ) -> Trained:
         targets = pairs_of(data.targets)
-        if self.shared:
-            return train_shared(self._shared_step(data.n), targets, trace)
         with float64():
             setting = self._setting(data, trace)
             blocks = self._blocks(setting, len(keys))
@@ -111,9 +117,8 @@ class XorStep:
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> TwoHeads:
         n = target.n
-        if self.shared:
-            code: AbstractPositionCode = self._shared_step(n).positions(n)
-        elif self.learn_positions:
+        code: AbstractPositionCode
+        if self.learn_positions:
             numbers, code = numbers["directions"], PositionTable(numbers["positions"])
         else:
             code = self._code(n, key)
@@ -216,7 +221,7 @@ class XorStep:
         if size > LARGEST_BLOCK:
             raise ValueError(
                 f"one run at n = {n:,} and width {width:,} holds {size:,} numbers, more than "
-                f"{LARGEST_BLOCK:,}; shared=True keeps one draw of random signs as packed bits"
+                f"{LARGEST_BLOCK:,}; streamed_step keeps one draw of random signs as packed bits"
             )
         blocks = -(-runs // (LARGEST_BLOCK // size))
         each = -(-runs // blocks)
@@ -254,35 +259,6 @@ class XorStep:
             )
             known[noise] = (float(found.relevant[0]), found.other, found.value)
         return tuple(np.array([known[target.noise] for target in targets]).T)
-
-    def _check_shared(self) -> None:
-        """shared=True offers one kind of step; say which setting does not fit."""
-        fits = {
-            "positions": is_drawn(self.positions) and self.positions != "sphere",
-            "attention": self.attention == "softmax",
-            "readout": self.readout == "square",
-            "loss": self.loss in XOR_LOSSES,
-            "steps": self.steps == 1,
-            "optimiser": self.optimiser in ("sgd", "momentum"),
-            "start": self.start == 0,
-            "learn_positions": not self.learn_positions,
-        }
-        wrong = next((name for name, right in fits.items() if not right), None)
-        if wrong is not None:
-            raise ValueError(
-                "shared=True offers the exact first softmax step of the readout square from w = 0, "
-                "on signs or balanced positions, with sgd and the squared or correlation loss; "
-                f"got {wrong}={getattr(self, wrong)!r}"
-            )
-
-    def _shared_step(self, n: int) -> SharedStep:
-        return SharedStep(
-            width=self._width(n),
-            gain=default_gain(n) if self.gain is None else self.gain,
-            balanced=bool(self.positions == "balanced"),
-            correlation=self.loss == "correlation",
-            seed=self.positions_seed,
-        )
 
 
 def _table(code: AbstractPositionCode) -> Float[AnyArray, "n width"]:

@@ -13,7 +13,7 @@ from flint import arb, fmpq
 from paritylab.proofs.kernel import Numbers, Proof, readout, squared_hinge
 
 PRINTED = "fails"
-TITLE = "Heads on B have a positive risk at b > 0; for k = 3 every setting has"
+TITLE = "At b = 1/100 heads on B have a positive risk, k = 2; for k = 3, n = 8 all heads have"
 SETTING = {"b": "1/100", "n": 8}
 WITNESS = ()
 

@@ -8,7 +8,7 @@ from flint import arb, fmpq
 from paritylab.proofs.kernel import Heads, Numbers, Proof, label, squared_hinge, total
 
 PRINTED = "fails"
-TITLE = "Two inputs whose loss gradients in a head have a negative inner product"
+TITLE = "Two inputs whose loss gradients in a head oppose each other, n = 8, k = 2, τ = 1/8"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: angles: of the unit heads, over π. inputs: two strings of bits. head: whose gradients.
 WITNESS = ("angles", "inputs", "head")

@@ -1,7 +1,9 @@
 """Lemma 18 fails as printed, and so does the second part of inequality (7).
 
 The printed left side, Σ_i [Σ_p x_p(γ_p(1-γ_p)c_p + Σ_{j≠p} γ_pγ_j c_j)]² for c = sin and cos, is
-compared with 2c₂²τ²/n², where c₂τ is the least attention within π/4 of a head.
+compared with 2c₂²τ²/n², where c₂τ is the least attention within π/4 of a head. With the minus of
+the derivative the sum at all ones is Σ_p γ_p c_p - (Σ_p γ_p)(Σ_j γ_j c_j) = 0, because Σ_p γ_p = 1,
+so that no c₂ > 0 serves.
 """
 
 from flint import arb, fmpq
@@ -9,7 +11,7 @@ from flint import arb, fmpq
 from paritylab.proofs.kernel import Heads, Number, Numbers, Proof, circle, readout, total
 
 PRINTED = "fails"
-TITLE = "An input with s > 0 whose printed sum is below a thousandth of the bound"
+TITLE = "An input with s > 0 whose printed sum is below bound/1000, n = 8, k = 3, τ = 1/8"
 SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
 #: places: of the unit heads. input: a string of bits. s: where (∂ŷ/∂v*)² is below 16.
 WITNESS = ("places", "input", "s")
@@ -44,6 +46,8 @@ def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     bound = 2 * near_attention(heads, places, n) ** 2 / n**2
     proof.less("s > 0", arb(0), heads.attended(x))
     proof.less("a thousand times the printed sum is below the bound", 1000 * left, bound)
+    true = total(s * s for s in heads.slope((1,) * n, heads.moments()))
+    proof.less("with the derivative's minus, 10²⁰ times the sum at all ones", 10**20 * true, bound)
     bend = readout(arb(witness["s"]), k, setting["b"])
     proof.less("ŷy ≤ 1 at this s for y = -1", -bend.value, fmpq(1))
     proof.less("(∂ŷ/∂v*)² there", (k * bend.slope) ** 2, fmpq(16))

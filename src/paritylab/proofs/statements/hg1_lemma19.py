@@ -2,6 +2,7 @@
 
 s = 0 only for x = 0. There and at x = 1, s = 0 and s = k whatever the heads are, so that both
 gradients are exactly 0 (Cov(x, p) = 0 for a constant x), while the losses depend on k and b alone.
+With s close to 0 the losses are large: all heads opposite to B = {0, 1, 2} and a single one in B.
 """
 
 from flint import arb, fmpq
@@ -10,7 +11,7 @@ from paritylab.proofs.kernel import Heads, Numbers, Proof, circle, squared_hinge
 from paritylab.proofs.statements.hg1_lemma18 import near_attention
 
 PRINTED = "fails"
-TITLE = "An input with s = 0 and its complement: squared gradients below the printed bound"
+TITLE = "At s = 0 and its complement squared gradients are below the bound, n = 8, k = 3, b = 1/100"
 SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
 #: places: of the unit heads.
 WITNESS = ("places",)
@@ -32,3 +33,22 @@ def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     proof.less("losses of both in sum", fmpq(1, 10000), losses)
     proof.less("squared gradients are below the printed bound", left, bound)
     proof.less("squared gradients", left, fmpq(1, 10**20))
+    _far(proof, setting)
+
+
+def _far(proof: Proof, setting: Numbers) -> None:
+    """Heads opposite to B's middle, a single one at position 0 of B, and its complement."""
+    n, k, tau, b = (setting[name] for name in ("n", "k", "tau", "b"))
+    places = [(k // 2 + n // 2) % n] * k
+    heads = Heads([circle(n)[p] for p in places], n, tau)
+    rows, losses, left = heads.moments(), arb(0), arb(0)
+    for one, y in ((1, -1), (0, (-1) ** (k - 1))):
+        x = (one,) + (1 - one,) * (n - 1)
+        loss = squared_hinge(heads.attended(x), y, k, b)
+        losses += loss.value
+        left += total((loss.slope * s) ** 2 for s in heads.slope(x, rows))
+    bound = 64 * k**2 * (near_attention(heads, places, n) / arb(tau)) ** 2 / n**2 * losses
+    small = heads.attended((1,) + (0,) * (n - 1))
+    proof.less("s of a single one, heads opposite to B", small, fmpq(1, 10**4))
+    proof.less("losses there and at its complement in sum", fmpq(7), losses)
+    proof.less("a thousand times the squared gradients are below the bound", 1000 * left, bound)

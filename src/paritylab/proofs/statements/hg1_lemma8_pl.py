@@ -19,7 +19,7 @@ from flint import arb, fmpq
 from paritylab.proofs.kernel import Numbers, Proof, norm, pivots, risk
 
 PRINTED = "fails"
-TITLE = "A strict local minimum with risk 1.78, and a stationary point with risk above 2"
+TITLE = "Masked heads: a strict local minimum at risk 1.78, n = 8, and a stationary point above 2"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100", "zero heads": {"n": 20, "B": [3, 13]}}
 WITNESS = ("centre", "radius", "mu")
 

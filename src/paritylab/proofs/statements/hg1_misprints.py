@@ -18,7 +18,7 @@ from paritylab.proofs.kernel import (
 )
 
 PRINTED = "fails"
-TITLE = "Eight printed lines differ from the true values; the mended ones do not"
+TITLE = "Eight printed lines differ from the true values, n = 6, k = 3, τ = 1/4"
 SETTING = {"n": 6, "B": [0, 2, 4], "tau": "1/4", "b": "1/10"}
 #: heads: (a₁₃, a₁₄) of each. s: where the closed form of ŷ is compared. input: of Lemma 18.
 WITNESS = ("heads", "s", "input")

@@ -10,7 +10,7 @@ from paritylab.proofs.kernel import Numbers, Proof
 from paritylab.proofs.pairs import UNIT, Cell, Pairs
 
 PRINTED = "fails"
-TITLE = "The mean risk at the start is above 2"
+TITLE = "The mean risk of two random heads is above 2, n = 8, B = {0, 3}, τ = 1/8, b = 1/100"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: arcs: into how many the circle is cut.
 WITNESS = ("arcs",)

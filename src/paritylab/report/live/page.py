@@ -1,7 +1,6 @@
 """Builds the live page: one HTML file from small modules, styles and the verdicts on record."""
 
-import base64
-import hashlib
+import ast
 import json
 import os
 import re
@@ -12,10 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from paritylab import __version__, proofs
-from paritylab.claims.engine.recorded import recorded_status
+from paritylab.claims.engine.recorded import recorded
 from paritylab.claims.engine.registry import registry
 from paritylab.claims.engine.verdict import Effort
 from paritylab.files import write_atomically
+from paritylab.report.style import policy
 
 FOLDER = Path(__file__).resolve().parent
 #: The claims whose verdicts each demo shows.
@@ -56,7 +56,7 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
     )
     script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
     return environment.get_template("page.html.j2").render(
-        policy=_policy(script, style),
+        policy=Markup(policy(script, style)),
         style=Markup(style),
         script=Markup(script),
         run=None if run is None else Markup(_embedded(run)),
@@ -65,7 +65,7 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
         counted=_number(FOLDER / "engine" / "risk.js", "COUNTED"),
         version=__version__,
         proved=PROVED,
-        title=proofs.title,
+        title=_title,
         **SHOWN,
     )
 
@@ -114,21 +114,18 @@ def _name(path: Path) -> str:
     return "_".join(path.relative_to(FOLDER).with_suffix("").parts)
 
 
-def _policy(script: str, style: str) -> str:
-    """Nothing may load or run but this script and this style."""
-
-    def mark(text: str) -> str:
-        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-    return (
-        f"default-src 'none'; script-src {mark(script)}; style-src {mark(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def _embedded(run: dict[str, Any]) -> str:
     """JSON that cannot end the element that holds it."""
     return json.dumps(run, allow_nan=False).replace("<", "\\u003c")
+
+
+def _title(id: str) -> str:
+    """What a certificate proves, from its statement's text: importing it needs python-flint."""
+    file = Path(proofs.__file__).parent / "statements" / f"{id.replace('-', '_')}.py"
+    for node in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TITLE":
+            return str(ast.literal_eval(node.value))
+    raise ValueError(f"the statement of {id} has no TITLE")
 
 
 def _number(path: Path, name: str) -> int:
@@ -170,7 +167,7 @@ def _verdicts(ids: tuple[str, ...], base: LinkBase | None) -> Markup:
     claims = registry()
     rows = []
     for id in ids:
-        status = recorded_status(id, Effort.DEFAULT) or "undecided"
+        status = recorded()[id].expected_at(Effort.DEFAULT) or "undecided"
         name = Markup("<code>{}</code>").format(id)
         if base is not None:
             name = Markup('<a href="{}{}{}">{}</a>').format(base.before, id, base.after, name)

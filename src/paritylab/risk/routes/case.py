@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import equinox as eqx
@@ -15,6 +14,7 @@ from jaxtyping import Array, Float
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
+from paritylab.problem.callables import mark_of
 from paritylab.problem.losses import Loss
 from paritylab.risk.routes.pieces import Pieces, pieces_of
 from paritylab.risk.routes.targets import (
@@ -29,15 +29,16 @@ from paritylab.risk.routes.targets import (
 
 EPS = sys.float_info.epsilon
 
-#: Points at which a statistic is evaluated in one compiled call.
-_BLOCK = 4096
+#: Points at which a statistic is evaluated at a time, at most.
+_BLOCK = 1 << 16
 
 
 class Statistic(NamedTuple):
     """What is averaged: loss(y, readout(s)) as a function of the label and of s in [0, k].
 
     pieces: the same as a piecewise quadratic, where readout and loss declare that structure.
-    labels: None for a parity; the labels of a junta, one row of the statistic each.
+    labels: None for a parity; the labels of a junta, one row of the statistic each. mark: None,
+    or new for every call with a user's function, so that compiled code never outlives a change.
     """
 
     readout: Readout
@@ -45,6 +46,7 @@ class Statistic(NamedTuple):
     k: int
     pieces: Pieces | None
     labels: Labels = None
+    mark: object = None
 
     def parts(self, s: Float[Array, "..."]) -> Float[Array, "rows ..."]:
         """loss(y, readout(s)) for every label y; for a parity the even part (f₊+f₋)/2 and the odd
@@ -64,7 +66,8 @@ class Statistic(NamedTuple):
 
 def statistic_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Statistic:
     """The statistic of a checked readout and loss, with its pieces where they are declared."""
-    return Statistic(readout, loss, k, pieces_of(readout, loss, k, labels), labels)
+    pieces = pieces_of(readout, loss, k, labels)
+    return Statistic(readout, loss, k, pieces, labels, mark_of(readout, loss))
 
 
 class Case(NamedTuple):
@@ -129,18 +132,11 @@ def through_outer(loss: Loss, mean: Numbers, error: Numbers) -> Propagated:
     low, high = mean - error, mean + error
     points = np.stack([mean, low, high, mean - error / 2, mean + error / 2, np.clip(0, low, high)])
     with float64():
-        values, slopes = map(np.asarray, _compiled_outer(loss)(points))
+        both = jax.vmap(jax.vmap(jax.value_and_grad(loss.outer)))(jnp.asarray(points))
+        values, slopes = map(np.asarray, both)
     with np.errstate(invalid="ignore"):
         spread = np.max(np.abs(values - values[0]), axis=0) + 4 * EPS * np.abs(values[0])
     return Propagated(values[0], np.where(np.isfinite(spread), spread, math.inf), slopes[0])
-
-
-@lru_cache(maxsize=64)
-def _compiled_outer(loss: Loss) -> Callable[[np.ndarray], tuple[Array, Array]]:
-    compiled: Callable[[np.ndarray], tuple[Array, Array]] = jax.jit(
-        jax.vmap(jax.vmap(jax.value_and_grad(loss.outer)))
-    )
-    return compiled
 
 
 def risk_through_outer(
@@ -163,7 +159,8 @@ def risk_through_outer(
             spread = abs(slope) * slopes_error + bend * (
                 np.max(np.abs(np.asarray(slopes))) + slopes_error
             )
-            slopes_error = float(spread) if np.isfinite(spread) else math.inf
+            known = np.isfinite(spread) and np.isfinite(carried.error[0])
+            slopes_error = float(spread) if known else math.inf
         if slopes is not None:
             slopes = slope * np.asarray(slopes)
     return RouteRisk(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
@@ -172,16 +169,43 @@ def risk_through_outer(
 def evaluated(
     statistic: Statistic, s: Float[np.ndarray, " P"], *, slopes: bool = False
 ) -> Float[np.ndarray, "rows P"]:
-    """Every row, or its derivative, at many points; one compilation serves all blocks of them."""
-    blocks = np.resize(s, (-(-len(s) // _BLOCK), _BLOCK))
+    """Every row of the statistic, or its derivative, at many points.
+
+    The lab's own parts are compiled once for each of a few sizes. A user's function runs operation
+    by operation: compiling it anew in every call would take longer than the call.
+    """
+    size = min(_BLOCK, max(4096, 1 << (len(s) - 1).bit_length()))
+    rows = _compiled_rows if statistic.mark is None else _rows
+    blocks = np.resize(s, (-(-len(s) // size), size))
     with float64():
-        values = [np.asarray(_parts(statistic, block, slopes)) for block in blocks]
+        values = [np.asarray(rows(statistic, block, slopes)) for block in blocks]
     return np.concatenate(values, axis=1)[:, : len(s)]
 
 
-@eqx.filter_jit
-def _parts(statistic: Statistic, s: AnyArray, slopes: bool) -> Array:
-    if not slopes:
-        return statistic.parts(jnp.asarray(s))
+def _rows(statistic: Statistic, s: AnyArray, slopes: bool) -> Array:
     points = jnp.asarray(s)
+    if not slopes:
+        return statistic.parts(points)
     return jnp.asarray(jax.jvp(statistic.parts, (points,), (jnp.ones_like(points),))[1])
+
+
+_compiled_rows = eqx.filter_jit(_rows)
+
+
+def at_rounded_sums(
+    function: Callable[[np.ndarray], np.ndarray],
+    s: Float[np.ndarray, " P"],
+    shift: float,
+    reach: float | int,
+) -> tuple[Float[np.ndarray, "rows P"], Float[np.ndarray, "rows P"]]:
+    """A function's rows at sums s in [0, reach], and how far each moves if s is off by `shift`.
+
+    The sum of all weights is `reach` only up to rounding, so a jump there counts from both sides;
+    a function without a value above `reach` is asked at `reach` instead.
+    """
+    every = np.maximum(np.stack([s, s - shift, s + shift]), 0)
+    every[0] = np.minimum(every[0], reach)
+    values = function(every.ravel()).reshape(-1, *every.shape)
+    if np.isnan(values).any():
+        values = function(np.minimum(every, reach).ravel()).reshape(-1, *every.shape)
+    return values[:, 0], np.abs(values[:, 1:] - values[:, :1]).max(axis=1)

@@ -4,7 +4,6 @@ A position with a small weight enters only through power sums: the logarithm of 
 short series in ωg. Only the positions of B and the few large weights get a factor of their own.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from math import factorial
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Complex, Float, Int
 
 from paritylab.precision import AnyArray
 
@@ -31,21 +30,6 @@ class Layout(NamedTuple):
 
     subset: Int[AnyArray, " k"]
     large: Int[AnyArray, " L"]
-
-
-def layout_of(
-    weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
-) -> Layout:
-    """The layout for frequencies up to `top_frequency`, with the number of large weights padded
-    to a power of two."""
-    limit = 2 * SMALL_HALF_ANGLE / top_frequency
-    is_large = weights > limit
-    is_large[list(subset)] = False
-    large = np.flatnonzero(is_large)
-    size = 1 << max(len(large) - 1, 0).bit_length() if len(large) else 0
-    padded = np.full(size, len(weights), dtype=np.int32)
-    padded[: len(large)] = large
-    return Layout(np.asarray(subset, dtype=np.int32), padded)
 
 
 def characteristic(
@@ -84,6 +68,37 @@ def characteristic(
         turn = 1.0
     carrier = jnp.exp(1j * frequencies * jnp.sum(weights) / 2) * common
     return carrier * plain, turn * carrier * signed
+
+
+def dense_characteristic(
+    weights: Float[Array, " n"],
+    indicator: Float[AnyArray, " n"],
+    probabilities: Float[AnyArray, " n"],
+    base: Float[AnyArray, ""] | float,
+    terms: int,
+) -> tuple[Complex[Array, " M"], Complex[Array, " M"]]:
+    """E[e^{iωs}] and E[e^{iωs} χ_B] at ω = 0, base, 2·base, …: one factor per position."""
+    turns = powers(jnp.exp(1j * base * weights), terms)
+    p, signs = jnp.asarray(probabilities)[None, :], 1 - 2 * jnp.asarray(indicator)[None, :]
+    return _product(1 - p + p * turns), _product(1 - p + signs * p * turns)
+
+
+def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size"]:
+    """z⁰ … z^(M-1) by doubling: a cosine per entry would cost ten times as much."""
+    table = jnp.ones((1, *z.shape), z.dtype)
+    while table.shape[0] < terms:
+        table, z = jnp.concatenate([table, table * z[None]]), z * z
+    return table[:terms]
+
+
+def _product(factors: Complex[Array, "M n"]) -> Complex[Array, " M"]:
+    """Product over positions, pairwise: its derivative is as cheap as itself."""
+    n = factors.shape[1]
+    padding = jnp.ones((factors.shape[0], (1 << (n - 1).bit_length()) - n), factors.dtype)
+    factors = jnp.concatenate([factors, padding], axis=1)
+    while (size := factors.shape[1]) > 1:
+        factors = factors[:, : size // 2] * factors[:, size // 2 :]
+    return factors[:, 0]
 
 
 @jax.custom_vjp

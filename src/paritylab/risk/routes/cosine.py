@@ -111,19 +111,28 @@ def log_characteristic(
     indicator: Float[AnyArray, " n"],
     probabilities: Float[AnyArray, " n"],
     frequency: float,
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Modulus (as a logarithm) and phase of E[e^{iωs} Π_{j∈B} (-1)^{x_j}], s = Σ_j g_j x_j.
+) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]:
+    """E[e^{iωs} Π_{j∈B} (-1)^{x_j}], s = Σ_j g_j x_j, as left·exp(modulus + i·phase).
 
     Bit j contributes e^{iωg/2}(cos + i(2p-1) sin) off B and e^{iωg/2}((1-2p) cos - i sin) on B, at
     ωg/2; moduli add up in the log domain. indicator: 1 on B; all zeros gives plain E[e^{iωs}].
+
+    A fair bit of B with weight 0 makes the product exactly zero, and its logarithm has no slope
+    although the product has one. Such factors -i sin(ωg/2) stay outside the logarithm, in `left`:
+    1 without any, the sine itself if there is one, and 0, slopes included, if there are more.
     """
     half = frequency * weights / 2
     cos, sin, lean = jnp.cos(half), jnp.sin(half), 1 - 2 * probabilities
     on = indicator > 0
     real = jnp.where(on, lean * cos, cos)
     imaginary = jnp.where(on, -sin, -lean * sin)
+    gone = (real == 0) & (imaginary == 0)
+    count = jnp.sum(gone)
+    real, imaginary = jnp.where(gone, 1.0, real), jnp.where(gone, 0.0, imaginary)
     modulus = jnp.sum(jnp.log(jnp.hypot(real, imaginary)))
-    return modulus, jnp.sum(half + jnp.arctan2(imaginary, real))
+    phase = jnp.sum(half + jnp.arctan2(imaginary, real)) - jnp.pi / 2 * count
+    single = jnp.where(count == 1, jnp.sum(jnp.where(gone, sin, 0.0)), 0.0)
+    return modulus, phase, jnp.where(count == 0, 1.0, single)
 
 
 def correlation_wave(
@@ -134,8 +143,11 @@ def correlation_wave(
     labels: those of a `Labelled` target. A share of 1e-15 is all rounding.
     """
     if isinstance(target, Target):
-        modulus, phase = log_characteristic(weights, target.indicator, target.probabilities, jnp.pi)
-        return modulus, jnp.cos(phase) * target.contrast, jnp.cos(phase)
+        modulus, phase, left = log_characteristic(
+            weights, target.indicator, target.probabilities, jnp.pi
+        )
+        share = left * jnp.cos(phase)
+        return modulus, share * target.contrast, share
     assert labels is not None
     means = jnp.asarray(labels) @ target.shares
     head = plain_sums(weights[target.subset], target.probabilities[target.subset])
@@ -148,7 +160,7 @@ def correlation_wave(
 def _bulk(weights: Float[Array, " n"], target: Labelled, frequency: float) -> tuple[Array, Array]:
     """`log_characteristic` of the positions outside B."""
     others = weights.at[target.subset].set(0.0)
-    return log_characteristic(others, jnp.zeros_like(others), target.probabilities, frequency)
+    return log_characteristic(others, jnp.zeros_like(others), target.probabilities, frequency)[:2]
 
 
 def log_correlation(
@@ -170,7 +182,7 @@ def cosine_risk(
     c = jnp.exp(modulus) * factor
     if loss in _OF_CORRELATION:
         return _OF_CORRELATION[loss](c)
-    modulus, phase = log_characteristic(
+    modulus, phase, _ = log_characteristic(
         weights, jnp.zeros_like(weights), target.probabilities, 2 * jnp.pi
     )
     mean_square = (1 + jnp.exp(modulus) * jnp.cos(phase)) / 2

@@ -1,36 +1,26 @@
 """The expectation as a plain sum over all 2^n attended sums: any statistic, small n."""
 
-from typing import NamedTuple
+from functools import partial
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
 from paritylab.risk.routes.case import (
     EPS,
     Case,
     LoopRisk,
     RouteRisk,
     Statistic,
+    at_rounded_sums,
+    evaluated,
     risk_through_outer,
 )
-from paritylab.risk.routes.narrow import worst_change
 from paritylab.risk.routes.sums import halves
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
+from paritylab.risk.routes.targets import JuntaTarget, Target, labelled
 
 #: 2^_INNER sums are evaluated at a time.
-_INNER = 14
-
-
-class _Totals(NamedTuple):
-    mean: Array
-    wobble: Array
-    largest: Array
-    slopes: Array
-    slopes_wobble: Array
-    steepest: Array
+_INNER = 15
 
 
 def applies(statistic: Statistic, case: Case | None = None) -> bool:
@@ -39,71 +29,50 @@ def applies(statistic: Statistic, case: Case | None = None) -> bool:
 
 
 def risk(case: Case) -> RouteRisk:
-    """Value and slopes to rounding."""
+    """Value and slopes to rounding.
+
+    Sums are rounded too. Where one lies on a jump, or a slope on a kink, the error counts what
+    the other side would give.
+    """
     n, statistic = case.problem.n, case.statistic
-    totals = _sum_over_strings(statistic, case.weights, case.target, case.slopes)
-    error = 64 * n * EPS * (1 + float(totals.largest)) + float(totals.wobble)
-    slopes_error = 64 * n * EPS * (1 + float(totals.steepest)) + float(totals.slopes_wobble)
+    both = halves(case.weights, case.target, _INNER)
+    inner, outer = (tuple(map(np.asarray, half)) for half in (both.left, both.right))
+    shift = 2 * n * EPS * statistic.k
+    # Of the statistic and, if asked for, of its derivative: mean, what rounding moves, the largest.
+    totals = np.zeros((1 + case.slopes, 3))
+    inner_slopes, outer_slopes = np.zeros(len(inner[0])), np.zeros(len(outer[0]))
+    for number, (start, chance) in enumerate(zip(outer[0], outer[1].T, strict=True)):
+        sums, shares = inner[0] + start, inner[1] * chance[:, None]
+        for row, total in enumerate(totals):
+            function = partial(evaluated, statistic, slopes=row == 1)
+            values, moved = at_rounded_sums(function, sums, shift, statistic.k)
+            if row == 1:
+                moved[:, sums == 0] = 0  # the empty sum is exact, and belongs to no weight
+                slopes = np.sum(shares * values, axis=0)
+                inner_slopes += slopes
+                outer_slopes[number] = slopes.sum()
+            total[0] += np.sum(shares * values)
+            total[1] += np.sum(np.abs(shares) * moved)
+            total[2] = max(total[2], np.abs(values).max())
+    errors = 64 * n * EPS * (1 + totals[:, 2]) + totals[:, 1]
     return risk_through_outer(
         statistic.loss,
-        float(totals.mean),
-        error,
+        float(totals[0, 0]),
+        float(errors[0]),
         exact=True,
-        slopes=totals.slopes if case.slopes else None,
-        slopes_error=slopes_error if case.slopes else None,
+        slopes=both.gathered(inner_slopes, outer_slopes) if case.slopes else None,
+        slopes_error=float(errors[1]) if case.slopes else None,
     )
 
 
 def in_loop(statistic: Statistic, n: int) -> LoopRisk:
-    """The risk for compiled loops; its error is that of a sum on the worst jump there is."""
+    """The risk for compiled loops; its error is that of rounding, away from jumps."""
 
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         every = halves(weights, labelled(target, statistic.labels), n).left
-        return statistic.loss.outer(jnp.sum(every.chances * statistic.parts(every.sums)))
-
-    worst = worst_change(statistic, n)
-    return LoopRisk(function, 64 * n * EPS * (1 + worst.size) + worst.change)
-
-
-@eqx.filter_jit
-def _sum_over_strings(
-    statistic: Statistic,
-    weights: Float[AnyArray, " n"],
-    target: Target | Labelled,
-    with_slopes: bool,
-) -> _Totals:
-    """Mean, its dependence on the rounding of sums, largest term, and the same of the slopes."""
-    n, k = weights.shape[0], statistic.k
-    both = halves(jnp.asarray(weights), target, _INNER)
-    inner, outer = both.left, both.right
-    shift = 2 * n * EPS * k
-
-    def with_steepness(s: Array) -> tuple[Array, Array]:
-        if not with_slopes:
-            return statistic.parts(s), jnp.zeros_like(s)[None]
-        return jax.jvp(statistic.parts, (s,), (jnp.ones_like(s),))
-
-    def visit(totals: _Totals, entry: tuple[Array, Array]) -> tuple[_Totals, Array]:
-        start, chance = entry
-        s = jnp.clip(inner.sums + start, 0, k)
-        shares = inner.chances * chance[:, None]
-        parts, steep = with_steepness(s)
-        beside = [with_steepness(jnp.clip(s + side * shift, 0, k)) for side in (-1, 1)]
-        moved = jnp.maximum(*(jnp.abs(near - parts) for near, _ in beside))
-        # The empty sum is exact, and belongs to no weight.
-        turned = jnp.where(s > 0, jnp.maximum(*(jnp.abs(near - steep) for _, near in beside)), 0)
-        slopes = jnp.sum(shares * steep, axis=0)
-        new = _Totals(
-            totals.mean + jnp.sum(shares * parts),
-            totals.wobble + jnp.sum(jnp.abs(shares) * moved),
-            jnp.maximum(totals.largest, jnp.max(jnp.abs(parts))),
-            totals.slopes + slopes,
-            totals.slopes_wobble + jnp.sum(jnp.abs(shares) * turned),
-            jnp.maximum(totals.steepest, jnp.max(jnp.abs(steep))),
+        return statistic.loss.outer(
+            jnp.sum(every.chances * statistic.parts(jnp.asarray(every.sums)))
         )
-        return new, jnp.sum(slopes)
 
-    zero = jnp.zeros(())
-    start = _Totals(zero, zero, zero, jnp.zeros_like(inner.sums), zero, zero)
-    totals, outer_slopes = jax.lax.scan(visit, start, (outer.sums, outer.chances.T))
-    return totals._replace(slopes=both.gathered(totals.slopes, outer_slopes))
+    size = np.abs(evaluated(statistic, np.linspace(0, statistic.k, 4096))).max()
+    return LoopRisk(function, 64 * n * EPS * (1 + float(size)))

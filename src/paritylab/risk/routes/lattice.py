@@ -1,6 +1,7 @@
 """Exact expectations when the weights take few distinct values: count the ones per value."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from paritylab.risk.routes.case import (
     LoopRisk,
     RouteRisk,
     Statistic,
+    at_rounded_sums,
     evaluated,
     risk_through_outer,
 )
@@ -51,24 +53,20 @@ def risk(case: Case) -> RouteRisk:
     statistic, problem = case.statistic, case.problem
     groups = groups_of(case.weights, problem)
     assert groups is not None
-    junta = isinstance(problem, Junta)
     states = (
         junta_states_of(case, groups)
         if isinstance(problem, Junta)
         else states_of(case.weights, problem, groups)
     )
-    shift = states.spread + 2 * problem.n * EPS * problem.k
-    s = np.clip(np.stack([states.sums, states.sums - shift, states.sums + shift]), 0, problem.k)
-    if statistic.pieces is not None:
-        parts = np.stack([evaluate(statistic.pieces, row) for row in s])
-        scale = scale_of(statistic.pieces, problem.k)
-    else:
-        parts = np.moveaxis(evaluated(statistic, s.ravel()).reshape(-1, *s.shape), 1, 0)
-        scale = float(np.abs(parts[0]).max(axis=1).sum())
-    mean = np.sum(states.chances * parts[0])
-    # A jump or a steep flank at a sum makes the value depend on the rounding of that sum.
-    moved = np.abs(parts[1:] - parts[:1]).max(axis=0)
-    wobble = np.sum((np.abs(states.chances) if junta else states.chances[0]) * moved)
+    pieces, shift = statistic.pieces, states.spread + 2 * problem.n * EPS * problem.k
+    function = partial(evaluate, pieces) if pieces else partial(evaluated, statistic)
+    parts, moved = at_rounded_sums(function, states.sums, shift, problem.k)
+    scale = scale_of(pieces, problem.k) if pieces else float(np.abs(parts).max(axis=1).sum())
+    mean = np.sum(states.chances * parts)
+    # A jump or a steep flank at a sum makes the value depend on the rounding of that sum. Chances
+    # of a parity times χ are no larger than its plain ones.
+    shares = np.abs(states.chances) if isinstance(problem, Junta) else states.chances[:1]
+    wobble = np.sum(shares * moved)
     # Binomial probabilities are good to about 1e-12 relative.
     error = 1e-11 * scale + float(wobble)
     return risk_through_outer(statistic.loss, float(mean), error, exact=True)

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Corners, HasCorners, Readout
 from paritylab.precision import AnyArray, float64
+from paritylab.problem.callables import is_fixed
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk.routes.targets import SIGNS, Labels
 
@@ -47,6 +48,8 @@ def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pi
         return None
     if labels not in (None, SIGNS) and LOSSES.get(loss.name) != loss:
         return None
+    if not is_fixed((readout, loss)):
+        return _pieces(readout, loss, k, labels)
     try:
         return _pieces_once(readout, loss, k, labels)  # type: ignore[arg-type]
     except TypeError:  # holds arrays, so it cannot be looked up

@@ -123,7 +123,8 @@ def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -
         return SIGNS
     values = sorted({value for junta in juntas for value in junta.table})
     if loss in (LOSSES[name] for name in _QUADRATIC):
-        reach = 2.0 ** math.ceil(math.log2(max(map(abs, values))))
+        # A table of zeros has no scale of its own; any three nodes interpolate it.
+        reach = 2.0 ** math.ceil(math.log2(max(map(abs, values)) or 1.0))
         return (-reach, 0.0, reach)
     if len(values) > MAX_VALUES:
         raise ValueError(

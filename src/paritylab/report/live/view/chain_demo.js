@@ -27,6 +27,7 @@ import {
   whenQuiet,
 } from "./dom.js";
 import { player } from "./player.js";
+import { pythonPlace } from "./python.js";
 import { chainRun } from "./runs.js";
 import { treePicture } from "./tree.js";
 
@@ -60,7 +61,7 @@ export function chainDemo(place) {
     maps: el("div", { class: "two" }),
     scores: el("div"),
     said: el("p", { class: "said", role: "status", "aria-live": "polite" }),
-    line: el("code", { class: "python" }),
+    python: pythonPlace(),
   };
   demo.moments = player({ show: (level) => fill(demo, level), seconds: 3, name: "Chain" });
   place.append(
@@ -74,7 +75,7 @@ export function chainDemo(place) {
       demo.maps,
       demo.scores,
       el("div", { class: "buttons" }, makeButtons(demo), copyLink()),
-      el("p", { class: "small" }, "The same run in Python: ", demo.line),
+      demo.python.node,
     ),
   );
   compute(demo);
@@ -195,7 +196,7 @@ async function compute(demo) {
 function draw(demo) {
   const { tree, run, settings } = demo;
   writeAddress("chain", settings, USUAL);
-  demo.line.textContent = pythonLine(tree, settings, run.samples);
+  demo.python.show(pythonLine(tree, settings, run.samples));
   demo.maps.replaceChildren(...attentionMaps(tree, run.states[0].scores, run.scores));
   demo.scores.replaceChildren(scorePicture(tree, run.states, settings.method === "levels"));
   const onflip = (j) => {

@@ -172,13 +172,17 @@ export function whenQuiet(action, wait = 120) {
 
 /** A button that copies the address of the view on screen; where that is refused, it says how. */
 export function copyLink() {
-  const node = button("Copy link", async () => {
-    const said = await navigator.clipboard.writeText(location.href).then(
+  return copyButton("Copy link", () => location.href, "Copy it from the address bar");
+}
+
+/** A button that copies a text, which is asked for when it is pressed. */
+export function copyButton(name, text, refused = "Select and copy it") {
+  const node = button(name, async () => {
+    node.textContent = await navigator.clipboard.writeText(text()).then(
       () => "Copied",
-      () => "Copy it from the address bar",
+      () => refused,
     );
-    node.textContent = said;
-    setTimeout(() => (node.textContent = "Copy link"), 2000);
+    setTimeout(() => (node.textContent = name), 2000);
   });
   if (!navigator.clipboard) node.disabled = true;
   return node;

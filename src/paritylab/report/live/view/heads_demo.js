@@ -19,6 +19,7 @@ import {
   STUCK,
 } from "./heads_settings.js";
 import { player } from "./player.js";
+import { pythonPlace } from "./python.js";
 import { headsRun } from "./runs.js";
 
 /** Moments of a run that are kept for the player. */
@@ -43,7 +44,7 @@ export function headsDemo(place) {
     stage: el("div", { class: "stage" }),
     side: el("div", { class: "side" }),
     said: el("p", { class: "said", role: "status", "aria-live": "polite" }),
-    line: el("code", { class: "python" }),
+    python: pythonPlace(),
     counter: headsCounter(settings),
   };
   demo.moments = player({
@@ -77,7 +78,7 @@ function panel(demo) {
     el("div", { class: "buttons" }, next, set, demo.stuck, counter.buttons, keep, copyLink()),
     counter.said,
     counter.past,
-    el("p", { class: "small" }, "The same run in Python: ", demo.line),
+    demo.python.node,
   );
 }
 
@@ -275,7 +276,7 @@ function showMoment(demo, index) {
   demo.charts.show(frame);
   settings.moment = last ? -1 : index;
   if (!demo.moments.playing()) keepSettings(settings); // browsers allow few changes a second
-  demo.line.textContent = pythonLine(settings);
+  demo.python.show(pythonLine(settings));
   const text = momentText(frame, last, settings.hidden);
   demo.said.textContent = text;
   circle.setAttribute("aria-label", `Circle of ${settings.n} positions. ${text}`);

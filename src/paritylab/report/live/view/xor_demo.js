@@ -17,6 +17,7 @@ import {
   whenQuiet,
   wholeWidth,
 } from "./dom.js";
+import { pythonPlace } from "./python.js";
 
 const USUAL = {
   n: 64,
@@ -44,7 +45,6 @@ const KINDS = {
 };
 
 /** Where Python finds the positions that this page draws. */
-const PLACE = "page_positions is in paritylab.report.live.runs.";
 
 /** Two positions below n from text, or null. */
 function pairFrom(text, n) {
@@ -75,7 +75,7 @@ export function xorDemo(place) {
     after: el("div"),
     curve: el("div"),
     said: el("p", { class: "said", role: "status", "aria-live": "polite" }),
-    line: el("code", { class: "python" }),
+    python: pythonPlace(),
   };
   const again = button("Another draw of positions", () => {
     demo.settings.seed += 1;
@@ -90,7 +90,7 @@ export function xorDemo(place) {
       demo.curve,
       demo.said,
       el("div", { class: "buttons" }, again, copyLink()),
-      el("p", { class: "small" }, "The same run in Python: ", demo.line, ", where ", PLACE),
+      demo.python.node,
     ),
   );
   redraw(demo);
@@ -211,7 +211,7 @@ function show(demo) {
   );
   demo.curve.replaceChildren(windowChart(demo), el("p", { class: "small" }, FLOOR_NOTE));
   demo.said.textContent = verdict(demo, step);
-  demo.line.textContent = pythonLine(demo.settings);
+  demo.python.show(pythonLine(demo.settings));
 }
 
 /** The same run in Python, as one line. */

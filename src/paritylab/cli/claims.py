@@ -1,0 +1,157 @@
+"""`paritylab claims`: the list, one claim in full, a file for a claim of one's own."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paritylab.cli import console
+from paritylab.cli.options import DEFAULT_STORE, JsonFile, PaperTag, StoreFile
+from paritylab.files import check_target, write_atomically
+
+Row = dict[str, Any]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this module's command."""
+    app.command("claims", epilog="Example: paritylab claims hg1-thm5")(list_claims)
+
+
+def list_claims(
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID|new]", help="One claim in full; all if absent.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="With new: the Python file to write.")
+    ] = None,
+    paper: PaperTag = None,
+    json_file: JsonFile = None,
+    store: StoreFile = DEFAULT_STORE,
+) -> None:
+    """List every claim with its source and the verdict on record at default effort.
+
+    With an ID: the statement with its place, the recorded verdict, and the comparisons of the last
+    check in the store. `paritylab claims new FILE` writes a claim that runs, to be changed.
+    """
+    from paritylab.claims.engine.recorded import recorded
+
+    if id == "new":
+        _write_template(file)
+        return
+    console.check_json(json_file)
+    chosen = [recorded()[each] for each in chosen_ids([id] if id else [], paper)]
+    rows: list[Row] = [
+        {
+            "id": c.id,
+            "paper": c.paper,
+            "source": c.place,
+            "reading": c.reading,
+            "counted": c.counted,
+            "title": c.title,
+            "statement": c.statement,
+            "recorded": c.status,
+            "seconds": c.seconds,
+        }
+        for c in chosen
+    ]
+    if id:
+        if console.write_json(json_file, rows):
+            _show_claim(rows[0], store)
+        return
+    table = [[r["id"], r["paper"], r["recorded"].get("default", "–"), r["title"]] for r in rows]
+    console.table_or_json(json_file, rows, ["id", "paper", "recorded", "claim"], table)
+
+
+def chosen_ids(ids: list[str], paper: str | None, more: dict[str, str] | None = None) -> list[str]:
+    """Ids of the lab's claims that were asked for; all without ids, or all of `more`.
+
+    more: claims of a user's file, id → paper.
+    """
+    import difflib
+
+    from paritylab.claims.engine.recorded import recorded
+
+    papers = {id: entry.paper for id, entry in recorded().items()} | (more or {})
+    for id in ids:
+        if id not in papers:
+            near = difflib.get_close_matches(id, papers, 1)
+            hint = f"did you mean {near[0]}?" if near else "paritylab claims lists them"
+            raise ValueError(f"no claim {id!r}; {hint}")
+    tags = list(dict.fromkeys(papers.values()))
+    if paper is not None and paper not in tags:
+        raise ValueError(f"--paper must be one of {', '.join(tags)}, got {paper!r}")
+    chosen = [id for id in ids or more or papers if paper is None or papers[id] == paper]
+    if not chosen:
+        raise ValueError(f"none of the claims asked for is of paper {paper!s}")
+    return list(dict.fromkeys(chosen))
+
+
+def _show_claim(listed: Row, store: Path) -> None:
+    """One claim: what it says and where, then its verdict, as stored or as recorded."""
+    show_statement(listed)
+    if row := _stored(listed["id"], store):
+        show_verdict(row)
+        return
+    recorded = listed["recorded"]["default"]
+    print(f"recorded: {recorded or 'no verdict yet'}")
+    print(f"its numbers: paritylab check {listed['id']}")
+
+
+def _stored(id: str, path: Path) -> Row | None:
+    """The last check's row of a claim, at default effort if there is one."""
+    from paritylab.claims.engine import freshness
+    from paritylab.claims.engine.running import stored_row
+    from paritylab.sweep.store import open_store
+
+    if not path.is_file():
+        return None
+    with open_store(path, reading=True) as store:
+        found = [
+            stored_row(store, freshness.verdict_key(id, effort, 0, None))
+            for effort in ("default", "full", "quick")
+        ]
+    return next(filter(None, found), None)
+
+
+def show_statement(row: Row) -> None:
+    """Id, place, title and statement, then what its symbols mean."""
+    from paritylab.report.symbols import meanings
+
+    place = row["file"] if row.get("file") else f"{row['paper'].upper()}, {row['source']}"
+    console.paragraph(f"{row['id']} ({place}): {row['title']}")
+    console.paragraph(row["statement"], "  ")
+    if known := meanings(row):
+        where = "; ".join(f"{symbol}: {meaning}" for symbol, meaning in known)
+        console.paragraph(f"where {where}", "  ")
+
+
+def show_verdict(row: Row) -> None:
+    """Verdict and finding, the table of comparisons, what is true instead, the evidence."""
+    from paritylab.report import words
+
+    note = f" ({why})" if (why := words.note(row)) else ""
+    console.paragraph(f"{row['status']}{note}: {words.prose(row['finding'])}")
+    if lines := words.lines(row):
+        ordered = sorted(lines, key=lambda line: line.role == "note")
+        console.print_table(words.COLUMNS, [line[:4] for line in ordered], fits=True)
+    if row["instead"]:
+        console.paragraph(f"what does hold: {words.prose(row['instead'])}")
+    looks = f", measured {row['looks']} times" if (row.get("looks") or 1) > 1 else ""
+    proof = f"; proof: paritylab prove {row['certificate']}" if row.get("certificate") else ""
+    runs = f", {row['runs']:,} runs or cases{looks}" if row["runs"] else ""
+    effort = f"{row['effort']} effort, seed {row['seed']}, {row['seconds']:.1f} s"
+    console.paragraph(f"evidence: {row['evidence'] or 'none'}{runs}; {effort}{proof}")
+
+
+def _write_template(file: Path | None) -> None:
+    """A claim that runs, with a planted case."""
+    if file is None:
+        raise ValueError("say where to: paritylab claims new FILE")
+    if file.suffix != ".py":
+        raise ValueError(f"a claims file ends in .py, got {file.name}")
+    if file.exists():
+        raise ValueError(f"{file} exists already; choose another name")
+    check_target(file, "FILE")
+    template = Path(__file__).with_name("claim_template.txt").read_text(encoding="utf-8")
+    write_atomically(file, template.format(name=file.name, id=file.stem.replace("_", "-")))
+    print(f"written: {file}; run it: paritylab check --file {file} --effort quick")

@@ -1,0 +1,201 @@
+"""Classical rivals: the solvers of xorfind as learners, `learn(Auto(), Rows(bits, labels))`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paritylab.learning.attention_on_rows import attention
+from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
+from paritylab.learning.data import Rows, Sample, Target, Unknown
+from paritylab.options import Doc, Ge, Gt, Lt
+from paritylab.problem import Parity
+from paritylab.problem.sampling import draw_bits, each_key
+from xorfind.answer import Answer
+from xorfind.solvers.solving import solve
+
+
+class NamedParity(eqx.Module):
+    """The parity a solver named: sign·(-1)^(xor of the bits it holds), or 0 if it named none.
+
+    indicator: 1 on the subset, (n,). sign: +1, -1, or 0 after an abstention.
+    """
+
+    indicator: Any
+    sign: Any
+
+    def __call__(self, bits: Any) -> Any:
+        odd = jnp.mod(jnp.asarray(bits, jnp.result_type(float)) @ jnp.asarray(self.indicator), 2)
+        return self.sign * (1 - 2 * odd)
+
+
+@dataclass(frozen=True)
+class _Solver:
+    """What all solvers share. alpha: chance that labels without relation to the columns get an
+    answer. k: the set's size, where the data do not say; None searches sizes 1, 2, … budget:
+    seconds per run, 30 if None.
+
+    A run abstains if its p-value exceeds alpha; it is solved if what it names is right on all but
+    1 % of the inputs, label noise apart. stats: "method", "p_value", "agreement",
+    "noise_rate", "rows_needed" (0 where a set is named), "equivalents" (how many), "complete",
+    "seconds".
+    """
+
+    alpha: Annotated[float, Gt(0), Lt(1), Doc("Chance that unrelated labels get an answer.")] = 0.01
+    k: Annotated[int | None, Ge(1), Doc("Size of the set; 1, 2, … if rows do not say.")] = None
+    budget: Annotated[float | None, Gt(0), Doc("Seconds a run may take; 30 if absent.")] = None
+
+    takes = (Sample, Rows)
+    method: ClassVar[Any] = "auto"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        targets = (None,) * data.runs if data.targets is None else data.targets
+        if any(not isinstance(each, Parity | None) for each in targets):
+            raise ValueError("solvers look for one parity; trees of parities are not for them")
+        answers = [self._run(data, t, key) for t, key in zip(targets, each_key(keys), strict=True)]
+        numbers = {
+            "indicator": np.stack([_indicator(each, data.n) for each in answers]),
+            "sign": np.array([0.0 if a.subset is None else float(a.sign) for a in answers]),
+        }
+        risks = [_risk(each, target) for each, target in zip(answers, targets, strict=True)]
+        risk, error, wrong = (np.array(column) for column in zip(*risks, strict=True))
+        path = {"step": np.zeros(1, int), "risk": np.ones((len(answers), 1))}
+        return Trained(
+            numbers=numbers,
+            subset=[each.subset for each in answers],
+            risk=risk,
+            error=error,
+            kind="sampled" if data.targets is None else "exact",
+            loss="squared_hinge",
+            solved=wrong < SOLVED_RISK / 4,
+            abstained=np.array([each.subset is None for each in answers]),
+            trace={} if trace is None else path,
+            stats=_stats(answers),
+        )
+
+    def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> NamedParity:
+        return NamedParity(numbers["indicator"], numbers["sign"])
+
+    def _run(self, data: Any, target: Parity | None, key: jax.Array) -> Answer:
+        if target is None:
+            return self._solve(data.bits, data.labels, self.k, key)
+        # The rows that other learners see: drawn by fold_in(key, 2).
+        bits, flips = draw_bits(
+            jax.random.fold_in(key, 2),
+            target.probabilities,
+            target.noise,
+            data.samples,
+            target.is_uniform,
+        )
+        labels = np.asarray(target.labels_unchecked(bits)) * np.asarray(flips)
+        size = target.k if self.k is None else self.k
+        return self._solve(bits, labels, size or None, key)
+
+    def _solve(self, bits: Any, labels: Any, k: int | None, key: jax.Array) -> Answer:
+        return solve(
+            bits,
+            labels,
+            k=k,
+            method=type(self).method,
+            alpha=self.alpha,
+            budget=self.budget,
+            key=[int(word) for word in np.asarray(jax.random.key_data(key)).ravel()],
+        )
+
+
+@register_learner("auto")
+@dataclass(frozen=True)
+class Auto(_Solver):
+    """The method that rows, columns and budget call for.
+
+    >>> from paritylab import Parity, Sample, learn
+    >>> runs = learn(Auto(), Sample(Parity(30, (4, 11, 17), noise=0.1), 120), runs=2)
+    >>> runs.subset, runs.result[0].name
+    ([(4, 11, 17), (4, 11, 17)], 'SOLVED')
+    """
+
+
+@register_learner("elimination")
+@dataclass(frozen=True)
+class Elimination(_Solver):
+    """Elimination over GF(2) for rows without noise, on random rows for a little."""
+
+    method = "elimination"
+
+
+@register_learner("walsh")
+@dataclass(frozen=True)
+class Walsh(_Solver):
+    """Every subset at once, up to 26 distinct columns."""
+
+    method = "walsh"
+
+
+@register_learner("meeting")
+@dataclass(frozen=True)
+class MeetInTheMiddle(_Solver):
+    """All subsets that fit every row, met in the middle: for few rows without noise."""
+
+    method = "meeting"
+
+
+@register_learner("restarts")
+@dataclass(frozen=True)
+class Restarts(_Solver):
+    """Elimination on random columns: for few rows without noise and many members."""
+
+    method = "restarts"
+
+
+@register_learner("correlation")
+@dataclass(frozen=True)
+class Correlation(_Solver):
+    """Every subset of the size by the split product; sizes 1, 2, … where it is not known."""
+
+    method = "correlation"
+
+
+@register_learner("attention-on-rows")
+@dataclass(frozen=True)
+class AttentionOnRows(_Solver):
+    """One step of two heads, or annealed heads, with rows they have not seen as evidence."""
+
+    method = staticmethod(attention)
+
+
+def _indicator(answer: Answer, n: int) -> np.ndarray:
+    indicator = np.zeros(n)
+    indicator[list(answer.subset or ())] = 1.0
+    return indicator
+
+
+def _risk(answer: Answer, target: Parity | None) -> tuple[float, float, float]:
+    """Squared-hinge risk of the parity named, its error, and how often it is wrong, noise apart.
+
+    A parity is right or wrong by 2, so its risk is 4·P(wrong). It differs from the target where the
+    exclusive or of all columns in one of the two sets is odd.
+    """
+    if answer.subset is None:
+        return 1.0, 0.0, 1.0
+    if target is None:
+        share = answer.noise_rate
+        return 4 * share, 4 * float(np.sqrt(share * (1 - share) / answer.rows)), 0.0
+    apart = sorted(set(answer.subset) ^ set(target.subset))
+    correlation = float(np.prod(1 - 2 * target.probabilities[apart]))
+    correlation *= answer.sign * target.sign
+    wrong = (1 - correlation) / 2
+    return 2 * (1 - correlation * (1 - 2 * target.noise)), 0.0, wrong
+
+
+def _stats(answers: list[Answer]) -> dict[str, np.ndarray]:
+    columns = ("method", "p_value", "agreement", "noise_rate", "complete", "seconds")
+    stats = {name: np.array([getattr(each, name) for each in answers]) for name in columns}
+    stats["rows_needed"] = np.array([each.rows_needed or 0 for each in answers])
+    stats["equivalents"] = np.array([len(each.equivalents) for each in answers])
+    return stats

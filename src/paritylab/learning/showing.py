@@ -1,0 +1,111 @@
+"""Runs for people: three lines of text, a small HTML table for notebooks, a plot."""
+
+from collections import Counter
+from dataclasses import MISSING, fields, is_dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from paritylab.checks import told
+from paritylab.statistics import Rate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: A `Runs`; its module imports this one.
+Runs: TypeAlias = Any
+#: Runs that a plot draws one line each of, and rows of a notebook's table.
+LINES, ROWS = 60, 8
+
+
+def headline(runs: Runs) -> str:
+    """Who learnt from what: the learner with its changed settings, the data, their size."""
+    data, k = runs.data, runs.data.k
+    size = f"n = {data.n}" + ("" if k is None else f", k = {k}")
+    samples = getattr(data, "samples", None)
+    size += "" if samples is None else f", {samples:,} samples"
+    return f"{len(runs):,} runs of {described(runs.learner)} on {type(data).__name__} ({size})"
+
+
+def described(learner: object) -> str:
+    """A learner as it would be typed: only the fields that differ from their defaults."""
+    if not is_dataclass(learner):
+        return type(learner).__name__
+    changed = []
+    for each in fields(learner):
+        value = getattr(learner, each.name)
+        usual = isinstance(value, type(each.default)) and value is not None
+        if each.default is MISSING or not (
+            value is each.default or (usual and value == each.default)
+        ):
+            changed.append(f"{each.name}={told(value)}")
+    return f"{type(learner).__name__}({', '.join(changed)})"
+
+
+def facts(runs: Runs) -> dict[str, str]:
+    """What came out, by name: rates with intervals, the median risk, how the runs ended."""
+    found = {} if runs.recovered is None or not runs.names_a_set else {"recovered": runs.recovered}
+    rates = {name: str(Rate.of(flags)) for name, flags in (found | {"solved": runs.solved}).items()}
+    finite = runs.risk[np.isfinite(runs.risk)]
+    median = f"{np.median(finite):.3g} ({runs.kind}, {runs.loss})" if len(finite) else "not finite"
+    ends = Counter(each.name.lower().replace("_", " ") for each in runs.result)
+    ended = ", ".join(f"{count} {name}" for name, count in ends.most_common())
+    return rates | {"median risk": median, "ended": ended, "took": f"{runs.seconds:.2g} s"}
+
+
+def as_text(runs: Runs) -> str:
+    """Three lines: who and on what, what came out, where to look further."""
+    found = facts(runs)
+    outcome = "; ".join(f"{name} {text}" for name, text in found.items() if name != "ended")
+    trace = f"; trace of {', '.join(runs.trace)}" if runs.trace else ""
+    return f"{headline(runs)}\n{outcome}\n{found['ended']}{trace}; see .table(), .plot(), .model(i)"
+
+
+def as_html(runs: Runs) -> str:
+    """The same for a notebook, with the first rows of the table; all text is escaped."""
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
+        for name, text in facts(runs).items()
+    )
+    columns = ("run", "result", "risk", "subset")
+    head = "".join(f"<th>{name}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_short(row[name]))}</td>" for name in columns) + "</tr>"
+        for row in runs.table(ROWS)
+    )
+    more = f"<p>… and {len(runs) - ROWS} more</p>" if len(runs) > ROWS else ""
+    return (
+        f"<p><b>{escape(headline(runs))}</b></p><table>{rows}</table>"
+        f"<table><tr>{head}</tr>{body}</table>{more}"
+    )
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def plot(runs: Runs, axes: "Axes | None" = None) -> "Axes":
+    """What each run descended, step by step; the risks at the end where no trace was kept.
+
+    Runs that solved their problem are drawn dark, the others light.
+    """
+    import matplotlib.pyplot as plt
+
+    axes = plt.subplots(figsize=(6, 3.5), layout="constrained")[1] if axes is None else axes
+    if "risk" in runs.trace:
+        steps, paths = runs.trace["step"], runs.trace["risk"]
+        for run in range(min(len(runs), LINES)):
+            shade = "tab:blue" if runs.solved[run] else "tab:gray"
+            axes.plot(steps, paths[run], color=shade, alpha=0.6, linewidth=1)
+        axes.set(xlabel="step", ylabel="risk that the run descends")
+    else:
+        groups = [
+            runs.risk[flags & np.isfinite(runs.risk)] for flags in (runs.solved, ~runs.solved)
+        ]
+        names, colours = ("solved", "not solved"), ("tab:blue", "tab:gray")
+        axes.hist(groups, bins=30, stacked=True, label=names, color=colours)
+        axes.set(xlabel=f"risk at the end ({runs.loss})", ylabel="runs")
+        axes.legend()
+    axes.set_title(f"{len(runs)} runs of {type(runs.learner).__name__}: {runs.rate()}")
+    return axes
