@@ -7,20 +7,21 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test test-slow faults lint rows docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test test-slow faults net lint rows seeds docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## .venv with the locked requirements
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml xorfind/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "paritylab needs Python 3.11 or newer; call make PYTHON=python3.12, for example"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing the locked requirements into $(VENV) (about a minute the first time) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	  --editable ./xorfind --editable .
 	@touch $(READY)
 
 # Every claim, then two small sweeps side by side for the phase diagrams; the second check finds all
@@ -37,12 +38,14 @@ test: setup lint ## linters, types and tests
 test-slow: setup ## the tests that take longer
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
-# What is lost, doubled or wrong when things break: kills, full disks, damage, bad input. Two runs
-# share the work; broken off, they go on where they were. At the end a table and docs/reliability.md.
-faults: setup ## kills, full disks, damage, bad input
-	@$(BIN)/python -m tests.faults > /dev/null & second=$$!; \
-	  $(BIN)/python -m tests.faults > /dev/null; wait $$second; \
-	  $(BIN)/python -m tests.faults --table --page docs/reliability.md
+# What is lost, doubled or wrong when things break: kills, full disks, hostile files and lines.
+faults: setup ## kills, full disks, bad input
+	$(BIN)/python -m tests.faults
+
+# What was recorded before the redesign against what comes out now; ONLY=hg1 for one paper.
+net: setup ## verdicts, numbers, planted cases, tables: as before the redesign?
+	$(BIN)/python net/net.py --only "$(ONLY)"
+	$(BIN)/python net/tables.py
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check .
@@ -53,6 +56,12 @@ lint: setup ## ruff and mypy
 rows: setup ## run every claim for the numbers in the documents
 	$(BIN)/paritylab check --json docs/rows.json
 	$(BIN)/paritylab prove --record --json docs/proofs.json
+
+# One seed after the other; SEEDS=4 for the first four, EFFORT=default for longer runs.
+SEEDS ?= 12
+EFFORT ?= quick
+seeds: setup ## every claim at seeds that were written down before
+	$(BIN)/python docs/fresh_seeds.py --most $(SEEDS) --effort $(EFFORT)
 
 docs: setup ## the generated documents, from rows
 	$(BIN)/python docs/build.py
@@ -77,12 +86,12 @@ bench: setup ## timings beside a peer and a floor
 bench-gpu: setup ## the same on an accelerator
 	$(BIN)/python benchmarks/gpu.py
 	$(BIN)/python benchmarks/wide_chain.py --sizes 4096 16384 65536
-	$(BIN)/python benchmarks/solvers.py device
+	$(BIN)/python xorfind/benchmarks/solvers.py device
 
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock: ## the two locks, from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --group pyproject.toml:dev pyproject.toml --output-file requirements.lock
+	  --group pyproject.toml:dev pyproject.toml xorfind/pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
 

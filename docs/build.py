@@ -4,25 +4,22 @@ Numbers come from rows.json, the rows of a default check (`make rows`).
 """
 
 import hashlib
-import inspect
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import headlines
+import numbered
+import reference
 import walks
 
-import paritylab
-import paritylab.solvers
-from paritylab import lazy
 from paritylab.claims import PAPERS, Claim, Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
-from paritylab.claims.engine import catalogue
-from paritylab.claims.engine.rows import READING_WORDS, tally, verdict_note, verdict_word
+from paritylab.claims.engine import recorded
+from paritylab.claims.engine.proved import what_is_proved
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
-from paritylab.options import OPTIONS, PROBLEM, Option
+from paritylab.options import PROBLEM, options_of
+from paritylab.report import words
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -40,54 +37,52 @@ def kept_rows() -> dict[str, Row]:
 
 
 def claim_page(claim: Claim, row: Row | None) -> str:
-    """Everything the registry knows about a claim, and what the last default check found."""
+    """The statement, its verdict as a sentence and a table, the figure, then how to run it."""
     place = claim.file.resolve().relative_to(ROOT)
-    quick, default, full = claim.seconds
-    parts = f"`{claim.measure.__name__}`"
-    if claim.judged_by:
-        parts += f", judged by `{claim.judged_by.__name__}`,"
-    return f"""# {claim.title}
+    quick, default, full = (claim.budget(effort) for effort in Effort)
+    parts = [
+        f"# {claim.title}",
+        f"`{claim.id}` · {claim.paper.upper()}: {PAPERS[claim.paper]} · {claim.source.place}",
+        claim.statement,
+        verdict(claim, row),
+        *(found(row) if row else []),
+        f"```sh\nparitylab check {claim.id} --report report\n```",
+        f"About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. "
+        f"The code is in [{place}](../../{place}). {standing(claim)}".strip(),
+    ]
+    return "\n\n".join(parts) + "\n"
 
-`{claim.id}` · {claim.paper.upper()}: {PAPERS[claim.paper]} · {claim.source.place}
 
-{claim.statement}
-
-Recorded verdict: {recorded_verdict(claim)}.{standing(claim)}
-{found(row) if row else ""}
-```sh
-paritylab check {claim.id} --report report
-```
-
-About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. It is measured \
-by {parts} in [{place}](../../{place}).
-"""
+def verdict(claim: Claim, row: Row | None) -> str:
+    """The recorded verdict, why it is not counted, and what the last default check found."""
+    usual = claim.expected_at(Effort.DEFAULT)
+    others = {effort: claim.expected_at(effort) for effort in Effort}
+    notes = [f"{s} at {e} effort" for e, s in others.items() if s not in (None, usual)]
+    notes += [words.note(as_row(claim))] if not claim.counted else []
+    said = f"**{usual}**" if usual else "no verdict recorded yet"
+    said += f" ({'; '.join(notes)})" if notes else ""
+    return f"{said}: {row['finding']}" if row else f"{said}."
 
 
 def as_row(claim: Claim) -> Row:
     """What the words for a verdict need of a claim that was not run."""
-    status = claim.expected_at(Effort.DEFAULT)
-    return {
-        "status": "undecided" if status is None else status.value,
-        "counted": claim.counted,
-        "reading": claim.source.reading,
-        "file": None,
-    }
+    known = {"counted": claim.counted, "counted_with": claim.counted_with}
+    known |= {"reading": claim.source.reading, "file": None}
+    return {"status": str(claim.expected_at(Effort.DEFAULT) or "undecided"), **known}
 
 
 def standing(claim: Claim) -> str:
-    """How the source is known, why the verdict is not in the tally, what is planted against it."""
+    """How the source is known and what is planted against the claim."""
     parts = []
     if claim.source.reading:
-        parts.append(f"Source: {READING_WORDS[claim.source.reading]}.")
-    if note := verdict_note(as_row(claim)):
-        parts.append(f"Outside the tally ({note}).")
-    parts += [f"Planted: {case.what}; it must be *{case.turns}*." for case in claim.planted_cases]
-    return "\n\n" + " ".join(parts) if parts else ""
+        parts.append(f"Source: {words.READINGS[claim.source.reading]}.")
+    parts += [f"Planted: {case.what}; it must be *{case.turns}*." for case in claim.planted]
+    return " ".join(parts)
 
 
 def word_of(claim: Claim) -> str:
-    """The recorded verdict in a word or two."""
-    return verdict_word(as_row(claim)) if claim.expected_at(Effort.DEFAULT) else "new"
+    """The recorded verdict in a word."""
+    return str(claim.expected_at(Effort.DEFAULT) or "new")
 
 
 def planted_page(claims: dict[str, Claim]) -> str:
@@ -103,12 +98,12 @@ def planted_page(claims: dict[str, Claim]) -> str:
         "|---|---|---|---|",
     ]
     for claim in claims.values():
-        for case in claim.planted_cases:
+        for case in claim.planted:
             what = in_cell(case.what)
             lines.append(
                 f"| [{claim.id}](claims/{claim.id}.md) | {word_of(claim)} | {what} | {case.turns} |"
             )
-    without = [f"`{id}`" for id, c in claims.items() if c.counted and not c.planted_cases]
+    without = [f"`{id}`" for id, c in claims.items() if c.counted and not c.planted]
     lines += [
         "",
         f"Counted claims without one ({len(without)}): {', '.join(without) or 'none'}.",
@@ -117,9 +112,12 @@ def planted_page(claims: dict[str, Claim]) -> str:
     return "\n".join(lines)
 
 
-def found(row: Row) -> str:
-    """Finding, correction, figure and counterexample of a row."""
-    parts = [f"## What was found\n\n{row['finding']}"]
+def found(row: Row) -> list[str]:
+    """Table, correction, proof, figure and counterexample of a row, a paragraph each."""
+    parts = []
+    if lines := words.lines(row):
+        cells = [words.COLUMNS, ("---",) * 4, *(line[:4] for line in lines)]
+        parts.append("\n".join(f"| {' | '.join(map(in_cell, each))} |" for each in cells))
     if row["instead"]:
         parts.append(f"**What does hold:** {row['instead']}")
     if row["proof"]:
@@ -134,7 +132,7 @@ def found(row: Row) -> str:
         parts.append(f"![{caption}](figures/{row['id']}.svg)")
     if row["counterexample"]:
         parts.append(f"A counterexample that runs:\n\n```python\n{row['counterexample']}```")
-    return "\n" + "\n\n".join(parts) + "\n"
+    return parts
 
 
 def figure_file(row: Row) -> str:
@@ -142,14 +140,6 @@ def figure_file(row: Row) -> str:
     from paritylab.report.figures import svg
 
     return f"{svg(row['series'])}\n<!-- {series_mark(row)} -->\n"
-
-
-def overview_file() -> str:
-    """The figure of README: the findings at a glance."""
-    from paritylab.report.figures import svg
-    from paritylab.report.glance import glance
-
-    return svg(glance(list(kept_rows().values()))) + "\n"
 
 
 def series_mark(row: Row) -> str:
@@ -182,6 +172,8 @@ def erratum_lines(erratum: Erratum, rows: dict[str, Row]) -> list[str]:
     for id in erratum.claims:
         row = rows[id]
         lines.append(f"- [{id}](claims/{id}.md), {row['status']}: {row['finding']}")
+    if erratum.tested:
+        lines.append(f"- by definition, tested: `{erratum.tested}`")
     return [*lines, ""]
 
 
@@ -208,19 +200,20 @@ def proofs_page(claims: dict[str, Claim]) -> str:
     ]
     for each in results:
         claim = named[each["claim"]]
-        cells = (f"[{claim.id}](claims/{claim.id}.md)", word_of(claim), in_cell(each["title"]))
+        title = in_cell(what_is_proved(each["claim"]))
+        cells = (f"[{claim.id}](claims/{claim.id}.md)", word_of(claim), title)
         lines.append(f"| {' | '.join(cells)} | {each['seconds']:.2g} |")
     lines += ["", "Theorems with written proofs are [listed apart](theorems/README.md).", ""]
     for each in results:
         few = each["steps"] if len(each["steps"]) <= STEPS_SHOWN else each["steps"][:STEPS_SHOWN]
-        lines += [f"## {each['claim']}", "", f"{each['title']}.", ""]
-        lines += [f"- {words}: {shown}" for words, shown in few]
+        lines += [f"## {each['claim']}", "", f"{what_is_proved(each['claim'])}.", ""]
+        lines += [f"- {step}: {shown}" for step, shown in few]
         more = len(each["steps"]) - len(few)
         lines += ([f"- and {more} more of the same kinds"] if more else []) + [""]
     return "\n".join(lines)
 
 
-def coverage_page(claims: dict[str, Claim]) -> str:
+def coverage_page(claims: dict[str, Claim], rows: dict[str, Row]) -> str:
     """Every statement of the papers in order, with its claims and verdicts or why it has none."""
     lists = {paper: statements(paper) for paper in covered_papers()}
     lines = [
@@ -228,13 +221,14 @@ def coverage_page(claims: dict[str, Claim]) -> str:
         "",
         "What the papers say, statement by statement in the order of their texts, in our words: "
         "the claims that run it with their recorded verdicts at default effort, or why nothing is "
-        "run. Claims of the laboratory itself stand where they answer a question of the text.",
+        "run. Claims of the laboratory itself stand where they answer a question of the text; "
+        "they are no verdicts on the paper. The verdicts are the README's.",
         "",
-        "| paper | statements | with a claim | claims | verdicts |",
+        "| paper | statements | with a claim | claims of ours that answer | verdicts |",
         "|---|---|---|---|---|",
     ]
-    lines += [coverage_counts(paper.upper(), lists[paper], claims) for paper in lists]
-    lines.append(coverage_counts("all", tuple(s for each in lists.values() for s in each), claims))
+    numbers = numbered.Numbers(rows, "claims")
+    lines += [coverage_counts(paper, lists[paper], claims, numbers) for paper in lists]
     for paper, listed in lists.items():
         lines += ["", f"## {paper.upper()}: {PAPERS[paper]}", ""]
         lines += ["| place | what it says | claims and verdicts |", "|---|---|---|"]
@@ -245,26 +239,22 @@ def coverage_page(claims: dict[str, Claim]) -> str:
     return "\n".join([*lines, ""])
 
 
-def coverage_counts(name: str, listed: tuple[Statement, ...], claims: dict[str, Claim]) -> str:
-    named = claims_of(listed)
-    told = tally(as_row(claims[id]) for id in named)
+def coverage_counts(
+    paper: str,
+    listed: tuple[Statement, ...],
+    claims: dict[str, Claim],
+    numbers: numbered.Numbers,
+) -> str:
+    """A paper's line: its statements, and its tally in the words of the README."""
+    ours = sum(claims[id].paper != paper for id in claims_of(listed))
     covered = sum(bool(each.claims) for each in listed)
-    return f"| {name} | {len(listed)} | {covered} | {len(named)} | {told} |"
+    verdicts = numbers.tally(paper)
+    return f"| {paper.upper()} | {len(listed)} | {covered} | {ours} | {verdicts} |"
 
 
 def in_cell(text: str) -> str:
     """Text whose bars do not end a cell of a table."""
     return text.replace("|", "\\|")
-
-
-def recorded_verdict(claim: Claim) -> str:
-    """The verdict at default effort, and those of other efforts where they differ."""
-    usual = claim.expected_at(Effort.DEFAULT)
-    if usual is None:
-        return "none yet"
-    others = {effort: claim.expected_at(effort) for effort in Effort}
-    notes = [f"{s} at {e} effort" for e, s in others.items() if s not in (None, usual)]
-    return f"**{usual}**, {usual.sentence}" + "".join(f"; {note}" for note in notes)
 
 
 def claims_index(claims: dict[str, Claim]) -> str:
@@ -280,22 +270,6 @@ def claims_index(claims: dict[str, Claim]) -> str:
     return "\n".join(lines)
 
 
-def api_page() -> str:
-    """Public names, each with the first line of its docstring."""
-    lines = ["# Public names", "", "Import them from `paritylab`. `help(name)` says more.", ""]
-    homes = lazy.homes(paritylab.__file__)
-    for home in sorted(set(homes.values())):
-        lines += [f"## {home}", ""]
-        for name in sorted((n for n in homes if homes[n] == home), key=str.lower):
-            value = getattr(paritylab, name)
-            described = inspect.isclass(value) or inspect.isfunction(value)
-            text = (inspect.getdoc(value) or "") if described else ""
-            first = re.split(r"(?<=[.!?])\s|\n\n", " ".join(text.split("\n\n")[0].split()))[0]
-            lines.append(f"- `{name}`" + (f": {first}" if first else ""))
-        lines.append("")
-    return "\n".join(lines)
-
-
 def settings_page() -> str:
     """The table of options: what sweeps, the command line and Python call each setting."""
     lines = [
@@ -307,29 +281,16 @@ def settings_page() -> str:
         "is the number of runs per compiled call, and a rate is a share of runs.",
         "",
     ]
-    tables = {"problem": PROBLEM, **OPTIONS}
+    ours = sorted(
+        name for name, made in LEARNERS.items() if made.__module__.startswith("paritylab.")
+    )
+    tables = {"problem": PROBLEM, **{name: options_of(LEARNERS[name]) for name in ours}}
     for name, table in tables.items():
         made = "" if name == "problem" else f" ({LEARNERS[name].__name__})"
         lines += [f"## {name}{made}", "", "| setting | may be | meaning |", "|---|---|---|"]
-        lines += [
-            f"| `{key}` | {_allowed(option)} | {option.help} |" for key, option in table.items()
-        ]
+        lines += [f"| `{key}` | {option.may_be} | {option.help} |" for key, option in table.items()]
         lines.append("")
     return "\n".join(lines)
-
-
-def _allowed(option: Option) -> str:
-    words = [f"`{choice}`" for choice in option.choices]
-    if option.own:
-        words.append(option.own)
-    if option.formula:
-        words.append("a number or a formula in n")
-    if not words:
-        named = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-        bounds = (("≥", option.least), (">", option.above), ("<", option.below))
-        limits = ", ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
-        words.append(f"{named[option.type]} {limits}".strip())
-    return ", ".join(words) + (" or none" if option.optional else "")
 
 
 def pages() -> dict[Path, str]:
@@ -339,18 +300,18 @@ def pages() -> dict[Path, str]:
         HERE / "claims" / f"{id}.md": claim_page(claim, rows.get(id))
         for id, claim in claims.items()
     }
-    made[catalogue.FILE] = catalogue.render(claims.values())
+    made[recorded.FILE] = recorded.render(recorded.with_words_of(claims.values()))
     made[HERE / "errata.md"] = errata_page(rows)
-    made[HERE / "coverage.md"] = coverage_page(claims)
+    made[HERE / "coverage.md"] = coverage_page(claims, rows)
     made[HERE / "proofs.md"] = proofs_page(claims)
     made[HERE / "planted.md"] = planted_page(claims)
     made[HERE / "architecture.md"] = walks.architecture()
     made[HERE / "claims" / "README.md"] = claims_index(claims)
-    made[HERE / "api.md"] = api_page()
+    made[HERE / "api.md"] = reference.index(linked=False)
     made[HERE / "settings.md"] = settings_page()
-    paper = headlines.filled((HERE / "paper.md").read_text(), rows)
-    made[HERE / "paper.md"] = paper.replace("(docs/", "(")
-    made[ROOT / "README.md"] = headlines.filled((ROOT / "README.md").read_text(), rows)
+    for name in ("findings.md", "neighbours.md", "paper.md"):
+        made[HERE / name] = numbered.page(name, rows)
+    made[ROOT / "README.md"] = numbered.page("README.md", rows, "docs/claims")
     return made
 
 
@@ -365,7 +326,6 @@ def write_figures() -> None:
         target = folder / name
         if not target.is_file() or series_mark(row) not in target.read_text():
             target.write_text(figure_file(row))
-    (HERE / "glance.svg").write_text(overview_file())
 
 
 def main() -> None:

@@ -4,46 +4,49 @@ import ast
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import paritylab
+import xorfind
 
-PACKAGE = Path(paritylab.__file__).parent
+PACKAGES = (Path(xorfind.__file__).parent, Path(paritylab.__file__).parent)
+#: The laboratory's rooms in the order of their imports: each imports only from rooms before it.
+ROOMS = ("problem", "models", "theory", "risk", "learning", "sweep")
+ROOMS += ("proofs", "claims", "report", "cli")
 #: Files that every call passes and that explain nothing.
 PASSING = ("lazy.py", "__init__.py", "shapes.py")
 
 
-def rooms() -> list[str]:
-    """A line for each room and each part of it: its name and the first line of its docstring."""
-    lines = []
-    for path in sorted(PACKAGE.iterdir(), key=lambda each: (each.is_dir(), each.name)):
-        if path.is_dir() and (path / "__init__.py").is_file():
-            lines.append(f"{path.name + '/':<14}{first_line(path / '__init__.py')}")
-            for inner in sorted(path.iterdir()):
-                if (inner / "__init__.py").is_file():
-                    lines.append(f"  {inner.name + '/':<12}{first_line(inner / '__init__.py')}")
-        elif path.suffix == ".py" and not path.name.startswith("__"):
-            lines.append(f"{path.name:<14}{first_line(path)}")
-    return lines
+def rooms(package: Path) -> list[str]:
+    """A line for each room and module of a package: its name and its docstring's first line."""
+    found = [
+        each
+        for each in package.iterdir()
+        if (each / "__init__.py").is_file() or (each.suffix == ".py" and each.stem[0] != "_")
+    ]
+    order = {name: at for at, name in enumerate(ROOMS)}
+    found.sort(key=lambda each: (each.is_dir(), order.get(each.name, 0), each.name))
+    return [f"  {each.name + '/' * each.is_dir():<14}{first_line(each)}" for each in found]
 
 
 def first_line(path: Path) -> str:
-    return (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
+    file = path / "__init__.py" if path.is_dir() else path
+    return (ast.get_docstring(ast.parse(file.read_text())) or "").split("\n")[0]
 
 
-def walk(call: Callable[[], Any]) -> list[tuple[str, str]]:
-    """The package's files that a call passes through, each with the first function met in it."""
-    met: dict[str, str] = {}
+def walk(call: Callable[[], Any]) -> list[str]:
+    """The packages' files that a call passes through, in the order in which it enters them."""
+    call()  # What is imported or compiled the first time is no part of the walk.
+    met: dict[str, None] = {}
 
     def look(frame: FrameType, event: str, _: Any) -> None:
-        file = frame.f_code.co_filename
-        if event == "call" and file.startswith(str(PACKAGE)):
-            place = Path(file).relative_to(PACKAGE).as_posix()
-            name = frame.f_code.co_name
-            if not name.startswith("<") and Path(place).name not in PASSING:
-                met.setdefault(place, name)
+        file = Path(frame.f_code.co_filename)
+        for package in PACKAGES:
+            if event == "call" and file.is_relative_to(package) and file.name not in PASSING:
+                met.setdefault(file.relative_to(package.parent).as_posix())
 
     before = sys.getprofile()
     sys.setprofile(look)
@@ -51,13 +54,14 @@ def walk(call: Callable[[], Any]) -> list[tuple[str, str]]:
         call()
     finally:
         sys.setprofile(before)
-    return list(met.items())
+    return [file.removeprefix("paritylab/") for file in met]
 
 
-def risk_of_heads() -> None:
+def risk_of_heads() -> Callable[[], Any]:
+    """The call alone: problem and heads are made before."""
     problem = paritylab.Parity(1000, (100, 400, 800))
     heads = paritylab.HeadAttention.on(problem, tau=1e-3)
-    paritylab.population_risk(heads, problem)
+    return partial(paritylab.population_risk, heads, problem)
 
 
 def teacher_step() -> None:
@@ -73,36 +77,31 @@ def claim_to_page() -> None:
 
 
 WALKS = {
-    "The exact risk of three heads at n = 1000, `population_risk(heads, problem)`": risk_of_heads,
-    "One teacher-forced step, `learn(TeacherStep(), Sample(trees, 4000))`": teacher_step,
-    "A claim from its measurement to the page, `check` and `write_report`": claim_to_page,
+    "`population_risk(heads, problem)`, three heads at n = 1000": risk_of_heads(),
+    "`learn(TeacherStep(), Sample(trees, 4000))`": teacher_step,
+    "a claim from its measurement to the page, `check` and `write_report`": claim_to_page,
 }
 
 
 def architecture() -> str:
-    """The page."""
+    """The page, which fits on a screen."""
     lines = [
         "# Architecture",
         "",
-        "A room imports only from rooms before it, sub-packages included. The library (up to "
-        "`discovery`) imports nothing of the laboratory (`proofs`, `claims`, `report`, `cli`); "
-        "`proofs` imports nothing of the house at all. Modules stay under 400 lines, functions "
-        "under 60. `tests/test_house.py` keeps all of it so. This page is made by `make docs`, "
-        "the walks from a trace of the calls.",
+        "Two packages. `xorfind` finds a hidden XOR in a table and needs numpy and scipy; "
+        "`paritylab` is the papers' laboratory. A room imports only from rooms above it, which "
+        "`tests/test_house.py` enforces: the library ends with `sweep`, the laboratory begins "
+        "with `proofs`, which imports nothing of the house. Modules have at most 400 lines, "
+        "functions 60. `make docs` writes this page.",
         "",
         "```text",
-        "src/paritylab/",
-        *(f"  {line}" for line in rooms()),
+        *(line for package in PACKAGES for line in (f"{package.name}/", *rooms(package))),
         "```",
         "",
-        "## Three walks",
+        "Files that a call enters, in order, traced:",
         "",
-        "Each file once, in the order in which a call first enters it, with the function that is "
-        "entered.",
     ]
     for title, call in WALKS.items():
-        call()  # What is imported or compiled the first time is no part of the walk.
         met = walk(call)
-        lines += ["", f"**{title}**: {len(met)} files.", ""]
-        lines += [f"{number}. `{file}`: `{name}`" for number, (file, name) in enumerate(met, 1)]
+        lines += [f"- {title}: {len(met)} files. {', '.join(f'`{file}`' for file in met)}."]
     return "\n".join([*lines, ""])

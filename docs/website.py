@@ -4,6 +4,7 @@ Pages are gathered into build/pages, where every link leads to a page or a file 
 zensical turns them into site/, reading mkdocs.yml. A link that leads nowhere stops the build.
 """
 
+import html
 import json
 import re
 import shutil
@@ -13,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import commands
 import reference
 
 from paritylab.report import write_report
+from paritylab.report.formulas import typeset
 from paritylab.report.live.page import LinkBase, live_page
 from paritylab.report.page import read_rows
 
@@ -45,7 +46,6 @@ def gather(pages: Path = PAGES) -> Path:
             copy(picture, pages / picture.relative_to(HERE))
     for name, text in reference.pages().items():
         write(pages / "reference" / name, text)
-    write(pages / "reference" / "commands.md", commands.page())
     for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
         write(pages / "notebooks" / f"{notebook.stem}.md", notebook_page(notebook))
     for file in sorted(shown):
@@ -66,7 +66,7 @@ def documents() -> Iterator[tuple[Path, Path]]:
             yield path, Path("project") / path.name
     for path in sorted(HERE.rglob("*.md")):
         place = path.relative_to(HERE)
-        if place == Path("api.md"):  # the site has signatures instead
+        if place == Path("api.md") or place.parts[0] in ("templates", "runs"):
             continue
         yield path, place.with_name("index.md") if place.name == "README.md" else place
 
@@ -156,25 +156,44 @@ def copy(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
 
 
-def without_requests(site: Path = SITE) -> list[str]:
-    """Put our own shim in place of the one from elsewhere; what would still be loaded, if any."""
+#: What is not prose, and the tags between which prose is.
+_KEPT = re.compile(r"(<(script|style|code|pre|math|svg|button)\b.*?</\2>|<[^>]+>)", re.DOTALL)
+
+
+def with_formulas(page: str) -> str:
+    """A built page with the formulas of its article as MathML; code stays as it is."""
+    start, end = page.find("<article"), page.rfind("</article>")
+    if start < 0 or end < 0:
+        return page
+    parts, at = [page[:start]], start
+    for kept in _KEPT.finditer(page, start, end):
+        parts += [typeset(html.unescape(page[at : kept.start()])), kept[0]]
+        at = kept.end()
+    return "".join([*parts, page[at:]])
+
+
+def finished(site: Path = SITE) -> list[str]:
+    """Put our own shim in place of the one from elsewhere, and MathML in place of formulas.
+
+    Returns what a page would still load from elsewhere, if anything.
+    """
     shim = f"<script>{(HERE / 'worker.js').read_text(encoding='utf-8')}</script>"
     loaded = []
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        made = _SHIM.sub(lambda _: shim, text)
+        made = with_formulas(_SHIM.sub(lambda _: shim, text))
         if made != text:
             page.write_text(made, encoding="utf-8")
         loaded += [f"{page.relative_to(site)}: {url}" for url in requests_of(made)]
     return loaded
 
 
-def requests_of(html: str) -> list[str]:
+def requests_of(page: str) -> list[str]:
     """Addresses that a browser would load by itself."""
     tags = r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=[\"']?(https?:[^\"'\s>]+)"
     loads = r"<link\b(?=[^>]*rel=[\"']?(?:stylesheet|preload|preconnect|icon))"
     sheets = loads + r"[^>]*href=[\"']?(https?:[^\"'\s>]+)"
-    return re.findall(tags, html) + re.findall(sheets, html)
+    return re.findall(tags, page) + re.findall(sheets, page)
 
 
 def main() -> int:
@@ -184,7 +203,7 @@ def main() -> int:
     built = subprocess.run(tool, cwd=ROOT, check=False)
     if built.returncode:
         return built.returncode
-    if loaded := without_requests():
+    if loaded := finished():
         print("the site would load:", *loaded, sep="\n  ")
         return 1
     size = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())

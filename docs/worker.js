@@ -6,13 +6,20 @@ if (location.protocol === "file:") window.Worker = class {
     this.frame.title = "search";
     document.body.append(this.frame);
     this.inner = this.frame.contentWindow;
-    this.inner.postMessage = data => setTimeout(() => this.onmessage?.({ data }));
+    this.inner.postMessage = sent => {
+      const data = structuredClone(sent);
+      setTimeout(() => this.onmessage?.({ data }));
+    };
     const script = this.inner.document.createElement("script");
     script.src = address;
     this.ready = new Promise((resolve, reject) => { script.onload = resolve; script.onerror = reject; });
     this.ready.catch(error => this.onerror?.(error));
     this.inner.document.head.append(script);
   }
-  postMessage(data) { this.ready.then(() => this.inner.onmessage({ data }), () => {}); }
+  // A worker gets a copy: search changes what it is given, which would empty the box being typed in.
+  postMessage(sent) {
+    const data = structuredClone(sent);
+    this.ready.then(() => this.inner.onmessage({ data }), () => {});
+  }
   terminate() { this.frame.remove(); }
 };
