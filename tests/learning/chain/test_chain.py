@@ -8,8 +8,8 @@ import pytest
 from paritylab.learning import FullBatch, HidingOracle, Levels, Runs, Sample, TeacherStep, learn
 from paritylab.learning.chain.chain_accuracy import (
     Named,
+    answers,
     draw_tokens,
-    judge_chain,
     leaves_under_root,
     levels_solved,
     pairs_found,
@@ -150,9 +150,9 @@ def test_a_hand_made_chain_is_judged_perfect():
     scores = np.zeros((11, 3), np.float32)
     scores[TREE.children.T, np.arange(3)] = 40
     assert pairs_found(scores, LEAVES) == 1
-    accuracy, error = judge_chain(ChainModel(scores, 8), TREE, 0, 500)
-    assert accuracy == 1
-    assert error < 1e-5
+    worth = answers(ChainModel(scores, 8), draw_tokens(jax.random.key(0), LEAVES, 8, 500))
+    assert worth.wrong == 0
+    assert worth.largest_error < 1e-5
     scores[7, 2] = 40  # the root's children no longer outscore all the others
     assert pairs_found(scores, LEAVES) == pytest.approx(2 / 3)
     assert pairs_found(np.zeros((11, 3)), LEAVES) == 0

@@ -71,17 +71,9 @@ class FullBatch(ChainLearner):
             "prediction_loss": losses.prediction[:, -1],
             "chain_loss": losses.chain[:, -1],
         }
-        if trace is None:
-            return Descended(scores, stats, {})
-        steps = np.arange(0, self.steps, trace)
-        kept = {
-            "step": steps,
-            "risk": losses.prediction[:, steps],
-            "chain_loss": losses.chain[:, steps],
-            "opened": losses.opened[:, steps],
-            "scores": path,
-        }
-        return Descended(scores, stats, kept)
+        names = {"risk": "prediction", "chain_loss": "chain", "opened": "opened"}
+        kept = {name: getattr(losses, of)[:, ::trace] for name, of in names.items()}
+        return Descended(scores, stats, {**kept, "scores": path})
 
 
 def published_step(k: int, mode: str) -> float:

@@ -17,11 +17,10 @@ from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.chain.levels import Stream
 from paritylab.learning.chain.teacher import batch_size
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Target, Unknown
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import visible_tokens
 from paritylab.models.layered import LayeredChain
-from paritylab.models.links import AbstractLink, as_link
+from paritylab.models.links import AbstractLink
 from paritylab.options import LINK, Choice, Doc, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
@@ -93,12 +92,9 @@ class Layers(ChainLearner):
         numbers = (np.asarray(etas, np.float32), np.int32(data.samples))
         found = _learn_layers(link, numbers, leaves, keys, setting, trace is not None)
         path, gates, risks = jax.tree.map(np.asarray, found)
-        kept = gates if self.gates == "learnt" else None
-        if trace is None:
-            return Descended(path[:, -1], {}, {}, kept)
-        steps_kept = np.arange(0, path.shape[1], trace)
-        told = {"step": steps_kept, "risk": risks[:, steps_kept], "scores": path[:, steps_kept]}
-        return Descended(path[:, -1], {}, told, kept)
+        end = (path[:, -1], gates) if self.gates == "learnt" else path[:, -1]
+        kept = {} if trace is None else {"risk": risks[:, ::trace], "scores": path[:, ::trace]}
+        return Descended(end, {}, kept)
 
     def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> LayeredChain:
         """The model of one run; learnt gates come beside its scores."""
@@ -106,9 +102,6 @@ class Layers(ChainLearner):
         if gates is None:
             gates = _fixed_gates(self.gates, scores.shape[1] + 1)
         return LayeredChain(scores, n, link, gates, self.mask, self.tied)
-
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> LayeredChain:
-        return self.model_of(numbers, target.n, as_link(self.link))
 
 
 class _Setting(NamedTuple):
@@ -235,14 +228,7 @@ def _mean(
     add: Callable[[Array, Array], Array], rows: Stream, model: LayeredChain
 ) -> Float[Array, "tokens nodes"]:
     """Mean over the rows of what add(tokens, kept) sums over a batch."""
-
-    def batch(index: Array, total: Array) -> Array:
-        tokens = draw_tokens(jax.random.fold_in(rows.key, index), rows.leaves, model.n, rows.size)
-        kept = index * rows.size + jnp.arange(rows.size) < rows.samples
-        return total + add(tokens, kept)
-
-    zero = jnp.zeros_like(jnp.asarray(model.scores))
-    total: Array = jax.lax.fori_loop(0, (rows.samples + rows.size - 1) // rows.size, batch, zero)
+    total: Array = rows.total(model.n, add, jnp.zeros_like(jnp.asarray(model.scores)))
     return total / rows.samples
 
 

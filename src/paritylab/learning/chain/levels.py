@@ -1,5 +1,6 @@
 """The chain of thought without teacher forcing: one level per step, with filter and rounding."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -9,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from paritylab.learning.chain.chain_accuracy import (
     draw_tokens,
@@ -80,15 +81,8 @@ class Levels(ChainLearner):
             np.bool_(self.rounding),
         )
         states = jax.tree.map(np.asarray, _learn_levels(link, numbers, leaves, keys, parts))
-        end = states.scores[:, -1]
-        if trace is None:
-            return Descended(end, _level_stats(states), {})
-        steps = np.arange(0, parts.steps + 1, trace)
-        return Descended(
-            end,
-            _level_stats(states),
-            {"step": steps, "risk": states.loss[:, steps], "scores": states.scores[:, steps]},
-        )
+        kept = {"risk": states.loss[:, ::trace], "scores": states.scores[:, ::trace]}
+        return Descended(states.scores[:, -1], _level_stats(states), kept)
 
 
 def level_step(n: int, k: int, link: LinkPart = "cos", samples: int | None = None) -> float:
@@ -216,6 +210,17 @@ class Stream(NamedTuple):
     samples: int | np.int32
     size: int
 
+    def total(self, n: int, add: Callable[[Array, Array], PyTree], zero: PyTree) -> PyTree:
+        """Sum over batches of add(tokens, kept); kept: the rows of a batch that count."""
+
+        def batch(index: Array, total: PyTree) -> PyTree:
+            tokens = draw_tokens(jax.random.fold_in(self.key, index), self.leaves, n, self.size)
+            kept = index * self.size + jnp.arange(self.size) < self.samples
+            return jax.tree.map(jnp.add, total, add(tokens, kept))
+
+        batches = (self.samples + self.size - 1) // self.size
+        return jax.lax.fori_loop(0, batches, batch, zero)
+
 
 def loss_and_gradient(
     model: ChainModel, passes: Float[AnyArray, " levels"], rows: Stream, route: str
@@ -231,20 +236,17 @@ def loss_and_gradient(
         made = model.with_parameters(scores).generate(tokens[:, :n], passes)
         return jnp.sum(jnp.where(kept[:, None], (made[:, n:] - tokens[:, n:]) ** 2, 0)) / 2
 
-    def add(index: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        tokens = draw_tokens(jax.random.fold_in(rows.key, index), rows.leaves, n, rows.size)
-        kept = index * rows.size + jnp.arange(rows.size) < rows.samples
+    def add(tokens: Array, kept: Array) -> tuple[Array, Array]:
         if route == "full":
             loss, gradient = jax.value_and_grad(loss_of)(model.scores, tokens, kept)
         elif route == "open":
             loss, gradient = _open_level(model, passes, tokens, kept)
         else:
-            return carry[0] + weight * loss_of(jnp.asarray(model.scores), tokens, kept), carry[1]
-        return carry[0] + weight * loss, carry[1] + weight * gradient
+            return weight * loss_of(jnp.asarray(model.scores), tokens, kept), zero
+        return weight * loss, weight * gradient
 
-    start = (jnp.zeros((), jnp.float32), jnp.zeros_like(model.scores))
-    batches = (rows.samples + rows.size - 1) // rows.size
-    loss, gradient = jax.lax.fori_loop(0, batches, add, start)
+    zero = jnp.zeros_like(model.scores)
+    loss, gradient = rows.total(n, add, (jnp.zeros((), jnp.float32), zero))
     return loss, gradient
 
 

@@ -63,14 +63,9 @@ class TeacherStep(ChainLearner):
         counts = np.int32(data.samples)
         found = _steps(link, np.float32(eta), counts, leaves, keys, stream, trace is not None)
         scores, losses = jax.tree.map(np.asarray, found)
-        if trace is None:
-            return Descended(scores, {}, {})
         both = np.stack([np.zeros_like(scores), scores], axis=1)
-        return Descended(
-            scores,
-            {},
-            {"step": np.arange(2), "risk": np.stack(losses, axis=1), "scores": both},
-        )
+        risk = {} if trace is None else {"step": np.arange(2), "risk": np.stack(losses, axis=1)}
+        return Descended(scores, {}, {**risk, "scores": both})
 
 
 class _Stream(NamedTuple):

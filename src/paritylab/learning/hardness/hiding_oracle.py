@@ -12,8 +12,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.learning.chain.chain_accuracy import (
     ENUMERATED,
+    answers,
     draw_tokens,
-    judge_chain,
     over_runs,
     pairs_found,
 )
@@ -28,6 +28,7 @@ from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Doc, Ge, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
+from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits
 from paritylab.problem.tree import tree_tokens
 from paritylab.theory.ks import child_signal
@@ -59,12 +60,7 @@ class HidingOracle(ChainLearner):
         found = _descend(link, eta, epsilon, leaves, keys, setting)
         scores, told, path = jax.tree.map(np.asarray, found)
         stats = {"hidden": told.hidden, "distance": told.distance}
-        if trace is None:
-            return Descended(scores, stats, {})
-        steps = np.arange(0, self.steps, trace)
-        return Descended(
-            scores, stats, {"step": steps, "risk": told.loss[:, steps], "scores": path}
-        )
+        return Descended(scores, stats, {"risk": told.loss[:, ::trace], "scores": path})
 
 
 class _Setting(NamedTuple):
@@ -151,9 +147,10 @@ def step_under_error(
         "spread": jittered(gradient, epsilon / np.sqrt(gradient.size), key),
         "tipped": tipping(gradient, tree.children, epsilon),
     }
-    outcomes = {}
+    outcomes, leaves = {}, np.asarray(tree.leaves)
+    fresh = draw_tokens(as_key(key + 1), leaves, tree.n, 2000)
     for name, each in wrong.items():
         model = ChainModel(-eta * each, tree.n)
-        found = float(pairs_found(model.scores, np.asarray(tree.leaves)))
-        outcomes[name] = found == 1 and judge_chain(model, tree, key + 1, 2000)[0] == 1
+        found = float(pairs_found(model.scores, leaves)) == 1
+        outcomes[name] = found and int(answers(model, fresh).wrong) == 0
     return outcomes
