@@ -93,9 +93,6 @@ class PackedSigns(AbstractPositionCode):
             yield at, found.reshape(len(part), -1)[:, : self.size]
 
     def totals(self) -> Float[np.ndarray, " width"]:
-        """Sum of the signs of all positions in every column, by counting bytes."""
-        counts = np.zeros((self.packed.shape[1], 256), np.int64)
-        for at in range(0, self.n, BLOCK):
-            columns = np.asarray(self.packed[at : at + BLOCK]).T
-            counts += [np.bincount(column, minlength=256) for column in columns]
-        return (counts @ _SIGNS.astype(np.float64)).ravel()[: self.size]
+        """Sum of the signs of all positions in every column."""
+        parts = (signs.sum(axis=0, dtype=np.float64) for _, signs in self.sign_blocks())
+        return np.asarray(sum(parts))
