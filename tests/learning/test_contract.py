@@ -172,15 +172,18 @@ def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
     assert before.name == after.name
     if case.name == "frozen":  # its heads come from the key now; the models below have them
         before.numbers.pop("heads")
+    # Chains sum float32 rows: how far the last digits differ depends on the machine.
+    chain = getattr(case.learner, "of", "") == "tree"
+    slack = {"rtol": 1e-4, "atol": 2e-5} if chain else {"rtol": 1e-5, "atol": 1e-6}
     for old, new in zip(leaves(before), leaves(after), strict=True):
-        np.testing.assert_allclose(old, new[:2], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(old, new[:2], **slack)
     assert before.subset == after.subset[:2]
     np.testing.assert_array_equal(before.solved, after.solved[:2])
     np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=1e-6)
     for one, other in zip(
         *(jax.tree.leaves(each.model(1)) for each in (before, after)), strict=True
     ):
-        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), **slack)
 
 
 def test_runs_show_themselves(trained):

@@ -41,7 +41,7 @@ from paritylab.learning.heads.fields import (
     rows_loss,
 )
 from paritylab.learning.heads.moves import EVERY, LAST, candidates, relocate
-from paritylab.learning.judging import judge_heads, judge_weights
+from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.options import Choice, Doc, Ge, Gt
@@ -138,9 +138,9 @@ class Annealed:
         if isinstance(data, Rows):
             pairs = zip(numbers, targets_or_unknown(data), strict=True)
             models = [self._model(*pair) for pair in pairs]
-            found = judge_heads(models, data, keys)
+            found = judge_models(models, data, keys)
         else:
-            found = judge_weights(final_weights(numbers, self.tau_end, n), data, Cosine())
+            found = judge_heads(final_weights(numbers, self.tau_end, n), data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = {}

@@ -112,7 +112,7 @@ class OneStep:
             gain = _best_gain(scores[inside], scores[~inside])[1]
         directions = np.repeat(gain * np.asarray(direction), k, axis=0)
         model = HeadAttention(directions, code, k, Cosine(), 1.0)
-        found = judge_heads([model], Population((target,)), keys)
+        found = judge_heads([model], Population((target,)))
         with float64():
             weights = np.asarray(model.weights())
         return _Outcome(

@@ -193,8 +193,10 @@ class Heads:
             for i in range(len(keys))
         ]
         heads = [model for model in models if isinstance(model, HeadAttention)]
-        closed = len(heads) == len(models) and _sums_to_one(self.attention, data.n)
-        found = judge_heads(heads, data, keys) if closed else judge_models(models, data, keys)
+        if isinstance(data, Rows) or not heads or not _sums_to_one(self.attention, data.n):
+            found = judge_models(models, data, keys)
+        else:
+            found = judge_heads(heads, data)
         code = as_code(self.positions, data.n)
         looked_at = np.asarray(_favourites(code, self._directions(numbers)))
         pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
