@@ -138,7 +138,8 @@ def state():
 
 before = state()
 import paritylab
-from paritylab import Parity, HeadAttention, enumerated_risk, check, write_report
+from paritylab import Parity, HeadAttention, enumerated_risk, check
+from paritylab.report import write_report
 problem = Parity(4, (0, 2))
 enumerated_risk(HeadAttention.on(problem), problem)
 assert before == state()

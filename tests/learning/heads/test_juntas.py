@@ -11,14 +11,14 @@ from paritylab import (
     Junta,
     PiecewiseLinear,
     Population,
-    RecurrentNet,
     Runs,
     Sample,
     XorStep,
     enumerated_risk,
     learn,
-    parity_network,
 )
+from paritylab.learning import RecurrentNet
+from paritylab.models import parity_network
 from paritylab.problem import Parity
 from paritylab.risk import population_risk
 
