@@ -65,22 +65,20 @@ class Levels(ChainLearner):
     def _descend(self, job: Job) -> Descended:
         link, data, leaves, keys, trace = job
         eta = level_step(data.n, data.k, link, data.samples) if self.eta is None else self.eta
-        parts = _Parts(
-            data.n,
-            data.k.bit_length() - 1 if self.steps is None else self.steps,
-            self.strings,
-            batch_size(data.samples),
-            self.full_gradient or not (self.filtering and self.rounding),
+        setting = _Setting(
+            n=data.n,
+            steps=data.k.bit_length() - 1 if self.steps is None else self.steps,
+            strings=self.strings,
+            size=batch_size(data.samples),
+            full=self.full_gradient or not (self.filtering and self.rounding),
+            eta=np.float32(eta),
+            epsilon=np.float32(self.epsilon),
+            error=np.float32(self.error),
+            samples=np.int32(data.samples),
+            filtering=np.bool_(self.filtering),
+            rounding=np.bool_(self.rounding),
         )
-        numbers = _Numbers(
-            np.float32(eta),
-            np.float32(self.epsilon),
-            np.float32(self.error),
-            np.int32(data.samples),
-            np.bool_(self.filtering),
-            np.bool_(self.rounding),
-        )
-        states = jax.tree.map(np.asarray, _learn_levels(link, numbers, leaves, keys, parts))
+        states = jax.tree.map(np.asarray, _learn_levels(link, setting, leaves, keys))
         kept = {"risk": states.loss[:, ::trace], "scores": states.scores[:, ::trace]}
         return Descended(states.scores[:, -1], _level_stats(states), kept)
 
@@ -106,19 +104,15 @@ def level_step(n: int, k: int, link: LinkPart = "cos", samples: int | None = Non
     return float(candidates[(distance / noise).min(axis=1).argmax()])
 
 
-class _Parts(NamedTuple):
-    """What a compiled training is specialised on; size: rows per batch."""
+class _Setting(NamedTuple):
+    """A training: what it is compiled for, then, as numpy numbers, what may change without
+    compiling again. size: rows per batch. full: differentiate the whole chain. samples: rows."""
 
     n: int
     steps: int
     strings: int
     size: int
     full: bool
-
-
-class _Numbers(NamedTuple):
-    """What may change without compiling again; samples: rows."""
-
     eta: np.float32
     epsilon: np.float32
     error: np.float32
@@ -152,35 +146,31 @@ def _level_stats(states: _State) -> dict[str, np.ndarray]:
 
 
 @eqx.filter_jit
-def _learn_levels(
-    link: AbstractLink, numbers: _Numbers, leaves: AnyArray, keys: Array, parts: _Parts
-) -> _State:
-    return _State(*over_runs(partial(_one_run, link, numbers, parts), leaves, keys))
+def _learn_levels(link: AbstractLink, how: _Setting, leaves: AnyArray, keys: Array) -> _State:
+    return _State(*over_runs(partial(_one_run, link, how), leaves, keys))
 
 
-def _one_run(
-    link: AbstractLink, numbers: _Numbers, parts: _Parts, leaves: Array, key: Array
-) -> _State:
-    data_key, hint_key = jax.random.fold_in(key, 1), jax.random.fold_in(key, 3)
-    hints = draw_signs(hint_key, parts.strings, parts.n)
+def _one_run(link: AbstractLink, how: _Setting, leaves: Array, key: Array) -> _State:
+    """One run; its key gives the rows (1), the strings of the filter (3) and the errors (4)."""
+    data_key, hint_key, oracle = (jax.random.fold_in(key, part) for part in (1, 3, 4))
+    hints = draw_signs(hint_key, how.strings, how.n)
     k = leaves.shape[0]
-    rows = Stream(leaves, data_key, numbers.samples, parts.size)
+    rows = Stream(leaves, data_key, how.samples, how.size)
 
     def state(scores: Array, route: str) -> tuple[_State, Array]:
-        model = ChainModel(scores, parts.n, link, "level")
-        passes = jnp.where(numbers.filtering, filter_levels(model, hints, numbers.epsilon), 1)
+        model = ChainModel(scores, how.n, link, "level")
+        passes = jnp.where(how.filtering, filter_levels(model, hints, how.epsilon), 1)
         loss, gradient = loss_and_gradient(model, passes, rows, route)
         return _State(scores, levels_solved(scores, leaves), loss, passes), gradient
 
     def step(scores: Array, at: Array) -> tuple[Array, _State]:
-        before, gradient = state(scores, "full" if parts.full else "open")
+        before, gradient = state(scores, "full" if how.full else "open")
         signs = jax.random.rademacher(jax.random.fold_in(oracle, at), scores.shape, scores.dtype)
-        moved = scores - numbers.eta * (gradient + numbers.error * signs)
-        return jnp.where(numbers.rounding, jnp.round(moved), moved), before
+        moved = scores - how.eta * (gradient + how.error * signs)
+        return jnp.where(how.rounding, jnp.round(moved), moved), before
 
-    oracle = jax.random.fold_in(key, 4)
-    start = jnp.zeros((parts.n + k - 1, k - 1), jnp.float32)
-    way = walk(step, start, steps=parts.steps, every=None)
+    start = jnp.zeros((how.n + k - 1, k - 1), jnp.float32)
+    way = walk(step, start, steps=how.steps, every=None)
     end = state(way.end, "none")[0]
     return _State(
         *jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), way.told, end)
