@@ -145,6 +145,7 @@ def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
 
 
 def _hint_at_names(learner: type) -> None:
+    """Make the constructor name the setting that a misspelt keyword probably meant."""
     build, known = learner.__init__, [each.name for each in fields(learner)]  # type: ignore[misc]
 
     @wraps(build)

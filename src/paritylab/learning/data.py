@@ -86,6 +86,8 @@ class AllInputs(_OfTargets):
 
 @dataclass(frozen=True, init=False)
 class _Drawn(_OfTargets):
+    """samples: N, rows per run (`Sample`) or per step (`Fresh`)."""
+
     samples: int
 
     def __init__(self, targets: Target | Iterable[Target], samples: int = 0) -> None:

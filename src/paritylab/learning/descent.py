@@ -263,6 +263,10 @@ def _descend_compiled(
     arrays: PyTree,
     taus: Float[AnyArray, " steps"] | None,
 ) -> Path:
+    """All runs in one compiled call, mapped over parameters, targets or rows, keys and own arrays.
+
+    Everything that is not an array is part of the key under which compiled code is found again.
+    """
     optimiser = as_optimiser(schedule.optimiser, eta)
 
     def one(parameters: PyTree, given: PyTree, key: jax.Array, own: PyTree) -> Path:

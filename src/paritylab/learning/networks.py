@@ -106,6 +106,7 @@ class Network(abc.ABC):
         as_optimiser(self.optimiser, self.eta)
 
     def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
+        """Descend, rebuild every model from its numbers, and judge it."""
         end = self.descended(data, keys, trace)
         models = [
             self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], end.numbers), target, keys[run])
@@ -121,6 +122,7 @@ class Network(abc.ABC):
         )
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Model:
+        """The start of the run, drawn again from its key, with the trained numbers in it."""
         with float64():
             start = self.start_of(key, target)
         own = parameters_of(start)
@@ -284,6 +286,7 @@ class FrozenAttention(Network):
 
 
 def _net_stats(nets: Sequence[FeedForward]) -> Stats:
+    """‖α‖·‖β‖ and the number of trained numbers of every net."""
     return {
         "norms": np.array([net.norms() for net in nets]),
         "numbers": np.array([net.edge_numbers() for net in nets]),

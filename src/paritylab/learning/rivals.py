@@ -55,6 +55,7 @@ class _Solver:
         check_fields(self)
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        """Solve run after run; a run whose evidence is too weak abstains."""
         targets = (None,) * data.runs if data.targets is None else data.targets
         if any(not isinstance(each, Parity | None) for each in targets):
             raise ValueError("solvers look for one parity; trees of parities are not for them")
@@ -83,6 +84,7 @@ class _Solver:
         return NamedParity(numbers["indicator"], numbers["sign"])
 
     def _run(self, data: Any, target: Parity | None, key: jax.Array) -> Answer:
+        """The answer of one run, on rows of one's own or on drawn ones."""
         if target is None:
             return self._solve(data.bits, data.labels, self.k, key)
         # The rows that other learners see: drawn by fold_in(key, 2).
@@ -194,6 +196,7 @@ def _risk(answer: Answer, target: Parity | None) -> tuple[float, float, float]:
 
 
 def _stats(answers: list[Answer]) -> dict[str, np.ndarray]:
+    """What an answer says of itself, by name."""
     columns = ("method", "p_value", "agreement", "noise_rate", "complete", "seconds")
     stats = {name: np.array([getattr(each, name) for each in answers]) for name in columns}
     stats["rows_needed"] = np.array([each.rows_needed or 0 for each in answers])

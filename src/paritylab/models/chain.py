@@ -98,6 +98,7 @@ class ChainModel(eqx.Module):
         return written
 
     def _by_level(self, signs: AnyArray, attention: Array, passes: AnyArray | None) -> Array:
+        """A whole level at a time: no node sees its own level."""
         tokens, ends = jnp.asarray(signs), level_ends(self.n, self.k)
         for index, (start, end) in enumerate(pairwise(ends)):
             made = self.link(tokens @ attention[:start, start - self.n : end - self.n])

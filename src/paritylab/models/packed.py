@@ -64,6 +64,7 @@ class PackedSigns(AbstractPositionCode):
         return self.size
 
     def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
+        """<w, p_j> of all positions, BLOCK of them unpacked at a time."""
         rows = min(BLOCK, self.n)
         blocks = -(-self.n // rows)
         packed = jnp.pad(jnp.asarray(self.packed), ((0, blocks * rows - self.n), (0, 0)))

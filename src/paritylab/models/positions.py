@@ -200,6 +200,7 @@ def as_code(
 
 
 def _checked_table(table: object, n: int) -> np.ndarray:
+    """A user's table as float64, or one line that says what a position code may be."""
     try:
         array = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
@@ -214,6 +215,7 @@ def _checked_table(table: object, n: int) -> np.ndarray:
 
 
 def _named_code(name: str, n: int, key: Key, width: int | None) -> AbstractPositionCode:
+    """A code by its name; only the random ones take a key and a width."""
     if name in WITH_WIDTH:
         if width is None:
             raise ValueError(f"{name} positions need a width")

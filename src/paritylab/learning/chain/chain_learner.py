@@ -101,6 +101,7 @@ class ChainLearner(abc.ABC):
         check_link(as_link(self.link))
 
     def train(self, data: Sample, keys: jax.Array, trace: int | None) -> Trained:
+        """Descend, then judge every run by what its model generates."""
         leaves, link = leaves_of(data), as_link(self.link)
         end = self._descend(Job(link, data, leaves, keys, trace))
         models = eqx.filter_vmap(lambda each: self.model_of(each, data.n, link))(end.numbers)

@@ -53,6 +53,7 @@ class FullBatch(ChainLearner):
     needs_pairs = False
 
     def _descend(self, job: Job) -> Descended:
+        """All runs; `solved_at` is the first step whose prediction loss is below 0.01."""
         link, data, leaves, keys, trace = job
         eta = published_step(data.k, self.mode) if self.eta is None else self.eta
         shape = Shape(data.n, data.samples, self.steps, trace)
@@ -89,6 +90,7 @@ Tokens = Float[Array, "rows tokens"]
 def _step_of(
     given: tuple[AbstractLink, np.float32, str], leaves: Array, key: Array, shape: Shape
 ) -> Callable[[Array, Array], tuple[Array, Losses]]:
+    """The step of one run: the gradient over all its rows, which are drawn once."""
     link, eta, mode = given
     tokens = draw_tokens(key, leaves, shape.n, shape.samples)
 
@@ -132,6 +134,11 @@ def _cot(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
 
 
 def _selfcheck(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
+    """Chain of thought on the levels that are open, plus a tenth of the prediction loss.
+
+    A level opens once some softmax score of the level below exceeds OPENS_AT; a closed level writes
+    zeros, so that nothing above it is trained on what is not learnt yet.
+    """
     ends, attention = level_ends(model.n, model.k), model.attention()
     passes, is_open = [], jnp.ones((), tokens.dtype)
     for start, end in pairwise(ends):
@@ -175,6 +182,7 @@ def teacher_step(
 
 
 def _teacher(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
+    """True tokens as input; the prediction loss is of the answer generated for ROWS rows."""
     loss, gradient = teacher_step(model, tokens)
     shown = tokens[: min(tokens.shape[0], ROWS)]
     root = model.generate(shown[:, : model.n])[:, -1]

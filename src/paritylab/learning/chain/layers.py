@@ -75,6 +75,7 @@ class Layers(ChainLearner):
     ] = None
 
     def _descend(self, job: Job) -> Descended:
+        """All runs, each level with the step size predicted to break fewest nodes."""
         link, data, leaves, keys, trace = job
         how = Hiding(self.schedule == "staged", self.rounding)
         steps = level_steps(data.n, data.k, data.samples, link, self.mask, how)
@@ -136,6 +137,7 @@ def _learn_layers(link: AbstractLink, setting: _Setting, leaves: AnyArray, keys:
 
 
 def _one_run(link: AbstractLink, setting: _Setting, leaves: Array, key: Array) -> PyTree:
+    """One run; its key gives the training rows (1) and the inputs of the trace (5)."""
     rows = Stream(leaves, jax.random.fold_in(key, 1), setting.samples, setting.size)
     gates = _fixed_gates(setting.gates, setting.k)
     start = LayeredChain(

@@ -63,6 +63,7 @@ class Levels(ChainLearner):
     error: Annotated[float, Ge(0), Doc("Error of every entry of a gradient.")] = 0.0
 
     def _descend(self, job: Job) -> Descended:
+        """All runs; the last of their states, which are stacked over steps, is the end."""
         link, data, leaves, keys, trace = job
         eta = level_step(data.n, data.k, link, data.samples) if self.eta is None else self.eta
         setting = _Setting(
@@ -134,6 +135,7 @@ class _State(NamedTuple):
 
 
 def _level_stats(states: _State) -> dict[str, np.ndarray]:
+    """Levels solved from the bottom, and whether it was one more at every step; see `Levels`."""
     levels = np.cumprod(states.solved == 1, axis=2).sum(axis=2)
     depth, ready = states.solved.shape[2], np.arange(states.solved.shape[1])
     silent = states.passes == 0

@@ -55,6 +55,7 @@ class TeacherStep(ChainLearner):
     eta: Annotated[float | None, Gt(0), Doc("Step size; chosen from n, k and N if absent.")] = None
 
     def _descend(self, job: Job) -> Descended:
+        """One step for every run; the trace is W before and after it."""
         link, data, leaves, keys, trace = job
         eta = self.eta
         if eta is None:
@@ -178,6 +179,8 @@ def _streamed_gradient(
     key: Array,
     stream: _Stream,
 ) -> Float[Array, "tokens nodes"]:
+    """The gradient at W = 0, summed over batches: only one batch of tokens is in memory."""
+
     def add(columns: Columns, kept: Array) -> Array:
         return _column_gradient(columns, link, stream.mask, kept)
 
@@ -342,6 +345,12 @@ def _curves(
     stream: _Stream,
     inputs: int,
 ) -> PyTree:
+    """For every run and every N of the grid: are all pairs found, and are fresh inputs right?
+
+    The sum over a prefix of the stream grows with N, so all N together cost as many rows as the
+    largest. Fresh inputs are asked only where every pair was found.
+    """
+
     def one(leaves: Array, key: Array) -> PyTree:
         def right(scores: Array) -> Array:
             tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, stream.n, inputs)

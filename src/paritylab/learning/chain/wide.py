@@ -114,6 +114,7 @@ def wide_layers(
 
 
 def _shape(tree: ParityTree, samples: int, columns: int, rows: int) -> Wide:
+    """What is compiled for; MOST_ROWS keeps every sum of bytes within 32 bits."""
     whole("samples", samples, 1, MOST_ROWS)
     if rows % 32 or rows < 32 or columns < 1:
         raise ValueError(f"rows must be a multiple of 32 and columns ≥ 1, got {rows} and {columns}")

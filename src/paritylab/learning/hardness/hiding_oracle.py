@@ -51,6 +51,7 @@ class HidingOracle(ChainLearner):
     needs_pairs = False
 
     def _descend(self, job: Job) -> Descended:
+        """All runs; distances and hidden flags are kept for every step."""
         link, data, leaves, keys, trace = job
         shape = Shape(data.n, data.samples, self.steps, trace)
         given = (link, np.float32(self.eta), np.float32(self.epsilon))
@@ -71,6 +72,7 @@ class _Told(NamedTuple):
 def _step_of(
     given: tuple[AbstractLink, np.float32, np.float32], leaves: Array, key: Array, shape: Shape
 ) -> Callable[[Array, Array], tuple[Array, _Told]]:
+    """The step of one run: its gradient, the mean over all targets, what the oracle answers."""
     link, eta, epsilon = given
     rows = _rows(key, leaves, shape)
     signs, labels = rows.tokens[:, : shape.n], rows.tokens[:, -1]

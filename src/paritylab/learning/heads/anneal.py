@@ -101,6 +101,7 @@ class Annealed:
     def train(
         self, data: Population | Sample | Rows, keys: jax.Array, trace: int | None
     ) -> Trained:
+        """Anneal; runs that know that they failed start again, as often as `restarts` allows."""
         k = self._size(data)
         given = self._given(len(keys), k)
         done: dict[str, np.ndarray] = {}
@@ -134,6 +135,7 @@ class Annealed:
         counts: np.ndarray,
         trace: int | None,
     ) -> Trained:
+        """Risk and named positions of the angles where every run ended."""
         numbers, n = done["angles"], data.n
         if isinstance(data, Rows):
             pairs = zip(numbers, targets_or_unknown(data), strict=True)
@@ -164,6 +166,7 @@ class Annealed:
         )
 
     def _size(self, given: Population | Sample | Rows | Target | Unknown) -> int:
+        """k, from the learner or from the data."""
         k = given.k if self.k is None else self.k
         if k is None or k < 1:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
@@ -192,6 +195,7 @@ class Annealed:
         return stacked_targets(targets)
 
     def _given(self, runs: int, k: int) -> np.ndarray | None:
+        """The angles to start from, one row per run; None draws them."""
         if self.start is None:
             return None
         angles = np.asarray(self.start, dtype=np.float64)
@@ -288,6 +292,11 @@ def _anneal_block(
     schedule: Float[AnyArray, "4"],
     shape: _Shape,
 ) -> dict[str, Array]:
+    """All runs of one start. schedule: tau_start, tau_end, eta and jitter, which may change without
+    compiling again.
+
+    correlation: |E[y cos πs]| at the end, by which a run knows whether it sits on B.
+    """
     tau_end = schedule[1]
 
     def one(angles: Array, given: PyTree, key: Array, sample_key: Array) -> dict[str, Array]:

@@ -78,6 +78,7 @@ def _formula(text: str, n: int) -> float:
 
 
 def _value(node: ast.expr, n: float) -> float:
+    """An expression of numbers, n, + - * / **, sqrt and log; anything else is refused, not run."""
     match node:
         case ast.Constant(value=int() | float() as number):
             return float(number)

@@ -153,6 +153,7 @@ class Heads:
         as_optimiser(self.optimiser, 1.0)
 
     def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
+        """All runs in one compiled call: on the exact risk for a `Population`, else on rows."""
         n, k = data.n, self._size(data)
         if isinstance(data, Population) and self.variant != "masked":
             raise ValueError(
@@ -186,6 +187,7 @@ class Heads:
         return model.with_parameters(numbers)
 
     def _judged(self, data: Data, keys: jax.Array, path: Path, schedule: Schedule) -> Trained:
+        """The population risk where attention sums to one, at any n; else inputs or samples."""
         numbers = path.parameters
         skeleton = self._skeleton(data.n, self._size(data), data.targets)
         models = [
@@ -209,6 +211,7 @@ class Heads:
         )
 
     def _size(self, given: Data | Target | Unknown) -> int:
+        """k, from the learner or from the data."""
         k = given.k if self.k is None else self.k
         if k is None:
             raise ValueError("rows do not say how many bits are hidden; give Heads(k=…)")
@@ -232,6 +235,7 @@ class Heads:
         return model if self.variant == "masked" else JointAttention.from_zigzag(model)
 
     def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
+        """The readout by name; for juntas "zigzag" stands for the lines through their values."""
         juntas = [target for target in targets if isinstance(target, Junta)]
         if not juntas or self.readout != "zigzag":
             return as_readout(self.readout, k)

@@ -145,6 +145,7 @@ class HingeNet(_ShallowLearner):
         return replace(drawn, hidden=self.start * np.asarray(drawn.hidden))
 
     def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
+        """Online SGD in float32; all rows of all steps are drawn before, n/8 bytes each."""
         assert isinstance(data, Fresh)
         targets = functions_of(data, "a hinge net")
         pairs = list(zip(targets, each_key(keys), strict=True))
@@ -289,6 +290,7 @@ class SignDescent(_ShallowLearner):
         return replace(cls(), **changes)
 
     def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
+        """Step by step outside of compiled code: a step is one product, and there are few."""
         assert isinstance(data, Population | Fresh)
         targets = parities_of(data, "sign descent with z^k")
         if data.k < 2 or not are_uniform(data):
@@ -312,6 +314,7 @@ class SignDescent(_ShallowLearner):
         return Ended({"hidden": weights, "output": outputs}, path, {})
 
     def named(self, models: Sequence[Model]) -> list[Subset]:
+        """The k positions whose weights are largest in the mean over neurons."""
         nets = [net for net in models if isinstance(net, ShallowNet)]
         sizes = [-np.abs(np.asarray(net.hidden)).mean(axis=0) for net in nets]
         orders = [np.argsort(size, kind="stable") for size in sizes]

@@ -94,6 +94,7 @@ def run_all(setting: Setting, eta: np.float64, starts: Start) -> End:
 
 
 def _run(setting: Setting, eta: np.float64, start: Start) -> End:
+    """One run; its key draws the rows of every step from fold_in(key, 3)."""
     directions: PyTree = start.directions
     if setting.learn_positions:
         directions = {"directions": directions, "positions": start.table}
@@ -111,6 +112,7 @@ def _run(setting: Setting, eta: np.float64, start: Start) -> End:
 
 
 def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
+    """The model with the trained directions and, where they train too, its own positions."""
     table = start.table
     if setting.learn_positions:
         parameters, table = parameters["directions"], parameters["positions"]
@@ -120,6 +122,7 @@ def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
 
 
 def _risk(setting: Setting, start: Start, parameters: PyTree, step_key: Array) -> Array:
+    """The risk whose gradient the optimiser sees, by the source of the setting."""
     weights, on_pair = _model(setting, start, parameters).weights(), _on_pair(start, setting.n)
     if setting.source == "exact":
         return xor_risk(weights, on_pair, setting.loss.name, start.noise)
@@ -149,6 +152,7 @@ def _on_pair(start: Start, n: int) -> Array:
 
 
 def _judged(model: TwoHeads, start: Start) -> Found:
+    """What is known of the trained weights in closed form."""
     attention = model.attention()
     weights = jnp.mean(attention, axis=0)
     largest, best = jax.lax.top_k(weights, 3)

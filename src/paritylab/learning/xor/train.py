@@ -104,6 +104,7 @@ class XorStep:
     def train(
         self, data: Population | Sample | Fresh, keys: jax.Array, trace: int | None
     ) -> Trained:
+        """Blocks of runs, as many at a time as fit into memory."""
         targets = pairs_of(data.targets)
         with float64():
             setting = self._setting(data, trace)
@@ -125,6 +126,7 @@ class XorStep:
     def _judged(
         self, setting: Setting, targets: tuple[Parity, ...], keys: jax.Array, end: End
     ) -> Trained:
+        """The closed risk for 1 - 2z² on fair bits; otherwise the risk of the rebuilt model."""
         found, fair = end.found, all(target.is_uniform for target in targets)
         worst = np.asarray(found.worst)
         if isinstance(setting.readout, Bowl) and fair:
@@ -191,6 +193,7 @@ class XorStep:
         return self.steps == 1 and self.start == 0 and isinstance(self.optimiser, str)
 
     def _eta(self, n: int) -> float:
+        """The step size: the gain in units of `unit_step`, or as it is for other optimisers."""
         gain = default_gain(n) if self.gain is None else self.gain
         if self.optimiser not in ("sgd", "momentum"):
             return gain
@@ -233,6 +236,7 @@ class XorStep:
         keys: jax.Array,
         block: np.ndarray,
     ) -> End:
+        """The runs of one block, each with positions of its own."""
         n, targets = setting.n, [all_targets[run] for run in block]
         codes = [] if setting.code is not None else [self._code(n, keys[run]) for run in block]
         fair = all(target.is_uniform for target in all_targets)
@@ -275,6 +279,7 @@ def _named(best: Int[np.ndarray, "runs 2"], separated: Bool[np.ndarray, " runs"]
 
 
 def _trace(setting: Setting, end: End) -> dict[str, np.ndarray]:
+    """What was recorded at every so many steps; empty if nothing was asked for."""
     if setting.every is None:
         return {}
     steps = np.arange(0, setting.steps, setting.every)
