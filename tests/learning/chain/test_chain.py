@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import FullBatch, HidingOracle, Levels, Runs, Sample, TeacherStep, learn
+from paritylab.learning import FullBatch, HidingOracle, Levels, Sample, TeacherStep, learn
 from paritylab.learning.chain.chain_accuracy import (
     Named,
     answers,
@@ -20,7 +20,7 @@ from paritylab.learning.chain.teacher import batch_gradient, chain_curve, teache
 from paritylab.learning.contract import learner_name
 from paritylab.models import LINKS, ChainModel
 from paritylab.precision import float64
-from paritylab.problem import Parity, ParityTree, random_tree, random_trees
+from paritylab.problem import ParityTree, random_tree, random_trees
 from paritylab.risk import enumerated_risk
 from paritylab.theory.ks import child_signal, level_signal
 
@@ -80,22 +80,6 @@ def test_signals_are_those_of_a_large_sample():
     assert level_signal(64, 8, 1, LINKS["cos"]) == pytest.approx(
         child_signal(64, LINKS["cos"]), rel=1e-9
     )
-
-
-@pytest.mark.grid(3)
-@pytest.mark.parametrize("learner", LEARNERS, ids=learner_name)
-def test_what_is_rebuilt_is_what_was_judged(learner, tmp_path):
-    trees = random_trees(12, 4, 3, key=5)
-    runs = learn(learner, Sample(trees, 3000), key=5)
-    assert (runs.kind, runs.loss) == ("exact", "squared")
-    for run, tree in enumerate(trees):
-        expected = enumerated_risk(runs.model(run), tree.problem, "squared").value
-        assert runs.risk[run] == pytest.approx(expected, rel=1e-6, abs=1e-12)
-    again = learn(learner, Sample(trees[1], 3000), key=5, first_run=1)
-    np.testing.assert_array_equal(again.numbers[0], runs.numbers[1])
-    assert again.risk[0] == runs.risk[1]
-    loaded = Runs.load(runs.save(tmp_path / "runs.npz"))
-    assert loaded.model(2)(np.ones(12)) == runs.model(2)(np.ones(12))
 
 
 @pytest.mark.grid(3)
@@ -243,18 +227,3 @@ def test_a_function_is_a_link():
     assert own.solved.all()
     np.testing.assert_allclose(own.numbers, named.numbers, atol=1e-3)
     assert learn(Levels(link=smooth), data).recovered.all()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: random_trees(16, 6, 1), "nearest: 4 and 8"),
-        (lambda: Sample(TREE, 0), "samples must be a whole number"),
-        (lambda: TeacherStep(link=lambda t: t), "needs φ"),
-        (lambda: learn(Levels(), Sample(Parity(8, (1, 2)), 9)), "give random_trees"),
-        (lambda: level_signal(16, 4, 3, LINKS["cos"]), "level must be"),
-    ],
-)
-def test_bad_settings_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -176,17 +176,6 @@ def test_rows_of_ones_own_are_enough():
     assert runs.kind == "sampled"
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"start": np.zeros((2, 2))}, "start must be finite angles of shape"),
-    ],
-)
-def test_bad_settings_are_named(settings, words):
-    with pytest.raises(ValueError, match=words):
-        learn(Annealed(**settings), Population(Parity(8, (1, 4))))
-
-
 def test_heads_known_by_their_weights_are_judged_like_their_models():
     data = Population(random_parities(30, 3, 5))
     runs = learn(Annealed(steps=40), data)

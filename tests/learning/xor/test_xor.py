@@ -18,7 +18,7 @@ from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
 from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
 from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, PackedSigns, TwoHeads, as_code
 from paritylab.precision import float64
-from paritylab.problem import Loss, Parity, ParityTree, as_loss, random_parities
+from paritylab.problem import Loss, Parity, as_loss, random_parities
 from paritylab.risk import enumerated_risk
 
 X64_MODES = [False]
@@ -316,48 +316,6 @@ def test_single_precision_decides_like_double():
     assert single[0] == pytest.approx(double[0], abs=1e-3)
     assert naive[0] == pytest.approx(double[0], abs=1e-3)
     assert not np.isfinite(naive[1])
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"readout": lambda z: z}, "must be even"),
-        ({"readout": lambda z: 1.0 if z > 0 else 0.0}, "branches on its value"),
-        ({"attention": lambda s: s.sum(-1)}, "a weight per score"),
-        ({"optimiser": optax.adam(0.1), "gain": 2.0}, "brings its own step size"),
-    ],
-)
-def test_bad_settings_say_what_to_do(settings, message):
-    with pytest.raises(ValueError, match=message):
-        XorStep(**settings)
-
-
-TARGET = Parity(8, (1, 4), sign=-1)
-
-
-@pytest.mark.parametrize(
-    ("settings", "data", "message"),
-    [
-        ({}, Population(Parity(2, (0, 1), sign=-1)), "needs n ≥ 3"),
-        ({}, Population(Parity(8, (1, 4))), "sign=-1"),
-        ({}, Population(Parity(8, (1, 4, 5), sign=-1)), "random_parities"),
-        ({}, Population(ParityTree(8, (0, 1))), "sign=-1"),
-        ({}, Population(Parity(8, (1, 4), sign=-1, bias=0.4)), "need fair bits"),
-        ({"readout": "abs", "steps": 2}, Population(TARGET), "use Fresh or Sample"),
-        ({"loss": "hinge", "start": 0.1}, Population(TARGET), "use Fresh or Sample"),
-        ({"readout": "abs", "optimiser": optax.sgd(0.1)}, Population(TARGET), "by name"),
-        ({"positions": "onehot", "width": 5}, Population(TARGET), "has width 8, got width=5"),
-        ({"positions": "circle", "width": 30}, Population(TARGET), "has width 2"),
-        ({"positions": np.eye(5)}, Population(TARGET), "row per position"),
-        ({"attention": jnp.ones_like}, Population(TARGET), "does not respond"),
-        ({"readout": lambda z: 0 * z}, Population(TARGET), "do not raise the pair"),
-        ({"width": 90}, Population(Parity(10**6, (1, 4), sign=-1)), "streamed_step"),
-        ({"positions": "onehot"}, Population(Parity(10**9, (1, 4), sign=-1)), "more than"),
-    ],
-)
-def test_what_does_not_fit_is_one_clear_error(settings, data, message):
-    with pytest.raises(ValueError, match=message):
-        learn(XorStep(**settings), data)
 
 
 def test_usual_sizes():
