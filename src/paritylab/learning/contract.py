@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.learning.data import Data, Target, Unknown
 from paritylab.models.protocol import Model
 from paritylab.options import check_settings, nearest, options_of
@@ -92,7 +92,7 @@ class Trained:
         """One line for the first field that has no entry per run."""
         if self.kind not in KINDS:
             raise ValueError(
-                f"kind of a risk must be one of {', '.join(KINDS)}, got {told(self.kind)}"
+                f"kind of a risk must be one of {', '.join(KINDS)}, got {shortened(self.kind)}"
             )
         trees = {each.name: getattr(self, each.name) for each in fields(Trained)}
         trees |= {"trace": {name: v for name, v in self.trace.items() if name != "step"}}
@@ -183,7 +183,7 @@ def check_learner(learner: Learner[Any, Any], data: Data) -> None:
             )
     known, takes = ", ".join(each.__name__ for each in kinds), learner.takes
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
-        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {told(takes)}")
+        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {shortened(takes)}")
     if not isinstance(data, kinds):
         raise ValueError(f"data must be one of {known}, got {type(data).__name__}")
     if not isinstance(data, takes):

@@ -101,7 +101,7 @@ def descend(
 
     start = (parameters, optimiser.init(parameters))
     found = walk(step, start, steps=steps, every=every, keep=lambda state: keep(state[0]))
-    risks = jnp.zeros(0) if every is None else found.told[::every]
+    risks = jnp.zeros(0) if every is None else found.noted[::every]
     return Path(found.end[0], found.path, risks)
 
 

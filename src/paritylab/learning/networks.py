@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import (
     AllInputs,
@@ -241,7 +241,7 @@ class FeedForwardNet(Network):
         wrong = [j for j in self.missing if isinstance(j, bool) or not isinstance(j, int) or j < 0]
         if wrong:
             raise ValueError(
-                f"missing must be a tuple of positions ≥ 0, got {told(wrong[0])} in it"
+                f"missing must be a tuple of positions ≥ 0, got {shortened(wrong[0])} in it"
             )
         object.__setattr__(self, "missing", tuple(self.missing))
 

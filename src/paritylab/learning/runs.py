@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
@@ -147,7 +147,7 @@ class Runs(Trained, Generic[M]):
         found = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
         if found is None:
             known = ", ".join(["recovered", "solved", *self.stats])
-            raise ValueError(f"no flag {told(of)} in these runs; known: {known}")
+            raise ValueError(f"no flag {shortened(of)} in these runs; known: {known}")
         return np.asarray(found)
 
     def model(self, run: int) -> M:
@@ -221,7 +221,7 @@ class Runs(Trained, Generic[M]):
             names = facts.get("names_a_set", runs.names_a_set)
         except UNREADABLE as error:
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
-        # Outside of the above: what a learner of one's own lacks is told by its own line.
+        # Outside of the above: its message about parts of one's own is no complaint about the file.
         learner = learner_from(facts["learner"]) if learner is None else learner
         return replace(runs, learner=learner, names_a_set=names)
 
@@ -246,7 +246,7 @@ def learn(
     """
     check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
-        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {told(trace)}")
+        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {shortened(trace)}")
     meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
     settings = vars(learner) if hasattr(learner, "__dict__") else learner

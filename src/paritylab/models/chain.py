@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import ParameterCount
 from paritylab.models.links import AbstractLink, CosineLink, as_link
@@ -52,7 +52,7 @@ class ChainModel(eqx.Module):
     def __check_init__(self) -> None:
         whole("n", self.n, 1)
         if self.mask not in MASKS:
-            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {told(self.mask)}")
+            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {shortened(self.mask)}")
 
     @property
     def k(self) -> int:

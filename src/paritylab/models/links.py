@@ -11,7 +11,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.precision import float64
 from paritylab.problem.callables import check_scalar_function
 
@@ -163,7 +163,7 @@ def as_link(link: object) -> AbstractLink:
     if isinstance(link, str) or not callable(link):
         raise ValueError(
             f"link must be one of {', '.join(LINKS)}, an AbstractLink or an even function φ of t, "
-            f"got {told(link)}"
+            f"got {shortened(link)}"
         )
     made = FunctionLink(link)
     check_link(made)

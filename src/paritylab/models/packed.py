@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt8
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.positions import AbstractPositionCode, Places
 from paritylab.precision import AnyArray
 
@@ -32,7 +32,7 @@ class PackedSigns(AbstractPositionCode):
 
     def __check_init__(self) -> None:
         if self.packed.ndim < 2 or self.packed.dtype != np.uint8:
-            raise ValueError(f"packed must be bytes of shape (n, …), got {told(self.packed)}")
+            raise ValueError(f"packed must be bytes of shape (n, …), got {shortened(self.packed)}")
         whole("size", self.size, 1)
 
     @classmethod

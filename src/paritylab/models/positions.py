@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.precision import AnyArray, Numbers
 from paritylab.problem.keys import Key, as_key
 from paritylab.problem.sampling import normals
@@ -55,7 +55,7 @@ class AbstractTable(AbstractPositionCode):
     def __check_init__(self) -> None:
         if self.table.ndim < 2 or (isinstance(self.table, np.ndarray) and not _finite(self.table)):
             raise ValueError(
-                f"a position code is a table of finite numbers (n, width), got {told(self.table)}"
+                f"a position code is a finite table (n, width), got {shortened(self.table)}"
             )
 
     @property

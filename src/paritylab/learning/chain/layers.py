@@ -100,7 +100,7 @@ class Layers(ChainLearner):
         return Descended(end, {}, kept)
 
     def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> LayeredChain:
-        """The model of one run; learnt gates come beside its scores."""
+        """The model of one run; its numbers are W, or W and the gates that were learnt."""
         scores, gates = numbers if isinstance(numbers, tuple | list) else (numbers, None)
         if gates is None:
             gates = _fixed_gates(self.gates, scores.shape[1] + 1)

@@ -175,7 +175,7 @@ def _one_run(link: AbstractLink, how: _Setting, leaves: Array, key: Array) -> _S
     way = walk(step, start, steps=how.steps, every=None)
     end = state(way.end, "none")[0]
     return _State(
-        *jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), way.told, end)
+        *jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), way.noted, end)
     )
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import check_kind, shortened, whole
 from paritylab.learning.chain.chain_accuracy import (
     answers,
     draw_tokens,
@@ -100,7 +100,7 @@ def teacher_gradient(
     check_kind("tree", tree, ParityTree, "a ParityTree")
     samples, batch = whole("samples", samples, 1, MOST_ROWS), whole("batch", batch, 1)
     if not isinstance(mask, str) or mask not in MASKS:
-        raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {told(mask)}")
+        raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {shortened(mask)}")
     stream = _Stream(tree.n, tree.k, mask, batch_size(samples, batch))
     leaves = np.asarray(tree.leaves, np.int32)
     return _one_gradient(as_link(link), np.int32(samples), leaves, as_key(key), stream)

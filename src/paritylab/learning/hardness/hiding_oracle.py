@@ -56,12 +56,12 @@ class HidingOracle(ChainLearner):
         shape = Shape(data.n, data.samples, self.steps, trace)
         given = (link, np.float32(self.eta), np.float32(self.epsilon))
         found = descend_all(_step_of, given, leaves, keys, shape)
-        scores, told, path = jax.tree.map(np.asarray, found)
-        stats = {"hidden": told.hidden, "distance": told.distance}
-        return Descended(scores, stats, {"risk": told.loss[:, ::trace], "scores": path})
+        scores, noted, path = jax.tree.map(np.asarray, found)
+        stats = {"hidden": noted.hidden, "distance": noted.distance}
+        return Descended(scores, stats, {"risk": noted.loss[:, ::trace], "scores": path})
 
 
-class _Told(NamedTuple):
+class _Noted(NamedTuple):
     """A step: ½ mean (ŷ - y)² before it, whether the target was hidden, ‖∇ - mean‖."""
 
     loss: Float[Array, "..."]
@@ -71,7 +71,7 @@ class _Told(NamedTuple):
 
 def _step_of(
     given: tuple[AbstractLink, np.float32, np.float32], leaves: Array, key: Array, shape: Shape
-) -> Callable[[Array, Array], tuple[Array, _Told]]:
+) -> Callable[[Array, Array], tuple[Array, _Noted]]:
     """The step of one run: its gradient, the mean over all targets, what the oracle answers."""
     link, eta, epsilon = given
     rows = _rows(key, leaves, shape)
@@ -82,13 +82,13 @@ def _step_of(
         answer = ChainModel(scores, shape.n, link, "level").generate(signs)[:, -1]
         return jnp.sum(rows.weights * (answer - labels) ** 2) / 2
 
-    def step(scores: Array, _: Array) -> tuple[Array, _Told]:
+    def step(scores: Array, _: Array) -> tuple[Array, _Noted]:
         loss, true = jax.value_and_grad(risk)(scores, labels)
         # The risk is linear in the labels up to a constant: soft labels give the mean gradient.
         mean = jax.grad(risk)(scores, soft)
         answer = hiding(true, mean, epsilon)
         distance = jnp.linalg.norm(jnp.ravel(true - mean))
-        return scores - eta * answer.gradient, _Told(loss, answer.hidden, distance)
+        return scores - eta * answer.gradient, _Noted(loss, answer.hidden, distance)
 
     return step
 

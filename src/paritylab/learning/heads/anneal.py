@@ -306,7 +306,7 @@ def _anneal_block(
         way = walk(step, start, steps=shape.steps, every=shape.every, keep=lambda carry: carry[0])
         angles = way.end[0]
         found = {"angles": angles, "correlation": jnp.exp(-whole.seen(angles, tau_end)[0])}
-        values, moved = way.told
+        values, moved = way.noted
         found["moves"] = jnp.sum(moved)
         if shape.every is not None:
             found |= {"risks": values[:: shape.every], "path": way.path}

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.learning.data import Target
 from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.learning.xor.exact import first_gradient, first_response
@@ -62,7 +62,7 @@ def as_xor_readout(readout: ReadoutPart) -> Readout:
         return XOR_READOUTS[readout]
     if not callable(readout):
         known = ", ".join(XOR_READOUTS)
-        raise ValueError(f"readout must be {known} or an even function of z, got {told(readout)}")
+        raise ValueError(f"readout must be {known} or an even function, got {shortened(readout)}")
     check_scalar_function("the readout", readout, 1)
     with float64():
         values = np.asarray(jax.vmap(readout)(jnp.linspace(-1, 1, 64)))

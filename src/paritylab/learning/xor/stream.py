@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.learning.xor.exact import SOLVED_ERROR, worst_of
 from paritylab.models.packed import PackedSigns
 from paritylab.models.readouts import Bowl
@@ -72,7 +72,7 @@ def streamed_step(
     n, width, pairs = whole("n", n, 3), whole("width", width, 1), whole("pairs", pairs, 1)
     gains = np.asarray(gains, dtype=np.float64)
     if gains.ndim != 1 or not len(gains) or not np.isfinite(gains).all():
-        raise ValueError(f"gains must be a list of finite numbers, got {told(gains)}")
+        raise ValueError(f"gains must be a list of finite numbers, got {shortened(gains)}")
     code, generator = draw_positions(n, width, balanced=balanced, seed=seed)
     chosen = np.stack([generator.choice(n, 2, replace=False) for _ in range(pairs)])
     betas = np.broadcast_to(gains[:, None], (len(gains), pairs))
