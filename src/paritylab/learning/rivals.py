@@ -112,7 +112,6 @@ class _Solver:
 
 
 @register_learner("auto")
-@dataclass(frozen=True)
 class Auto(_Solver):
     """The method that rows, columns and budget call for.
 
@@ -124,7 +123,6 @@ class Auto(_Solver):
 
 
 @register_learner("elimination")
-@dataclass(frozen=True)
 class Elimination(_Solver):
     """Elimination over GF(2) for rows without noise, on random rows for a little."""
 
@@ -132,7 +130,6 @@ class Elimination(_Solver):
 
 
 @register_learner("walsh")
-@dataclass(frozen=True)
 class Walsh(_Solver):
     """Every subset at once, up to 26 distinct columns."""
 
@@ -140,7 +137,6 @@ class Walsh(_Solver):
 
 
 @register_learner("meeting")
-@dataclass(frozen=True)
 class MeetInTheMiddle(_Solver):
     """All subsets that fit every row, met in the middle: for few rows without noise."""
 
@@ -148,7 +144,6 @@ class MeetInTheMiddle(_Solver):
 
 
 @register_learner("restarts")
-@dataclass(frozen=True)
 class Restarts(_Solver):
     """Elimination on random columns: for few rows without noise and many members."""
 
@@ -156,7 +151,6 @@ class Restarts(_Solver):
 
 
 @register_learner("correlation")
-@dataclass(frozen=True)
 class Correlation(_Solver):
     """Every subset of the size by the split product; sizes 1, 2, … where it is not known."""
 
@@ -164,7 +158,6 @@ class Correlation(_Solver):
 
 
 @register_learner("attention-on-rows")
-@dataclass(frozen=True)
 class AttentionOnRows(_Solver):
     """One step of two heads, or annealed heads, with rows they have not seen as evidence."""
 

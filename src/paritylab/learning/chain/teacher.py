@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
-from paritylab.checks import check_kind, shortened, whole
+from paritylab.checks import shortened, whole
 from paritylab.learning.chain.chain_accuracy import (
     answers,
     draw_tokens,
@@ -97,20 +97,12 @@ def teacher_gradient(
     ∂L/∂w_{j,m} = (<r_m, x_j> - <r_m, ẑ_m>)/(N·M) with r_m = (φ(ẑ_m) - x_m)·φ'(ẑ_m), ẑ_m the mean of
     the M tokens m sees: one product XᵀR per batch, only one batch in memory.
     """
-    check_kind("tree", tree, ParityTree, "a ParityTree")
     samples, batch = whole("samples", samples, 1, MOST_ROWS), whole("batch", batch, 1)
     if not isinstance(mask, str) or mask not in MASKS:
         raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {shortened(mask)}")
     stream = _Stream(tree.n, tree.k, mask, batch_size(samples, batch))
     leaves = np.asarray(tree.leaves, np.int32)
-    return _one_gradient(as_link(link), np.int32(samples), leaves, as_key(key), stream)
-
-
-@eqx.filter_jit
-def _one_gradient(
-    link: AbstractLink, samples: np.int32, leaves: AnyArray, key: Array, stream: _Stream
-) -> Float[Array, "tokens nodes"]:
-    return _streamed_gradient(link, samples, leaves, key, stream)
+    return _compiled_gradient(as_link(link), np.int32(samples), leaves, as_key(key), stream)
 
 
 @eqx.filter_jit
@@ -151,7 +143,7 @@ def _streamed(
 
     def batch(index: Array, total: Array) -> Array:
         packed = packed_signs(jax.random.fold_in(key, index), stream.size, stream.n)
-        parts = packed.reshape(-1, _part(stream.size), packed.shape[1])
+        parts = packed.reshape(-1, rows_at_a_time, packed.shape[1])
         (added, _), _ = jax.lax.scan(part, (total, index * stream.size), parts)
         return added
 
@@ -161,15 +153,12 @@ def _streamed(
         kept = first + jnp.arange(rows) < samples
         return (total + add(columns, kept), first + rows), None
 
+    # A cache's worth of rows on a processor, the whole batch elsewhere.
+    fits = jax.default_backend() == "cpu" and stream.size % PART == 0
+    rows_at_a_time = PART if fits else stream.size
     batches = (samples + stream.size - 1) // stream.size
     total: Array = jax.lax.fori_loop(0, batches, batch, zero)
     return total / samples
-
-
-def _part(size: int) -> int:
-    """Rows worked on at a time: a cache's worth on a processor, the whole batch elsewhere."""
-    fits = jax.default_backend() == "cpu" and size % PART == 0
-    return PART if fits else size
 
 
 def _streamed_gradient(
@@ -186,6 +175,9 @@ def _streamed_gradient(
 
     zero = jnp.zeros((stream.n + stream.k - 1, stream.k - 1), jnp.float32)
     return _streamed(add, zero, samples, leaves, key, stream)
+
+
+_compiled_gradient = eqx.filter_jit(_streamed_gradient)
 
 
 def _forced_loss(
