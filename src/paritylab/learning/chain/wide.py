@@ -1,9 +1,8 @@
 """One step of the chain at the rate of the chip: int8 products, exact int32 sums, n = 65,536.
 
-`wide_step` trains the visible chain of thought, `wide_layers` the hidden one. Both compute what
-`TeacherStep` and `Layers` compute, the product XᵀR of tokens and residuals at W = 0, with R rounded
-to bytes. The scores themselves would not fit into memory, so the products stay as whole numbers,
-and one number per node or level turns them into scores.
+`wide_step` trains the visible chain of thought, `wide_layers` the hidden one, as `TeacherStep` and
+`Layers` do: by the product XᵀR of tokens and residuals at W = 0, here with R rounded to bytes. The
+products stay whole numbers, which one number per node or level turns into scores.
 
 Tokens lie as (token, row); the residual of every node has a scale of its own. A product contracts
 the last axis of both, which accelerators do fastest; its sums are the same in any order of batches.
@@ -45,9 +44,10 @@ ROWS = 32768
 REACH = 5.5
 #: Terms of one stage of a running sum: eight signs add up within a byte.
 _STAGE = 8
-#: The largest sum, and the rows up to which no sum of bytes can exceed it.
+#: The largest sum, and the rows after which sums move on to float32: the mean of |R| is at most its
+#: root mean square, which is 127/REACH by design, and the bound leaves room for twice as much.
 LARGEST = 2**31 - 1
-MOST_ROWS = LARGEST // 127
+MOST_ROWS = int(LARGEST / (2 * 127 / REACH))
 #: Keeps the compiler from computing an array again wherever it is used.
 _computed_once: Callable[[Array], Array] = jax.lax.optimization_barrier
 
@@ -96,13 +96,7 @@ def wide_step(
 def wide_layers(
     tree: ParityTree, key: int | Array, samples: int, *, link: LinkPart = "cos", rows: int = ROWS
 ) -> "WideLayers":
-    """The products of one step per level from W = 0, batch after batch; batch i draws its rows from
-    fold_in(key, i).
-
-    >>> from paritylab import random_tree
-    >>> wide_layers(random_tree(0, 32, 8), 1, 20_000, rows=2048).pairs_found()
-    1.0
-    """
+    """The products of one step per level from W = 0; batches draw as those of `wide_step` do."""
     shape, rule = _shape(tree, samples, 1, rows), as_link(link)
     seen = level_tokens(tree.n, tree.k, "prev")
     scale = residual_scale(rule, np.asarray(seen))
@@ -114,8 +108,7 @@ def wide_layers(
 
 
 def _shape(tree: ParityTree, samples: int, columns: int, rows: int) -> Wide:
-    """What is compiled for; MOST_ROWS keeps every sum of bytes within 32 bits."""
-    whole("samples", samples, 1, MOST_ROWS)
+    whole("samples", samples, 1)
     if rows % 32 or rows < 32 or columns < 1:
         raise ValueError(f"rows must be a multiple of 32 and columns ≥ 1, got {rows} and {columns}")
     return Wide(tree.n, tree.k, columns, rows)
@@ -135,11 +128,20 @@ def _all_batches(
     one: Callable[..., list[Array]], given: _Given, sums: list[Array], samples: int
 ) -> list[Array]:
     """one((given, number of the batch and of its rows that count), sums) for every batch."""
-    rows = given.shape.rows
+    rows, before = given.shape.rows, None
     for batch in range(-(-samples // rows)):
+        if batch and batch % max(1, MOST_ROWS // rows) == 0:
+            before = _together(sums, before)
+            sums = [jnp.zeros_like(each) for each in sums]
         counts = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
         sums = one((given, counts), sums)
-    return sums
+    return sums if before is None else _together(sums, before)
+
+
+def _together(sums: list[Array], before: list[Array] | None) -> list[Array]:
+    """Sums of whole numbers with those of earlier rows, in float32."""
+    floats = [each.astype(jnp.float32) for each in sums]
+    return floats if before is None else list(map(jnp.add, floats, before))
 
 
 @eqx.filter_jit(donate="all-except-first")
@@ -233,9 +235,8 @@ def running_sums(own: Int[Array, "nodes rows"]) -> Int[Array, "nodes rows"]:
 @partial(jax.jit, static_argnames="shape")
 def draw_columns(key: Array, leaves: Int[AnyArray, " k"], shape: Wide) -> Int[Array, "tokens rows"]:
     """Random input signs and the true tokens of their chain, one column per row, as int8."""
-    words = jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32)
     # Kept as words: fused with the unpacking, every sign would draw its word anew.
-    words = _computed_once(words)
+    words = _computed_once(jax.random.bits(key, (shape.n, -(-shape.rows // 32)), jnp.uint32))
     parts, below = [words], words[leaves]
     while below.shape[0] > 1:
         below = below[0::2] ^ below[1::2]  # a product of signs, 32 rows at a time
@@ -282,8 +283,7 @@ class WideChain:
     def accuracy(self, eta: float, key: int | Array, rows: int = 1024) -> tuple[float, float]:
         """Share of fresh inputs whose generated root has the right sign; largest error."""
         shape = self.shape._replace(rows=rows)
-        leaves = np.asarray(self.tree.leaves, np.int32)
-        truth = draw_columns(as_key(key), leaves, shape)
+        truth = draw_columns(as_key(key), np.asarray(self.tree.leaves, np.int32), shape)
         tokens = jnp.where(jnp.arange(truth.shape[0])[:, None] < shape.n, truth, 0)
         tokens, units = tokens.astype(jnp.float32), self.per_unit(eta)
         for start, end, block in self._parts:
