@@ -36,6 +36,9 @@ def refused(capsys, *arguments):
         (["xor", "--samples", "0"], "samples must be at least 1, got 0"),
         (["chain", "--n", "4194304", "--k", "2097152"], "needs about"),
         (["heads", "--save", "no/such/runs.npz"], "existing folder"),
+        (["heads", "--n", "9" * 400], "n must be a whole number below 2⁶³"),
+        (["heads", "--seed", "9" * 400], "seed must be below 2³²"),
+        (["heads", "--subset", "x" * 400], "--subset takes positions"),
         (["heads", "--figure", "link.svg"], "symbolic link"),
     ],
 )
@@ -43,7 +46,9 @@ def test_sizes_beyond_the_machine_and_bad_targets_are_refused_at_once(
     capsys, elsewhere, arguments, words
 ):
     (elsewhere / "link.svg").symlink_to("real.svg")
-    assert words in refused(capsys, "train", *arguments, "--runs", "2")
+    line = refused(capsys, "train", *arguments, "--runs", "2")
+    assert words in line
+    assert len(line) < 300
     assert not (elsewhere / "real.svg").exists()
 
 
@@ -81,6 +86,22 @@ GRID = 'learner = "heads"\nruns = 4\nblock = 2\n[problem]\nn = [6, 8]\nk = 2\n'
 def test_every_bad_grid_file_is_one_line(capsys, elsewhere, old, new, words):
     (elsewhere / "grid.toml").write_text(GRID.replace(old, new))
     assert words in refused(capsys, "sweep", "run", "grid.toml", "--dry-run")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "heads", "--runs", "9" * 400],
+        ["train", "heads", "--runs", "1000000000"],
+        ["train", "heads", "--preset", "x" * 400],
+        ["check", "x" * 400],
+        ["sweep", "run", "x" * 400],
+        ["live", "--out", "x" * 400],
+        ["x" * 400],
+    ],
+)
+def test_a_long_or_huge_argument_is_one_line_that_can_be_read(capsys, elsewhere, arguments):
+    assert 20 < len(refused(capsys, *arguments)) < 400
 
 
 def test_a_grid_file_that_is_no_text_is_one_line(capsys, elsewhere):

@@ -19,7 +19,9 @@ from paritylab.risk import (
     sampled_risk,
 )
 from paritylab.risk.objective import target_of, weight_risk
-from paritylab.risk.routes.pieces import pieces_of
+from paritylab.risk.routes.statistic import (
+    pieces_of,
+)
 
 #: The engine opens its own float64 context.
 X64_MODES = [False]

@@ -13,8 +13,7 @@ from paritylab.checks import whole
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, batches
-from paritylab.problem.callables import mark_of
-from paritylab.problem.hidden_set import check_problem
+from paritylab.problem.callables import mark_of, one_call
 from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import (
@@ -43,7 +42,7 @@ def sampled_risk(
     loss = as_loss(loss)
     _check(problem, samples, batch_size)
     total, squares, mark = 0.0, 0.0, mark_of(model, loss)
-    with float64():
+    with one_call(model, loss), float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
             part, part_squares = _sums(model, batch.bits, batch.labels, loss, mark)
@@ -70,7 +69,7 @@ def sampled_gradient(
     batch_size = min(batch_size, -(-samples // 2))
     total, squares, mark = 0.0, 0.0, mark_of(model, loss)
     sizes, means, gradients = [], [], []
-    with float64():
+    with one_call(model, loss), float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
             part, part_squares, gradient = _sums_and_gradient(
@@ -87,7 +86,6 @@ def sampled_gradient(
 
 
 def _check(problem: Parity | Junta, samples: int, batch_size: int) -> None:
-    check_problem(problem)
     whole("batch_size", batch_size, 1)
     if whole("samples", samples) < 2:
         raise ValueError(f"a standard error needs at least 2 samples, got {samples}")

@@ -223,22 +223,17 @@ class _LocalPool:
         self._pool.shutdown(wait=True, kill_workers=True)
 
 
-class _DaskPool:
-    """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
+def _local_cluster(jobs: int) -> Any:
+    """A scheduler and its workers on loopback; started anew if a worker dies while starting."""
+    import logging
 
-    def __init__(self, where: str, jobs: int, say: Callable[[str], None]) -> None:
-        import logging
+    import dask
+    from distributed import LocalCluster
 
-        import dask
-        from distributed import Client, KilledWorker, LocalCluster
-
-        # dask's remarks on dead workers and lost connections are the engine's to make
-        for name in ("distributed", "tornado.application", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        self._local, self._where = None, where
-        if where == "local":
+    for trial in range(FORGIVEN + 1):
+        try:
             with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
-                self._local = LocalCluster(
+                return LocalCluster(
                     n_workers=jobs,
                     threads_per_worker=1,
                     host="127.0.0.1",
@@ -247,6 +242,24 @@ class _DaskPool:
                     memory_limit=0,
                     silence_logs=logging.CRITICAL,
                 )
+        except RuntimeError:
+            if trial == FORGIVEN:
+                raise ClusterError("workers died while starting; run the command again") from None
+    return None
+
+
+class _DaskPool:
+    """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
+
+    def __init__(self, where: str, jobs: int, say: Callable[[str], None]) -> None:
+        import logging
+
+        from distributed import Client, KilledWorker
+
+        # dask's remarks on dead workers and lost connections are the engine's to make
+        for name in ("distributed", "tornado.application", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._local, self._where = _local_cluster(jobs) if where == "local" else None, where
         try:
             self._client = Client(self._local or where, timeout=PATIENCE, set_as_default=False)
         except Exception as error:  # dask raises what its parts raise

@@ -12,11 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.models.readouts import Cosine
 from paritylab.precision import AnyArray
-from paritylab.problem.losses import LOSSES
-from paritylab.risk.routes.case import EPS, Case, LoopRisk, RouteRisk, Statistic
-from paritylab.risk.routes.sums import plain_sums
+from paritylab.risk.routes.statistic import (
+    EPS,
+    Case,
+    LoopRisk,
+    RouteRisk,
+    Statistic,
+)
 from paritylab.risk.routes.targets import (
     SIGNS,
     JuntaTarget,
@@ -24,17 +27,8 @@ from paritylab.risk.routes.targets import (
     Labels,
     Target,
     labelled,
+    plain_sums,
 )
-
-#: Losses that are polynomials in y and ŷ whatever the labels.
-_ANY_LABEL = ("squared", "correlation", "log_correlation")
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For cos(πs) and the lab's own losses; hinges for labels ±1 only."""
-    loss = statistic.loss
-    closed = loss in LOSSES.values() and isinstance(statistic.readout, Cosine)
-    return closed and (statistic.labels in (None, SIGNS) or loss.name in _ANY_LABEL)
 
 
 def risk(case: Case) -> RouteRisk:

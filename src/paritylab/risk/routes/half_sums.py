@@ -18,29 +18,32 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from paritylab.precision import AnyArray
-from paritylab.risk.routes.case import (
+from paritylab.risk.routes.statistic import (
     EPS,
     Case,
     LoopRisk,
+    Pieces,
     RouteRisk,
     Statistic,
     risk_through_outer,
+    scale_of,
     through_outer,
 )
-from paritylab.risk.routes.pieces import Pieces, scale_of
-from paritylab.risk.routes.sums import Half, halves, namespace
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
+from paritylab.risk.routes.targets import (
+    Half,
+    JuntaTarget,
+    Labelled,
+    Target,
+    halves,
+    labelled,
+    namespace,
+)
 
 #: Pairs of a knot and a partial sum held at a time: what fits a cache.
 _HELD = 1 << 14
 #: Terms of one stage of a running sum, and lines beyond which XLA's own sum of them is faster, if
 #: slower to compile.
 _STAGE, _MANY_LINES = 16, 256
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For declared pieces."""
-    return statistic.pieces is not None
 
 
 def risk(case: Case) -> RouteRisk:

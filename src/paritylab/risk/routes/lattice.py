@@ -10,18 +10,20 @@ from scipy import stats
 
 from paritylab.problem import Junta, Parity
 from paritylab.problem.junta import bit_patterns
-from paritylab.risk.routes.case import (
+from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
     RouteRisk,
-    Statistic,
     at_rounded_sums,
+    evaluate,
     evaluated,
     risk_through_outer,
+    scale_of,
 )
-from paritylab.risk.routes.pieces import evaluate, scale_of
-from paritylab.risk.routes.targets import Labelled, target_of
+from paritylab.risk.routes.targets import (
+    Labelled,
+    target_of,
+)
 
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
@@ -41,11 +43,9 @@ class States(NamedTuple):
     spread: float
 
 
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
+def applies(case: Case) -> bool:
     """For weights with few distinct values; values only, no slopes."""
-    if case is None or case.slopes:
-        return False
-    return groups_of(case.weights, case.problem) is not None
+    return not case.slopes and groups_of(case.weights, case.problem) is not None
 
 
 def risk(case: Case) -> RouteRisk:
@@ -70,11 +70,6 @@ def risk(case: Case) -> RouteRisk:
     # Binomial probabilities are good to about 1e-12 relative.
     error = 1e-11 * scale + float(wobble)
     return risk_through_outer(statistic.loss, float(mean), error, exact=True)
-
-
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
-    """Never: moving weights are not equal for long."""
-    raise NotImplementedError
 
 
 def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] | None:

@@ -22,7 +22,14 @@ from jaxtyping import Array, Complex, Float
 from scipy.special import erf
 
 from paritylab.problem import Junta
-from paritylab.risk.routes.case import (
+from paritylab.risk.routes.characteristic import (
+    Layout,
+    characteristic,
+    dense_characteristic,
+    powers,
+)
+from paritylab.risk.routes.series import layout_of
+from paritylab.risk.routes.statistic import (
     EPS,
     Case,
     LoopRisk,
@@ -31,20 +38,16 @@ from paritylab.risk.routes.case import (
     evaluated,
     risk_through_outer,
 )
-from paritylab.risk.routes.characteristic import (
-    Layout,
-    characteristic,
-    dense_characteristic,
-    powers,
-)
-from paritylab.risk.routes.series import layout_of
-from paritylab.risk.routes.sums import (
+from paritylab.risk.routes.targets import (
+    JuntaTarget,
+    Target,
     enumerated_always,
     head_sums,
+    labelled,
     largest_besides,
     partial_sums,
+    target_of,
 )
-from paritylab.risk.routes.targets import JuntaTarget, Target, labelled, target_of
 
 #: Numbers of enumerated weights that are tried, each with its largest number of terms.
 _ATTEMPTS = ((0, 8192), (6, 2048), (10, 512))
@@ -78,11 +81,6 @@ class Expansion(NamedTuple):
     frequencies: Float[np.ndarray, " M"]
     size: float
     blind: float
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For every statistic; `risk` and `in_loop` refuse what they cannot resolve."""
-    return True
 
 
 def risk(case: Case) -> RouteRisk:

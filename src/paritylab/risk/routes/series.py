@@ -20,14 +20,6 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.precision import AnyArray
 from paritylab.problem import Junta, Parity
-from paritylab.risk.routes.case import (
-    EPS,
-    Case,
-    LoopRisk,
-    RouteRisk,
-    Statistic,
-    risk_through_outer,
-)
 from paritylab.risk.routes.characteristic import (
     SMALL_HALF_ANGLE,
     Layout,
@@ -35,9 +27,26 @@ from paritylab.risk.routes.characteristic import (
     dense_characteristic,
     powers,
 )
-from paritylab.risk.routes.pieces import Pieces, scale_of
-from paritylab.risk.routes.sums import enumerated_always, head_sums, largest, largest_besides
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
+from paritylab.risk.routes.statistic import (
+    EPS,
+    Case,
+    LoopRisk,
+    Pieces,
+    RouteRisk,
+    Statistic,
+    risk_through_outer,
+    scale_of,
+)
+from paritylab.risk.routes.targets import (
+    JuntaTarget,
+    Labelled,
+    Target,
+    enumerated_always,
+    head_sums,
+    labelled,
+    largest,
+    largest_besides,
+)
 
 #: Numbers of enumerated weights and of terms that a plan may choose; powers of two, so that a
 #: second problem of the same size compiles nothing.
@@ -66,11 +75,6 @@ class Plan(NamedTuple):
     frequencies: Float[AnyArray, " M"]
     reach: Float[AnyArray, ""]
     start: Float[AnyArray, ""]
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For declared pieces."""
-    return statistic.pieces is not None
 
 
 def risk(case: Case) -> RouteRisk:
