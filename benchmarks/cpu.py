@@ -27,7 +27,6 @@ from paritylab import (
     random_parities,
     random_parity,
     random_tree,
-    solve,
     streamed_step,
     teacher_gradient,
 )
@@ -46,6 +45,7 @@ from paritylab.risk.routes.statistic import (
 from paritylab.risk.routes.targets import (
     target_of,
 )
+from xorfind import solve
 
 TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))
 planted = TABLES["planted"]
