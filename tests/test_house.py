@@ -130,12 +130,12 @@ def test_readme_commands_exist():
 
 def test_importing_changes_no_global_state():
     code = """
-import logging, signal, sys, warnings
+import logging, signal, sys
 import jax
 
 def state():
     own = list(sys.path), sys.excepthook, sys.unraisablehook, signal.getsignal(signal.SIGINT)
-    logs = logging.root.level, list(logging.root.handlers), list(warnings.filters)
+    logs = logging.root.level, list(logging.root.handlers)
     return dict(jax.config.values), own, logs
 
 before = state()
