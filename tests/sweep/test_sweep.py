@@ -60,7 +60,7 @@ def test_sweep_computes_once_and_counts(tmp_path):
         assert run_sweep(COINS.specs(), store, on_block=lambda s, new: seen.append(new)) == 0
         assert seen == [False] * 80
         assert run_sweep(COINS.specs(), store, fresh=True) == 80
-        found = {each.cell: each.rate for each in rates(store)}
+        found = {each.name: each.rate for each in rates(store)}
     assert len(found) == 20
     assert all(rate.runs == 40 for rate in found.values())
     assert found["coin k=1 n=3 rate=0.9"].successes > found["coin k=1 n=3 rate=0.2"].successes
@@ -79,7 +79,7 @@ def test_sequential_stopping_spares_decided_cells(tmp_path):
     grid = Grid("coin", {"n": 1, "k": 1}, {"rate": [0.05, 0.5, 0.95]}, runs=400, block=20)
     with Store(tmp_path / "s.db") as store:
         computed = run_sweep(grid.specs(), store, until=0.5)
-        runs = {each.cell.split("=")[-1]: each.rate.runs for each in rates(store)}
+        runs = {each.name.split("=")[-1]: each.rate.runs for each in rates(store)}
         assert run_sweep(grid.specs(), store, until=0.5) == 0
     assert computed < 60
     assert runs["0.05"] == runs["0.95"] == 20
@@ -238,9 +238,9 @@ def test_rates_never_mix_code_versions_devices_or_precision(change, tmp_path, mo
         monkeypatch.setattr(f"paritylab.sweep.provenance.{change}", lambda: {"other": "1"})
         assert block_key(spec) != before
         assert run_sweep([spec], store) == 1
-        found = rates(store)
-    assert [each.rate.runs for each in found] == [20, 20]
-    assert sorted(each.current for each in found) == [False, True]
+        (found,) = rates(store)
+        assert len(list(store.blocks())) == 2
+    assert (found.rate.runs, found.current) == (20, True)
 
 
 OWN = """

@@ -17,19 +17,8 @@ from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import mark_of, one_call
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits
-from paritylab.risk.result import (
-    Risk,
-    RiskGradient,
-    check_predicts,
-    outer_derivatives,
-    predictions,
-)
-from paritylab.risk.routes.targets import (
-    JuntaTarget,
-    Target,
-    labels_at,
-    target_of,
-)
+from paritylab.risk.result import Risk, RiskGradient, check_predicts, outer_derivatives, predictions
+from paritylab.risk.routes.targets import JuntaTarget, Target, labels_at, target_of
 
 #: Largest n that enumeration accepts: 2^26 inputs take about a minute on two cores.
 MAX_BITS = 26

@@ -24,12 +24,8 @@ from paritylab.risk.population import (
     risk_of_weights,
 )
 from paritylab.risk.result import Kind
-from paritylab.risk.routes.statistic import (
-    Statistic,
-)
-from paritylab.risk.routes.targets import (
-    stacked_targets,
-)
+from paritylab.risk.routes.statistic import Statistic
+from paritylab.risk.routes.targets import stacked_targets
 from paritylab.shapes import bucket
 
 #: Floats that one compiled call may hold at a time.

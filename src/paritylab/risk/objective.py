@@ -11,10 +11,7 @@ from paritylab.precision import float64
 from paritylab.problem.callables import call_in_progress, mark_of
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.population import route_in_loop
-from paritylab.risk.routes.statistic import (
-    RiskInLoop,
-    statistic_of,
-)
+from paritylab.risk.routes.statistic import RiskInLoop, statistic_of
 from paritylab.risk.routes.targets import (
     JuntaTarget,
     Labels,

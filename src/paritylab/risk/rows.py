@@ -10,11 +10,7 @@ from paritylab.precision import AnyArray
 from paritylab.problem.losses import Loss
 from paritylab.problem.sampling import binary_digits, draw_bits
 from paritylab.risk.result import predictions
-from paritylab.risk.routes.targets import (
-    JuntaTarget,
-    Target,
-    labels_at,
-)
+from paritylab.risk.routes.targets import JuntaTarget, Target, labels_at
 
 
 class WeightedRows(NamedTuple):

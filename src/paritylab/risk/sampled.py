@@ -16,13 +16,7 @@ from paritylab.problem import Junta, Parity, batches
 from paritylab.problem.callables import mark_of, one_call
 from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
-from paritylab.risk.result import (
-    Risk,
-    RiskGradient,
-    check_predicts,
-    outer_derivatives,
-    predictions,
-)
+from paritylab.risk.result import Risk, RiskGradient, check_predicts, outer_derivatives, predictions
 
 
 def sampled_risk(

@@ -13,13 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
-from paritylab.risk.routes.statistic import (
-    EPS,
-    Case,
-    LoopRisk,
-    RouteRisk,
-    Statistic,
-)
+from paritylab.risk.routes.statistic import EPS, Case, LoopRisk, RouteRisk, Statistic
 from paritylab.risk.routes.targets import (
     SIGNS,
     JuntaTarget,

@@ -16,12 +16,7 @@ from paritylab.risk.routes.statistic import (
     evaluated,
     risk_through_outer,
 )
-from paritylab.risk.routes.targets import (
-    JuntaTarget,
-    Target,
-    halves,
-    labelled,
-)
+from paritylab.risk.routes.targets import JuntaTarget, Target, halves, labelled
 
 #: 2^_INNER sums are evaluated at a time.
 _INNER = 15
