@@ -97,7 +97,12 @@ def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
 def _delta_method(
     loss: Loss, sizes: np.ndarray, means: np.ndarray, gradients: list[object]
 ) -> tuple[object, object]:
-    """Gradient of outer(mean) and its standard error, linearised batch by batch."""
+    """Gradient of outer(mean) and its standard error, linearised batch by batch.
+
+    With μ the mean, G its gradient and μ_b, G_b those of batch b, the gradient outer'(μ)·G moves by
+    outer'(μ)·(G_b - G) + outer''(μ)·G·(μ_b - μ) if batch b alone counted. The variance of the mean
+    over batches of shares w_b is Σ_b w_b² of that squared, times B/(B-1) for B batches.
+    """
     share = sizes / sizes.sum()
     mean = float(share @ means)
     _, slope, curvature = outer_derivatives(loss, mean)

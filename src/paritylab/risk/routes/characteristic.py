@@ -1,9 +1,17 @@
 """Characteristic functions of the attended sum for many frequencies, O(n + n_large·M).
 
-A position with a small weight enters only through power sums: the logarithm of its factor is a
-short series in ωg. Only the positions of B and the few large weights get a factor of their own.
+The bits are independent, so with s = Σ_j g_j x_j
+
+    E e^{iωs} = Π_j (1 - p_j + p_j e^{iωg_j}),    E e^{iωs} χ_B = the same, with -p_j for j in B.
+
+Every factor turned by e^{-iωg/2} is cos(ωg/2) - i(1-2p) sin(ωg/2), real for fair bits, and for a
+bit of B (1-2p) cos(ωg/2) - i sin(ωg/2). A million factors at thousands of frequencies would cost
+n·M. But a position with a small weight enters only through power sums Σ_j g_j^r: the logarithm of
+its factor is a short series in ωg, whose coefficients are the cumulants of a bit. Only the
+positions of B and the few large weights get a factor of their own.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from math import factorial
 from typing import NamedTuple
@@ -17,8 +25,8 @@ from paritylab.precision import AnyArray
 
 #: A weight is small if ω·g/2 stays below this; the series below is then good to about 1e-12.
 SMALL_HALF_ANGLE = 0.25
-_ORDER = 12
-_CHUNK = 8192
+#: Powers of ωg in that series, and weights that are summed at a time, which fit a cache.
+_ORDER, _CHUNK = 12, 8192
 
 
 class Layout(NamedTuple):
@@ -30,6 +38,23 @@ class Layout(NamedTuple):
 
     subset: Int[AnyArray, " k"]
     large: Int[AnyArray, " L"]
+
+
+def layout_of(
+    weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
+) -> Layout:
+    """The layout for frequencies up to `top_frequency`.
+
+    The number of large weights is padded to a power of two, so that few sizes are compiled.
+    """
+    limit = 2 * SMALL_HALF_ANGLE / top_frequency
+    is_large = weights > limit
+    is_large[list(subset)] = False
+    large = np.flatnonzero(is_large)
+    size = 1 << max(len(large) - 1, 0).bit_length() if len(large) else 0
+    padded = np.full(size, len(weights), dtype=np.int32)
+    padded[: len(large)] = large
+    return Layout(np.asarray(subset, dtype=np.int32), padded)
 
 
 def characteristic(
@@ -92,7 +117,10 @@ def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size
 
 
 def _product(factors: Complex[Array, "M n"]) -> Complex[Array, " M"]:
-    """Product over positions, pairwise: its derivative is as cheap as itself."""
+    """Product over positions, pairwise: its derivative is as cheap as itself.
+
+    `jnp.prod` would multiply all the others anew for every factor's derivative.
+    """
     n = factors.shape[1]
     padding = jnp.ones((factors.shape[0], (1 << (n - 1).bit_length()) - n), factors.dtype)
     factors = jnp.concatenate([factors, padding], axis=1)
@@ -135,7 +163,11 @@ def _small_factor(
     frequencies: Float[Array, " M"],
     fair: bool,
 ) -> Array:
-    """Π over small weights of the centred factor, by power sums."""
+    """Π over small weights of the factor without its turn e^{iωg/2}, by power sums.
+
+    For fair bits log Π cos(ωg_j/2) = Σ_r c_r (ω/2)^{2r} Σ_j g_j^{2r}, with log cos x = Σ_r c_r
+    x^{2r}. For others log E e^{iωgx} = Σ_r κ_r(p) (iωg)^r / r!; its first term loses the turn.
+    """
     if fair:
         sums, exponent = _even_power_sums(weights), jnp.zeros_like(frequencies)
         for order, coefficient in enumerate(_log_cos_series(), start=1):

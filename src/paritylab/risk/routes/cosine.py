@@ -1,7 +1,14 @@
 """Closed form for the readout cos(πs): one frequency, any n, any loss of the lab.
 
-|cos| ≤ 1 makes every hinge a polynomial, so with c = E[y cos πs] and q = E[cos 2πs] all six losses
-are simple functions of c and q.
+|cos| ≤ 1 makes every hinge a polynomial: 1 - y·ŷ is never negative for labels ±1. So with
+c = E[y cos πs] and q = E[cos 2πs] the six losses are
+
+    hinge 1 - c,   squared hinge 1 - 2c + (1+q)/2,   squared half of that,
+    (mean hinge)² (1-c)²,   correlation -c,   log correlation -log|c|,
+
+and c and q are products over the positions. A product of a million factors below one is no double
+any more, so c is kept as exp(modulus)·factor with the modulus as a logarithm. For a junta the
+hidden bits are enumerated, and the product runs over the others.
 """
 
 from collections.abc import Callable
@@ -60,7 +67,9 @@ def _size(labels: Labels) -> float:
 def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statistic) -> np.ndarray:
     """How far rounding carries values; the logarithm magnifies it where a phase nearly cancels.
 
-    Equal weights round alike, so errors of the factors add up with n and not with its root.
+    Equal weights round alike, so errors of the factors add up with n and not with its root: 4n ε
+    for the factors, 32√n ε for the sum of their logarithms. An error δ of the factor is one of
+    δ/|share| in its logarithm.
     """
     factors = EPS * (32 * n**0.5 + 4 * n)
     if statistic.loss.name != "log_correlation":

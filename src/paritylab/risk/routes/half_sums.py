@@ -2,7 +2,9 @@
 
 The positions are split in two halves with 2^(n/2) partial sums u and v each. For a knot t the
 terms (u+v-t)₊ and (u+v-t)₊² need, for every u, the mass and the first two moments of the v above
-t-u: a binary search in the sorted v and a look-up in their running moments.
+t-u: a binary search in the sorted v and a look-up in their running moments. With K knots that is
+O(K·n·2^(n/2)) instead of 2^n. The same pass finds the slope of every partial sum; added up over
+the choices that hold bit j they are the slope in g_j, so no automatic differentiation is needed.
 
 A single risk runs in numpy, a training loop in compiled code. The algorithm is written once; four
 primitives (sort, search, running sum, scattered sum) exist for both. Compiling costs 1 to 4 s of

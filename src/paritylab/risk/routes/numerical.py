@@ -2,8 +2,9 @@
 
 Dominant weights are enumerated. Over the sum x of the others the statistic becomes one function
 F(x) = Σ_u P(u) f(u+x). It is sampled on a grid over the interval that holds all but 1e-15 of x,
-faded out beyond, and expanded in a Fourier series; the mean is Σ_m c_m E[e^{iω_m x}], and each
-expectation is a product over positions.
+faded out beyond, and expanded in a Fourier series by a fast transform; the mean is
+Σ_m c_m E[e^{iω_m x}], and each expectation is a product over positions. Smooth functions need few
+terms. A jump needs many, unless the product falls first; more enumerated weights then blur it.
 
 The same is done with every other point and half the terms. The error is four times the sum of what
 the two series differ by, term by term, without cancellation. It is an estimate, not a bound: a
@@ -26,9 +27,9 @@ from paritylab.risk.routes.characteristic import (
     Layout,
     characteristic,
     dense_characteristic,
+    layout_of,
     powers,
 )
-from paritylab.risk.routes.series import layout_of
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,

@@ -1,15 +1,22 @@
 """The expectation of declared pieces as a series of characteristic functions: any n.
 
-Dominant weights are enumerated. For each of their partial sums u the function f(u+·) is expanded
-in cosines on an interval around the mean of the other weights' sum x that holds all but 1e-15 of
-it. The mean of cos(ωx) is a product over positions, so M terms cost O(n·M) at most, and
-coefficients of kinks fall like 1/ω² while the products fall like a Gaussian: `Tail` estimates what
-M terms leave out. A single risk chooses its plan outside compiled code (`kinked_plan`); a training
-loop, whose weights move, enumerates 6 weights and keeps 128 terms.
+s = u + x, where u is the sum of a few dominant weights, which are enumerated, and x that of all
+others. For each u the function f(u+·) is expanded in cosines on an interval [start, start+R] around
+the mean of x that holds all but 1e-15 of it:
+
+    E f(s) = Σ_u P(u) Σ_{m<M} a_m(u) E cos(ω_m (x - start)),    ω_m = πm/R.
+
+The mean of a cosine is the real part of a product over positions, so M terms cost O(n·M) at most.
+Pieces have kinks and no jumps, so |a_m| falls like 1/ω², with a factor that is known; and the
+product falls like a Gaussian as long as no few weights dominate x. `Tail` adds up both beyond M: an
+estimate, because far out the product is followed at a few hundred frequencies only. Enumerating H
+weights costs 2^H sums u; the others are lighter then, so the interval is shorter and fewer terms
+are needed. What is cheapest depends on the weights: a single risk chooses its plan outside compiled
+code (`kinked_plan`). A training loop, whose weights move, enumerates 6 weights and keeps 128 terms.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -21,10 +28,10 @@ from jaxtyping import Array, Float, Int
 from paritylab.precision import AnyArray
 from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.characteristic import (
-    SMALL_HALF_ANGLE,
     Layout,
     characteristic,
     dense_characteristic,
+    layout_of,
     powers,
 )
 from paritylab.risk.routes.statistic import (
@@ -282,9 +289,9 @@ class Tail:
     """What is left out when dominant weights are enumerated and M terms are kept.
 
     |E[e^{iωs}]| and its χ-weighted sibling are at most the product of |factor| over any set of
-    positions outside B. A few witnesses among the light weights are followed to twice the frequency
-    at which the largest could come back into step; beyond, the mean of what was seen stands for
-    the rest.
+    positions outside B, and |factor|² = 1 - 4p(1-p) sin²(ωg/2). A few witnesses among the light
+    weights are followed to twice the frequency at which the largest could come back into step
+    (ωg = 2π, where its factor is 1 again); beyond, the mean of what was seen stands for the rest.
     """
 
     def __init__(self, weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray):
@@ -315,7 +322,10 @@ class Tail:
         self._size = np.exp(log_size)
 
     def beyond(self, terms: int, kink: float) -> float:
-        """Estimate of Σ_{m ≥ M} |a_m φ_m| for |a_m| ≤ 2·kink/(R ω_m²)."""
+        """Estimate of Σ_{m ≥ M} |a_m φ_m| for |a_m| ≤ 2·kink/(R ω_m²).
+
+        The sum over m is the integral over ω times R/π; 1.5 is a margin.
+        """
         start = math.pi * terms / self.reach
         keep = self._omega >= start * (1 - 1e-9)
         omega, size = self._omega[keep], self._size[keep]
@@ -377,18 +387,3 @@ def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) 
     spread = comparable[:: max(1, len(comparable) // (_WITNESSES // 2))][:_WITNESSES]
     chosen = np.setdiff1d(np.union1d(top, spread), excluded)
     return np.asarray(chosen[weights[chosen] > 0])
-
-
-def layout_of(
-    weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
-) -> Layout:
-    """The layout for frequencies up to `top_frequency`, with the number of large weights padded
-    to a power of two."""
-    limit = 2 * SMALL_HALF_ANGLE / top_frequency
-    is_large = weights > limit
-    is_large[list(subset)] = False
-    large = np.flatnonzero(is_large)
-    size = 1 << max(len(large) - 1, 0).bit_length() if len(large) else 0
-    padded = np.full(size, len(weights), dtype=np.int32)
-    padded[: len(large)] = large
-    return Layout(np.asarray(subset, dtype=np.int32), padded)
