@@ -20,8 +20,9 @@ from paritylab.risk import (
     sampled_risk,
 )
 from paritylab.risk.routes import half_sums
-from paritylab.risk.routes.characteristic import characteristic, layout_of
+from paritylab.risk.routes.characteristic import characteristic
 from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes
+from paritylab.risk.routes.series import layout_of
 from paritylab.risk.routes.statistic import pieces_of
 from paritylab.risk.routes.targets import (
     Target,

@@ -30,6 +30,7 @@ from paritylab.risk import (
 from paritylab.risk.objective import target_of, weight_risk
 from paritylab.risk.result import check_predicts
 from paritylab.risk.routes import characteristic
+from paritylab.risk.routes.series import layout_of
 
 X64_MODES = [False]  # the routes choose their own precision; one test below tries both modes
 N = 7
@@ -254,7 +255,7 @@ def test_the_characteristic_function_and_its_slopes_are_the_products(monkeypatch
     generator = np.random.default_rng(0)
     weights = np.concatenate([generator.random(3), 1e-3 * generator.random(40)])
     frequencies = np.pi * np.arange(9)
-    layout = characteristic.layout_of(weights, (1, 20), frequencies[-1])
+    layout = layout_of(weights, (1, 20), frequencies[-1])
     assert (layout.large < len(weights)).sum() == 2
     # Small chunks, so that the weights do not fill them evenly.
     monkeypatch.setattr(characteristic, "_CHUNK", 16)

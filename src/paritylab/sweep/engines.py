@@ -29,8 +29,8 @@ _R = TypeVar("_R")
 FORGIVEN = 2
 #: Tasks in flight for each worker: one at work and one waiting.
 AHEAD = 2
-#: Seconds to reach a scheduler.
-PATIENCE = 8
+#: Seconds to reach a scheduler, and so many times as long a local one may be without any worker.
+PATIENCE, GIVEN_UP = 8, 4
 
 
 class Failure(NamedTuple):
@@ -164,7 +164,10 @@ def _over_futures(
             for future in pool.wait(running):
                 task, deaths = running.pop(future)
                 try:
-                    value, seconds = future.result()
+                    value, seconds = future.result(PATIENCE)
+                except TimeoutError:  # its value was lost with its worker and is made again
+                    running[future] = (task, deaths)
+                    continue
                 except pool.deaths as error:
                     there = [(task, deaths + 1), *((t, d + 1) for t, d in running.values())]
                     if deaths >= FORGIVEN:
@@ -279,8 +282,18 @@ class _DaskPool:
     def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
         from distributed import wait as wait_for
 
-        with self._client.as_current():
-            done = wait_for(list(running), return_when="FIRST_COMPLETED").done
+        futures, alone = list(running), 0
+        done: Any = None
+        while done is None and self._client.status == "running":
+            try:
+                with self._client.as_current():
+                    done = wait_for(futures, PATIENCE, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                # dask starts a dead worker anew, but gives up if that one dies while starting
+                alone = 0 if self._local is None or self._client.nthreads() else alone + 1
+                if alone == GIVEN_UP:
+                    self._client.cancel(futures)
+                    done = futures
         if self._client.status != "running":
             raise ClusterError(
                 f"the scheduler at {self._where} was lost; finished work is saved, run the same "

@@ -11,7 +11,6 @@ its factor is a short series in ωg, whose coefficients are the cumulants of a b
 positions of B and the few large weights get a factor of their own.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from math import factorial
 from typing import NamedTuple
@@ -38,23 +37,6 @@ class Layout(NamedTuple):
 
     subset: Int[AnyArray, " k"]
     large: Int[AnyArray, " L"]
-
-
-def layout_of(
-    weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
-) -> Layout:
-    """The layout for frequencies up to `top_frequency`.
-
-    The number of large weights is padded to a power of two, so that few sizes are compiled.
-    """
-    limit = 2 * SMALL_HALF_ANGLE / top_frequency
-    is_large = weights > limit
-    is_large[list(subset)] = False
-    large = np.flatnonzero(is_large)
-    size = 1 << max(len(large) - 1, 0).bit_length() if len(large) else 0
-    padded = np.full(size, len(weights), dtype=np.int32)
-    padded[: len(large)] = large
-    return Layout(np.asarray(subset, dtype=np.int32), padded)
 
 
 def characteristic(

@@ -27,9 +27,9 @@ from paritylab.risk.routes.characteristic import (
     Layout,
     characteristic,
     dense_characteristic,
-    layout_of,
     powers,
 )
+from paritylab.risk.routes.series import layout_of
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,

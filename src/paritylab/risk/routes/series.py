@@ -16,7 +16,7 @@ code (`kinked_plan`). A training loop, whose weights move, enumerates 6 weights 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -28,10 +28,10 @@ from jaxtyping import Array, Float, Int
 from paritylab.precision import AnyArray
 from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.characteristic import (
+    SMALL_HALF_ANGLE,
     Layout,
     characteristic,
     dense_characteristic,
-    layout_of,
     powers,
 )
 from paritylab.risk.routes.statistic import (
@@ -124,34 +124,23 @@ def kinked_sum(
     fair: bool,
     slopes: bool,
 ) -> tuple[Array, Array, Array | None]:
-    """Mean and total kink of `kinked_mean` and, if slopes are asked for, the mean's gradient in the
-    weights."""
-    function = partial(kinked_mean, fair=fair)
-    if not slopes:
-        return *function(weights, target, pieces, plan), None
-    found = jax.value_and_grad(function, has_aux=True)(weights, target, pieces, plan)
-    (mean, kink), gradient = found
-    return mean, kink, gradient
+    """What `half_sum_mean` gives, the total kink, and the mean's gradient if slopes are asked for.
 
-
-def kinked_mean(
-    weights: Float[Array, " n"],
-    target: Target | Labelled,
-    pieces: Pieces,
-    plan: Plan,
-    *,
-    fair: bool,
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """What `half_sum_mean` gives, and the total kink that limits the truncation.
-
-    The second number K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
+    The total kink K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
     """
     frequencies, p = jnp.asarray(plan.frequencies), jnp.asarray(target.probabilities)
-    waves = partial(characteristic, probabilities=p, frequencies=frequencies, layout=plan.layout)
-    interval = (plan.start, plan.reach)
-    return _expanded(
-        weights, target, pieces, plan.heavy, interval, frequencies, partial(waves, fair=fair)
+    waves = partial(
+        characteristic, probabilities=p, frequencies=frequencies, layout=plan.layout, fair=fair
     )
+    interval = (plan.start, plan.reach)
+
+    def mean(some: Array) -> tuple[Array, Array]:
+        return _expanded(some, target, pieces, plan.heavy, interval, frequencies, waves)
+
+    if not slopes:
+        return *mean(weights), None
+    (found, kink), gradient = jax.value_and_grad(mean, has_aux=True)(weights)
+    return found, kink, gradient
 
 
 def moving_mean(
@@ -387,3 +376,20 @@ def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) 
     spread = comparable[:: max(1, len(comparable) // (_WITNESSES // 2))][:_WITNESSES]
     chosen = np.setdiff1d(np.union1d(top, spread), excluded)
     return np.asarray(chosen[weights[chosen] > 0])
+
+
+def layout_of(
+    weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
+) -> Layout:
+    """The layout for frequencies up to `top_frequency`.
+
+    The number of large weights is padded to a power of two, so that few sizes are compiled.
+    """
+    limit = 2 * SMALL_HALF_ANGLE / top_frequency
+    is_large = weights > limit
+    is_large[list(subset)] = False
+    large = np.flatnonzero(is_large)
+    size = 1 << max(len(large) - 1, 0).bit_length() if len(large) else 0
+    padded = np.full(size, len(weights), dtype=np.int32)
+    padded[: len(large)] = large
+    return Layout(np.asarray(subset, dtype=np.int32), padded)
