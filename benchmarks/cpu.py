@@ -25,7 +25,6 @@ from paritylab import (
     population_gradient,
     random_parities,
     random_tree,
-    solve,
     streamed_step,
 )
 from paritylab.learning.chain.teacher import BATCH, teacher_gradient
@@ -36,9 +35,10 @@ from paritylab.problem import LOSSES, random_junta, random_parity, sample
 from paritylab.risk.enumerated import enumerated_gradient
 from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.half_sums import mean_and_slopes
-from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.series import kinked_plan, kinked_sum
+from paritylab.risk.routes.statistic import pieces_of
 from paritylab.risk.routes.targets import target_of
+from xorfind import solve
 
 TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))
 planted = TABLES["planted"]

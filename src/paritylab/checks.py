@@ -2,7 +2,7 @@
 
 from xorfind.checks import check_kind, shortened, whole
 
-#: The same under the name that other rooms still use.
+#: Its old name, which some rooms still use.
 told = shortened
 
 __all__ = ["check_kind", "shortened", "told", "whole"]

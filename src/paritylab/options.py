@@ -79,6 +79,9 @@ OPTIMISER = Choice(
 ATTENTION = Choice(("softmax", "linear", "sigmoid", "exp", "relu"), own="a function of scores")
 LINK = Choice(("cos", "quadratic", "gentle"), own="an AbstractLink or an even function of t")
 
+#: Whole numbers beyond this fit no array.
+_LARGEST = 2**63 - 1
+
 #: What newcomers call a setting, and its name here.
 SYNONYMS = {
     "temperature": "tau",
@@ -298,6 +301,8 @@ def _check_number(name: str, value: object, option: Option) -> None:
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "a whole number" if option.type is int else "a number"
         raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
+    if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST:
+        raise ValueError(f"{name} must be a whole number below 2⁶³, got {shortened(value)}")
     number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {shortened(value)}")

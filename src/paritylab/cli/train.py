@@ -12,7 +12,7 @@ from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import DEFAULT_STORE
 from paritylab.files import check_target
-from paritylab.options import PROBLEM, Option, options_in_source
+from paritylab.options import PROBLEM, Option, check_value, options_in_source
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -239,10 +239,11 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
 def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
+    from paritylab.sweep.grid import MOST_BLOCKS
     from paritylab.sweep.run_cache import kept_runs
 
-    if values["runs"] < 1:
-        raise ValueError(f"--runs must be at least 1, got {values['runs']}")
+    most = MOST_BLOCKS * family.block
+    check_value("--runs", values["runs"], Option(int, "", least=1, most=most))
     specs, trace = _specs(family, known, values)
     folder = values["store"].absolute().parent / "runs"
     parts, reused, start = [], 0, time.perf_counter()
