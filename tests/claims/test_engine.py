@@ -26,7 +26,7 @@ from paritylab.claims import (
     registry,
 )
 from paritylab.claims.engine.freshness import files_behind, hashes, is_fresh
-from paritylab.claims.engine.rows import ROW_KEYS
+from paritylab.claims.engine.verdict import ROW_KEYS
 from paritylab.statistics import Rate
 from paritylab.sweep.engines import usual_jobs
 from paritylab.sweep.store import Store, open_store
@@ -34,7 +34,8 @@ from paritylab.sweep.store import Store, open_store
 CONTRACT_KEYS = (
     "id, paper, source, title, statement, status, expected, finding, instead, evidence, "
     "comparisons, margin, runs, looks, seed, settings, counterexample, series, seconds, effort, "
-    "device, versions, schema, reading, counted, certificate, proof, file"
+    "device, versions, schema, reading, counted, counted_with, certificate, proof, "
+    "file"
 )
 
 
@@ -121,8 +122,8 @@ def test_a_straddling_rate_is_measured_again_with_more_runs():
     assert (verdict.row["looks"], verdict.row["status"]) == (3, "holds")
     assert verdict.row["settings"] == {"runs": 80}
     (verdict,) = check([made], effort="quick")
-    assert seen[3:] == [10]
-    assert (verdict.row["looks"], verdict.row["status"]) == (1, "undecided")
+    assert seen[3:] == [10, 20, 40]
+    assert (verdict.row["looks"], verdict.row["status"]) == (3, "undecided")
 
 
 def test_bad_declarations_are_refused():

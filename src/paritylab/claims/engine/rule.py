@@ -328,10 +328,14 @@ def nearest(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) -
     return min(comparisons, key=lambda each: (_relative(each, confidence), each.label))
 
 
-def straddling(comparisons: Iterable[Comparison], confidence: float) -> bool:
-    """Whether more runs could decide: a judged value with runs behind it straddles its bound."""
-    judged = (each for each in comparisons if each.role is not Role.NOTE)
-    return any(each.runs and each.passed(confidence) is None for each in judged)
+def wants_runs(decision: Decision, confidence: float = CONFIDENCE) -> bool:
+    """Whether more runs could decide: a value with an interval straddles its bound.
+
+    A rate, a mean, an estimate or a law's exponent has one; a plain number has none.
+    """
+    deciding = decision.deciding
+    straddles = deciding.passed(confidence) is None and not isinstance(deciding.value, Real)
+    return decision.status is Status.UNDECIDED and straddles
 
 
 def sentence_of(decision: Decision, confidence: float = CONFIDENCE) -> str:
