@@ -5,19 +5,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.gradient_spread import (
-    all_signs,
-    every_subset,
-    gradient_spread,
-    target_values,
-)
 from paritylab.claims.ks.queries import (
     Asked,
+    all_signs,
     ask,
     decode_in_one_query,
+    every_subset,
+    gradient_spread,
     identify_in_one_query,
     mean_descent,
     name_by_reading_rows,
+    target_values,
 )
 from paritylab.models import LINKS, ChainModel
 

@@ -305,9 +305,10 @@ def decide(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) ->
     printed, repairs = by_role[Role.PRINTED], by_role[Role.REPAIR]
     if not printed:
         raise ValueError("a claim compares at least one number with what its source says")
-    weak = [each for each in by_role[Role.CONTROL] if each.passed(confidence) is not True]
-    if weak:
-        return Decision(Status.UNDECIDED, nearest(weak, confidence))
+    controls = by_role[Role.CONTROL]
+    for answer in (False, None):
+        if weak := [each for each in controls if each.passed(confidence) is answer]:
+            return Decision(Status.UNDECIDED, nearest(weak, confidence))
     failed = [each for each in printed if each.passed(confidence) is False]
     if failed:
         answers = {each.passed(confidence) for each in repairs}

@@ -6,18 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import (
-    KOU,
-    Estimate,
-    Line,
-    Lines,
-    Trial,
-    at_least,
-    at_most,
-    claim,
-    finding,
-    note,
-)
+from paritylab.claims import KOU, Line, Lines, Trial, claim
+from paritylab.claims.engine.rule import Estimate, at_least, at_most, finding, note
 from paritylab.learning import Fresh, Population, SignDescent, learn
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Comparison, Decision, Line, Lines, Mark, Status, Trial, claim
+from paritylab.claims import KS, Line, Lines, Mark, Status, Trial, claim
 from paritylab.claims.engine.rule import (
+    Comparison,
+    Decision,
     Role,
     at_least,
     at_most,

@@ -5,8 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KS, Estimate, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import at_most, control, finding, instead, note, repair, within
+from paritylab.claims import KS, Line, Lines, Trial, claim
+from paritylab.claims.engine.rule import (
+    Estimate,
+    at_most,
+    control,
+    finding,
+    instead,
+    note,
+    repair,
+    within,
+)
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
@@ -283,16 +292,4 @@ def trivial_tuples(
         f"Up to n = {sizes[-1]} the trivial products grow like M^{all_of:.2f}, with one token "
         f"given like M^{one_given:.2f}, and none is of another kind.",
         "holds",
-    )
-    yield Lines(
-        [
-            Line("trivial", tokens, total),
-            Line("not two equal pairs", tokens, chained),
-            Line("48·(nodes of height ≥ 2)", tokens, formula, style="--"),
-            Line("most with one token given", tokens, given),
-        ],
-        x="M",
-        y="products of four tokens",
-        log="xy",
-        caption="Ordered products of four tokens below the root that always equal 1.",
     )

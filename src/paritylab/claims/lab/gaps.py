@@ -7,9 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from paritylab.claims import OURS, Estimate, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, finding, note, within
-from paritylab.claims.lab.half_points import half_point_estimate, quotient
+from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, finding, note, within
+from paritylab.claims.lab.half_points import half_point_estimate, quotient, scaled
 from paritylab.models import SlopedLink
 from paritylab.precision import float64
 from paritylab.theory.gaps import (
@@ -172,7 +171,7 @@ def gaps(
         label = f"N to be right on every input over {formula:,.0f}, q = {q}, n = {n}"
         yield within(label, ratio, 1 / NEAR, NEAR)
         for earlier, first in (each for cell, each in found.items() if cell[:2] == (q, n)):
-            part = quotient(_times(ratio, formula), _times(earlier, first))
+            part = quotient(scaled(ratio, formula), scaled(earlier, first))
             yield at_least(f"rows to be right over rows to find, q = {q}, n = {n}", part, 2)
     for q in ORDERS:
         law = 2 * q - 3
@@ -189,10 +188,6 @@ def gaps(
     ratios = [ratio.value for ratio, _ in found.values()]
     text = f"Half of the runs find every child from {min(ratios):.2f} to {max(ratios):.2f} times"
     yield finding(f"{text} the predicted rows, q = 2, 4 and 8.", "holds")
-
-
-def _times(ratio: Estimate, factor: float) -> Estimate:
-    return Estimate(ratio.value * factor, ratio.low * factor, ratio.high * factor, ratio.runs)
 
 
 def _closed_error() -> float:

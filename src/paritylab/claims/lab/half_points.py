@@ -1,12 +1,13 @@
 """Where half of the runs succeed, in rows or in harm, and quotients: each with its interval."""
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from paritylab.claims import Estimate
-from paritylab.statistics import Rate, half_point, half_point_interval
+from paritylab.statistics import PowerLaw, Rate, half_point, half_point_interval, threshold_law
 
 
 def half_point_estimate(sizes: Any, successes: Any) -> Estimate:
@@ -25,6 +26,27 @@ def half_point_estimate(sizes: Any, successes: Any) -> Estimate:
     return Estimate(at, *half_point_interval(sizes, flags), flags.shape[1])
 
 
+@dataclass(frozen=True)
+class HalfPoints:
+    """Half points of growing problems. sizes: of the problems; grids: what was tried at each size;
+    flags: what succeeded, (tried, runs)."""
+
+    sizes: list[float] = field(default_factory=list)
+    grids: list[Any] = field(default_factory=list)
+    flags: list[Any] = field(default_factory=list)
+
+    def add(self, size: float, grid: Any, flags: Any) -> Estimate:
+        """One more size; its half point."""
+        self.sizes.append(size)
+        self.grids.append(grid)
+        self.flags.append(flags)
+        return half_point_estimate(grid, flags)
+
+    def law(self) -> PowerLaw:
+        """How the half point grows with the size."""
+        return threshold_law(self.sizes, self.grids, self.flags)
+
+
 def quotient(first: Estimate | Rate, second: Estimate | Rate) -> Estimate:
     """First over second, with an interval from the far ends of both: wider than needed.
 
@@ -33,3 +55,13 @@ def quotient(first: Estimate | Rate, second: Estimate | Rate) -> Estimate:
     value, low, high = (max(each, 1e-9) for each in (second.value, second.low, second.high))
     runs = first.runs + second.runs
     return Estimate(first.value / value, first.low / high, first.high / low, runs)
+
+
+def inverse(estimate: Estimate, over: float = 1.0) -> Estimate:
+    """A number over a positive estimate."""
+    return Estimate(over / estimate.value, over / estimate.high, over / estimate.low, estimate.runs)
+
+
+def scaled(estimate: Estimate, by: float) -> Estimate:
+    """The estimate in another unit."""
+    return Estimate(estimate.value * by, estimate.low * by, estimate.high * by, estimate.runs)

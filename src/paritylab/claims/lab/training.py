@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from paritylab.claims import OURS, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, difference, note, within
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, difference, note, within
 from paritylab.claims.lab.half_points import quotient
 from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn
 from paritylab.problem import random_parities
