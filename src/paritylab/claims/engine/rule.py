@@ -129,7 +129,7 @@ class Comparison:
     def _margins(self, confidence: float) -> tuple[float, float]:
         """How far the interval lies inside the allowed side, and how far wholly outside of it.
 
-        At most one of the two is positive; neither is where it straddles; NaN if nothing is known.
+        At most one of the two is positive; NaN if nothing is known.
         """
         low, high = self.ends(confidence)
         if math.isnan(low) or math.isnan(high):
@@ -200,14 +200,8 @@ class Comparison:
             if isinstance(self.value, Rate):
                 value["successes"] = self.value.successes
         bound = list(self.bound) if isinstance(self.bound, tuple) else self.bound
-        return {
-            "label": self.label,
-            "value": value,
-            "bound": bound,
-            "side": self.side,
-            "role": self.role.value,
-            "passed": self.passed(confidence),
-        }
+        shown = {"label": self.label, "value": value, "bound": bound, "side": self.side}
+        return {**shown, "role": self.role.value, "passed": self.passed(confidence)}
 
 
 def at_most(label: str, value: Value, bound: float) -> Comparison:
@@ -358,15 +352,14 @@ def default_figure(comparisons: Sequence[Comparison]) -> Figure | None:
         bounds = {each.bound_text: each.bound for each in judged if each.label in rates}
         marks = [Mark(at, text) for text, at in bounds.items() if isinstance(at, float)]
         return Bars.of_rates(rates, y="share of runs", marks=marks)
-    ratios: dict[str, tuple[float, float, float]] = {}
+    value, bottom, top = {}, {}, {}
     for each in judged:
         low, high = each.ends()
         if isinstance(each.bound, float) and each.bound > 0 and 0 < low <= high < math.inf:
-            middle = _middle(each.value)
-            ratios[each.label] = (middle / each.bound, low / each.bound, high / each.bound)
-    if len(ratios) < 2:
+            value[each.label] = _middle(each.value) / each.bound
+            bottom[each.label], top[each.label] = low / each.bound, high / each.bound
+    if len(value) < 2:
         return None
-    value, bottom, top = ({name: ends[i] for name, ends in ratios.items()} for i in range(3))
     marks = [Mark(1, "bound")]
     return Bars(value, y="measured over its bound", low=bottom, high=top, log="y", marks=marks)
 

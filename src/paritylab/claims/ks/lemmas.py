@@ -8,9 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import KS, Trial, claim
+from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
 from paritylab.claims.engine.hunt import hunt
-from paritylab.claims.engine.rule import Comparison, at_most, instead, note, repair
 from paritylab.learning.chain.chain_accuracy import prefix_means
 from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
 from paritylab.models import LINKS, AbstractLink, ChainModel

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note, within
-from paritylab.claims.lab.half_points import HalfPoints, half_point_estimate, quotient
+from paritylab.claims.half_points import HalfPoints, half_point_estimate, quotient
 from paritylab.claims.lab.shifted_chain import SHAPES, Harm, HarmedRuns, harmed_steps, joined_bits
 from paritylab.learning.chain.teacher import chain_curve, usual_step
 from paritylab.models import CosineLink

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, finding, note, within
-from paritylab.claims.lab.half_points import half_point_estimate, quotient, scaled
+from paritylab.claims.half_points import half_point_estimate, quotient, scaled
 from paritylab.models import SlopedLink
 from paritylab.precision import float64
 from paritylab.theory.gaps import (

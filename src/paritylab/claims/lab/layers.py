@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import OURS, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, note, within
-from paritylab.claims.lab.half_points import half_point_estimate, scaled
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
+from paritylab.claims.half_points import half_point_estimate, scaled
 from paritylab.learning import Layers, Levels, Runs, Sample, learn
 from paritylab.learning.chain.levels import level_step
 from paritylab.models import ChainModel, LayeredChain

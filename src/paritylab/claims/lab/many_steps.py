@@ -11,8 +11,8 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, note, within
+from paritylab.claims.half_points import HalfPoints, inverse, quotient, scaled
 from paritylab.claims.lab.gaps import gap_curve
-from paritylab.claims.lab.half_points import HalfPoints, inverse, quotient, scaled
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of

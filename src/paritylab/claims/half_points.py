@@ -48,13 +48,21 @@ class HalfPoints:
 
 
 def quotient(first: Estimate | Rate, second: Estimate | Rate) -> Estimate:
-    """First over second, with an interval from the far ends of both: wider than needed.
+    """First over second, of independent estimates: their distances to the ends add in squares, in
+    logarithms, as errors of independent numbers do.
 
-    Neither is negative; a second of 0 counts as 1e-9.
+    Neither is negative; 0 counts as 1e-9.
+
+    >>> print(quotient(Estimate(2, 1, 4), Estimate(1, 1, 1)))
+    2 [1, 4]
     """
-    value, low, high = (max(each, 1e-9) for each in (second.value, second.low, second.high))
-    runs = first.runs + second.runs
-    return Estimate(first.value / value, first.low / high, first.high / low, runs)
+    (value, low, high), (under, least, most) = (
+        [max(end, 1e-9) for end in (each.value, each.low, each.high)] for each in (first, second)
+    )
+    below = math.hypot(math.log(value / low), math.log(most / under))
+    above = math.hypot(math.log(high / value), math.log(under / least))
+    at = value / under
+    return Estimate(at, at * math.exp(-below), at * math.exp(above), first.runs + second.runs)
 
 
 def inverse(estimate: Estimate, over: float = 1.0) -> Estimate:
