@@ -3,24 +3,19 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Bool, Float
 from scipy.optimize import brentq
 
 from paritylab.claims import KS, Heatmap, Trial, claim
 from paritylab.claims.engine.rule import Estimate, at_least, at_most, control, note, within
 from paritylab.learning import Sample, TeacherStep, learn
-from paritylab.learning.chain.chain_accuracy import answers, draw_tokens, over_runs, tree_children
-from paritylab.learning.chain.teacher import BATCH, teacher_gradient
+from paritylab.learning.chain.chain_accuracy import judge_chain
+from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
-from paritylab.models.links import AbstractLink, as_link
 from paritylab.problem import ParityTree, random_trees
-from paritylab.problem.keys import as_key
-from paritylab.problem.sampling import each_key, fold_keys
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Mean, Rate, half_point
 from paritylab.theory.ks import child_signal, row_law, step_error, tolerated_error
 from paritylab.theory.ks_gradient import least_lead, scheduled_lead
@@ -30,74 +25,39 @@ ADVERSARIES = ("one pair", "every pair", "every entry at random")
 
 
 def error_patterns(
-    gradient: Float[Array, "tokens nodes"], leaves: Any, key: Any
-) -> Float[Array, "adversaries tokens nodes"]:
+    gradient: Float[np.ndarray, "tokens nodes"], tree: ParityTree, seed: int
+) -> Float[np.ndarray, "adversaries tokens nodes"]:
     """An error of 1 per entry for every adversary.
 
     "one pair" tips the two children of the node that sampling has tipped most, further in the same
     direction; "every pair" does so at every node; the last moves all entries up or down at random.
     """
-    tokens, nodes = gradient.shape
-    children, at = tree_children(leaves, tokens - nodes).T, jnp.arange(nodes)
+    children, at = tree.children.T, np.arange(gradient.shape[1])
     tilt = gradient[children[0], at] - gradient[children[1], at]
-    towards = jnp.where(tilt >= 0, 1.0, -1.0)
-    every = jnp.zeros_like(gradient).at[children[0], at].set(towards)
-    every = every.at[children[1], at].set(-towards)
-    one = every * (at == jnp.argmax(jnp.abs(tilt)))[None, :]
-    seen = visible_tokens(tokens - nodes, nodes + 1, "token")
-    signs = jax.random.rademacher(key, gradient.shape, gradient.dtype)
-    return jnp.stack([one, every, jnp.where(seen, signs, 0)])
+    every = np.zeros_like(gradient)
+    every[children[0], at] = towards = np.where(tilt >= 0, 1.0, -1.0)
+    every[children[1], at] = -towards
+    one = every * (at == np.abs(tilt).argmax())
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], gradient.shape)
+    return np.stack([one, every, signs * visible_tokens(tree.n, tree.k, "token")])
 
 
 def survived(
-    trees: tuple[ParityTree, ...],
-    samples: int,
-    errors: Any,
-    *,
-    eta: float,
-    link: Any = "cos",
-    key: Any = 0,
-    inputs: int = 500,
-) -> np.ndarray:
-    """Whether a step of size η is right on fresh inputs although each entry is wrong by an error.
+    trees: Sequence[ParityTree], samples: int, errors: Any, *, eta: float, seed: int = 0
+) -> Bool[np.ndarray, "adversaries errors runs"]:
+    """Whether a step of size η is right on 300 fresh inputs with each entry wrong by an error.
 
-    Flags (adversaries, errors, runs); every run uses one gradient from its own samples.
+    Every run has one gradient, from its own samples.
     """
-    keys = fold_keys(as_key(key), np.arange(len(trees)))
-    rule, n = as_link(link), trees[0].n
-    gradients = [
-        teacher_gradient(tree, jax.random.fold_in(each, 1), samples, link=rule, batch=BATCH)
-        for tree, each in zip(trees, each_key(keys), strict=True)
-    ]
-    leaves = np.array([tree.leaves for tree in trees], dtype=np.int32)
-    sizes = np.asarray(errors, np.float32)
-    with jax.default_matmul_precision("highest"):
-        right = _right(rule, np.float32(eta), jnp.stack(gradients), leaves, keys, sizes, n, inputs)
-    return np.moveaxis(np.asarray(right), 0, -1)
-
-
-@eqx.filter_jit
-def _right(
-    link: AbstractLink,
-    eta: Any,
-    gradients: Any,
-    leaves: Any,
-    keys: Any,
-    errors: Any,
-    n: int,
-    inputs: int,
-) -> Any:
-    def one(gradient: Any, leaves: Any, key: Any) -> Any:
-        tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, n, inputs)
-
-        def right(pattern: Any, error: Any) -> Any:
-            scores = -eta * (gradient + error * pattern)
-            return answers(ChainModel(scores, n, link), tokens).wrong == 0
-
-        patterns = error_patterns(gradient, leaves, jax.random.fold_in(key, 3))
-        return jax.lax.map(lambda p: jax.lax.map(lambda e: right(p, e), errors), patterns)
-
-    return over_runs(one, gradients, leaves, keys)
+    right = np.zeros((len(ADVERSARIES), len(errors), len(trees)), bool)
+    for run, tree in enumerate(trees):
+        own = seed_of(seed, run)
+        gradient = np.asarray(teacher_gradient(tree, own, samples))
+        for who, pattern in enumerate(error_patterns(gradient, tree, own)):
+            for at, error in enumerate(errors):
+                model = ChainModel(-eta * (gradient + error * pattern), tree.n)
+                right[who, at, run] = judge_chain(model, tree, own + 1, 300)[0] == 1
+    return right
 
 
 LINK = CosineLink()
@@ -168,7 +128,7 @@ def _tolerated_errors(n: int, runs: int, seed: int) -> list[float]:
     k, score = n // 2, float(np.log(1.5 * n - 2)) + 3
     eta = score / child_signal(n + k - 2, LINK)
     trees = random_trees(n, k, runs, key=seed)
-    right = survived(trees, _samples(n), ERRORS / n**2, eta=eta, key=seed, inputs=300)
+    right = survived(trees, _samples(n), ERRORS / n**2, eta=eta, seed=seed)
     one, every = tolerated_error(n, k, score, LINK)
     halves = [half_point(ERRORS, ~flags) / n**2 for flags in right]
     return [half / formula for half, formula in zip(halves, (one, every, one), strict=True)]

@@ -259,32 +259,6 @@ def identify_in_one_query(n: int, k: int, error: float, features: int, seed: int
     return Identified(*(float(np.mean(found == np.arange(len(targets)))) for found in named))
 
 
-def name_by_reading_rows(
-    n: int, k: int, rows: int, *, error: float = 0.0, buckets: int = 4096, seed: int = 0
-) -> bool:
-    """Whether one averaged gradient without a chain, then elimination, names a random k-set.
-
-    The model is f = Σ_j θ_j·(1, x)·1{x is in bucket j}; it sees each row by itself. A bucket is a
-    value of the first bits of x, of which there are about 16 per row. At θ = 0 one with a single
-    row has the gradient -(y, yx)/N: row and label are read off it if no entry is wrong by 1/(2N).
-    error: of the whole gradient, in a random direction.
-
-    >>> name_by_reading_rows(16, 8, 4000), name_by_reading_rows(16, 8, 4000, error=0.1)
-    (True, False)
-    """
-    generator = np.random.default_rng([seed, n, rows])
-    signs = generator.choice(np.array([-1.0, 1.0], np.float32), (rows, n))
-    target = np.sort(generator.choice(n, k, replace=False))
-    digits = min(n, ceil(log2(16 * rows)))
-    mixing = int(generator.integers(1 << digits)) | 1
-    number = (signs[:, :digits] < 0) @ (1 << np.arange(digits)) * mixing % (1 << digits)
-    kept = number < buckets
-    labels = signs[kept][:, target].prod(axis=1)
-    sums = _bucket_sums(signs[kept], labels, number[kept], buckets)
-    away = generator.normal(size=sums.shape)
-    return _names(sums / rows + error * away / np.linalg.norm(away), rows, target)
-
-
 def _bucket_sums(
     signs: np.ndarray, labels: np.ndarray, number: np.ndarray, buckets: int
 ) -> Float[np.ndarray, "buckets n+1"]:
@@ -323,9 +297,12 @@ class Reading(NamedTuple):
 def read_through_oracle(
     n: int, k: int, rows: int, *, error: float, queries: int, seed: int = 0
 ) -> Reading:
-    """Read rows as in `name_by_reading_rows`, through an oracle that hides where its error allows.
+    """Read rows off averaged gradients, through an oracle that hides where its error allows.
 
-    The loss is ½ mean (y - f)². Each query takes other buckets, and only so many that about 1.5n
+    The model f = Σ_j θ_j·(1, x)·1{x is in bucket j} sees each row by itself; the loss is
+    ½ mean (y - f)². A bucket is a value of the first bits of x, of which there are about 16 per
+    row. At θ = 0 one with a single row has the gradient -(y, yx)/N: row and label are read off it,
+    and elimination names the set. Each query takes other buckets, and only so many that about 1.5n
     of the rows are in them, because each row that is read adds (n + 1)/N² to the squared distance.
 
     >>> [read_through_oracle(24, 8, 2**12, error=e, queries=2).named for e in (0.0, 0.1)]
