@@ -26,6 +26,7 @@ from paritylab.claims import (
     registry,
 )
 from paritylab.claims.engine.freshness import files_behind, hashes, is_fresh
+from paritylab.claims.engine.running import dependencies
 from paritylab.claims.engine.verdict import ROW_KEYS
 from paritylab.statistics import Rate
 from paritylab.sweep.engines import usual_jobs
@@ -277,6 +278,12 @@ def test_an_edit_elsewhere_leaves_a_verdict_of_the_lab_fresh():
     behind = {file.name for file in files_behind(registry()["ks-thm7"].file)}
     assert {"levels.py", "statistics.py", "rule.py"} <= behind
     assert not {"landscape.py", "anneal.py", "correlation.py", "page.py"} & behind
+
+
+def test_a_verdict_depends_on_its_counterexample_and_its_certificate():
+    behind = {label.rsplit("/", 1)[-1] for label in dependencies(registry()["ks-thm7"])}
+    assert "ks-thm7.py" in behind
+    assert any("ks-thm7" in name and not name.endswith(".py") for name in behind)
 
 
 def test_hashes_tell_a_change(tmp_path):

@@ -131,7 +131,7 @@ def progress(
 @claim(
     "barak-probe",
     BARAK("progress probe ‖w_t - w_0‖_∞"),
-    quick={"runs": 3, "steps": 1200},
+    quick={"runs": 20},
     full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
     more="runs",
     planted=(

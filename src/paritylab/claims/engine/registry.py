@@ -140,23 +140,24 @@ class Claim:
         own = [each.text for each in found.sentences if status in each.when and not each.instead]
         true_instead = [each.text for each in found.sentences if each.instead]
         text = own[0] if own else sentence_of(decision, confidence)
-        needs = status in (Status.CORRECTED, Status.REFUTED)
+        needs, shown = status in (Status.CORRECTED, Status.REFUTED), self.counterexample
         return Judged(
             status,
             text,
             instead=(true_instead[0] if true_instead else f"Measured: {text}") if needs else None,
             margin=abs(decision.deciding.distance(confidence)),
-            counterexample=self._counterexample() if needs else None,
+            counterexample=shown.read_text(encoding="utf-8") if needs and shown else None,
             evidence=self.evidence,
             runs=sum({id(each.value): each.runs for each in found.comparisons}.values()),
             comparisons=[each.as_row(confidence) for each in found.comparisons],
             looks=looks,
         )
 
-    def _counterexample(self) -> str | None:
-        """The file counterexamples/<id>.py beside the claim, as text."""
+    @property
+    def counterexample(self) -> Path | None:
+        """The file counterexamples/<id>.py beside the claim, if there is one."""
         path = self.file.parent / "counterexamples" / f"{self.id}.py"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return path if path.is_file() else None
 
     def expected_at(self, effort: Effort) -> Status | None:
         """The recorded status; None for a claim that is not the lab's own."""

@@ -49,10 +49,6 @@ class Trial:
         whole("seed", self.seed, 0)
         check_kind("report", self.report, Callable, "a function of the share that is done")
 
-    def pick(self, *, quick: Any, default: Any, full: Any) -> Any:
-        """The setting for this trial's effort."""
-        return {Effort.QUICK: quick, Effort.DEFAULT: default, Effort.FULL: full}[self.effort]
-
     def track(self, items: Iterable[Any]) -> Iterator[Any]:
         """The items, reporting the share that is done before each one."""
         items = list(items)
@@ -192,7 +188,8 @@ def dependencies(claim: Claim) -> dict[str, str]:
     """
     if claim.is_built_in:
         proof = [] if claim.certificate is None else proofs.files_of(claim.certificate)
-        return freshness.hashes([*freshness.files_behind(claim.file), *proof])
+        shown = [claim.counterexample] if claim.counterexample else []
+        return freshness.hashes([*freshness.files_behind(claim.file), *proof, *shown])
     if not claim.reads or not claim.file.is_file():
         return {}
     own = [claim.file.resolve(), *imported_beside(claim.file.resolve())]
