@@ -268,7 +268,7 @@ def thm2(
     few, *between, many = rows
     more = difference(hidden[many], hidden[few])
     yield control(at_least(f"targets hidden at N = {many:,}", hidden[many], MOST))
-    yield control(at_least(f"that share less the one at N = {few:,}", more, 0))
+    yield control(at_least(f"targets hidden at N = {many:,} less those at N = {few:,}", more, 0))
     for size in (few, *between):
         yield note(f"targets hidden at N = {size:,}", hidden[size])
     half, whole = (1 - mean_label_square(N, k) for k in (N // 2, largest))

@@ -214,7 +214,8 @@ def weights(
     far = np.abs(others)
     label = "irrelevant weight farthest from 0 before rounding"
     yield repair(at_most(f"|{label}|, n = {sizes[-1]}", far[-1], 0.5))
-    yield repair(at_most(f"that over the same at n = {sizes[0]}", far[-1] / max(far[0], 1e-300), 1))
+    ends = f"n = {sizes[-1]} over n = {sizes[0]}"
+    yield repair(at_most(f"|{label}|, {ends}", far[-1] / max(far[0], 1e-300), 1))
     part = yield from _after_training(trial.seed)
     from_n = "n from which all irrelevant weights are 0, N = n^2.5 (formula)"
     yield repair(at_most(from_n, _zero_from(), LARGEST))

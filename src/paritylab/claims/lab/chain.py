@@ -67,10 +67,10 @@ def chain_samples(
         reached = curve(n, n // 2, grid, runs=times * runs, seed=trial.seed, inputs=500)
         for goal, flags, formula in zip(GOALS, reached[1:], formulas, strict=True):
             ratio = ratios[goal].add(n, grid / formula, flags)
-            label = f"N for half of the runs over predicted, {goal}, n = {n}"
+            label = f"rows for {goal} in half of the runs, over those predicted, n = {n}"
             yield within(label, ratio, 1 / NEAR, NEAR)
             half = needed[goal].add(n, grid / n, flags)
-            yield note(f"N/n for half of the runs, {goal}, n = {n}", half.value)
+            yield note(f"rows over n for {goal} in half of the runs, n = {n}", half.value)
     for goal in GOALS if len(cells) > 1 else ():
         yield note(f"exponent of n in N/n, {goal}", needed[goal].law())
         yield note(f"exponent of n in N over predicted, {goal}", ratios[goal].law())
@@ -140,7 +140,9 @@ def chain_shift(
         ended = [done(joined, Harm(**{kind: times * limit})) for times in MULTIPLES]
         right = np.stack([each.uniform == 1 for each in ended])
         half = half_point_estimate(MULTIPLES, ~right)
-        yield within(f"{name}: measured limit over predicted {limit:.3g}", half, 1 / 1.5, 1.5)
+        yield within(
+            f"{name}: what half of the runs stand over {limit:.3g} predicted", half, 1 / 1.5, 1.5
+        )
         yield at_least(f"{name}: runs right at half of the limit", Rate.of(right[0]), OFTEN)
         yield at_most(f"{name}: runs right at twice the limit", Rate.of(right[-1]), OFTEN)
     worse = done(inside, Harm(alpha=BEYOND))

@@ -163,12 +163,13 @@ def gaps(
         formula = rows_to_find_links(n, q, nodes)
         ratio = half(q, n, nodes, formula, "found")
         found[q, n, nodes] = ratio, formula
-        label = f"N to find every child over {formula:,.0f}, q = {q}, n = {n}, nodes {nodes}"
+        where = f"q = {q}, n = {n}, nodes {nodes}"
+        label = f"rows to find every child over {formula:,.0f} predicted, {where}"
         yield within(label, ratio, 1 / NEAR, NEAR)
     for q, n in trial.track(even):
         formula = rows_to_balance_links(n, q, np.log(n) + 3)
         ratio = half(q, n, 1, formula, "right")
-        label = f"N to be right on every input over {formula:,.0f}, q = {q}, n = {n}"
+        label = f"rows to be right everywhere over {formula:,.0f} predicted, q = {q}, n = {n}"
         yield within(label, ratio, 1 / NEAR, NEAR)
         for earlier, first in (each for cell, each in found.items() if cell[:2] == (q, n)):
             part = quotient(scaled(ratio, formula), scaled(earlier, first))

@@ -62,13 +62,13 @@ def heads_learn(
         done = learn(learner, data, key=trial.seed)
         single = Rate.of(done.recovered & (done.stats["starts"] == 1))
         yield at_least(f"single starts that end on B, n = {n}, k = {k}", single, 0.85)
-        yield note(f"runs that do with restarts, n = {n}, k = {k}", done.rate())
+        yield note(f"runs that end on B with restarts, n = {n}, k = {k}", done.rate())
         restarted.append(done.rate())
     yield at_least("runs that end on B with restarts, all sizes", pooled(restarted), 0.95)
     n, k, runs = cells[0]
     targets = random_parities(n, k, min(runs, 60), key=trial.seed)
     still = learn(Annealed.without_moves(jitter=0.0), Population(targets), key=trial.seed).rate()
-    yield note(f"runs that do without jitter and moves, n = {n}, k = {k}", still)
+    yield note(f"runs that end on B without jitter and moves, n = {n}, k = {k}", still)
 
 
 @claim(
@@ -110,7 +110,7 @@ def heads_samples(
     for n, rate in linear.items():
         yield note(f"runs that find B from 8n rows, n = {n}", rate)
     for n, rate in square.items():
-        yield note(f"runs that do from rows growing like n², n = {n}", rate)
+        yield note(f"runs that find B from rows growing like n², n = {n}", rate)
 
 
 @claim(
@@ -164,7 +164,7 @@ def one_step_k(
 @claim(
     "lab-heads-moves",
     OURS,
-    quick={"cells": ((60, 20, 40),), "steps": 600, "rows": ()},
+    quick={"cells": ((60, 20, 60),), "steps": 600, "rows": ()},
     full={
         "cells": ((100, 16, 256), (100, 32, 256), (1000, 16, 256), (1000, 32, 128), (1000, 64, 64)),
         "rows": ((24, 2, 512, 128), (16, 3, 1024, 128)),

@@ -95,8 +95,13 @@ def layers(
         tried = [Sample(trees, int(part * formula)) for part in grid]
         solved = [learn(changed(), data, key=seed).solved for data in tried]
         half = half_point_estimate(grid, np.stack(solved))
-        yield within(f"N for half of the targets over predicted, n = {n}", half, 1 / NEAR, NEAR)
-        label = f"that N over the one predicted with every earlier token in sight, n = {n}"
+        yield within(
+            f"rows that solve half of the targets over those predicted, n = {n}",
+            half,
+            1 / NEAR,
+            NEAR,
+        )
+        label = f"the same over rows predicted with every earlier token in sight, n = {n}"
         yield note(label, scaled(half, formula / samples_for_every_input(n, n // 2)))
     rows, where = int(PLENTY * rows_for_hidden_chain(*size)), f"n = {size[0]}, k = {size[1]}"
     data = Sample(random_trees(*size, times * runs, key=seed), rows)

@@ -235,7 +235,7 @@ def many_steps(
         grid = np.ceil(PARTS * size).astype(int)
         found = found_curve(parity_rows(2, size, seed), grid, runs, learner, STEPS)
         yield within(
-            f"N over M for half of the runs, {STEPS} steps, M = {size}",
+            f"rows over M with which half of the runs find the pair, {STEPS} steps, M = {size}",
             scaled(needed := many.add(size, grid, found), 1 / size),
             0.5,
             2.5,
@@ -244,7 +244,7 @@ def many_steps(
         step = once.add(size, grid, gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found)
     label = f"rows of one step over rows of {STEPS} steps, M = {last}"
     yield at_least(label, quotient(step, needed), 3)
-    label = f"exponent of M in N, {STEPS} steps, M = {first} to {last}"
+    label = f"exponent of M in the rows for a pair, {STEPS} steps, M = {first} to {last}"
     yield within(label, many.law(), 0.5, 1.3)
     leads = lead_after_one_step(parity_rows(2, first, seed), 2 * first, 12 * runs)
     link = matched_link(2)
@@ -259,9 +259,9 @@ def many_steps(
     trial.report(0.5)
     long = partial(_against_one_step, learner)
     tokens = [(m, rows_to_find_links(m, 4), parity_rows(4, m, seed)) for m in fours]
-    yield from long("four of M tokens", tokens, PARTS_OF_FOURS, runs, 3)
+    yield from long("four of M = {} tokens", tokens, PARTS_OF_FOURS, runs, 3)
     pairs = [(n, samples_for_every_pair(n, n // 2), chain_rows(n, seed)) for n in chains]
-    yield from long("every pair of a chain, n", pairs, PARTS_OF_CHAIN, max(12, runs // 8), 1)
+    yield from long("every pair of a chain, n = {}", pairs, PARTS_OF_CHAIN, max(12, runs // 8), 1)
 
 
 def _against_one_step(
@@ -274,14 +274,15 @@ def _against_one_step(
 ) -> Iterator[Any]:
     """N for half of the runs after many steps, against the N predicted for one, and its exponent.
 
-    cases: a size, the predicted N and the rows. power: what the exponent exceeds.
+    what: with a place for the size. cases: a size, the predicted N and the rows. power: what the
+    exponent exceeds.
     """
     curve = HalfPoints()
     for size, formula, draw in cases:
         grid = np.ceil(parts * formula).astype(int)
         half = curve.add(size, grid, found_curve(draw, grid, runs, learner, LONG))
-        label = f"rows of one step, predicted {formula:,.0f}, over rows of {LONG}, {what} = {size}"
-        yield at_least(label, inverse(half, formula), 2)
+        label = f"{formula:,.0f} rows predicted for one step over rows of {LONG} steps"
+        yield at_least(f"{label}, {what.format(size)}", inverse(half, formula), 2)
     if len(cases) > 2:
-        label = f"exponent in N, {LONG} steps, {what} = {cases[0][0]} to {cases[-1][0]}"
-        yield at_least(label, curve.law(), power)
+        ends = what.format(f"{cases[0][0]} to {cases[-1][0]}")
+        yield at_least(f"exponent of the rows of {LONG} steps, {ends}", curve.law(), power)

@@ -19,7 +19,7 @@ from paritylab.statistics import Rate, pooled
 NET = "net of k neurons"
 CORRELATED = "heads, cos(πs) and log-correlation"
 PUBLIC = "heads, HG1's public code"
-SMOOTHED = "heads, the same with tau = 1, b = 0.1"
+SMOOTHED = "heads, HG1's code with tau = 1, b = 0.1"
 #: Step sizes of Adam; each model is judged by its best.
 NET_STEPS, HEAD_STEPS = (0.01, 0.03, 0.1), (0.1, 0.2, 0.5)
 #: Runs of each control.

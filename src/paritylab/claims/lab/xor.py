@@ -253,7 +253,7 @@ def init_variance(
             )
             half = largest[loss].add(n, grid, ~solved[2:])
             yield note(
-                f"σ at which half of the runs fail over {UNITS[loss]}, {loss} loss, n = {n}", half
+                f"σ that half of the runs stand over {UNITS[loss]}, {loss} loss, n = {n}", half
             )
             if n == sizes[-1]:
                 label = f"runs right from σ² = 1/ln n, {loss} loss, n = {n}"
@@ -261,5 +261,7 @@ def init_variance(
         zero.append(solved[0])
     yield at_least("runs right on every input from w = 0", Rate.of(np.concatenate(zero)), 0.5)
     for loss, points in largest.items():
-        label = f"exponent of n in the largest σ over {UNITS[loss]}, {loss} loss"
+        label = (
+            f"exponent of n in the σ that half of the runs stand over {UNITS[loss]}, {loss} loss"
+        )
         yield within(label, points.law(), -0.25, 0.25)
