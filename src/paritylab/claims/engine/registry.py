@@ -174,10 +174,6 @@ class Claim:
         return Path(inspect.unwrap(self.measure).__code__.co_filename)
 
     @property
-    def line(self) -> int:
-        return int(inspect.unwrap(self.measure).__code__.co_firstlineno)
-
-    @property
     def is_built_in(self) -> bool:
         """Whether the claim is the lab's own rather than from a user's file."""
         return (self.measure.__module__ or "").startswith(f"{CLAIMS}.")
@@ -258,9 +254,8 @@ def registry() -> dict[str, Claim]:
 
 def claims_in(module: ModuleType) -> list[Claim]:
     """The claims that a module defines, in the order of its lines."""
-    own = [each for each in vars(module).values() if isinstance(each, Claim)]
-    own = [each for each in own if each.measure.__module__ == module.__name__]
-    return sorted(own, key=lambda each: each.line)
+    found = [each for each in vars(module).values() if isinstance(each, Claim)]
+    return [each for each in found if each.measure.__module__ == module.__name__]
 
 
 def claims_from_file(path: str | Path) -> dict[str, Claim]:
