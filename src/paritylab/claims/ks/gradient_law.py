@@ -171,8 +171,8 @@ def gradient_law(
     first, last = (max(abs(1 - x.child) for x in nodes if x.n == n) for n in (sizes[0], sizes[-1]))
     leading = f"distance of a child's gradient from 2c/M², relative, n = {sizes[-1]}"
     yield repair(at_most(leading, last, NEAR))
-    ends = f"n = {sizes[-1]} over n = {sizes[0]}"
-    yield repair(at_most(f"distance of a child's gradient from 2c/M², {ends}", last / first, 1))
+    grown = f"n = {sizes[-1]} over n = {sizes[0]}"
+    yield repair(at_most(f"distance of a child's gradient from 2c/M², {grown}", last / first, 1))
     roots = [node for node in nodes if node.is_root]
     power = _power(roots[-2:], [node.elsewhere for node in roots[-2:]])
     yield at_most("power of n of the largest expected gradient elsewhere", power, STEEP)
