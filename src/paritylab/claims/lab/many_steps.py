@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, note, within
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
 from paritylab.claims.half_points import HalfPoints, inverse, quotient, scaled
 from paritylab.claims.lab.gaps import gap_curve
 from paritylab.models.chain import visible_tokens
@@ -230,20 +230,21 @@ def many_steps(
     chain with k = n/2 that is trained on true tokens (n = 8 to 64). Chains are an eighth as many.
     """
     seed, first, last = trial.seed, sizes[0], sizes[-1]
-    many, once = HalfPoints(), HalfPoints()
+    many, once, per_token = HalfPoints(), HalfPoints(), []
     for size in trial.track(sizes):
         grid = np.ceil(PARTS * size).astype(int)
         found = found_curve(parity_rows(2, size, seed), grid, runs, learner, STEPS)
-        yield within(
-            f"rows over M with which half of the runs find the pair, {STEPS} steps, M = {size}",
-            scaled(needed := many.add(size, grid, found), 1 / size),
-            0.5,
-            2.5,
-        )
+        needed = many.add(size, grid, found)
+        per_token.append(scaled(needed, 1 / size))
+        label = f"rows over M with which half of the runs find the pair, {STEPS} steps, M = {size}"
+        yield within(label, per_token[-1], 0.5, 2.5)
         grid = (np.geomspace(0.4, 2.5, 6) * rows_to_find_links(size, 2)).astype(int)
         step = once.add(size, grid, gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found)
-    label = f"rows of one step over rows of {STEPS} steps, M = {last}"
-    yield at_least(label, quotient(step, needed), 3)
+    saved, parts = quotient(step, needed), [each.value for each in per_token]
+    yield at_least(f"rows of one step over rows of {STEPS} steps, M = {last}", saved, 3)
+    text = f"{STEPS} steps find the pair in half of the runs from {min(parts):.2g}M to"
+    text = f"{text} {max(parts):.2g}M rows, M = {first} to {last}; one step needs"
+    yield finding(f"{text} {saved.value:.1f} times as many at {last}.", "holds")
     label = f"exponent of M in the rows for a pair, {STEPS} steps, M = {first} to {last}"
     yield within(label, many.law(), 0.5, 1.3)
     leads = lead_after_one_step(parity_rows(2, first, seed), 2 * first, 12 * runs)
