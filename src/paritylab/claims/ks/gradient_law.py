@@ -182,8 +182,8 @@ def gradient_law(
     # The law of the rest of (7) is the simplest: n^(-2-share·ε) is kept up to this ε.
     printed, finer = ((-powers["(7)"] - 2) / share for share in (1 / 8, 1 / 4))
     yield finding(
-        f"Elsewhere the expected gradient falls like n^{power:.2f} whatever N is, so it keeps "
-        f"n^(-2-ε/8) only up to ε = {printed:.1f}.",
+        f"Up to n = {sizes[-1]} the expected gradient elsewhere falls like n^{power:.2f} whatever "
+        f"N is, so it keeps n^(-2-ε/8) only up to ε = {printed:.1f}.",
         "corrected",
     )
     yield instead(

@@ -34,7 +34,7 @@ from paritylab.learning.hardness.hiding_oracle import step_under_error
 from paritylab.learning.hardness.oracles import mean_label_square
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
-from paritylab.statistics import Rate
+from paritylab.statistics import Rate, share_text
 from paritylab.theory.ks_hardness import separation_exponent, theorem2_bound, theorem2_exponent
 
 #: Of a bound that is met exactly, rounding in float32 may leave this much.
@@ -90,7 +90,9 @@ def prop3(
         factors.append(loss**2 * variance / printed)
     yield at_most("variance over F²/|H|, six features of four bits", factors[0], 1 + ROUNDING)
     yield at_most(
-        f"variance over F²/|H|, six features, targets ±{bound:g}", factors[1], 1 + ROUNDING
+        f"variance over F²/|H|, six features of four bits, targets ±{bound:g}",
+        factors[1],
+        1 + ROUNDING,
     )
     largest = max(*met, factors[0])
     yield repair(at_most("largest variance over F²/|H| with targets ±1", largest, 4 + ROUNDING))
@@ -207,8 +209,8 @@ def thm1_footnote(
         )
     identified, hidden = min(each.random for each in found), max(each.hiding for each in found)
     yield finding(
-        f"Under an error of that size in a random direction one query identifies {identified:.0%} "
-        f"of the targets or more; from the oracle that hides {hidden:.1%} or fewer.",
+        f"One query names at least {share_text(identified, 1)} of targets under a random error "
+        f"of 4e^(-n/3), at most {share_text(hidden, 1)} if the oracle hides, n ≤ {sizes[-1]}.",
         "holds",
     )
 

@@ -71,7 +71,8 @@ def _ascents(
         scaled[name].append(norm / n ** (0.5 if forced else np.log2(link.steepest) + 0.5))
     growth = max(norms[-1] / norms[0] for norms in scaled.values())
     order = "√n" if forced else "n^g"
-    yield at_most(f"growth of the norm over {order}, first size to last, largest", growth, GROWTH)
+    ends = f"n = {cells[0][0]} to {cells[-1][0]}"
+    yield at_most(f"largest growth of the norm over {order}, {ends}", growth, GROWTH)
 
 
 @claim(
@@ -204,8 +205,9 @@ def lemma9(
         whole = largest_means(tree, samples, seeds)
         above.append([each[:, None] > kappas for each in (printed, whole)])
     below_m, with_m = (np.concatenate(both).T for both in zip(*above, strict=True))
+    where = f"n = {' and '.join(str(n) for n, *_ in cells)}"
     for p, flags, others in zip(FAILURES, below_m, with_m, strict=True):
-        yield at_most(f"draws with a mean above κ at p = {p:g}", Rate.of(flags), p)
+        yield at_most(f"draws with a mean above κ at p = {p:g}, {where}", Rate.of(flags), p)
         yield note(f"the same with token m itself, p = {p:g}", Rate.of(others))
     means = printed / kappas[0]
     n, k, samples = cells[-1]

@@ -225,8 +225,8 @@ def weights(
         power = float(np.log(shares[1] / shares[0]) / np.log(sizes[-1] / sizes[-2]))
     yield at_most("power of n of an irrelevant weight over a child's", power, STEEP)
     yield finding(
-        f"An irrelevant weight is n^{power:.2f} of a child's n^(ε/16) whatever N is, so it does "
-        "not round to 0 for ε ≥ 16.",
+        f"Up to n = {sizes[-1]} an irrelevant weight is n^{power:.2f} of a child's n^(ε/16) "
+        "whatever N is, so it does not round to 0 for ε ≥ 16.",
         "corrected",
     )
     yield instead(

@@ -140,14 +140,13 @@ def chain_shift(
         ended = [done(joined, Harm(**{kind: times * limit})) for times in MULTIPLES]
         right = np.stack([each.uniform == 1 for each in ended])
         half = half_point_estimate(MULTIPLES, ~right)
-        yield within(
-            f"{name}: what half of the runs stand over {limit:.3g} predicted", half, 1 / 1.5, 1.5
-        )
-        yield at_least(f"{name}: runs right at half of the limit", Rate.of(right[0]), OFTEN)
-        yield at_most(f"{name}: runs right at twice the limit", Rate.of(right[-1]), OFTEN)
+        label = f"{name}, n = {n}: what half of the runs stand over {limit:.3g} predicted"
+        yield within(label, half, 1 / 1.5, 1.5)
+        yield at_least(f"{name}, n = {n}: runs right at half of that", Rate.of(right[0]), OFTEN)
+        yield at_most(f"{name}, n = {n}: runs right at twice that", Rate.of(right[-1]), OFTEN)
     worse = done(inside, Harm(alpha=BEYOND))
     gap = Mean.of(worse.shifted - worse.constant)
-    label = f"accuracy less a constant answer's, parity set shifted by α = {BEYOND:g}"
+    label = f"accuracy less a constant answer's, parity set shifted by α = {BEYOND:g}, n = {n}"
     yield at_most(label, gap, 0)
 
 

@@ -109,7 +109,8 @@ def functions(
         said = [named_after_step(forces(t), t.k, width, generator) for t in targets]
         named = Rate.of([a == t.subset for a, t in zip(said, targets, strict=True)])
         pulled = min(pulls(first).values()) > 0
-        label = f"one step names B, {name} (leap {first.leap}, {'' if pulled else 'not '}pulled)"
+        kind = f"leap {first.leap}, {'' if pulled else 'not '}pulled"
+        label = f"one step names B, n = {n}, {name} ({kind})"
         yield at_least(label, named, 0.5) if pulled else at_most(label, named, 0.5)
         if anneal:
             done = learn(Annealed(steps=anneal), Population(targets), key=trial.seed)

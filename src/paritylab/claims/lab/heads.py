@@ -64,7 +64,9 @@ def heads_learn(
         yield at_least(f"single starts that end on B, n = {n}, k = {k}", single, 0.85)
         yield note(f"runs that end on B with restarts, n = {n}, k = {k}", done.rate())
         restarted.append(done.rate())
-    yield at_least("runs that end on B with restarts, all sizes", pooled(restarted), 0.95)
+    yield at_least(
+        f"runs that end on B with restarts, n ≤ {max(cells)[0]:,}", pooled(restarted), 0.95
+    )
     n, k, runs = cells[0]
     targets = random_parities(n, k, min(runs, 60), key=trial.seed)
     still = learn(Annealed.without_moves(jitter=0.0), Population(targets), key=trial.seed).rate()
@@ -157,8 +159,9 @@ def one_step_k(
         done = steps(n, k, 3 * k**3 * np.log(n) ** 2)
         correct.append(Rate.of([each.deviation < 0.5 for each in done]))
         yield at_least(f"draws right on every input, n = {n}, k = {k}", correct[-1], 0.7)
-    yield at_least("draws that rank B at m = 12·k·ln n, all sizes", pooled(ranked), 0.9)
-    yield at_least("draws right everywhere at m = 3·k³·ln² n, all sizes", pooled(correct), 0.9)
+    yield at_least(f"draws that rank B at m = 12·k·ln n, n ≤ {max(rank)[0]:,}", pooled(ranked), 0.9)
+    label = f"draws right everywhere at m = 3·k³·ln² n, n ≤ {max(right)[0]:,}"
+    yield at_least(label, pooled(correct), 0.9)
 
 
 @claim(

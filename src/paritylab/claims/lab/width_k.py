@@ -91,9 +91,10 @@ def width_k(
             yield note(f"mean share of inputs wrong, {where}", done.wrong)
     found = {key: pooled(each) for key, each in rates.items()}
     for k in dict.fromkeys(k for _, k, _ in cells):
+        n = " and ".join(str(size) for size, other, _ in cells if other == k)
         for name in (CORRELATED, SMOOTHED, PUBLIC):
             lead = difference(found[name, k], found[NET, k])
-            label = f"lead over the net in runs that learn, {name}, k = {k}"
+            label = f"lead over the net in runs that learn, {name}, n = {n}, k = {k}"
             yield at_most(label, lead, 0.1) if name == PUBLIC else at_least(label, lead, 0)
     few = min(runs, CONTROLS)
     n, k, rows = min(cells, key=lambda cell: cell[2])

@@ -167,7 +167,7 @@ def functions(
         found = Rate.of(np.concatenate([each.found for each in steps]))
         least = float(np.round(predicted.min(), 12)) + 0.0
         judged = at_least if least > 1e-6 else at_most
-        label = f"draws with the bits of {name} on top, least signal {least:+.2g}·4/n"
+        label = f"draws with the bits of {name} on top, n ≤ {sizes[-1]}, signal {least:+.2g}·4/n"
         yield judged(label, found, 0.5)
     yield at_most("largest distance of gradient and formula, all functions", gap, 1e-6)
 
@@ -215,8 +215,8 @@ def solved_from_starts(
     return right_on_every_input(np.stack(found, axis=-1))
 
 
-#: Spreads σ tried, in these units: m/n for the squared loss, 1 for the correlation.
-UNITS = {"squared": "m/n", "correlation": "1"}
+#: Spreads σ tried: over m/n for the squared loss, as they are for the correlation.
+UNITS = {"squared": " over m/n", "correlation": ""}
 GRID = {"squared": np.geomspace(0.008, 0.2, 8), "correlation": np.geomspace(0.25, 2.5, 8)}
 
 
@@ -257,7 +257,7 @@ def init_variance(
             )
             half = largest[loss].add(n, grid, ~solved[2:])
             yield note(
-                f"σ that half of the runs stand over {UNITS[loss]}, {loss} loss, n = {n}", half
+                f"largest σ{UNITS[loss]} that half of the runs stand, {loss} loss, n = {n}", half
             )
             if n == sizes[-1]:
                 label = f"runs right from σ² = 1/ln n, {loss} loss, n = {n}"
@@ -265,9 +265,8 @@ def init_variance(
         zero.append(solved[0])
     yield at_least("runs right on every input from w = 0", Rate.of(np.concatenate(zero)), 0.5)
     for loss, points in largest.items():
-        label = (
-            f"exponent of n in the σ that half of the runs stand over {UNITS[loss]}, {loss} loss"
-        )
+        where = f"{loss} loss, n = {sizes[0]} to {sizes[-1]}"
+        label = f"exponent of n in the largest σ{UNITS[loss]}, {where}"
         yield within(label, points.law(), -0.25, 0.25)
 
 
@@ -352,7 +351,8 @@ def float32_claim(
     }
     double, single = found["float64"], found[tested]
     otherwise = Rate.of((double <= SOLVED_ERROR) != (single <= SOLVED_ERROR))
-    yield at_most(f"cases that {tested} decides otherwise than float64", otherwise, 0.05)
+    label = f"cases that {tested} decides otherwise than float64, n ≤ {sizes[-1]:,}"
+    yield at_most(label, otherwise, 0.05)
     yield note("largest difference of the worst errors", np.abs(double - single).max())
     names = {"float64": double, tested: single, "bfloat16": found["half"]}
     for name, worst in names.items():

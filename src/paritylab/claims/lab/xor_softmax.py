@@ -213,7 +213,8 @@ def temperature_band(
     known = bool(np.isfinite(lowest).all())
     unknown = PowerLaw(np.nan, np.nan, np.nan, np.nan)
     law = power_law(sizes, highest / lowest) if known else unknown
-    yield at_least("exponent of n in upper over lower end of the band", law, 0)
+    label = f"exponent of n in upper over lower end of the band, n = {sizes[0]} to {sizes[-1]:,}"
+    yield at_least(label, law, 0)
     for n, low, high in zip(sizes, lowest, highest, strict=True):
         yield note(f"lower end of the band of gains, n = {n:,}", low)
         yield note(f"upper end of the band of gains, n = {n:,}", high)
