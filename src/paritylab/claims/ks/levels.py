@@ -49,7 +49,7 @@ ORACLE = 1 / 16
     "ks-thm7",
     KS("Theorem 7; Appendix C"),
     certificate="ks-thm7",
-    quick={"cells": ((32, 8, 2**17, 16),), "draws": 16},
+    quick={"cells": ((32, 8, 2**17, 6),), "draws": 6},
     full={
         "cells": (
             (32, 4, 2**18, 20),
@@ -60,7 +60,6 @@ ORACLE = 1 / 16
         ),
         "without": ("filtering", "rounding"),
     },
-    more="times",
     planted=(
         "a filter of ε₀ = 0.95 in every run",
         {"cells": ((32, 8, 2**16, 6),), "draws": 12, "epsilon": SMALL},
@@ -72,9 +71,8 @@ def thm7(
     # A run fails in 1 % of cases, when a token is -1 on all strings. The runs of all arms are
     # equally many so that they share one compiled program.
     cells: Sequence[tuple[int, int, int, int]] = ((32, 8, 2**18, 24),),
-    draws: int = 16,
+    draws: int = 12,
     without: Sequence[str] = (),
-    times: int = 1,
     *,
     epsilon: float = EPSILON,
 ) -> Iterator[Any]:
@@ -90,7 +88,7 @@ def thm7(
     (11) of every step: it must pass levels up to t + 1 at step t and silence all others.
     """
     for n, k, samples, runs in trial.track(cells):
-        trees = random_trees(n, k, times * runs, key=trial.seed)
+        trees = random_trees(n, k, runs, key=trial.seed)
         data = Sample(trees, samples)
         done = learn(_levels(epsilon=epsilon), data, key=trial.seed)
         yield from _solved(trees, samples, done)
@@ -106,7 +104,7 @@ def thm7(
         removed = learn(_levels(**{name: False}), data, key=trial.seed).rate("one_per_step")
         yield note(f"runs that solve one level a step without {name}, {where}", removed)
     for edge in EDGES:
-        right = _filter_rate(edge, times * draws, trial.seed)
+        right = _filter_rate(edge, draws, trial.seed)
         asked = at_least(f"draws with the filter as in the proof, ε₀ = {edge:g}", right, OFTEN)
         yield control(asked) if 1 < edge < 2 else asked
     yield instead(
