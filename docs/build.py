@@ -15,7 +15,7 @@ import walks
 from paritylab.claims import PAPERS, Claim, Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
 from paritylab.claims.engine import recorded
-from paritylab.claims.engine.proved import what_is_proved
+from paritylab.claims.engine.running import what_is_proved
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of

@@ -11,9 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from paritylab.claims.engine.figures import TABS
-from paritylab.claims.engine.rows import checked_row
 from paritylab.claims.engine.sources import PAPERS
-from paritylab.claims.engine.verdict import Evidence, Status
+from paritylab.claims.engine.verdict import Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
 from paritylab.files import write_atomically
 from paritylab.report import words

@@ -9,7 +9,7 @@ import optax
 import pytest
 
 from paritylab.claims.hg2.samples import sample_curve
-from paritylab.claims.lab.precision import steps_in_precision
+from paritylab.claims.lab.xor import steps_in_precision
 from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
 from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import first_gradient, worst_case, worst_of, xor_risk

@@ -1,10 +1,9 @@
 """Descent on attention over M tokens, against a step worked out by hand."""
 
 import numpy as np
-import optax
 
-from paritylab.claims.lab.pair_descent import (
-    Descent,
+from paritylab.claims.lab.many_steps import (
+    PLAIN,
     descend,
     found_curve,
     knows_the_children,
@@ -17,7 +16,7 @@ from paritylab.theory.gaps import link_noise, link_signal, matched_link
 def test_one_step_is_the_gradient_by_hand_on_the_first_rows_only():
     """At W = 0 all shares are 1/M: ∂L/∂w_j = mean(r·(x_j - z))/M, r = (φ(z) - y)·φ'(z)."""
     rows, size = parity_rows(2, 6, seed=1)(3, 40, 0), 25
-    (scores,) = descend(rows, [size], 1, Descent(optax.sgd(1.0)))
+    (scores,) = descend(rows, [size], 1, PLAIN)
     link, x = matched_link(2), rows.tokens[:, :size]
     z = x.mean(axis=2, keepdims=True)
     r = (link(z) - rows.truth[:, :size]) * link.slope(z)
