@@ -67,14 +67,10 @@ def prop3_ffnn(
     says = [hg1.network_parameters(int(each)) for each in k]
     yield at_most(f"largest risk over all {len(sets)} sets B, n = {n}", max(risks), 0)
     yield at_most(f"largest error of the net at a whole sum, k = {largest_k}", off, 0)
-    yield at_most(
-        f"largest distance of the distinct numbers from 2k + 2, k = 1 to {n}",
-        np.abs(distinct - says).max(),
-        0,
-    )
-    yield at_most(
-        f"largest distance of the neurons from k, k = 1 to {n}", np.abs(neurons - k).max(), 0
-    )
+    upto = f"k = 1 to {n}"
+    off_says, off_k = np.abs(distinct - says).max(), np.abs(neurons - k).max()
+    yield at_most(f"largest distance of the distinct numbers from 2k + 2, {upto}", off_says, 0)
+    yield at_most(f"largest distance of the neurons from k, {upto}", off_k, 0)
     yield note(f"numbers of the net if each edge has its own, k = {n}", edges[-1])
 
 
@@ -120,13 +116,10 @@ def prop3_transformer(
     yield at_most("largest distance of the numbers from 18k + 2, k = 1 to 4", max(numbers), 0)
     tried = sets * len(ks)
     yield repair(at_most(f"largest risk with hard attention, b = 0, {tried} sets B", hard, 0))
-    yield repair(
-        at_most(f"largest softmax risk at tau = {least / 2:.2g}/n², {span}", max(sharp), SMALL)
-    )
+    label = f"largest softmax risk at tau = {least / 2:.2g}/n², {span}"
+    yield repair(at_most(label, max(sharp), SMALL))
     yield note(f"least tau·n² at which the softmax risk is {SMALL:g}, {span}", least)
     yield note(f"largest tau·n² at which the softmax risk is {SMALL:g}, {span}", limit.max())
-    for k in ks:
-        yield note(f"risk that b = 1e-4 leaves with hard attention, k = {k}", _smoothed_risk(k))
     yield instead(
         "With hard attention and b = 0 the risk is 0. With softmax it is at most "
         f"{SMALL:g} for tau ≤ {least:.2g}/n², k = 1 to 4."
@@ -147,12 +140,6 @@ def _limit(problem: Parity) -> float:
     return float(np.exp(brentq(excess, centre - 3, centre + 4, xtol=1e-2))) * problem.n**2
 
 
-def _smoothed_risk(k: int, b: float = 1e-4) -> float:
-    """Risk that smoothing alone leaves, hard attention exactly on B."""
-    problem = Parity(k, tuple(range(k)))
-    return enumerated_risk(parity_transformer(problem, b=b, hard=True), problem).value
-
-
 def _numbers(k: int) -> int:
     """Numbers of k full attention matrices and the head on top, shared ones counted once."""
     problem = Parity(8, tuple(range(k)))
@@ -169,11 +156,7 @@ def _numbers(k: int) -> int:
     planted=("the edges of a bit outside B are removed instead", {"missing": 0}, "refuted"),
 )
 def prop4(
-    trial: Trial,
-    widths: Sequence[int] = (4, 16),
-    starts: int = 6,
-    *,
-    missing: int = 1,
+    trial: Trial, widths: Sequence[int] = (4, 16), starts: int = 6, *, missing: int = 1
 ) -> Iterator[Any]:
     """A feed-forward net without an edge to a bit of B has risk 1 at every step, n = 8, k = 3.
 
@@ -196,18 +179,12 @@ def prop4(
             end += runs.risk.tolist()
             pairs += [smallest_pair_loss(model, problem, missing) for model in runs.models]
     bound = hg1.risk_without_edge()
-    count = f"{len(end)} nets"
-    largest = max(*start, *end)
+    count, largest = f"{len(end)} nets, n = 8", max(*start, *end)
     yield at_most(f"largest risk without one bit of B, start or end, {count}", largest, 1)
     least = f"smallest risk after training without one bit of B, {count}"
     yield repair(at_least(least, min(end), bound - ROUNDING))
-    yield repair(
-        at_least(
-            "smallest summed loss of two inputs that differ in that bit",
-            min(pairs),
-            2 * bound - ROUNDING,
-        )
-    )
+    label = "smallest summed loss of two inputs that differ in that bit"
+    yield repair(at_least(label, min(pairs), 2 * bound - ROUNDING))
     yield control(at_most("smallest risk of the same nets with all edges", min(whole), 0.05))
     yield instead(
         "The risk is at least 1 at every step, since two inputs that differ in that bit get one "

@@ -22,14 +22,7 @@ STEPS = 240
     "hg1-fig2",
     HG1("Figure 2, Appendix B.1"),
     quick={"ways": (EXACT,), "runs": 32},
-    full={
-        "ways": (
-            *((tau, 0.0, 0) for tau in (1.0, 0.5, 0.3, 0.2, 0.1, 0.05)),
-            *((0.3, 0.0, rows) for rows in (3_000, 40_000)),
-            (1.0, 0.1, 3_000),
-        ),
-        "runs": 400,
-    },
+    full={"runs": 400},
     more="runs",
     planted=("heads after a single step", {"steps": 1, "runs": 80}, "refuted"),
 )

@@ -1,6 +1,6 @@
 """Heads in the limit tau → 0: what they can attend to, and which combinations solve a parity."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple
@@ -41,46 +41,30 @@ class SoftSolutions(NamedTuple):
     off: float
     least: float
 
-    def __or__(self, other: "SoftSolutions") -> "SoftSolutions":
-        """Both searches as one."""
-        return SoftSolutions(
-            self.tried + other.tried,
-            self.solutions + other.solutions,
-            self.failures + other.failures,
-            min(self.slack, other.slack),
-            max(self.off, other.off),
-            min(self.least, other.least),
-        )
 
+def search_soft_solutions(sizes: Iterable[tuple[int, int]]) -> SoftSolutions:
+    """Every combination of k limiting heads on every k-set without circular neighbours.
 
-#: No combination yet.
-NONE_TRIED = SoftSolutions(0, 0, 0, np.inf, 0.0, np.inf)
-
-
-def search_soft_solutions(n: int, k: int) -> SoftSolutions:
-    """Every combination of k limiting heads on every k-set without circular neighbours."""
-    limits = limits_of_heads(n)
-    combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
-    weights = limits[combos].sum(axis=1)
-    hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
-    found = NONE_TRIED
-    for subset in sets_without_neighbours(n, k):
-        problem = Parity(n, subset)
-        inside = np.isin(np.arange(n), subset)
-        risks = risks_of_weights(weights, problem)
-        solved = risks < 1e-9
-        failures = 0
-        if solved.any():
-            failures = int(np.sum(risks_of_weights(hard[solved], problem) > 1e-9))
-        found |= SoftSolutions(
-            len(combos),
-            int(solved.sum()),
-            failures,
-            float(np.min(risks - risk_of_missing_weight(weights, inside))),
-            float(np.abs(weights[solved] - inside).max(initial=0)),
-            float(risks[~solved].min(initial=np.inf)),
-        )
-    return found
+    sizes: (n, k).
+    """
+    tried, hardened, slack, off, above = 0, [np.zeros(0)], [], [0.0], []
+    for n, k in sizes:
+        limits = limits_of_heads(n)
+        combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
+        weights = limits[combos].sum(axis=1)
+        hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
+        for subset in sets_without_neighbours(n, k):
+            problem, inside = Parity(n, subset), np.isin(np.arange(n), subset)
+            risks = risks_of_weights(weights, problem)
+            solved = risks < 1e-9
+            tried += len(combos)
+            if solved.any():
+                hardened.append(risks_of_weights(hard[solved], problem))
+                off.append(np.abs(weights[solved] - inside).max())
+            slack.append(np.min(risks - risk_of_missing_weight(weights, inside)))
+            above.append(risks[~solved].min(initial=np.inf))
+    wrong = np.concatenate(hardened) > 1e-9
+    return SoftSolutions(tried, wrong.size, int(wrong.sum()), min(slack), max(off), min(above))
 
 
 def least_risk_of_heads(n: int, k: int, heads: int) -> tuple[float, int]:

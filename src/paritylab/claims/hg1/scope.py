@@ -123,15 +123,11 @@ def _least(
     "hg1-floor",
     HG1("Proposition 3, Theorem 5"),
     quick={"sizes": (1, 2, 3, 4)},
-    full={"sizes": (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)},
     evidence="exact",
     certificate="hg1-floor",
     planted=(
         "a readout smoothed by √b in place of b",
-        {
-            "sizes": (2, 3),
-            "risk_on_set": lambda k, b: hg1_limits.smoothing_floor(k, float(np.sqrt(b))),
-        },
+        {"sizes": (2, 3), "risk_on_set": lambda k, b: hg1_limits.smoothing_floor(k, b**0.5)},
         "refuted",
     ),
 )
