@@ -1,18 +1,15 @@
 """Heads in the limit tau → 0: what they can attend to, and which combinations solve a parity."""
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
 from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
-from paritylab.models import Zigzag
-from paritylab.precision import float64
-from paritylab.problem import LOSSES, Parity
-from paritylab.risk.objective import target_of, weight_risk
+from paritylab.learning.hardness.frozen import every_input, parity_of
+from paritylab.problem import Parity
 from paritylab.theory.hg1 import risk_of_missing_weight
+from paritylab.theory.hg1_limits import smoothed_zigzag
 
 
 def limits_of_heads(n: int) -> np.ndarray:
@@ -93,14 +90,8 @@ def sets_without_neighbours(n: int, k: int) -> list[tuple[int, ...]]:
 
 
 def risks_of_weights(weights: np.ndarray, problem: Parity) -> np.ndarray:
-    """Exact squared-hinge risks of many weight vectors on one problem."""
-    with float64():
-        padded = np.resize(weights, (max(256, 1 << (len(weights) - 1).bit_length()), problem.n))
-        risks = _compiled_risks(problem.n, problem.k)(padded, target_of(problem))
-        return np.asarray(risks)[: len(weights)]
-
-
-@lru_cache(maxsize=16)
-def _compiled_risks(n: int, k: int) -> Callable:
-    risk = weight_risk(Zigzag(k), LOSSES["squared_hinge"], n, k)
-    return jax.jit(jax.vmap(risk, in_axes=(0, None)))
+    """Exact squared-hinge risks of many weight vectors on one problem, by enumeration."""
+    bits = every_input(problem.n)
+    labels = parity_of(bits, problem.subset)
+    made = smoothed_zigzag(weights @ bits.T, problem.k, 0.0)
+    return np.asarray(np.mean(np.maximum(0, 1 - labels * made) ** 2, axis=1))

@@ -12,7 +12,7 @@ from paritylab.claims.engine.rule import at_least, at_most, control, finding, in
 from paritylab.claims.hg1.exact_risks import ExactRisks, Local
 from paritylab.models import Circle, HeadAttention
 from paritylab.precision import float64
-from paritylab.problem import Parity, random_parity
+from paritylab.problem import random_parity
 from paritylab.risk import population_risk
 from paritylab.statistics import power_law
 from paritylab.theory import hg1
@@ -46,15 +46,17 @@ def temperature(
     exactly on B; the c that serves best counts.
     """
     shape = (2, len(constants), len(sizes))  # at c/n and c/n², by c, by n
-    peaks, risks, others = np.empty(shape), np.empty(shape), np.empty(shape)
-    error = 0.0
+    peaks, risks, error = np.empty(shape), np.empty(shape), 0.0
     for column, n in enumerate(trial.track(sizes)):
         problem = random_parity(trial.seed, n, 3, neighbours=False)
         for row, c in enumerate(constants):
             for which, exponent in enumerate((power, 2)):
                 at, tau = (which, row, column), c / n**exponent
-                peaks[at], other, risk = _on_its_bit(problem, tau)
-                others[at], risks[at], error = other / (c * tau), risk.value, max(error, risk.error)
+                with float64():
+                    heads = HeadAttention.on(problem, tau=tau)
+                    peaks[at] = np.diagonal(heads.attention()[:, list(problem.subset)]).min()
+                risk = population_risk(heads, problem)
+                risks[at], error = risk.value, max(error, risk.error)
     slope = np.log(peaks[0, :, -1] / peaks[0, :, -2]) / np.log(sizes[-1] / sizes[-2])
     last = f"n = {sizes[-1]:,}"
     yield control(at_most("largest error of a risk", error, 1e-3))
@@ -66,7 +68,6 @@ def temperature(
         yield note(f"attention of a head on its own bit, {where}", peaks[0, row, -1])
         yield note(f"exponent of n in it, {where}", slope[row])
         yield note(f"risk, {where}", risks[0, row, -1])
-        yield note(f"attention off the bit over Appendix A's c·tau, {where}", others[0, row, -1])
     sharp, clean = peaks[1].min(), risks[1].max()
     yield repair(at_least("least attention of a head on its own bit, tau = c/n²", sharp, 0.9))
     yield repair(at_most("largest risk, tau = c/n²", clean, 1e-3))
@@ -78,17 +79,6 @@ def temperature(
     lines.append(Line("tau = c/n², least over c", sizes, peaks[1].min(axis=0)))
     lines.append(Line("√(2π/n)", sizes, [hg1.peak_attention(n, 1 / n) for n in sizes], style="--"))
     yield Lines(lines, x="n", y="attention on its own position", log="xy")
-
-
-def _on_its_bit(problem: Parity, tau: float) -> tuple[float, float, Any]:
-    """Unit heads exactly on B: least attention on the own bit, largest off it, and the risk."""
-    with float64():
-        heads = HeadAttention.on(problem, tau=tau)
-        attention = np.array(heads.attention())
-    own = (np.arange(problem.k), list(problem.subset))
-    peak = float(attention[own].min())
-    attention[own] = 0
-    return peak, float(attention.max()), population_risk(heads, problem)
 
 
 #: n, tau and b of the heads off B; sets, three or more positions apart, and b of the heads on B.
