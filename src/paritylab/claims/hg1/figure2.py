@@ -186,7 +186,7 @@ def adjacency(
         if right.size:
             yield note(f"median of half their distance, in positions, {name}", np.median(gap))
             yield note(f"median distance of their mean from the middle, {name}", np.median(shift))
-    label = f"of {sharing} sharing runs, exceptions to: right just if the two are on opposite sides"
+    label = f"sharing runs, of {sharing}, right from one side or wrong from opposite sides"
     yield repair(at_most(label, exceptions, 0))
     data = Population(Parity(12, (2, 6)))
     apart = learn(Heads.code(tau=0.3, steps=300), data, runs=runs, key=trial.seed)

@@ -44,7 +44,9 @@ def _searched(
         for (s, p), bound, find in zip(cases, bounds, finds, strict=True):
             where = f"n = {n}, m = {m}, ρ‖α‖‖β‖/n = {s:g}" + ", scores without bits" * p
             risk = find.margin + bound
-            yield repair(at_least(f"smallest risk met, {where}", risk, bound - ROUNDING))
+            yield repair(
+                at_least(f"smallest risk that a search finds, {where}", risk, bound - ROUNDING)
+            )
             nearest = min(nearest, find.margin)
     yield note("least distance of these risks from our bound", nearest)
 
@@ -84,7 +86,9 @@ def thm11(
     own = solving_heads(7, 1, sets, seed=trial.seed)
     label = f"printed bound minus risk, least over all {nets.sets} B, tokens {scale:.0e}·x, n = 7"
     yield at_most(label, nets.excess, 0)
-    yield repair(at_most("the same with the paper's own embeddings", own.excess, 0))
+    yield repair(
+        at_most("printed bound minus risk with the paper's own embeddings, n = 7", own.excess, 0)
+    )
     yield from _searched(trial, sizes, shares, starts=starts, steps=steps, strength=strength)
     yield note(f"largest risk over all B, tokens {scale:.0e}·x", nets.risk)
     yield note(f"largest ‖α‖‖β‖ of these nets, tokens {scale:.0e}·x", nets.norms_high)

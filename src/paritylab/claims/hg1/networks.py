@@ -71,7 +71,9 @@ def remark9(
     yield repair(at_least(f"runs in which that FFNN-1 reaches risk 0.05, {cell}", learnt, 0.5))
     yield repair(at_least(f"edges of that FFNN-1, {cell}", edges, n))
     yield note("bits that each number needs, n = 4096", hg1.bits_per_direction(4096))
-    yield note(f"n·k⁷·log k, {cell}", hg1.feedforward_upper_bound(n, k))
+    yield note(
+        f"best known n·k⁷·log k for feed-forward nets, {cell}", hg1.feedforward_upper_bound(n, k)
+    )
     yield finding(
         f"{cell}: our annealed heads are themselves a feed-forward net of {numbers} trained "
         f"numbers; the largest difference over all inputs is {difference:.0e}.",
@@ -131,7 +133,7 @@ def ffnn_edge(
     yield control(at_least("runs solved with all edges, n = 10, k = 3", whole.rate(), 0.5))
     yield at_least("smallest risk without the edges of one bit of B", cut.risk.min(), chance)
     below = int(np.count_nonzero(cut.risk < chance))
-    yield repair(at_most(f"of {len(cut)} such runs, those below risk 1", below, 0))
+    yield repair(at_most(f"runs below risk 1 without these edges, of {len(cut)}", below, 0))
     for n in sizes:
         label = f"largest squared loss on {comb(n, 2)} products of two bits, n = {n}, k = 2"
         yield at_least(label, _loss_on_products(n), 0.5)
@@ -141,7 +143,7 @@ def ffnn_edge(
     first, last = sizes[0], sizes[-1]
     factor = needed[last, last // 2] / needed[first, first // 2]
     per_bit = factor ** (1 / (last - first))
-    yield repair(at_least("growth of their number per bit at k = n/2", per_bit, 1.5))
+    yield repair(at_least("factor per bit by which that number grows at k = n/2", per_bit, 1.5))
     yield instead(
         "A net without an edge to a bit of B stays at chance. For some B of size k the squared "
         "loss on q fixed features is at least 1 - q/C(n, k): exponential in n for k of order n, "

@@ -68,26 +68,30 @@ def softmax_needed(
             for positions in ("balanced", "signs")
         }
         softmax, learnt = best("softmax", PLAIN), best("sigmoid", [trained])
-        yield at_least(f"softmax, runs right on every input, n = {n}", softmax, 0.5)
-        yield at_most(f"sigmoid with a bias trained in the same step, n = {n}", learnt, 0.5)
+        yield at_least(f"runs right on every input, softmax, n = {n}", softmax, 0.5)
+        yield at_most(
+            f"runs right, sigmoid with a bias trained in the same step, n = {n}", learnt, 0.5
+        )
         for kind, rates in biased.items():
             rates.append(best(kind, arms))
             plain.append(best(kind, PLAIN))
-            yield at_most(f"{kind} with a bias and a scale, n = {n}", rates[-1], 0.5)
-            yield at_most(f"{kind} without a bias, n = {n}", plain[-1], 0.5)
+            yield at_most(f"runs right, {kind} with a bias and a scale, n = {n}", rates[-1], 0.5)
+            yield at_most(f"runs right, {kind} without a bias, n = {n}", plain[-1], 0.5)
         biased["sigmoid"].append(learnt)
         if n == sizes[0]:
             untied = _untied(best_choice("sigmoid", arms[:1], draws), n, runs, trial.seed)
             biased["sigmoid"].append(untied)
-            yield at_most(f"sigmoid with untied heads, n = {n}", untied, 0.5)
+            yield at_most(f"runs right, sigmoid with untied heads, n = {n}", untied, 0.5)
             for kind, aside in (("softmax", PLAIN[1:]), ("sigmoid", arms[1:3])):
-                yield note(f"{kind}, positions not centred, n = {n}", best(kind, aside))
+                yield note(f"runs right, {kind}, positions not centred, n = {n}", best(kind, aside))
     weakest = min(biased.pop("sigmoid"), key=lambda rate: rate.value)
-    label = "sigmoid with a bias, fixed or trained, or untied heads, least"
+    label = "runs right, sigmoid with a bias, fixed or trained, or untied heads, least"
     yield repair(at_least(label, weakest, 0.5))
     for kind, rates in biased.items():
-        yield repair(at_most(f"{kind} with a bias and a scale, all n", pooled(rates), 0.5))
-    label = "sigmoid, exp, relu and linear without a bias, all n"
+        yield repair(
+            at_most(f"runs right, {kind} with a bias and a scale, all n", pooled(rates), 0.5)
+        )
+    label = "runs right, sigmoid, exp, relu and linear without a bias, all n"
     yield repair(at_most(label, pooled(plain), 0.5))
     linear = linear_share(sizes[-1], usual_width(sizes[-1]), SOLVED_ERROR)
     yield note(f"largest share of pairs that linear attention can serve, n = {sizes[-1]}", linear)
