@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import HG1, Trial, at_least, claim, control, note
-from paritylab.claims.hg1.fixed_heads import risk_with_averaged_ties, smallest_worst_risk
+from paritylab.claims.hg1.fixed_heads import smallest_worst_risk
 from paritylab.learning import AllInputs, learn
 from paritylab.learning.hardness.frozen import FrozenAttention
 from paritylab.problem import random_parities
@@ -55,9 +55,6 @@ def cor20(
         n, m = cells[int(over.argmin())]
         yield at_least(f"{what}, nearest at n = {n}, m = {m}", over.min(), -ROUNDING)
     yield note("fixed attentions tried", (draws + 3) * len(cells))
-    for size in (3, 5, 7):
-        risk = risk_with_averaged_ties(size)
-        yield note(f"risk of one head that averages tied positions, n = {size}", risk)
 
 
 #: A mean risk above this is near chance, which is 1.

@@ -13,7 +13,6 @@ from jaxtyping import Array, Float
 
 from paritylab.claims.engine.hunt import Draw
 from paritylab.learning.hardness.frozen import (
-    best_possible_risk,
     every_input,
     group_risks,
     group_rows,
@@ -79,13 +78,6 @@ def smallest_worst_risk(
         largest = [risks[sizes == k].max() for k in range(1, n + 1)]
         smallest = np.minimum(smallest, [max(largest), min(largest)])
     return float(smallest[0]), float(smallest[1])
-
-
-def risk_with_averaged_ties(n: int) -> float:
-    """Best risk on the full parity of one hard head that likes ones and averages over ties."""
-    bits = every_input(n)
-    features = hard_features(bits, np.zeros((1, n)), np.ones((1, 1)), average=True)
-    return best_possible_risk(features, parity_of(bits, range(n)))
 
 
 def circle_attention(n: int, heads: int, seed: int = 0) -> Float[np.ndarray, " n"]:

@@ -174,13 +174,19 @@ class _Sides(NamedTuple):
     attended: float
 
 
+@partial(jax.jit, static_argnums=3)
+def _slopes(directions: Any, inputs: Any, b: Any, smooth: bool) -> Any:
+    """Losses and their gradients at tau = 1/n; smooth: whether b > 0, which a traced b must be."""
+    loss = partial(example_loss, tau=1 / inputs.shape[1], b=b if smooth else 0.0)
+    return jax.vmap(jax.value_and_grad(loss), (None, 0))(directions, inputs)
+
+
 def _both_sides(directions: np.ndarray, bits: np.ndarray, b: float) -> _Sides:
     """The input and its complement at tau = 1/n."""
     k, n = directions.shape[0], bits.shape[0]
     with float64():
         heads = heads_of(jnp.asarray(directions), n, tau=1 / n)
-        both = jax.vmap(jax.value_and_grad(partial(example_loss, tau=1 / n, b=b)), (None, 0))
-        losses, slopes = jax.jit(both)(heads.directions, np.stack([bits, 1 - bits]))
+        losses, slopes = _slopes(heads.directions, np.stack([bits, 1 - bits]), b, b > 0)
         loss, gradients = float(losses.sum()), float(np.sum(np.asarray(slopes) ** 2))
         c2 = hg1.smallest_near_attention(np.asarray(heads.attention()), 1 / n)
         attended = float(heads.weights() @ bits)
