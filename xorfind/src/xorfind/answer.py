@@ -104,7 +104,7 @@ class Step:
 
     sizes: the sets it examined one by one. every_size: it examined all sets of all sizes. clean:
     it could only see parities that fit every row. draws, space: what else it did. words: what it
-    did, where the fields above have no place for it.
+    did, where the fields above have no place for it. rows: that it looked at, None for all.
     """
 
     method: str
@@ -115,6 +115,7 @@ class Step:
     draws: Draws | None = None
     space: Space | None = None
     words: str = ""
+    rows: int | None = None
 
     @property
     def began(self) -> bool:

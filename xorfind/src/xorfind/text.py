@@ -225,7 +225,13 @@ def _power(search: Search) -> list[str]:
 
 def searched_text(search: Search) -> str:
     """What was looked at, step by step."""
-    return "; ".join(_looked(step, search.columns) for step in search.notable)
+    return "; ".join(_looked(step, search.columns) + _part(step) for step in search.notable)
+
+
+def _part(step: Step) -> str:
+    if step.rows is None:
+        return ""
+    return f", on {step.rows:,} of the rows; what stood out there, on all"
 
 
 def not_searched_text(search: Search) -> str | None:

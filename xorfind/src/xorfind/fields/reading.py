@@ -16,7 +16,7 @@ import numpy as np
 from xorfind.fields.cells import Frame, column_frames, frames, is_frame, numbers_of
 from xorfind.fields.equations import Equations, numbers
 from xorfind.fields.slices import Bit, Shape, Slice, parse
-from xorfind.table.delimited import text_table
+from xorfind.table.delimited import as_utf8, text_table
 from xorfind.table.reading import file_bytes, read_table, unpacked
 from xorfind.table.table import Table
 from xorfind.words import shown
@@ -178,6 +178,8 @@ def read_fields(
         name = shown(str(source)) if str(source) != "-" else "standard input"
         data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
         text = unpacked(data, name)
+        if data[:2] != b"PK" and data[:4] != b"PAR1":
+            text = as_utf8(text, name)
         if _looks_like_frames(text):
             return _of_frames(frames(_lines(text, name)), name)
         source = text_table(text, name) if str(source) == "-" else source

@@ -25,6 +25,7 @@ from xorfind.solvers.growth import correlation
 from xorfind.solvers.judge import Candidates, Task, answer_for
 from xorfind.solvers.meeting import meeting
 from xorfind.solvers.random_parts import restarts
+from xorfind.solvers.reduction import reduction
 from xorfind.solvers.walsh import walsh
 
 #: A method looks at a task and names candidates.
@@ -33,6 +34,7 @@ SOLVERS: dict[str, Method] = {
     "auto": auto,
     "elimination": elimination,
     "walsh": walsh,
+    "reduction": reduction,
     "meeting": meeting,
     "restarts": restarts,
     "correlation": correlation,
