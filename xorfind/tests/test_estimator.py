@@ -15,8 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from xorfind.estimator import ParityClassifier
 
-# Numbers that are cut at their median are announced; most of scikit-learn's data are such.
-pytestmark = pytest.mark.filterwarnings("ignore:.*cut at the median")
 NOISY = tables.planted(20, 3, 600, noise=0.1, seed=1)
 
 

@@ -77,8 +77,7 @@ class Draws(NamedTuple):
     """Random choices of rows or of columns that were solved.
 
     tries: made, of so many `drawn`. expected: tries until one is right, at this noise (rows) or
-    with so many members (columns). wrong: labels among the rows drawn that may be wrong, because
-    they are corrected.
+    with so many members (columns).
     """
 
     what: Literal["rows", "columns"]
@@ -87,7 +86,6 @@ class Draws(NamedTuple):
     expected: float
     noise: float = 0.0
     members: int = 0
-    wrong: int = 0
 
 
 class Space(NamedTuple):

@@ -10,7 +10,6 @@ from xorfind.gf2 import solve_many
 from xorfind.rows import packed
 from xorfind.solvers.growth import named, supported, visible_noise
 from xorfind.solvers.judge import Candidates, Task
-from xorfind.solvers.syndrome import CHECKS, WRONG, corrected
 
 #: Rows beyond the unknowns: a wrong system passes with chance 2^-SPARE.
 SPARE = 8
@@ -18,8 +17,6 @@ SPARE = 8
 SLACK = 20
 #: Word operations per second assumed when a search is planned.
 RATE = 1.5e8
-#: Cubed columns per second, likewise, where wrong labels are named.
-SYNDROME_RATE = 1e11
 
 
 def system_seconds(rows: int, columns: int) -> float:
@@ -27,24 +24,13 @@ def system_seconds(rows: int, columns: int) -> float:
     return rows * columns * (1 + columns // 64) / RATE
 
 
-def syndrome_seconds(columns: int) -> float:
-    """Seconds to name one or two wrong labels among a few more rows than columns."""
-    return 0.004 + columns * 1e-4 + columns**3 / SYNDROME_RATE
+def row_tries(columns: int, noise: float) -> float:
+    """Expected tries until a random choice of rows has no wrong label: (1-ν)^-(columns + spare).
 
-
-def row_tries(columns: int, noise: float, wrong: int = 0) -> float:
-    """Expected tries until a random choice of rows has no wrong label, or one that is corrected.
-
-    Without correction (1-ν)^-(columns + spare); with it, at most `wrong` labels among the columns
-    and the rows for the checks may be wrong.
-
-    >>> round(row_tries(100, 0.05)), round(row_tries(100, 0.05, wrong=2))
-    (268, 100)
+    >>> round(row_tries(100, 0.05))
+    268
     """
-    rows = columns + 1 + (CHECKS if wrong else SPARE)
-    odds = noise / (1 - noise)
-    inside = sum(math.comb(rows, each) * odds**each for each in range(wrong + 1))
-    return math.exp(min(600.0, -rows * math.log1p(-noise) - math.log(inside)))
+    return math.exp(min(600.0, -(columns + 1 + SPARE) * math.log1p(-noise)))
 
 
 def column_tries(columns: int, drawn: int, size: int) -> float:
@@ -54,43 +40,32 @@ def column_tries(columns: int, drawn: int, size: int) -> float:
     return math.exp(sum(math.log(columns - i) - math.log(drawn - i) for i in range(size)))
 
 
-def affordable_noise(task: Task, seconds: float, wrong: int = 0) -> float:
+def affordable_noise(task: Task, seconds: float) -> float:
     """The noise at which random rows would be right within the time, three times over."""
     columns = task.table.distinct
-    each = syndrome_seconds(columns) if wrong else system_seconds(columns + SPARE + 1, columns + 1)
-    tries = min(seconds, 1e9) / each / 3
+    tries = min(seconds, 1e9) / system_seconds(columns + SPARE + 1, columns + 1) / 3
     if tries <= 1:
         return 0.0
-    low, high = 0.0, 0.5
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if row_tries(columns, middle, wrong) <= tries else (low, middle)
-    return low
+    # row_tries(columns, ν) = tries, solved for ν.
+    return min(-math.expm1(-math.log(tries) / (columns + 1 + SPARE)), 0.5)
 
 
-def random_rows(
-    task: Task, seconds: float = math.inf, size: int | None = None, tries: int | None = None
-) -> Candidates:
+def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) -> Candidates:
     """Elimination on random rows, all rows voting on what comes out: for little noise.
 
-    Each try draws a few rows more than columns. Many small systems without a wrong label, or larger
-    ones of which up to two wrong labels are corrected: whichever stands more noise in the time.
-    size: the smallest that is looked for; tries end where more noise would hide it anyway. tries:
-    at most so many, with correction.
+    Each try draws a few rows more than columns. size: the smallest that is looked for; tries end
+    where more noise would hide it anyway.
     """
     table = task.table
     columns, seconds = table.distinct, min(seconds, task.left)
     visible = visible_noise(task, size or task.k or 1)
     if table.rows < columns + 1 + SPARE or visible < 0:
         return Candidates([], (Step("elimination", Stop.TOO_FEW_ROWS),))
-    corrects = table.rows >= columns + 1 + CHECKS
-    wrong = max((0, WRONG) if corrects else (0,), key=lambda w: affordable_noise(task, seconds, w))
-    wrong = WRONG if tries is not None else wrong
-    noise = min(affordable_noise(task, seconds, wrong), visible)
-    expected = row_tries(columns, noise, wrong)
+    noise = min(affordable_noise(task, seconds), visible)
+    expected = row_tries(columns, noise)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
-    most = max(1, int(3 * expected)) if tries is None else tries
-    solve_some = _Corrected(task) if wrong else _Batches(task, most)
+    most = max(1, int(3 * expected))
+    solve_some = _Batches(task, most)
     made, end, found = 0, time.perf_counter() + seconds, list[tuple[int, ...]]()
     while made < most and time.perf_counter() < end:
         solutions, count = solve_some()
@@ -99,7 +74,7 @@ def random_rows(
         task.tell(made / most, f"random rows: {made:,} tries")
         if supported(task, found) is not None:
             break
-    draws = Draws("rows", made, solve_some.drawn, expected, noise=noise, wrong=wrong)
+    draws = Draws("rows", made, solve_some.drawn, expected, noise=noise)
     step = Step("elimination", _ended(task, made >= most, found), draws=draws)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
 
@@ -119,23 +94,6 @@ class _Batches:
         systems = words.reshape(self._batch, self.drawn, -1)
         solutions, fits = solve_many(systems, self._columns)
         return solutions[fits, :-1], self._batch
-
-
-class _Corrected:
-    """One system at a time of which up to two labels may be wrong."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self.drawn = task.table.distinct + 1 + CHECKS
-
-    def __call__(self) -> tuple[np.ndarray, int]:
-        system = _whole(self._task, _choice(self._task, self.drawn))
-        try:
-            solutions = corrected(system[:, :-1], system[:, -1], self._task.deadline)
-        except TimeoutError:
-            solutions = []
-        none = np.zeros((0, system.shape[1] - 2), np.uint8)
-        return np.array([each[:-1] for each in solutions] or none, np.uint8), 1
 
 
 def _choice(task: Task, count: int) -> np.ndarray:
