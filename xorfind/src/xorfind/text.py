@@ -191,7 +191,8 @@ def _nothing(answer: Answer) -> list[str]:
         f"  alpha {search.alpha:g}: of 100 targets that have nothing to do with the columns, about "
         f"{100 * search.alpha:.3g} at most get a parity"
     )
-    lines += _power(search)
+    if answer.used.effective is None:  # else rows say less than their number
+        lines += _power(search)
     if answer.rows_needed:
         lines.append(
             f"  the best candidate fits {fitting:,} of {counted(rows, 'row')} "

@@ -131,8 +131,10 @@ def _in_counting_order(table: LabelledRows) -> bool:
 
 def _apart(task: Task, answer: Answer) -> Task | None:
     """The same task for rows far enough apart, if what the answer leaves open is shared by similar
-    rows; None if it is not."""
-    if not answer.supported:
+    rows; None if it is not. Where the order of rows left nothing supported, copies are looked for:
+    one of each says more than the order of all."""
+    in_order = Dependence.ORDER in answer.used.why
+    if not (answer.supported or in_order):
         return None
     rest, table = answer.form.rest, task.table
     columns = dict.fromkeys((*answer.best.subset, *(rest.columns if rest is not None else ())))
@@ -144,12 +146,12 @@ def _apart(task: Task, answer: Answer) -> Task | None:
         related=rest is not None,
         suspected=suspected,
     )
-    if found is None:
+    if found is None or not (answer.supported or found[1] is Dependence.REPEATED):
         return None
     chosen, why = found
-    used = answer.used._replace(
-        used=len(chosen), why=tuple(dict.fromkeys((*answer.used.why, why))), effective=None
-    )
+    known = answer.used.why if answer.supported else ()
+    whys = tuple(dict.fromkeys((*known, why)))
+    used = answer.used._replace(used=len(chosen), why=whys, effective=None)
     finer = None if task.finer is None else task.finer._replace(bits=task.finer.bits[chosen])
     return replace(
         task,
