@@ -5,11 +5,13 @@ import time
 
 import numpy as np
 
-from xorfind.answer import Draws, Step, Stop
+from xorfind.answer import Step, Stop
 from xorfind.gf2 import solve_many
 from xorfind.rows import packed
 from xorfind.solvers.growth import named, supported, visible_noise
 from xorfind.solvers.judge import Candidates, Task
+from xorfind.statistics import share_text
+from xorfind.words import counted
 
 #: Rows beyond the unknowns: a wrong system passes with chance 2^-SPARE.
 SPARE = 8
@@ -74,8 +76,9 @@ def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) 
         task.tell(made / most, f"random rows: {made:,} tries")
         if supported(task, found) is not None:
             break
-    draws = Draws("rows", made, solve_some.drawn, expected, noise=noise)
-    step = Step("elimination", _ended(task, made >= most, found), draws=draws)
+    words = f"{counted(made, 'random choice')} of {solve_some.drawn} rows"
+    words += f", enough for {share_text(noise, 1)} noise"
+    step = Step("elimination", _ended(task, made >= most, found), words=words)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
 
 
@@ -146,8 +149,9 @@ def restarts(task: Task, seconds: float = math.inf) -> Candidates:
         task.tell(min(1.0, tries / most), f"random columns: {tries:,} tries")
         if supported(task, found) is not None:
             break
-    draws = Draws("columns", tries, drawn, expected, members=size)
-    step = Step("restarts", _ended(task, tries >= most, found), clean=True, draws=draws)
+    words = f"{counted(tries, 'random choice')} of {drawn} of {columns} columns"
+    words += f", about {expected:,.0f} needed for {counted(size, 'member')}"
+    step = Step("restarts", _ended(task, tries >= most, found), clean=True, words=words)
     return Candidates([each for each in found if task.k is None or len(each) == task.k], (step,))
 
 
