@@ -31,20 +31,24 @@ def consensus(
 
     inputs: (N, n). target: (N, w). wanted: flags, (w,).
     """
-    (rows, n), end = inputs.shape, time.perf_counter() + budget
+    rows, n = inputs.shape
     fit = NoisyFit(
         np.zeros((len(wanted), n + 1), np.uint8),
         np.zeros(len(wanted), bool),
         np.full(len(wanted), rows),
     )
-    bits = np.flatnonzero(wanted).tolist()
-    for at, bit in enumerate(bits):
-        room, side = (end - time.perf_counter()) / (len(bits) - at), target[:, bit]
-        if room < SHORTEST or side.min() == side.max():
-            continue
-        answer = solve(inputs, side, alpha=ALPHA / len(wanted), budget=room)
-        if answer.subset is not None and answer.conclusion is Conclusion.EXPLAINS:
-            fit.solutions[bit, [*answer.subset]] = 1
-            fit.solutions[bit, -1] = answer.sign < 0
-            fit.found[bit], fit.fitting[bit] = True, answer.best.fitting
+    start = time.perf_counter()
+    # Random rows see little noise and any map at once; what they leave open may be sparse.
+    for method, end in (("elimination", start + budget / 2), ("auto", start + budget)):
+        bits = np.flatnonzero(wanted & ~fit.found).tolist()
+        for at, bit in enumerate(bits):
+            room, side = (end - time.perf_counter()) / (len(bits) - at), target[:, bit]
+            if room < SHORTEST or side.min() == side.max():
+                continue
+            alpha = ALPHA / 2 / len(wanted)
+            answer = solve(inputs, side, alpha=alpha, budget=room, method=method)
+            if answer.subset is not None and answer.conclusion is Conclusion.EXPLAINS:
+                fit.solutions[bit, [*answer.subset]] = 1
+                fit.solutions[bit, -1] = answer.sign < 0
+                fit.found[bit], fit.fitting[bit] = True, answer.best.fitting
     return fit
