@@ -223,7 +223,8 @@ def _tile_scores(
     """The largest score of each tile."""
 
     def one(corner: Any) -> Any:
-        return jnp.max(_scores(*_tile(lower, upper, limits, corner, shape), margins))
+        lefts, rights, inside = _tile(lower, upper, limits, corner, shape)
+        return jnp.max(_scores(lefts, rights, inside, margins))
 
     return jax.lax.map(one, corners)
 

@@ -149,9 +149,9 @@ def restarts(task: Task, seconds: float = math.inf) -> Candidates:
         task.tell(min(1.0, tries / most), f"random columns: {tries:,} tries")
         if supported(task, found) is not None:
             break
-    words = f"{counted(tries, 'random choice')} of {drawn} of {columns} columns"
-    words += f", about {expected:,.0f} needed for {counted(size, 'member')}"
-    step = Step("restarts", _ended(task, tries >= most, found), clean=True, words=words)
+    said = f"{counted(tries, 'random choice')} of {drawn} of {columns} columns"
+    said += f", about {expected:,.0f} needed for {counted(size, 'member')}"
+    step = Step("restarts", _ended(task, tries >= most, found), clean=True, words=said)
     return Candidates([each for each in found if task.k is None or len(each) == task.k], (step,))
 
 
