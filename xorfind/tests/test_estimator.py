@@ -86,7 +86,7 @@ BAD = {
     "one class": (ParityClassifier(), X, np.zeros(600), "one class"),
     "three classes": (ParityClassifier(), X, np.arange(600) % 3, "3 classes"),
     "k = 0": (ParityClassifier(k=0), X, Y, "k must be"),
-    "k > n": (ParityClassifier(k=21), X, Y, "k must be a whole number from 1 to the 20"),
+    "k > n": (ParityClassifier(k=21), X, Y, "k must be at most 20"),
     "k no whole number": (ParityClassifier(k=2.5), X, Y, "k must be"),
     "alpha 0": (ParityClassifier(alpha=0), X, Y, "alpha must be"),
     "alpha 1": (ParityClassifier(alpha=1.0), X, Y, "alpha must be"),

@@ -1,6 +1,5 @@
 """A scikit-learn classifier that predicts a parity of a few columns, or knows that it cannot."""
 
-import numbers
 import warnings
 from typing import Any, Self
 
@@ -68,13 +67,13 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         A column of numbers with more than two values is cut at its median, with a warning.
         """
-        from xorfind.solvers.solving import solve
+        from xorfind.solvers.solving import check_search, solve
 
         self.levels_ = frame_levels(X)
         X, y = validate_data(
             self, numbered(X, self.levels_), y, accept_sparse="csc", ensure_min_samples=2
         )
-        self._check_parameters(X.shape[1])
+        check_search(self.method, self.alpha, self.budget, self.k, X.shape[1])
         check_classification_targets(y)
         generator = self._generator()
         weights, stay = _sampled(sample_weight, X, generator)
@@ -117,23 +116,6 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             given = shortened(self.random_state)
             raise ValueError(f"random_state must be {wanted}, got {given}") from None
         return made
-
-    def _check_parameters(self, n: int) -> None:
-        from xorfind.solvers.solving import METHODS
-
-        k, alpha, budget = self.k, self.alpha, self.budget
-        if k is not None and (not isinstance(k, numbers.Integral) or not 1 <= k <= n):
-            raise ValueError(
-                f"k must be a whole number from 1 to the {n} columns, got {shortened(k)}"
-            )
-        if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
-        if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
-            raise ValueError(f"budget must be more than 0 seconds, got {shortened(budget)}")
-        if self.method not in METHODS:
-            raise ValueError(
-                f"method must be one of {', '.join(METHODS)}, got {shortened(self.method)}"
-            )
 
     def _keep_answer(self) -> Self:
         answer = self.answer_

@@ -11,7 +11,7 @@ import numpy as np
 from xorfind.answer import Answer
 from xorfind.evidence.form import Finer
 from xorfind.rule import Rule, Share, target_words
-from xorfind.solvers.solving import solve
+from xorfind.solvers.solving import check_search, solve
 from xorfind.statistics import Rate
 from xorfind.table.columns import Coding
 from xorfind.table.prepare import Notes, Prepared, Threshold, as_choices, prepare
@@ -93,13 +93,9 @@ def discover_all(
     group: str | None = None,
 ) -> tuple[list[Rule], Notes]:
     """Rules for several targets of one table, read once, and notes on its columns."""
-    _check_numbers(k, alpha, budget)
+    check_search(method, alpha, budget, k)
     choices = as_choices(bits, threshold, missing)._replace(group=group)
     prepared = prepare(read_table(table), targets, choices)
-    if k is not None and k > len(prepared.codings):
-        raise ValueError(
-            f"k must be at most the number of usable columns, {len(prepared.codings)}, got {k}"
-        )
     end = None if budget is None else time.monotonic() + budget
     rules = []
     for at, (coding, target) in enumerate(prepared.targets):
@@ -119,16 +115,6 @@ def discover_all(
         )
         rules.append(_rule(prepared, coding, target, answer))
     return rules, prepared.notes
-
-
-def _check_numbers(k: int | None, alpha: float, budget: float | None) -> None:
-    """The numbers a search is asked with, before anything is read."""
-    if k is not None and k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    if budget is not None and not budget > 0:
-        raise ValueError(f"budget must be more than 0 seconds, got {budget}")
 
 
 def _part_of(progress: Progress | None, at: int, targets: int) -> Progress | None:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from functools import partial
 
 import numpy as np
 
@@ -67,49 +68,35 @@ def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) 
     expected = row_tries(columns, noise)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
     most = max(1, int(3 * expected))
-    solve_some = _Batches(task, most)
+    drawn = columns + 1 + SPARE
+    batch = max(1, min(64, most, (1 << 22) // ((columns // 64 + 1) * drawn)))
     made, end, found = 0, time.perf_counter() + seconds, list[tuple[int, ...]]()
     while made < most and time.perf_counter() < end:
-        solutions, count = solve_some()
-        made += count
-        found += _subsets(task, solutions)
+        found += _subsets(task, _solved(task, batch, drawn))
+        made += batch
         task.tell(made / most, f"random rows: {made:,} tries")
         if supported(task, found) is not None:
             break
-    words = f"{counted(made, 'random choice')} of {solve_some.drawn} rows"
+    words = f"{counted(made, 'random choice')} of {drawn} rows"
     words += f", enough for {share_text(noise, 1)} noise"
     step = Step("elimination", _ended(task, made >= most, found), words=words)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
 
 
-class _Batches:
-    """Many small systems at a time. Called: solutions without the constant, and how many tries."""
+def _solved(task: Task, batch: int, drawn: int) -> np.ndarray:
+    """Solutions, without the constant, of so many systems of random rows that have one.
 
-    def __init__(self, task: Task, most: int) -> None:
-        self._task, self._columns = task, task.table.distinct + 1
-        self.drawn = self._columns + SPARE
-        room = (1 << 22) // ((self._columns // 64 + 1) * self.drawn)
-        self._batch = max(1, min(64, most, room))
-
-    def __call__(self) -> tuple[np.ndarray, int]:
-        rows = [_choice(self._task, self.drawn) for _ in range(self._batch)]
-        words = packed(_whole(self._task, np.concatenate(rows)))
-        systems = words.reshape(self._batch, self.drawn, -1)
-        solutions, fits = solve_many(systems, self._columns)
-        return solutions[fits, :-1], self._batch
-
-
-def _choice(task: Task, count: int) -> np.ndarray:
-    """Random rows, each at most once, without a list of all where there are many."""
-    return task.generator.choice(task.table.rows, count, replace=False, shuffle=False)
-
-
-def _whole(task: Task, rows: np.ndarray) -> np.ndarray:
-    """Distinct columns, the constant and the labels of some rows, side by side."""
-    made = np.ones((len(rows), task.table.distinct + 2), np.uint8)
-    made[:, :-2] = task.table.distinct_bits[rows]
-    made[:, -1] = task.table.label_bits[rows]
-    return made
+    A system has the distinct columns, the constant and the labels of its rows side by side.
+    """
+    table, columns = task.table, task.table.distinct + 1
+    # Without a list of all rows where there are many.
+    draw = partial(task.generator.choice, table.rows, drawn, replace=False, shuffle=False)
+    rows = np.concatenate([draw() for _ in range(batch)])
+    systems = np.ones((len(rows), columns + 1), np.uint8)
+    systems[:, :-2] = table.distinct_bits[rows]
+    systems[:, -1] = table.label_bits[rows]
+    solutions, fits = solve_many(packed(systems).reshape(batch, drawn, -1), columns)
+    return solutions[fits, :-1]
 
 
 def restarts(task: Task, seconds: float = math.inf) -> Candidates:

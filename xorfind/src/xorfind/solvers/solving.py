@@ -1,5 +1,6 @@
 """One verb for all solvers: rows in, an answer out."""
 
+import numbers
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xorfind.answer import Answer, Step, Stop
-from xorfind.checks import shortened
+from xorfind.checks import shortened, whole
 from xorfind.evidence.dependence import (
     MOST_IN_ORDER,
     Dependence,
@@ -77,21 +78,14 @@ def solve(
     >>> solve(bits, bits[:, 4] ^ bits[:, 11] ^ bits[:, 17]).subset
     (4, 11, 17)
     """
-    if not callable(method) and method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shortened(method)}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
-    if budget is not None and not budget > 0:
-        raise ValueError(f"budget must be a number of seconds above 0, got {shortened(budget)}")
     if rows not in ROWS:
         raise ValueError(f"rows must be one of {', '.join(ROWS)}, got {shortened(rows)}")
     table = LabelledRows(bits, labels)
+    check_search(method, alpha, budget, k, table.n)
     used = None if rows == "independent" else RowsUsed(table.rows, table.rows)
     if groups is not None:
         table, used, chosen = _one_per_group(table, groups)
         finer = None if finer is None else finer._replace(bits=finer.bits[chosen])
-    if k is not None and not 1 <= k <= table.n:
-        raise ValueError(f"k must be between 1 and n={table.n}, got {shortened(k)}")
     limit = BUDGET if budget is None else float(budget)
     task = Task(
         table,
@@ -113,6 +107,24 @@ def solve(
                 break
             task, answer = smaller, _run(smaller, run)
     return answer
+
+
+def check_search(
+    method: str | Method,
+    alpha: float,
+    budget: float | None,
+    k: int | None,
+    columns: int | None = None,
+) -> None:
+    """One clear error for what a search cannot be asked with. columns: that there are, if known."""
+    if not callable(method) and method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shortened(method)}")
+    if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
+    if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
+        raise ValueError(f"budget must be a number of seconds above 0, got {shortened(budget)}")
+    if k is not None:
+        whole("k", k, 1, columns)
 
 
 def _run(task: Task, method: Method) -> Answer:
