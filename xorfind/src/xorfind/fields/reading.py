@@ -4,6 +4,7 @@ A million frames cost what their bytes cost. Rows whose frames have the same len
 bits are taken from one part at a time, so that a slice means the same in all of its rows.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -189,11 +190,11 @@ def read_fields(
 
 
 def _looks_like_frames(data: bytes) -> bool:
-    """Whether the first line that is not a comment is a frame."""
+    """Whether the first line that is not a comment is a frame; `c0;y` is a line of names."""
     for line in data[:LOOK].decode("utf-8", "replace").splitlines():
         bare = line.strip().lstrip("\ufeff")
         if bare and not bare.startswith(("#", "//", ";")):
-            return is_frame(bare)
+            return is_frame(bare) and not re.search(r"\S;\S", bare)
     return False
 
 
