@@ -136,7 +136,8 @@ def test_a_series_that_cannot_be_drawn_names_its_row(tmp_path, series):
 
 def test_figures_are_written_as_files_inside_their_folder(tmp_path):
     written = write_figures([row(), row(id="lab-two", series={})], tmp_path / "figures")
-    assert sorted(path.name for path in written) == ["lab-one.pdf", "lab-one.svg"]
+    assert sorted(path.name for path in written) == ["lab-one.csv", "lab-one.pdf", "lab-one.svg"]
+    assert (tmp_path / "figures" / "lab-one.csv").read_text().splitlines()[1] == ",a,1,3,,"
     assert "<svg" in (tmp_path / "figures" / "lab-one.svg").read_text()
     for id in ("../x", "/tmp/x", "a/b", "..", "", "a\\b", "C:x", "a\0b"):
         with pytest.raises(ValueError, match="name of a figure file"):

@@ -52,14 +52,8 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
     >>> len(page.encode()) < 300_000, "import " in page.split("<script")[-1][:200]
     (True, False)
     """
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined
-    )
-    script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
-    return environment.get_template("page.html.j2").render(
-        policy=Markup(policy(script, style)),
-        style=Markup(style),
-        script=Markup(script),
+    return _filled(
+        "page.html.j2",
         run=None if run is None else Markup(_embedded(run)),
         verdicts=lambda ids: _verdicts(ids, base),
         bits=BITS,
@@ -68,9 +62,28 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
         proved=PROVED,
         title=_title,
         verdict=_verdict,
-        heights=Markup(_embedded(_heights())),
         dots=_number(FOLDER / "view" / "landscape.js", "DOTS"),
         **SHOWN,
+    )
+
+
+def landscape_page() -> str:
+    """The landscape alone, to be shown inside another page."""
+    return _filled("hero.html.j2")
+
+
+def _filled(template: str, **given: Any) -> str:
+    """A template with script, style, policy and the heights of the traps."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined
+    )
+    script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
+    return environment.get_template(template).render(
+        policy=Markup(policy(script, style)),
+        style=Markup(style),
+        script=Markup(script),
+        heights=Markup(_embedded(_heights())),
+        **given,
     )
 
 

@@ -122,6 +122,7 @@ function drop(view) {
   writeAddress("land", { readout: settings.readout, tau: settings.tau, b: settings.b }, USUAL);
   view.python.show(pythonLine(settings));
   view.playing = !wantsStillness();
+  view.pause.disabled = false;
   view.pause.textContent = view.playing ? "Pause" : "Play";
   if (view.playing) roll(view, view.turn);
   else settle(view, view.turn);
@@ -160,7 +161,7 @@ async function settle(view, turn) {
 /** All runs are at rest: colour the basins, count who found the hidden bits. */
 function finish(view) {
   view.playing = false;
-  view.pause.textContent = "Play";
+  view.pause.disabled = true;
   view.basins = nearestBasins(view);
   paint(view);
   view.place.dataset.ready = String(view.turn);

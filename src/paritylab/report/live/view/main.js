@@ -7,9 +7,10 @@ import { ownDemo } from "./own_demo.js";
 import { replay } from "./replay.js";
 import { xorDemo } from "./xor_demo.js";
 
-/** Fills one place; what goes wrong there is said there and leaves the rest alone. */
+/** Fills a place that this page has; what goes wrong is said there and leaves the rest alone. */
 function fillPlace(id, build) {
   const place = document.getElementById(id);
+  if (!place) return;
   try {
     build(place);
   } catch (error) {
