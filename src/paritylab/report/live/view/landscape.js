@@ -124,6 +124,7 @@ function drop(view) {
   view.playing = !wantsStillness();
   view.pause.disabled = false;
   view.pause.textContent = view.playing ? "Pause" : "Play";
+  paint(view);
   if (view.playing) roll(view, view.turn);
   else settle(view, view.turn);
 }
