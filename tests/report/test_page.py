@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from tests.report.rows import COMPARISONS, HOSTILE, comparison, hostile_rows, row
+from tests.report.rows import COMPARISONS, HOSTILE, comparison, hostile_rows, kept_rows, row
 
 from paritylab.claims import Bars, Line, Lines, Status, registry
 from paritylab.claims.engine.figures import in_tab
@@ -156,6 +156,17 @@ def test_the_map_has_a_row_a_paper_and_a_tile_a_claim(tmp_path):
     assert text.index("<strong>KS") < text.index("<strong>LAB")
     assert text.count('class="tile ') == 4
     assert 'class="claim' not in page([], tmp_path)
+
+
+def test_tiles_stand_in_the_order_of_the_text(tmp_path):
+    from paritylab.claims.coverage import claims_of, statements
+
+    text = page(kept_rows(), tmp_path)
+    for paper in ("hg1", "ks"):
+        mine = [row["id"] for row in kept_rows() if row["paper"] == paper]
+        wanted = [id for id in claims_of(statements(paper)) if id in mine]
+        tiles = [id for id in re.findall(r'class="tile [^"]*" href="#([^"]+)"', text) if id in mine]
+        assert tiles[: len(wanted)] == wanted
 
 
 def test_tabs_appear_with_their_rows(tmp_path):
