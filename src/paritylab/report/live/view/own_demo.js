@@ -204,18 +204,18 @@ function changed(demo) {
   const { at } = readoutFrom(settings.readout, k);
   const s = Array.from({ length: 121 }, (_, i) => (k * i) / 120);
   const values = s.map(at);
-  demo.curve.replaceChildren(
-    lineChart({
-      title: "your readout h(s)",
-      x: { low: 0, high: k, name: "attended sum s" },
-      y: { low: Math.min(-1.2, ...values), high: Math.max(1.2, ...values) },
-      lines: [{ x: s, y: values, className: "risk" }],
-      levels: [
-        { y: 1, name: "+1" },
-        { y: -1, name: "−1" },
-      ],
-    }),
-  );
+  const chart = lineChart({
+    title: "your readout h(s)",
+    x: { low: 0, high: k, name: "attended sum s" },
+    y: { low: Math.min(-1.2, ...values), high: Math.max(1.2, ...values) },
+    lines: [{ x: s, y: values, className: "risk" }],
+    levels: [
+      { y: 1, name: "+1" },
+      { y: -1, name: "−1" },
+    ],
+  });
+  chart.querySelector(".cursor").remove(); // no moment to mark
+  demo.curve.replaceChildren(chart);
   writeAddress("own", { ...settings, hidden: settings.hidden.join(",") }, USUAL);
   demo.python.show(pythonLine(settings));
   demo.place.dataset.ready = String(demo.turn);
