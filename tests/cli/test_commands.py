@@ -89,13 +89,14 @@ def test_a_verdict_is_read_in_80_columns_from_statement_to_evidence(capsys, id):
 def test_check_writes_text_json_and_report_then_reuses(capsys, elsewhere):
     _, out, _ = run(capsys, "claims", "hg1-lemma14-sign")
     assert "hg1-lemma14-sign (HG1, Lemma 14" in out
-    assert "recorded: corrected" in out
+    assert "recorded: corrected\nwhat would have to change (Lemma 14" in out
+    assert "\nproof: paritylab prove hg1-lemma14-sign\nits numbers: " in out
     code, out, _ = run(capsys, *QUICK, "--json", "rows.json", "--report", "page")
     assert code == 0
-    assert "\ncorrected (not counted again" in out
+    assert re.search(r"^corrected \(not counted again", out, re.M)
     assert "\nwhat does hold: " in out
     assert "evidence: proved" in out
-    assert "\ncorrected (not counted again" in run(capsys, "claims", "hg1-lemma14-sign")[1]
+    assert "\ncorrected (not counted" in run(capsys, "claims", "hg1-lemma14-sign")[1]
     (row,) = json.loads((elsewhere / "rows.json").read_text())
     assert (elsewhere / "page" / "index.html").exists()
     code, out, err = run(capsys, *QUICK, "--json", "-")

@@ -22,6 +22,8 @@ app = typer.Typer(
 
 #: Entries of a trace, at most.
 RECORDS = 60
+#: Runs of one command, at most: all of them are held in memory. A sweep keeps more on disk.
+MOST_RUNS = 1_000_000
 #: Where the learners of these commands are defined; their fields become the options.
 _SOURCES = (
     "heads/train",
@@ -201,6 +203,7 @@ def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
 
 def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
     def run(values: dict[str, Any]) -> None:
+        check_value("--runs", values["runs"], Option(int, "", least=1, most=MOST_RUNS))
         with console.patience("loading"):
             keep_compiled()
             from paritylab.cli import pictures
@@ -239,11 +242,8 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
 def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
-    from paritylab.sweep.grid import MOST_BLOCKS
     from paritylab.sweep.run_cache import kept_runs
 
-    most = MOST_BLOCKS * family.block
-    check_value("--runs", values["runs"], Option(int, "", least=1, most=most))
     specs, trace = _specs(family, known, values)
     folder = values["store"].absolute().parent / "runs"
     parts, reused, start = [], 0, time.perf_counter()
