@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test test-slow faults net lint rows seeds docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test test-slow faults net prove lint rows seeds docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ faults: setup ## kills, full disks, bad input
 net: setup ## verdicts, numbers, planted cases, tables: as before the redesign?
 	$(BIN)/python net/net.py --only "$(ONLY)"
 	$(BIN)/python net/tables.py
+
+# All certificates, the long one side by side on every core; docs/concepts/certificates.md.
+prove: setup ## verify every certificate in ball arithmetic
+	$(BIN)/paritylab prove
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """`paritylab prove`."""
 
 import difflib
+import os
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,9 @@ def run_proofs(
     keep: Annotated[
         bool, typer.Option("--record", help="Note in the package which long proofs were verified.")
     ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes for the long proofs.")
+    ] = os.cpu_count() or 1,
 ) -> int:
     """Prove claims from their certificates, in ball arithmetic or whole numbers.
 
@@ -54,7 +58,7 @@ def run_proofs(
     results: list[Result] = []
     with console.Progress(sum(budgets.values())) as progress:
         for id in sorted(chosen, key=lambda id: budgets[id]):
-            result = verify(id, own, report=partial(progress.follow, id, budgets[id]))
+            result = verify(id, own, report=partial(progress.follow, id, budgets[id]), jobs=jobs)
             results.append(result)
             if keep and own is None:
                 record(result)

@@ -16,19 +16,25 @@ from math import comb
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import from_to, positive, rows
 from paritylab.proofs.kernel import Numbers, Proof, norm, pivots, risk
 
 PRINTED = "fails"
-TITLE = "Masked heads: a strict local minimum at risk 1.78, n = 8, and a stationary point above 2"
+TITLE = (
+    "Masked heads: a strict local minimum at risk 1.78 (n = 8, B = {0, 3}, τ = 1/8, b = 1/100), "
+    "and a stationary point of risk above 2 (n = 20, B = {3, 13}, b = 0)"
+)
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100", "zero heads": {"n": 20, "B": [3, 13]}}
-WITNESS = ("centre", "radius", "mu")
+WITNESS = {
+    "centre": rows(2, rows(2, from_to(-100, 100))),
+    "radius": positive(1),
+    "mu": positive(1000),
+}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     model = (setting["n"], setting["B"], setting["tau"], setting["b"])
     centre, radius, mu = witness["centre"], witness["radius"], witness["mu"]
-    proof.less("the radius is positive", 0, radius)
-    proof.less("the convexity is positive", 0, mu)
     at = risk(centre, *model)
     proof.less("gradient at the centre below μr/2", norm(at.gradient), arb(mu * radius / 2))
     spread = arb(0, arb(radius).upper())
