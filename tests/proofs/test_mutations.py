@@ -54,7 +54,12 @@ NATURE = {
     "hg1-lemma18": {"places": "position", "input": "bit", "s": "sum"},
     "hg1-lemma19": {"places": "position"},
     "hg1-lemma6-smooth": {"heads": "real", "input": "bit", "entry": "position"},
-    "hg1-lemma8-pl": {"centre": "real", "radius": "norm", "mu": "norm"},
+    "hg1-lemma8-pl": {
+        "centre": "real",
+        "radius": "norm",
+        "mu": "norm",
+        "between": "real",
+    },
     "hg1-marginals": {"blind": "real"},
     "hg1-misprints": {"heads": "real", "s": "sum", "input": "bit"},
     "hg1-prop21": {"angle": "real"},

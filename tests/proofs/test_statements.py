@@ -3,12 +3,14 @@
 import copy
 import random
 from fractions import Fraction
+from itertools import product
+from math import exp, sqrt
 
 import pytest
 
 pytest.importorskip("flint")
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from paritylab.proofs import expected_seconds, load_certificate, provable, verified, verify
 from paritylab.proofs.checker import CERTIFICATES, _as_rationals, statement
@@ -61,6 +63,7 @@ SPOILED = {
         "centre": [[Fraction(87, 100), Fraction(87, 100)], [Fraction(-123, 100), 0]],
         "radius": Fraction(1, 10**3),
         "mu": 2,
+        "between": [[3, Fraction(31, 10)], [-2, Fraction(-187, 100)]],
     },
     "hg1-lemma17": {"angles": [0, 0], "inputs": [[1] * 8, [0] * 8]},
     "hg1-lemma18": {"places": [0, 1], "input": [1, 0, 0, 0, 0, 0, 0, 0], "s": 1},
@@ -134,6 +137,29 @@ def test_a_false_statement_does_not_verify(id):
     proof = Proof()
     with pytest.raises((NotShownError, ArithmeticError, ValueError)):
         statement(id).prove(proof, *(_as_rationals(held[part]) for part in ("setting", "witness")))
+
+
+def test_equal_heads_without_mask_are_stationary_for_the_full_gradient():
+    """The derivative along (0, 0, u) is that of the enumerated risk of the unmasked model."""
+    module = statement("hg1-lemma8-pl")
+    n, subset, tau, b = 8, (0, 4), 1 / 8, 0.01
+
+    def direct(u: float) -> float:
+        total = 0.0
+        for x in product((0, 1), repeat=n):
+            weights = [exp(u * bit / tau) for bit in x]
+            z = 2 * sum(w * bit for w, bit in zip(weights, x, strict=True)) / sum(weights)
+            y = (-1) ** sum(x[i] for i in subset)
+            parts = [(q, z - q + 0.5) for q in (1, 2)]
+            ready = 1 + sum((-1) ** q * (8 * q - 4) * (t + sqrt(t * t + b)) / 2 for q, t in parts)
+            total += max(0.0, 1 - y * ready) ** 2 / 2**n
+        return total
+
+    at, step = 3.0, 1e-5
+    found = module._equal_heads(arb(at), n, 2, fmpq(1, 100))
+    assert abs(float(found.value.mid()) - direct(at * tau)) < 1e-9
+    quotient = (direct((at + step) * tau) - direct((at - step) * tau)) / (2 * step)
+    assert abs(float(found.slope.mid()) - quotient) < 1e-6
 
 
 def theorem_5():
@@ -222,7 +248,10 @@ def test_tasks_side_by_side_come_back_in_order(jobs):
 
 
 @pytest.mark.slow
-def test_the_share_of_starts_fails_if_reversed():
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_the_share_of_starts_fails_if_reversed(number):
     module, model, _, setting, heights = theorem_5()
+    setting = {**setting, "share": [fmpq(1, 10)] * 2, "up to": {"tau": fmpq(1, 32), "share": 0}}
+    module._starts(Proof(), setting, model, heights, [4, 4, 3])
     with pytest.raises(NotShownError):
-        module._starts(Proof(reverse=1), setting, model, heights, [5, 5, 5])
+        module._starts(Proof(reverse=number), setting, model, heights, [4, 4, 3])

@@ -36,6 +36,10 @@ def run_proofs(
     keep: Annotated[
         bool, typer.Option("--record", help="Note in the package which long proofs were verified.")
     ] = False,
+    coq: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the certificates for Rocq (Coq) there, and stop."),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(min=1, max=64, help="Processes for the long proofs.")
     ] = os.cpu_count() or 1,
@@ -49,6 +53,8 @@ def run_proofs(
 
     if missing := missing_extra():
         raise ValueError(missing)
+    if coq is not None:
+        return _write_for_rocq(coq)
     console.check_json(json_file)
     own = None if file is None else load_certificate(file)
     if own is not None and ids:
@@ -67,6 +73,14 @@ def run_proofs(
             progress.advance(budgets[id], line)
     _show(results, json_file)
     return 0 if all(result.verified for result in results) else NOT_SHOWN
+
+
+def _write_for_rocq(folder: Path) -> int:
+    from paritylab.proofs import rocq
+
+    made = rocq.write(folder)
+    print(f"{len(made)} files in {folder}; {rocq.HOW}")
+    return 0
 
 
 def _chosen(ids: list[str]) -> list[str]:

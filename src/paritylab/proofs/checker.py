@@ -168,7 +168,8 @@ def settles(id: str, status: str) -> bool:
 
 def recorded() -> dict[str, dict[str, Any]]:
     """What is known of long proofs that were verified, by id: see `record`."""
-    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+    kept = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+    return {id: entry for id, entry in kept.items() if isinstance(entry, dict)}
 
 
 def record(result: Result) -> None:

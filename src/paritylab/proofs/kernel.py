@@ -42,19 +42,19 @@ class Proof:
 
     def less(self, words: str, left: Any, right: Any) -> None:
         """left < right, certainly."""
-        if self._turned:
+        if self.turned:
             left, right = right, left
         self._note(words, f"{text(left)} < {text(right)}", bool(left < right))
 
     def at_most(self, words: str, left: Any, right: Any) -> None:
         """left ≤ right for integers and rationals; turned round it is left > right."""
         exactly(left, right)
-        self._note(words, f"{left} ≤ {right}", bool((left <= right) != self._turned))
+        self._note(words, f"{left} ≤ {right}", bool((left <= right) != self.turned))
 
     def equal(self, words: str, left: Any, right: Any) -> None:
         """left = right for integers, rationals and tuples of them."""
         exactly(left, right)
-        self._note(words, f"{left} = {right}", bool((left == right) != self._turned))
+        self._note(words, f"{left} = {right}", bool((left == right) != self.turned))
 
     def everywhere(
         self,
@@ -68,7 +68,7 @@ class Proof:
         halves: parts that together cover a box, or None if it is too small to be cut again. Turned
         round, the first box on which it is shown is one on which its opposite is not.
         """
-        turned, leaves, pending = self._turned, 0, list(boxes)
+        turned, leaves, pending = self.turned, 0, list(boxes)
         if not pending:
             raise NotShownError(f"{words}: nothing to look at")
         while pending:
@@ -91,16 +91,15 @@ class Proof:
         """Parts of a box where side is 1, and where it is not known after `depth` cuts.
 
         side: 1 if the inequality holds on a whole box, -1 if it fails on all of it, 0 otherwise.
-        Each part comes with its number of cuts; a cut halves the volume. The inequality is part of
-        the step that is noted next.
+        Each part comes with its number of cuts; a cut halves the volume.
         """
-        wanted, pending = (-1 if self._turned else 1), [(box, 0)]
+        pending = [(box, 0)]
         inside: list[tuple[Any, int]] = []
         unknown: list[tuple[Any, int]] = []
         while pending:
             part, cuts = pending.pop()
             found = side(part)
-            if found == wanted:
+            if found > 0:
                 inside.append((part, cuts))
             elif not found and cuts == depth:
                 unknown.append((part, cuts))
@@ -139,7 +138,8 @@ class Proof:
         return values
 
     @property
-    def _turned(self) -> bool:
+    def turned(self) -> bool:
+        """Whether the step that is noted next is to be turned round."""
         return self.reverse == len(self.steps)
 
     def _note(self, words: str, enclosure: str, shown: bool) -> None:

@@ -219,7 +219,9 @@ def _starts(
             for i in (0, 1)
         )
         reach = f"at τ = {1 / norm} these heights reach {int(1000 * most) + 1}/1000 at most"
-        proof.at_most(f"share of starts below the height, {words}; {reach}", least, inside)
+        # Turned round, the share would have to be below `least`, and only `most` could show that.
+        found_share = most if proof.turned else inside
+        proof.at_most(f"share of starts below the height, {words}; {reach}", least, found_share)
 
 
 def _side(pairs: Pairs, height: Number) -> Any:
