@@ -32,7 +32,7 @@ ROOT = HERE.parent
 Row = dict[str, Any]
 PROOFS = ROOT / "src" / "paritylab" / "proofs"
 #: What every proof stands on.
-KERNEL = ("checker.py", "kernel.py", "pairs.py")
+KERNEL = ("checker.py", "reading.py", "domain.py", "kernel.py", "pairs.py")
 #: So many inequalities of a proof are printed.
 STEPS_SHOWN = 12
 #: So many numbers that are not judged stand in the table itself.
