@@ -62,6 +62,7 @@ from paritylab.learning import (
     SignDescent as SignDescent,
     TeacherStep as TeacherStep,
     Trained as Trained,
+    Transformer as Transformer,
     Walsh as Walsh,
     XorStep as XorStep,
     concatenate_runs as concatenate_runs,
