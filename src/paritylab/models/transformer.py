@@ -163,9 +163,9 @@ class Decoder(eqx.Module):
     n: int = eqx.field(static=True)
     written: tuple[bool, ...] = eqx.field(static=True)
 
-    def outcome(self, sequence: Int[Array, " length"]) -> Outcome:
+    def outcome(self, sequence: Int[AnyArray, " length"]) -> Outcome:
         """All slots in one pass. sequence: bits, mark and every slot but the last, n + slots."""
-        vectors = self.places.add(jnp.asarray(self.tokens)[sequence])
+        vectors = self.places.add(jnp.asarray(self.tokens)[jnp.asarray(sequence)])
         first, attention = 0, jnp.zeros(())
         for number, block in enumerate(self.blocks):
             # In the last layer only the slots' places are read, so only they are computed.

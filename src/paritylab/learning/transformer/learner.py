@@ -89,9 +89,10 @@ class Transformer:
         stride = 1 if trace is None else -(-trace // self.check)
         records = 0 if trace is None else 1 + -(-tests // stride)
         batch = data.samples if isinstance(data, Fresh) else self.batch
-        rows = data.samples if isinstance(data, Sample) else None
-        how = (self.optimiser, self.schedule, batch, rows, are_uniform(data), self.teacher)
-        dials = Dials(np.float32(self.eta), np.float32(self.flips), *map(np.int32, self._times()))
+        sampled = isinstance(data, Sample)
+        how = (self.optimiser, self.schedule, batch, sampled, are_uniform(data), self.teacher)
+        whole = map(np.int32, (self.steps, self.check, data.samples))
+        dials = Dials(np.float32(self.eta), np.float32(self.flips), *whole)
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             tasks = stacked(
@@ -125,9 +126,6 @@ class Transformer:
                 "attention": end.seen.attention,
             },
         )
-
-    def _times(self) -> tuple[int, int]:
-        return self.steps, self.check
 
     def plan_of(self, target: Target | Unknown) -> Plan:
         """The chain that belongs to a target."""

@@ -30,13 +30,13 @@ JUDGING_ROWS = 1024
 
 
 class Shape(NamedTuple):
-    """What a program is compiled for. rows: of a sample, None for fresh rows. records: entries of
-    the trace, one per `stride` tests; 0 keeps none."""
+    """What a program is compiled for. sampled: rows are drawn once per run, not at every step.
+    records: entries of the trace, one per `stride` tests; 0 keeps none."""
 
     optimiser: OptimiserPart
     schedule: str
     batch: int
-    rows: int | None
+    sampled: bool
     uniform: bool
     teacher: bool
     records: int
@@ -45,12 +45,14 @@ class Shape(NamedTuple):
 
 class Dials(NamedTuple):
     """Numbers that change without compiling anew. eta: step size. flips: share of chain tokens
-    flipped in training. steps: at most. check: steps between two tests."""
+    flipped in training. steps: at most. check: steps between two tests. rows: of a
+    sample."""
 
     eta: AnyArray | np.float32
     flips: AnyArray | np.float32
     steps: AnyArray | np.int32
     check: AnyArray | np.int32
+    rows: AnyArray | np.int32
 
 
 class Task(NamedTuple):
@@ -236,16 +238,19 @@ def _batches(
 ) -> Callable[[Array], Rows]:
     """The rows of a step by its number: new ones, or some of a sample drawn once."""
     flips = jnp.asarray(dials.flips)
-    if shape.rows is None:
+    if not shape.sampled:
         return lambda number: draw_chains(
             jax.random.fold_in(key, number), task, written, shape.batch, shape.uniform, flips
         )
     once, choice = jax.random.split(key)
-    sample, size = draw_chains(once, task, written, shape.rows, shape.uniform, flips), shape.rows
 
     def some(number: Array) -> Rows:
-        index = jax.random.randint(jax.random.fold_in(choice, number), (shape.batch,), 0, size)
-        return Rows(*(each[index] for each in sample))
+        """Row i of the sample has a key of its own, so the sample need not be held."""
+        key = jax.random.fold_in(choice, number)
+        chosen = jax.random.randint(key, (shape.batch,), 0, dials.rows)
+        own = jax.vmap(partial(jax.random.fold_in, once))(chosen)
+        rows = jax.vmap(lambda key: draw_chains(key, task, written, 1, shape.uniform, flips))(own)
+        return Rows(*(each[:, 0] for each in rows))
 
     return some
 
