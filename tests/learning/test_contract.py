@@ -165,7 +165,11 @@ def test_runs_of_a_setting_that_is_gone_are_refused_in_one_line():
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
-    """Two runs of key 0 each: the same draws give the same numbers in every version."""
+    """Two runs of key 0 each: the same draws give the same numbers in every version.
+
+    Single precision rounds otherwise on another processor, by a few units in the last place of the
+    largest number of an array; hence a tolerance on that scale.
+    """
     case = next(each for each in CASES if each.name == path.stem)
     before = Runs.load(path, learner=case.learner if case.name == "descent" else None)
     after = trained(case)
@@ -173,14 +177,20 @@ def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
     if case.name == "frozen":  # its heads come from the key now; the models below have them
         before.numbers.pop("heads")
     for old, new in zip(leaves(before), leaves(after), strict=True):
-        np.testing.assert_allclose(old, new[:2], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(old, new[:2], rtol=1e-5, atol=rounding(old))
     assert before.subset == after.subset[:2]
     np.testing.assert_array_equal(before.solved, after.solved[:2])
     np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=1e-6)
     for one, other in zip(
         *(jax.tree.leaves(each.model(1)) for each in (before, after)), strict=True
     ):
-        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            np.asarray(one), np.asarray(other), rtol=1e-5, atol=rounding(one)
+        )
+
+
+def rounding(values):
+    return 5e-6 * max(1.0, float(np.max(np.abs(values), initial=0.0)))
 
 
 def test_runs_show_themselves(trained):
