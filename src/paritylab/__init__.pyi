@@ -38,6 +38,7 @@ from paritylab.learning import (
     Sample as Sample,
     TeacherStep as TeacherStep,
     Trained as Trained,
+    Transformer as Transformer,
     XorStep as XorStep,
     learn as learn,
     register_learner as register_learner,

@@ -99,6 +99,26 @@ def test_layers_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert Runs.load(elsewhere / "layers.npz").model(1).layers == 3
 
 
+def test_a_transformer_is_trained_counted_drawn_and_saved(capsys, elsewhere):
+    command = ["train", "transformer", "--n", "6", "--k", "2", "--runs", "2", "--width", "8"]
+    command += ["--heads", "2", "--steps", "20", "--check", "10"]
+    code, out, _ = run(capsys, *command, "--save", "runs.npz")
+    assert code == 0
+    assert "every token right on 98 % of fresh rows" in out
+    assert "rows read per run, median" in out
+    assert "hidden set" not in out
+    assert (elsewhere / "transformer.svg").read_text().count("<svg") == 1
+    saved = Runs.load(elsewhere / "runs.npz")
+    assert (saved.data.samples, type(saved.data).__name__) == (64, "Fresh")
+    assert saved.trace["by_slot"].shape == (2, 3, 2)
+    code, _, err = run(capsys, *command, "--chain", "tree", "--k", "3")
+    assert code == 2
+    assert "nearest: 2 and 4" in err
+    code, _, err = run(capsys, *command, "--heads", "3")
+    assert code == 2
+    assert "width must be a multiple of heads=3" in err
+
+
 @pytest.mark.slow
 def test_figure_2(capsys, elsewhere):
     code, out, _ = run(capsys, "train", "heads", "--figure2", "--figure", "two.svg")

@@ -143,7 +143,7 @@ def test_options_read_from_the_source_are_those_of_the_class():
     found = {}
     for source in folder.rglob("*.py"):
         found |= options_in_source(source)
-    own = {"heads", "anneal", "xor", "teacher", "levels", "full-batch", "layers"}
+    own = {"heads", "anneal", "xor", "teacher", "levels", "full-batch", "layers", "transformer"}
     assert own <= set(found)
     for name in own:
         assert found[name] == options_of(LEARNERS[name])

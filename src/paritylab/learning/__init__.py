@@ -25,6 +25,7 @@ from paritylab.learning.rivals import (
     Walsh,
 )
 from paritylab.learning.runs import Result, Runs, concatenate_runs, learn
+from paritylab.learning.transformer.learner import Transformer
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep
 
@@ -61,6 +62,7 @@ __all__ = [
     "StreamedStep",
     "TeacherStep",
     "Trained",
+    "Transformer",
     "Walsh",
     "WideChain",
     "XorStep",
