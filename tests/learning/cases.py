@@ -26,6 +26,7 @@ from paritylab.learning import (
     Sample,
     SignDescent,
     TeacherStep,
+    Transformer,
     XorStep,
 )
 from paritylab.learning.rivals import (
@@ -128,11 +129,23 @@ CASES = [
     ),
     Case("one-step", OneStep(width=24), on(Population, parities(n=10, k=3))),
     Case("teacher", TeacherStep(), on(Sample, trees(), 2000)),
+    Case("teacher-level", TeacherStep(mask="level", link="gentle"), on(Sample, trees(), 2000)),
     Case("levels", Levels(strings=32), on(Sample, trees(), 4000)),
     Case("layers", Layers(schedule="staged"), on(Sample, trees(), 2000)),
     Case("layers-gates", Layers(gates="learnt"), on(Sample, trees(), 2000)),
     Case("full-batch", FullBatch("cot", steps=12), on(Sample, trees(), 400)),
+    Case("full-batch-teacher", FullBatch("teacher-full", steps=12), on(Sample, trees(), 400)),
     Case("hiding-oracle", HidingOracle(0.01, steps=12), on(Sample, trees(), 400)),
+    Case(
+        "transformer",
+        Transformer(width=8, heads=2, steps=20, check=10),
+        on(Fresh, parities(k=3, noise=0.1), 16),
+    ),
+    Case(
+        "transformer-tree",
+        Transformer("again", teacher=False, norm="post", layers=2, width=8, heads=2, steps=12),
+        on(Sample, trees(8), 40),
+    ),
     Case("auto", Auto(), on(Sample, parities(n=10, k=3, noise=0.1), 80)),
     Case("auto-abstains", Auto(), on(Sample, parities(n=10, k=3, bias=0.3), 12)),
     Case("auto-rows", Auto(), rows),

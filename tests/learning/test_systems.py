@@ -25,6 +25,7 @@ from paritylab.learning import (
     Sample,
     SignDescent,
     TeacherStep,
+    Transformer,
     XorStep,
     learn,
 )
@@ -57,6 +58,11 @@ SYSTEMS = {
         RecurrentNet(width=8, steps=5),
         Fresh(PARITIES, 8),
     ),
+    "ordinary transformer, sequential chain": (
+        Transformer(width=8, steps=5),
+        Fresh(PARITIES, 8),
+    ),
+    "ordinary transformer, tree": (Transformer("tree", width=8, steps=5), TREES),
     "Daniely-Malach network, biased inputs": (
         HingeNet.daniely_malach(width=8, steps=20),
         Fresh(PARITIES, 8),

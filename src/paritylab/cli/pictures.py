@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from paritylab.claims.engine.figures import (
@@ -16,7 +17,8 @@ from paritylab.claims.engine.figures import (
     SideBySide,
 )
 from paritylab.cli import console
-from paritylab.learning import Runs
+from paritylab.learning import Runs, Transformer
+from paritylab.models.transformer import MARK
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
@@ -31,6 +33,7 @@ _MEANING = {
     "heads": _HEADS,
     "anneal": _HEADS,
     "xor": ("pair has the two largest weights", "right on every input"),
+    "transformer": ("", "every token right on 98 % of fresh rows"),
     "full-batch": (_CHAIN[0], "every fresh input right, loss below 0.01"),
 }
 #: Numbers that learners leave, in words, and which of the runs' numbers is shown.
@@ -38,6 +41,8 @@ _STATS: dict[str, tuple[str, Callable[[np.ndarray], Any]]] = {
     "starts": ("starts per run, on average", np.mean),
     "worst": ("largest |ŷ - y| of all runs and inputs", np.max),
     "numbers": ("trained numbers", np.max),
+    "rows": ("rows read per run, median", np.median),
+    "attention": ("attention on unknown parents, on average", np.mean),
     "accuracy": ("smallest accuracy on fresh inputs", np.min),
 }
 
@@ -47,7 +52,8 @@ def outcomes(runs: Runs[Any]) -> list[list[str]]:
     found, solved = _MEANING.get(runs.name, _CHAIN)
     finite = runs.risk[np.isfinite(runs.risk)]
     median = f"{np.median(finite):.4g} ({runs.kind})" if finite.size else "not finite"
-    table = [[found, str(runs.rate("recovered"))], [solved, str(runs.rate("solved"))]]
+    table = [[found, str(runs.rate("recovered"))]] if runs.names_a_set else []
+    table.append([solved, str(runs.rate("solved"))])
     table.append(["median risk", median])
     for name, (words, number) in _STATS.items():
         if name in runs.stats:
@@ -66,6 +72,7 @@ def outcomes(runs: Runs[Any]) -> list[list[str]]:
 def draw(runs: Runs[Any], path: Path) -> None:
     """The figure of a family of runs."""
     family = {"heads": _head_parts, "anneal": _head_parts, "xor": _xor_parts}
+    family["transformer"] = _transformer_parts
     save_figure(SideBySide(family.get(runs.name, _chain_parts)(runs)).series(), path)
 
 
@@ -113,6 +120,28 @@ def _chain_parts(runs: Runs[Any]) -> list[Figure]:
         return [_curves(runs, "loss of each run"), after]
     empty = np.asarray(model.with_parameters(np.zeros_like(model.scores)).attention()).T
     return [Heatmap(empty, title="before", points=children, **axes), after]
+
+
+def _transformer_parts(runs: Runs[Any]) -> list[Figure]:
+    """Share of rows with a right chain by step; attention of the first run, its parents circled."""
+    assert runs.targets is not None
+    assert isinstance(runs.learner, Transformer)
+    plan, model = runs.learner.plan_of(runs.targets[0]), runs.model(0)
+    right = [Line("", runs.trace["step"], row, style="-") for row in runs.trace["right"][:LINES]]
+    bits = np.random.default_rng(0).integers(0, 2, (256, runs.data.n))
+    chain = np.where(plan.written, bits @ plan.sums.T % 2, MARK)
+    read = np.column_stack([bits, np.full(len(bits), MARK), chain[:, :-1]])
+    attention = np.asarray(jax.vmap(lambda each: model.outcome(each).attention)(read)).mean(0)
+    return [
+        Lines(right, x="step", y="share of fresh rows with a right chain"),
+        Heatmap(
+            attention.max(0),
+            title="first run, strongest head",
+            points=[(int(token), int(slot)) for slot, token in np.argwhere(plan.parents)],
+            x="token attended to (circles: unknown parents)",
+            y="slot of the chain",
+        ),
+    ]
 
 
 def draw_figure2(path: Path) -> None:

@@ -4,8 +4,7 @@ from paritylab.learning.chain.full_batch import FullBatch
 from paritylab.learning.chain.layers import Layers
 from paritylab.learning.chain.levels import Levels
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
-from paritylab.learning.chain.wide import wide_layers, wide_step
-from paritylab.learning.chain.wide_models import WideChain
+from paritylab.learning.chain.wide import WideChain, wide_layers, wide_step
 from paritylab.learning.contract import LEARNERS, Learner, Trained, register_learner
 from paritylab.learning.data import AllInputs, Data, Fresh, Population, Rows, Sample
 from paritylab.learning.hardness.hiding_oracle import HidingOracle
@@ -26,6 +25,7 @@ from paritylab.learning.rivals import (
     Walsh,
 )
 from paritylab.learning.runs import Result, Runs, concatenate_runs, learn
+from paritylab.learning.transformer.learner import Transformer
 from paritylab.learning.xor.stream import StreamedStep, streamed_step
 from paritylab.learning.xor.train import XorStep
 
@@ -62,6 +62,7 @@ __all__ = [
     "StreamedStep",
     "TeacherStep",
     "Trained",
+    "Transformer",
     "Walsh",
     "WideChain",
     "XorStep",

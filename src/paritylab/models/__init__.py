@@ -17,6 +17,7 @@ from paritylab.models.constructions import (
 )
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.full_form import FullFormAttention
+from paritylab.models.full_parity import CountingTransformer
 from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
 from paritylab.models.joint import FrozenHeads, JointAttention
 from paritylab.models.layered import LayeredChain
@@ -45,6 +46,7 @@ from paritylab.models.readouts import (
     default_readout,
     smooth_relu,
 )
+from paritylab.models.transformer import AbstractPlaces, Decoder
 from paritylab.models.two_heads import TwoHeads
 
 __all__ = [
@@ -52,12 +54,15 @@ __all__ = [
     "LINKS",
     "XOR_READOUTS",
     "AbstractLink",
+    "AbstractPlaces",
     "AbstractPositionCode",
     "Bowl",
     "ChainModel",
     "Circle",
     "Cosine",
     "CosineLink",
+    "CountingTransformer",
+    "Decoder",
     "FeedForward",
     "FrozenHeads",
     "FullFormAttention",

@@ -38,6 +38,7 @@ def rows_by_information(values: Values) -> float:
 LINES: dict[str, Callable[[Values], float]] = {
     "1/n": lambda values: 1 / values["n"],
     "n/4": lambda values: values["n"] / 4,
+    "8n": lambda values: 8 * values["n"],
     "k": lambda values: values["k"],
     "rows_to_rank": lambda values: rows_to_rank(values["n"]),
     "rows_for_every_pair": lambda values: samples_for_every_pair(values["n"], values["k"]),

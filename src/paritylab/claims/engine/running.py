@@ -209,14 +209,7 @@ def with_proof(claim: Claim, judged: Judged) -> Judged:
     return replace(judged, evidence=Evidence.PROVED, proof=what_is_proved(id))
 
 
-#: Where a statement's title leaves out its setting and the file must stay as it was verified.
-_WHERE = {
-    "hg1-thm5": "masked heads, n = 8, k = 2, B = {0, 3}, τ = 1/8, b = 1/100, "
-    "gradient flow or any step up to 2/15,000",
-}
-
-
 def what_is_proved(id: str) -> str:
-    """The title of a certificate's statement, with its setting."""
-    title = proofs.title(id)
-    return f"{title} ({_WHERE[id]})" if id in _WHERE else title
+    """What a certificate shows, with its setting; for a long proof also when it was verified."""
+    said = proofs.provenance(id)
+    return f"{proofs.title(id)} ({said})" if said else proofs.title(id)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
 from paritylab.claims import KOU, Line, Lines, Trial, claim
@@ -56,7 +57,8 @@ def dynamics(
     trial.report(0.3)
     sampled = learn(learner, Fresh(targets, rows), key=trial.seed, trace=1)
     keys = each_key(run_keys(trial.seed, 0, runs))
-    starts = [learner.start(*pair) for pair in zip(keys, targets, strict=True)]
+    halves = [jax.random.split(key)[1] for key in keys]
+    starts = [learner.draw(*pair) for pair in zip(halves, targets, strict=True)]
     good = np.stack([_is_good(*pair) for pair in zip(starts, targets, strict=True)])
     inside = np.stack([target.indicator > 0 for target in targets])[:, None, :]
     on_b = np.where(good, path.kept[-1], path.lost[-1])[:, :, None]

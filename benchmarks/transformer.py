@@ -1,0 +1,99 @@
+"""Training steps per second of `Transformer` beside a plain PyTorch loop at the same settings.
+
+python benchmarks/transformer.py [--runs 4] [--steps 100] [--repeats 3]
+
+Both train the same model (one pre-norm layer, 4 heads, width 32, AdamW) on 64 new rows a step of a
+sequential chain, n = 16, k = 8, in alternation. Nothing is solved early: the chains are coins. It
+prints one line and needs PyTorch, which the lab does not; without it, it says so and stops.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+from paritylab import Fresh, Transformer, learn, random_parities
+from paritylab.learning.transformer.chains import plan
+
+N, K, BATCH, WIDTH, HEADS, ETA, COINS = 16, 8, 64, 32, 4, 2e-3, 0.499
+
+
+def seconds_of_ours(runs: int, steps: int) -> float:
+    """All runs in one call, compiled before; the two tests of a run are part of the time."""
+    learner = Transformer("line", flips=COINS, eta=ETA, steps=steps, check=steps)
+    start = time.perf_counter()
+    learn(learner, Fresh(random_parities(N, K, runs), BATCH))
+    return time.perf_counter() - start
+
+
+def seconds_of_torch(runs: int, steps: int) -> float:
+    """The runs one after another, as a loop in PyTorch usually is."""
+    import torch
+
+    class Layer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tokens = torch.nn.Embedding(3, WIDTH)
+            self.places = torch.nn.Embedding(N + K, WIDTH)
+            self.attention = torch.nn.MultiheadAttention(WIDTH, HEADS, bias=False, batch_first=True)
+            self.before, self.between, self.after = (torch.nn.LayerNorm(WIDTH) for _ in range(3))
+            self.inner, self.outer = (
+                torch.nn.Linear(WIDTH, 4 * WIDTH),
+                torch.nn.Linear(4 * WIDTH, WIDTH),
+            )
+            self.readout = torch.nn.Linear(WIDTH, 2)
+            self.mask = torch.triu(torch.ones(N + K, N + K, dtype=torch.bool), 1)[N:]
+
+        def forward(self, read: torch.Tensor) -> torch.Tensor:
+            vectors = self.tokens(read) + self.places.weight
+            seen = self.before(vectors)
+            mixed, _ = self.attention(
+                seen[:, N:], seen, seen, attn_mask=self.mask, need_weights=False
+            )
+            vectors = vectors[:, N:] + mixed
+            vectors = vectors + self.outer(torch.relu(self.inner(self.between(vectors))))
+            return self.readout(self.after(vectors))
+
+    start = time.perf_counter()
+    for target in random_parities(N, K, runs):
+        model = Layer()
+        rule = torch.optim.AdamW(model.parameters(), ETA, weight_decay=1e-4)
+        sums = torch.tensor(plan("line", target.subset, N).sums.T.astype(np.float32))
+        for _ in range(steps):
+            bits = torch.randint(0, 2, (BATCH, N))
+            chain = (bits.float() @ sums).long() % 2 ^ (torch.rand(BATCH, K) < COINS).long()
+            read = torch.cat([bits, torch.full((BATCH, 1), 2), chain[:, :-1]], 1)
+            loss = torch.nn.functional.cross_entropy(model(read).flatten(0, 1), chain.flatten())
+            rule.zero_grad()
+            loss.backward()
+            rule.step()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, default in (("runs", 4), ("steps", 100), ("repeats", 3)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    given = parser.parse_args()
+    try:
+        import torch
+    except ImportError:
+        print("PyTorch is not installed: nothing to compare with")
+        return
+    seconds_of_ours(given.runs, given.steps)  # compiles
+    seconds_of_torch(1, 5)
+    pairs = [
+        [each(given.runs, given.steps) for each in (seconds_of_ours, seconds_of_torch)]
+        for _ in range(given.repeats)
+    ]
+    ours, theirs = np.median(pairs, axis=0)
+    work = given.runs * given.steps
+    print(
+        f"steps per second, n = {N}, k = {K}, width {WIDTH}, {BATCH} rows: ours {work / ours:.0f}, "
+        f"PyTorch {torch.__version__} {work / theirs:.0f}, ratio {theirs / ours:.2f} "
+        f"(median of {given.repeats}, {given.runs} runs of {given.steps} steps, in alternation)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""Ordinary transformers: which laws of the toy survive, measured in rows until a run is solved.
+
+One pre-norm layer of 4 heads and width 32, learned positions, AdamW, 64 fresh rows a step. The step
+size was chosen on targets and starts of seed 100, which no verdict uses; see `RATES`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paritylab.claims import (
+    OURS,
+    Estimate,
+    Line,
+    Lines,
+    Trial,
+    at_least,
+    at_most,
+    claim,
+    control,
+    finding,
+    note,
+    within,
+)
+from paritylab.learning import Fresh, Runs, Transformer, learn
+from paritylab.models.transformer import Decoder
+from paritylab.problem import random_parities
+from paritylab.problem.sampling import seed_of
+from paritylab.statistics import Mean
+
+
+class Tried(NamedTuple):
+    """A step size on seed 100: of 6 runs each, median rows and runs solved (n = 16, k = 8)."""
+
+    line: tuple[int, int]
+    tree: tuple[int, int]
+    again: tuple[int, int]
+
+
+#: Three step sizes were tried. The one chosen needs fewest rows among those that solved every run.
+RATES = {
+    1e-3: Tried((10_560, 6), (52_800, 6), (15_360, 6)),
+    2e-3: Tried((7_040, 6), (32_640, 6), (9_600, 6)),
+    5e-3: Tried((4_800, 6), (33_920, 4), (7_360, 6)),
+}
+
+
+def chosen_rate(rates: Mapping[float, Tried]) -> float:
+    """The rate of fewest rows in all among those at which every run was solved.
+
+    >>> chosen_rate(RATES)
+    0.002
+    """
+    most = max(sum(solved for _, solved in tried) for tried in rates.values())
+    sure = {
+        rate: sum(rows for rows, _ in tried)
+        for rate, tried in rates.items()
+        if sum(solved for _, solved in tried) == most
+    }
+    return min(sure, key=lambda rate: sure[rate])
+
+
+ETA, BATCH = chosen_rate(RATES), 64
+LINE = Transformer("line", eta=ETA, steps=1000, check=10)
+NO_CHAIN = replace(LINE, chain="none")
+
+
+def trained(learner: Transformer, n: int, k: int, runs: int, seed: int) -> Runs[Decoder]:
+    """Runs on fresh rows of random parities; targets and starts come from the seed."""
+    return learn(learner, Fresh(random_parities(n, k, runs, key=seed), BATCH), key=seed)
+
+
+def median_rows(
+    runs: Runs[Decoder], over: Runs[Decoder] | None = None, times: float = 1.0
+) -> Estimate:
+    """Median rows until solved, over those of other runs if given, with a 95 % interval.
+
+    A run that was not solved counts with the rows it read, so its median is a lower bound. The
+    interval comes from resampling the runs of both.
+    """
+    generator = np.random.default_rng(0)
+    logs = [np.log(each.stats["rows"]) for each in (runs, over) if each is not None]
+    drawn = [each[generator.integers(0, len(each), (2000, len(each)))] for each in logs]
+    middle, spread = (
+        np.median(pair[0], axis=-1) - (np.median(pair[1], axis=-1) if over is not None else 0)
+        for pair in (logs, drawn)
+    )
+    low, high = np.exp(np.percentile(spread, [2.5, 97.5])) * times
+    return Estimate(float(np.exp(middle)) * times, float(low), float(high), sum(map(len, logs)))
+
+
+def drawn(label: str, x: Sequence[float], values: Sequence[Estimate]) -> Line:
+    """Estimates with their intervals as one line of a figure."""
+    middle, low, high = ([getattr(v, end) for v in values] for end in ("value", "low", "high"))
+    return Line(label, x, middle, low, high)
+
+
+def growth(sizes: Sequence[int], groups: Sequence[Runs[Decoder]]) -> Estimate:
+    """Exponent of n in the median rows, its interval from resampling the runs of every size."""
+    generator, x = np.random.default_rng(0), np.log(sizes)
+    rows = [np.log(each.stats["rows"]) for each in groups]
+    medians = np.array(
+        [
+            np.median(each[generator.integers(0, len(each), (2000, len(each)))], axis=1)
+            for each in rows
+        ]
+    )
+    slope = float(np.polyfit(x, [np.median(each) for each in rows], 1)[0])
+    low, high = np.percentile(np.polyfit(x, medians, 1)[0], [2.5, 97.5])
+    return Estimate(slope, float(low), float(high), sum(map(len, rows)))
+
+
+@claim(
+    "lab-transformer-chain",
+    OURS,
+    quick={"steps": 300},
+    full={"size": (32, 16), "runs": 16, "steps": 4000},
+    planted=(
+        "a chain of coins",
+        {"shown": replace(LINE, flips=0.499)},
+        "refuted",
+    ),
+)
+def chain_or_none(
+    trial: Trial,
+    size: tuple[int, int] = (16, 8),
+    runs: int = 8,
+    steps: int = 1000,
+    *,
+    shown: Transformer = LINE,
+) -> Iterator[Any]:
+    """With a chain a transformer learns half of 16 bits from rows that teach it nothing without.
+
+    Shown the running parities of its k = n/2 hidden bits, one layer writes them and the answer on
+    its own within 64,000 rows in more than half of the runs at n = 16; shown the answer alone, in
+    fewer than half. The same layer without a chain learns a hidden pair, so it can learn.
+    """
+    (n, k), key = size, trial.seed
+    chain = trained(replace(shown, steps=steps), n, k, runs, key)
+    none = trained(replace(NO_CHAIN, steps=steps), n, k, runs, key)
+    pair = trained(replace(NO_CHAIN, steps=4 * steps), n, 2, runs, key)
+    where = f"n = {n}, k = {k}, {steps * BATCH:,} rows"
+    yield at_least(f"runs solved with a chain, {where}", chain.rate("solved"), 0.5)
+    yield at_most(f"runs solved without, {where}", none.rate("solved"), 0.5)
+    label = f"runs solved without a chain, a pair, n = {n}, {4 * steps * BATCH:,} rows"
+    yield control(at_least(label, pair.rate("solved"), 0.5))
+    yield note(f"rows until solved with a chain, median, {where}", median_rows(chain))
+    yield note(f"accuracy of answers without a chain, {where}", Mean.of(none.stats["accuracy"]))
+
+
+def _same(n: int) -> float:
+    return ETA
+
+
+def _slower(n: int) -> float:
+    return ETA * (8 / n) ** 1.5
+
+
+@claim(
+    "lab-transformer-rows",
+    OURS,
+    quick={"sizes": (8, 24), "runs": 10},
+    full={"sizes": (16, 32, 64, 128), "runs": 16, "steps": 4000},
+    planted=("a step size that falls as n^-1.5", {"rate": _slower}, "refuted"),
+)
+def rows_of_a_line(
+    trial: Trial,
+    sizes: Sequence[int] = (8, 16, 32),
+    runs: int = 12,
+    steps: int = 1000,
+    *,
+    rate: Callable[[int], float] = _same,
+) -> Iterator[Any]:
+    """The rows of a sequential chain grow about as n, and attention stays sharp, k = n/2.
+
+    One layer shown running parities reads a number of fresh rows until it is solved. Its median
+    grows as n to a power between 0.5 and 1.5, n = 8 to 32; KS's theorem asks for n^(2+ε) rows for
+    one step. When a run is solved its best head puts at least 0.4 of its attention on the one bit
+    that a slot lacks, whatever n.
+    """
+    groups = []
+    for n in trial.track(sizes):
+        learner = replace(LINE, steps=steps, eta=rate(n))
+        found = trained(learner, n, n // 2, runs, seed_of(trial.seed, n, 1000))
+        groups.append(found)
+        yield control(at_least(f"runs solved, n = {n}", found.rate("solved"), 0.5))
+        yield note(f"rows until solved, median, n = {n}", median_rows(found))
+        mass = Mean.of(found.stats["attention"])
+        yield at_least(f"attention on the missing bit, n = {n}", mass, 0.4)
+    law = growth(sizes, groups)
+    yield within(f"exponent of n in the rows, n = {sizes[0]} to {sizes[-1]}", law, 0.5, 1.5)
+    span = f"n = {sizes[0]} to {sizes[-1]}"
+    yield finding(f"The rows of a sequential chain grow as n^{law.value:.2f}, {span}.", "holds")
+    medians = [median_rows(each) for each in groups]
+    straight = medians[0].value * np.divide(sizes, sizes[0])
+    yield Lines(
+        [
+            drawn("median", sizes, medians),
+            Line("in proportion to n", sizes, straight, style="--"),
+        ],
+        x="n",
+        y="rows until solved",
+        log="xy",
+        caption="A sequential chain, k = n/2, one layer; bars are 95 % intervals.",
+    )
+
+
+@claim(
+    "lab-transformer-flips",
+    OURS,
+    quick={"flips": (0.2,), "size": (8, 4), "runs": 16},
+    full={"flips": (0.05, 0.1, 0.2, 0.3, 0.4), "size": (32, 16), "runs": 16, "steps": 8000},
+    planted=("nearly twice as many tokens are wrong", {"harm": 1.9}, "refuted"),
+)
+def flips_of_a_chain(
+    trial: Trial,
+    size: tuple[int, int] = (16, 4),
+    flips: Sequence[float] = (0.1, 0.2, 0.3),
+    runs: int = 12,
+    steps: int = 1500,
+    *,
+    harm: float = 1.0,
+) -> Iterator[Any]:
+    """Wrong tokens in the training chains cost a factor of (1 - 2p)^-2 in rows, p up to 0.3.
+
+    Every token of a line is flipped with probability p in training, each on its own. A slot's
+    correlation with its two parents falls to (1 - 2p)² of its value. The median rows until a run
+    writes clean chains grow by the inverse of that, within a factor of 2; each run is solved on
+    clean chains, although it never saw one.
+    """
+    n, k = size
+    clean = trained(replace(LINE, steps=steps), n, k, runs, trial.seed)
+    yield control(at_least("runs solved without wrong tokens", clean.rate("solved"), 0.5))
+    ratios = []
+    for p in trial.track(flips):
+        learner = replace(LINE, flips=harm * p, steps=steps)
+        wrong = trained(learner, n, k, runs, seed_of(trial.seed, round(1000 * p), 1000))
+        ratios.append(median_rows(wrong, clean))
+        label = f"rows over clean ones times (1 - 2p)², p = {p:g}, n = {n}, k = {k}"
+        yield within(label, median_rows(wrong, clean, (1 - 2 * p) ** 2), 0.5, 2)
+        yield note(f"rows over clean ones, p = {p:g}", ratios[-1])
+        yield note(f"runs solved, p = {p:g}", wrong.rate("solved"))
+    most = ", ".join(f"{each.value:.2g}" for each in ratios)
+    text = f"Shares of {', '.join(f'{p:g}' for p in flips)} wrong tokens cost {most} times the rows"
+    yield finding(f"{text}, n = {n}, k = {k}.", "holds")
+    grid = np.linspace(0, max(flips), 30)
+    yield Lines(
+        [
+            drawn("measured", flips, ratios),
+            Line("(1 - 2p)^-2", grid, (1 - 2 * grid) ** -2.0, style="-"),
+        ],
+        x="share p of wrong tokens",
+        y="rows over those of clean chains",
+        caption=f"A line of running parities with wrong tokens in training, n = {n}, k = {k}.",
+    )

@@ -1,0 +1,1 @@
+"""Ordinary transformers: the chains they are shown, and how they are trained."""

@@ -1,0 +1,155 @@
+"""The learner of ordinary transformers."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import PyTree
+
+from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.data import Fresh, Sample, Target, Unknown, are_uniform
+from paritylab.learning.descent import as_optimiser, stacked
+from paritylab.learning.parts import OptimiserPart
+from paritylab.learning.transformer.chains import Plan, plan
+from paritylab.learning.transformer.training import SOLVED_SHARE, Dials, Shape, Task, train_all
+from paritylab.models.transformer import Build, Decoder, Places
+from paritylab.options import OPTIMISER, Choice, Doc, Ge, Gt, Lt
+from paritylab.problem import Parity, ParityTree
+from paritylab.risk.objective import Target as Arrays, target_of
+
+
+@register_learner("transformer")
+@dataclass(frozen=True, eq=False)
+class Transformer:
+    """A decoder-only transformer that reads n bits and writes a chain that ends with the parity.
+
+    chain: what is written before the answer, see `plan`. gap: a line shows every gap-th partial
+    parity. flips: share of chain tokens flipped in training. teacher: the prefix in training is the
+    true chain; else the model's own. Trained on the cross-entropy of all slots in float32. `Fresh`
+    rows are new at every step; of a `Sample` each step draws `batch` rows.
+
+    Every `check` steps a run is tested on 512 fresh rows. It is solved, and stops, once it writes
+    all tokens of the chain right by itself on 98 % of them. Its risk is ½(ŷ - y)² with
+    ŷ = P(+1) - P(-1) of the last slot after its own chain. Stats: rows, read until it was solved or
+    out of steps; steps; accuracy of the answers; attention, the largest weight of a head of the
+    last layer on an unknown parent of a slot, averaged over them. The trace has the tests, rounded
+    up to whole ones: risk (the cross-entropy), right, by_slot, attention.
+
+    >>> from paritylab.learning import Fresh, learn
+    >>> from paritylab.problem import Parity
+    >>> runs = learn(Transformer(steps=300), Fresh(Parity(8, (1, 4, 6)), 64), runs=2)
+    >>> int(runs.solved.sum()), bool((runs.stats["attention"] > 0.5).all())
+    (2, True)
+    """
+
+    chain: Annotated[
+        str,
+        Choice(("line", "none", "tree", "post-order", "again", "filler")),
+        Doc("What is written before the answer."),
+    ] = "line"
+    gap: Annotated[int, Ge(1), Doc("A line shows every gap-th partial parity.")] = 1
+    flips: Annotated[float, Ge(0), Lt(0.5), Doc("Share of chain tokens flipped.")] = 0.0
+    teacher: Annotated[bool, Doc("Whether training reads the true chain, not its own.")] = True
+    layers: Annotated[int, Ge(1), Doc("Layers.")] = 1
+    heads: Annotated[int, Ge(1), Doc("Heads per layer.")] = 4
+    width: Annotated[int, Ge(1), Doc("Numbers per token, a multiple of the heads.")] = 32
+    positions: Annotated[
+        Places,
+        Choice(
+            ("learned", "sinusoidal", "rotary"),
+            own="a function of (length, width) or an AbstractPlaces",
+        ),
+        Doc("How places are known."),
+    ] = "learned"
+    norm: Annotated[str, Choice(("pre", "post")), Doc("Where the layer norm stands.")] = "pre"
+    optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "adamw"
+    schedule: Annotated[
+        str, Choice(("constant", "cosine")), Doc("How the step size falls to the end.")
+    ] = "constant"
+    eta: Annotated[float, Gt(0), Doc("Step size.")] = 3e-3
+    batch: Annotated[int, Ge(1), Doc("Rows per step of a sample.")] = 64
+    steps: Annotated[int, Ge(1), Doc("Gradient steps per run, at most.")] = 2000
+    check: Annotated[int, Ge(1), Doc("Steps between two tests.")] = 25
+
+    takes = (Sample, Fresh)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        as_optimiser(self.optimiser, self.eta)
+        if self.width % self.heads:
+            raise ValueError(f"width must be a multiple of heads={self.heads}, got {self.width}")
+        if self.gap > 1 and self.chain != "line":
+            raise ValueError(f"gap is for the chain line, got gap={self.gap} with {self.chain}")
+
+    def train(self, data: Sample | Fresh, keys: jax.Array, trace: int | None) -> Trained:
+        plans = [self.plan_of(each) for each in data.targets]
+        tests = -(-self.steps // self.check)
+        stride = 1 if trace is None else -(-trace // self.check)
+        records = 0 if trace is None else 1 + -(-tests // stride)
+        batch = data.samples if isinstance(data, Fresh) else self.batch
+        sampled = isinstance(data, Sample)
+        how = (self.optimiser, self.schedule, batch, sampled, are_uniform(data), self.teacher)
+        whole = map(np.int32, (self.steps, self.check, data.samples))
+        dials = Dials(np.float32(self.eta), np.float32(self.flips), *whole)
+        # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
+        with jax.enable_x64(False), jax.default_matmul_precision("highest"):
+            tasks = stacked(
+                Task(jax.tree.map(np.float32, _arrays(target)), each.sums, each.parents)
+                for target, each in zip(data.targets, plans, strict=True)
+            )
+            build = self._build(data.n, plans[0].written)
+            end = train_all(build, tasks, keys, dials, Shape(*how, records, stride))
+        end = jax.tree.map(np.asarray, end)
+        return Trained(
+            numbers=tuple(jax.tree.leaves(end.model)),
+            subset=[None] * data.runs,
+            risk=end.risk.astype(np.float64),
+            error=end.error.astype(np.float64),
+            kind="sampled",
+            loss="squared",
+            solved=end.last.right >= SOLVED_SHARE,
+            stats={
+                "rows": end.steps.astype(np.int64) * batch,
+                "steps": end.steps,
+                "accuracy": end.accuracy,
+                "attention": end.last.attention,
+            },
+            trace={}
+            if trace is None
+            else {
+                "step": np.minimum(np.arange(records) * stride * self.check, self.steps),
+                "risk": end.seen.risk,
+                "right": end.seen.right,
+                "by_slot": end.seen.by_slot,
+                "attention": end.seen.attention,
+            },
+        )
+
+    def plan_of(self, target: Target | Unknown) -> Plan:
+        """The chain that belongs to a target."""
+        if not isinstance(target, Parity | ParityTree):
+            raise ValueError(
+                f"a transformer learns a Parity or a ParityTree, got a {type(target).__name__}"
+            )
+        leaves = target.leaves if isinstance(target, ParityTree) else target.subset
+        if not leaves:
+            raise ValueError("a transformer's chain needs k ≥ 1, got k=0")
+        return plan(self.chain, leaves, target.n, self.gap)
+
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Decoder:
+        build = self._build(target.n, self.plan_of(target).written)
+        with jax.enable_x64(False):
+            form = eqx.filter_eval_shape(build.draw, key)
+        return cast(Decoder, jax.tree.unflatten(jax.tree.structure(form), list(numbers)))
+
+    def _build(self, n: int, written: tuple[bool, ...]) -> Build:
+        how = (self.layers, self.heads, self.width, self.positions, self.norm)
+        return Build(n, written, *how)
+
+
+def _arrays(target: Target) -> Arrays:
+    """The parity of a target, which may be the root of a tree."""
+    assert isinstance(target, Parity | ParityTree)
+    return target_of(target.problem if isinstance(target, ParityTree) else target)

@@ -1,0 +1,274 @@
+"""The compiled training of ordinary transformers: one program per shape, many runs.
+
+Every run is trained on its own until it writes its chain without a mistake or its steps are over.
+On a CPU the runs follow one another, which costs the same as side by side and lets each stop at its
+own end; elsewhere they are mapped.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from paritylab.learning.descent import as_optimiser
+from paritylab.learning.parts import OptimiserPart
+from paritylab.models.transformer import MARK, Build, Decoder
+from paritylab.precision import AnyArray
+from paritylab.problem.sampling import draw_bits
+from paritylab.risk.objective import Target as Arrays
+
+#: Fresh rows of one test, and the share of them that must be right in every slot.
+TEST_ROWS, SOLVED_SHARE = 512, 0.98
+#: Fresh rows that judge what a run ended with.
+JUDGING_ROWS = 1024
+
+
+class Shape(NamedTuple):
+    """What a program is compiled for. sampled: rows are drawn once per run, not at every step.
+    records: entries of the trace, one per `stride` tests; 0 keeps none."""
+
+    optimiser: OptimiserPart
+    schedule: str
+    batch: int
+    sampled: bool
+    uniform: bool
+    teacher: bool
+    records: int
+    stride: int
+
+
+class Dials(NamedTuple):
+    """Numbers that change without compiling anew. eta: step size. flips: share of chain tokens
+    flipped in training. steps: at most. check: steps between two tests. rows: of a
+    sample."""
+
+    eta: AnyArray | np.float32
+    flips: AnyArray | np.float32
+    steps: AnyArray | np.int32
+    check: AnyArray | np.int32
+    rows: AnyArray | np.int32
+
+
+class Task(NamedTuple):
+    """What a run learns. target: of the parity. sums, parents: of its chain, see `Plan`."""
+
+    target: Arrays
+    sums: Int[AnyArray, "... slots n"]
+    parents: Bool[AnyArray, "... slots length"]
+
+
+class Rows(NamedTuple):
+    """bits: (rows, n). chain: what the slots hold, marks included. All are tokens."""
+
+    bits: Int[Array, "rows n"]
+    chain: Int[Array, "rows slots"]
+
+    def sequences(self) -> Int[Array, "rows length"]:
+        """What is read: bits, mark, slots without the last."""
+        mark = jnp.full((len(self.bits), 1), MARK, self.bits.dtype)
+        return jnp.concatenate([self.bits, mark, self.chain[:, :-1]], axis=1)
+
+
+class Test(NamedTuple):
+    """On fresh rows: mean cross-entropy, share of rows right by slot, share right in every slot.
+
+    attention: mean over unknown parents of the largest weight that a head of the last layer gives
+    one, averaged over rows first.
+
+    "Every slot right after the true prefix" is "the chain written freely is right": the likelier
+    token after a right prefix is the next right one.
+    """
+
+    risk: Float[Array, ""]
+    by_slot: Float[Array, " slots"]
+    right: Float[Array, ""]
+    attention: Float[Array, ""]
+
+
+class Ended(NamedTuple):
+    """model: at the end. steps: done. last: the last test. seen: the tests kept, (records, …).
+    risk, error: ½ mean (ŷ - y)² of free writing and its standard error. accuracy: of its answers.
+    """
+
+    model: Decoder
+    steps: Int[Array, ""]
+    last: Test
+    seen: Test
+    risk: Float[Array, ""]
+    error: Float[Array, ""]
+    accuracy: Float[Array, ""]
+
+
+def draw_chains(
+    key: Array, task: Task, written: tuple[bool, ...], size: int, uniform: bool, flips: Array
+) -> Rows:
+    """Fresh rows. Label noise and the sign of the target belong to the last slot; `flips`
+    is the share of chain tokens that are wrong, each on its own, without changing later ones."""
+    row_key, chain_key = jax.random.split(key)
+    label_noise = (1 - jnp.abs(task.target.contrast)) / 2
+    bits, signs = draw_bits(row_key, task.target.probabilities, label_noise, size, uniform)
+    bits = bits.astype(jnp.int32)
+    chain = (bits @ jnp.asarray(task.sums).T) % 2
+    last = (jnp.sign(task.target.contrast) * signs < 0).astype(jnp.int32)
+    chain = chain.at[:, -1].set(chain[:, -1] ^ last)
+    wrong = jax.random.uniform(chain_key, chain.shape, jnp.float32) < flips
+    chain = chain ^ wrong.astype(jnp.int32)
+    return Rows(bits, jnp.where(np.asarray(written)[None, :], chain, MARK))
+
+
+def slot_losses(model: Decoder, logits: Array, chain: Array) -> Array:
+    """Cross-entropy of every slot, (rows, slots), over the slots that are written; 0 at marks."""
+    losses = optax.softmax_cross_entropy_with_integer_labels(logits, jnp.minimum(chain, 1))
+    asked = np.asarray(model.written)
+    scored: Array = jnp.where(asked[None, :], losses, 0) * (asked.size / asked.sum())
+    return scored
+
+
+def test_on(model: Decoder, rows: Rows, parents: AnyArray) -> Test:
+    """What a model is worth on rows that it did not see."""
+    out = jax.vmap(model.outcome)(rows.sequences())
+    asked = np.asarray(model.written)[None, :]
+    right = (jnp.argmax(out.logits, axis=-1) == rows.chain) | ~asked
+    best = jnp.max(jnp.mean(out.attention, axis=0), axis=0)
+    return Test(
+        jnp.mean(slot_losses(model, out.logits, rows.chain)),
+        jnp.mean(right, axis=0, dtype=jnp.float32),
+        jnp.mean(jnp.all(right, axis=1), dtype=jnp.float32),
+        jnp.sum(jnp.where(parents, best, 0)) / jnp.maximum(jnp.sum(parents), 1),
+    )
+
+
+def _optimiser(shape: Shape, dials: Dials) -> optax.GradientTransformation:
+    """The named optimiser; "cosine" lets its steps fall to 0 along half a wave."""
+    rule = as_optimiser(shape.optimiser, jnp.asarray(dials.eta))
+    if shape.schedule == "constant":
+        return rule
+
+    def part(count: Array) -> Array:
+        return (1 + jnp.cos(jnp.pi * jnp.minimum(count / dials.steps, 1))) / 2
+
+    return optax.chain(rule, optax.scale_by_schedule(part))
+
+
+@eqx.filter_jit
+def train_all(build: Build, tasks: Task, keys: Array, dials: Dials, shape: Shape) -> Ended:
+    """All runs; every leaf has an axis of runs first. build: what a run's key draws at its start.
+
+    The start of run i draws from the second half of its key.
+    """
+
+    def one(given: tuple[Task, Array]) -> PyTree:
+        start = build.draw(jax.random.split(given[1])[1])
+        return eqx.filter(_train_one(start, *given, dials, shape), eqx.is_array)
+
+    over_runs = partial(jax.lax.map, one) if jax.default_backend() == "cpu" else jax.vmap(one)
+    ended: Ended = over_runs((tasks, keys))
+    return ended
+
+
+class _State(NamedTuple):
+    """weights: trained numbers. rule: the optimiser's state. steps: done. last: the last test."""
+
+    weights: PyTree
+    rule: PyTree
+    steps: Array
+    last: Test
+    seen: Test
+
+
+def _train_one(start: Decoder, task: Task, key: Array, dials: Dials, shape: Shape) -> Ended:
+    data_key, test_key = jax.random.fold_in(key, 2), jax.random.fold_in(key, 3)
+    weights, rest = eqx.partition(start, eqx.is_inexact_array)
+    clean = task._replace(target=task.target._replace(contrast=jnp.sign(task.target.contrast)))
+    rule, batch_of = _optimiser(shape, dials), _batches(task, start.written, data_key, dials, shape)
+
+    def fresh(number: Array | int, size: int) -> Rows:
+        key = jax.random.fold_in(test_key, number)
+        zero = jnp.zeros((), jnp.float32)
+        return draw_chains(key, clean, start.written, size, shape.uniform, zero)
+
+    def loss(weights: PyTree, rows: Rows) -> Array:
+        model = eqx.combine(weights, rest)
+        read = rows.sequences() if shape.teacher else _own_sequences(model, rows)
+        logits = jax.vmap(lambda each: model.outcome(each).logits)(read)
+        return jnp.mean(slot_losses(model, logits, rows.chain))
+
+    def step(number: Array, carry: tuple[PyTree, PyTree]) -> tuple[PyTree, PyTree]:
+        weights, state = carry
+        gradient = jax.grad(loss)(weights, batch_of(number))
+        updates, state = rule.update(gradient, state, weights)
+        return optax.apply_updates(weights, updates), state
+
+    def stretch(state: _State) -> _State:
+        until = jnp.minimum(state.steps + dials.check, dials.steps)
+        begin = (state.weights, state.rule)
+        weights, held = jax.lax.fori_loop(jnp.maximum(state.steps, 0), until, step, begin)
+        last = test_on(eqx.combine(weights, rest), fresh(until, TEST_ROWS), task.parents)
+        # A record holds until a later one replaces it: ended runs keep their last test.
+        place = -(-until // (shape.stride * jnp.maximum(dials.check, 1)))
+        later = jnp.arange(shape.records) >= place
+        seen = jax.tree.map(
+            lambda kept, new: jnp.where(later.reshape(-1, *[1] * new.ndim), new[None], kept),
+            state.seen,
+            last,
+        )
+        return _State(weights, held, until, last, seen)
+
+    def unfinished(state: _State) -> Array:
+        return (state.steps < dials.steps) & (state.last.right < SOLVED_SHARE)
+
+    # The first stretch has no steps: it tests the start.
+    nothing = Test(*map(jnp.zeros, ((), len(start.written), (), ())))
+    seen = jax.tree.map(lambda zero: jnp.zeros((shape.records, *zero.shape)), nothing)
+    begin = _State(weights, rule.init(weights), -jnp.asarray(dials.check), nothing, seen)
+    end = jax.lax.while_loop(unfinished, stretch, begin)
+    model = eqx.combine(end.weights, rest)
+    worth = _worth(model, fresh(2**30, JUDGING_ROWS), task)
+    return Ended(model, end.steps, end.last, end.seen, *worth)
+
+
+def _batches(
+    task: Task, written: tuple[bool, ...], key: Array, dials: Dials, shape: Shape
+) -> Callable[[Array], Rows]:
+    """The rows of a step by its number: new ones, or some of a sample drawn once."""
+    flips = jnp.asarray(dials.flips)
+    if not shape.sampled:
+        return lambda number: draw_chains(
+            jax.random.fold_in(key, number), task, written, shape.batch, shape.uniform, flips
+        )
+    once, choice = jax.random.split(key)
+
+    def some(number: Array) -> Rows:
+        """Row i of the sample has a key of its own, so the sample need not be held."""
+        key = jax.random.fold_in(choice, number)
+        chosen = jax.random.randint(key, (shape.batch,), 0, dials.rows)
+        own = jax.vmap(partial(jax.random.fold_in, once))(chosen)
+        rows = jax.vmap(lambda key: draw_chains(key, task, written, 1, shape.uniform, flips))(own)
+        return Rows(*(each[:, 0] for each in rows))
+
+    return some
+
+
+def _own_sequences(model: Decoder, rows: Rows) -> Array:
+    """The rows with the chain that the model itself writes in place of the true one."""
+    chain, _ = jax.vmap(jax.lax.stop_gradient(model).write)(rows.bits)
+    return Rows(rows.bits, chain).sequences()
+
+
+def _worth(model: Decoder, rows: Rows, task: Task) -> tuple[Array, Array, Array]:
+    """½ mean (ŷ - y)² of free writing with its standard error, and the share of right answers.
+
+    Label noise enters the risk as its expectation.
+    """
+    _, answers = jax.vmap(model.write)(rows.bits)
+    labels = 1 - 2 * rows.chain[:, -1].astype(answers.dtype)
+    noise = (1 - jnp.abs(task.target.contrast)) / 2
+    losses = ((1 - noise) * (answers - labels) ** 2 + noise * (answers + labels) ** 2) / 2
+    error = jnp.std(losses) / np.sqrt(JUDGING_ROWS - 1)
+    return jnp.mean(losses), error, jnp.mean(answers * labels > 0)
