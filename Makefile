@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test test-slow faults net lint rows seeds docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test test-slow faults net prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,21 @@ faults: setup ## kills, full disks, bad input
 net: setup ## verdicts, numbers, planted cases, tables: as before the redesign?
 	$(BIN)/python net/net.py --only "$(ONLY)"
 	$(BIN)/python net/tables.py
+
+# All certificates, the long one side by side on every core; docs/concepts/certificates.md.
+prove: setup ## verify every certificate in ball arithmetic
+	$(BIN)/paritylab prove
+
+# Needs Rocq (Coq) 8.16 or newer with CoqInterval; installs nothing. Writes the files anew, compiles
+# them, prints the axioms they rest on and has them checked again by the independent checker.
+ROCQ := .rocq
+coq: setup ## check certificates in a second prover
+	@command -v coqc > /dev/null && command -v coqchk > /dev/null || \
+	  { echo "make coq needs coqc and CoqInterval; on Debian: apt-get install coq libcoq-interval"; exit 2; }
+	@$(BIN)/paritylab prove --coq $(ROCQ)
+	@cd $(ROCQ) && for file in Model $$(ls *.v | sed 's/\.v$$//' | grep -v -e Model -e All) All; do \
+	  echo "coqc $$file.v"; coqc -w none -Q . Paritylab $$file.v || exit 1; done
+	cd $(ROCQ) && coqchk -silent -o -Q . Paritylab Paritylab.All
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check .
@@ -96,4 +111,4 @@ lock: ## the two locks, from pyproject.toml
 	  --constraint requirements.lock --extra docs pyproject.toml --output-file docs/requirements.lock
 
 clean: ## remove everything made here
-	rm -rf $(VENV) .paritylab report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .paritylab $(ROCQ) report site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,6 @@ import optax
 from harness import Race, main
 
 from paritylab import (
-    LOSSES,
     Annealed,
     HeadAttention,
     Heads,
@@ -25,23 +24,21 @@ from paritylab import (
     learn,
     population_gradient,
     random_parities,
-    random_parity,
     random_tree,
-    solve,
     streamed_step,
-    teacher_gradient,
 )
-from paritylab.learning.chain.teacher import BATCH
+from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
 from paritylab.models.packed import PackedSigns
 from paritylab.precision import float64
-from paritylab.problem import random_junta, sample
+from paritylab.problem import LOSSES, random_junta, random_parity, sample
 from paritylab.risk.enumerated import enumerated_gradient
 from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.half_sums import mean_and_slopes
-from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.series import kinked_plan, kinked_sum
+from paritylab.risk.routes.statistic import pieces_of
 from paritylab.risk.routes.targets import target_of
+from xorfind import solve
 
 TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))
 planted = TABLES["planted"]

@@ -171,7 +171,7 @@ def measure(n: int, runs: int, seed: int, budget: Budget):
         yield {"name": name, "n": n, "runs": runs, **facts, "pulled": pulled, "cells": cells}
 
 
-def told(cell: dict, runs: int) -> str:
+def shortened(cell: dict, runs: int) -> str:
     return "–" if cell["why"] else str(Rate(cell["named"], runs))
 
 
@@ -184,7 +184,7 @@ def table(rows: list) -> str:
     for row in rows:
         numbers = [f"{row[name]:.2g}" for name in ("degree", "leap", "largest", "top", "seen")]
         pulled = "yes" if row["pulled"] else "no"
-        cells = [told(row["cells"][learner], row["runs"]) for learner in learners]
+        cells = [shortened(row["cells"][learner], row["runs"]) for learner in learners]
         lines.append("| " + " | ".join([row["name"], *numbers, pulled, *cells]) + " |")
     return "\n".join(lines)
 
@@ -223,7 +223,9 @@ def main() -> None:
         rows.append(row)
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-        print(row["name"], {k: told(c, row["runs"]) for k, c in row["cells"].items()}, flush=True)
+        print(
+            row["name"], {k: shortened(c, row["runs"]) for k, c in row["cells"].items()}, flush=True
+        )
     made = table(rows)
     print(made)
     if options.page:

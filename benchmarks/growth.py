@@ -17,13 +17,9 @@ import numpy as np
 from cpu import K, attention_of
 from harness import machine, write_between
 
-from paritylab import (
-    population_gradient,
-    random_parity,
-    random_tree,
-    streamed_step,
-    teacher_gradient,
-)
+from paritylab import population_gradient, random_tree, streamed_step
+from paritylab.learning import teacher_gradient
+from paritylab.problem import random_parity
 from paritylab.statistics import power_law
 
 COMMAND = "make bench"

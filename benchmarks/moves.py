@@ -1,6 +1,6 @@
-"""Annealed heads with and without moves: single starts, a million positions, rows needed.
+"""Annealed heads with and without moves: single starts, a million positions.
 
-python benchmarks/moves.py [--part starts|million|rows] [--device cpu|gpu] [--runs R] [--seconds S]
+python benchmarks/moves.py [--part starts|million] [--device cpu|gpu] [--runs R] [--seconds S]
                            [--sizes N,K …]
 
 Cells are done in order of size until the time is spent; the tables come last. Times are those of a
@@ -18,10 +18,9 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from paritylab.learning import Annealed, Population, Runs, Sample, learn
+from paritylab.learning import Annealed, Population, Runs, learn
 from paritylab.problem import random_parities
-from paritylab.statistics import Rate, power_law
-from paritylab.theory.annealing import correlational_rows
+from paritylab.statistics import Rate
 
 #: Of targets and starts; the lab's claims use 0, 1 and 2.
 SEED = 2028
@@ -31,13 +30,6 @@ SIZES = (
 )
 Sizes = Sequence[tuple[int, int]]
 MILLIONS = tuple((1_000_000, k) for k in (3, 5, 8, 16, 32))
-#: Share of runs that must find B for N rows to be enough, and the sizes tried for k = 2 and 3.
-ENOUGH = 0.95
-ROW_SIZES = (
-    *((8, 2), (12, 2), (16, 2), (24, 2), (32, 2), (48, 2)),
-    *((9, 3), (12, 3), (16, 3), (20, 3), (26, 3)),
-)
-MOST_ROWS = 1 << 18
 
 
 class Done(NamedTuple):
@@ -96,33 +88,12 @@ def million(runs: int, late: Callable[[], bool], sizes: Sizes = MILLIONS) -> Ite
         yield f"| {n:,}, {k} | {after.rate} | {after.seconds:.1f} | {after.worst} |"
 
 
-def rows(runs: int, late: Callable[[], bool], sizes: Sizes = ROW_SIZES) -> Iterator[str]:
-    yield f"| n, k | rows for {ENOUGH:.0%} of runs | found B | correlational bound |"
-    yield "|---|---|---|---|"
-    needed: dict[int, dict[int, int]] = {}
-    for n, k in sizes:
-        count = 1 << max(4, int(np.log2(n**k / 8)))
-        while not late() and count <= MOST_ROWS:
-            data = Sample(random_parities(n, k, runs, key=SEED), count)
-            rate = learn(Annealed(), data, key=SEED).rate()
-            if rate.value >= ENOUGH:
-                needed.setdefault(k, {})[n] = count
-                bound = correlational_rows(n, k, Annealed().steps)
-                yield f"| {n}, {k} | {count:,} | {rate} | {bound:.2g} |"
-                break
-            count *= 2
-    for k, found in needed.items():
-        if len(found) > 2:
-            law = power_law(list(found), list(found.values()))
-            yield f"| k = {k} | n^{law.exponent:.2f} [{law.low:.2f}, {law.high:.2f}] | | n^{k} |"
-
-
 def _size(text: str) -> tuple[int, int]:
     n, k = map(int, text.split(","))
     return n, k
 
 
-PARTS = {"starts": starts, "million": million, "rows": rows}
+PARTS = {"starts": starts, "million": million}
 
 
 def main() -> None:
@@ -131,24 +102,23 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="platform: cpu or gpu")
     parser.add_argument("--runs", type=int, help="per cell; 64 on the CPU, else 256")
     parser.add_argument("--seconds", type=float, default=140.0, help="no cell starts after that")
-    parser.add_argument("--sizes", nargs="+", type=_size, help="of starts or rows")
+    parser.add_argument("--sizes", nargs="+", type=_size, help="other sizes")
     given = parser.parse_args()
     device = jax.devices(given.device)[0]
     runs = given.runs or (64 if given.device == "cpu" else 256)
     begun = time.perf_counter()
     late = lambda: time.perf_counter() - begun > given.seconds  # noqa: E731
-    told = []
+    lines = []
     with jax.default_device(device):
         for name in [given.part] if given.part else ["starts", "million"]:
-            count = min(runs, 64) if name == "rows" else runs
-            count = max(2, runs // 8) if name == "million" else count
+            count = max(2, runs // 8) if name == "million" else runs
             part = partial(PARTS[name], sizes=given.sizes) if given.sizes else PARTS[name]
             for line in part(count, late):
                 print(f"{time.perf_counter() - begun:6.1f} s  {line}", file=sys.stderr, flush=True)
-                told.append(line)
-            told.append("")
+                lines.append(line)
+            lines.append("")
     print(f"{device.device_kind}; {time.perf_counter() - begun:.0f} s in all\n")
-    print("\n".join(told))
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

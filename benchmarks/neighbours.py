@@ -22,10 +22,10 @@ from paritylab import (
     Population,
     Rate,
     Sample,
-    SignDescent,
     learn,
     random_parities,
 )
+from paritylab.learning import SignDescent
 
 #: Accuracy on 1,024 strings from which on a net counts as right.
 RIGHT = 0.95

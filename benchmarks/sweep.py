@@ -13,12 +13,12 @@ from pathlib import Path
 
 from tests.faults import drivers
 
-from paritylab.sweep import Grid, Store, cluster, engines, runner
+from paritylab.sweep import Grid, Store, engines, runner
 
 ENGINES = {
     "serial": engines.serial,
     "processes": lambda: engines.processes(2),
-    "dask": lambda: cluster.cluster("local", 2),
+    "dask": lambda: engines.cluster("local", 2),
 }
 
 

@@ -4,9 +4,7 @@ python benchmarks/wide_chain.py [--sizes 4096 16384] [--rows-per-bit 240]
 """
 
 import argparse
-import sys
 import time
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -32,20 +30,6 @@ def bare_rate(shape: Wide, repeats: int = 20) -> float:
     return repeats * 2 * x.shape[0] * r.shape[0] * shape.rows / (time.perf_counter() - clock)
 
 
-def time_left(n: int) -> Callable[[int, int], None]:
-    """Says on stderr every minute how far a long step is; asked for as batches are sent off."""
-    start, said = time.perf_counter(), [time.perf_counter()]
-
-    def progress(done: int, total: int) -> None:
-        now = time.perf_counter()
-        if now - said[0] > 60:
-            said[0] = now
-            left = (now - start) * (total / done - 1)
-            print(f"n = {n}: {done} of {total} batches, {left:.0f} s left", file=sys.stderr)
-
-    return progress
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1024])
@@ -60,7 +44,7 @@ def main() -> None:
         work = 2 * samples * sum((n + end) * (end - start) for start, end in shape.blocks)
         jax.block_until_ready(wide_step(tree, 9, given.rows, rows=given.rows).products)
         clock = time.perf_counter()
-        chain = wide_step(tree, 1, samples, rows=given.rows, progress=time_left(n))
+        chain = wide_step(tree, 1, samples, rows=given.rows)
         jax.block_until_ready(chain.products)
         seconds = time.perf_counter() - clock
         bare = bare_rate(shape)

@@ -5,30 +5,38 @@ Numbers come from rows.json, the rows of a default check (`make rows`).
 
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import annotated
 import numbered
 import reference
 import walks
 
+from paritylab import __version__
 from paritylab.claims import PAPERS, Claim, Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
 from paritylab.claims.engine import recorded
-from paritylab.claims.engine.proved import what_is_proved
+from paritylab.claims.engine.running import what_is_proved
 from paritylab.claims.errata import ERRATA, Erratum
 from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
 from paritylab.report import words
+from paritylab.report.page import in_order
+from paritylab.report.symbols import meanings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 Row = dict[str, Any]
 PROOFS = ROOT / "src" / "paritylab" / "proofs"
 #: What every proof stands on.
-KERNEL = ("checker.py", "kernel.py", "pairs.py")
+KERNEL = ("checker.py", "reading.py", "domain.py", "kernel.py", "pairs.py")
 #: So many inequalities of a proof are printed.
 STEPS_SHOWN = 12
+#: So many numbers that are not judged stand in the table itself.
+NOTES_SHOWN = 6
 
 
 def kept_rows() -> dict[str, Row]:
@@ -37,20 +45,32 @@ def kept_rows() -> dict[str, Row]:
 
 
 def claim_page(claim: Claim, row: Row | None) -> str:
-    """The statement, its verdict as a sentence and a table, the figure, then how to run it."""
+    """The verdict in a sentence, the statement, table, figure, then details and how to run it."""
     place = claim.file.resolve().relative_to(ROOT)
     quick, default, full = (claim.budget(effort) for effort in Effort)
     parts = [
         f"# {claim.title}",
-        f"`{claim.id}` · {claim.paper.upper()}: {PAPERS[claim.paper]} · {claim.source.place}",
-        claim.statement,
         verdict(claim, row),
+        f"**The statement** ({claim.paper.upper()}, {claim.source.place}): "
+        + annotated.prose(claim.statement),
         *(found(row) if row else []),
+        "## Run it",
         f"```sh\nparitylab check {claim.id} --report report\n```",
+        f"`{claim.id}` · {PAPERS[claim.paper]}. "
         f"About {quick:g} s at quick, {default:g} s at default and {full:g} s at full effort. "
         f"The code is in [{place}](../../{place}). {standing(claim)}".strip(),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, neighbours_of(claim)]) + "\n"
+
+
+def neighbours_of(claim: Claim) -> str:
+    """Links to the claims before and after it, in the order of the paper's text."""
+    mine = [{"id": each.id} for each in registry().values() if each.paper == claim.paper]
+    ids = [each["id"] for each in in_order(mine)]
+    at = ids.index(claim.id)
+    links = [f"← [{ids[at - 1]}]({ids[at - 1]}.md)"] if at else []
+    links += [f"[{ids[at + 1]}]({ids[at + 1]}.md) →"] if at + 1 < len(ids) else []
+    return " · ".join([*links, "[all claims](README.md)"])
 
 
 def verdict(claim: Claim, row: Row | None) -> str:
@@ -59,9 +79,9 @@ def verdict(claim: Claim, row: Row | None) -> str:
     others = {effort: claim.expected_at(effort) for effort in Effort}
     notes = [f"{s} at {e} effort" for e, s in others.items() if s not in (None, usual)]
     notes += [words.note(as_row(claim))] if not claim.counted else []
-    said = f"**{usual}**" if usual else "no verdict recorded yet"
+    said = annotated.badge(row) if row else f"**{usual or 'no verdict recorded yet'}**"
     said += f" ({'; '.join(notes)})" if notes else ""
-    return f"{said}: {row['finding']}" if row else f"{said}."
+    return f"{said}: {annotated.prose(row['finding'])}" if row else f"{said}."
 
 
 def as_row(claim: Claim) -> Row:
@@ -113,13 +133,24 @@ def planted_page(claims: dict[str, Claim]) -> str:
 
 
 def found(row: Row) -> list[str]:
-    """Table, correction, proof, figure and counterexample of a row, a paragraph each."""
+    """Symbols, table, figure, correction, proof and counterexample of a row, a paragraph each."""
     parts = []
-    if lines := words.lines(row):
-        cells = [words.COLUMNS, ("---",) * 4, *(line[:4] for line in lines)]
-        parts.append("\n".join(f"| {' | '.join(map(in_cell, each))} |" for each in cells))
+    if known := meanings(row):
+        listed = "; ".join(f"{symbol}: {meaning}" for symbol, meaning in known)
+        parts.append(annotated.prose(f"where {listed}"))
+    lines = words.lines(row)
+    judged = [line for line in lines if line.role != "note"]
+    notes = [line for line in lines if line.role == "note"]
+    few = len(notes) <= NOTES_SHOWN
+    parts += [table(judged + notes * few)] if lines else []
+    if not few:
+        head = f"<summary>{len(notes)} more numbers, not judged</summary>"
+        parts.append(f'<details markdown="1">{head}\n\n{table(notes)}\n\n</details>')
+    if row["series"].get("kind"):
+        caption = row["series"].get("caption") or row["title"]
+        parts.append(f"![{caption}](figures/{row['id']}.svg)")
     if row["instead"]:
-        parts.append(f"**What does hold:** {row['instead']}")
+        parts.append(f"**What does hold:** {annotated.prose(row['instead'])}")
     if row["proof"]:
         link = f"[certificate](../proofs.md#{row['certificate']})"
         parts.append(f"**Proved** ({link}): {row['proof']}.")
@@ -127,12 +158,15 @@ def found(row: Row) -> list[str]:
     if row["margin"] is not None:
         facts.append(f"distance to another verdict: {row['margin']:.2g}")
     parts.append(f"*{'; '.join(facts)}; {row['effort']} effort, seed {row['seed']}.*")
-    if row["series"].get("kind"):
-        caption = row["series"].get("caption") or row["title"]
-        parts.append(f"![{caption}](figures/{row['id']}.svg)")
     if row["counterexample"]:
-        parts.append(f"A counterexample that runs:\n\n```python\n{row['counterexample']}```")
+        parts.append(f"## A counterexample that runs\n\n```python\n{row['counterexample']}```")
     return parts
+
+
+def table(lines: Sequence[words.Line]) -> str:
+    """Comparisons as a table."""
+    cells = [words.COLUMNS, ("---",) * 4, *(line[:4] for line in lines)]
+    return "\n".join(f"| {' | '.join(map(in_cell, each))} |" for each in cells)
 
 
 def figure_file(row: Row) -> str:
@@ -171,7 +205,9 @@ def erratum_lines(erratum: Erratum, rows: dict[str, Row]) -> list[str]:
     lines = [f"### {erratum.place}{note}", "", erratum.change, ""]
     for id in erratum.claims:
         row = rows[id]
-        lines.append(f"- [{id}](claims/{id}.md), {row['status']}: {row['finding']}")
+        lines.append(
+            f"- [{id}](claims/{id}.md), {row['status']}: {annotated.prose(row['finding'])}"
+        )
     if erratum.tested:
         lines.append(f"- by definition, tested: `{erratum.tested}`")
     return [*lines, ""]
@@ -254,7 +290,7 @@ def coverage_counts(
 
 def in_cell(text: str) -> str:
     """Text whose bars do not end a cell of a table."""
-    return text.replace("|", "\\|")
+    return annotated.prose(text).replace("|", "\\|")
 
 
 def claims_index(claims: dict[str, Claim]) -> str:
@@ -312,7 +348,21 @@ def pages() -> dict[Path, str]:
     for name in ("findings.md", "neighbours.md", "paper.md"):
         made[HERE / name] = numbered.page(name, rows)
     made[ROOT / "README.md"] = numbered.page("README.md", rows, "docs/claims")
-    return made
+    made[HERE / "package.md"] = package_page(made[ROOT / "README.md"])
+    made[ROOT / "CITATION.cff"] = citation()
+    return made | annotated.pages(HERE / "papers", claims, rows)
+
+
+def package_page(readme: str) -> str:
+    """README for a package page, which has none of our files: pictures go, links are words."""
+    text = re.sub(r"^!\[.*\n+", "", readme, flags=re.MULTILINE)
+    return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
+
+
+def citation() -> str:
+    """CITATION.cff with the version of the package, which has it in one place."""
+    text = (ROOT / "CITATION.cff").read_text()
+    return re.sub(r"^version: .*$", f"version: {__version__}", text, flags=re.MULTILINE)
 
 
 def write_figures() -> None:
@@ -330,7 +380,8 @@ def write_figures() -> None:
 
 def main() -> None:
     made = pages()
-    (HERE / "claims").mkdir(exist_ok=True)
+    for folder in ("claims", "papers"):
+        (HERE / folder).mkdir(exist_ok=True)
     for old in (HERE / "claims").glob("*.md"):
         if old not in made:
             old.unlink()

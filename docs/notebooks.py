@@ -15,7 +15,7 @@ def executed(path: Path) -> dict[str, Any]:
     names: dict[str, Any] = {}
     number = 0
     for cell in notebook["cells"]:
-        if cell["cell_type"] != "code":
+        if not runs(cell):
             continue
         number += 1
         with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -26,9 +26,14 @@ def executed(path: Path) -> dict[str, Any]:
     return notebook
 
 
+def runs(cell: dict[str, Any]) -> bool:
+    """Whether a cell is code of ours; the one that installs is for a notebook elsewhere."""
+    return cell["cell_type"] == "code" and not "".join(cell["source"]).startswith("%")
+
+
 def printed(notebook: dict[str, Any]) -> list[str]:
     """What each code cell printed."""
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    cells = filter(runs, notebook["cells"])
     return ["".join(text for out in cell["outputs"] for text in out["text"]) for cell in cells]
 
 

@@ -20,7 +20,7 @@ from paritylab.report.page import read_rows
 HERE = Path(__file__).parent
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CARD = "hg1-thm5"
-DEMOS = ("heads", "xor", "chain")
+DEMOS = ("heads", "own", "xor", "chain")
 
 
 def save(image: Image.Image, path: Path) -> None:
@@ -57,6 +57,9 @@ def take_live(browser: Any, address: str) -> None:
     )
     page = context.new_page()
     page.goto(address)
+    page.wait_for_selector("#landscape[data-ready]", timeout=60_000)
+    still = Image.open(io.BytesIO(page.locator("#landscape canvas").screenshot()))
+    save(still, HERE / "live" / "landscape.png")
     for demo in DEMOS:
         page.wait_for_selector(f"#{demo}[data-ready]")
         seen = page.locator(f"#{demo} .panel").screenshot()

@@ -11,6 +11,7 @@ from typing import Any
 
 import paritylab
 import xorfind
+from paritylab.report import write_report
 
 PACKAGES = (Path(xorfind.__file__).parent, Path(paritylab.__file__).parent)
 #: The laboratory's rooms in the order of their imports: each imports only from rooms before it.
@@ -73,7 +74,7 @@ def claim_to_page() -> None:
     claim = paritylab.registry()["hg1-mask"]
     (verdict,) = paritylab.check([claim], effort="quick")
     with tempfile.TemporaryDirectory() as folder:
-        paritylab.write_report([verdict.row], folder)
+        write_report([verdict.row], folder)
 
 
 WALKS = {

@@ -18,7 +18,7 @@ import reference
 
 from paritylab.report import write_report
 from paritylab.report.formulas import typeset
-from paritylab.report.live.page import LinkBase, live_page
+from paritylab.report.live.page import LinkBase, landscape_page, live_page
 from paritylab.report.page import read_rows
 
 HERE = Path(__file__).parent
@@ -29,6 +29,11 @@ SITE = ROOT / "site"
 ALSO = (".svg", ".png", ".css")
 #: Where files of the repository that are not documents go, as pages that show them.
 SOURCE = Path("source")
+#: The landscape on the home page, drawn by the engine of the live page.
+HERO = (
+    '<iframe class="hero" src="landscape.html" title="Two heads in a landscape of risk: most runs '
+    'of gradient descent end in a trap"></iframe>'
+)
 _LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 #: The only address that the theme would load; without it search needs a server.
 _SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
@@ -50,12 +55,31 @@ def gather(pages: Path = PAGES) -> Path:
         write(pages / "notebooks" / f"{notebook.stem}.md", notebook_page(notebook))
     for file in sorted(shown):
         write(pages / shown_at(file), source_page(file))
+    write(pages / "landscape.html", landscape_page())
+    write(pages / "llms.txt", llms_text())
     write(pages / "live.html", live_page(base=LinkBase("claims/", ".html")))
     if (ROOT / "report" / "index.html").is_file():
         copy(ROOT / "report" / "index.html", pages / "last-report" / "index.html")
     else:
         write_report(read_rows(HERE / "rows.json"), pages / "last-report")
     return pages
+
+
+def llms_text() -> str:
+    """A plain list of the site's pages for language models: title, address, first sentence."""
+    lines = ["# paritylab", "", "> A laboratory that runs theorems on how attention learns parity."]
+    parts: dict[str, list[str]] = {}
+    for source, place in documents():
+        title, _, text = source.read_text(encoding="utf-8").strip().partition("\n")
+        plain = re.sub(r"<[^>]+>|[*`]|\[([^\]]*)\]\([^)]*\)", r"\1", text.strip())
+        first = re.match(r"[^#|!\n-].*?\.(?=\s|$)", plain)
+        part = place.parts[0] if len(place.parts) > 1 else "pages"
+        address = place.with_suffix(".html").as_posix()
+        said = f": {' '.join(first[0].split())}" if first else ""
+        parts.setdefault(part, []).append(f"- [{title.lstrip('# ')}]({address}){said}")
+    for part, listed in parts.items():
+        lines += ["", f"## {part.capitalize()}", "", *listed]
+    return "\n".join([*lines, ""])
 
 
 def documents() -> Iterator[tuple[Path, Path]]:
@@ -66,7 +90,7 @@ def documents() -> Iterator[tuple[Path, Path]]:
             yield path, Path("project") / path.name
     for path in sorted(HERE.rglob("*.md")):
         place = path.relative_to(HERE)
-        if place == Path("api.md") or place.parts[0] in ("templates", "runs"):
+        if str(place) in ("api.md", "package.md") or place.parts[0] in ("templates", "runs"):
             continue
         yield path, place.with_name("index.md") if place.name == "README.md" else place
 
@@ -106,8 +130,10 @@ def with_pages_beside(text: str, target: Path) -> str:
     )
     if target == Path("index.md"):
         title, _, rest = text.partition("\n")
-        links = f"[A page where heads move]({live}) · [the last report]({report})"
-        return f"{title}\n\n{links} · [start here](start/index.md)\n{rest}"
+        sentence, _, rest = rest.strip().partition("\n")
+        links = f"[The live page]({live}) · [the last report]({report})"
+        rest = re.sub(r"^!\[.*landscape\.png\)\n+", "", rest, flags=re.MULTILINE)
+        return "\n\n".join([title, sentence, HERO, f"{links} · [start here](start/index.md)", rest])
     return text.replace("The live page is part of", f"[The live page]({live}) is part of")
 
 

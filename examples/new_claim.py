@@ -22,7 +22,7 @@ from paritylab import (
 @claim(
     "my-noise",
     quick={"runs": 60, "steps": 400},  # default effort is what the signature says
-    more="runs",  # doubled, twice at most, while a rate straddles its bound
+    more="runs",  # doubled, twice at most, while it is undecided for want of runs
     planted=("labels that are coin flips", {"noise": 0.5}, "refuted"),  # must turn the verdict
 )
 def flipped_labels(

@@ -18,7 +18,7 @@ compile_quickly()
 import jax  # noqa: E402
 import pytest  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
-from tests.report.browser import NO_BROWSER  # noqa: E402
+from tests.report.browser import NO_BROWSER, installed  # noqa: E402
 
 # Not problem.parity and the learners: they check what users pass, with messages of their own.
 CHECKED = ("models", "theory", "risk", "problem.sampling", "problem.losses", "learning.xor.exact")
@@ -51,12 +51,25 @@ def pytest_collection_modifyitems(items):
                 case.add_marker(pytest.mark.slow)
 
 
+def _without_browser(reporter):
+    """How many tests were skipped for want of a browser."""
+    reasons = [str(report.longrepr) for report in reporter.getreports("skipped")]
+    return sum(NO_BROWSER in reason for reason in reasons)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """A browser test that was skipped where a Chromium is installed fails the run."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and _without_browser(reporter) and installed():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
     """Say in one line, below everything else, what was not seen in a browser."""
     yield
-    reasons = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
-    if skipped := sum(NO_BROWSER in reason for reason in reasons):
+    if skipped := _without_browser(terminalreporter):
         terminalreporter.write_line(
             f"{skipped} browser tests were SKIPPED; to run them: apt-get install chromium, "
             "or python -m playwright install chromium"

@@ -130,15 +130,19 @@ def test_readme_commands_exist():
 
 def test_importing_changes_no_global_state():
     code = """
-import logging, sys
+import logging, signal, sys
 import jax
 
 def state():
-    return dict(jax.config.values), logging.root.level, list(logging.root.handlers)
+    own = list(sys.path), sys.excepthook, sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    logs = logging.root.level, list(logging.root.handlers)
+    return dict(jax.config.values), own, logs
 
 before = state()
+sys.addaudithook = None  # a hook could never be taken away again
 import paritylab
-from paritylab import Parity, HeadAttention, enumerated_risk, check, write_report
+from paritylab import Parity, HeadAttention, enumerated_risk, check
+from paritylab.report import write_report
 problem = Parity(4, (0, 2))
 enumerated_risk(HeadAttention.on(problem), problem)
 assert before == state()
@@ -164,6 +168,16 @@ def test_every_public_name_loads():
         assert getattr(paritylab, name) is not None
     with pytest.raises(AttributeError, match="nothing_here"):
         paritylab.nothing_here  # noqa: B018
+
+
+def test_every_benchmark_finds_what_it_imports():
+    """They run by hand, for hours; what they call may have moved meanwhile."""
+    code = (
+        "import pathlib, runpy, sys; sys.path[:0] = ['.', 'benchmarks'];"
+        "[runpy.run_path(str(each), run_name='imported')"
+        " for each in sorted(pathlib.Path('benchmarks').glob('*.py'))]"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
 def test_ci_runs_exactly_the_test_command():

@@ -9,7 +9,6 @@ from scipy.stats import binom
 
 from paritylab.statistics import (
     Rate,
-    coverage,
     half_point,
     mean_interval,
     power_law,
@@ -46,9 +45,10 @@ def test_coverage_simulated_agrees_with_the_binomial_sum(rate):
     runs, experiments = 100, 10_000
     counts = np.random.default_rng(0).binomial(runs, rate, experiments)
     for interval in (rate_interval, exact_interval):
-        ends = np.array([interval(count, runs) for count in range(runs + 1)])[counts]
-        simulated = np.mean((ends[:, 0] <= rate) & (rate <= ends[:, 1]))
-        exact = coverage(interval, rate, runs)
+        ends = np.array([interval(count, runs) for count in range(runs + 1)])
+        inside = (ends[:, 0] <= rate) & (rate <= ends[:, 1])
+        simulated = np.mean(inside[counts])
+        exact = binom.pmf(np.arange(runs + 1), runs, rate)[inside].sum()
         assert abs(simulated - exact) < 4 * np.sqrt(exact * (1 - exact) / experiments) + 1e-9
         if interval is exact_interval:
             assert exact >= 0.95

@@ -1,5 +1,8 @@
 """Arguments checked at the front door; the functions come from xorfind."""
 
-from xorfind.checks import check_kind, shortened as told, whole
+from xorfind.checks import check_kind, shortened, whole
 
-__all__ = ["check_kind", "told", "whole"]
+#: Its old name, which some rooms still use.
+told = shortened
+
+__all__ = ["check_kind", "shortened", "told", "whole"]

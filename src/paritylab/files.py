@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from xorfind.files import (
-    check_target,
-    write_atomically,
-    written_beside,
-)
+from xorfind.files import check_target, write_atomically, written_beside
 
 try:
     import fcntl

@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 
 
 class Ge(NamedTuple):
@@ -78,6 +78,9 @@ OPTIMISER = Choice(
 )
 ATTENTION = Choice(("softmax", "linear", "sigmoid", "exp", "relu"), own="a function of scores")
 LINK = Choice(("cos", "quadratic", "gentle"), own="an AbstractLink or an even function of t")
+
+#: Whole numbers beyond this fit no array.
+_LARGEST = 2**63 - 1
 
 #: What newcomers call a setting, and its name here.
 SYNONYMS = {
@@ -260,16 +263,16 @@ def check_value(name: str, value: object, option: Option) -> None:
         if isinstance(value, bool) or not (
             isinstance(value, str | numbers.Real) or callable(value)
         ):
-            raise ValueError(f"{name} must be {option.may_be}, got {told(value)}")
+            raise ValueError(f"{name} must be {option.may_be}, got {shortened(value)}")
     elif option.choices or option.own:
         _check_choice(name, value, option)
     elif option.type is bool:
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, got {told(value)}")
+            raise ValueError(f"{name} must be true or false, got {shortened(value)}")
     elif option.type in (int, float):
         _check_number(name, value, option)
     elif not isinstance(value, option.type):
-        raise ValueError(f"{name} must be text, got {told(value)}")
+        raise ValueError(f"{name} must be text, got {shortened(value)}")
 
 
 def _check_choice(name: str, value: object, option: Option) -> None:
@@ -280,11 +283,11 @@ def _check_choice(name: str, value: object, option: Option) -> None:
             return
         close = get_close_matches(value, option.choices, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{name} must be {wanted}, got {told(value)}{hint}")
+        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}{hint}")
     if not option.own or isinstance(value, bool | numbers.Number):
-        raise ValueError(f"{name} must be {wanted}, got {told(value)}")
+        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
     if isinstance(value, dict | set | bytes) or _is_unknown(value):
-        raise ValueError(f"{name} must be {option.own} of finite numbers, got {told(value)}")
+        raise ValueError(f"{name} must be {option.own} of finite numbers, got {shortened(value)}")
 
 
 def _is_unknown(value: object) -> bool:
@@ -297,10 +300,12 @@ def _check_number(name: str, value: object, option: Option) -> None:
     kind = numbers.Integral if option.type is int else numbers.Real
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = "a whole number" if option.type is int else "a number"
-        raise ValueError(f"{name} must be {wanted}, got {told(value)}")
+        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
+    if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST:
+        raise ValueError(f"{name} must be a whole number below 2⁶³, got {shortened(value)}")
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {told(value)}")
+        raise ValueError(f"{name} must be finite, got {shortened(value)}")
     for fits, text in (
         (option.least is None or number >= option.least, f"at least {option.least}"),
         (option.above is None or number > option.above, f"above {option.above}"),
@@ -308,4 +313,4 @@ def _check_number(name: str, value: object, option: Option) -> None:
         (option.most is None or number <= option.most, f"at most {option.most}"),
     ):
         if not fits:
-            raise ValueError(f"{name} must be {text}, got {told(value)}")
+            raise ValueError(f"{name} must be {text}, got {shortened(value)}")

@@ -14,7 +14,6 @@ __all__ = [
     "Method",
     "PowerLaw",
     "Rate",
-    "coverage",
     "half_point",
     "half_point_interval",
     "mean_interval",
@@ -81,16 +80,6 @@ def rate_difference(first: Rate, second: Rate) -> tuple[float, float]:
     below = math.hypot(first.value - first.low, second.high - second.value)
     above = math.hypot(first.high - first.value, second.value - second.low)
     return gap - below, gap + above
-
-
-def coverage(interval: Any, rate: float, runs: int) -> float:
-    """Exact probability that the interval of a binomial experiment contains the true rate."""
-    from scipy import stats
-
-    counts = np.arange(runs + 1)
-    ends = np.array([interval(int(count), runs) for count in counts])
-    inside = (ends[:, 0] <= rate) & (rate <= ends[:, 1])
-    return float(stats.binom.pmf(counts, runs, rate)[inside].sum())
 
 
 def mean_interval(values: Any, confidence: float = 0.95) -> tuple[float, float]:

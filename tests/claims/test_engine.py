@@ -26,7 +26,8 @@ from paritylab.claims import (
     registry,
 )
 from paritylab.claims.engine.freshness import files_behind, hashes, is_fresh
-from paritylab.claims.engine.rows import ROW_KEYS
+from paritylab.claims.engine.running import dependencies
+from paritylab.claims.engine.verdict import ROW_KEYS
 from paritylab.statistics import Rate
 from paritylab.sweep.engines import usual_jobs
 from paritylab.sweep.store import Store, open_store
@@ -34,7 +35,8 @@ from paritylab.sweep.store import Store, open_store
 CONTRACT_KEYS = (
     "id, paper, source, title, statement, status, expected, finding, instead, evidence, "
     "comparisons, margin, runs, looks, seed, settings, counterexample, series, seconds, effort, "
-    "device, versions, schema, reading, counted, certificate, proof, file"
+    "device, versions, schema, reading, counted, counted_with, certificate, proof, "
+    "file"
 )
 
 
@@ -121,8 +123,8 @@ def test_a_straddling_rate_is_measured_again_with_more_runs():
     assert (verdict.row["looks"], verdict.row["status"]) == (3, "holds")
     assert verdict.row["settings"] == {"runs": 80}
     (verdict,) = check([made], effort="quick")
-    assert seen[3:] == [10]
-    assert (verdict.row["looks"], verdict.row["status"]) == (1, "undecided")
+    assert seen[3:] == [10, 20, 40]
+    assert (verdict.row["looks"], verdict.row["status"]) == (3, "undecided")
 
 
 def test_bad_declarations_are_refused():
@@ -276,6 +278,12 @@ def test_an_edit_elsewhere_leaves_a_verdict_of_the_lab_fresh():
     behind = {file.name for file in files_behind(registry()["ks-thm7"].file)}
     assert {"levels.py", "statistics.py", "rule.py"} <= behind
     assert not {"landscape.py", "anneal.py", "correlation.py", "page.py"} & behind
+
+
+def test_a_verdict_depends_on_its_counterexample_and_its_certificate():
+    behind = {label.rsplit("/", 1)[-1] for label in dependencies(registry()["ks-thm7"])}
+    assert "ks-thm7.py" in behind
+    assert any("ks-thm7" in name and not name.endswith(".py") for name in behind)
 
 
 def test_hashes_tell_a_change(tmp_path):

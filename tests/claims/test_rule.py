@@ -19,7 +19,7 @@ from paritylab.claims import (
     repair,
     within,
 )
-from paritylab.claims.engine.rule import Role, confidence_for, sentence_of, straddling
+from paritylab.claims.engine.rule import Role, confidence_for, sentence_of, wants_runs
 from paritylab.statistics import Mean, PowerLaw, Rate
 
 # Drawing is quick; a busy machine makes it look slow.
@@ -152,11 +152,15 @@ def test_a_comparison_passes_fails_or_straddles(comparison, passed):
     assert comparison.passed() is passed
 
 
-def test_only_a_straddling_value_with_runs_asks_for_more_of_them():
-    unsure = at_least("share", Rate(28, 60), 0.5)
-    assert straddling([unsure], 0.95)
-    assert not straddling([replace(unsure, role=Role.NOTE)], 0.95)
-    assert not straddling([at_most("error", Estimate(1.0, 0.9, 1.1), 1.0)], 0.95)
+def test_only_a_straddling_interval_that_leaves_it_undecided_asks_for_more_runs():
+    unsure, sure = at_least("share", Rate(28, 60), 0.5), at_least("share", Rate(50, 60), 0.5)
+    law = at_most("exponent", PowerLaw(1.0, 0.9, 1.1, 1.0), 1.0)
+    assert wants_runs(decide([unsure]))
+    assert wants_runs(decide([law, sure]))
+    assert not wants_runs(decide([sure, repair(unsure)])), "it holds without the repair"
+    assert not wants_runs(decide([unsure, at_most("errors", 3, 0)])), "it fails anyway"
+    assert not wants_runs(decide([sure, control(at_least("runs that learn", Rate(1, 60), 0.9))]))
+    assert not wants_runs(decide([at_most("error", math.nan, 1.0)])), "a number cannot narrow"
 
 
 def test_three_looks_share_one_error():

@@ -97,9 +97,6 @@ def test_layers_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     assert "every pair found, every fresh input right  2 of 2, 100 % [34, 100]" in out
     assert (elsewhere / "layers.svg").read_text().count("<svg") == 1
     assert Runs.load(elsewhere / "layers.npz").model(1).layers == 3
-    code, _, err = run(capsys, "train", "layers", "--k", "12")
-    assert code == 2
-    assert "nearest: 8 and 16" in err
 
 
 def test_a_transformer_is_trained_counted_drawn_and_saved(capsys, elsewhere):
@@ -120,58 +117,6 @@ def test_a_transformer_is_trained_counted_drawn_and_saved(capsys, elsewhere):
     code, _, err = run(capsys, *command, "--heads", "3")
     assert code == 2
     assert "width must be a multiple of heads=3" in err
-
-
-def test_chain_settings_that_cannot_be_are_one_line(capsys, elsewhere):
-    for arguments, message in (
-        (["--k", "12"], "nearest: 8 and 16"),
-        (["--epsilon", "1.5"], "--epsilon belongs to --mode levels"),
-        (["--steps", "5"], "--steps belongs to --mode levels or direct"),
-        (["--mode", "levels", "--epsilon", "3"], "epsilon must be below 2"),
-        (["--samples", "-5"], "samples must be at least 1"),
-    ):
-        code, _, err = run(capsys, "train", "chain", *arguments)
-        assert code == 2
-        assert message in err
-
-
-def test_xor_settings_that_cannot_be_are_one_line(capsys, elsewhere):
-    for arguments, message in (
-        (["--n", "2"], "n ≥ 3"),
-        (["--readout", "abs", "--steps", "3"], "Fresh"),
-        (["--positions", "balanced", "--n", "65"], "even n"),
-        (["--gain", "-5"], "gain must be above 0"),
-        (["--positions", "onehot", "--width", "5"], "width"),
-    ):
-        code, _, err = run(capsys, "train", "xor", *arguments)
-        assert code == 2
-        assert message in err
-        assert "Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--k", "9"], "k must be between 0 and n=8"),
-        (["--preset", "best"], "'best' is not one of"),
-        (["--restarts", "2"], "--restarts belongs to --preset anneal"),
-        (["--tau", "n/0"], "division by zero"),
-        (["--subset", "1,2,3", "--k", "4"], "subset has 3 positions, but k=4"),
-        (["--save", "no/such/place.npz"], "--save needs a file in an existing folder"),
-        (["--tau", "cold"], "cold is not arithmetic in n"),
-        (["--subset", "1,x"], "--subset takes positions"),
-        (["--subset", "1,80"], "positions must be in 0..7"),
-        (["--runs", "0"], "--runs must be at least 1"),
-        (["--figure", "x.bmp"], "a figure file ends in"),
-        (["--eta", "-1"], "eta must be above 0"),
-        (["--heads", "0"], "heads must be at least 1"),
-    ],
-)
-def test_bad_settings_are_one_line_and_exit_2(capsys, elsewhere, arguments, message):
-    code, _, err = run(capsys, *TINY, *arguments)
-    assert code == 2
-    assert message in err
-    assert "Traceback" not in err
 
 
 @pytest.mark.slow

@@ -129,10 +129,12 @@ CASES = [
     ),
     Case("one-step", OneStep(width=24), on(Population, parities(n=10, k=3))),
     Case("teacher", TeacherStep(), on(Sample, trees(), 2000)),
+    Case("teacher-level", TeacherStep(mask="level", link="gentle"), on(Sample, trees(), 2000)),
     Case("levels", Levels(strings=32), on(Sample, trees(), 4000)),
     Case("layers", Layers(schedule="staged"), on(Sample, trees(), 2000)),
     Case("layers-gates", Layers(gates="learnt"), on(Sample, trees(), 2000)),
     Case("full-batch", FullBatch("cot", steps=12), on(Sample, trees(), 400)),
+    Case("full-batch-teacher", FullBatch("teacher-full", steps=12), on(Sample, trees(), 400)),
     Case("hiding-oracle", HidingOracle(0.01, steps=12), on(Sample, trees(), 400)),
     Case(
         "transformer",

@@ -15,15 +15,11 @@ from tests.learning.cases import CASES
 import paritylab.learning
 from paritylab.learning import (
     LEARNERS,
-    AllInputs,
-    Fresh,
     FullBatch,
     Heads,
     Population,
     Result,
-    Rows,
     Runs,
-    Sample,
     Trained,
     concatenate_runs,
     learn,
@@ -180,7 +176,7 @@ def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
         np.testing.assert_allclose(old, new[:2], rtol=1e-5, atol=rounding(old))
     assert before.subset == after.subset[:2]
     np.testing.assert_array_equal(before.solved, after.solved[:2])
-    np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=rounding(before.risk))
     for one, other in zip(
         *(jax.tree.leaves(each.model(1)) for each in (before, after)), strict=True
     ):
@@ -311,33 +307,6 @@ def test_files_that_hold_no_runs_are_named(tmp_path, content):
         Runs.load(path)
     with pytest.raises(ValueError, match="no file"):
         Runs.load(tmp_path / "none.npz")
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: learn(Heads, Population(ONE)), r"give a learner object: Heads\(\)"),
-        (lambda: learn(object(), Population(ONE)), "lacks takes"),
-        (lambda: learn(Heads(), [ONE]), "data must be one of Population"),
-        (lambda: learn(Heads(), Population(ONE), runs=0), "runs must be at least 1"),
-        (lambda: learn(Heads(), Population([ONE, ONE]), runs=3), "2 targets for runs=3"),
-        (lambda: learn(Heads(), Population(ONE), trace=0), "trace must be"),
-        (lambda: Population([ONE, Parity(8, (1,))]), "equal n and k"),
-        (lambda: Population([]), "targets must be parities"),
-        (lambda: Population([3]), "targets must be parities"),
-        (lambda: AllInputs(Parity(30, (1,))), "takes n ≤ 20"),
-        (lambda: Sample(ONE, 0), "samples must be a whole number"),
-        (lambda: Fresh(ONE, 2.5), "samples must be a whole number"),
-        (lambda: Rows(np.zeros((4, 3)), [0, 1, 0, 1]), r"labels must be \+1 or -1"),
-        (lambda: Rows(np.full((4, 3), 2), [1, 1, 1, -1]), "bits must be 0 or 1"),
-        (lambda: Rows(np.zeros(3), [1, 1, 1]), "rows need bits of shape"),
-        (lambda: Rows(np.zeros((4, 3)), [1, 1, 1, -1], held_out=1.5), "held_out"),
-    ],
-)
-def test_what_makes_no_sense_is_one_line(call, words):
-    with pytest.raises(ValueError, match=words) as raised:
-        call()
-    assert "\n" not in str(raised.value)
 
 
 def test_a_run_that_diverges_is_not_a_success():

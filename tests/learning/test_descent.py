@@ -172,23 +172,3 @@ def test_wrong_models_are_told_what_is_missing(model, words):
     with pytest.raises(ValueError, match=words) as raised:
         learn(Descent(model, steps=2), AllInputs(PAIR))
     assert "\n" not in str(raised.value)
-
-
-def test_models_of_one_call_have_one_shape():
-    sizes = iter((3, 4))
-    with pytest.raises(ValueError, match="models of one shape"):
-        learn(
-            Descent(lambda key: eqx.nn.MLP(5, "scalar", next(sizes), 1, key=key), steps=2),
-            AllInputs(PAIR),
-            runs=2,
-        )
-
-
-def test_bad_settings_are_one_line():
-    for options, words in (
-        ({"optimiser": optax.adam}, r"called first, such as optax.adam\(0.1\)"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            Descent(TwoLayers, **options)
-    with pytest.raises(ValueError, match="Fresh draws its 9 samples"):
-        learn(Descent(TwoLayers, batch=4), Fresh(PAIR, 9))

@@ -10,7 +10,7 @@ from paritylab.learning import Fresh, HingeNet, Population, SignDescent, learn
 from paritylab.learning.neighbours.strings import draw_strings
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet
-from paritylab.problem import Junta, Parity, random_parities, random_trees
+from paritylab.problem import Junta, Parity, random_parities
 from paritylab.theory.neighbours import fourier_gap, sign_path
 
 X64_MODES = [False]  # learners choose their own precision
@@ -79,17 +79,3 @@ def test_the_first_gradient_has_the_means_of_majority():
     np.testing.assert_allclose(np.abs(gradient), means, atol=5 / np.sqrt(rows))
     assert named == target.subset
     assert names_the_set([target], rows, run_keys(0, 0, 1)).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: HingeNet.daniely_malach(width=7), "width is even"),
-        (lambda: learn(HingeNet(8), Fresh(random_trees(8, 4, 1), 8)), "got a ParityTree"),
-        (lambda: learn(SignDescent(), Population(Parity(8, (1,)))), "k ≥ 2"),
-        (lambda: learn(SignDescent(), Population(Parity(8, (1, 2), bias=0.2))), "fair bits"),
-    ],
-)
-def test_what_makes_no_sense_is_one_line(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()

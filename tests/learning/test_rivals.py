@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from paritylab.learning import Result, Rows, Sample, learn
-from paritylab.learning.rivals import AttentionOnRows, Auto, Correlation, Elimination
+from paritylab.learning.rivals import AttentionOnRows, Auto, Correlation
 from paritylab.learning.runs import run_keys
-from paritylab.problem import Parity, ParityTree
+from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits
 
 X64_MODES = [False]
@@ -58,8 +58,3 @@ def test_rows_of_ones_own():
     model = runs.model(0)
     fits = np.mean([float(model(row)) == label for row, label in zip(bits, labels, strict=True)])
     assert fits == pytest.approx(runs.stats["agreement"][0])
-
-
-def test_trees_are_refused():
-    with pytest.raises(ValueError, match="trees of parities"):
-        learn(Elimination(), Sample(ParityTree(8, (0, 1, 2, 3)), 50))

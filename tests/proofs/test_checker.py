@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -9,7 +10,7 @@ pytest.importorskip("flint")
 
 from paritylab.claims import registry
 from paritylab.cli.app import main
-from paritylab.proofs import checker, load_certificate, provable, verified, verify
+from paritylab.proofs import checker, load_certificate, provable, reading, verified, verify
 
 GOOD = {
     "claim": "hg1-marginals",
@@ -28,13 +29,16 @@ def written(tmp_path, content) -> str:
     ("content", "said"),
     [
         ("{", "not JSON"),
+        ('{"claim": "hg1-floor", "claim": "hg1-marginals"}', "given twice"),
+        ({**GOOD, "witness": {"blind": "0x1.8p-9999"}}, "exponent"),
+        ({**GOOD, "witness": {"blind": "-9/5"}}, "blind must be a number from -1 to 1"),
         ("[]", "claim, setting and witness"),
         ({**GOOD, "more": 1}, "claim, setting and witness"),
         ({**GOOD, "claim": "hg1-nothing"}, "no statement"),
         ({**GOOD, "claim": "../kernel"}, "no statement"),
         ({**GOOD, "setting": {"p": "1/2", "noise": "1/10"}}, "the statement is about"),
-        ({**GOOD, "witness": {}}, "has ['blind']"),
-        ({**GOOD, "witness": {"blind": 1, "other": 2}}, "has ['blind']"),
+        ({**GOOD, "witness": {}}, "must have ['blind']"),
+        ({**GOOD, "witness": {"blind": 1, "other": 2}}, "must have ['blind']"),
         ('{"claim": "hg1-marginals", "setting": {}, "witness": {"blind": 0.8}}', "not exact"),
         ({**GOOD, "witness": {"blind": "4/0"}}, "no exact number"),
         ({**GOOD, "witness": {"blind": "nan"}}, "no exact number"),
@@ -43,7 +47,7 @@ def written(tmp_path, content) -> str:
         ({**GOOD, "witness": {"blind": "9" * 500}}, "too long"),
         ({**GOOD, "witness": {"blind": 10**400}}, "too long"),
         ({**GOOD, "witness": {"blind": [[[[[[[[1]]]]]]]]}}, "deeper"),
-        (json.dumps(GOOD) + " " * checker.LARGEST_FILE, "at most"),
+        (json.dumps(GOOD) + " " * reading.LARGEST_FILE, "at most"),
         ("[" * 20_000, "not JSON"),
     ],
 )
@@ -54,8 +58,9 @@ def test_what_is_no_certificate_is_refused_in_one_line(tmp_path, content, said):
 
 
 def test_dyadic_and_rational_numbers_are_exact():
-    assert checker._exact("0x1.8p+1") == 3
-    assert checker._exact("-3/6") == checker.Fraction(-1, 2)
+    assert reading.exact("0x1.8p+1") == 3
+    assert reading.exact("-0x1.8p-1074") == Fraction(-3, 2**1075)
+    assert reading.exact("-3/6") == Fraction(-1, 2)
 
 
 def run(capsys, *arguments):
@@ -106,3 +111,26 @@ def test_claims_name_certificates_that_exist():
     named = {claim.id: claim.certificate for claim in registry().values() if claim.certificate}
     assert named
     assert all(id == certificate and id in provable() for id, certificate in named.items())
+
+
+def test_a_record_counts_only_with_the_same_files_and_python_flint(monkeypatch, tmp_path):
+    id = next(id for id in provable() if checker.expected_seconds(id) > checker.LIVE_SECONDS)
+    monkeypatch.setattr(checker, "RECORD", tmp_path / "verified.json")
+    assert not verified(id)
+    assert "never recorded" in checker.provenance(id)
+    checker.record(checker.Result(id, "", True, seconds=400.0))
+    assert verified(id)
+    assert f"python-flint {checker.flint_version()} in 400 s" in checker.provenance(id)
+    monkeypatch.setattr(checker, "flint_version", lambda: "0.0.1")
+    assert not verified(id)
+    assert "not with 0.0.1: run make prove" in checker.provenance(id)
+    monkeypatch.undo()
+    monkeypatch.setattr(checker, "RECORD", tmp_path / "verified.json")
+    shared = checker.files_of(id)
+    other = tmp_path / "kernel.py"
+    other.write_text(shared[-1].read_text() + "\n")
+    monkeypatch.setattr(checker, "files_of", lambda id: [*shared[:-1], other])
+    assert not verified(id)
+    assert "files have changed" in checker.provenance(id)
+    checker.record(checker.Result(id, "", False))
+    assert "never recorded" in checker.provenance(id)

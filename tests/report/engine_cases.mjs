@@ -11,10 +11,14 @@ const NAMES = [
   "xor",
   "chain",
   "statistics",
+  "formula",
+  "landscape",
+  "own",
 ];
 
 export function answersOf(modules) {
   const [random, problem, , theory, risk, heads, xor, chain, statistics] = modules;
+  const [formula, landscape, own] = modules.slice(9);
   const plain = (array) => Array.from(array);
 
   return {
@@ -64,6 +68,40 @@ export function answersOf(modules) {
         value,
         error,
       };
+    },
+    formula: ([text, x]) => {
+      const tree = formula.parse(text, ["s"]);
+      return { value: formula.compiled(tree)(x), slope: formula.slopeNow(), python: formula.pythonOf(tree) };
+    },
+    surface: ([settings, size]) => plain(landscape.surface({ ...landscape.PROVED, ...settings }, size)),
+    traps: ([size, heights]) => {
+      const risks = landscape.surface(landscape.PROVED, size);
+      return plain(landscape.trapDepths(risks, size, heights));
+    },
+    trapped: ([heights, count]) =>
+      Array.from({ length: count }, (_, run) => {
+        const { PROVED, fall, anglesOf } = landscape;
+        const made = fall(PROVED, { run });
+        const riskNow = () => made.riskOf(modules[2].weightsOf(heads.attentionOf(made))).value;
+        const cell = anglesOf(made).map((angle) => Math.round((angle * PROVED.n) / (2 * Math.PI)) % PROVED.n);
+        const depth = heights[cell[0]][cell[1]] - riskNow();
+        heads.finish(made);
+        return [depth, riskNow()];
+      }),
+    fall: ([settings, count]) => {
+      const made = Array.from({ length: count }, (_, run) =>
+        heads.finish(landscape.fall({ ...landscape.PROVED, ...settings }, { run })),
+      );
+      return { eta: landscape.etaOf({ ...landscape.PROVED, ...settings }), directions: made.map((run) => plain(run.directions)) };
+    },
+    own: ([settings, count]) => {
+      const readout = own.readoutFrom(settings.readout, settings.subset.length);
+      const [heat, loss] = [own.heatFrom(settings.tau, settings.n), own.lossFrom(settings.loss)];
+      const texts = [readout.python, heat.python, loss.python];
+      const ends = Array.from({ length: count }, (_, run) =>
+        own.endOf(heads.finish(own.startOwn({ ...settings, readout, heat, loss, run })), readout),
+      );
+      return [texts, ends.map(({ directions, risk, recovered }) => [...directions, risk, Number(recovered)])];
     },
     xor: ([table, n, pair, gain, kind]) => {
       const { scores, weights, direction } = xor.xorStep(

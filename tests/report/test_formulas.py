@@ -97,3 +97,9 @@ def test_the_site_typesets_prose_and_leaves_code_alone():
     assert made == page.replace(
         "<p>n = 1 &lt; ", "<p><math><mi>n</mi><mo>=</mo><mn>1</mn></math> &lt; "
     )
+
+
+def test_a_number_after_a_temperature_is_not_a_factor():
+    made = typeset("(smoothing 0.07, tau 1, step 2)")
+    assert "<mi>τ</mi><mn>1</mn>" not in made
+    assert "<mi>τ</mi>" in typeset("tau = 1/n")

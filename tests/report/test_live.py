@@ -138,7 +138,7 @@ def test_the_temperature_has_the_scale_one_over_n_squared(visit):
     page = visit("#heads.procedure=paper&heads.start=hidden")
     page.locator("#heads").get_by_role("button", name="Rewind").click()
     assert "largest attention 0.557" in said(page, "heads")
-    tau = page.get_by_role("textbox", name="temperature τ")
+    tau = page.locator("#heads").get_by_role("textbox", name="temperature τ")
     tau.fill("nonsense")
     tau.press("Enter")
     assert "1/n^2" in page.inner_text("#heads .control .complaint >> nth=0")
@@ -209,13 +209,52 @@ def test_heads_at_the_proved_minimum_stay(visit):
 
 def test_something_moves_above_the_fold_and_can_be_stopped(visit):
     page = visit(viewport={"width": 1280, "height": 800})
-    box = page.locator("#opening .circle").bounding_box()
+    box = page.locator("#landscape canvas").bounding_box()
     assert box["y"] + box["height"] < 800
-    arrow = "document.querySelector('#opening .arrow')?.getAttribute('x2')"
-    first = page.evaluate(arrow)
-    until(lambda: page.evaluate(arrow) not in (None, first))
-    page.locator("#opening").get_by_role("button", name="Pause").click()
-    until(lambda: "Run " in page.inner_text("#opening .said"))
+    until(lambda: re.match(r"Step [1-9]\d* of", page.inner_text("#landscape .said")))
+    page.locator("#landscape").get_by_role("button", name="Pause").click()
+    seen = "document.querySelector('#landscape canvas').ariaLabel"
+    label = page.evaluate(seen)
+    page.wait_for_timeout(200)
+    assert page.evaluate(seen) == label
+    page.locator("#landscape").get_by_role("button", name="Play").click()
+    until(lambda: page.evaluate(seen) != label)
+
+
+def test_the_landscape_counts_what_its_python_counts(visit):
+    page = visit("#land.readout=cos&land.tau=0.5", reduced_motion="reduce")
+    page.wait_for_selector("#landscape[data-ready]", timeout=60_000)
+    found = re.search(r"in (\d+) of 400", page.inner_text("#landscape .said"))
+    runs = python_of(page, "landscape")
+    assert int(found[1]) == runs.recovered.sum()
+    assert "proof of the traps is for" in page.inner_text("#landscape")
+    assert "Thick outline" not in page.inner_text("#landscape")
+
+
+def test_a_reader_types_a_link_and_gets_a_rate(visit):
+    page = visit("#own.n=6&own.hidden=1,4&own.steps=80")
+    own = page.locator("#own")
+    box = own.get_by_role("textbox", name="readout h(s)")
+    for wrong, words in (
+        ("cos(", "ends too early"),
+        ("zeta(s)", "unknown word zeta"),
+        ("1", "depend"),
+    ):
+        box.fill(wrong)
+        box.press("Enter")
+        assert words in own.locator(".complaint").first.inner_text()
+    box.fill("cos(pi*s)")
+    box.press("Enter")
+    until(lambda: "own.readout=" in page.url)
+    own.get_by_role("combobox", name="loss").select_option("own")
+    own.get_by_label("temperature").fill("(1/n)^t")
+    own.get_by_label("temperature").press("Enter")
+    own.get_by_role("button", name="Run 100").click()
+    page.wait_for_selector("#own[data-done]", timeout=60_000)
+    counted = int(re.search(r"in (\d+) of 100: \d+ % \[", said(page, "own"))[1])
+    runs = python_of(page, "own")
+    assert counted == runs.recovered.sum()
+    assert said(visit(f"#{page.url.split('#')[1]}"), "own") == ""  # the address holds the formulas
 
 
 def test_a_link_is_copied(visit):
@@ -237,7 +276,7 @@ FRAMES = """() => new Promise(done => {
 @pytest.mark.slow
 def test_a_run_at_a_hundred_positions_plays_smoothly(visit):
     page = visit("#heads.n=100&heads.hidden=2,50,77")
-    page.locator("#opening").get_by_role("button", name="Pause").click()
+    page.locator("#landscape").get_by_role("button", name="Pause").click()
     page.locator("#heads").scroll_into_view_if_needed()
     if os.getloadavg()[0] > os.cpu_count() / 2:
         pytest.skip("this machine is busy with other work")

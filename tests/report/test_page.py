@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from tests.report.rows import COMPARISONS, HOSTILE, comparison, hostile_rows, row
+from tests.report.rows import COMPARISONS, HOSTILE, comparison, hostile_rows, kept_rows, row
 
 from paritylab.claims import Bars, Line, Lines, Status, registry
 from paritylab.claims.engine.figures import in_tab
@@ -136,7 +136,8 @@ def test_a_series_that_cannot_be_drawn_names_its_row(tmp_path, series):
 
 def test_figures_are_written_as_files_inside_their_folder(tmp_path):
     written = write_figures([row(), row(id="lab-two", series={})], tmp_path / "figures")
-    assert sorted(path.name for path in written) == ["lab-one.pdf", "lab-one.svg"]
+    assert sorted(path.name for path in written) == ["lab-one.csv", "lab-one.pdf", "lab-one.svg"]
+    assert (tmp_path / "figures" / "lab-one.csv").read_text().splitlines()[1] == ",a,1,3,,"
     assert "<svg" in (tmp_path / "figures" / "lab-one.svg").read_text()
     for id in ("../x", "/tmp/x", "a/b", "..", "", "a\\b", "C:x", "a\0b"):
         with pytest.raises(ValueError, match="name of a figure file"):
@@ -155,6 +156,17 @@ def test_the_map_has_a_row_a_paper_and_a_tile_a_claim(tmp_path):
     assert text.index("<strong>KS") < text.index("<strong>LAB")
     assert text.count('class="tile ') == 4
     assert 'class="claim' not in page([], tmp_path)
+
+
+def test_tiles_stand_in_the_order_of_the_text(tmp_path):
+    from paritylab.claims.coverage import claims_of, statements
+
+    text = page(kept_rows(), tmp_path)
+    for paper in ("hg1", "ks"):
+        mine = [row["id"] for row in kept_rows() if row["paper"] == paper]
+        wanted = [id for id in claims_of(statements(paper)) if id in mine]
+        tiles = [id for id in re.findall(r'class="tile [^"]*" href="#([^"]+)"', text) if id in mine]
+        assert tiles[: len(wanted)] == wanted
 
 
 def test_tabs_appear_with_their_rows(tmp_path):

@@ -14,7 +14,7 @@ from paritylab.models import ChainModel, HeadAttention, WeightedReadout
 from paritylab.models.readouts import Corners
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_tree
-from paritylab.problem.callables import is_fixed
+from paritylab.problem.callables import is_fixed, one_call
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import (
     enumerated_risk,
@@ -100,10 +100,16 @@ class Bent(eqx.Module):
         return jnp.cos(factor * jnp.pi * s)
 
 
-def module_link(a, link=Bent()):  # noqa: B008
-    global factor
-    factor = a
-    return link
+compiled_by_user = jax.jit(lambda s: jnp.cos(factor * jnp.pi * s))
+renamed = functools.wraps(jnp.cos)(lambda s: jnp.cos(factor * jnp.pi * s))
+
+
+def global_of(link):
+    def change(a):
+        global_link(a)
+        return link
+
+    return change
 
 
 LINKS = {
@@ -112,7 +118,9 @@ LINKS = {
     "object": attribute_of(True),
     "method": attribute_of(False),
     "partial": partial_of(),
-    "module": module_link,
+    "module": global_of(Bent()),
+    "compiled by its user": global_of(compiled_by_user),
+    "under the name of jnp.cos": global_of(renamed),
 }
 
 
@@ -157,7 +165,7 @@ def test_a_changed_readout_gives_the_new_slopes(kind):
         steps = 1e-6 * np.eye(6)
         slope = [(truth_at(WEIGHTS + h, a) - truth_at(WEIGHTS - h, a)) / 2e-6 for h in steps]
         assert np.allclose(found.gradient[0], slope, atol=1e-6)
-        with float64():
+        with one_call(link), float64():  # as `learn` does
             loop = weight_risk(link, "squared_hinge", 6, 2)
             inside = jax.jit(jax.grad(loop))(jnp.asarray(WEIGHTS), target_of(PROBLEM))
         assert np.allclose(inside, slope, atol=1e-6)

@@ -22,10 +22,16 @@ from paritylab.risk import (
 from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.characteristic import characteristic
 from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes
-from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.series import layout_of
-from paritylab.risk.routes.sums import largest, plain_sums
-from paritylab.risk.routes.targets import Target, labelled, labels_of, target_of
+from paritylab.risk.routes.statistic import pieces_of
+from paritylab.risk.routes.targets import (
+    Target,
+    labelled,
+    labels_of,
+    largest,
+    plain_sums,
+    target_of,
+)
 
 #: The engine opens its own float64 context; test_routes covers both modes.
 X64_MODES = [False]

@@ -36,29 +36,6 @@ def workers_of(pid):
     return found
 
 
-def test_a_worker_killed_twice_changes_nothing(elsewhere):
-    """Two local workers, one killed twice: the sweep completes with the rows of the serial one."""
-    (elsewhere / "grid.toml").write_text(GRID)
-    run = [sys.executable, "-m", "paritylab", "sweep", "run", "grid.toml", "--file", str(COIN)]
-    subprocess.run([*run, "--store", "a.db"], check=True, capture_output=True)
-    process = subprocess.Popen(
-        [*run, "--store", "b.db", "--engine", "dask"], stderr=subprocess.PIPE, text=True
-    )
-    killed = 0
-    deadline = time.monotonic() + 240
-    while killed < 2 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.3)
-        started = (elsewhere / "b.db").exists() and len(contents("b.db")) > 5 * killed
-        if started and (workers := workers_of(process.pid)):
-            os.kill(workers[-1], signal.SIGKILL)
-            killed += 1
-    _, err = process.communicate(timeout=240)
-    assert (killed, process.returncode) == (2, 0), err
-    assert "Traceback" not in err
-    assert len(contents("b.db")) == 40
-    assert contents("a.db") == contents("b.db")
-
-
 def test_a_restarted_scheduler_is_one_line_and_the_sweep_goes_on(elsewhere):
     (elsewhere / "grid.toml").write_text(GRID)
     with socket.socket() as unused:

@@ -156,13 +156,9 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["plot", "nothing"], "unknown sweep"),
         (["plot", "scaling"], "nothing of scaling is stored"),
-        (["plot", "--out", "x.bmp"], "ends in .svg, .pdf or .png"),
-        (["plot", "--out", "no/such/x.svg"], "existing folder"),
         (["plot", "--x", "depth", "--out", "y.svg"], "an entry 'depth'"),
         (["export", "--parquet", "x.parquet"], "Parquet needs pyarrow"),
-        (["export"], "say where to"),
     ],
 )
 def test_what_cannot_be_drawn_or_written_is_one_line(

@@ -130,6 +130,19 @@ def test_a_read_store_is_not_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_whose_writer_was_killed_before_its_first_table_reads_as_empty(tmp_path):
+    path = tmp_path / "s.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    assert path.stat().st_size
+    before = path.read_bytes()
+    with Store(path, reading=True) as store:
+        assert list(store.blocks()) == []
+        assert store.verdict("key") is None
+    assert path.read_bytes() == before
+    assert len(filled(path)) == 12
+
+
 def test_a_store_of_0_3_0_opens_with_its_blocks_and_verdicts(tmp_path):
     path = tmp_path / "store.db"
     path.write_bytes((Path(__file__).parents[1] / "fixtures" / "store-0.3.0.db").read_bytes())

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -61,7 +60,7 @@ def test_sweep_computes_once_and_counts(tmp_path):
         assert run_sweep(COINS.specs(), store, on_block=lambda s, new: seen.append(new)) == 0
         assert seen == [False] * 80
         assert run_sweep(COINS.specs(), store, fresh=True) == 80
-        found = {each.cell: each.rate for each in rates(store)}
+        found = {each.name: each.rate for each in rates(store)}
     assert len(found) == 20
     assert all(rate.runs == 40 for rate in found.values())
     assert found["coin k=1 n=3 rate=0.9"].successes > found["coin k=1 n=3 rate=0.2"].successes
@@ -80,7 +79,7 @@ def test_sequential_stopping_spares_decided_cells(tmp_path):
     grid = Grid("coin", {"n": 1, "k": 1}, {"rate": [0.05, 0.5, 0.95]}, runs=400, block=20)
     with Store(tmp_path / "s.db") as store:
         computed = run_sweep(grid.specs(), store, until=0.5)
-        runs = {each.cell.split("=")[-1]: each.rate.runs for each in rates(store)}
+        runs = {each.name.split("=")[-1]: each.rate.runs for each in rates(store)}
         assert run_sweep(grid.specs(), store, until=0.5) == 0
     assert computed < 60
     assert runs["0.05"] == runs["0.95"] == 20
@@ -147,73 +146,6 @@ def test_learners_must_exist_and_their_settings_too(tmp_path):
                 run_sweep([spec], store)
 
 
-KILLED = """
-import sys
-from paritylab.sweep import Grid, Store, learners_from_file, run_sweep
-learners_from_file(sys.argv[3])
-log = open(sys.argv[2], "a")
-
-def note(spec, computed):
-    if computed:
-        log.write(spec.hash + chr(10)); log.flush()
-
-problem = {{"n": list(range(1, 1 + {cells})), "k": 1}}
-grid = Grid("coin", problem, {{"pause": {pause}}}, runs=4, block=4)
-with Store(sys.argv[1]) as store:
-    run_sweep(grid.specs(), store, on_block=note)
-print("done")
-"""
-
-
-def kill_and_resume(folder, cells, kills, pause):
-    """Run a sweep, killing it at random moments; returns (finished rows, hashes computed)."""
-    code, path, log = KILLED.format(cells=cells, pause=pause), folder / "k.db", folder / "log"
-    command = [sys.executable, "-c", code, str(path), str(log), str(COIN)]
-    chooser = random.Random(1)
-    for _ in range(kills):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        before = log.stat().st_size if log.exists() else 0
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
-            if log.exists() and log.stat().st_size > before:
-                break
-            time.sleep(0.005)
-        time.sleep(chooser.uniform(0, 0.1))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return contents(path), log.read_text().split()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("cells", "kills"), [(40, 2), pytest.param(1000, 50, marks=pytest.mark.slow)]
-)
-def test_killed_and_resumed_sweeps_end_as_if_undisturbed(tmp_path, cells, kills):
-    (tmp_path / "calm").mkdir()
-    (tmp_path / "killed").mkdir()
-    calm, _ = kill_and_resume(tmp_path / "calm", cells, 0, 0.01)
-    killed, computed = kill_and_resume(tmp_path / "killed", cells, kills, 0.01)
-    assert killed == calm
-    assert len(killed) == cells
-    # A block counts as computed once it is stored: none twice. At most one per kill was stored
-    # but not yet noted when the kill came.
-    assert len(computed) == len(set(computed))
-    assert cells - kills <= len(computed) <= cells
-
-
-def test_two_writers_lose_nothing(tmp_path):
-    code = KILLED.format(cells=150, pause=0.002)
-    path = tmp_path / "two.db"
-    commands = [
-        [sys.executable, "-c", code, str(path), str(tmp_path / name), str(COIN)]
-        for name in ("a", "b")
-    ]
-    processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    assert len(contents(path)) == 150
-
-
 def test_truncated_store_is_refused_in_one_line(tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
@@ -224,21 +156,6 @@ def test_truncated_store_is_refused_in_one_line(tmp_path):
         list(Store(path).blocks())
     assert "\n" not in str(caught.value)
     assert "move the file away" in str(caught.value)
-
-
-def test_full_disk_keeps_what_is_stored(tmp_path):
-    path = tmp_path / "s.db"
-    specs = list(COINS.specs())
-    with Store(path) as store:
-        run_sweep(specs[:10], store)
-        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-        with pytest.raises(StoreError, match="free some disk space"):
-            run_sweep(specs, store)
-    kept = len(contents(path))
-    assert 10 <= kept < 80
-    with Store(path) as store:
-        assert run_sweep(specs, store) == 80 - kept
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -256,13 +173,6 @@ def test_read_only_file_is_refused_and_unchanged(tmp_path):
         with pytest.raises(StoreError, match="writable"):
             store.save_verdict("key", {"id": "x"})
     assert len(contents(path)) == 80
-
-
-def _as_before(connection, version):
-    """Marks of a store from before there were checksums."""
-    connection.execute("ALTER TABLE verdicts DROP COLUMN checksum")
-    connection.execute(f"PRAGMA user_version = {version}")
-    connection.execute("PRAGMA application_id = 0")
 
 
 TOML = """learner = "heads"
@@ -284,28 +194,6 @@ def test_grids_from_toml(tmp_path):
     assert cells == ["heads k=2 n=6 preset=code steps=5", "heads k=2 n=8 preset=code steps=5"] * 2
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("learner = ", "not readable TOML"),
-        ('learner = "heads"', "lacks 'problem'"),
-        (TOML + "[extra]\n", "'extra'"),
-        (TOML.replace("runs = 4", "runs = 5"), "multiple of block=2, got 5"),
-        (TOML.replace("runs = 4", "runs = 4.0"), "runs must be a whole number, got 4.0"),
-        (TOML.replace("block = 2", "block = 0"), "block must be at least 1, got 0"),
-        (TOML.replace("block = 2", "block = 2\nseed = 4294967296"), "seed must be below 2³²"),
-        (TOML.replace("[problem]\nn = [6, 8]\nk = 2", "problem = 3"), "got 3"),
-        (TOML.replace("n = [6, 8]", "n = []"), "n is an empty list"),
-        (TOML.replace("runs = 4", "runs = 4\nwidth = 3"), "unknown key .*'width'"),
-    ],
-)
-def test_bad_grid_files_say_why(tmp_path, text, message):
-    path = tmp_path / "grid.toml"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
-        grid_from_toml(path)
-
-
 def test_sizes_that_go_together_form_a_list_of_tables(tmp_path):
     sizes = "[[problem]]\nn = 8\nk = 2\n[[problem]]\nn = 9\nk = 3\n"
     text = f'learner = "heads"\nruns = 4\nblock = 4\n{sizes}'
@@ -322,26 +210,6 @@ def test_rows_hold_what_happened_and_nothing_that_json_refuses():
     lost = Spec.make("heads", {"n": 8, "k": 2}, {"preset": "paper", "eta": 1e308}, block=1)
     (row,) = plain_rows(run_spec(lost))
     assert (row["success"], row["result"], row["risk"]) == (False, "diverged", None)
-
-
-@pytest.mark.parametrize(
-    ("problem", "settings", "words"),
-    [
-        ({"n": 8, "k": 2}, {"temperature": 1}, "unknown setting of heads 'temperature'"),
-        ({"n": 8, "k": 2}, {"tua": "1/n"}, "did you mean 'tau'"),
-        ({"n": 8, "k": 2}, {"tau": -1.0}, "tau must be positive"),
-        ({"n": 8, "k": 2, "d": 3}, {}, "unknown problem entry for heads 'd'"),
-        ({"n": 8.7, "k": 2}, {}, "n must be a whole number, got 8.7"),
-        ({"k": 2}, {}, "the problem lacks n"),
-        ({"n": 8, "k": 3, "subset": [1, 2]}, {}, "subset has 2 positions"),
-        ({"n": 8, "k": 2, "samples": 0}, {}, "samples must be at least 1"),
-        ({"n": 8, "k": 2, "fresh": True}, {}, "give samples"),
-        ({"n": 8, "k": 2}, {"preset": "best"}, "unknown preset of heads 'best'"),
-    ],
-)
-def test_nonsense_in_a_spec_is_named(problem, settings, words):
-    with pytest.raises(ValueError, match=words):
-        run_spec(Spec.make("heads", problem, settings, block=2))
 
 
 def test_annealing_takes_no_fresh_batches():
@@ -370,9 +238,9 @@ def test_rates_never_mix_code_versions_devices_or_precision(change, tmp_path, mo
         monkeypatch.setattr(f"paritylab.sweep.provenance.{change}", lambda: {"other": "1"})
         assert block_key(spec) != before
         assert run_sweep([spec], store) == 1
-        found = rates(store)
-    assert [each.rate.runs for each in found] == [20, 20]
-    assert sorted(each.current for each in found) == [False, True]
+        (found,) = rates(store)
+        assert len(list(store.blocks())) == 2
+    assert (found.rate.runs, found.current) == (20, True)
 
 
 OWN = """
@@ -447,17 +315,6 @@ def test_sweep_commands(elsewhere, capsys):
     assert all(row["low"] <= row["rate"] <= row["high"] for row in rates_written)
     mine = run("sweep", "run", "coins.toml", "--file", str(COIN), "--store", "c.db")[1]
     assert "coin k=1 n=2 rate=0.5" in mine
-    bad_commands = [
-        ["run", "none.toml"],
-        ["run", "nothing-named"],
-        ["status", "--store", "none.db"],
-        ["export"],
-        ["export", "--csv", "no/such/place.csv"],
-    ]
-    for bad in bad_commands:
-        code, out, err = run("sweep", *bad)
-        assert code == 2
-        assert err.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from paritylab.claims.hg1.gradient_flow import ExactRisks
+from paritylab.claims.hg1.exact_risks import ExactRisks
 from paritylab.models import Circle
 from paritylab.theory import hg1
 from paritylab.theory.hg1_limits import smoothed_zigzag, smoothing_floor

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from benchmarks.functions import influences, most_influential
 
-from paritylab import Junta, random_junta
 from paritylab.learning.heads.one_step import named_after_step, set_forces
 from paritylab.models import FeedForward
+from paritylab.problem import Junta, random_junta
 from paritylab.problem.junta import bit_patterns
 from paritylab.theory.juntas import pulls, visible
 

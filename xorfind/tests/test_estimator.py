@@ -86,7 +86,7 @@ BAD = {
     "one class": (ParityClassifier(), X, np.zeros(600), "one class"),
     "three classes": (ParityClassifier(), X, np.arange(600) % 3, "3 classes"),
     "k = 0": (ParityClassifier(k=0), X, Y, "k must be"),
-    "k > n": (ParityClassifier(k=21), X, Y, "k must be a whole number from 1 to the 20"),
+    "k > n": (ParityClassifier(k=21), X, Y, "k must be at most 20"),
     "k no whole number": (ParityClassifier(k=2.5), X, Y, "k must be"),
     "alpha 0": (ParityClassifier(alpha=0), X, Y, "alpha must be"),
     "alpha 1": (ParityClassifier(alpha=1.0), X, Y, "alpha must be"),
@@ -102,11 +102,6 @@ BAD = {
 def test_bad_input_is_one_clear_error(model, X, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
-
-
-def test_sample_weights_are_refused():
-    with pytest.raises(TypeError, match="sample_weight"):
-        ParityClassifier().fit(X, Y, sample_weight=np.ones(600))
 
 
 def test_pipeline_grid_search_clone_and_cross_validation():
@@ -192,3 +187,25 @@ def test_selectors_keep_the_columns_of_the_parity(fitted):
     nothing = ParityClassifier(k=1).fit(X, Y)
     assert nothing.abstained_
     assert not nothing.feature_importances_.any()
+
+
+def test_sample_weights_make_a_sample_of_the_weighted_rows():
+    generator = np.random.default_rng(5)
+    X = generator.integers(0, 2, (1000, 8))
+    first = np.arange(1000) < 500
+    y = np.where(first, X[:, 1] ^ X[:, 3], X[:, 2] ^ X[:, 6])
+    for own, hidden in ((first, [1, 3]), (~first, [2, 6])):
+        model = ParityClassifier(random_state=0).fit(X, y, sample_weight=own.astype(float))
+        assert model.subset_.tolist() == hidden
+        assert model.answer_.rows == 500
+    halves = ParityClassifier(random_state=0).fit(X, y, np.where(first, 1.0, 0.1))
+    assert 500 < halves.answer_.rows < 600
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        ParityClassifier().fit(X, y, np.zeros(1000))
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_are_cut_are_announced():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    with pytest.warns(UserWarning, match="3 columns of numbers cut at the median"):
+        ParityClassifier().fit(X, X[:, 0] > 0)

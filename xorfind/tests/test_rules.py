@@ -264,7 +264,7 @@ def test_words():
     ("options", "message"),
     [
         ({"k": 0}, "k must be at least 1"),
-        ({"k": 3}, "k must be at most the number of usable columns, 2"),
+        ({"k": 3}, "k must be at most 2"),
         ({"alpha": 0}, "alpha must be"),
         ({"budget": -1}, "budget must be"),
     ],

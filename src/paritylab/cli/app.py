@@ -3,6 +3,7 @@
 import _thread
 import atexit
 import os
+import re
 import signal
 import sys
 import threading
@@ -21,6 +22,8 @@ from paritylab.untrusted import printable
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
 #: found, 4 an internal error or a failed claim, 130 interrupted with finished work saved.
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 4, 130
+#: Letters of a word from which on a message shows its beginning only; paths are shorter.
+LONGEST_WORD = 180
 
 app = typer.Typer(
     name="paritylab",
@@ -168,5 +171,7 @@ def _one_line(error: Exception, arguments: list[str]) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"paritylab: {message}", file=sys.stderr)
+    """One line; of a word too long to read, such as an argument of 400 digits, the beginning."""
+    short = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][:60]}…", message)
+    print(f"paritylab: {short}", file=sys.stderr)
     sys.exit(code)

@@ -47,6 +47,7 @@ def list_claims(
             "source": c.place,
             "reading": c.reading,
             "counted": c.counted,
+            "certificate": c.certificate,
             "title": c.title,
             "statement": c.statement,
             "recorded": c.status,
@@ -92,9 +93,16 @@ def _show_claim(listed: Row, store: Path) -> None:
     if row := _stored(listed["id"], store):
         show_verdict(row)
         return
-    recorded = listed["recorded"]["default"]
-    print(f"recorded: {recorded or 'no verdict yet'}")
-    print(f"its numbers: paritylab check {listed['id']}")
+    from paritylab.claims.errata import ERRATA
+
+    id, certificate = listed["id"], listed["certificate"]
+    print(f"recorded: {listed['recorded'].get('default') or 'no verdict yet'}")
+    for each in ERRATA:
+        if id in each.claims:
+            console.paragraph(f"what would have to change ({each.place}): {each.change}")
+    if certificate:
+        print(f"proof: paritylab prove {certificate}")
+    print(f"its numbers: paritylab check {id}")
 
 
 def _stored(id: str, path: Path) -> Row | None:

@@ -1,6 +1,7 @@
 """`paritylab prove`."""
 
 import difflib
+import os
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,13 @@ def run_proofs(
     keep: Annotated[
         bool, typer.Option("--record", help="Note in the package which long proofs were verified.")
     ] = False,
+    coq: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the certificates for Rocq (Coq) there, and stop."),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes for the long proofs.")
+    ] = os.cpu_count() or 1,
 ) -> int:
     """Prove claims from their certificates, in ball arithmetic or whole numbers.
 
@@ -45,6 +53,8 @@ def run_proofs(
 
     if missing := missing_extra():
         raise ValueError(missing)
+    if coq is not None:
+        return _write_for_rocq(coq)
     console.check_json(json_file)
     own = None if file is None else load_certificate(file)
     if own is not None and ids:
@@ -54,7 +64,7 @@ def run_proofs(
     results: list[Result] = []
     with console.Progress(sum(budgets.values())) as progress:
         for id in sorted(chosen, key=lambda id: budgets[id]):
-            result = verify(id, own, report=partial(progress.follow, id, budgets[id]))
+            result = verify(id, own, report=partial(progress.follow, id, budgets[id]), jobs=jobs)
             results.append(result)
             if keep and own is None:
                 record(result)
@@ -63,6 +73,14 @@ def run_proofs(
             progress.advance(budgets[id], line)
     _show(results, json_file)
     return 0 if all(result.verified for result in results) else NOT_SHOWN
+
+
+def _write_for_rocq(folder: Path) -> int:
+    from paritylab.proofs import rocq
+
+    made = rocq.write(folder)
+    print(f"{len(made)} files in {folder}; {rocq.HOW}")
+    return 0
 
 
 def _chosen(ids: list[str]) -> list[str]:
@@ -90,4 +108,15 @@ def _show(results: "list[Result]", json_file: str | None) -> None:
         if result.failure:
             print(f"{result.claim}: not shown: {result.failure}")
         elif len(results) <= FEW:
-            print("\n".join(f"{result.claim}: {words}: {shown}" for words, shown in result.steps))
+            steps = [f"{result.claim}: {words}: {_step(shown)}" for words, shown in result.steps]
+            print("\n".join(dict.fromkeys(steps)))
+
+
+def _step(shown: str) -> str:
+    """An inequality as it was shown; two lists of facts that agree are not worth printing twice.
+
+    >>> _step("(8, True) = (8, True)"), _step("3 = 3")
+    ('as stated', '3 = 3')
+    """
+    left, _, right = shown.partition(" = ")
+    return "as stated" if left == right and left.startswith("(") else shown

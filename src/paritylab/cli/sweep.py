@@ -14,7 +14,7 @@ from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, StoreFile
 if TYPE_CHECKING:
     from paritylab.sweep import Spec
     from paritylab.sweep.engines import Engine
-    from paritylab.sweep.runner import BlockError, CellRate
+    from paritylab.sweep.runner import BlockError
 
 EngineName = Literal["serial", "processes", "dask"]
 
@@ -86,7 +86,7 @@ def run(
     skipped = len(specs) - computed - (len(failed.failures) if failed else 0)
     reason = "reused" if grids[0].until is None else "reused or decided early"
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
-    _print_rates(store, list(dict.fromkeys(spec.cell for spec in specs)))
+    _print_rates(store, specs)
     return _report_failures(failed)
 
 
@@ -142,31 +142,24 @@ def status(store: StoreFile = DEFAULT_STORE) -> None:
 phases.add_to(app)
 
 
-def _print_rates(store: Path, cells: list[str] | None = None) -> None:
+def _print_rates(store: Path, specs: "list[Spec] | None" = None) -> None:
     """Rates of this code and machine; those of others only where nothing newer is stored."""
-    from paritylab.sweep import open_store, rates
+    from paritylab.sweep import open_store
+    from paritylab.sweep.cells import stored_cells
 
     with open_store(store, reading=True) as opened:
-        found = rates(opened)
-    if cells is not None:
-        found = [each for each in found if each.cell in cells and each.current]
-        found.sort(key=lambda each: cells.index(each.cell))
+        found = stored_cells(opened.blocks(), specs)
+    columns = ["cell", "runs", "success rate", "95 % interval"]
+    columns += [] if all(cell.current for cell in found) else ["made by"]
     table = [
         [
-            each.cell,
-            str(each.rate.runs),
-            f"{each.rate.value:.3f}",
-            f"[{each.rate.low:.3f}, {each.rate.high:.3f}]",
-            _made_by(each),
+            cell.name,
+            str(cell.rate.runs),
+            f"{cell.rate.value:.3f}",
+            f"[{cell.rate.low:.3f}, {cell.rate.high:.3f}]",
+            "" if cell.current else "other code, versions or device",
         ]
-        for each in found
+        for cell in found
+        if cell.current or specs is None
     ]
-    columns = ["cell", "runs", "success rate", "95 % interval", "made by"]
-    if not any(map(_made_by, found)):
-        columns, table = columns[:-1], [row[:-1] for row in table]
-    console.print_table(columns, table)
-
-
-def _made_by(cell: "CellRate") -> str:
-    """What is to be said of a rate that was not computed by this code; "" of others."""
-    return "" if cell.current else "other code, versions or device"
+    console.print_table(columns, [row[: len(columns)] for row in table])

@@ -12,7 +12,7 @@ from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import DEFAULT_STORE
 from paritylab.files import check_target
-from paritylab.options import PROBLEM, Option, options_in_source
+from paritylab.options import PROBLEM, Option, check_value, options_in_source
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -22,6 +22,8 @@ app = typer.Typer(
 
 #: Entries of a trace, at most.
 RECORDS = 60
+#: Runs of one command, at most: all of them are held in memory. A sweep keeps more on disk.
+MOST_RUNS = 1_000_000
 #: Where the learners of these commands are defined; their fields become the options.
 _SOURCES = (
     "heads/train",
@@ -218,6 +220,7 @@ def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
 
 def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
     def run(values: dict[str, Any]) -> None:
+        check_value("--runs", values["runs"], Option(int, "", least=1, most=MOST_RUNS))
         with console.patience("loading"):
             keep_compiled()
             from paritylab.cli import pictures
@@ -258,8 +261,6 @@ def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[
     from paritylab.learning import concatenate_runs
     from paritylab.sweep.run_cache import kept_runs
 
-    if values["runs"] < 1:
-        raise ValueError(f"--runs must be at least 1, got {values['runs']}")
     specs, trace = _specs(family, known, values)
     folder = values["store"].absolute().parent / "runs"
     parts, reused, start = [], 0, time.perf_counter()

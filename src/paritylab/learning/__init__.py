@@ -4,8 +4,7 @@ from paritylab.learning.chain.full_batch import FullBatch
 from paritylab.learning.chain.layers import Layers
 from paritylab.learning.chain.levels import Levels
 from paritylab.learning.chain.teacher import TeacherStep, teacher_gradient
-from paritylab.learning.chain.wide import wide_layers, wide_step
-from paritylab.learning.chain.wide_models import WideChain
+from paritylab.learning.chain.wide import WideChain, wide_layers, wide_step
 from paritylab.learning.contract import LEARNERS, Learner, Trained, register_learner
 from paritylab.learning.data import AllInputs, Data, Fresh, Population, Rows, Sample
 from paritylab.learning.hardness.hiding_oracle import HidingOracle

@@ -5,7 +5,7 @@ A learner is a frozen object whose fields are its settings. It says which kinds 
 these three is as good as the lab's own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property, wraps
 from typing import Any, NoReturn, Protocol, TypeVar, get_args
@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
-from paritylab.checks import check_kind, told
+from paritylab.checks import shortened
 from paritylab.learning.data import Data, Target, Unknown
 from paritylab.models.protocol import Model
 from paritylab.options import check_settings, nearest, options_of
@@ -61,22 +61,17 @@ class Trained:
     stats: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("trace", "stats"):
-            check_kind(name, getattr(self, name) or {}, Mapping, "arrays by name")
-        arrays = {name: np.asarray(getattr(self, name)) for name in ("risk", "error")}
-        flags = {
-            name: np.asarray(values, dtype=bool)
-            for name in ("solved", "recovered", "abstained")
-            if (values := getattr(self, name)) is not None
-        }
-        named = {"subset": list(self.subset), "trace": Trace(self.trace or {})}
-        stats = {name: np.asarray(values) for name, values in (self.stats or {}).items()}
-        for name, values in (arrays | flags | named | {"stats": stats}).items():
+        kept: dict[str, Any] = {"subset": list(self.subset), "trace": Trace(self.trace)}
+        kept["stats"] = {name: np.asarray(values) for name, values in self.stats.items()}
+        kept |= {name: np.asarray(getattr(self, name)) for name in ("risk", "error")}
+        for name in ("solved", "recovered", "abstained"):
+            if (flags := getattr(self, name)) is not None:
+                kept[name] = np.asarray(flags, dtype=bool)
+        for name, values in kept.items():
             object.__setattr__(self, name, values)
         self._check()
-        for name in ("solved", "recovered"):
-            if name in flags:
-                object.__setattr__(self, name, flags[name] & ~self.diverged)
+        for name in {"solved", "recovered"} & kept.keys():
+            object.__setattr__(self, name, kept[name] & ~self.diverged)
 
     def __len__(self) -> int:
         return len(self.risk)
@@ -97,20 +92,18 @@ class Trained:
         """One line for the first field that has no entry per run."""
         if self.kind not in KINDS:
             raise ValueError(
-                f"kind of a risk must be one of {', '.join(KINDS)}, got {told(self.kind)}"
+                f"kind of a risk must be one of {', '.join(KINDS)}, got {shortened(self.kind)}"
             )
-        runs, trees = len(self.risk), {"numbers": self.numbers, "stats": self.stats}
+        trees = {each.name: getattr(self, each.name) for each in fields(Trained)}
         trees |= {"trace": {name: v for name, v in self.trace.items() if name != "step"}}
-        columns = ("error", "solved", "recovered", "abstained")
-        sizes = [(name, np.shape(leaf)) for name in trees for leaf in jax.tree.leaves(trees[name])]
-        sizes += [(name, np.shape(getattr(self, name))) for name in columns]
-        sizes += [("subset", (len(self.subset),))]
-        for name, shape in sizes:
-            if shape[:1] != (runs,) and getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} of trained runs needs one entry per run, got shape {shape} for "
-                    f"{runs} risks"
-                )
+        trees |= {"subset": np.empty(len(self.subset)), "kind": None, "loss": None}
+        for name, tree in trees.items():
+            for shape in map(np.shape, jax.tree.leaves(tree)):
+                if shape[:1] != (len(self),):
+                    raise ValueError(
+                        f"{name} of trained runs needs one entry per run, got shape {shape} for "
+                        f"{len(self)} risks"
+                    )
 
 
 D_contra = TypeVar("D_contra", bound=Data, contravariant=True)
@@ -152,6 +145,7 @@ def register_learner(name: str) -> Callable[[type[Kind]], type[Kind]]:
 
 
 def _hint_at_names(learner: type) -> None:
+    """Make the constructor name the setting that a misspelt keyword probably meant."""
     build, known = learner.__init__, [each.name for each in fields(learner)]  # type: ignore[misc]
 
     @wraps(build)
@@ -189,7 +183,7 @@ def check_learner(learner: Learner[Any, Any], data: Data) -> None:
             )
     known, takes = ", ".join(each.__name__ for each in kinds), learner.takes
     if not isinstance(takes, tuple) or not takes or not set(takes) <= set(kinds):
-        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {told(takes)}")
+        raise ValueError(f"{name}.takes must be a tuple of some of {known}; got {shortened(takes)}")
     if not isinstance(data, kinds):
         raise ValueError(f"data must be one of {known}, got {type(data).__name__}")
     if not isinstance(data, takes):

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import check_kind, shortened, whole
 from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.problem.bits import as_bits
 
@@ -86,12 +86,14 @@ class AllInputs(_OfTargets):
 
 @dataclass(frozen=True, init=False)
 class _Drawn(_OfTargets):
+    """samples: N, rows per run (`Sample`) or per step (`Fresh`)."""
+
     samples: int
 
     def __init__(self, targets: Target | Iterable[Target], samples: int = 0) -> None:
         super().__init__(targets)
         if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-            raise ValueError(f"samples must be a whole number ≥ 1, got {told(samples)}")
+            raise ValueError(f"samples must be a whole number ≥ 1, got {shortened(samples)}")
         if samples > MOST_ROWS:
             raise ValueError(f"samples must be at most {MOST_ROWS:,}, got {samples:,}")
         object.__setattr__(self, "samples", samples)

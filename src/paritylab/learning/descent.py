@@ -15,21 +15,10 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.data import (
-    Data,
-    Fresh,
-    Rows,
-    Sample,
-    are_uniform,
-    functions_of,
-)
+from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
 from paritylab.learning.loop import walk
 from paritylab.learning.parts import OptimiserPart
-from paritylab.models.protocol import (
-    Model,
-    parameters_of,
-    with_parameters,
-)
+from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Loss
 from paritylab.problem.sampling import each_key
@@ -112,7 +101,7 @@ def descend(
 
     start = (parameters, optimiser.init(parameters))
     found = walk(step, start, steps=steps, every=every, keep=lambda state: keep(state[0]))
-    risks = jnp.zeros(0) if every is None else found.told[::every]
+    risks = jnp.zeros(0) if every is None else found.noted[::every]
     return Path(found.end[0], found.path, risks)
 
 
@@ -176,7 +165,6 @@ def descend_all(
     else differs between the runs' models, a tree shaped like the model with the same leading axis.
     taus: the temperature `model.tau` of every step, where it changes.
     """
-    as_optimiser(schedule.optimiser, eta)
     if isinstance(data, Fresh) and schedule.batch is not None:
         raise ValueError(
             f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn once"
@@ -191,20 +179,14 @@ def descend_all(
             schedule,
             np.float64(eta),
             parameters,
-            per_run(data, keys),
+            training_rows(data, keys)
+            if isinstance(data, Rows)
+            else stacked_targets(functions_of(data, "gradient descent on a model")),
             keys,
             arrays,
             taus,
         )
         return Path(*jax.tree.map(np.asarray, path))
-
-
-def per_run(data: Data, keys: jax.Array) -> PyTree:
-    """What every run's risk is of, with a leading axis of runs: its target, or its rows."""
-    if isinstance(data, Rows):
-        return training_rows(data, keys)
-    targets = functions_of(data, "gradient descent on a model")
-    return stacked_targets(targets)
 
 
 def stacked(trees: Iterable[PyTree]) -> PyTree:
@@ -222,32 +204,18 @@ def descend_from(
     eta: float,
 ) -> Path:
     """`descend_all` from one model per run; whatever their arrays hold belongs to the run."""
+    numbers = [jax.tree.map(np.float64, parameters_of(model)) for model in starts]
+    held = [eqx.filter(model, eqx.is_array) for model in starts]
     with float64():
         try:
             parameters, arrays = (
-                jax.tree.map(lambda *each: jnp.stack(each), *map(part, starts))
-                for part in (_in_float64, lambda model: eqx.filter(model, _is_array))
+                jax.tree.map(lambda *each: jnp.stack(each), *trees) for trees in (numbers, held)
             )
         except ValueError:
             raise ValueError("all runs must start from models of one shape") from None
     return descend_all(
-        starts[0],
-        parameters,
-        data,
-        keys,
-        loss=loss,
-        schedule=schedule,
-        eta=eta,
-        arrays=arrays,
+        starts[0], parameters, data, keys, loss=loss, schedule=schedule, eta=eta, arrays=arrays
     )
-
-
-def _in_float64(model: Model) -> PyTree:
-    return jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), parameters_of(model))
-
-
-def _is_array(leaf: object) -> bool:
-    return isinstance(leaf, jax.Array | np.ndarray | np.generic)
 
 
 @eqx.filter_jit
@@ -263,6 +231,10 @@ def _descend_compiled(
     arrays: PyTree,
     taus: Float[AnyArray, " steps"] | None,
 ) -> Path:
+    """All runs in one compiled call, mapped over parameters, targets or rows, keys and own arrays.
+
+    Everything that is not an array is part of the key under which compiled code is found again.
+    """
     optimiser = as_optimiser(schedule.optimiser, eta)
 
     def one(parameters: PyTree, given: PyTree, key: jax.Array, own: PyTree) -> Path:

@@ -81,7 +81,7 @@ def judge_models(
 ) -> Scores:
     """Any models: all inputs up to `most_bits`, `samples` beyond, held-out rows of `Rows`."""
     if isinstance(data, Rows):
-        return _on_held_out_rows(models, data, keys)
+        return judge_on_rows(models, data, keys)
     targets, loss = functions_of(data, "a model"), as_loss(judging_loss(data))
     drawn = None if data.n <= most_bits else samples
     columns = []
@@ -130,37 +130,26 @@ def _risk(
 
 
 def judge_heads(
-    models: Sequence[HeadAttention], data: Data, keys: jax.Array, loss: str | None = None
-) -> Scores:
-    """k-head models: the population risk of each, at any n; of `judging_loss` if none is named."""
-    if isinstance(data, Rows):
-        return _on_held_out_rows(models, data, keys)
-    sound = [i for i, model in enumerate(models) if is_finite(model)]
-    loss = judging_loss(data) if loss is None else loss
-    return _on_population([models[i] for i in sound], sound, data, loss)
-
-
-def judge_weights(
-    weights: Float[np.ndarray, "runs n"], data: KnownData, readout: Readout
-) -> Scores:
-    """The same for models of one readout known by the weights of their bits."""
-    sound = np.flatnonzero(np.isfinite(weights).all(axis=1)).tolist()
-    return _on_population(weights[sound], sound, data, judging_loss(data), readout)
-
-
-def _on_population(
-    given: Sequence[HeadAttention] | np.ndarray,
-    sound: list[int],
+    given: Sequence[HeadAttention] | Float[np.ndarray, "runs n"],
     data: KnownData,
-    loss: str,
     readout: Readout | None = None,
 ) -> Scores:
-    """Risks of what is given for the sound runs; not a number for the others."""
+    """The population risk of every run, at any n, from its model or from the weights of its bits.
+
+    readout: of models that are known by their weights alone. Runs that diverged have no risk.
+    """
+    some: Sequence[HeadAttention] | np.ndarray
+    if isinstance(given, np.ndarray):
+        sound = np.flatnonzero(np.isfinite(given).all(axis=1)).tolist()
+        some = given[sound]
+    else:
+        sound = [run for run, model in enumerate(given) if is_finite(model)]
+        some = [given[run] for run in sound]
     risk, error, unknown = np.full((3, data.runs), np.nan)
     kind, targets = "exact", functions_of(data, "heads")
     if sound:
         risk[sound], error[sound], kind = population_risks(
-            given, [targets[i] for i in sound], readout=readout, loss=loss
+            some, [targets[i] for i in sound], readout=readout, loss=judging_loss(data)
         )
     return Scores(risk, error, kind, unknown)
 
@@ -170,7 +159,8 @@ def is_finite(model: Model) -> bool:
     return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
 
 
-def _on_held_out_rows(models: Sequence[Model], data: Rows, keys: jax.Array) -> Scores:
+def judge_on_rows(models: Sequence[Model], data: Rows, keys: jax.Array) -> Scores:
+    """Squared hinge on the rows that each run did not train on."""
     loss, columns = as_loss("squared_hinge"), []
     with float64():
         for model, key in zip(models, each_key(keys), strict=True):

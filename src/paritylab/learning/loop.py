@@ -11,11 +11,11 @@ State = TypeVar("State")
 
 
 class Walk(NamedTuple, Generic[State]):
-    """end: the state after the last step. told: what every step told, (steps, …). path: the states
+    """end: the state after the last step. noted: what every step returned besides. path: the states
     before steps 0, every, 2·every, …; empty if none were kept."""
 
     end: State
-    told: PyTree
+    noted: PyTree
     path: PyTree
 
 
@@ -27,25 +27,25 @@ def walk(
     every: int | None,
     keep: Callable[[State], PyTree] = lambda state: state,
 ) -> Walk[State]:
-    """`steps` calls of step(state, number) -> (state, told); call it under jit.
+    """`steps` calls of step(state, number) -> (state, noted); call it under jit.
 
     every: how many steps lie between two entries of the path; None keeps none. keep: the part of a
     state that belongs on the path.
     """
 
     def stretch(state: State, first: jax.Array, length: int) -> tuple[State, PyTree]:
-        after, told = jax.lax.scan(step, state, first + jnp.arange(length))
-        return after, (keep(state), told)
+        after, noted = jax.lax.scan(step, state, first + jnp.arange(length))
+        return after, (keep(state), noted)
 
     if every is None:
-        end, told = jax.lax.scan(step, start, jnp.arange(steps))
-        return Walk(end, told, ())
+        end, noted = jax.lax.scan(step, start, jnp.arange(steps))
+        return Walk(end, noted, ())
     whole, rest = divmod(steps, every)
     starts = jnp.arange(0, whole * every, every)
-    end, (path, told) = jax.lax.scan(lambda state, at: stretch(state, at, every), start, starts)
-    told = jax.tree.map(lambda many: many.reshape(whole * every, *many.shape[2:]), told)
+    end, (path, noted) = jax.lax.scan(lambda state, at: stretch(state, at, every), start, starts)
+    noted = jax.tree.map(lambda many: many.reshape(whole * every, *many.shape[2:]), noted)
     if rest:
         end, (last, more) = stretch(end, jnp.asarray(whole * every), rest)
         path = jax.tree.map(lambda many, one: jnp.concatenate([many, one[None]]), path, last)
-        told = jax.tree.map(lambda many, few: jnp.concatenate([many, few]), told, more)
-    return Walk(end, told, path)
+        noted = jax.tree.map(lambda many, few: jnp.concatenate([many, few]), noted, more)
+    return Walk(end, noted, path)

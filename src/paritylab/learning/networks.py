@@ -1,6 +1,6 @@
 """Descent on a model: one learner for any model, and presets that say which model it is.
 
-A preset is a `Network` with fields of its own and a method `draw(key, n)`, the model that a run
+A preset is a `Network` with fields of its own and a method `draw(key, target)`: the model a run
 starts from. Everything else is here: the compiled descent, the judging of what was trained, and the
 way back from saved numbers to a model.
 """
@@ -14,8 +14,8 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import told
-from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.checks import shortened
+from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import (
     AllInputs,
     Data,
@@ -57,13 +57,13 @@ class Ended(NamedTuple):
 
 
 class Network(abc.ABC):
-    """Gradient descent from `draw(key, n)`; a run is solved if its risk is below 0.05.
+    """Gradient descent from `draw(key, target)`; a run is solved if its risk is below 0.05.
 
     The start of run i draws from the second half of its key. Presets whose rows, precision or
     update rule are their own replace `descended`, and `judged` where other strings judge them.
     """
 
-    optimiser: OptimiserPart
+    optimiser: OptimiserPart = "sgd"
     eta: float
     steps: int
     batch: int | None = None
@@ -71,8 +71,8 @@ class Network(abc.ABC):
     takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh, Rows)
 
     @abc.abstractmethod
-    def draw(self, key: jax.Array, n: int) -> Model:
-        """The model of one run before training."""
+    def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
+        """The model of one run before training; `target.n` is the number of its bits."""
 
     def trained_loss(self, data: Data) -> Loss:
         """What is descended: the loss that judges, unless a preset has another."""
@@ -82,7 +82,7 @@ class Network(abc.ABC):
         """All runs from their starts to their ends."""
         schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
         with float64():
-            starts = [self.start_of(key, data.n) for key in each_key(keys)]
+            starts = self.starts(data, keys)
             check_model(starts[0], data.n)
         path = descend_from(
             starts, data, keys, loss=self.trained_loss(data), schedule=schedule, eta=self.eta
@@ -97,11 +97,16 @@ class Network(abc.ABC):
         """Stats of a preset's own, from its trained models."""
         return {}
 
+    def named(self, models: Sequence[Model]) -> list[Subset]:
+        """What each trained model says the hidden set is; None where it says nothing."""
+        return [None] * len(models)
+
     def __post_init__(self) -> None:
         check_fields(self)
-        as_optimiser(getattr(self, "optimiser", "sgd"), self.eta)
+        as_optimiser(self.optimiser, self.eta)
 
     def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
+        """Descend, rebuild every model from its numbers, and judge it."""
         end = self.descended(data, keys, trace)
         models = [
             self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], end.numbers), target, keys[run])
@@ -111,23 +116,29 @@ class Network(abc.ABC):
         return found.trained(
             data,
             end.numbers,
-            [None] * len(models),
+            self.named(models),
             stats={"accuracy": found.accuracy, **end.stats, **self.added_stats(models)},
             trace=end.trace,
         )
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Model:
+        """The start of the run, drawn again from its key, with the trained numbers in it."""
         with float64():
-            start = self.start_of(key, target.n)
+            start = self.start_of(key, target)
         own = parameters_of(start)
         if isinstance(own, dict):
             return with_parameters(start, {name: numbers[name] for name in own})
         trained = jax.tree.unflatten(jax.tree.structure(own), list(numbers))
         return with_parameters(start, trained)
 
-    def start_of(self, key: jax.Array, n: int) -> Model:
+    def start_of(self, key: jax.Array, target: Target | Unknown) -> Model:
         """The start of the run with this key."""
-        return self.draw(jax.random.split(key)[1], n)
+        return self.draw(jax.random.split(key)[1], target)
+
+    def starts(self, data: Data, keys: jax.Array) -> list[Model]:
+        """The starts of all runs."""
+        pairs = zip(each_key(keys), targets_or_unknown(data), strict=True)
+        return [self.start_of(*pair) for pair in pairs]
 
 
 def saved_numbers(parameters: PyTree) -> PyTree:
@@ -176,7 +187,7 @@ class Descent(Network):
     def trained_loss(self, data: Data) -> Loss:
         return as_loss(self.loss)
 
-    def draw(self, key: jax.Array, n: int) -> Model:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
         given = self.model
         if is_model(given):
             return cast(Model, given)
@@ -230,16 +241,16 @@ class FeedForwardNet(Network):
         wrong = [j for j in self.missing if isinstance(j, bool) or not isinstance(j, int) or j < 0]
         if wrong:
             raise ValueError(
-                f"missing must be a tuple of positions ≥ 0, got {told(wrong[0])} in it"
+                f"missing must be a tuple of positions ≥ 0, got {shortened(wrong[0])} in it"
             )
         object.__setattr__(self, "missing", tuple(self.missing))
 
-    def draw(self, key: jax.Array, n: int) -> FeedForward:
-        absent = [j for j in self.missing if j >= n]
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
+        absent = [j for j in self.missing if j >= target.n]
         if absent:
-            raise ValueError(f"missing positions must be in 0..{n - 1}, got {absent[0]}")
+            raise ValueError(f"missing positions must be in 0..{target.n - 1}, got {absent[0]}")
         signs = self.inputs == "signs"
-        return FeedForward.random(key, n, self.width, missing=self.missing, signs=signs)
+        return FeedForward.random(key, target.n, self.width, missing=self.missing, signs=signs)
 
     def added_stats(self, models: Sequence[Model]) -> Stats:
         return _net_stats([each for each in models if isinstance(each, FeedForward)])
@@ -265,9 +276,9 @@ class FrozenAttention(Network):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.02
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
-    def draw(self, key: jax.Array, n: int) -> FrozenHeads:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> FrozenHeads:
         return FrozenHeads.random(
-            key, n, heads=self.heads, width=self.width, token=self.token, tau=self.tau
+            key, target.n, heads=self.heads, width=self.width, token=self.token, tau=self.tau
         )
 
     def added_stats(self, models: Sequence[Model]) -> Stats:
@@ -275,6 +286,7 @@ class FrozenAttention(Network):
 
 
 def _net_stats(nets: Sequence[FeedForward]) -> Stats:
+    """‖α‖·‖β‖ and the number of trained numbers of every net."""
     return {
         "norms": np.array([net.norms() for net in nets]),
         "numbers": np.array([net.edge_numbers() for net in nets]),

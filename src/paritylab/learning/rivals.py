@@ -55,6 +55,7 @@ class _Solver:
         check_fields(self)
 
     def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+        """Solve run after run; a run whose evidence is too weak abstains."""
         targets = (None,) * data.runs if data.targets is None else data.targets
         if any(not isinstance(each, Parity | None) for each in targets):
             raise ValueError("solvers look for one parity; trees of parities are not for them")
@@ -83,6 +84,7 @@ class _Solver:
         return NamedParity(numbers["indicator"], numbers["sign"])
 
     def _run(self, data: Any, target: Parity | None, key: jax.Array) -> Answer:
+        """The answer of one run, on rows of one's own or on drawn ones."""
         if target is None:
             return self._solve(data.bits, data.labels, self.k, key)
         # The rows that other learners see: drawn by fold_in(key, 2).
@@ -110,7 +112,6 @@ class _Solver:
 
 
 @register_learner("auto")
-@dataclass(frozen=True)
 class Auto(_Solver):
     """The method that rows, columns and budget call for.
 
@@ -122,7 +123,6 @@ class Auto(_Solver):
 
 
 @register_learner("elimination")
-@dataclass(frozen=True)
 class Elimination(_Solver):
     """Elimination over GF(2) for rows without noise, on random rows for a little."""
 
@@ -130,7 +130,6 @@ class Elimination(_Solver):
 
 
 @register_learner("walsh")
-@dataclass(frozen=True)
 class Walsh(_Solver):
     """Every subset at once, up to 26 distinct columns."""
 
@@ -138,7 +137,6 @@ class Walsh(_Solver):
 
 
 @register_learner("meeting")
-@dataclass(frozen=True)
 class MeetInTheMiddle(_Solver):
     """All subsets that fit every row, met in the middle: for few rows without noise."""
 
@@ -146,7 +144,6 @@ class MeetInTheMiddle(_Solver):
 
 
 @register_learner("restarts")
-@dataclass(frozen=True)
 class Restarts(_Solver):
     """Elimination on random columns: for few rows without noise and many members."""
 
@@ -154,7 +151,6 @@ class Restarts(_Solver):
 
 
 @register_learner("correlation")
-@dataclass(frozen=True)
 class Correlation(_Solver):
     """Every subset of the size by the split product; sizes 1, 2, … where it is not known."""
 
@@ -162,7 +158,6 @@ class Correlation(_Solver):
 
 
 @register_learner("attention-on-rows")
-@dataclass(frozen=True)
 class AttentionOnRows(_Solver):
     """One step of two heads, or annealed heads, with rows they have not seen as evidence."""
 
@@ -194,6 +189,7 @@ def _risk(answer: Answer, target: Parity | None) -> tuple[float, float, float]:
 
 
 def _stats(answers: list[Answer]) -> dict[str, np.ndarray]:
+    """What an answer says of itself, by name."""
     columns = ("method", "p_value", "agreement", "noise_rate", "complete", "seconds")
     stats = {name: np.array([getattr(each, name) for each in answers]) for name in columns}
     stats["rows_needed"] = np.array([each.rows_needed or 0 for each in answers])

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
@@ -147,7 +147,7 @@ class Runs(Trained, Generic[M]):
         found = getattr(self, of) if of in ("recovered", "solved") else self.stats.get(of)
         if found is None:
             known = ", ".join(["recovered", "solved", *self.stats])
-            raise ValueError(f"no flag {told(of)} in these runs; known: {known}")
+            raise ValueError(f"no flag {shortened(of)} in these runs; known: {known}")
         return np.asarray(found)
 
     def model(self, run: int) -> M:
@@ -210,19 +210,20 @@ class Runs(Trained, Generic[M]):
         """Runs written by `save`. learner: needed if it held functions or objects of your own."""
         facts, tree = read_arrays(path)
         try:
-            trained = Trained(**tree["trained"])
-            data = data_from(facts["data"], tree.get("rows"))
-            key = jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32))
-            header, first, seconds = facts["learner"], facts["first_run"], facts["seconds"]
-            names = facts.get("names_a_set")
+            runs = cls.of(
+                Trained(**tree["trained"]),
+                cast(Any, facts["learner"]) if learner is None else learner,
+                data_from(facts["data"], tree.get("rows")),
+                key=jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32)),
+                first_run=facts["first_run"],
+                seconds=facts["seconds"],
+            )
+            names = facts.get("names_a_set", runs.names_a_set)
         except UNREADABLE as error:
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
-        learner = learner_from(header) if learner is None else learner
-        try:
-            runs = cls.of(trained, learner, data, key=key, first_run=first, seconds=seconds)
-        except UNREADABLE as error:
-            raise ValueError(f"{path} does not hold saved runs: {error}") from None
-        return runs if names is None else replace(runs, names_a_set=names)
+        # Outside of the above: its message about parts of one's own is no complaint about the file.
+        learner = learner_from(facts["learner"]) if learner is None else learner
+        return replace(runs, learner=learner, names_a_set=names)
 
 
 def learn(
@@ -245,7 +246,7 @@ def learn(
     """
     check_learner(learner, data)
     if trace is not None and (isinstance(trace, bool) or trace < 1):
-        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {told(trace)}")
+        raise ValueError(f"trace must be a number of steps ≥ 1 or None, got {shortened(trace)}")
     meant = cast(D, data.for_runs(runs))  # the same kind of data, which mypy loses in a union
     start = time.perf_counter()
     settings = vars(learner) if hasattr(learner, "__dict__") else learner
@@ -262,9 +263,8 @@ def learn(
 
 def concatenate_runs(parts: Sequence[Runs[M]]) -> Runs[M]:
     """Consecutive runs of one learner as one; run numbers go on from the first part's."""
-    parts = list(parts)
-    if not parts or not all(isinstance(part, Runs) for part in parts):
-        raise ValueError(f"parts must be Runs of one learner, at least one, got {told(parts)}")
+    if not parts:
+        raise ValueError("give at least one part to join")
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -293,11 +293,8 @@ def _together(values: list[PyTree], name: str) -> PyTree:
     if name == "trace" and values[0]:  # every part recorded the same steps
         rest = [{k: v for k, v in part.items() if k != "step"} for part in values]
         return {"step": values[0]["step"], **_together(rest, "")}
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *map(_plain, values))
-
-
-def _plain(tree: PyTree) -> PyTree:
-    return dict(tree) if isinstance(tree, dict) else tree
+    plain = [dict(tree) if isinstance(tree, dict) else tree for tree in values]
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *plain)
 
 
 def run_keys(key: int | jax.Array, first_run: int, runs: int) -> jax.Array:

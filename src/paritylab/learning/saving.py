@@ -123,6 +123,7 @@ def _skeleton(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[st
 
 
 def _filled(skeleton: Facts, arrays: dict[str, np.ndarray]) -> PyTree:
+    """The tree of a skeleton, with the stored arrays in their places."""
     ((kind, content),) = skeleton.items()
     if kind == "dict":
         return {key: _filled(part, arrays) for key, part in content.items()}

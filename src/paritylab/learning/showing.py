@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.statistics import Rate
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def described(learner: object) -> str:
         if each.default is MISSING or not (
             value is each.default or (usual and value == each.default)
         ):
-            changed.append(f"{each.name}={told(value)}")
+            changed.append(f"{each.name}={shortened(value)}")
     return f"{type(learner).__name__}({', '.join(changed)})"
 
 

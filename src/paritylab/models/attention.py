@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 
 #: A function of scores (..., n) to weights (..., n) over the last axis.
 Kind = Callable[[Array], Array]
@@ -75,11 +75,11 @@ def as_attention(kind: str | Kind) -> Kind:
         if kind not in _KINDS:
             raise ValueError(
                 f"attention must be one of {', '.join(_KINDS)} or a function of scores, "
-                f"got {told(kind)}"
+                f"got {shortened(kind)}"
             )
         return _KINDS[kind]
     if not callable(kind):
-        raise ValueError(f"attention must be a name or a function of scores, got {told(kind)}")
+        raise ValueError(f"attention must be a name or a function of scores, got {shortened(kind)}")
     try:
         shape = jax.eval_shape(kind, jnp.zeros((2, 5))).shape
     except Exception as error:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.heads import ParameterCount
 from paritylab.models.links import AbstractLink, CosineLink, as_link
@@ -52,7 +52,7 @@ class ChainModel(eqx.Module):
     def __check_init__(self) -> None:
         whole("n", self.n, 1)
         if self.mask not in MASKS:
-            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {told(self.mask)}")
+            raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {shortened(self.mask)}")
 
     @property
     def k(self) -> int:
@@ -98,6 +98,7 @@ class ChainModel(eqx.Module):
         return written
 
     def _by_level(self, signs: AnyArray, attention: Array, passes: AnyArray | None) -> Array:
+        """A whole level at a time: no node sees its own level."""
         tokens, ends = jnp.asarray(signs), level_ends(self.n, self.k)
         for index, (start, end) in enumerate(pairwise(ends)):
             made = self.link(tokens @ attention[:start, start - self.n : end - self.n])

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.heads import HeadAttention
 from paritylab.models.readouts import Zigzag
@@ -44,7 +44,7 @@ def interpolating_network(problem: Parity, weights: Float[np.ndarray, " n"]) -> 
     whole("n", problem.n, 1, 20)
     weights = np.asarray(weights, np.float64)
     if weights.shape != (problem.n,) or not np.isfinite(weights).all():
-        raise ValueError(f"weights must be n={problem.n} finite numbers, got {told(weights)}")
+        raise ValueError(f"weights must be n={problem.n} finite numbers, got {shortened(weights)}")
     bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(problem.n)])
     sums, labels = bits @ weights, problem.sign * (1.0 - 2 * ((bits @ problem.indicator) % 2))
     order = np.argsort(sums)

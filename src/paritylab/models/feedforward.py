@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.models.readouts import smooth_relu
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.keys import Key
@@ -34,9 +34,9 @@ class FeedForward(eqx.Module):
 
     def __check_init__(self) -> None:
         if isinstance(self.edges, np.ndarray) and not np.isin(self.edges, (0, 1)).all():
-            raise ValueError(f"edges must be 0 or 1, got {told(self.edges)}")
+            raise ValueError(f"edges must be 0 or 1, got {shortened(self.edges)}")
         if not 0 <= self.b < np.inf:
-            raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {told(self.b)}")
+            raise ValueError(f"the smoothing b must be ≥ 0 and finite, got {shortened(self.b)}")
 
     @classmethod
     def random(

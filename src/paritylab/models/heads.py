@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.attention import Kind, as_attention, tied_positions
 from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.readouts import Readout, as_readout, default_readout
@@ -22,7 +22,7 @@ from paritylab.problem.sampling import normals
 def check_temperature(tau: Float[AnyArray, ""] | float) -> None:
     """A clear error unless the temperature is positive and finite; a jax array may be traced."""
     if not isinstance(tau, jax.Array) and not np.all((tau > 0) & (tau < np.inf)):
-        raise ValueError(f"tau must be positive and finite, got {told(tau)}")
+        raise ValueError(f"tau must be positive and finite, got {shortened(tau)}")
 
 
 class ParameterCount(NamedTuple):

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.chain import visible_tokens
 from paritylab.models.heads import ParameterCount
@@ -46,7 +46,9 @@ class LayeredChain(eqx.Module):
     def __check_init__(self) -> None:
         whole("n", self.n, 1)
         if self.mask not in LAYER_MASKS:
-            raise ValueError(f"mask must be one of {', '.join(LAYER_MASKS)}, got {told(self.mask)}")
+            raise ValueError(
+                f"mask must be one of {', '.join(LAYER_MASKS)}, got {shortened(self.mask)}"
+            )
 
     @property
     def k(self) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.precision import float64
+from paritylab.problem.callables import check_scalar_function
 
 
 class AbstractLink(eqx.Module):
@@ -162,7 +163,7 @@ def as_link(link: object) -> AbstractLink:
     if isinstance(link, str) or not callable(link):
         raise ValueError(
             f"link must be one of {', '.join(LINKS)}, an AbstractLink or an even function φ of t, "
-            f"got {told(link)}"
+            f"got {shortened(link)}"
         )
     made = FunctionLink(link)
     check_link(made)
@@ -173,19 +174,9 @@ def check_link(link: AbstractLink) -> None:
     """One clear line if φ is not elementwise in jax, not even, or not -1, 1 at 0, ±1."""
     name = getattr(getattr(link, "function", link), "__name__", type(link).__name__)
     t = np.linspace(-1, 1, 101)
+    check_scalar_function(f"the link {name}", link, 1)
     with float64(), jax.ensure_compile_time_eval():
-        try:
-            jax.eval_shape(link, jnp.zeros(()))
-            values = np.asarray(link(jnp.asarray(t)))
-        except jax.errors.TracerBoolConversionError:
-            raise ValueError(f"the link {name} has a Python `if` on t; use jnp.where") from None
-        except Exception as error:
-            line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise ValueError(
-                f"the link {name} fails on jax numbers t (use jnp.cos, not math.cos): {line}"
-            ) from None
-    if values.shape != t.shape:
-        raise ValueError(f"the link {name} must return one value per t, got shape {values.shape}")
+        values = np.asarray(jax.vmap(link)(jnp.asarray(t)))
     for at, wanted in ((0, 1), (50, -1), (100, 1)):
         if not abs(values[at] - wanted) < 1e-6:
             raise ValueError(

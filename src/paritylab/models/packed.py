@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt8
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.models.positions import AbstractPositionCode, Places
 from paritylab.precision import AnyArray
 
@@ -32,7 +32,7 @@ class PackedSigns(AbstractPositionCode):
 
     def __check_init__(self) -> None:
         if self.packed.ndim < 2 or self.packed.dtype != np.uint8:
-            raise ValueError(f"packed must be bytes of shape (n, …), got {told(self.packed)}")
+            raise ValueError(f"packed must be bytes of shape (n, …), got {shortened(self.packed)}")
         whole("size", self.size, 1)
 
     @classmethod
@@ -64,6 +64,7 @@ class PackedSigns(AbstractPositionCode):
         return self.size
 
     def scores(self, directions: Float[Array, "... width"]) -> Float[Array, "... n"]:
+        """<w, p_j> of all positions, BLOCK of them unpacked at a time."""
         rows = min(BLOCK, self.n)
         blocks = -(-self.n // rows)
         packed = jnp.pad(jnp.asarray(self.packed), ((0, blocks * rows - self.n), (0, 0)))
@@ -93,9 +94,6 @@ class PackedSigns(AbstractPositionCode):
             yield at, found.reshape(len(part), -1)[:, : self.size]
 
     def totals(self) -> Float[np.ndarray, " width"]:
-        """Sum of the signs of all positions in every column, by counting bytes."""
-        counts = np.zeros((self.packed.shape[1], 256), np.int64)
-        for at in range(0, self.n, BLOCK):
-            columns = np.asarray(self.packed[at : at + BLOCK]).T
-            counts += [np.bincount(column, minlength=256) for column in columns]
-        return (counts @ _SIGNS.astype(np.float64)).ravel()[: self.size]
+        """Sum of the signs of all positions in every column."""
+        parts = (signs.sum(axis=0, dtype=np.float64) for _, signs in self.sign_blocks())
+        return np.asarray(sum(parts))

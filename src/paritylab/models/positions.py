@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.precision import AnyArray, Numbers
 from paritylab.problem.keys import Key, as_key
 from paritylab.problem.sampling import normals
@@ -55,7 +55,7 @@ class AbstractTable(AbstractPositionCode):
     def __check_init__(self) -> None:
         if self.table.ndim < 2 or (isinstance(self.table, np.ndarray) and not _finite(self.table)):
             raise ValueError(
-                f"a position code is a table of finite numbers (n, width), got {told(self.table)}"
+                f"a position code is a finite table (n, width), got {shortened(self.table)}"
             )
 
     @property
@@ -200,6 +200,7 @@ def as_code(
 
 
 def _checked_table(table: object, n: int) -> np.ndarray:
+    """A user's table as float64, or one line that says what a position code may be."""
     try:
         array = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
@@ -214,6 +215,7 @@ def _checked_table(table: object, n: int) -> np.ndarray:
 
 
 def _named_code(name: str, n: int, key: Key, width: int | None) -> AbstractPositionCode:
+    """A code by its name; only the random ones take a key and a width."""
     if name in WITH_WIDTH:
         if width is None:
             raise ValueError(f"{name} positions need a width")

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.precision import AnyArray, Numbers, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import check_scalar_function, name_of
@@ -184,7 +184,9 @@ def as_readout(readout: object, k: int) -> Readout:
     if readout == "cos":
         return Cosine()
     if not callable(readout):
-        raise ValueError(f'readout must be "zigzag", "cos" or a function of s, got {told(readout)}')
+        raise ValueError(
+            f'readout must be "zigzag", "cos" or a function of s, got {shortened(readout)}'
+        )
     function = cast(Readout, readout)
     if not isinstance(readout, Zigzag | PiecewiseLinear | Cosine | Bowl | Tent):
         _check(function, k)
@@ -209,7 +211,7 @@ def default_readout(problem: Parity | Junta) -> Readout:
     values = problem.by_count
     if values is None:
         raise ValueError(
-            "this junta is no function of how many of its bits are 1, so no readout of their sum "
+            "this junta depends on more than the number of its ones, so no readout of their sum "
             "is right on every input; give readout="
         )
     return PiecewiseLinear(tuple(range(problem.k + 1)), values)

@@ -57,8 +57,12 @@ def _fixed(part: object, seen: set[int]) -> bool:
 
 
 def _package_of(part: object) -> str:
-    """The package that defines a function, or the class of an object."""
-    module = getattr(part, "__module__", None) or type(part).__module__
+    """The package that defines a function, or the class of an object.
+
+    A function's globals say where it was written; `functools.wraps` changes its `__module__`.
+    """
+    scope = getattr(part, "__globals__", {})
+    module = scope.get("__name__") or getattr(part, "__module__", None) or type(part).__module__
     return str(module).partition(".")[0]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, Num
 from numpy.typing import ArrayLike
 
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import check_kind, shortened, whole
 from paritylab.problem.bits import as_bits
 
 
@@ -78,7 +78,7 @@ def check_problem(problem: object) -> None:
 def checked_noise(noise: object) -> float:
     """A chance ν in [0, 0.5) that a label is flipped."""
     if not (isinstance(noise, numbers.Real) and 0 <= float(noise) < 0.5):
-        raise ValueError(f"noise must be in [0, 0.5), got {told(noise)}")
+        raise ValueError(f"noise must be in [0, 0.5), got {shortened(noise)}")
     return float(noise)
 
 
@@ -87,7 +87,7 @@ def checked_subset(subset: Sequence[int], n: int) -> tuple[int, ...]:
     try:
         members = sorted(whole("a position", j) for j in subset)
     except TypeError:
-        raise ValueError(f"subset must be a sequence of positions, got {told(subset)}") from None
+        raise ValueError(f"subset must be a list of positions, got {shortened(subset)}") from None
     if len(members) > n:
         raise ValueError(f"k must be at most n={n}, got k={len(members)} positions")
     for position in members:
@@ -104,7 +104,7 @@ def checked_bias(bias: ArrayLike, n: int) -> float | tuple[float, ...]:
     try:
         values = np.asarray(bias, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"bias must be numbers in (0, 1), got {told(bias)}") from None
+        raise ValueError(f"bias must be numbers in (0, 1), got {shortened(bias)}") from None
     if values.shape not in ((), (n,)):
         raise ValueError(f"bias must be one number or n={n} of them, got shape {values.shape}")
     outside = values[~((values > 0) & (values < 1))]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Num
 from numpy.typing import ArrayLike
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.problem.hidden_set import (
     AbstractHiddenSet,
     Distribution,
@@ -255,7 +255,7 @@ def _checked_table(table: ArrayLike, k: int) -> Float[np.ndarray, " size"]:
     try:
         values = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"table must be 2^k numbers, got {told(table)}") from None
+        raise ValueError(f"table must be 2^k numbers, got {shortened(table)}") from None
     if values.shape != (1 << k,):
         raise ValueError(f"{k} hidden bits need a table of {1 << k} values, got {values.shape}")
     if not np.isfinite(values).all():

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 
 #: An integer seed or a jax key.
 Key = int | np.integer | Array
@@ -26,7 +26,7 @@ def checked_seed(seed: int | np.integer) -> int:
     """The seed, refused where jax would repeat another one."""
     is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if not is_whole or not 0 <= seed < MOST_SEEDS:
-        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {told(seed)}")
+        raise ValueError(f"a seed is a whole number from 0 to 2³² - 1, got {shortened(seed)}")
     return int(seed)
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.callables import check_scalar_function, name_of
 
@@ -101,7 +101,7 @@ def as_loss(loss: object) -> Loss:
         if loss not in LOSSES:
             raise ValueError(
                 f"loss must be one of {', '.join(LOSSES)}, a function of (y, ŷ) or a Loss, "
-                f"got {told(loss)}"
+                f"got {shortened(loss)}"
             )
         return LOSSES[loss]
     if not isinstance(loss, Loss):

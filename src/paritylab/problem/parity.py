@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.problem.hidden_set import (
     AbstractHiddenSet,
     checked_bias,
@@ -47,7 +47,7 @@ class Parity(AbstractHiddenSet):
         object.__setattr__(self, "n", whole("n", self.n, 1, MOST_BITS))
         object.__setattr__(self, "subset", checked_subset(self.subset, self.n))
         if self.sign not in (1, -1):
-            raise ValueError(f"sign must be +1 or -1, got {told(self.sign)}")
+            raise ValueError(f"sign must be +1 or -1, got {shortened(self.sign)}")
         object.__setattr__(self, "noise", checked_noise(self.noise))
         object.__setattr__(self, "bias", checked_bias(self.bias, self.n))
 
@@ -105,7 +105,7 @@ MOST_RUNS = 2**31 - 1
 
 
 class ParityOptions(TypedDict, total=False):
-    """Options of `random_parity` beside n and k."""
+    """Options of `random_parity` besides n and k."""
 
     neighbours: bool
     sign: int
@@ -162,5 +162,5 @@ def _entropy(key: Key | np.ndarray) -> list[int]:
         return [checked_seed(key)]
     words = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
     if np.asarray(words).dtype.kind != "u":
-        raise ValueError(f"a key is a whole number or a jax key, got {told(key)}")
+        raise ValueError(f"a key is a whole number or a jax key, got {shortened(key)}")
     return [int(word) for word in np.asarray(words).ravel()]

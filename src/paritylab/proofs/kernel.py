@@ -6,6 +6,8 @@ numbers in both balls. Nothing of the rest of the package is used here.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from multiprocessing import get_context
+from time import process_time
 from typing import Any, NamedTuple
 
 from flint import arb, fmpq
@@ -25,30 +27,34 @@ class Proof:
     """Inequalities in the order in which they were shown; the first that fails ends the proof.
 
     reverse: the number of an inequality to be turned round, for tests. report: told now and then
-    how much of the work is done, from 0 to 1.
+    how much of the work is done, from 0 to 1. jobs: processes that `spread` may use; `elsewhere`
+    is the processor time that they took.
     """
 
     def __init__(
-        self, reverse: int | None = None, report: Callable[[float], None] = lambda share: None
+        self,
+        reverse: int | None = None,
+        report: Callable[[float], None] = lambda share: None,
+        jobs: int = 1,
     ) -> None:
         self.steps: list[tuple[str, str]] = []
-        self.reverse, self.report = reverse, report
+        self.reverse, self.report, self.jobs, self.elsewhere = reverse, report, jobs, 0.0
 
     def less(self, words: str, left: Any, right: Any) -> None:
         """left < right, certainly."""
-        if self._turned:
+        if self.turned:
             left, right = right, left
         self._note(words, f"{text(left)} < {text(right)}", bool(left < right))
 
     def at_most(self, words: str, left: Any, right: Any) -> None:
         """left ≤ right for integers and rationals; turned round it is left > right."""
         exactly(left, right)
-        self._note(words, f"{left} ≤ {right}", bool((left <= right) != self._turned))
+        self._note(words, f"{left} ≤ {right}", bool((left <= right) != self.turned))
 
     def equal(self, words: str, left: Any, right: Any) -> None:
         """left = right for integers, rationals and tuples of them."""
         exactly(left, right)
-        self._note(words, f"{left} = {right}", bool((left == right) != self._turned))
+        self._note(words, f"{left} = {right}", bool((left == right) != self.turned))
 
     def everywhere(
         self,
@@ -62,7 +68,7 @@ class Proof:
         halves: parts that together cover a box, or None if it is too small to be cut again. Turned
         round, the first box on which it is shown is one on which its opposite is not.
         """
-        turned, leaves, pending = self._turned, 0, list(boxes)
+        turned, leaves, pending = self.turned, 0, list(boxes)
         if not pending:
             raise NotShownError(f"{words}: nothing to look at")
         while pending:
@@ -79,34 +85,78 @@ class Proof:
         self._note(words, f"{leaves} boxes", True)
         return leaves
 
-    def share(
-        self, side: Callable[[Any], int], box: Any, halves: Callable[..., Any], depth: int
-    ) -> tuple[Any, Any]:
-        """The shares of a box where side is 1 and where it is not known after `depth` cuts.
+    def parts_inside(
+        self, side: Callable[[Any], int], box: Any, halves: Callable[[Any], Any], depth: int
+    ) -> tuple[list[tuple[Any, int]], list[tuple[Any, int]]]:
+        """Parts of a box where side is 1, and where it is not known after `depth` cuts.
 
         side: 1 if the inequality holds on a whole box, -1 if it fails on all of it, 0 otherwise.
-        Cuts halve the volume. The inequality is part of the step that is noted next.
+        Each part comes with its number of cuts; a cut halves the volume.
         """
-        wanted, inside, unknown, pending = (-1 if self._turned else 1), fmpq(0), fmpq(0), [(box, 0)]
+        pending = [(box, 0)]
+        inside: list[tuple[Any, int]] = []
+        unknown: list[tuple[Any, int]] = []
         while pending:
             part, cuts = pending.pop()
             found = side(part)
-            if found == wanted:
-                inside += fmpq(1, 2**cuts)
+            if found > 0:
+                inside.append((part, cuts))
             elif not found and cuts == depth:
-                unknown += fmpq(1, 2**cuts)
+                unknown.append((part, cuts))
             elif not found:
-                pending.extend((each, cuts + 1) for each in halves(*part))
+                pending.extend((each, cuts + 1) for each in halves(part))
         return inside, unknown
 
+    def spread(
+        self, function: Callable[..., Any], tasks: Sequence[Any], noted: int, until: float = 1.0
+    ) -> list[Any]:
+        """function(ledger, *task) for every task, side by side in `jobs` processes.
+
+        Each task gets a ledger of its own and notes so many steps (`noted`) in it; they are
+        appended here in the tasks' order. What it returns comes back in that order, too. function
+        must be a module's own and tasks must pickle. until: the share of the work then done.
+        """
+        left = None if self.reverse is None else self.reverse - len(self.steps)
+        work = [
+            (function, task, None if left is None else left - noted * at)
+            for at, task in enumerate(tasks)
+        ]
+        if self.jobs == 1:
+            return self._gathered(map(_apart, work), len(work), until, 0)
+        with get_context("spawn").Pool(min(self.jobs, len(work))) as pool:
+            return self._gathered(pool.imap(_apart, work), len(work), until, 1)
+
+    def _gathered(self, done: Iterable[Any], count: int, until: float, away: int) -> list[Any]:
+        values = []
+        for value, steps, failure, seconds in done:
+            self.steps.extend(steps)
+            self.elsewhere += away * seconds
+            if failure:
+                raise NotShownError(failure)
+            values.append(value)
+            self.report(until * len(values) / count)
+        return values
+
     @property
-    def _turned(self) -> bool:
+    def turned(self) -> bool:
+        """Whether the step that is noted next is to be turned round."""
         return self.reverse == len(self.steps)
 
     def _note(self, words: str, enclosure: str, shown: bool) -> None:
         if not shown:
             raise NotShownError(f"{words}: {enclosure}")
         self.steps.append((words, enclosure))
+
+
+def _apart(work: tuple[Callable[..., Any], Any, int | None]) -> tuple[Any, Any, str, float]:
+    """One task of `spread`: its value, its steps, what it could not show, its processor time."""
+    function, task, reverse = work
+    proof, start, value, failure = Proof(reverse), process_time(), None, ""
+    try:
+        value = function(proof, *task)
+    except (NotShownError, ArithmeticError) as error:
+        failure = str(error) or type(error).__name__
+    return value, proof.steps, failure, process_time() - start
 
 
 def exactly(*numbers: Any) -> None:

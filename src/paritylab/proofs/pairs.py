@@ -268,10 +268,14 @@ class Pairs:
         parts = _cut((first, second)[which], coordinate)
         return [(part, second) if which == 0 else (first, part) for part in parts]
 
-    def tiny(self, first: Cell, second: Cell) -> bool:
-        """Whether attention moves so little that no further cut can help."""
+    def parts(self, first: Cell, second: Cell, coarse: bool) -> list[tuple[Cell, Cell]] | None:
+        """Two parts, or four where the bound was so far off that two would not help; None where
+        attention moves so little that no cut can help."""
         moved = [w for cell in (first, second) for _, w in self._widths(cell)]
-        return max(moved, default=0) < UNIT // 1000
+        if max(moved, default=0) < UNIT // 1000:
+            return None
+        found = self.halves(first, second)
+        return [part for half in found for part in self.halves(*half)] if coarse else found
 
     def _widths(self, cell: Cell) -> list[tuple[str, int]]:
         names = [

@@ -9,11 +9,12 @@ numbers between 0 and 1 with marked columns and places and lines over them. The 
 holds whole series in "parts".
 """
 
+import csv
 import io
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -88,7 +89,7 @@ def _element(planned: Sequence[Any], label: str, alone: bool) -> str:
     body = text[text.index("</metadata>") + len("</metadata>") : text.rindex("</svg>")]
     body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
     body = re.sub(r"<!--.*?-->|<clipPath.*?</clipPath>", "", body, flags=re.DOTALL)
-    body = re.sub(r' clip-path="[^"]*"', "", body)
+    body = re.sub(r' clip-path="[^"]*"| transform="rotate\(-0 [^"]*"', "", body)
     body = re.sub(r'\bstyle="([^"]*)"', _attributes, body)
     body = re.sub(r' id="(?!m[0-9a-f]{10})[^"]*"', "", body)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda hue: _VARIABLES.get(hue[0], hue[0]), body)
@@ -116,7 +117,7 @@ def _attributes(style: re.Match[str]) -> str:
         if name == "font":
             size = re.search(r"([\d.]+)px", value)
             name, value = "font-size", size[1] if size else "11"
-        if name:
+        if name and name != "font-family":
             made.append(f'{name}="{value}"')
     return " ".join(made)
 
@@ -157,6 +158,59 @@ def _printable(value: Any) -> Any:
 
 def _clean(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in text)
+
+
+def figure_csv(series: Series) -> str:
+    """The numbers of a figure as CSV, a line a point; "" without a figure.
+
+    Columns: panel, name (of a line, bar or row), x, y, low, high.
+
+    >>> figure_csv({"kind": "lines", "lines": [{"label": "k = 2", "x": [8], "y": [1.5]}]})
+    'panel,name,x,y,low,high\\r\\n,k = 2,8,1.5,,\\r\\n'
+    """
+    if not has_figure(series):
+        return ""
+    text = io.StringIO()
+    out = csv.writer(text)
+    out.writerow(("panel", "name", "x", "y", "low", "high"))
+    for part in _parts(series):
+        for cells in _points(part):
+            out.writerow([_cell(value) for value in cells])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A number to six digits; words so that a spreadsheet takes them for words, not a formula."""
+    if isinstance(value, float):
+        return f"{value:.6g}" if math.isfinite(value) else ""
+    text = _clean(value) if isinstance(value, str) else value
+    return f"'{text}" if isinstance(text, str) and text[:1] in tuple("=+-@") else text
+
+
+def _points(series: Series) -> Iterator[tuple[Any, ...]]:
+    """Panel, name, x, y, low, high of every number in a series of one panel."""
+    title = series.get("title") or ""
+    if series["kind"] == "lines":
+        for line in series["lines"]:
+            ends = [line.get(end) or [""] * len(line["x"]) for end in ("low", "high")]
+            for x, y, low, high in zip(line["x"], line["y"], *ends, strict=True):
+                yield title, line.get("label") or "", x, y, low, high
+    elif series["kind"] == "bars":
+        bars = series["bars"]
+        ends = [bars.get(end) or [""] * len(bars["names"]) for end in ("low", "high")]
+        for name, value, low, high in zip(bars["names"], bars["values"], *ends, strict=True):
+            yield title, name, "", value, low, high
+    elif series["kind"] == "histogram":
+        for value in series["values"]:
+            yield title, "", value, "", "", ""
+    else:
+        (panel,) = series["panels"]
+        rows, columns = len(panel["values"]), len(panel["values"][0])
+        down = panel.get("y_names") or range(rows)
+        across = panel.get("x_names") or range(columns)
+        for name, row in zip(down, panel["values"], strict=True):
+            for x, value in zip(across, row, strict=True):
+                yield panel.get("title") or title, name, x, value, "", ""
 
 
 # ---- the figure in words

@@ -188,7 +188,7 @@ def _goes_on(before: str, core: str) -> bool:
         _open(before) > 0
         or before.rstrip()[-1] in _SIGNS
         or core[0] in _SIGNS + "√ΣΠ"
-        or re.search(rf"(?:\b|\d){_WORD}\s*$|(?:^|\s)[ΣΠ]\S*\s*$", before) is not None
+        or re.search(rf"(?:\b|\d)(?!tau|eta){_WORD}\s*$|(?:^|\s)[ΣΠ]\S*\s*$", before) is not None
         or re.match(_WORD, core) is not None
     )
 

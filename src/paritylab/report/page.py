@@ -10,14 +10,15 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from paritylab import __version__
+from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.figures import TABS
-from paritylab.claims.engine.rows import checked_row
 from paritylab.claims.engine.sources import PAPERS
-from paritylab.claims.engine.verdict import Evidence, Status
+from paritylab.claims.engine.verdict import Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
 from paritylab.files import write_atomically
 from paritylab.report import words
-from paritylab.report.figures import has_figure, panels, save_figure
+from paritylab.report.figures import figure_csv, has_figure, panels, save_figure
 from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
 from paritylab.report.style import policy, themes_css
@@ -81,13 +82,15 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
 
 
 def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
-    """Every claim's figure as SVG and PDF files named after the claim."""
+    """Every claim's figure as SVG and PDF, and its numbers as CSV, named after the claim."""
     drawn = {_file_name(row["id"]): row["series"] for row in shown_rows(rows)}
     drawn = {name: series for name, series in drawn.items() if has_figure(series)}
     folder = _made(Path(folder), "figures")
     paths = [folder / f"{name}.{kind}" for name in drawn for kind in ("svg", "pdf")]
     for path in paths:
         save_figure(drawn[path.stem], path)
+    for name, series in drawn.items():
+        paths.append(write_atomically(folder / f"{name}.csv", figure_csv(series)))
     return paths
 
 
@@ -121,7 +124,7 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     environment.filters["math"] = lambda text: typeset(words.prose(text))
     style = themes_css() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
-    cards = [{**row, "pictures": _pictures(row), "command": _command(row)} for row in rows]
+    cards = [_card(row) for row in rows]
     ids = {row["id"] for row in rows}
     shown = {row["series"].get("tab") for row in rows} | ({"phases"} if phases else set())
     order = [*PAPERS, *(row["paper"] for row in rows)]
@@ -132,6 +135,7 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
         cards=cards,
         by_id={row["id"]: row for row in rows},
         papers=sorted({row["paper"] for row in rows}, key=order.index),
+        in_order=in_order,
         names=PAPERS,
         address=paper_address,
         code=code_places(),
@@ -146,6 +150,49 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     )
     # JSON may hold halves of characters, which no file can.
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _card(row: Row) -> Row:
+    """A row with what the template shows of it beyond its own words."""
+    made = {"pictures": _pictures(row), "csv": figure_csv(row["series"])}
+    return {**row, **made, "command": _command(row), "bibtex": bibtex(row)}
+
+
+@cache
+def _places() -> dict[str, tuple[str, int]]:
+    """The paper of every statement that is run, and its place in the order of the text."""
+    listed = ((paper, claims_of(statements(paper))) for paper in reversed(covered_papers()))
+    return {id: (paper, at) for paper, ids in listed for at, id in enumerate(ids)}
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """Rows of one paper in the order of its text; those that have no place there come last."""
+    return sorted(rows, key=lambda row: _places().get(row["id"], ("", 10**6))[1])
+
+
+def bibtex(row: Row) -> str:
+    """An entry that cites the verdict: claim, version, seed.
+
+    >>> row = {"id": "hg1-thm5", "title": "Descent converges", "status": "refuted",
+    ...        "paper": "hg1", "source": "Theorem 5", "seed": 0, "effort": "default"}
+    >>> print(bibtex(row).splitlines()[1])
+      title = {{Descent converges: refuted}},
+    """
+    plain = {
+        key: re.sub(r"[{}\\\\]", " ", str(row[key] or ""))
+        for key in ("id", "title", "status", "source", "effort", "seed")
+    }
+    key = re.sub(r"[^\w-]", "-", plain["id"])
+    place = f"{str(row['paper']).upper()}, {plain['source']}"
+    note = f"claim {plain['id']} ({place}); {plain['effort']} effort, seed {plain['seed']}"
+    lines = [
+        f"@misc{{paritylab:{key},",
+        f"  title = {{{{{plain['title']}: {plain['status']}}}}},",
+        f"  howpublished = {{paritylab {__version__}}},",
+        f"  note = {{{note}}},",
+        "}",
+    ]
+    return "\n".join(lines)
 
 
 def _data(value: Any, text: str | None = None) -> Markup:

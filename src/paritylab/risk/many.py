@@ -14,18 +14,18 @@ from paritylab.models import HeadAttention, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
-from paritylab.problem.hidden_set import check_problem
+from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import (
-    ROUNDED,
+    ROUTES,
+    ManyRoute,
     checked_statistic,
-    missed_shares,
+    first_miss,
     risk_of_weights,
 )
 from paritylab.risk.result import Kind
-from paritylab.risk.routes.case import Statistic
+from paritylab.risk.routes.statistic import Statistic
 from paritylab.risk.routes.targets import stacked_targets
-from paritylab.risk.table import ROUTES, ManyRoute
 from paritylab.shapes import bucket
 
 #: Floats that one compiled call may hold at a time.
@@ -63,28 +63,22 @@ def population_risks(
     """
     weights, named = _weights_and_readouts(models, readout)
     targets = [problems] * len(weights) if isinstance(problems, Parity | Junta) else list(problems)
-    for target in targets:
-        check_problem(target)
-    kind = np.dtype(getattr(models, "dtype", np.float64))
-    off = _check(weights, targets, kind)
+    _check(weights, targets, np.dtype(getattr(models, "dtype", np.float64)))
     own = [
         default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
     ]
     kinds = {(len(problem.subset), type(problem)) for problem in targets}
-    if len(kinds) == 1 and _all_equal(own):
-        statistic = checked_statistic(own[0], loss, targets)
-        fitting = (
-            row for row in ROUTES if weights.shape[1] <= row.once and row.module.applies(statistic)
-        )
-        module = next(fitting).module
-        if isinstance(module, ManyRoute) and not off.max() > ROUNDED:
-            return _compiled(module, statistic, weights, targets)
-    found = [
-        risk_of_weights(
-            row, target, checked_statistic(link, loss, [target]), tolerance, off=float(missed)
-        )[1]
-        for row, target, link, missed in zip(weights, targets, own, off, strict=True)
-    ]
+    with one_call(own[0], loss):
+        if len(kinds) == 1 and _all_equal(own):
+            statistic = checked_statistic(own[0], loss, targets)
+            fitting = (r for r in ROUTES if weights.shape[1] <= r.once and r.serves(statistic))
+            module = next(fitting).module
+            if isinstance(module, ManyRoute):
+                return _compiled(module, statistic, weights, targets)
+        found = [
+            risk_of_weights(row, target, checked_statistic(link, loss, [target]), tolerance)[1]
+            for row, target, link in zip(weights, targets, own, strict=True)
+        ]
     values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
     exact = all(risk.kind == "exact" for risk in found)
     return Risks(values, errors, "exact" if exact else "numerical")
@@ -139,8 +133,8 @@ def _weights_of_stacked(models: HeadAttention) -> Float[jax.Array, "runs n"]:
 
 def _check(
     weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta], kind: np.dtype
-) -> Float[np.ndarray, " runs"]:
-    """By what share the weights of each run miss k, if they came in float64."""
+) -> None:
+    """Refuse weights that are no model's: negative, or not summing to k. kind: as they came."""
     runs, n = weights.shape
     sizes = sorted({target.n for target in targets})
     if len(targets) != runs or sizes != [n]:
@@ -151,14 +145,11 @@ def _check(
         raise ValueError("weights must be nonnegative and finite; found a negative entry or NaN")
     totals = weights.sum(axis=1)
     wanted = np.array([len(target.subset) for target in targets], np.float64)
-    off = missed_shares(kind, totals, wanted)
-    if np.isinf(off).any():
-        run = int(np.argmax(off))
+    if (run := first_miss(kind, totals, wanted)) is not None:
         raise ValueError(
             f"weights must sum to k in every run, got {totals[run]:.12g} for k={targets[run].k} "
             f"in run {run}; multiply them by k and divide by their sum"
         )
-    return off
 
 
 def _compiled(

@@ -10,7 +10,8 @@ from paritylab.models.readouts import Readout, as_readout
 from paritylab.precision import float64
 from paritylab.problem.callables import call_in_progress, mark_of
 from paritylab.problem.losses import Loss, Pointwise, as_loss
-from paritylab.risk.routes.case import RiskInLoop, statistic_of
+from paritylab.risk.population import route_in_loop
+from paritylab.risk.routes.statistic import RiskInLoop, statistic_of
 from paritylab.risk.routes.targets import (
     JuntaTarget,
     Labels,
@@ -20,7 +21,6 @@ from paritylab.risk.routes.targets import (
     stacked_targets,
     target_of,
 )
-from paritylab.risk.table import route_in_loop
 
 __all__ = [
     "JuntaTarget",
@@ -66,7 +66,7 @@ def weight_risk(
 
     labels: for juntas, `labels_of` all of them; the target is then `target_of` a junta.
 
-    The route is the first of `risk.table` that serves this n inside loops. Equal arguments give
+    The route is the first of `ROUTES` that serves this n inside loops. Equal arguments give
     the same object, so that compiled loops are found again; a user's function gives a new one in
     every call of `learn`. Call it in float64.
     """
@@ -92,8 +92,7 @@ def _weight_risk(
     """`weight_risk` of checked arguments; mark: of the call in which a user's function was met."""
     with float64(), jax.ensure_compile_time_eval():
         statistic = statistic_of(readout, loss, k, labels)
-        row = route_in_loop(statistic, n, route)
-        in_loop = row.module.in_loop(statistic, n)
+        row, in_loop = route_in_loop(statistic, n, route)
     return WeightRisk(in_loop.risk, row.name, in_loop.error)
 
 

@@ -1,25 +1,125 @@
-"""The front door: population risk at any n without visiting 2^n inputs."""
+"""The front door: population risk at any n without visiting 2^n inputs, by the table of routes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from paritylab.models import HeadAttention, as_readout, default_readout
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
-from paritylab.problem.hidden_set import check_problem
+from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
-from paritylab.risk.routes.case import Case, RouteRisk, Statistic, statistic_of
-from paritylab.risk.routes.targets import labels_of
-from paritylab.risk.table import route_once
+from paritylab.risk.routes import cosine, enumeration, half_sums, lattice, numerical, series
+from paritylab.risk.routes.statistic import Case, LoopRisk, RouteRisk, Statistic, statistic_of
+from paritylab.risk.routes.targets import JuntaTarget, Target, labels_of
 
-#: How far the sum of a row may miss one: in float32, in float64, and what is rounding there.
-_FLOAT32, _FLOAT64, ROUNDED = 1e-5, 1e-9, 1e-13
+
+@runtime_checkable
+class RouteModule(Protocol):
+    """What a module of routes/ offers."""
+
+    def risk(self, case: Case) -> RouteRisk:
+        """The risk at fixed weights."""
+
+
+@runtime_checkable
+class LoopRoute(RouteModule, Protocol):
+    """A route that also serves compiled loops, whose weights move."""
+
+    def in_loop(self, statistic: Statistic, n: int) -> LoopRisk:
+        """The risk as a function for compiled loops."""
+
+
+@runtime_checkable
+class ManyRoute(RouteModule, Protocol):
+    """A route that also serves many runs in one call."""
+
+    def many(
+        self,
+        statistic: Statistic,
+        weights: Float[AnyArray, "runs n"],
+        targets: Target | JuntaTarget,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values and errors (runs,); the targets are stacked along a first axis of runs."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One row. once, loop: largest n at the front door and inside loops. most: when asked for.
+
+    serves: whether the route can serve a statistic. fits: whether it can serve this case of it.
+    """
+
+    name: str
+    module: RouteModule
+    serves: Callable[[Statistic], bool]
+    once: float | int
+    loop: float | int
+    most: float | int
+    fits: Callable[[Case], bool] = lambda case: True
+
+
+def _closed(statistic: Statistic) -> bool:
+    return statistic.is_closed
+
+
+def _pieces(statistic: Statistic) -> bool:
+    return statistic.pieces is not None
+
+
+def _every(statistic: Statistic) -> bool:
+    return True
+
+
+#: The first row that applies is taken. Adding a route is adding a module and a line.
+ROUTES = (
+    Route("closed form", cosine, _closed, once=math.inf, loop=math.inf, most=math.inf),
+    Route("half-sums", half_sums, _pieces, once=36, loop=24, most=36),
+    Route("enumeration", enumeration, _every, once=20, loop=14, most=26),
+    Route("lattice", lattice, _every, once=math.inf, loop=0, most=math.inf, fits=lattice.applies),
+    Route("series", series, _pieces, once=math.inf, loop=math.inf, most=math.inf),
+    Route("series", numerical, _every, once=math.inf, loop=math.inf, most=math.inf),
+)
+
+
+def route_once(case: Case, name: str = "auto") -> Route:
+    """The row for one risk at fixed weights; name: "auto", or the route that is asked for."""
+    return _first(
+        (
+            row
+            for row in ROUTES
+            if case.problem.n <= (row.once if name == "auto" else row.most)
+            and row.serves(case.statistic)
+            and row.fits(case)
+        ),
+        name,
+    )
+
+
+def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> tuple[Route, LoopRisk]:
+    """The row for a compiled loop, and its risk; name as above."""
+    limits = ((row, row.loop if name == "auto" else row.most) for row in ROUTES if row.loop)
+    row = _first((row for row, most in limits if n <= most and row.serves(statistic)), name)
+    assert isinstance(row.module, LoopRoute)
+    return row, row.module.in_loop(statistic, n)
+
+
+def _first(fitting: Iterable[Route], name: str) -> Route:
+    if name == "auto":
+        return next(iter(fitting))
+    rows = {row.name: row for row in reversed(list(fitting))}
+    if name not in rows:
+        options = ", ".join(reversed(rows))
+        raise ValueError(f"route {name!r} does not apply here; possible: {options}")
+    return rows[name]
 
 
 def population_risk(
@@ -34,15 +134,13 @@ def population_risk(
     """The risk of ŷ = readout((k/heads) Σ_i Σ_j γ_i[j] x_j) over all 2^n inputs.
 
     attention: γ, shape (heads, n), rows summing to one; or a `HeadAttention`, whose attention is
-    then computed in float64. Rows of a float64 array must sum to one within 1e-9, and what is left
-    of the difference is inside `.error`; rows of a float32 array are scaled to sum to one, and
-    `.error` cannot know what they lost, so pass the model where there is one. readout: "zigzag",
-    "cos" or a
-    scalar function of s; by default the model's own, or for an array `default_readout`: the zigzag
-    of a parity, straight lines through the values of a symmetric junta. loss: a name, a function of
-    (y, ŷ) or a `Loss`. tolerance: what the series aims for; `.error` says what was reached and
-    `.kind` whether that is mere rounding. route: a name in `risk.table`, for comparisons. A readout
-    that no route resolves is refused.
+    then computed in float64. Rows of an array may miss one by 1e-9 (1e-5 in float32) and are scaled
+    to sum to one: `.error` cannot know what they lost, so pass the model where there is one.
+    readout: "zigzag", "cos" or a scalar function of s; by default the model's own, or for an array
+    `default_readout`: the zigzag of a parity, straight lines through the values of a symmetric
+    junta. loss: a name, a function of (y, ŷ) or a `Loss`. tolerance: what the series aims for;
+    `.error` says what was reached and `.kind` whether that is mere rounding. route: a name in
+    `ROUTES`, for comparisons. A readout that no route resolves is refused.
 
     >>> import numpy as np
     >>> risk = population_risk(np.full((3, 100_000), 1e-5), Parity(100_000, (5, 77, 4096)))
@@ -83,7 +181,7 @@ def model_gradient(
     model: a `HeadAttention` with soft attention; its readout is used. Other arguments as in
     `population_risk`.
     """
-    with float64():
+    with one_call(model, loss), float64():
         attention, pull_back = jax.vjp(
             lambda p: model.with_parameters(p).attention(), jnp.asarray(model.parameters())
         )
@@ -109,19 +207,18 @@ def _population(
     slopes: bool,
 ) -> tuple[Risk, np.ndarray | None, np.ndarray | None]:
     """The risk, its gradient in the attention (heads, n) if slopes are asked for, its error."""
-    check_problem(problem)
-    if isinstance(attention, HeadAttention):
-        readout = attention.readout if readout is None else readout
-        with float64():
-            attention = attention.attention()
-    shares, off = _checked(attention, problem)
-    heads = shares.shape[0]
-    weights = shares.sum(axis=0) * (problem.k / heads)
-    statistic = checked_statistic(readout, loss, [problem])
-    found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes, off)
+    with one_call(attention, readout, loss):
+        if isinstance(attention, HeadAttention):
+            readout = attention.readout if readout is None else readout
+            with float64():
+                attention = attention.attention()
+        shares = _checked(attention, problem)
+        scale = problem.k / len(shares)
+        statistic = checked_statistic(readout, loss, [problem])
+        weights = shares.sum(axis=0) * scale
+        found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes)
     if found.slopes is None:
         return risk, None, None
-    scale = problem.k / heads
     gradient = np.broadcast_to(np.asarray(found.slopes) * scale, shares.shape)
     error = found.slopes_error
     return risk, gradient, None if error is None else np.full(shares.shape, error * scale)
@@ -149,30 +246,22 @@ def risk_of_weights(
     tolerance: float,
     route: str = "auto",
     slopes: bool = False,
-    off: float = 0.0,
 ) -> tuple[RouteRisk, Risk]:
-    """The risk at weights g ≥ 0 (n,), Σ g = k up to rounding, by the table of routes.
-
-    off: by what share the weights of a float64 array miss their sum; its effect joins the error.
-    """
+    """The risk at weights g ≥ 0 (n,), Σ g = k up to rounding, by the table of routes."""
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance}")
     # Scaled, so that s never exceeds k.
-    weights = weights * (problem.k / weights.sum())
-    case = Case(statistic, weights, problem, tolerance, slopes)
+    case = Case(statistic, weights * (problem.k / weights.sum()), problem, tolerance, slopes)
     with float64():
         row = route_once(case, route)
         found = row.module.risk(case)
-        if off > ROUNDED:
-            moved = row.module.risk(case._replace(weights=weights * (1 - off), slopes=False))
-            found = found._replace(error=found.error + 2 * abs(found.value - moved.value))
     if math.isnan(found.value):
         raise ValueError(f"the readout or the loss is not a number somewhere on [0, {problem.k}]")
     return found, Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")
 
 
-def _checked(attention: AnyArray, problem: Parity | Junta) -> tuple[np.ndarray, float]:
-    """The shares in float64, and by how much the worst row of a float64 array misses one."""
+def _checked(attention: AnyArray, problem: Parity | Junta) -> np.ndarray:
+    """The shares in float64."""
     given = np.asarray(attention)
     shares = given.astype(np.float64)
     if shares.ndim != 2 or shares.shape[1] != problem.n:
@@ -182,22 +271,19 @@ def _checked(attention: AnyArray, problem: Parity | Junta) -> tuple[np.ndarray, 
     if not np.all(shares >= 0):
         raise ValueError("attention must be nonnegative and finite; found a negative entry or NaN")
     sums = shares.sum(axis=1)
-    worst = float(sums[np.argmax(np.abs(sums - 1))])
-    off = float(missed_shares(given.dtype, np.array(worst), np.ones(())))
-    if math.isinf(off):
+    if (row := first_miss(given.dtype, sums, np.ones(len(sums)))) is not None:
         raise ValueError(
-            f"every row of attention must sum to 1, got a row that sums to {worst}; "
+            f"every row of attention must sum to 1, got a row that sums to {sums[row]}; "
             "divide it by its sum: a / a.sum(axis=1, keepdims=True)"
         )
-    return shares, off
+    return shares
 
 
-def missed_shares(kind: np.dtype, totals: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """By what share sums miss what they should be; 0 where float32 explains it, ∞ if too much.
+def first_miss(kind: np.dtype, totals: np.ndarray, wanted: np.ndarray) -> int | None:
+    """The first of the sums that misses what it should be by more than rounding explains.
 
-    kind: of the array that was passed.
+    kind: of the array that was passed; sums of float32 numbers may miss by 1e-5, others by 1e-9.
     """
-    off = np.abs(totals - wanted) / np.maximum(wanted, 1.0)
-    if kind.kind == "f" and kind.itemsize < 8:
-        return np.where(off < _FLOAT32, 0.0, np.inf)
-    return np.where(off <= _FLOAT64, off, np.inf)
+    allowed = 1e-5 if kind.kind == "f" and kind.itemsize < 8 else 1e-9
+    missed = np.flatnonzero(~(np.abs(totals - wanted) <= allowed * np.maximum(wanted, 1.0)))
+    return int(missed[0]) if len(missed) else None

@@ -21,9 +21,8 @@ class Risk:
 
     kind: "exact" is off by rounding only: all inputs enumerated, a closed form, or a structure
     that readout and loss declare, resolved to rounding. "numerical" is a series, and error an
-    estimate, not a proof: it counts what is seen off the grid, and what the operations of a readout
-    may hide between the points (infinite where one of them cannot be followed). "sampled" comes
-    from random inputs, and error is one standard error.
+    estimate, not a proof: what fine and coarse grid differ by. A feature narrower than the grid may
+    be missed. "sampled" comes from random inputs, and error is one standard error.
     """
 
     value: float

@@ -13,17 +13,10 @@ from paritylab.checks import whole
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, batches
-from paritylab.problem.callables import mark_of
-from paritylab.problem.hidden_set import check_problem
+from paritylab.problem.callables import mark_of, one_call
 from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
-from paritylab.risk.result import (
-    Risk,
-    RiskGradient,
-    check_predicts,
-    outer_derivatives,
-    predictions,
-)
+from paritylab.risk.result import Risk, RiskGradient, check_predicts, outer_derivatives, predictions
 
 
 def sampled_risk(
@@ -43,7 +36,7 @@ def sampled_risk(
     loss = as_loss(loss)
     _check(problem, samples, batch_size)
     total, squares, mark = 0.0, 0.0, mark_of(model, loss)
-    with float64():
+    with one_call(model, loss), float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
             part, part_squares = _sums(model, batch.bits, batch.labels, loss, mark)
@@ -70,7 +63,7 @@ def sampled_gradient(
     batch_size = min(batch_size, -(-samples // 2))
     total, squares, mark = 0.0, 0.0, mark_of(model, loss)
     sizes, means, gradients = [], [], []
-    with float64():
+    with one_call(model, loss), float64():
         check_predicts(model, problem.n)
         for batch in batches(problem, key, samples, batch_size):
             part, part_squares, gradient = _sums_and_gradient(
@@ -87,7 +80,6 @@ def sampled_gradient(
 
 
 def _check(problem: Parity | Junta, samples: int, batch_size: int) -> None:
-    check_problem(problem)
     whole("batch_size", batch_size, 1)
     if whole("samples", samples) < 2:
         raise ValueError(f"a standard error needs at least 2 samples, got {samples}")
@@ -105,7 +97,12 @@ def _risk(loss: Loss, total: float, squares: float, samples: int) -> Risk:
 def _delta_method(
     loss: Loss, sizes: np.ndarray, means: np.ndarray, gradients: list[object]
 ) -> tuple[object, object]:
-    """Gradient of outer(mean) and its standard error, linearised batch by batch."""
+    """Gradient of outer(mean) and its standard error, linearised batch by batch.
+
+    With μ the mean, G its gradient and μ_b, G_b those of batch b, the gradient outer'(μ)·G moves by
+    outer'(μ)·(G_b - G) + outer''(μ)·G·(μ_b - μ) if batch b alone counted. The variance of the mean
+    over batches of shares w_b is Σ_b w_b² of that squared, times B/(B-1) for B batches.
+    """
     share = sizes / sizes.sum()
     mean = float(share @ means)
     _, slope, curvature = outer_derivatives(loss, mean)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paritylab.sweep.blocks import learners_from_file
+    from paritylab.sweep.cells import rates
     from paritylab.sweep.grid import Grid, grid_from_toml
-    from paritylab.sweep.runner import rates, run_sweep
+    from paritylab.sweep.runner import run_sweep
     from paritylab.sweep.spec import Spec
     from paritylab.sweep.store import Store, StoreError, open_store
 
@@ -27,8 +28,9 @@ __all__ = [
 
 _HOMES = {
     "blocks": ["learners_from_file"],
+    "cells": ["rates"],
     "grid": ["Grid", "grid_from_toml"],
-    "runner": ["rates", "run_sweep"],
+    "runner": ["run_sweep"],
     "spec": ["Spec"],
     "store": ["Store", "StoreError", "open_store"],
 }

@@ -7,7 +7,7 @@ from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
 from paritylab.sweep.provenance import fingerprint_of
 from paritylab.sweep.spec import PlainSpec, Spec
-from paritylab.sweep.store import StoredBlock
+from paritylab.sweep.store import Store, StoredBlock
 
 Values = dict[str, Any]
 #: A cell's name, the seed and the size of its blocks.
@@ -29,6 +29,11 @@ class Cell(NamedTuple):
         """The cell for people, as `Spec.cell` writes it."""
         rest = (f"{name}={value}" for name, value in self.values.items() if name != "learner")
         return " ".join([str(self.values["learner"]), *rest])
+
+
+def rates(store: Store) -> list[Cell]:
+    """The success rate of every stored cell, as `stored_cells` counts it."""
+    return stored_cells(store.blocks())
 
 
 def stored_cells(blocks: Iterable[StoredBlock], specs: Iterable[Spec] | None = None) -> list[Cell]:

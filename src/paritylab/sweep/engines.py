@@ -29,8 +29,8 @@ _R = TypeVar("_R")
 FORGIVEN = 2
 #: Tasks in flight for each worker: one at work and one waiting.
 AHEAD = 2
-#: Seconds to reach a scheduler.
-PATIENCE = 8
+#: Seconds to reach a scheduler, and so many times as long a local one may be without any worker.
+PATIENCE, GIVEN_UP = 8, 4
 
 
 class Failure(NamedTuple):
@@ -164,7 +164,10 @@ def _over_futures(
             for future in pool.wait(running):
                 task, deaths = running.pop(future)
                 try:
-                    value, seconds = future.result()
+                    value, seconds = future.result(PATIENCE)
+                except TimeoutError:  # its value was lost with its worker and is made again
+                    running[future] = (task, deaths)
+                    continue
                 except pool.deaths as error:
                     there = [(task, deaths + 1), *((t, d + 1) for t, d in running.values())]
                     if deaths >= FORGIVEN:
@@ -223,22 +226,17 @@ class _LocalPool:
         self._pool.shutdown(wait=True, kill_workers=True)
 
 
-class _DaskPool:
-    """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
+def _local_cluster(jobs: int) -> Any:
+    """A scheduler and its workers on loopback; started anew if a worker dies while starting."""
+    import logging
 
-    def __init__(self, where: str, jobs: int, say: Callable[[str], None]) -> None:
-        import logging
+    import dask
+    from distributed import LocalCluster
 
-        import dask
-        from distributed import Client, KilledWorker, LocalCluster
-
-        # dask's remarks on dead workers and lost connections are the engine's to make
-        for name in ("distributed", "tornado.application", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        self._local, self._where = None, where
-        if where == "local":
+    for trial in range(FORGIVEN + 1):
+        try:
             with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
-                self._local = LocalCluster(
+                return LocalCluster(
                     n_workers=jobs,
                     threads_per_worker=1,
                     host="127.0.0.1",
@@ -247,6 +245,24 @@ class _DaskPool:
                     memory_limit=0,
                     silence_logs=logging.CRITICAL,
                 )
+        except RuntimeError:
+            if trial == FORGIVEN:
+                raise ClusterError("workers died while starting; run the command again") from None
+    return None
+
+
+class _DaskPool:
+    """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
+
+    def __init__(self, where: str, jobs: int, say: Callable[[str], None]) -> None:
+        import logging
+
+        from distributed import Client, KilledWorker
+
+        # dask's remarks on dead workers and lost connections are the engine's to make
+        for name in ("distributed", "tornado.application", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._local, self._where = _local_cluster(jobs) if where == "local" else None, where
         try:
             self._client = Client(self._local or where, timeout=PATIENCE, set_as_default=False)
         except Exception as error:  # dask raises what its parts raise
@@ -266,8 +282,18 @@ class _DaskPool:
     def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
         from distributed import wait as wait_for
 
-        with self._client.as_current():
-            done = wait_for(list(running), return_when="FIRST_COMPLETED").done
+        futures, alone = list(running), 0
+        done: Any = None
+        while done is None and self._client.status == "running":
+            try:
+                with self._client.as_current():
+                    done = wait_for(futures, PATIENCE, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                # dask starts a dead worker anew, but gives up if that one dies while starting
+                alone = 0 if self._local is None or self._client.nthreads() else alone + 1
+                if alone == GIVEN_UP:
+                    self._client.cancel(futures)
+                    done = futures
         if self._client.status != "running":
             raise ClusterError(
                 f"the scheduler at {self._where} was lost; finished work is saved, run the same "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from paritylab.checks import check_kind, told
+from paritylab.checks import check_kind, shortened
 from paritylab.options import Option, check_known, check_value
 from paritylab.sweep.spec import MOST_SEEDS, Spec
 from paritylab.untrusted import printable, read_toml
@@ -127,7 +127,7 @@ def _combinations(table: Mapping[str, object]) -> Iterator[dict[str, object]]:
 def _check_table(table: object) -> None:
     """One line for what is no table of values, or has a NaN for one."""
     if not isinstance(table, Mapping):
-        raise ValueError(f"problem and settings must be tables of values, got {told(table)}")
+        raise ValueError(f"problem and settings must be tables of values, got {shortened(table)}")
     for name, value in table.items():
         if isinstance(value, float) and math.isnan(value):
             raise ValueError(f"{name} must be a number, got NaN")

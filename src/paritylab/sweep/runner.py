@@ -4,7 +4,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 from paritylab.files import held_alone
 from paritylab.learning import LEARNERS
@@ -27,14 +26,6 @@ class BlockError(ValueError):
         more = f" (and {len(failures) - 1} more failed)" if len(failures) > 1 else ""
         super().__init__(f"{spec.cell}, runs from {spec.first}: {failure.reason}{more}")
         self.failures, self.computed = failures, computed
-
-
-class CellRate(NamedTuple):
-    """Success rate of a cell. current: computed by this code, these versions and this device."""
-
-    cell: str
-    rate: Rate
-    current: bool
 
 
 def fingerprint(spec: Spec) -> str:
@@ -154,22 +145,6 @@ def check_specs(specs: Iterable[Spec]) -> None:
             data_of(spec, learner_of(spec))
         except ValueError as error:
             raise ValueError(f"{spec.cell}: {error}") from None
-
-
-def rates(store: Store) -> list[CellRate]:
-    """Success rate of every cell, never mixing code, versions, devices, seeds or block sizes."""
-    counts: dict[tuple[str, int, int, str], list[int]] = defaultdict(lambda: [0, 0])
-    current: dict[str, str] = {}
-    for block in store.blocks():
-        spec = block["spec"]
-        learner = spec["learner"]
-        current.setdefault(learner, fingerprint_of(LEARNERS.get(learner)))
-        key = (block["cell"], spec["seed"], spec["block"], block["fingerprint"])
-        _count(counts[key], block["rows"])
-    return [
-        CellRate(key[0], Rate(*count), current[key[0].split(" ")[0]] == key[3])
-        for key, count in sorted(counts.items())
-    ]
 
 
 def _count(count: list[int], rows: list[Row]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, TypedDict
 
-from paritylab.checks import check_kind, told
+from paritylab.checks import check_kind, shortened
 
 #: Seeds that jax tells apart.
 MOST_SEEDS = 2**32
@@ -63,7 +63,7 @@ class Spec:
         for name, least in (("seed", 0), ("block", 1), ("first", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be a whole number ≥ {least}, got {told(value)}")
+                raise ValueError(f"{name} must be a whole number ≥ {least}, got {shortened(value)}")
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
         if self.first + self.block > MOST_SEEDS:

@@ -80,8 +80,11 @@ class Store:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._opened(reading)
             try:
-                self._check()
-                if not reading:
+                empty = self._check()
+                if reading and empty:  # its writer ended before the first table was there
+                    self._connection.close()
+                    self._connection = sqlite3.connect(":memory:")
+                if empty or not reading:
                     self._prepare()
             except BaseException:
                 self._connection.close()
@@ -106,8 +109,11 @@ class Store:
             connection = sqlite3.connect(f"{self._copy.name}/store.db")
         return connection
 
-    def _check(self) -> None:
-        """Refuse damage and files of other programs before a byte of them is changed."""
+    def _check(self) -> bool:
+        """Refuse damage and files of other programs before a byte of them is changed.
+
+        Whether the file has no tables yet.
+        """
         damage = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(f"damaged ({' '.join(str(damage).split())})")
@@ -115,7 +121,7 @@ class Store:
         application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if (version, application) == (VERSION, APPLICATION) or not (tables or version):
-            return
+            return not tables
         if application != APPLICATION and not 1 <= version < VERSION:
             reason = "it is a database of another program; choose another --store"
         elif version > VERSION:

@@ -26,7 +26,7 @@ def test_missing_weight_costs_at_least_the_bound(seed, k):
 
 
 def test_soft_solutions_without_neighbours_are_one_head_per_bit():
-    found = search_soft_solutions(6, 2)
+    found = search_soft_solutions([(6, 2)])
     assert found.solutions == len(sets_without_neighbours(6, 2)) == 3
     assert found.failures == 0
     assert found.off == 0

@@ -5,19 +5,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.gradient_spread import (
-    all_signs,
-    every_subset,
-    gradient_spread,
-    target_values,
-)
 from paritylab.claims.ks.queries import (
     Asked,
+    all_signs,
     ask,
     decode_in_one_query,
+    every_subset,
+    gradient_spread,
     identify_in_one_query,
     mean_descent,
-    name_by_reading_rows,
+    read_through_oracle,
+    target_values,
 )
 from paritylab.models import LINKS, ChainModel
 
@@ -87,5 +85,8 @@ def test_an_exact_answer_identifies_and_a_hiding_one_does_not():
 
 
 @pytest.mark.parametrize(("error", "named"), [(0.0, 4), (1e-4, 4), (0.5, 0)])
-def test_rows_are_read_off_one_gradient_unless_the_error_drowns_them(error, named):
-    assert sum(name_by_reading_rows(24, 12, 400, error=error, seed=s) for s in range(4)) == named
+def test_rows_are_read_off_gradients_unless_the_oracle_hides_them(error, named):
+    found = [read_through_oracle(24, 12, 400, error=error, queries=2, seed=s) for s in range(4)]
+    assert sum(each.named for each in found) == named
+    assert all(each.exact for each in found)
+    assert all(each.hidden == (error == 0.5) for each in found)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.gradient_spread import random_signs, target_values
+from paritylab.claims.ks.queries import random_signs, target_values
 from paritylab.learning import Elimination, Sample, learn
 from paritylab.learning.chain.levels import filter_levels
 from paritylab.learning.hardness.oracles import mean_label_square

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from paritylab.claims.lab.reading import favourites, rows_to_single_out
+from paritylab.claims.lab.training import favourites, rows_to_single_out
 from paritylab.models import HeadAttention
 from paritylab.problem import Parity, sample
 

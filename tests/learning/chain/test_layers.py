@@ -81,12 +81,3 @@ def test_wide_layers_find_what_the_learner_finds():
     assert few.forward(2, inputs=256, part=256).right < 0.9
     with pytest.raises(ValueError, match="multiple of 32"):
         wide_layers(tree, 1, 100, rows=33)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"mask": "below"}, "mask must be one of prev"), ({"gates": "shut"}, "gates must be one of")],
-)
-def test_settings_that_cannot_be_are_one_line(settings, message):
-    with pytest.raises(ValueError, match=message):
-        Layers(**settings)

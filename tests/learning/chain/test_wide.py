@@ -1,19 +1,23 @@
 """The int8 step against the float32 one; blocks and batches change no bit."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from paritylab.learning.chain import wide
 from paritylab.learning.chain.teacher import batch_gradient, usual_step
 from paritylab.learning.chain.wide import (
+    LARGEST,
     Wide,
     draw_columns,
     residual_scale,
     running_sums,
+    wide_layers,
     wide_step,
 )
-from paritylab.models.links import as_link
+from paritylab.models.links import LINKS, as_link
 from paritylab.precision import float64
 from paritylab.problem import random_tree
 
@@ -42,34 +46,52 @@ def test_running_sums_leave_out_the_row_itself():
     np.testing.assert_array_equal(running_sums(own), np.cumsum(own, axis=0) - own)
 
 
+def scores(step):
+    """W after a step of size 1, NaN where a node does not see."""
+    found = np.full((N + K - 1, K), np.nan, np.float32)
+    for (start, end), block in zip(step.shape.blocks, step.products, strict=True):
+        seen = np.arange(N + end)[:, None] < N + np.arange(start, end)[None, :]
+        found[: N + end, start:end] = np.where(seen, block, np.nan)[: N + K - 1]
+    return found[:, :-1] * step.per_unit(1.0)[None, :]
+
+
 @pytest.mark.parametrize("link", ["cos", "quadratic"])
 def test_scores_are_those_of_the_float_gradient(link):
     samples = 20_000
     step = wide_step(TREE, 1, samples, link=link, rows=4096)
     with float64():
         exact = np.asarray(batch_gradient(same_rows(samples, 4096), N, K, as_link(link), "token"))
-    visible = np.arange(N + K - 1)[:, None] < N + np.arange(K - 1)[None, :]
-    ours, theirs = step.scores(1.0), -exact / samples
-    gap = np.where(visible, ours - theirs, np.nan)
+    gap = scores(step) + exact / samples
     gap -= np.nanmean(gap, axis=0)  # softmax does not see a constant per node
-    size = np.nanstd(np.where(visible, theirs, np.nan))
-    assert np.nanstd(gap) < 0.01 * size
+    assert np.nanstd(gap) < 0.01 * np.nanstd(np.where(np.isnan(gap), np.nan, exact / samples))
 
 
 def test_blocks_change_no_bit():
-    whole = wide_step(TREE, 1, 9_000, rows=1024).scores(1.0)
-    parts = wide_step(TREE, 1, 9_000, rows=1024, columns=7)
-    np.testing.assert_array_equal(whole, parts.scores(1.0))
-    assert parts.pairs_found() == wide_step(TREE, 1, 9_000, rows=1024).pairs_found()
+    whole, parts = (wide_step(TREE, 1, 9_000, rows=1024, columns=each) for each in (8192, 7))
+    np.testing.assert_array_equal(scores(whole), scores(parts))
+    assert parts.pairs_found() == whole.pairs_found()
 
 
-def test_sums_beyond_int32_move_to_two_numbers(monkeypatch):
-    plain = wide_step(TREE, 1, 9_000, rows=1024)
-    monkeypatch.setattr(wide, "_BETWEEN_CHECKS", 2048)
-    monkeypatch.setattr(wide, "LARGEST", 2**18)
-    moved = wide_step(TREE, 1, 9_000, rows=1024)
-    assert moved.products[0].dtype == np.float32
-    np.testing.assert_array_equal(plain.products[0], moved.products[0])
+def test_sums_that_could_outgrow_int32_move_on_to_floats(monkeypatch):
+    plain = [make(TREE, 1, 9_000, rows=1024) for make in (wide_step, wide_layers)]
+    monkeypatch.setattr(wide, "MOST_ROWS", 2048)
+    moved = [make(TREE, 1, 9_000, rows=1024) for make in (wide_step, wide_layers)]
+    for one, other in zip(plain, moved, strict=True):
+        assert other.products[0].dtype == np.float32
+        np.testing.assert_array_equal(one.products[0], other.products[0])
+        assert one.pairs_found() == other.pairs_found()
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_residuals_leave_room_in_their_sums(link):
+    """E|R| for M signs, by enumeration: below half of what the number of rows is chosen for."""
+    rule, most = as_link(link), LARGEST / wide.MOST_ROWS
+    for seen in (2, 4, 8, 16, 64, 1024):
+        z = 1 - 2 * np.arange(seen + 1) / seen
+        value, slope = np.asarray(rule(jnp.asarray(z))), np.asarray(rule.slope(jnp.asarray(z)))
+        size = (np.abs(value - 1) + np.abs(value + 1)) / 2 * np.abs(slope)
+        mean = binom.pmf(np.arange(seen + 1), seen, 0.5) @ size
+        assert mean / residual_scale(rule, np.array([seen]))[0] < most / 2
 
 
 def test_a_chain_is_learned_and_judged_block_by_block():
@@ -89,7 +111,6 @@ def test_bad_sizes_are_one_line():
 
 
 def test_residuals_fill_the_bytes():
-    shape = Wide(N, K, 8192, 64)
-    scale = residual_scale(as_link("cos"), shape)
+    scale = residual_scale(as_link("cos"), np.arange(N, N + K - 1))
     assert scale.shape == (K - 1,)
     assert np.all(np.diff(scale) < 0)

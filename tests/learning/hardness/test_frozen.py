@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.learning import AllInputs, FrozenAttention, Population, learn
+from paritylab.learning import AllInputs, FrozenAttention, learn
 from paritylab.learning.hardness.frozen import (
     best_possible_risk,
     every_input,
@@ -65,15 +65,3 @@ def test_the_best_head_by_hand():
     np.testing.assert_allclose(both, [8 / 15, 0])
     with pytest.raises(ValueError, match="one row of features per label"):
         best_possible_risk(features, labels[:3])
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: learn(FrozenAttention(), Population(PAIR)), "does not learn from Population"),
-    ],
-)
-def test_bad_settings_are_one_line(call, words):
-    with pytest.raises(ValueError, match=words) as raised:
-        call()
-    assert "\n" not in str(raised.value)

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import Fresh, RecurrentNet, Sample, learn
+from paritylab.learning import Fresh, RecurrentNet, learn
 from paritylab.models.recurrent import Recurrent, reader_inputs
-from paritylab.problem import Parity, random_parities, random_tree
+from paritylab.problem import random_parities
 
 DATA = Fresh(random_parities(8, 4, runs=2), 32)
 
@@ -55,17 +55,3 @@ def test_answers_to_a_whole_input_are_those_of_one_step_after_another(cell):
         state, answer = network.step(state, given)
         answers.append(answer)
     np.testing.assert_allclose(network(inputs), answers, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: learn(RecurrentNet(), Sample(Parity(4, (1,)), 9)), "it takes Fresh"),
-        (lambda: learn(RecurrentNet(), Fresh(random_tree(0, 8, 4), 9)), "got a ParityTree"),
-        (lambda: Recurrent.random(0, 4, 8, "gru"), "cell must be one of"),
-    ],
-)
-def test_bad_settings_are_one_line(call, words):
-    with pytest.raises(ValueError, match=words) as raised:
-        call()
-    assert "\n" not in str(raised.value)

@@ -8,8 +8,7 @@ import pytest
 from paritylab.learning import Annealed, Population, Rows, Sample, learn
 from paritylab.learning.heads.fields import Dense, HiddenSet, Windows, exact_loss
 from paritylab.learning.heads.moves import candidates, relocate
-from paritylab.learning.judging import judge_heads, judge_weights
-from paritylab.learning.runs import run_keys
+from paritylab.learning.judging import judge_heads
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, sample
@@ -177,24 +176,13 @@ def test_rows_of_ones_own_are_enough():
     assert runs.kind == "sampled"
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"start": np.zeros((2, 2))}, "start must be finite angles of shape"),
-    ],
-)
-def test_bad_settings_are_named(settings, words):
-    with pytest.raises(ValueError, match=words):
-        learn(Annealed(**settings), Population(Parity(8, (1, 4))))
-
-
 def test_heads_known_by_their_weights_are_judged_like_their_models():
     data = Population(random_parities(30, 3, 5))
     runs = learn(Annealed(steps=40), data)
     models = [runs.model(run) for run in range(5)]
-    judged = judge_heads(models, data, run_keys(0, 0, 5))
+    judged = judge_heads(models, data)
     np.testing.assert_allclose(runs.risk, judged.risk, rtol=1e-9, atol=1e-12)
     with float64():
         weights = np.stack([np.asarray(model.weights()) for model in models])
     weights[2] = np.nan
-    assert np.isnan(judge_weights(weights, data, Cosine()).risk).tolist() == [0, 0, 1, 0, 0]
+    assert np.isnan(judge_heads(weights, data, Cosine()).risk).tolist() == [0, 0, 1, 0, 0]

@@ -11,14 +11,12 @@ from paritylab import (
     Junta,
     PiecewiseLinear,
     Population,
-    RecurrentNet,
     Runs,
     Sample,
-    XorStep,
     enumerated_risk,
     learn,
-    parity_network,
 )
+from paritylab.models import parity_network
 from paritylab.problem import Parity
 from paritylab.risk import population_risk
 
@@ -65,26 +63,3 @@ def test_descent_takes_all_inputs_of_a_junta():
     network = parity_network(Parity(5, (0, 2, 3)))
     runs = learn(Descent(network, steps=2), AllInputs(junta))
     assert runs.risk[0] == pytest.approx(enumerated_risk(runs.model(0), junta).value)
-
-
-JUNTA = Junta.conjunction(8, (0, 3))
-
-
-@pytest.mark.parametrize(
-    ("learner", "data", "message"),
-    [
-        (XorStep(), Population(JUNTA), "sign=-1.; got a Junta"),
-        (RecurrentNet(), Sample(JUNTA, 8), "got a Junta|does not learn from Sample"),
-        (Heads(), Population(Junta.of(8, (0, 3), lambda x: 1 - 2 * x[0])), "give readout="),
-        (Heads(variant="joint"), AllInputs(JUNTA), "starts from the zigzag"),
-        (
-            Heads(),
-            Population([JUNTA, Junta.not_all_equal(8, (1, 5))]),
-            "different values need runs of their own",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_one_clear_line(learner, data, message):
-    with pytest.raises(ValueError, match=message) as error:
-        learn(learner, data)
-    assert "\n" not in str(error.value)

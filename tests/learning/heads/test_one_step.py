@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning import OneStep, Population, Sample, learn
+from paritylab.learning import OneStep, Population, learn
 from paritylab.learning.heads.one_step import one_step, set_forces
 from paritylab.models import Cosine, HeadAttention, RandomSigns
 from paritylab.precision import float64
@@ -67,20 +67,6 @@ def test_the_whole_set_is_already_right():
     runs = learn(OneStep(width=6), Population(Parity(5, (0, 1, 2, 3, 4))))
     assert runs.solved.all()
     assert runs.recovered.all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "data", "message"),
-    [
-        ({"positions": "onehot", "width": 5}, Population(Parity(8, (1,))), "has width 8"),
-        ({"width": 100}, Population(Parity(10**6, (1,))), "smaller width"),
-        ({}, Population(Parity(8, ())), "at least one bit"),
-        ({}, Sample(Parity(8, (1,)), 10), "takes Population"),
-    ],
-)
-def test_what_does_not_fit_is_one_clear_error(settings, data, message):
-    with pytest.raises(ValueError, match=message):
-        learn(OneStep(**settings), data)
 
 
 def test_one_step_ranks_and_is_exact_when_wide_enough():

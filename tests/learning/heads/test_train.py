@@ -1,7 +1,5 @@
 """Training loops against the front door, against each other, and against bad input."""
 
-import math
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -246,36 +244,3 @@ def test_attention_without_a_sum_of_one_learns_from_rows_only():
     with pytest.raises(ValueError, match=r"do not sum to 1 .*AllInputs, Sample or Fresh"):
         learn(plain, Population(Parity(8, (1, 4))))
     assert np.isfinite(learn(plain, AllInputs(Parity(8, (1, 4)))).risk).all()
-
-
-def _with_an_if(s):
-    return s if s > 1 else -s
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Heads(tau="bits/4"), "tau must be a number, a formula"),
-        (lambda: Heads(tau=-1.0), "tau must be positive"),
-        (lambda: Heads(tau="n/0"), "float division by zero"),
-        (lambda: Heads(optimiser=optax.adam), r"must be called first, such as optax.adam\(0.1\)"),
-        (lambda: Heads(attention=lambda scores: scores.sum()), "a weight per score"),
-        (lambda: learn(Heads(positions=np.zeros((3, 2))), _ONE), "a row per position"),
-        (lambda: learn(Heads(readout=math.cos), _ONE), "readout"),
-        (lambda: learn(Heads(readout=lambda s: 1.0), _ONE), "readout"),
-        (lambda: learn(Heads(readout=_with_an_if), _ONE), "jnp.where"),
-        (
-            lambda: learn(Heads(start=np.zeros((1, 3, 2))), _ONE),
-            "start must be finite numbers of shape",
-        ),
-        (lambda: learn(Heads(variant="unmasked"), _ONE), "train it on AllInputs"),
-        (lambda: learn(Heads(), Population(Parity(6, ()))), "at least one position"),
-    ],
-)
-def test_bad_settings_are_one_line(make, words):
-    with pytest.raises(ValueError, match=words) as raised:
-        make()
-    assert "\n" not in str(raised.value)
-
-
-_ONE = Population(Parity(6, (1, 3)))

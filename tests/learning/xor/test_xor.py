@@ -9,16 +9,16 @@ import optax
 import pytest
 
 from paritylab.claims.hg2.samples import sample_curve
-from paritylab.claims.lab.precision import steps_in_precision
+from paritylab.claims.lab.xor import steps_in_precision
 from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
 from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import first_gradient, worst_case, worst_of, xor_risk
+from paritylab.learning.xor.loop import rows_risk
 from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
-from paritylab.learning.xor.rows import rows_risk
 from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
 from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, PackedSigns, TwoHeads, as_code
 from paritylab.precision import float64
-from paritylab.problem import Loss, Parity, ParityTree, as_loss, random_parities
+from paritylab.problem import Loss, Parity, as_loss, random_parities
 from paritylab.risk import enumerated_risk
 
 X64_MODES = [False]
@@ -230,6 +230,8 @@ def test_the_stream_takes_the_same_step_as_a_table():
 
 def test_the_stream_keeps_the_largest_score_and_the_sum_off_the_pair():
     code = PackedSigns.draw(np.random.default_rng(0), 40_000, 20)
+    signs = code.vectors(np.arange(40_000)) * np.sqrt(20)
+    np.testing.assert_array_equal(code.totals(), signs.round().sum(axis=0))
     chosen = np.array([[7, 39_000], [33_000, 12]])
     directions = first_directions(code, chosen)
     sums = step_sums(code, chosen, directions, np.full((1, 2), 5.0))
@@ -239,19 +241,6 @@ def test_the_stream_keeps_the_largest_score_and_the_sum_off_the_pair():
         assert sums.rival[pair] == pytest.approx(scores[:, pair].max(), abs=1e-5)
         terms = np.exp(5.0 * (scores[:, pair] - sums.on_pair[:, pair].max()))
         assert sums.outside[0, pair] == pytest.approx(terms.sum(), rel=1e-4)
-
-
-def test_counted_bytes_and_segments_change_nothing(monkeypatch):
-    code = PackedSigns.draw(np.random.default_rng(0), 5000, 20)
-    signs = code.vectors(np.arange(5000)) * np.sqrt(20)
-    np.testing.assert_array_equal(code.totals(), signs.round().sum(axis=0))
-    chosen = np.array([[7, 4900], [3300, 12]])
-    given = (code, chosen, first_directions(code, chosen), np.full((1, 2), 5.0))
-    whole = step_sums(*given)
-    monkeypatch.setattr(stream, "SEGMENT", 700)
-    monkeypatch.setattr(stream, "ROWS", 128)
-    for one, other in zip(whole[1:], step_sums(*given)[1:], strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
 def test_balanced_positions_share_exactly():
@@ -327,48 +316,6 @@ def test_single_precision_decides_like_double():
     assert single[0] == pytest.approx(double[0], abs=1e-3)
     assert naive[0] == pytest.approx(double[0], abs=1e-3)
     assert not np.isfinite(naive[1])
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"readout": lambda z: z}, "must be even"),
-        ({"readout": lambda z: 1.0 if z > 0 else 0.0}, "the readout fails"),
-        ({"attention": lambda s: s.sum(-1)}, "a weight per score"),
-        ({"optimiser": optax.adam(0.1), "gain": 2.0}, "brings its own step size"),
-    ],
-)
-def test_bad_settings_say_what_to_do(settings, message):
-    with pytest.raises(ValueError, match=message):
-        XorStep(**settings)
-
-
-TARGET = Parity(8, (1, 4), sign=-1)
-
-
-@pytest.mark.parametrize(
-    ("settings", "data", "message"),
-    [
-        ({}, Population(Parity(2, (0, 1), sign=-1)), "needs n ≥ 3"),
-        ({}, Population(Parity(8, (1, 4))), "sign=-1"),
-        ({}, Population(Parity(8, (1, 4, 5), sign=-1)), "random_parities"),
-        ({}, Population(ParityTree(8, (0, 1))), "sign=-1"),
-        ({}, Population(Parity(8, (1, 4), sign=-1, bias=0.4)), "need fair bits"),
-        ({"readout": "abs", "steps": 2}, Population(TARGET), "use Fresh or Sample"),
-        ({"loss": "hinge", "start": 0.1}, Population(TARGET), "use Fresh or Sample"),
-        ({"readout": "abs", "optimiser": optax.sgd(0.1)}, Population(TARGET), "by name"),
-        ({"positions": "onehot", "width": 5}, Population(TARGET), "has width 8, got width=5"),
-        ({"positions": "circle", "width": 30}, Population(TARGET), "has width 2"),
-        ({"positions": np.eye(5)}, Population(TARGET), "row per position"),
-        ({"attention": jnp.ones_like}, Population(TARGET), "does not respond"),
-        ({"readout": lambda z: 0 * z}, Population(TARGET), "do not raise the pair"),
-        ({"width": 90}, Population(Parity(10**6, (1, 4), sign=-1)), "streamed_step"),
-        ({"positions": "onehot"}, Population(Parity(10**9, (1, 4), sign=-1)), "more than"),
-    ],
-)
-def test_what_does_not_fit_is_one_clear_error(settings, data, message):
-    with pytest.raises(ValueError, match=message):
-        learn(XorStep(**settings), data)
 
 
 def test_usual_sizes():

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from xorfind.evidence.dependence import RowsUsed
 from xorfind.evidence.form import Form
@@ -73,38 +73,13 @@ class Size(NamedTuple):
         return cls(k, math.comb(columns, k), math.comb(columns, k))
 
 
-class Draws(NamedTuple):
-    """Random choices of rows or of columns that were solved.
-
-    tries: made, of so many `drawn`. expected: tries until one is right, at this noise (rows) or
-    with so many members (columns). wrong: labels among the rows drawn that may be wrong, because
-    they are corrected.
-    """
-
-    what: Literal["rows", "columns"]
-    tries: int
-    drawn: int
-    expected: float
-    noise: float = 0.0
-    members: int = 0
-    wrong: int = 0
-
-
-class Space(NamedTuple):
-    """The 2^dimensions parities that fit every row, and at how many of them the search for the
-    sparsest looked."""
-
-    dimensions: int
-    looked: int
-
-
 @dataclass(frozen=True)
 class Step:
     """What one method did.
 
     sizes: the sets it examined one by one. every_size: it examined all sets of all sizes. clean:
-    it could only see parities that fit every row. draws, space: what else it did. words: what it
-    did, where the fields above have no place for it.
+    it could only see parities that fit every row. words: what it did, where sizes do not say it.
+    rows: that it looked at, None for all.
     """
 
     method: str
@@ -112,15 +87,14 @@ class Step:
     sizes: tuple[Size, ...] = ()
     every_size: bool = False
     clean: bool = False
-    draws: Draws | None = None
-    space: Space | None = None
     words: str = ""
+    rows: int | None = None
 
     @property
     def began(self) -> bool:
         """Whether anything was looked at."""
         looked = any(size.examined for size in self.sizes)
-        return looked or self.every_size or self.draws is not None or bool(self.words)
+        return looked or self.every_size or bool(self.words)
 
     @property
     def complete(self) -> bool:

@@ -1,6 +1,6 @@
 """A scikit-learn classifier that predicts a parity of a few columns, or knows that it cannot."""
 
-import numbers
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -8,12 +8,13 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from xorfind.answer import Target
 from xorfind.checks import shortened
 from xorfind.evidence.form import Finer
 from xorfind.table.prepare import median_threshold, quartile_bits
+from xorfind.words import counted
 
 
 class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -26,7 +27,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Where no parity explains the classes at level alpha, because none is supported or the best one
     is only related to them, the classifier abstains: it predicts the majority class with its share.
     Rows that depend on each other are looked for first, and evidence rests on those that do not.
-    Sample weights have no meaning for a count of rows that fit, so `fit` takes none.
+    With sample weights each row stays with a chance in proportion to its weight, so that those that
+    stay are a sample of the weighted rows and their evidence is what it says.
 
     k: number of columns, unknown if None. method: a name in `xorfind.METHODS`. alpha:
     chance of naming a parity where there is none. budget: seconds of search, the solver's own if
@@ -59,18 +61,24 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the parity. X: (N, n) numbers, sparse or not, or a data frame, N at least 2. y: two
-        classes."""
-        from xorfind.solvers.solving import solve
+        classes. sample_weight: (N,), 0 or more, all 1 if None.
+
+        A column of numbers with more than two values is cut at its median, with a warning.
+        """
+        from xorfind.solvers.solving import check_search, solve
 
         self.levels_ = frame_levels(X)
         X, y = validate_data(
             self, numbered(X, self.levels_), y, accept_sparse="csc", ensure_min_samples=2
         )
-        self._check_parameters(X.shape[1])
+        check_search(self.method, self.alpha, self.budget, self.k, X.shape[1])
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        generator = self._generator()
+        weights, stay = _sampled(sample_weight, X, generator)
+        self.classes_ = np.unique(y[weights > 0])
+        codes = (y == self.classes_[-1]).astype(np.int8)
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
@@ -78,45 +86,36 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if len(self.classes_) < 2:
             raise ValueError(f"y needs two classes, got one class: {self.classes_[0]!r}")
+        self._counts = np.bincount(codes, weights, minlength=2)
+        X, codes = X[stay], codes[stay]
         self.thresholds_, bits = _as_bits(X)
         if not (bits != bits[:1]).any():
             raise ValueError("every column of X is constant; nothing can explain y")
-        try:
-            key = int(check_random_state(self.random_state).randint(2**31 - 1))
-        except (TypeError, ValueError):
-            wanted = "a whole number from 0 to 2³² - 1, a numpy RandomState or None"
-            given = shortened(self.random_state)
-            raise ValueError(f"random_state must be {wanted}, got {given}") from None
+        finer = _finer(X, self.thresholds_)
+        if finer is not None:
+            cut = counted(len(set(finer.columns.tolist())), "column")
+            warnings.warn(f"{cut} of numbers cut at the median; see thresholds_", stacklevel=2)
         self.answer_ = solve(
             bits,
-            (1 - 2 * codes).astype(np.int8),
+            codes,
             k=self.k,
             method=self.method,
             alpha=self.alpha,
             budget=self.budget,
-            key=key,
+            key=int(generator.randint(2**31 - 1)),
             rows="check",
-            finer=_finer(X, self.thresholds_),
+            finer=finer,
         )
-        self._counts = np.bincount(codes, minlength=2)
         return self._keep_answer()
 
-    def _check_parameters(self, n: int) -> None:
-        from xorfind.solvers.solving import METHODS
-
-        k, alpha, budget = self.k, self.alpha, self.budget
-        if k is not None and (not isinstance(k, numbers.Integral) or not 1 <= k <= n):
-            raise ValueError(
-                f"k must be a whole number from 1 to the {n} columns, got {shortened(k)}"
-            )
-        if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
-        if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
-            raise ValueError(f"budget must be more than 0 seconds, got {shortened(budget)}")
-        if self.method not in METHODS:
-            raise ValueError(
-                f"method must be one of {', '.join(METHODS)}, got {shortened(self.method)}"
-            )
+    def _generator(self) -> np.random.RandomState:
+        try:
+            made: np.random.RandomState = check_random_state(self.random_state)
+        except (TypeError, ValueError):
+            wanted = "a whole number from 0 to 2³² - 1, a numpy RandomState or None"
+            given = shortened(self.random_state)
+            raise ValueError(f"random_state must be {wanted}, got {given}") from None
+        return made
 
     def _keep_answer(self) -> Self:
         answer = self.answer_
@@ -188,6 +187,18 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Abstaining, it predicts the majority class, however well another function would do.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _sampled(given: Any, X: Any, generator: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of the rows, and which rows stay: each with the chance of its weight over the
+    largest, so that equal weights keep all."""
+    weights = _check_sample_weight(given, X, ensure_non_negative=True)
+    stay = np.arange(len(weights))
+    if given is not None:
+        stay = stay[generator.random_sample(len(weights)) * weights.max() < weights]
+    if len(stay) < 2:
+        raise ValueError(f"the sample weights leave {len(stay)} rows; at least 2 are needed")
+    return weights, stay
 
 
 def _as_bits(X: Any) -> tuple[np.ndarray, np.ndarray]:

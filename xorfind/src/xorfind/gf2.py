@@ -15,8 +15,6 @@ from xorfind.rows import packed, unpacked
 
 #: Rows that take their sums at a time: these and the table stay in the cache.
 CHUNK = 512
-#: Up to this many right-hand sides are solved one by one.
-FEW_SIDES = 4
 #: Rows that `products` packs at a time.
 PART = 1 << 13
 
@@ -165,8 +163,6 @@ def affine_of(
     clash = np.where(consistent, -1, form.order[rank:][left.argmax(axis=0)] if len(left) else -1)
     free = np.setdiff1d(np.arange(columns), pivots)[:most]
     others = (columns - rank, consistent, clash, form.order[:rank])
-    if rank == columns and count <= FEW_SIDES:
-        return Affine(_few_sides(form, columns, count), np.zeros((0, columns), np.uint8), *others)
     upper = unpacked(form.rows[:rank], columns + count)
     given = np.concatenate([upper[:, columns:], upper[:, free]], axis=1)
     solved = back_substitution(upper[:, pivots], given, deadline)
@@ -176,21 +172,6 @@ def affine_of(
     basis[:, pivots] = solved[:, count:].T
     basis[np.arange(len(free)), free] = 1
     return Affine(solutions, basis, *others)
-
-
-def _few_sides(form: Echelon, columns: int, count: int) -> np.ndarray:
-    """The solutions of a system with a pivot in every column, one popcount per row and side."""
-    one, made = np.uint64(1), []
-    for side in range(columns, columns + count):
-        known = np.zeros(form.rows.shape[1], np.uint64)
-        given = (form.rows[: form.rank, side // 64] >> np.uint64(side % 64)) & one
-        for row in range(form.rank - 1, -1, -1):
-            word = row // 64
-            inside = np.bitwise_count(form.rows[row, word:] & known[word:])
-            if (int(inside.sum()) ^ int(given[row])) & 1:
-                known[word] |= one << np.uint64(row % 64)
-        made.append(unpacked(known[None], columns)[0])
-    return np.array(made, dtype=np.uint8).reshape(count, columns)
 
 
 def back_substitution(

@@ -15,7 +15,6 @@ from xorfind.codec import from_json, to_json
 from xorfind.files import write_atomically
 from xorfind.statistics import Rate, share_text
 from xorfind.table.columns import Coding
-from xorfind.table.genotypes import Pair, pair_lines
 from xorfind.table.reading import read_table
 from xorfind.table.table import Table
 from xorfind.text import lines_of, search_lines
@@ -40,8 +39,8 @@ class Rule:
 
     target, terms: how columns are read; no terms: no parity was found. odd: whether an odd number
     makes the target true. statement: the rule in one clause. answer: what is known of it, with
-    names of columns; None for a rule of an earlier version. pair: columns of 0, 1, 2 on which the
-    target depends together. profile: the target by the number of terms that are true.
+    names of columns; None for a rule of an earlier version. profile: the target by the number of
+    terms that are true.
     """
 
     target: Coding
@@ -49,7 +48,6 @@ class Rule:
     odd: bool = True
     statement: str = ""
     answer: Answer | None = None
-    pair: Pair | None = None
     profile: tuple[Share, ...] = ()
 
     @property
@@ -85,8 +83,7 @@ class Rule:
         """Everything that is said of the target, a sentence a line."""
         if self.answer is None:
             return [self.statement]
-        pair = [] if self.pair is None else pair_lines(self.pair, self.target.meaning)
-        return [*lines_of(self.answer), *pair, *search_lines(self.answer.search)]
+        return [*lines_of(self.answer), *search_lines(self.answer.search)]
 
     def picture(self, block: str = "█") -> list[str]:
         """How often the target is true by the number of terms that are, as bars of text."""
@@ -134,7 +131,6 @@ class Rule:
             "true_when": "odd" if self.odd else "even",
             "columns": [term.to_json() for term in self.terms],
             "answer": to_json(self.answer),
-            "pair": to_json(self.pair),
             "profile": to_json(self.profile),
         }
 
@@ -170,7 +166,6 @@ class Rule:
             when == "odd",
             shown(str(data.get("words", "")), 10_000),
             from_json(Answer | None, known.get("answer"), '"answer"'),  # type: ignore[arg-type]
-            from_json(Pair | None, known.get("pair"), '"pair"'),  # type: ignore[arg-type]
             from_json(tuple[Share, ...], known.get("profile", []), '"profile"'),
         )
 

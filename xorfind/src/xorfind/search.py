@@ -1,7 +1,6 @@
 """`discover`: from a table and a target to a rule, or to nothing with its reasons."""
 
 import itertools
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -12,10 +11,9 @@ import numpy as np
 from xorfind.answer import Answer
 from xorfind.evidence.form import Finer
 from xorfind.rule import Rule, Share, target_words
-from xorfind.solvers.solving import solve
+from xorfind.solvers.solving import check_search, solve
 from xorfind.statistics import Rate
 from xorfind.table.columns import Coding
-from xorfind.table.genotypes import PAIRS_SHARE, Pair, strongest_pair
 from xorfind.table.prepare import Notes, Prepared, Threshold, as_choices, prepare
 from xorfind.table.reading import read_table, with_labels
 from xorfind.text import statement
@@ -95,15 +93,10 @@ def discover_all(
     group: str | None = None,
 ) -> tuple[list[Rule], Notes]:
     """Rules for several targets of one table, read once, and notes on its columns."""
-    _check_numbers(k, alpha, budget)
+    check_search(method, alpha, budget, k)
     choices = as_choices(bits, threshold, missing)._replace(group=group)
     prepared = prepare(read_table(table), targets, choices)
-    if k is not None and k > len(prepared.codings):
-        raise ValueError(
-            f"k must be at most the number of usable columns, {len(prepared.codings)}, got {k}"
-        )
     end = None if budget is None else time.monotonic() + budget
-    level = alpha if prepared.genotypes is None else alpha * (1 - PAIRS_SHARE)
     rules = []
     for at, (coding, target) in enumerate(prepared.targets):
         left = None if end is None else max(end - time.monotonic(), 1e-3)
@@ -112,7 +105,7 @@ def discover_all(
             target,
             k=k,
             method=method,
-            alpha=level,
+            alpha=alpha,
             budget=None if left is None else left / (len(targets) - at),
             key=key,
             progress=_part_of(progress, at, len(targets)),
@@ -122,16 +115,6 @@ def discover_all(
         )
         rules.append(_rule(prepared, coding, target, answer))
     return rules, prepared.notes
-
-
-def _check_numbers(k: int | None, alpha: float, budget: float | None) -> None:
-    """The numbers a search is asked with, before anything is read."""
-    if k is not None and k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
-    if budget is not None and not budget > 0:
-        raise ValueError(f"budget must be more than 0 seconds, got {budget}")
 
 
 def _part_of(progress: Progress | None, at: int, targets: int) -> Progress | None:
@@ -159,26 +142,11 @@ def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, answer: Answer
     named = answer.named(lambda at: codings[at].phrase, target_words(coding))
     if answer.subset is not None:
         named = replace(named, equivalents=_alternatives(answer, codings, prepared.notes))
-    pair = _pair(prepared, target, answer)
     if answer.subset is None or answer.abstained:
-        return Rule(coding, (), odd, statement(named), named, pair)
+        return Rule(coding, (), odd, statement(named), named)
     profile = _profile(prepared.bits[:, list(answer.subset)], target)
     terms = tuple(codings[at] for at in answer.subset)
-    return Rule(coding, terms, odd, statement(named), named, pair, profile)
-
-
-def _pair(prepared: Prepared, target: np.ndarray, answer: Answer) -> Pair | None:
-    """The pair of columns of 0, 1, 2 on whose nine cells the target depends, if one does.
-
-    The test is for independent rows; where they were found to depend on each other it says nothing.
-    """
-    if prepared.genotypes is None or answer.used.why:
-        return None
-    pair = strongest_pair(prepared.genotypes.values, target)
-    level = answer.search.alpha * PAIRS_SHARE / (1 - PAIRS_SHARE)
-    if pair is None or pair.log_p > math.log(level):
-        return None
-    return pair._replace(columns=tuple(prepared.genotypes.names[at] for at in pair.columns))
+    return Rule(coding, terms, odd, statement(named), named, profile)
 
 
 def _alternatives(

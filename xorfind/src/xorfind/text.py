@@ -2,7 +2,7 @@
 
 import math
 
-from xorfind.answer import Answer, Conclusion, Draws, Search, Size, Space, Step, Stop
+from xorfind.answer import Answer, Conclusion, Search, Size, Step, Stop
 from xorfind.evidence.dependence import Dependence
 from xorfind.evidence.form import Better, Rest
 from xorfind.evidence.levels import Columns
@@ -191,7 +191,8 @@ def _nothing(answer: Answer) -> list[str]:
         f"  alpha {search.alpha:g}: of 100 targets that have nothing to do with the columns, about "
         f"{100 * search.alpha:.3g} at most get a parity"
     )
-    lines += _power(search)
+    if answer.used.effective is None:  # else rows say less than their number
+        lines += _power(search)
     if answer.rows_needed:
         lines.append(
             f"  the best candidate fits {fitting:,} of {counted(rows, 'row')} "
@@ -225,7 +226,13 @@ def _power(search: Search) -> list[str]:
 
 def searched_text(search: Search) -> str:
     """What was looked at, step by step."""
-    return "; ".join(_looked(step, search.columns) for step in search.notable)
+    return "; ".join(_looked(step, search.columns) + _part(step) for step in search.notable)
+
+
+def _part(step: Step) -> str:
+    if step.rows is None:
+        return ""
+    return f", on {step.rows:,} of the rows; what stood out there, on all"
 
 
 def not_searched_text(search: Search) -> str | None:
@@ -264,11 +271,6 @@ def _looked(step: Step, columns: int) -> str:
     """What one step looked at."""
     if step.words:
         return step.words
-    if step.draws is not None:
-        return _drawn(step.draws, columns)
-    if step.every_size and step.clean:
-        text = f"all 2^{columns} subsets of {columns} columns that fit every row"
-        return text if step.space is None else f"{text}; the sparsest of {_space(step.space)}"
     if step.every_size:
         return f"all {2**columns - 1:,} subsets of {columns} columns"
     if step.clean:
@@ -276,24 +278,6 @@ def _looked(step: Step, columns: int) -> str:
         return f"all subsets of {columns} columns, {sizes}, that fit every row" * bool(step.sizes)
     examined = sum(size.examined for size in step.sizes)
     return f"{examined:,} subsets of {columns} columns, {sizes_text(step.sizes)}"
-
-
-def _drawn(draws: Draws, columns: int) -> str:
-    tries = counted(draws.tries, "random choice")
-    if draws.what == "rows":
-        noise = share_text(draws.noise, 1)
-        return f"{tries} of {draws.drawn} rows, enough for {noise} noise"
-    return (
-        f"{tries} of {draws.drawn} of {columns} columns, about {draws.expected:,.0f} needed for "
-        f"{draws.members} members"
-    )
-
-
-def _space(space: Space) -> str:
-    dimensions, looked = space
-    if looked == 2**dimensions:
-        return f"all {looked:,} solutions"
-    return f"{looked:,} of 2^{dimensions} solutions"
 
 
 def _names(columns: Columns) -> list[str]:

@@ -173,3 +173,11 @@ def test_files_tell_frames_from_tables(tmp_path):
         read_fields(table)
     with pytest.raises(ValueError, match="cannot read"):
         read_fields(tmp_path / "none.txt")
+
+
+def test_names_that_look_like_hex_before_semicolons_are_names(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("c0;c1\n1;0\n0;1\n")
+    assert read_fields(path).names == ("c0", "c1")
+    path.write_text("c0 ; a comment\nc1 ; another\n")
+    assert read_fields(path).names == ("frame",)

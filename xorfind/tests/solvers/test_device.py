@@ -1,7 +1,5 @@
 """The accelerator's route, run on the CPU: the same subsets as the plain one."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from drawn import planted, unrelated
@@ -9,7 +7,7 @@ from drawn import planted, unrelated
 from xorfind.rows import LabelledRows
 from xorfind.solvers.correlation import colex, correlate, count_subsets
 
-jnp = pytest.importorskip("jax.numpy")
+pytest.importorskip("jax.numpy")
 device = pytest.importorskip("xorfind.solvers.device")
 
 
@@ -55,30 +53,3 @@ def test_lists_hold_the_products_in_order():
         np.testing.assert_array_equal(made[:4], columns[sets].prod(axis=1))
         assert made.shape == (8, 128)
         assert not made[4:].any()
-
-
-@pytest.mark.parametrize("widest", [384, 100, 0])
-def test_the_kernel_keeps_the_largest_sum(widest):
-    generator = np.random.default_rng(widest)
-    left, right = (generator.choice([-1, 1], (rows, 256)).astype(np.int8) for rows in (256, 384))
-    inside = np.sort(generator.integers(0, widest + 1, 256))[::-1].astype(np.int32)
-    found = device.largest_sum(left, right, jnp.asarray(inside), interpret=True)
-    assert int(found) == device.plain_largest(left, right, inside)
-
-
-def test_the_kernel_finds_what_the_plain_route_finds(monkeypatch):
-    bits, labels, hidden = planted(14, 4, 0.05, 60, seed=0)
-    signs = LabelledRows(bits, labels).signs
-    plain = device.device_correlate(signs, labels, 4, on_chip=False)
-    for name in ("TALL", "WIDE"):
-        monkeypatch.setattr(device, name, 128)
-    kernel = partial(device.largest_sum, interpret=True)
-    monkeypatch.setattr(device, "largest_sum", kernel)
-    found = device.device_correlate(signs, labels, 4, on_chip=True)
-    assert found.subsets[0] == plain.subsets[0] == hidden
-    assert found.complete
-
-
-def test_a_tile_that_is_no_multiple_is_refused():
-    with pytest.raises(ValueError, match="multiples of 128"):
-        device.largest_sum(np.ones((100, 128)), np.ones((128, 128)), np.ones(100))

@@ -147,7 +147,7 @@ def test_the_same_key_gives_the_same_answer():
         ({"method": "magic"}, "method must be one of auto"),
         ({"alpha": 0}, "alpha must be"),
         ({"budget": -1}, "budget must be"),
-        ({"k": 9}, "k must be between 1 and n=3"),
+        ({"k": 9}, "k must be at most 3"),
         ({"labels": [0, 2, 1]}, "labels must be"),
         ({"bits": [[2, 0, 0]] * 3}, "bits must be 0 or 1"),
         ({"bits": [0, 1, 1]}, "rows need bits"),

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
 from xorfind import discover
+from xorfind.fields.reading import read_fields
 from xorfind.table import delimited
 from xorfind.table.prepare import as_choices, prepare
 from xorfind.table.reading import read_table
@@ -225,7 +226,7 @@ BAD = {
     "three levels": (b"a,y\n0,red\n1,tan\n0,sky\n", r"3 levels \(red, sky, tan\)"),
     "numbers as target": (b"a,y\n0,1.5\n1,2.5\n0,3.5\n", "--threshold y=V"),
     "latin-1": ("a,y\n0,süd\n1,x\n".encode("latin-1"), "not UTF-8"),
-    "UTF-16": ("a,y\n0,1\n".encode("utf-16"), "UTF-8"),
+    "UTF-16": ("a,y\n0,1\n".encode("utf-16-le"), "UTF-8"),
     "duplicate names": (b"a,a,y\n0,0,0\n", "two columns named 'a'"),
     "target absent": (b"a,b\n0,0\n1,1\n", "no column 'y'; the table has a, b"),
     "only a target": (b"y\n0\n1\n", "no columns beside the target"),
@@ -423,3 +424,35 @@ def test_arrays_and_frames_with_labels_beside_them():
 def test_labels_that_fit_no_table(table, message):
     with pytest.raises(ValueError, match=message):
         discover(table, np.array([0, 1, 1, 0, 1]))
+
+
+PIPED = "a|b|y\n0|1|1\n1|1|0\n"
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", ["|", ",", ";", "\t"])
+def test_spreadsheets_and_pipes_are_read(tmp_path, code, delimiter):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(PIPED.replace("|", delimiter).encode(code))
+    table = read_table(path)
+    assert table.names == ["a", "b", "y"]
+    assert table.column("y").texts() == ["1", "0"]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (PIPED.encode("utf-16-le"), "UTF-16 without its mark"),
+        (b"\xff\xfe\x00", "cannot be read as UTF-16"),
+        (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml" + b"\0" * 50, "save the sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500, "save the sheet as CSV"),
+        (b"0,1,1\n1,1,0\n", "put a line of column names"),
+    ],
+)
+def test_what_is_not_a_table_of_text_is_refused_in_its_own_words(tmp_path, data, words):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=words):
+        read_table(path)
+    with pytest.raises(ValueError, match=words):
+        read_fields(path)

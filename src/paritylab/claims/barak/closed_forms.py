@@ -163,7 +163,7 @@ def polynet(
     yield at_most("end of the flow for equal weights, relative error", error, 1e-6)
     yield at_most(f"distance from the flow at half the rate, {where}", apart[1], 0.05)
     yield note(f"distance from the flow at the full rate, {where}", apart[0])
-    halving = "descent's distance from the flow, half the rate over the full rate"
+    halving = f"distance of descent from the flow, half the rate over the full rate, {where}"
     yield at_most(halving, apart[1] / apart[0], 0.7)
     times = fine.trace["step"] * time / (2 * steps)
     first = int(np.argmin(lasting))

@@ -131,7 +131,7 @@ def progress(
 @claim(
     "barak-probe",
     BARAK("progress probe ‖w_t - w_0‖_∞"),
-    quick={"runs": 3, "steps": 1200},
+    quick={"runs": 20},
     full={"n": 50, "width": 1000, "runs": 40, "steps": 6000},
     more="runs",
     planted=(
@@ -171,7 +171,8 @@ def probe(
         "step at which it does, the end of the plateau, median", _median(plateaus.step[start])
     )
     ratio = _geometric(moved[at] / np.maximum(unruled[at], 1e-12))
-    yield at_least("‖w_t - w_0‖_∞ at half of the plateau over that without a rule", ratio, TELLS)
+    label = f"‖w_t - w_0‖_∞ at half of the plateau over that without a rule, n = {n}"
+    yield at_least(label, ratio, TELLS)
     half_way = _median(moved[at] / moved[learned, start])
     yield repair(at_least("‖w_t - w_0‖_∞ there over its value at the end, median", half_way, 0.1))
     yield note("share of the plateau at which it is 1.5 times that without", _median(parted))

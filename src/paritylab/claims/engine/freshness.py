@@ -39,8 +39,7 @@ def files_behind(path: Path) -> list[Path]:
         if file not in found:
             found.add(file)
             waiting += _imports_of(file)
-    beside = path.resolve().parent / "counterexamples"
-    return sorted({*found, *beside.glob(f"{path.stem}*.py")})
+    return sorted(found)
 
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:

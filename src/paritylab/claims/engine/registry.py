@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,26 +14,26 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from paritylab.claims.engine.figures import Figure, as_series
-from paritylab.claims.engine.places import place_of, words_of
 from paritylab.claims.engine.recorded import recorded
 from paritylab.claims.engine.rule import (
     CONFIDENCE,
     LOOKS,
     Comparison,
+    Decision,
     Judge,
     Sentence,
     confidence_for,
     decide,
     default_figure,
     sentence_of,
-    straddling,
+    wants_runs,
 )
 from paritylab.claims.engine.sources import OURS, PAPERS, Source
 from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status
 from paritylab.untrusted import printable
 
-#: The package that holds one package of claims per paper.
-CLAIMS = "paritylab.claims"
+#: The package that holds one package of claims per paper, and the folder of the whole house.
+CLAIMS, PACKAGE = "paritylab.claims", Path(__file__).resolve().parents[2]
 
 
 class Planted(NamedTuple):
@@ -62,11 +63,11 @@ class Claim:
 
     Default effort is what the measurement's signature says; quick, full: what changes there.
     Arguments after `*` are not settings: planted cases set them. evidence: the kind of the numbers
-    that decide. more: the setting that is doubled while a rate straddles its bound. planted: cases
-    that must turn the verdict. judge: a rule of the claim's own, where the one rule cannot say what
-    the statement says. counted: whether the verdict is in the tally. counted_with: the claim in
-    whose row the same erratum is counted, so that it counts once. certificate: the id of a proof.
-    reads: files that the measurement reads.
+    that decide. more: the setting that is doubled while it is undecided for want of runs. planted:
+    cases that must turn the verdict. judge: a rule of the claim's own, where the one rule cannot
+    say what the statement says. counted: whether the verdict is in the tally. counted_with: the
+    claim in whose row the same erratum is counted, so that it counts once. certificate: the id of a
+    proof. reads: files that the measurement reads.
     """
 
     id: str
@@ -110,22 +111,22 @@ class Claim:
     def run(self, trial: Any, **changes: Any) -> Outcome:
         """Measure at the trial's effort and apply the rule; changes: settings other than usual.
 
-        Above quick effort a claim that names its setting `more` is measured again with twice, then
-        four times the runs while a rate straddles its bound. Its intervals are then those of three
-        looks, each at 98.3 %, so that all three together are right 95 % of the time.
+        A claim that names its setting `more` is measured again with twice, then four times the
+        runs while it is undecided for want of runs. Its intervals are then those of three looks,
+        each at 98.3 %, so that all three together are right 95 % of the time.
         """
         usual = self.settings_at(trial.effort)
         first = {**usual, **changes}
         confidence = confidence_for(len(LOOKS)) if self.more else CONFIDENCE
-        may_look_again = self.more and trial.effort is not Effort.QUICK
         looks, settings, found = 0, first, _Found([], [], None)
-        for times in LOOKS if may_look_again else (1,):
+        for times in LOOKS if self.more else (1,):
             looks += 1
             settings = {**first, self.more: times * first[self.more]} if self.more else first
             found = _sorted(self.id, self.measure(trial, **settings))
-            if not straddling(found.comparisons, confidence):
+            decision = self.judge(found.comparisons, confidence)
+            if not wants_runs(decision, confidence):
                 break
-        judged = self._judged(found, confidence, looks)
+        judged = self._judged(found, decision, confidence, looks)
         shown = {name: settings[name] for name in usual}
         figure = found.figure or default_figure(found.comparisons)
         return Outcome(judged, shown, {} if figure is None else as_series(figure))
@@ -134,29 +135,29 @@ class Claim:
         """The verdict on a planted case."""
         return self.run(trial, **case.settings).judged
 
-    def _judged(self, found: "_Found", confidence: float, looks: int) -> Judged:
-        decision = self.judge(found.comparisons, confidence)
+    def _judged(self, found: "_Found", decision: Decision, confidence: float, looks: int) -> Judged:
         status = decision.status
         own = [each.text for each in found.sentences if status in each.when and not each.instead]
         true_instead = [each.text for each in found.sentences if each.instead]
         text = own[0] if own else sentence_of(decision, confidence)
-        needs = status in (Status.CORRECTED, Status.REFUTED)
+        needs, shown = status in (Status.CORRECTED, Status.REFUTED), self.counterexample
         return Judged(
             status,
             text,
             instead=(true_instead[0] if true_instead else f"Measured: {text}") if needs else None,
             margin=abs(decision.deciding.distance(confidence)),
-            counterexample=self._counterexample() if needs else None,
+            counterexample=shown.read_text(encoding="utf-8") if needs and shown else None,
             evidence=self.evidence,
             runs=sum({id(each.value): each.runs for each in found.comparisons}.values()),
             comparisons=[each.as_row(confidence) for each in found.comparisons],
             looks=looks,
         )
 
-    def _counterexample(self) -> str | None:
-        """The file counterexamples/<id>.py beside the claim, as text."""
+    @property
+    def counterexample(self) -> Path | None:
+        """The file counterexamples/<id>.py beside the claim, if there is one."""
         path = self.file.parent / "counterexamples" / f"{self.id}.py"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return path if path.is_file() else None
 
     def expected_at(self, effort: Effort) -> Status | None:
         """The recorded status; None for a claim that is not the lab's own."""
@@ -171,10 +172,6 @@ class Claim:
     def file(self) -> Path:
         """The file of the measurement; a name in angle brackets if it was typed in."""
         return Path(inspect.unwrap(self.measure).__code__.co_filename)
-
-    @property
-    def line(self) -> int:
-        return int(inspect.unwrap(self.measure).__code__.co_firstlineno)
 
     @property
     def is_built_in(self) -> bool:
@@ -257,9 +254,8 @@ def registry() -> dict[str, Claim]:
 
 def claims_in(module: ModuleType) -> list[Claim]:
     """The claims that a module defines, in the order of its lines."""
-    own = [each for each in vars(module).values() if isinstance(each, Claim)]
-    own = [each for each in own if each.measure.__module__ == module.__name__]
-    return sorted(own, key=lambda each: each.line)
+    found = [each for each in vars(module).values() if isinstance(each, Claim)]
+    return [each for each in found if each.measure.__module__ == module.__name__]
 
 
 def claims_from_file(path: str | Path) -> dict[str, Claim]:
@@ -294,3 +290,46 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     if len(written) > len(by_id):
         raise ValueError(f"{path}: two claims share an id or a function name; give each its own")
     return by_id
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    file: Path
+    line: int
+
+
+def place_of(error: BaseException, file: Path) -> Place | None:
+    """The last line on the way to the error in the claim's file or folder, not in the library.
+
+    A claim that calls the library with a wrong value should hear of its own line, not of the line
+    in the library that noticed. None if the error never passed through that folder.
+    """
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        # Its traceback ends in the importer, not in the file that cannot be read.
+        return Place(Path(error.filename), error.lineno)
+    folder = file.resolve().parent
+    inside = folder.is_relative_to(PACKAGE)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename.startswith("<"):
+            continue  # generated code, such as the constructor of a dataclass
+        path = Path(frame.filename).resolve()
+        own = path.is_relative_to(folder) and (inside or not path.is_relative_to(PACKAGE))
+        if own and frame.lineno and "site-packages" not in path.parts:
+            return Place(path, frame.lineno)
+    return None
+
+
+def words_of(error: BaseException) -> str:
+    """Kind and text of an error; of its kind alone if even its text raises."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def reason_of(error: BaseException, file: Path) -> str:
+    """One line for people: what went wrong and where in the claim's own code."""
+    text = " ".join(words_of(error).split())
+    place = place_of(error, file)
+    return text if place is None else f"{text} ({place.file.name}, line {place.line})"

@@ -129,7 +129,7 @@ class Comparison:
     def _margins(self, confidence: float) -> tuple[float, float]:
         """How far the interval lies inside the allowed side, and how far wholly outside of it.
 
-        At most one of the two is positive; neither is where it straddles; NaN if nothing is known.
+        At most one of the two is positive; NaN if nothing is known.
         """
         low, high = self.ends(confidence)
         if math.isnan(low) or math.isnan(high):
@@ -200,14 +200,8 @@ class Comparison:
             if isinstance(self.value, Rate):
                 value["successes"] = self.value.successes
         bound = list(self.bound) if isinstance(self.bound, tuple) else self.bound
-        return {
-            "label": self.label,
-            "value": value,
-            "bound": bound,
-            "side": self.side,
-            "role": self.role.value,
-            "passed": self.passed(confidence),
-        }
+        shown = {"label": self.label, "value": value, "bound": bound, "side": self.side}
+        return {**shown, "role": self.role.value, "passed": self.passed(confidence)}
 
 
 def at_most(label: str, value: Value, bound: float) -> Comparison:
@@ -305,9 +299,10 @@ def decide(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) ->
     printed, repairs = by_role[Role.PRINTED], by_role[Role.REPAIR]
     if not printed:
         raise ValueError("a claim compares at least one number with what its source says")
-    weak = [each for each in by_role[Role.CONTROL] if each.passed(confidence) is not True]
-    if weak:
-        return Decision(Status.UNDECIDED, nearest(weak, confidence))
+    controls = by_role[Role.CONTROL]
+    for answer in (False, None):
+        if weak := [each for each in controls if each.passed(confidence) is answer]:
+            return Decision(Status.UNDECIDED, nearest(weak, confidence))
     failed = [each for each in printed if each.passed(confidence) is False]
     if failed:
         answers = {each.passed(confidence) for each in repairs}
@@ -328,10 +323,14 @@ def nearest(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) -
     return min(comparisons, key=lambda each: (_relative(each, confidence), each.label))
 
 
-def straddling(comparisons: Iterable[Comparison], confidence: float) -> bool:
-    """Whether more runs could decide: a judged value with runs behind it straddles its bound."""
-    judged = (each for each in comparisons if each.role is not Role.NOTE)
-    return any(each.runs and each.passed(confidence) is None for each in judged)
+def wants_runs(decision: Decision, confidence: float = CONFIDENCE) -> bool:
+    """Whether more runs could decide: a value with an interval straddles its bound.
+
+    A rate, a mean, an estimate or a law's exponent has one; a plain number has none.
+    """
+    deciding = decision.deciding
+    straddles = deciding.passed(confidence) is None and not isinstance(deciding.value, Real)
+    return decision.status is Status.UNDECIDED and straddles
 
 
 def sentence_of(decision: Decision, confidence: float = CONFIDENCE) -> str:
@@ -353,15 +352,14 @@ def default_figure(comparisons: Sequence[Comparison]) -> Figure | None:
         bounds = {each.bound_text: each.bound for each in judged if each.label in rates}
         marks = [Mark(at, text) for text, at in bounds.items() if isinstance(at, float)]
         return Bars.of_rates(rates, y="share of runs", marks=marks)
-    ratios: dict[str, tuple[float, float, float]] = {}
+    value, bottom, top = {}, {}, {}
     for each in judged:
         low, high = each.ends()
         if isinstance(each.bound, float) and each.bound > 0 and 0 < low <= high < math.inf:
-            middle = _middle(each.value)
-            ratios[each.label] = (middle / each.bound, low / each.bound, high / each.bound)
-    if len(ratios) < 2:
+            value[each.label] = _middle(each.value) / each.bound
+            bottom[each.label], top[each.label] = low / each.bound, high / each.bound
+    if len(value) < 2:
         return None
-    value, bottom, top = ({name: ends[i] for name, ends in ratios.items()} for i in range(3))
     marks = [Mark(1, "bound")]
     return Bars(value, y="measured over its bound", low=bottom, high=top, log="y", marks=marks)
 

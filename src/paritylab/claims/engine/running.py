@@ -4,18 +4,26 @@ import contextlib
 import io
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from paritylab import proofs
 from paritylab.checks import check_kind, whole
 from paritylab.claims.engine import freshness
-from paritylab.claims.engine.places import reason_of
-from paritylab.claims.engine.proved import files_of, with_proof
-from paritylab.claims.engine.registry import Claim, registry
-from paritylab.claims.engine.rows import Provenance, failed_row, make_row
-from paritylab.claims.engine.verdict import Effort, Status, Verdict, plain
+from paritylab.claims.engine.registry import Claim, reason_of, registry
+from paritylab.claims.engine.verdict import (
+    Effort,
+    Evidence,
+    Judged,
+    Provenance,
+    Status,
+    Verdict,
+    failed_row,
+    make_row,
+    plain,
+)
 from paritylab.problem.keys import checked_seed
 from paritylab.sweep.engines import Done, Failure, processes, serial
 from paritylab.sweep.provenance import device, imported_beside, occasion, versions
@@ -40,10 +48,6 @@ class Trial:
         object.__setattr__(self, "effort", Effort(self.effort))
         whole("seed", self.seed, 0)
         check_kind("report", self.report, Callable, "a function of the share that is done")
-
-    def pick(self, *, quick: Any, default: Any, full: Any) -> Any:
-        """The setting for this trial's effort."""
-        return {Effort.QUICK: quick, Effort.DEFAULT: default, Effort.FULL: full}[self.effort]
 
     def track(self, items: Iterable[Any]) -> Iterator[Any]:
         """The items, reporting the share that is done before each one."""
@@ -183,9 +187,29 @@ def dependencies(claim: Claim) -> dict[str, str]:
     A user's claim that declares nothing has none and is always run anew.
     """
     if claim.is_built_in:
-        return freshness.hashes([*freshness.files_behind(claim.file), *files_of(claim)])
+        proof = [] if claim.certificate is None else proofs.files_of(claim.certificate)
+        shown = [claim.counterexample] if claim.counterexample else []
+        return freshness.hashes([*freshness.files_behind(claim.file), *proof, *shown])
     if not claim.reads or not claim.file.is_file():
         return {}
     own = [claim.file.resolve(), *imported_beside(claim.file.resolve())]
     ours = {file for each in own for file in freshness.files_behind(each)}
     return freshness.hashes([*ours, *(Path(each).absolute() for each in claim.reads)])
+
+
+def with_proof(claim: Claim, judged: Judged) -> Judged:
+    """The same verdict, with evidence `proved` if the claim's certificate settles this status.
+
+    Without python-flint, or if the measurement came to another verdict than the proof, the
+    evidence stays what the record says.
+    """
+    id = claim.certificate
+    if id is None or not proofs.verified(id) or not proofs.settles(id, judged.status):
+        return judged
+    return replace(judged, evidence=Evidence.PROVED, proof=what_is_proved(id))
+
+
+def what_is_proved(id: str) -> str:
+    """What a certificate shows, with its setting; for a long proof also when it was verified."""
+    said = proofs.provenance(id)
+    return f"{proofs.title(id)} ({said})" if said else proofs.title(id)

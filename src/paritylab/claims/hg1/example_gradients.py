@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from paritylab.learning.hardness.frozen import every_input
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.models.readouts import smooth_relu
 from paritylab.precision import AnyArray, float64
@@ -44,37 +45,16 @@ def attended_sum(directions: Heads, bits: Bits, tau: Any) -> Scalar:
     return heads_of(directions, bits.shape[0], tau=tau).weights() @ bits
 
 
-def squared_motion(directions: Heads, bits: Bits, tau: Any) -> Scalar:
-    """Σ_i ‖∂s/∂a_i‖², by automatic differentiation."""
-    return jnp.sum(jax.grad(attended_sum)(directions, bits, tau) ** 2)
-
-
-def squared_covariance(directions: Heads, bits: Bits, tau: Any) -> Scalar:
-    """Σ_i ‖Cov_{γ_i}(x, p)‖²/τ², which equals Σ_i ‖∂s/∂a_i‖².
-
-    Cov is over a position drawn from the attention γ_i: of its bit x with its vector p.
-    """
-    model = heads_of(directions, bits.shape[0], tau=tau)
-    attention, table = model.attention(), jnp.asarray(Circle(bits.shape[0]).table)
-    together = attention @ (bits[:, None] * table)
-    apart = (attention @ bits)[:, None] * (attention @ table)
-    return jnp.sum((together - apart) ** 2) / tau**2
-
-
-def every_gradient(
-    model: HeadAttention, problem: Parity
-) -> tuple[Float[np.ndarray, "inputs n"], Float[np.ndarray, "inputs k 2"]]:
-    """All 2^n inputs and the gradient of the squared hinge of each in the heads."""
-    n = problem.n
-    bits = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
+def every_gradient(model: HeadAttention, problem: Parity) -> Float[np.ndarray, "inputs k 2"]:
+    """The gradient of the squared hinge in the heads, for each of the 2^n inputs."""
 
     def loss(directions: Any, x: Any) -> Any:
         prediction = model.with_parameters(directions)(x)
         return jnp.maximum(0, 1 - problem.label(x) * prediction) ** 2
 
     with float64():
-        directions = jnp.asarray(model.directions)
-        return bits, np.asarray(jax.jit(jax.vmap(lambda x: jax.grad(loss)(directions, x)))(bits))
+        slopes = jax.jit(jax.vmap(jax.grad(loss), (None, 0)))
+        return np.asarray(slopes(jnp.asarray(model.directions), every_input(problem.n)))
 
 
 def random_heads_and_inputs(

@@ -13,7 +13,6 @@ from jaxtyping import Array, Float
 
 from paritylab.claims.engine.hunt import Draw
 from paritylab.learning.hardness.frozen import (
-    best_possible_risk,
     every_input,
     group_risks,
     group_rows,
@@ -47,21 +46,13 @@ def hard_features(
     return np.stack(parts, axis=1)
 
 
-class WorstRisk(NamedTuple):
-    """Smallest worst risks met over many fixed attentions.
-
-    any_size: the smallest, over attention, of the largest risk over all sets B. each_size: the
-    same with the largest risk over the sets of one size k, for the k at which it is smallest.
-    """
-
-    any_size: float
-    each_size: float
-
-
 def smallest_worst_risk(
     n: int, heads: int, *, draws: int, seed: int = 0, average: bool = False
-) -> WorstRisk:
+) -> tuple[float, float]:
     """Worst risks of the best head of any kind on what fixed hard heads pass on (Corollary 20).
+
+    First the smallest, over many fixed attentions, of the largest risk over all sets B; then the
+    same with the largest risk over the sets of one size k, for the k at which it is smallest.
 
     Half of the draws add a score of the bit to a score of the position, as the paper does, the
     others let the bit count differently at every position. Three more attentions are tried:
@@ -86,14 +77,7 @@ def smallest_worst_risk(
         risks = group_risks(groups, labels)
         largest = [risks[sizes == k].max() for k in range(1, n + 1)]
         smallest = np.minimum(smallest, [max(largest), min(largest)])
-    return WorstRisk(*(float(each) for each in smallest))
-
-
-def risk_with_averaged_ties(n: int) -> float:
-    """Best risk on the full parity of one hard head that likes ones and averages over ties."""
-    bits = every_input(n)
-    features = hard_features(bits, np.zeros((1, n)), np.ones((1, 1)), average=True)
-    return best_possible_risk(features, parity_of(bits, range(n)))
+    return float(smallest[0]), float(smallest[1])
 
 
 def circle_attention(n: int, heads: int, seed: int = 0) -> Float[np.ndarray, " n"]:
@@ -110,14 +94,12 @@ def circle_attention(n: int, heads: int, seed: int = 0) -> Float[np.ndarray, " n
 class Solvers(NamedTuple):
     """Interpolating FFNN-1 heads on fixed attention of random heads on the circle.
 
-    n, m: bits and heads. scale: of the token embedding, R·x for the bit x. risk: largest risk over
-    the sets B tried. norms_low, norms_high: range of ‖α‖‖β‖ over them. excess: least of Theorem
-    11's printed bound minus the risk. sets: how many.
+    n, m: bits and heads. risk: largest risk over the sets B tried. norms_low, norms_high: range of
+    ‖α‖‖β‖ over them. excess: least of Theorem 11's printed bound minus the risk. sets: how many.
     """
 
     n: int
     m: int
-    scale: float
     risk: float
     norms_low: float
     norms_high: float
@@ -151,7 +133,7 @@ def solving_heads(
             norms.append(network.norms())
     printed = [hg1.fixed_attention_printed(n, heads, each) for each in norms]
     excess = float(np.min(np.subtract(printed, risks)))
-    return Solvers(n, heads, scale, max(risks), min(norms), max(norms), excess, len(risks))
+    return Solvers(n, heads, max(risks), min(norms), max(norms), excess, len(risks))
 
 
 _NEURONS = 16

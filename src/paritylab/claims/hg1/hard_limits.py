@@ -1,18 +1,15 @@
 """Heads in the limit tau → 0: what they can attend to, and which combinations solve a parity."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Iterable
 from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
-from paritylab.models import Zigzag
-from paritylab.precision import float64
-from paritylab.problem import LOSSES, Parity
-from paritylab.risk.objective import target_of, weight_risk
+from paritylab.learning.hardness.frozen import every_input, parity_of
+from paritylab.problem import Parity
 from paritylab.theory.hg1 import risk_of_missing_weight
+from paritylab.theory.hg1_limits import smoothed_zigzag
 
 
 def limits_of_heads(n: int) -> np.ndarray:
@@ -41,46 +38,30 @@ class SoftSolutions(NamedTuple):
     off: float
     least: float
 
-    def __or__(self, other: "SoftSolutions") -> "SoftSolutions":
-        """Both searches as one."""
-        return SoftSolutions(
-            self.tried + other.tried,
-            self.solutions + other.solutions,
-            self.failures + other.failures,
-            min(self.slack, other.slack),
-            max(self.off, other.off),
-            min(self.least, other.least),
-        )
 
+def search_soft_solutions(sizes: Iterable[tuple[int, int]]) -> SoftSolutions:
+    """Every combination of k limiting heads on every k-set without circular neighbours.
 
-#: No combination yet.
-NONE_TRIED = SoftSolutions(0, 0, 0, np.inf, 0.0, np.inf)
-
-
-def search_soft_solutions(n: int, k: int) -> SoftSolutions:
-    """Every combination of k limiting heads on every k-set without circular neighbours."""
-    limits = limits_of_heads(n)
-    combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
-    weights = limits[combos].sum(axis=1)
-    hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
-    found = NONE_TRIED
-    for subset in sets_without_neighbours(n, k):
-        problem = Parity(n, subset)
-        inside = np.isin(np.arange(n), subset)
-        risks = risks_of_weights(weights, problem)
-        solved = risks < 1e-9
-        failures = 0
-        if solved.any():
-            failures = int(np.sum(risks_of_weights(hard[solved], problem) > 1e-9))
-        found |= SoftSolutions(
-            len(combos),
-            int(solved.sum()),
-            failures,
-            float(np.min(risks - risk_of_missing_weight(weights, inside))),
-            float(np.abs(weights[solved] - inside).max(initial=0)),
-            float(risks[~solved].min(initial=np.inf)),
-        )
-    return found
+    sizes: (n, k).
+    """
+    tried, hardened, slack, off, above = 0, [np.zeros(0)], [], [0.0], []
+    for n, k in sizes:
+        limits = limits_of_heads(n)
+        combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
+        weights = limits[combos].sum(axis=1)
+        hard = np.eye(n)[np.argmax(limits, axis=1)][combos].sum(axis=1)
+        for subset in sets_without_neighbours(n, k):
+            problem, inside = Parity(n, subset), np.isin(np.arange(n), subset)
+            risks = risks_of_weights(weights, problem)
+            solved = risks < 1e-9
+            tried += len(combos)
+            if solved.any():
+                hardened.append(risks_of_weights(hard[solved], problem))
+                off.append(np.abs(weights[solved] - inside).max())
+            slack.append(np.min(risks - risk_of_missing_weight(weights, inside)))
+            above.append(risks[~solved].min(initial=np.inf))
+    wrong = np.concatenate(hardened) > 1e-9
+    return SoftSolutions(tried, wrong.size, int(wrong.sum()), min(slack), max(off), min(above))
 
 
 def least_risk_of_heads(n: int, k: int, heads: int) -> tuple[float, int]:
@@ -109,14 +90,8 @@ def sets_without_neighbours(n: int, k: int) -> list[tuple[int, ...]]:
 
 
 def risks_of_weights(weights: np.ndarray, problem: Parity) -> np.ndarray:
-    """Exact squared-hinge risks of many weight vectors on one problem."""
-    with float64():
-        padded = np.resize(weights, (max(256, 1 << (len(weights) - 1).bit_length()), problem.n))
-        risks = _compiled_risks(problem.n, problem.k)(padded, target_of(problem))
-        return np.asarray(risks)[: len(weights)]
-
-
-@lru_cache(maxsize=16)
-def _compiled_risks(n: int, k: int) -> Callable:
-    risk = weight_risk(Zigzag(k), LOSSES["squared_hinge"], n, k)
-    return jax.jit(jax.vmap(risk, in_axes=(0, None)))
+    """Exact squared-hinge risks of many weight vectors on one problem, by enumeration."""
+    bits = every_input(problem.n)
+    labels = parity_of(bits, problem.subset)
+    made = smoothed_zigzag(weights @ bits.T, problem.k, 0.0)
+    return np.asarray(np.mean(np.maximum(0, 1 - labels * made) ** 2, axis=1))

@@ -7,7 +7,7 @@ import numpy as np
 
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, instead, note, repair
-from paritylab.claims.hg1.hard_limits import NONE_TRIED, search_soft_solutions
+from paritylab.claims.hg1.hard_limits import search_soft_solutions
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity
 from paritylab.risk import population_risk
@@ -59,9 +59,7 @@ def prop21(
         leaning = _between(n, 1 / n**2, "softmax", last, lean)
         yield note(f"soft risk over δ² for δ = {lean:g}, tau = 1/n²", leaning.value / lean**2)
 
-    found = NONE_TRIED
-    for size in trial.track(sizes):
-        found |= search_soft_solutions(*size)
+    found = search_soft_solutions(trial.track(sizes))
     yield note("combinations of heads in the limit, no neighbours on the circle", found.tried)
     yield control(at_least("of these with soft risk 0", found.solutions, 1))
     yield at_most("soft solutions wrong when hard, no neighbours", found.failures, 0)

@@ -1,19 +1,20 @@
 """The scale of the temperature, and points where the gradient vanishes but the risk does not."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from paritylab.claims import HG1, Line, Lines, SideBySide, Trial, claim
+from paritylab.claims import HG1, Line, Lines, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, note, repair
-from paritylab.claims.hg1.gradient_flow import ExactRisks, Local
+from paritylab.claims.hg1.exact_risks import ExactRisks, Local
 from paritylab.models import Circle, HeadAttention
 from paritylab.precision import float64
-from paritylab.problem import Parity, random_parity
+from paritylab.problem import random_parity
 from paritylab.risk import population_risk
-from paritylab.statistics import PowerLaw, power_law
+from paritylab.statistics import power_law
 from paritylab.theory import hg1
 from paritylab.theory.hg1_limits import smoothing_floor
 
@@ -45,15 +46,17 @@ def temperature(
     exactly on B; the c that serves best counts.
     """
     shape = (2, len(constants), len(sizes))  # at c/n and c/n², by c, by n
-    peaks, risks, others = np.empty(shape), np.empty(shape), np.empty(shape)
-    error = 0.0
+    peaks, risks, error = np.empty(shape), np.empty(shape), 0.0
     for column, n in enumerate(trial.track(sizes)):
         problem = random_parity(trial.seed, n, 3, neighbours=False)
         for row, c in enumerate(constants):
             for which, exponent in enumerate((power, 2)):
                 at, tau = (which, row, column), c / n**exponent
-                peaks[at], other, risk = _on_its_bit(problem, tau)
-                others[at], risks[at], error = other / (c * tau), risk.value, max(error, risk.error)
+                with float64():
+                    heads = HeadAttention.on(problem, tau=tau)
+                    peaks[at] = np.diagonal(heads.attention()[:, list(problem.subset)]).min()
+                risk = population_risk(heads, problem)
+                risks[at], error = risk.value, max(error, risk.error)
     slope = np.log(peaks[0, :, -1] / peaks[0, :, -2]) / np.log(sizes[-1] / sizes[-2])
     last = f"n = {sizes[-1]:,}"
     yield control(at_most("largest error of a risk", error, 1e-3))
@@ -65,7 +68,6 @@ def temperature(
         yield note(f"attention of a head on its own bit, {where}", peaks[0, row, -1])
         yield note(f"exponent of n in it, {where}", slope[row])
         yield note(f"risk, {where}", risks[0, row, -1])
-        yield note(f"attention off the bit over Appendix A's c·tau, {where}", others[0, row, -1])
     sharp, clean = peaks[1].min(), risks[1].max()
     yield repair(at_least("least attention of a head on its own bit, tau = c/n²", sharp, 0.9))
     yield repair(at_most("largest risk, tau = c/n²", clean, 1e-3))
@@ -73,43 +75,16 @@ def temperature(
         f"tau = c/n²: attention within {1 - sharp:.0e} of 1, risk at most {clean:.0e} for every c "
         "and n tried. At tau = c/n a head spreads over about √(c·n) positions."
     )
-    formula = [hg1.peak_attention(n, 1 / n) for n in sizes]
-    attention = [Line(f"tau = {c:g}/n", sizes, y) for c, y in zip(constants, peaks[0], strict=True)]
-    attention.append(Line("tau = c/n², least over c", sizes, peaks[1].min(axis=0)))
-    attention.append(Line("√(2π/n)", sizes, formula, style="--"))
-    risk_lines = [
-        Line(f"tau = {c:g}/n", sizes, y) for c, y in zip(constants, risks[0], strict=True)
-    ]
-    yield SideBySide(
-        [
-            Lines(attention, x="n", y="attention on its own position", log="xy"),
-            Lines(risk_lines, x="n", y="risk", log="x"),
-        ],
-        caption="At tau = c/n a head spreads over about √(c·n) positions.",
-    )
+    lines = [Line(f"tau = {c:g}/n", sizes, y) for c, y in zip(constants, peaks[0], strict=True)]
+    lines.append(Line("tau = c/n², least over c", sizes, peaks[1].min(axis=0)))
+    lines.append(Line("√(2π/n)", sizes, [hg1.peak_attention(n, 1 / n) for n in sizes], style="--"))
+    yield Lines(lines, x="n", y="attention on its own position", log="xy")
 
 
-def _on_its_bit(problem: Parity, tau: float) -> tuple[float, float, Any]:
-    """Unit heads exactly on B: least attention on the own bit, largest off it, and the risk."""
-    with float64():
-        heads = HeadAttention.on(problem, tau=tau)
-        attention = np.array(heads.attention())
-    own = (np.arange(problem.k), list(problem.subset))
-    peak = float(attention[own].min())
-    attention[own] = 0
-    return peak, float(attention.max()), population_risk(heads, problem)
-
-
-#: n, tau and b of the heads off B, and the sets B and smoothings of the heads on B: three or more
-#: positions apart, without smoothing and with it.
+#: n, tau and b of the heads off B; sets, three or more positions apart, and b of the heads on B.
 N, TAU, SMOOTHING = 10, 0.1, 0.1
-ON: list[tuple[tuple[int, ...], float]] = [
-    ((1, 4), 0.0),
-    ((0, 3, 6), 0.0),
-    ((4,), SMOOTHING),
-    ((1, 4), SMOOTHING),
-    ((0, 3, 6), SMOOTHING),
-]
+SETS: list[tuple[int, ...]] = [(4,), (1, 4), (0, 3, 6)]
+ON = [*((subset, 0.0) for subset in SETS[1:]), *((subset, SMOOTHING) for subset in SETS)]
 #: μ of the inequality, as small as one may call positive.
 LEAST = 1e-6
 
@@ -122,8 +97,8 @@ def _quadratic(n: int, sets: np.ndarray, tau: float, b: float) -> Callable[[np.n
 
     def local(directions: np.ndarray) -> Local:
         away = directions - 10 * np.asarray(Circle(n).vectors(sets))
-        flat = away.reshape(len(away), -1)
-        return Local(np.sum(flat**2, axis=1) / 2, flat, np.empty(0))
+        risk = np.sum(away**2, axis=(1, 2)) / 2
+        return Local(risk, away)
 
     return local
 
@@ -156,25 +131,27 @@ def lemma8_pl(
     flat = risks(N, np.array([[1, 1 + N // 2]]), TAU, SMOOTHING)(np.zeros((1, 2, 2)))
     yield at_least("½‖∇L‖²/L, heads at zero, B two opposite positions", _ratio(flat), LEAST)
     yield note("risk there", flat.risk[0])
-    yield note("norm of the gradient there", np.sqrt(flat.squared_slope()[0]))
-    norms = np.geomspace(0.5, 20, points)
-    wrong = [pair(norm * np.asarray(Circle(N).vectors(np.array([[7, 7]])))) for norm in norms]
-    ratios = [_ratio(each) for each in wrong]
-    yield at_least("½‖∇L‖²/L, both heads on one wrong position, norm 20", ratios[-1], LEAST)
-    yield note("risk there, both heads on one wrong position", wrong[-1].risk[0])
+    wrong = pair(20 * np.asarray(Circle(N).vectors(np.array([[7, 7]]))))
+    ratio = _ratio(wrong)
+    yield at_least("½‖∇L‖²/L, both heads on one wrong position, norm 20", ratio, LEAST)
+    yield note("risk there, both heads on one wrong position", wrong.risk[0])
     least = _least_ratio(trial, pair, starts)
     yield at_least(f"least ½‖∇L‖²/L of unit heads, {starts} searches", least, LEAST)
-    on_target = [_on_target(risks, subset, b, points) for subset, b in ON]
-    for (subset, b), (excess, half, law) in zip(ON, on_target, strict=True):
+    norms = np.linspace(4, 6, points)
+    for subset, b in ON:
         k = len(subset)
+        heads = norms[:, None, None] * np.asarray(Circle(N).vectors(np.array([subset])))
+        local = risks(N, np.array([subset] * points), TAU, b)(heads)
+        excess, half = local.risk - smoothing_floor(k, b), local.squared_slope() / 2
         at = f"heads on B, k = {k}, b = {b:g}"
+        law = power_law(excess, half)
         yield repair(at_most(f"exponent of L - L* in ½‖∇L‖², {at}", law, 1.1))
         factor, formula = half[-1] / excess[-1] ** 2, hg1.slope_on_target(N, k, TAU, b)
         yield note(f"½‖∇L‖²/(L - L*)², {at}", factor)
         yield note(f"that over the formula r²κ²/2k, {at}", factor / formula)
     yield finding(
-        f"With both heads on one wrong position at norm 20 the risk is {wrong[-1].risk[0]:.2f} and "
-        f"½‖∇L‖²/L is {ratios[-1]:.0e} (masked heads, n = {N}).",
+        f"With both heads on one wrong position at norm 20 the risk is {wrong.risk[0]:.2f} and "
+        f"½‖∇L‖²/L is {ratio:.0e} (masked heads, n = {N}).",
         "refuted",
     )
     yield instead(
@@ -183,23 +160,11 @@ def lemma8_pl(
         "cos 2π/n)/τ, with r = 2 if b = 0 or k = 2 and r = 1 if b > 0 and k ≠ 2 (unless the first "
         "order of the excess vanishes at that b). Gradient flow then has L - L* = 1/(2ct)."
     )
-    yield _slopes(norms, ratios, on_target)
 
 
 def _ratio(local: Local) -> float:
     """½‖∇L‖²/L of the only run."""
     return float(local.squared_slope()[0] / 2 / local.risk[0])
-
-
-def _on_target(
-    risks: Risks, subset: tuple[int, ...], b: float, points: int
-) -> tuple[np.ndarray, np.ndarray, PowerLaw]:
-    """Heads on B of norm 4 to 6: the excess L - L*, ½‖∇L‖², and the law between them."""
-    norms = np.linspace(4, 6, points)
-    directions = norms[:, None, None] * np.asarray(Circle(N).vectors(np.array([subset])))
-    local = risks(N, np.array([subset] * points), TAU, b)(directions)
-    excess, half = local.risk - smoothing_floor(len(subset), b), local.squared_slope() / 2
-    return excess, half, power_law(excess, half)
 
 
 def _least_ratio(trial: Trial, pair: Any, starts: int) -> float:
@@ -210,32 +175,6 @@ def _least_ratio(trial: Trial, pair: Any, starts: int) -> float:
         local = pair(np.stack([np.sin(angles), np.cos(angles)], axis=1)[None])
         return np.log10(max(_ratio(local), 1e-40))
 
-    found = [
-        minimize(
-            log_ratio,
-            generator.uniform(0, 2 * np.pi, 2),
-            method="Nelder-Mead",
-            options={"maxfev": 150},
-        ).fun
-        for _ in trial.track(range(starts))
-    ]
+    search = partial(minimize, log_ratio, method="Nelder-Mead", options={"maxfev": 150})
+    found = [search(generator.uniform(0, 2 * np.pi, 2)).fun for _ in trial.track(range(starts))]
     return float(10 ** min(found))
-
-
-def _slopes(norms: np.ndarray, ratios: Sequence[float], on_target: Sequence[Any]) -> SideBySide:
-    wrong = Line("all heads on one wrong position", norms, np.maximum(ratios, 1e-40))
-    on, laws = [], []
-    for (subset, b), (excess, half, _) in zip(ON, on_target, strict=True):
-        k = len(subset)
-        on.append(Line(f"heads on B, k = {k}, b = {b:g}", excess, half))
-        formula = hg1.slope_on_target(N, k, TAU, b) * excess**2
-        laws.append(Line("", excess, formula, style="--"))
-    return SideBySide(
-        [
-            Lines([wrong], x="norm of the heads", y="½‖∇L‖² / L", log="xy"),
-            Lines([*on, *laws], x="excess risk L - L*", y="½‖∇L‖²", log="xy"),
-        ],
-        caption="The ratio that Lemma 8 bounds from below goes to zero on wrong positions, where "
-        "the risk stays, and on B, where the squared gradient falls with the square of the excess "
-        "(dashed: the formula).",
-    )

@@ -8,18 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from paritylab.claims import (
-    HG1,
-    Trial,
-    at_least,
-    at_most,
-    claim,
-    control,
-    finding,
-    instead,
-    note,
-    repair,
-)
+from paritylab.claims import HG1, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, note, repair
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.learning.hardness.networks import random_features, worst_shares
@@ -44,13 +34,7 @@ ROUNDING = 1e-9
     planted=("heads after a single step", {"draws": 2, "steps": 1}, "refuted"),
 )
 def remark9(
-    trial: Trial,
-    n: int = 20,
-    k: int = 3,
-    runs: int = 60,
-    draws: int = 20,
-    *,
-    steps: int = 600,
+    trial: Trial, n: int = 20, k: int = 3, runs: int = 60, draws: int = 20, *, steps: int = 600
 ) -> Iterator[Any]:
     """k heads under our annealed descent, n = 20, learn with O(k) parameters, nets need Ω(n).
 
@@ -82,19 +66,17 @@ def remark9(
     cell = f"n = {n}, k = {k}"
     yield at_least(f"runs of our annealed heads that reach risk 0.05, {cell}", learnt, 0.5)
     yield at_most(f"trained numbers of the heads, {cell}", numbers, 2 * k)
-    yield at_least(
-        f"largest difference from an FFNN-1 with the same numbers, {draws} heads",
-        difference,
-        ROUNDING,
-    )
+    label = f"largest difference from an FFNN-1 with the same numbers, {draws} heads"
+    yield at_least(label, difference, ROUNDING)
     yield repair(at_least(f"runs in which that FFNN-1 reaches risk 0.05, {cell}", learnt, 0.5))
     yield repair(at_least(f"edges of that FFNN-1, {cell}", edges, n))
-    for size in (16, 256, 4096):
-        yield note(f"bits that each number needs, n = {size}", hg1.bits_per_direction(size))
-    yield note(f"n·k⁷·log k, {cell}", hg1.feedforward_upper_bound(n, k))
+    yield note("bits that each number needs, n = 4096", hg1.bits_per_direction(4096))
+    yield note(
+        f"best known n·k⁷·log k for feed-forward nets, {cell}", hg1.feedforward_upper_bound(n, k)
+    )
     yield finding(
-        f"The heads are themselves a feed-forward net of {numbers} trained numbers: the largest "
-        f"difference over all inputs is {difference:.0e}.",
+        f"{cell}: our annealed heads are themselves a feed-forward net of {numbers} trained "
+        f"numbers; the largest difference over all inputs is {difference:.0e}.",
         "corrected",
     )
     yield instead(
@@ -151,7 +133,7 @@ def ffnn_edge(
     yield control(at_least("runs solved with all edges, n = 10, k = 3", whole.rate(), 0.5))
     yield at_least("smallest risk without the edges of one bit of B", cut.risk.min(), chance)
     below = int(np.count_nonzero(cut.risk < chance))
-    yield repair(at_most(f"of {len(cut)} such runs, those below risk 1", below, 0))
+    yield repair(at_most(f"runs below risk 1 without these edges, of {len(cut)}", below, 0))
     for n in sizes:
         label = f"largest squared loss on {comb(n, 2)} products of two bits, n = {n}, k = 2"
         yield at_least(label, _loss_on_products(n), 0.5)
@@ -161,7 +143,7 @@ def ffnn_edge(
     first, last = sizes[0], sizes[-1]
     factor = needed[last, last // 2] / needed[first, first // 2]
     per_bit = factor ** (1 / (last - first))
-    yield repair(at_least("growth of their number per bit at k = n/2", per_bit, 1.5))
+    yield repair(at_least("factor per bit by which that number grows at k = n/2", per_bit, 1.5))
     yield instead(
         "A net without an edge to a bit of B stays at chance. For some B of size k the squared "
         "loss on q fixed features is at least 1 - q/C(n, k): exponential in n for k of order n, "

@@ -1,13 +1,14 @@
 """Taken at its word: Theorem 11's count of inputs and Figure 1's example."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from paritylab.claims import HG1, Line, Lines, Trial, claim
+from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair
+from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.models import Circle
 from paritylab.theory import hg1, hg1_limits
 
@@ -44,12 +45,9 @@ def thm11_factor(
     most (5m/n)γ_r at r ≠ p and by at most 5m/n at p.
     """
     cells = [(n, m) for m in range(1, largest_m + 1) for n in range(max(2, m), largest_n + 1)]
-    missed = [hg1.missed_inputs(n, m) for n, m in cells]
-    lines = [hg1.missed_inputs_printed(n, m) for n, m in cells]
-    # From the true share of one head through the four lines of the proof, one row per line.
-    chain = np.array(
-        [[float(each) for each in (a, *b)] for a, b in zip(missed, lines, strict=True)]
-    )
+    # From the true share of one head through the four lines of the proof, one row per (n, m).
+    lines = [(hg1.missed_inputs(*cell), *hg1.missed_inputs_printed(*cell)) for cell in cells]
+    chain = np.array([[float(each) for each in row] for row in lines])
     broken = (chain[:, :-1] > chain[:, 1:] * (1 + ROUNDING)).sum(axis=0)
     n, m = np.transpose(cells)
     true, printed = chain[:, 0], chain[:, 4] / smaller
@@ -59,37 +57,23 @@ def thm11_factor(
     spare = min(_spare_share(generator) for _ in trial.track(range(rankings)))
 
     at, says = int(ratio.argmax()), np.count_nonzero(ratio)
-    yield at_most(
-        f"true share over printed share, largest of {says:,} (n, m), at n = {n[at]}, m = {m[at]}",
-        ratio[at],
-        1,
-    )
-    yield at_least(
-        f"least share of inputs that serve minus printed factor, {rankings} rankings", spare, 0
-    )
+    where = f"largest of {says:,} (n, m), at n = {n[at]}, m = {m[at]}"
+    yield at_most(f"true share of missed inputs over the printed one, {where}", ratio[at], 1)
+    label = f"share of inputs that serve minus the printed factor, least of {rankings} rankings"
+    yield at_least(label, spare, 0)
     moved = np.max([_attention_change(generator) for _ in range(10 * rankings)], axis=0)
     yield at_most(f"largest |Δγ_r| over (5m/n)γ_r, r ≠ p, {10 * rankings} heads", moved[0], 1)
     yield at_most(f"largest |Δγ_p| over 5m/n, {10 * rankings} heads", moved[1], 1)
-    for index, count in enumerate(broken, 1):
-        yield note(
-            f"of {len(cells):,} (n, m), those in which line {index} of the proof fails", count
-        )
-    rate = -np.log2(float(missed[cells.index((largest_n, 1))])) / largest_n
+    for line, count in enumerate(broken, 1):
+        yield note(f"of {len(cells):,} (n, m), those where line {line} of the proof fails", count)
+    rate = -np.log2(float(hg1.missed_inputs(largest_n, 1))) / largest_n
     yield note(f"bits per n/m in the true share, n = {largest_n}, m = 1", rate)
-    one = m == 1
-    yield Lines(
-        [Line("exact", n[one], true[one]), Line("printed", n[one], printed[one])],
-        x="n",
-        y="share of inputs a single head misses",
-        log="y",
-        caption="Theorem 11's count for one head, exact and as printed.",
-    )
 
 
 def _spare_share(generator: np.random.Generator) -> float:
     """Share of inputs that serve random rankings and preferred tokens, less the printed factor."""
     n, m = int(generator.integers(4, 13)), int(generator.integers(1, 4))
-    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
+    bits = every_input(n)
     served = np.ones(2**n, dtype=bool)
     for _ in range(m):
         first = generator.permutation(n)[: int(np.ceil((n - 1) / m)) - 1]
@@ -142,19 +126,17 @@ def fig1(
     n = 7
     tau = np.array([1.0, 1 / n, 1 / n**2])
     sets = [subset for k in sizes for subset in combinations(range(n), k)]
-    bits = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(float)
-    right = np.empty((2, len(tau), len(sets)))
-    moved = 0.0
-    for row, temperature in enumerate(tau):
-        for column, subset in enumerate(sets):
-            labels = 1 - 2 * (bits[:, subset].sum(axis=1) % 2)
-            text = _through(bits, subset, temperature, order=(0, 1, 2, 3))
-            # caption_token: where the network looks for the token under the caption's order.
-            caption = _through(bits, subset, temperature, (2, 3, 0, 1), first=caption_token)
-            back = _through(bits, subset, temperature, order=(2, 3, 0, 1), first=2)
-            right[:, row, column] = np.mean(np.sign([text, caption]) == labels, axis=1)
-            moved = max(moved, float(np.abs(back - text).max()))
-    text_right, caption_right = right.min(axis=-1)
+    bits, right, moved = every_input(n), np.ones((2, len(tau))), 0.0
+    for row, subset in product(range(len(tau)), sets):
+        labels = parity_of(bits, subset)
+        text = _through(bits, subset, tau[row], order=(0, 1, 2, 3))
+        # caption_token: where the network looks for the token under the caption's order.
+        caption = _through(bits, subset, tau[row], (2, 3, 0, 1), first=caption_token)
+        back = _through(bits, subset, tau[row], order=(2, 3, 0, 1), first=2)
+        agree = np.mean(np.sign([text, caption]) == labels, axis=1)
+        right[:, row] = np.minimum(right[:, row], agree)
+        moved = max(moved, float(np.abs(back - text).max()))
+    text_right, caption_right = right
     where = f"worst of {len(sets)} sets B, best of 3 temperatures"
     yield at_least(f"share right in the caption's order, {where}", caption_right.max(), 1)
     yield repair(at_least(f"share right in the text's order, {where}", text_right.max(), 1))

@@ -57,7 +57,7 @@ def marginals(
     exact = np.array([hg1_limits.risk_without_bit(weights, 0) for weights in anything])
     many = f"{len(anything)} random distributions"
     yield at_least(f"least risk without an edge, least of {many}", risks.min(), 1 - ROUNDING)
-    yield note(f"the same, largest of {many}", risks.max())
+    yield note(f"least risk without an edge, largest of {many}", risks.max())
     repeated = _least(copied, labels)
     yield at_least("least risk without an edge, bit repeats another", repeated, 1 - ROUNDING)
     gaps += [float(np.abs(risks - exact).max()), repeated]
@@ -67,12 +67,14 @@ def marginals(
         flipped = f"{share_text(noise, 1)} of the labels flipped"
         noisy = _risk(uniform, labels, net, noise)
         least = _least(uniform, labels, noise, blind=False)
-        yield at_most(f"risk of the net, {flipped}", noisy, ROUNDING)
+        yield at_most(f"risk of the net, k = {k}, {flipped}", noisy, ROUNDING)
         yield note(f"least risk of any function, {flipped}", least)
         scaled = _risk(uniform, labels, (1 - 2 * noise) * net, noise)
         law = hg1_limits.least_pair_risk(noise)
         gaps += [abs(noisy - 4 * noise), abs(least - law), abs(scaled - least)]
-    yield repair(at_most("largest distance from 4q(1-q), 4ν and 4ν(1-ν)", max(gaps), ROUNDING))
+    yield repair(
+        at_most("largest distance of these risks from 4q(1-q), 4ν and 4ν(1-ν)", max(gaps), ROUNDING)
+    )
     yield instead(
         "For every distribution of the inputs the net has risk 0, and without an edge to bit i "
         "the least risk is E 4q(1-q), q = P(x_i = 1 | other bits): 4p(1-p) for independent bits, 0 "
@@ -123,15 +125,11 @@ def _least(
     "hg1-floor",
     HG1("Proposition 3, Theorem 5"),
     quick={"sizes": (1, 2, 3, 4)},
-    full={"sizes": (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)},
     evidence="exact",
     certificate="hg1-floor",
     planted=(
         "a readout smoothed by √b in place of b",
-        {
-            "sizes": (2, 3),
-            "risk_on_set": lambda k, b: hg1_limits.smoothing_floor(k, float(np.sqrt(b))),
-        },
+        {"sizes": (2, 3), "risk_on_set": lambda k, b: hg1_limits.smoothing_floor(k, b**0.5)},
         "refuted",
     ),
 )

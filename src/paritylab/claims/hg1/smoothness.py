@@ -26,18 +26,6 @@ DEFAULT: list[Cell] = [
     (8, 2, 1 / 8, 64.0),
     (8, 2, 1 / 8, 1e8),
 ]
-FULL: list[Cell] = [
-    *DEFAULT,
-    (8, 4, 0.5, 1.0),
-    (16, 3, 1 / 16, 1e-4),
-    (32, 2, 1 / 32, 0.01),
-    (64, 3, 1 / 64, 0.01),
-    (16, 5, 1 / 16, 0.01),
-    (16, 6, 1.0, 1e-6),
-    (8, 8, 1 / 64, 1.0),
-]
-
-
 #: One small cell within b ≤ 4k⁴, for planted cases.
 SMALL: list[Cell] = [(2, 1, 1.0, 4.0)]
 
@@ -54,7 +42,7 @@ LEMMAS = (
     "hg1-lemma6-smooth",
     HG1("Lemmas 6, 7, 14, 15, 16"),
     quick={"cells": QUICK, "starts": 24, "steps": 30},
-    full={"cells": FULL, "starts": 256, "steps": 200},
+    full={"starts": 256, "steps": 200},
     planted=(
         ("every constant divided by 200", {"cells": SMALL, "smaller": 200.0}, "refuted"),
         ("no smoothing above 4k⁴", {"cells": SMALL}, "holds"),

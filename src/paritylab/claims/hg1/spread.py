@@ -1,7 +1,7 @@
 """Appendix A's bounds on the attention of a head."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -50,64 +50,55 @@ def attention_bounds(
     and c₂ do not depend on n, neither γ_j/(c₁τ) may grow nor the least γ_j/τ fall with n; the c₁
     that serves best counts.
     """
-    growth, fall, outside, beyond, law = [], [], 0, 0.0, 0.0
-    for c1 in trial.track(constants):
-        rows = [_spread(log_attention, c1, n) for n in sizes]
-        span = np.log(sizes[-1] / sizes[-2])
-        growth.append(float(np.log(rows[-1].near / rows[-2].near) / span))
-        fall.append(rows[0].log_c2 - rows[-1].log_c2)
-        for row, n in zip(rows, sizes, strict=True):
-            outside += row.peak < 1 / n or row.top > 1 - c1**2 / n
-        beyond, law = max(beyond, *(row.far for row in rows)), max(law, rows[-1].law)
-        at = f"c₁ = {c1:g}, n = {sizes[-1]:,}"
-        yield note(f"exponent of n in the largest γ_j/(c₁τ) off the peak, {at}", growth[-1])
-        yield note(f"ln of the largest possible c₂, {at}", rows[-1].log_c2)
-        yield note(f"least share of the peak, {at}", rows[-1].peak)
+    rows = [[_spread(log_attention, c1, n) for n in sizes] for c1 in trial.track(constants)]
+    # Each has one row per c₁ and one column per n.
+    peak, top, near, log_c2, far, gap = np.moveaxis(np.array(rows), -1, 0)
+    growth = np.log(near[:, -1] / near[:, -2]) / np.log(sizes[-1] / sizes[-2])
+    fall = log_c2[:, 0] - log_c2[:, -1]
+    c1, n = np.asarray(constants)[:, None], np.asarray(sizes)[None, :]
+    outside = np.count_nonzero((peak < 1 / n) | (top > 1 - c1**2 / n))
     first, last = sizes[0], sizes[-1]
-    yield at_most("exponent of n in γ_j/(c₁τ) off the peak, best c₁", min(growth), 0.1)
-    yield at_most(f"fall of ln c₂ from n = {first} to {last:,}, best c₁", min(fall), np.log(2))
+    for row, c in enumerate(constants):
+        at = f"c₁ = {c:g}, n = {last:,}"
+        yield note(f"exponent of n in the largest γ_j/(c₁τ) off the peak, {at}", growth[row])
+        yield note(f"ln of the largest possible c₂, {at}", log_c2[row, -1])
+        yield note(f"least share of the peak, {at}", peak[row, -1])
+    yield at_most("exponent of n in γ_j/(c₁τ) off the peak, best c₁", growth.min(), 0.1)
+    yield at_most(f"fall of ln c₂ from n = {first} to {last:,}, best c₁", fall.min(), np.log(2))
     yield at_most("cells in which the peak leaves 1/n to 1 - c₁τ", outside, 0)
-    yield at_most("largest total share beyond π/4", beyond, 0.01)
+    yield at_most("largest total share beyond π/4", far.max(), 0.01)
+    law = gap[:, -1].max()
     yield note(f"largest gap of the peak from √(2π/τ)/n, n = {last:,}", law)
     yield finding(
-        f"A position next to the peak has γ_j/(c₁τ) growing like n^{min(growth):.2f}, and c₂ falls "
-        f"by e^{-min(fall):.0f} from n = {first} to {last:,}, at the best c₁.",
+        f"A position next to the peak has γ_j/(c₁τ) growing like n^{growth.min():.2f}, and c₂ "
+        f"falls by e^{-fall.min():.0f} from n = {first} to {last:,}, at the best c₁.",
         "refuted",
     )
     yield instead(
         f"The peak is √(2π/τ)/n (to {law:.1%} at n = {last:,}) and lies between 1/n and 1 - c₁τ. "
         "Position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, δ_j its angle from p, "
-        f"so neighbours have nearly the same and those beyond π/4 at most {beyond:.0e} in all."
+        f"so neighbours have nearly the same and those beyond π/4 at most {far.max():.0e} in all."
     )
 
 
-class _Spread(NamedTuple):
+def _spread(log_attention: Callable[..., np.ndarray], c1: float, n: int) -> list[float]:
     """Attention at one c₁ and n, the worst over offsets.
 
-    peak, top: least and largest share of the nearest position. near: largest γ_j/(c₁τ) of the
-    others within π/4. log_c2: ln of the least γ_j/τ there. far: largest total share beyond π/4.
-    law: relative distance of the peak from its formula.
+    Least and largest share of the nearest position; largest γ_j/(c₁τ) of the others within π/4 and
+    ln of the least γ_j/τ there; largest total share beyond π/4; relative distance of the peak from
+    its formula.
     """
-
-    peak: float
-    top: float
-    near: float
-    log_c2: float
-    far: float
-    law: float
-
-
-def _spread(log_attention: Callable[..., np.ndarray], c1: float, n: int) -> _Spread:
     tau = c1 / n
     logs = np.array([log_attention(n, tau, offset) for offset in OFFSETS])
     away = np.minimum(np.arange(n), n - np.arange(n))
     near, far = (away <= n / 8) & (away > 0), away > n / 8
     peak = np.exp(logs[:, 0])
-    return _Spread(
-        peak=float(peak.min()),
-        top=float(peak.max()),
-        near=float(np.exp(logs[:, near].max()) / (c1 * tau)),
-        log_c2=float(logs[:, near].min() - np.log(tau)),
-        far=float(np.exp(logs[:, far]).sum(axis=1).max()),
-        law=float(np.abs(peak / hg1.peak_attention(n, tau) - 1).max()),
-    )
+    beyond = np.exp(logs[:, far]).sum(axis=1)
+    return [
+        peak.min(),
+        peak.max(),
+        np.exp(logs[:, near].max()) / (c1 * tau),
+        logs[:, near].min() - np.log(tau),
+        beyond.max(),
+        np.abs(peak / hg1.peak_attention(n, tau) - 1).max(),
+    ]

@@ -60,14 +60,10 @@ class Setting(NamedTuple):
     scale: float
     start: float
 
-    def __str__(self) -> str:
-        return f"gain {self.gain:.3g}, bias {self.bias:.3g}, scale {self.scale:.3g}"
-
 
 class Choice(NamedTuple):
     """The setting that solved most runs of one half, and whether it solves those of the other."""
 
-    arm: Arm
     setting: Setting
     solved: np.ndarray
 
@@ -154,5 +150,5 @@ def best_choice(kind: str, arms: Iterable[Arm], draws: Mapping[str, Overlaps]) -
         solved = solved_after(kind, arm, settings, overlaps)
         best = int(solved[:, ::2].mean(axis=1).argmax())
         share = float(solved[best, ::2].mean())
-        found.append((share, Choice(arm, settings[best], solved[best, 1::2])))
+        found.append((share, Choice(settings[best], solved[best, 1::2])))
     return max(found, key=lambda each: each[0])[1]

@@ -4,27 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
-from paritylab.claims import (
-    KOU,
-    Estimate,
-    Line,
-    Lines,
-    Trial,
-    at_least,
-    at_most,
-    claim,
-    finding,
-    note,
-)
+from paritylab.claims import KOU, Line, Lines, Trial, claim
+from paritylab.claims.engine.rule import at_least, at_most, finding, note
+from paritylab.claims.half_points import HalfPoints
 from paritylab.learning import Fresh, Population, SignDescent, learn
 from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import Parity, random_parities
 from paritylab.problem.sampling import each_key
 from paritylab.risk import enumerated_gradient
-from paritylab.statistics import Rate, half_point, threshold_law
+from paritylab.statistics import Rate
 from paritylab.theory.neighbours import power_signal, readout_gap, sign_path
 
 #: Rows a step over n^(k-1) by k, in steps of 1.5.
@@ -65,7 +57,8 @@ def dynamics(
     trial.report(0.3)
     sampled = learn(learner, Fresh(targets, rows), key=trial.seed, trace=1)
     keys = each_key(run_keys(trial.seed, 0, runs))
-    starts = [learner.start(*pair) for pair in zip(keys, targets, strict=True)]
+    halves = [jax.random.split(key)[1] for key in keys]
+    starts = [learner.draw(*pair) for pair in zip(halves, targets, strict=True)]
     good = np.stack([_is_good(*pair) for pair in zip(starts, targets, strict=True)])
     inside = np.stack([target.indicator > 0 for target in targets])[:, None, :]
     on_b = np.where(good, path.kept[-1], path.lost[-1])[:, :, None]
@@ -148,34 +141,21 @@ def samples(
     with 8·2^k neurons. Rows are tried in steps of 1.5; the intervals of the exponents do not count
     that step.
     """
-    lines = []
     for k, each in sizes.items():
-        grids, flags = [], []
+        needed = HalfPoints()
+        power = "n" if k == 2 else f"n^{k - 1}"
         for n in trial.track(each):
             drawn = random_parities(n, k, runs, key=trial.seed)
             targets = [replace(target, noise=noise) for target in drawn]
-            grids.append([round(factor * n ** (k - 1)) for factor in factors[k]])
-            flags.append([
+            grid = [round(factor * n ** (k - 1)) for factor in factors[k]]
+            flags = [
                 learn(SignDescent(8 * 2**k), Fresh(targets, rows), key=trial.seed).solved
-                for rows in grids[-1]
-            ])  # fmt: skip
-        halves = [half_point(*pair) for pair in zip(grids, flags, strict=True)]
-        for n, table, half in zip(each, flags, halves, strict=True):
-            most = f"{factors[k][-1]:.2g}n" if k == 2 else f"{factors[k][-1]:.2g}n^{k - 1}"
-            right = Rate.of(table[-1])
-            yield at_least(f"runs right with {most} rows a step, n = {n}, k = {k}", right, 0.5)
-            yield note(f"rows a step for half of the runs, n = {n}, k = {k}", half)
-        law = threshold_law(each, np.array(grids) / np.log(each)[:, None], flags)
-        exponent = Estimate(law.exponent, law.low, law.high, runs)
-        needed = f"exponent in n of the rows that half of the runs need over ln n, k = {k}"
-        yield at_most(needed, exponent, k - 1)
-        at, guide = np.array(each, dtype=float), np.nan_to_num(halves[-1])
-        scaled = guide * (at / at[-1]) ** (k - 1)
-        lines += [Line(f"k = {k}", at, halves), Line(f"n^{k - 1}", at, scaled, style="--")]
-    yield Lines(
-        lines,
-        x="n",
-        y="rows a step with which half of the runs are right",
-        log="xy",
-        caption="Sign descent with z^k, 40 steps, 8·2^k neurons.",
-    )
+                for rows in grid
+            ]
+            half = needed.add(n, np.array(grid) / np.log(n), flags)
+            label = f"runs right with {factors[k][-1]:.2g}{power} rows a step, n = {n}, k = {k}"
+            yield at_least(label, Rate.of(flags[-1]), 0.5)
+            label = f"rows a step for half of the runs over ln n, n = {n}, k = {k}"
+            yield note(label, half)
+        label = f"exponent in n of the rows that half of the runs need over ln n, k = {k}"
+        yield at_most(label, needed.law(), k - 1)

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Comparison, Decision, Line, Lines, Mark, Status, Trial, claim
+from paritylab.claims import KS, Line, Lines, Mark, Status, Trial, claim
 from paritylab.claims.engine.rule import (
+    Comparison,
+    Decision,
     Role,
     at_least,
     at_most,
@@ -103,7 +105,7 @@ def experiments(
         for mode, count in zip(MODES, targets, strict=True):
             data = Sample(random_trees(64, k, times * count, key=trial.seed), samples)
             runs = learn(FullBatch(mode, steps=steps), data, key=trial.seed, trace=2)
-            solved, name = runs.rate("solved"), f"{NAMES[mode]}, k = {k}, N = {samples:,}"
+            solved, name = runs.rate("solved"), f"{NAMES[mode]}, n = 64, k = {k}, N = {samples:,}"
             learns = k in PUBLISHED[mode]
             asked = (at_least if learns else at_most)(f"targets solved, {name}", solved, 0.5)
             yield asked
@@ -192,9 +194,9 @@ def rnn(
         )
         right = Rate.of(with_labels == 1)
         learned = Rate.of(np.abs(without - 0.5) > CHANCE)
-        label = f"{cell} nets right on every string after {steps:,} steps with labels"
+        label = f"{cell} nets right on every string after {steps:,} steps with labels, n = 32"
         yield at_least(label, right, 1 - WIDE)
-        label = f"{cell} nets that leave chance in {steps_without:,} steps without labels"
+        label = f"{cell} nets that leave chance in {steps_without:,} steps without labels, n = 32"
         yield at_most(label, learned, WIDE)
         apart = float(np.abs(without - 0.5).max())
         yield note(f"largest distance of those accuracies from ½, {cell}", apart)

@@ -5,8 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KS, Estimate, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import at_most, control, finding, instead, note, repair, within
+from paritylab.claims import KS, Line, Lines, Trial, claim
+from paritylab.claims.engine.rule import (
+    Estimate,
+    at_most,
+    control,
+    finding,
+    instead,
+    note,
+    repair,
+    within,
+)
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
@@ -162,7 +171,8 @@ def gradient_law(
     first, last = (max(abs(1 - x.child) for x in nodes if x.n == n) for n in (sizes[0], sizes[-1]))
     leading = f"distance of a child's gradient from 2c/M², relative, n = {sizes[-1]}"
     yield repair(at_most(leading, last, NEAR))
-    yield repair(at_most(f"that distance over the one at n = {sizes[0]}", last / first, 1))
+    grown = f"n = {sizes[-1]} over n = {sizes[0]}"
+    yield repair(at_most(f"distance of a child's gradient from 2c/M², {grown}", last / first, 1))
     roots = [node for node in nodes if node.is_root]
     power = _power(roots[-2:], [node.elsewhere for node in roots[-2:]])
     yield at_most("power of n of the largest expected gradient elsewhere", power, STEEP)
@@ -172,8 +182,8 @@ def gradient_law(
     # The law of the rest of (7) is the simplest: n^(-2-share·ε) is kept up to this ε.
     printed, finer = ((-powers["(7)"] - 2) / share for share in (1 / 8, 1 / 4))
     yield finding(
-        f"Elsewhere the expected gradient falls like n^{power:.2f} whatever N is, so it keeps "
-        f"n^(-2-ε/8) only up to ε = {printed:.1f}.",
+        f"Up to n = {sizes[-1]} the expected gradient elsewhere falls like n^{power:.2f} whatever "
+        f"N is, so it keeps n^(-2-ε/8) only up to ε = {printed:.1f}.",
         "corrected",
     )
     yield instead(
@@ -283,16 +293,4 @@ def trivial_tuples(
         f"Up to n = {sizes[-1]} the trivial products grow like M^{all_of:.2f}, with one token "
         f"given like M^{one_given:.2f}, and none is of another kind.",
         "holds",
-    )
-    yield Lines(
-        [
-            Line("trivial", tokens, total),
-            Line("not two equal pairs", tokens, chained),
-            Line("48·(nodes of height ≥ 2)", tokens, formula, style="--"),
-            Line("most with one token given", tokens, given),
-        ],
-        x="M",
-        y="products of four tokens",
-        log="xy",
-        caption="Ordered products of four tokens below the root that always equal 1.",
     )

@@ -1,9 +1,7 @@
-"""Queries to a gradient oracle, over every target at once: what they reveal and what they cannot.
+"""Gradients over every target at once: what queries to an oracle reveal and what they cannot."""
 
-The loss is Theorem 1's E(p - f)² over all 2^n inputs.
-"""
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from math import ceil, log2
 from typing import Any, NamedTuple
 
@@ -12,12 +10,107 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from paritylab.claims.ks.gradient_spread import Subsets, gradient_spread
 from paritylab.learning.hardness.oracles import mean_label, mean_labels
+from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
+from paritylab.problem import all_bits, signs_from_bits
 from paritylab.problem.walsh import walsh_transform
 from paritylab.theory.ks_hardness import hidden_share_bound
 from xorfind.gf2 import affine_solutions
+
+
+class Spread(NamedTuple):
+    """Gradients of ½mean(p(x) - f(x))² over many targets p.
+
+    variance: E_p‖∇_p - E_p∇_p‖². largest_gradient, mean_gradient: sup and mean of ‖∇f(x)‖².
+    distances: ‖∇_p - E_p∇_p‖ of every target. targets: how many there were.
+    """
+
+    variance: float
+    largest_gradient: float
+    mean_gradient: float
+    distances: np.ndarray
+    targets: int
+
+
+Subsets = Sequence[tuple[int, ...]]
+
+
+def direct_model(n: int, k: int, scale: float, seed: int) -> ChainModel:
+    """The chain model at random scores, asked for its last token only."""
+    scores = scale * np.random.default_rng([seed, n]).normal(size=(n + k - 1, k - 1))
+    return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
+
+
+def gradient_spread(model: ChainModel, signs: Any, subsets: Subsets) -> Spread:
+    """Variance of the direct model's gradient over targets, from one Jacobian of its answer."""
+    pulls = jacobian(model, signs)
+    values = target_values(signs, subsets)
+    gradients = np.asarray(values, np.float32) @ pulls / len(pulls)
+    centred = gradients - gradients.mean(axis=0)
+    norms = np.sum(pulls**2, axis=1)
+    distances = np.linalg.norm(centred, axis=1)
+    return Spread(
+        float(np.mean(distances**2)),
+        float(norms.max()),
+        float(norms.mean()),
+        distances,
+        len(subsets),
+    )
+
+
+@jax.jit
+def _rows_of_jacobian(model: ChainModel, signs: Any) -> Any:
+    def answer(scores: Any, row: Any) -> Any:
+        return model.with_parameters(scores).generate(row)[-1]
+
+    return jax.vmap(jax.grad(answer), in_axes=(None, 0))(model.scores, signs)
+
+
+def jacobian(model: ChainModel, signs: Any, block: int = 1024) -> np.ndarray:
+    """∇f at every row, in blocks of one size so that nothing compiles twice."""
+    signs = jnp.asarray(signs, jnp.float32)
+    model = model.with_parameters(np.asarray(model.scores, np.float32))
+    rows = len(signs)
+    padded = jnp.pad(signs, ((0, -rows % block), (0, 0)), constant_values=1.0)
+    parts = [
+        np.asarray(_rows_of_jacobian(model, padded[at : at + block])).reshape(block, -1)
+        for at in range(0, len(padded), block)
+    ]
+    return np.concatenate(parts)[:rows]
+
+
+def target_values(signs: Any, subsets: Subsets) -> np.ndarray:
+    """p(x) for every target and row."""
+    minus, inside = np.asarray(signs) < 0, np.zeros((len(subsets), np.shape(signs)[1]), np.float32)
+    for row, subset in zip(inside, subsets, strict=True):
+        row[list(subset)] = 1
+    return 1 - 2 * ((inside @ minus.T.astype(np.float32)) % 2)
+
+
+def linear_variance(features: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
+    """Variance over targets of the gradient of E(h - f)² for f = Σ_i θ_i·feature_i at θ = 0, and
+    E‖∇f‖²/|H|; one row of values over all inputs per feature and per target."""
+    gradients = -2 * targets @ features.T / features.shape[1]
+    variance = np.mean(np.sum((gradients - gradients.mean(axis=0)) ** 2, axis=1))
+    return float(variance), float(np.mean(np.sum(features**2, axis=0)) / len(targets))
+
+
+def all_signs(n: int) -> np.ndarray:
+    """Every input as signs, float32, in the order of `all_bits`."""
+    bits = np.concatenate([np.asarray(chunk) for chunk in all_bits(n)])
+    return np.asarray(signs_from_bits(bits), np.float32)
+
+
+def every_subset(n: int, k: int) -> list[tuple[int, ...]]:
+    """All C(n,k) targets."""
+    return list(combinations(range(n), k))
+
+
+def random_signs(generator: np.random.Generator, rows: int, n: int) -> np.ndarray:
+    """Rows of n fair signs."""
+    return generator.choice([-1.0, 1.0], (rows, n)).astype(np.float32)
+
 
 #: Values of a decoding feature are cut off here, so that gradients stay bounded.
 CUT = 3.0
@@ -166,32 +259,6 @@ def identify_in_one_query(n: int, k: int, error: float, features: int, seed: int
     return Identified(*(float(np.mean(found == np.arange(len(targets)))) for found in named))
 
 
-def name_by_reading_rows(
-    n: int, k: int, rows: int, *, error: float = 0.0, buckets: int = 4096, seed: int = 0
-) -> bool:
-    """Whether one averaged gradient without a chain, then elimination, names a random k-set.
-
-    The model is f = Σ_j θ_j·(1, x)·1{x is in bucket j}; it sees each row by itself. A bucket is a
-    value of the first bits of x, of which there are about 16 per row. At θ = 0 one with a single
-    row has the gradient -(y, yx)/N: row and label are read off it if no entry is wrong by 1/(2N).
-    error: of the whole gradient, in a random direction.
-
-    >>> name_by_reading_rows(16, 8, 4000), name_by_reading_rows(16, 8, 4000, error=0.1)
-    (True, False)
-    """
-    generator = np.random.default_rng([seed, n, rows])
-    signs = generator.choice(np.array([-1.0, 1.0], np.float32), (rows, n))
-    target = np.sort(generator.choice(n, k, replace=False))
-    digits = min(n, ceil(log2(16 * rows)))
-    mixing = int(generator.integers(1 << digits)) | 1
-    number = (signs[:, :digits] < 0) @ (1 << np.arange(digits)) * mixing % (1 << digits)
-    kept = number < buckets
-    labels = signs[kept][:, target].prod(axis=1)
-    sums = _bucket_sums(signs[kept], labels, number[kept], buckets)
-    away = generator.normal(size=sums.shape)
-    return _names(sums / rows + error * away / np.linalg.norm(away), rows, target)
-
-
 def _bucket_sums(
     signs: np.ndarray, labels: np.ndarray, number: np.ndarray, buckets: int
 ) -> Float[np.ndarray, "buckets n+1"]:
@@ -230,9 +297,12 @@ class Reading(NamedTuple):
 def read_through_oracle(
     n: int, k: int, rows: int, *, error: float, queries: int, seed: int = 0
 ) -> Reading:
-    """Read rows as in `name_by_reading_rows`, through an oracle that hides where its error allows.
+    """Read rows off averaged gradients, through an oracle that hides where its error allows.
 
-    The loss is ½ mean (y - f)². Each query takes other buckets, and only so many that about 1.5n
+    The model f = Σ_j θ_j·(1, x)·1{x is in bucket j} sees each row by itself; the loss is
+    ½ mean (y - f)². A bucket is a value of the first bits of x, of which there are about 16 per
+    row. At θ = 0 one with a single row has the gradient -(y, yx)/N: row and label are read off it,
+    and elimination names the set. Each query takes other buckets, and only so many that about 1.5n
     of the rows are in them, because each row that is read adds (n + 1)/N² to the squared distance.
 
     >>> [read_through_oracle(24, 8, 2**12, error=e, queries=2).named for e in (0.0, 0.1)]

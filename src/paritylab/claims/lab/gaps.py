@@ -7,9 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from paritylab.claims import OURS, Estimate, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, finding, note, within
-from paritylab.claims.lab.half_points import half_point_estimate, quotient
+from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, finding, note, within
+from paritylab.claims.half_points import half_point_estimate, quotient, scaled
 from paritylab.models import SlopedLink
 from paritylab.precision import float64
 from paritylab.theory.gaps import (
@@ -164,15 +163,16 @@ def gaps(
         formula = rows_to_find_links(n, q, nodes)
         ratio = half(q, n, nodes, formula, "found")
         found[q, n, nodes] = ratio, formula
-        label = f"N to find every child over {formula:,.0f}, q = {q}, n = {n}, nodes {nodes}"
+        where = f"q = {q}, n = {n}, nodes {nodes}"
+        label = f"rows to find every child over {formula:,.0f} predicted, {where}"
         yield within(label, ratio, 1 / NEAR, NEAR)
     for q, n in trial.track(even):
         formula = rows_to_balance_links(n, q, np.log(n) + 3)
         ratio = half(q, n, 1, formula, "right")
-        label = f"N to be right on every input over {formula:,.0f}, q = {q}, n = {n}"
+        label = f"rows to be right everywhere over {formula:,.0f} predicted, q = {q}, n = {n}"
         yield within(label, ratio, 1 / NEAR, NEAR)
         for earlier, first in (each for cell, each in found.items() if cell[:2] == (q, n)):
-            part = quotient(_times(ratio, formula), _times(earlier, first))
+            part = quotient(scaled(ratio, formula), scaled(earlier, first))
             yield at_least(f"rows to be right over rows to find, q = {q}, n = {n}", part, 2)
     for q in ORDERS:
         law = 2 * q - 3
@@ -189,10 +189,6 @@ def gaps(
     ratios = [ratio.value for ratio, _ in found.values()]
     text = f"Half of the runs find every child from {min(ratios):.2f} to {max(ratios):.2f} times"
     yield finding(f"{text} the predicted rows, q = 2, 4 and 8.", "holds")
-
-
-def _times(ratio: Estimate, factor: float) -> Estimate:
-    return Estimate(ratio.value * factor, ratio.low * factor, ratio.high * factor, ratio.runs)
 
 
 def _closed_error() -> float:

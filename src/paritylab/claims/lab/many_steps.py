@@ -1,68 +1,202 @@
 """Many steps on the same rows against one: how many rows a pair, four tokens or a chain need."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.claims import (
-    OURS,
-    Estimate,
-    Line,
-    Lines,
-    Trial,
-    at_least,
-    at_most,
-    claim,
-    control,
-    note,
-    within,
-)
+from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, finding, note, within
+from paritylab.claims.half_points import HalfPoints, inverse, quotient, scaled
 from paritylab.claims.lab.gaps import gap_curve
-from paritylab.claims.lab.half_points import half_point_estimate, quotient
-from paritylab.claims.lab.pair_descent import (
-    Descent,
-    Learner,
-    chain_rows,
-    descend,
-    found_curve,
-    knows_the_children,
-    lead_after_one_step,
-    parity_rows,
-)
-from paritylab.statistics import Mean, Rate, threshold_law
+from paritylab.models.chain import visible_tokens
+from paritylab.problem import random_trees
+from paritylab.problem.sampling import seed_of
+from paritylab.problem.tree import tree_tokens
+from paritylab.statistics import Mean, Rate
 from paritylab.theory.gaps import link_noise, link_signal, matched_link, rows_to_find_links
 from paritylab.theory.ks import samples_for_every_pair
 
-#: Steps of Adam for a pair, and for more than a pair; the step size.
-STEPS, LONG, RATE = 60, 150, 0.3
+#: Runs whose rows are drawn at a time.
+DRAWN = 16
+
+
+class Rows(NamedTuple):
+    """Samples of several runs. tokens: ±1. truth: the token each node has to write. seen: the
+    tokens that a node attends to. children: those it has to find."""
+
+    tokens: Float[np.ndarray, "runs rows tokens"]
+    truth: Float[np.ndarray, "runs rows nodes"]
+    seen: Bool[np.ndarray, "tokens nodes"]
+    children: Int[np.ndarray, "runs nodes q"]
+
+    def own(self) -> Int[np.ndarray, "runs q nodes"]:
+        """The children as places in the scores of a run."""
+        return np.moveaxis(self.children, 2, 1)
+
+
+#: Scores for the first N of the rows of every run, for each N, after so many steps.
+Learner = Callable[[Rows, Sequence[int], int], Float[np.ndarray, "sizes runs tokens nodes"]]
+#: Rows of some runs, from how many runs, how many rows and the number of the first run.
+Draw = Callable[[int, int, int], Rows]
+#: What descends usually, and for one plain step.
+ADAM, PLAIN = optax.adam(0.3), optax.sgd(1.0)
+
+
+def descend(
+    rows: Rows, sizes: Sequence[int], steps: int, optimiser: optax.GradientTransformation = ADAM
+) -> np.ndarray:
+    """Scores after full-batch descent from W = 0 on ½ mean (φ(z) - truth)², z the mean of the
+    tokens under attention.
+
+    φ(z) = cos(πq(1 - z)/2): of q signs with mean z there are q(1 - z)/2 that are -1. All N share
+    one compiled program: rows beyond the first N have weight 0.
+    """
+    given = (jnp.asarray(rows.tokens), jnp.asarray(rows.truth), jnp.asarray(rows.seen))
+    run = partial(_descend, q=rows.children.shape[-1], steps=steps, optimiser=optimiser)
+    return np.stack([np.asarray(run(*given, np.int32(size))) for size in sizes])
+
+
+@partial(jax.jit, static_argnames=("q", "steps", "optimiser"))
+def _descend(
+    tokens: Array,
+    truth: Array,
+    seen: Array,
+    size: Array,
+    *,
+    q: int,
+    steps: int,
+    optimiser: optax.GradientTransformation,
+) -> Float[Array, "runs tokens nodes"]:
+    weights = (jnp.arange(tokens.shape[1]) < size)[:, None] / size
+
+    def one(run: tuple[Array, Array]) -> Array:
+        x, y = run
+
+        def loss(scores: Array) -> Array:
+            shares = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=0)
+            written = jnp.cos(jnp.pi * q / 2 * (1 - x @ shares))
+            return jnp.sum(weights * (written - y) ** 2) / 2
+
+        def step(_: int, state: tuple[Array, optax.OptState]) -> tuple[Array, optax.OptState]:
+            scores, memory = state
+            update, memory = optimiser.update(jax.grad(loss)(scores), memory, scores)
+            return scores + update, memory
+
+        start = jnp.zeros(seen.shape)
+        return jax.lax.fori_loop(0, steps, step, (start, optimiser.init(start)))[0]
+
+    return jax.lax.map(one, (tokens, truth))
+
+
+def one_plain_step(rows: Rows, sizes: Sequence[int], steps: int) -> np.ndarray:
+    """One gradient step, however many are asked for: a planted case."""
+    return descend(rows, sizes, 1, PLAIN)
+
+
+def knows_the_children(rows: Rows, sizes: Sequence[int], steps: int) -> np.ndarray:
+    """Scores of one that knows the children, whatever the rows say: a planted case."""
+    scores = np.zeros((len(sizes), len(rows.tokens), *rows.seen.shape))
+    np.put_along_axis(scores, rows.own()[None], 1.0, axis=2)
+    return scores
+
+
+def found_curve(
+    draw: Draw, grid: Sequence[int] | np.ndarray, runs: int, learner: Learner, steps: int
+) -> Bool[np.ndarray, "sizes runs"]:
+    """Whether every node's children outscore all else it sees, from growing parts of the rows."""
+    sizes, flags = [int(size) for size in grid], []
+    for first in range(0, runs, DRAWN):
+        rows = draw(min(DRAWN, runs - first), max(sizes), first)
+        flags.append([_found(scores, rows) for scores in learner(rows, sizes, steps)])
+    return np.concatenate(flags, axis=1)
+
+
+def _found(scores: np.ndarray, rows: Rows) -> Bool[np.ndarray, " runs"]:
+    others = np.where(rows.seen, scores, -np.inf)
+    least = np.take_along_axis(others, rows.own(), axis=1).min(axis=1)
+    np.put_along_axis(others, rows.own(), -np.inf, axis=1)
+    return np.asarray((least > others.max(axis=1)).all(axis=1))
+
+
+def lead_after_one_step(draw: Draw, rows: int, runs: int) -> Float[np.ndarray, " runs"]:
+    """A child's score above the mean of the others, in their standard deviations, after one step.
+
+    The mean over the children of every run.
+    """
+    leads = []
+    for first in range(0, runs, DRAWN):
+        drawn = draw(DRAWN, rows, first)
+        q = drawn.children.shape[-1]
+        (scores,) = descend(drawn, [rows], 1, PLAIN)[..., 0]
+        others = scores[:, q:]
+        above = scores[:, :q].mean(axis=1) - others.mean(axis=1)
+        leads.append(above / others.std(axis=1, ddof=1))
+    return np.concatenate(leads)[:runs]
+
+
+def parity_rows(q: int, tokens: int, seed: int, coins: bool = False) -> Draw:
+    """One node over q of M random signs; which ones they are does not matter, so the first q.
+
+    coins: its token is a coin instead.
+    """
+
+    def draw(runs: int, rows: int, first: int) -> Rows:
+        generator = np.random.default_rng((seed, tokens, q, first))
+        signs = _signs(generator, (runs, rows, tokens))
+        truth = signs[..., :q].prod(axis=2, keepdims=True)
+        if coins:
+            truth = _signs(generator, truth.shape)
+        children = np.tile(np.arange(q), (runs, 1, 1))
+        return Rows(signs, truth, np.ones((tokens, 1), bool), children)
+
+    return draw
+
+
+def chain_rows(n: int, seed: int) -> Draw:
+    """Bits and true tokens of random trees, k = n/2; a node sees every earlier token."""
+
+    def draw(runs: int, rows: int, first: int) -> Rows:
+        generator = np.random.default_rng((seed, n, first))
+        trees = random_trees(n, n // 2, runs, key=seed_of(seed, first))
+        signs = [jnp.asarray(_signs(generator, (rows, n))) for _ in trees]
+        made = [tree_tokens(x, np.array(tree.leaves)) for x, tree in zip(signs, trees, strict=True)]
+        tokens, children = np.stack(made), np.stack([tree.children for tree in trees])
+        seen = np.asarray(visible_tokens(n, n // 2, "token"))
+        return Rows(tokens, tokens[..., n:], seen, children)
+
+    return draw
+
+
+def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Float[np.ndarray, "..."]:
+    return 1 - 2 * generator.integers(0, 2, shape, np.int8).astype(np.float32)
+
+
+#: Steps of Adam for a pair, and for more than a pair.
+STEPS, LONG = 60, 150
 #: N is tried at these multiples of M; for four tokens and for a chain, at these multiples of the N
 #: that one step is predicted to need.
-PARTS = np.geomspace(0.35, 4.0, 7)
-PARTS_OF_ONE_STEP, PARTS_OF_CHAIN = np.geomspace(0.01, 0.6, 7), np.geomspace(0.05, 0.8, 5)
-adam: Learner = partial(descend, how=Descent(optax.adam(RATE)))
-one_plain_step: Learner = partial(descend, how=Descent(optax.sgd(1.0), 1))
+PARTS, PARTS_OF_FOURS = np.geomspace(0.35, 4.0, 7), np.geomspace(0.01, 0.6, 7)
+PARTS_OF_CHAIN = np.geomspace(0.08, 0.8, 5)
 
 
 @claim(
     "lab-many-steps",
     OURS,
-    quick={"sizes": (32, 128), "runs": 80, "fours": (8,), "chains": ()},
+    quick={"sizes": (16, 128), "runs": 96, "fours": (8,), "chains": (16,)},
     full={
         "sizes": (32, 64, 128, 256, 512),
         "runs": 200,
-        "fours": (8, 12, 16, 24),
-        "chains": (16, 32, 64),
+        "fours": (8, 12, 16, 24, 32),
+        "chains": (8, 16, 32, 64),
     },
     more="runs",
     planted=(
-        (
-            "one plain step instead of sixty of Adam",
-            {"learner": one_plain_step},
-            "refuted",
-        ),
+        ("one plain step instead of many of Adam", {"learner": one_plain_step}, "refuted"),
         (
             "a learner that knows the pair, also where labels are coins",
             {"learner": knows_the_children},
@@ -75,9 +209,9 @@ def many_steps(
     sizes: Sequence[int] = (32, 64, 128, 256),
     runs: int = 100,
     fours: Sequence[int] = (8, 12, 16),
-    chains: Sequence[int] = (16,),
+    chains: Sequence[int] = (8, 16, 32, 64),
     *,
-    learner: Learner = adam,
+    learner: Learner = descend,
 ) -> Iterator[Any]:
     """Sixty steps on the same rows find a pair among M = 32 to 256 tokens from about M rows.
 
@@ -90,90 +224,66 @@ def many_steps(
     √(N/2M) standard deviations, because a row adds π²/M to it and has a spread of π²√(2/M). One
     step finds it only if it tops the largest of M - 2 others, from √(2 ln M) on. Later steps need
     it only above most of them: attention leaves the lower tokens, fewer share the noise, and the
-    next gradient is clearer. That needs √(N/2M) of order 1. Shown too, after 150 steps: four tokens
-    with their link cos(2πt), and every pair of a chain with k = n/2 that is trained on true tokens.
+    next gradient is clearer. That needs √(N/2M) of order 1. Beyond a pair, 150 steps need less than
+    half of the rows predicted for one, but a power well above that of a pair is left: more than 3
+    for four tokens (link cos(2πt), M = 8 to 16; one step has 5), more than 1 for every pair of a
+    chain with k = n/2 that is trained on true tokens (n = 8 to 64). Chains are an eighth as many.
     """
-    many, once, ratios = _Curve([], []), _Curve([], []), []
+    seed, first, last = trial.seed, sizes[0], sizes[-1]
+    many, once, per_token = HalfPoints(), HalfPoints(), []
     for size in trial.track(sizes):
         grid = np.ceil(PARTS * size).astype(int)
-        found = found_curve(parity_rows(2, size, trial.seed), grid, runs, learner, STEPS)
-        needed = half_point_estimate(grid / size, found)
-        yield within(f"N over M for half of the runs, {STEPS} steps, M = {size}", needed, 0.5, 2.5)
-        many.add(grid, found)
+        found = found_curve(parity_rows(2, size, seed), grid, runs, learner, STEPS)
+        needed = many.add(size, grid, found)
+        per_token.append(scaled(needed, 1 / size))
+        label = f"rows over M with which half of the runs find the pair, {STEPS} steps, M = {size}"
+        yield within(label, per_token[-1], 0.5, 2.5)
         grid = (np.geomspace(0.4, 2.5, 6) * rows_to_find_links(size, 2)).astype(int)
-        once.add(grid, gap_curve(size, 2, 1, grid, runs=runs, seed=trial.seed).found)
-        ratios.append(quotient(once.halves()[-1], many.halves()[-1]))
-    first, last = sizes[0], sizes[-1]
-    yield at_least(f"rows of one step over rows of {STEPS} steps, M = {last}", ratios[-1], 3)
-    law = threshold_law(sizes, *many)
-    exponent = Estimate(law.exponent, law.low, law.high, runs * len(sizes))
-    label = f"exponent of M in N, {STEPS} steps, M = {first} to {last}"
-    yield within(label, exponent, 0.5, 1.3)
-    leads = lead_after_one_step(parity_rows(2, first, trial.seed), 2 * first, 12 * runs)
+        step = once.add(size, grid, gap_curve(size, 2, 1, grid, runs=runs, seed=seed).found)
+    saved, parts = quotient(step, needed), [each.value for each in per_token]
+    yield at_least(f"rows of one step over rows of {STEPS} steps, M = {last}", saved, 3)
+    text = f"{STEPS} steps find the pair in half of the runs from {min(parts):.2g}M to"
+    text = f"{text} {max(parts):.2g}M rows, M = {first} to {last}; one step needs"
+    yield finding(f"{text} {saved.value:.1f} times as many at {last}.", "holds")
+    label = f"exponent of M in the rows for a pair, {STEPS} steps, M = {first} to {last}"
+    yield within(label, many.law(), 0.5, 1.3)
+    leads = lead_after_one_step(parity_rows(2, first, seed), 2 * first, 12 * runs)
     link = matched_link(2)
     expected = np.sqrt(2 * first) * link_signal(first, 2, link) / link_noise(first, 2, link)
     label = f"lead of the pair after one step over {expected:.2f} deviations, M = {first}, N = 2M"
     yield within(label, Mean.of(leads / expected), 0.8, 1.2)
-    rows = [rows_to_find_links(size, 2) for size in sizes]
-    predicted = np.polyfit(np.log(sizes), np.log(rows), 1)[0]
-    label = f"the same exponent for one step, predicted {predicted:.2f}"
-    yield note(label, threshold_law(sizes, *once))
-    draw = parity_rows(2, first, trial.seed, coins=True)
+    predicted = np.polyfit(np.log(sizes), [np.log(rows_to_find_links(m, 2)) for m in sizes], 1)[0]
+    yield note(f"the same exponent for one step, predicted {predicted:.2f}", once.law())
+    draw = parity_rows(2, first, seed, coins=True)
     coins = Rate.of(found_curve(draw, [4 * first], runs, learner, STEPS))
     yield control(at_most(f"runs that find a pair where labels are coins, M = {first}", coins, 0.2))
-    yield from _fours(fours, runs, trial, learner)
-    yield from _chains(chains, max(4, runs // 8), trial, learner)
-    yield Lines(
-        [
-            Line(f"{STEPS} steps", sizes, many.per(sizes)),
-            Line("one step", sizes, once.per(sizes)),
-            Line("one step, predicted", sizes, np.divide(rows, sizes), style="--"),
-        ],
-        x="M",
-        y="N/M at which half of the runs find the pair",
-        log="x",
-        caption="Rows per token that one step and many steps need.",
-    )
+    trial.report(0.5)
+    long = partial(_against_one_step, learner)
+    tokens = [(m, rows_to_find_links(m, 4), parity_rows(4, m, seed)) for m in fours]
+    yield from long("four of M = {} tokens", tokens, PARTS_OF_FOURS, runs, 3)
+    pairs = [(n, samples_for_every_pair(n, n // 2), chain_rows(n, seed)) for n in chains]
+    yield from long("every pair of a chain, n = {}", pairs, PARTS_OF_CHAIN, max(12, runs // 8), 1)
 
 
-class _Curve(NamedTuple):
-    """What was tried and found at every size."""
+def _against_one_step(
+    learner: Learner,
+    what: str,
+    cases: Sequence[tuple[int, float, Draw]],
+    parts: np.ndarray,
+    runs: int,
+    power: float,
+) -> Iterator[Any]:
+    """N for half of the runs after many steps, against the N predicted for one, and its exponent.
 
-    grids: list[np.ndarray]
-    flags: list[np.ndarray]
-
-    def add(self, grid: np.ndarray, flags: np.ndarray) -> None:
-        self.grids.append(grid)
-        self.flags.append(flags)
-
-    def halves(self) -> list[Estimate]:
-        """N for half of the runs at every size."""
-        return [half_point_estimate(*each) for each in zip(*self, strict=True)]
-
-    def per(self, sizes: Sequence[int]) -> np.ndarray:
-        return np.divide([half.value for half in self.halves()], sizes)
-
-
-def _fours(sizes: Sequence[int], runs: int, trial: Trial, learner: Learner) -> Iterator[Any]:
-    """Four tokens of M: N for half of the runs, and its exponent."""
-    curve = _Curve([], [])
-    for size in trial.track(sizes):
-        formula = rows_to_find_links(size, 4)
-        grid = np.ceil(PARTS_OF_ONE_STEP * formula).astype(int)
-        draw = parity_rows(4, size, trial.seed)
-        curve.add(grid, found_curve(draw, grid, runs, learner, LONG))
-        label = f"N to find four tokens, {LONG} steps, M = {size}; one step {formula:,.0f}"
-        yield note(label, curve.halves()[-1])
-    if len(sizes) > 2:
-        law = threshold_law(sizes, *curve)
-        yield note(f"exponent of M in N for four tokens, {LONG} steps; one step 5", law)
-
-
-def _chains(sizes: Sequence[int], runs: int, trial: Trial, learner: Learner) -> Iterator[Any]:
-    """Every pair of a chain, k = n/2: N for half of the runs over n."""
-    for n in trial.track(sizes):
-        formula = samples_for_every_pair(n, n // 2)
-        grid = np.ceil(PARTS_OF_CHAIN * formula).astype(int)
-        flags = found_curve(chain_rows(n, trial.seed), grid, runs, learner, LONG)
-        label = f"N/n for every pair of a chain, {LONG} steps, n = {n}; one step {formula / n:.0f}"
-        yield note(label, half_point_estimate(grid / n, flags))
+    what: with a place for the size. cases: a size, the predicted N and the rows. power: what the
+    exponent exceeds.
+    """
+    curve = HalfPoints()
+    for size, formula, draw in cases:
+        grid = np.ceil(parts * formula).astype(int)
+        half = curve.add(size, grid, found_curve(draw, grid, runs, learner, LONG))
+        label = f"{formula:,.0f} rows predicted for one step over rows of {LONG} steps"
+        yield at_least(f"{label}, {what.format(size)}", inverse(half, formula), 2)
+    if len(cases) > 2:
+        ends = what.format(f"{cases[0][0]} to {cases[-1][0]}")
+        yield at_least(f"exponent of the rows of {LONG} steps, {ends}", curve.law(), power)

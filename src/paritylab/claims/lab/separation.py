@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, note
-from paritylab.claims.ks.gradient_spread import (
+from paritylab.claims.ks.queries import (
     direct_model,
     every_subset,
     jacobian,

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.learning.chain.chain_accuracy import answers, over_runs, pairs_found
+from paritylab.learning.chain.chain_accuracy import answers, over_runs, tree_children
 from paritylab.learning.chain.teacher import batch_gradient
-from paritylab.models.chain import ChainModel
-from paritylab.models.links import AbstractLink, as_link
+from paritylab.models.chain import ChainModel, visible_tokens
+from paritylab.models.links import AbstractLink, CosineLink
 from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
 from paritylab.problem.keys import as_key
@@ -19,7 +19,9 @@ from paritylab.problem.sampling import draw_signs, fold_keys
 from paritylab.problem.tree import tree_tokens
 
 #: Rows held at a time.
-ROWS = 8192
+ROWS = 1024
+#: A chain is a tree of steps, or a line of them, each multiplying one more bit.
+SHAPES = ("tree", "line")
 
 
 class Harm(NamedTuple):
@@ -59,8 +61,21 @@ def joined_bits(tree: ParityTree, members: int, inside: bool) -> Bool[np.ndarray
     return joined
 
 
+def line_tokens(signs: Float[Array, "rows n"], leaves: Int[AnyArray, " k"]) -> Array:
+    """Input signs, then the running products of the chosen bits from the second on."""
+    running = jnp.cumprod(signs[:, leaves], axis=1)
+    return jnp.concatenate([signs, running[:, 1:]], axis=1)
+
+
+def line_children(leaves: Int[AnyArray, " k"], n: int) -> Int[Array, "nodes 2"]:
+    """The step before and the next bit; two bits for the first step."""
+    chosen = jnp.asarray(leaves)
+    before = jnp.arange(n, n + chosen.shape[0] - 2, dtype=chosen.dtype)
+    return jnp.stack([jnp.concatenate([chosen[:1], before]), chosen[1:]], axis=1)
+
+
 def harmed_rows(
-    key: Any, leaves: Int[Array, " k"], joined: Any, harm: Harm, rows: int
+    key: Any, leaves: Int[Array, " k"], joined: Any, harm: Harm, rows: int, shape: str = "tree"
 ) -> Float[Array, "rows tokens"]:
     """Rows of all tokens as the learner is shown them."""
     n = joined.shape[0]
@@ -68,7 +83,7 @@ def harmed_rows(
     signs = draw_signs(keys[0], rows, n)
     together = jax.random.bernoulli(keys[1], harm.alpha, (rows, 1)) & joined[None, :]
     signs = jnp.where(together, jax.random.rademacher(keys[2], (rows, 1), signs.dtype), signs)
-    tokens = tree_tokens(signs, leaves)
+    tokens = (tree_tokens if shape == "tree" else line_tokens)(signs, leaves)
     return as_stated(keys[3:], tokens, leaves, n, harm)
 
 
@@ -87,18 +102,25 @@ def as_stated(
 
 
 def harmed_gradient(
-    leaves: Any, joined: Any, harm: Harm, samples: int, key: Any, link: AbstractLink
+    leaves: Any,
+    joined: Any,
+    harm: Harm,
+    samples: Any,
+    key: Any,
+    link: AbstractLink,
+    shape: str = "tree",
 ) -> Float[Array, "tokens nodes"]:
-    """∂L/∂W at W = 0 from harmed rows, a whole number of batches of them."""
+    """∂L/∂W at W = 0 from so many harmed rows."""
     n, k = joined.shape[0], leaves.shape[0]
-    batches = max(1, samples // ROWS)
 
     def add(index: Any, total: Any) -> Any:
-        tokens = harmed_rows(jax.random.fold_in(key, index), leaves, joined, harm, ROWS)
-        return total + batch_gradient(tokens, n, k, link, "token")
+        shown = harmed_rows(jax.random.fold_in(key, index), leaves, joined, harm, ROWS, shape)
+        kept = index * ROWS + jnp.arange(ROWS) < samples
+        # A row of zeros has a mean of 0, where φ is flat: it adds nothing.
+        return total + batch_gradient(jnp.where(kept[:, None], shown, 0), n, k, link, "token")
 
     zero = jnp.zeros((n + k - 1, k - 1), jnp.float32)
-    return jax.lax.fori_loop(0, batches, add, zero) / (batches * ROWS)
+    return jax.lax.fori_loop(0, (samples + ROWS - 1) // ROWS, add, zero) / samples
 
 
 def harmed_steps(
@@ -108,56 +130,58 @@ def harmed_steps(
     samples: int,
     *,
     eta: float,
-    link: Any = "cos",
     key: Any = 0,
     inputs: int = 500,
+    shape: str = "tree",
 ) -> HarmedRuns:
-    """One step for every tree on its own harmed rows, judged on fresh unpoisoned inputs."""
+    """One step for every target on its own harmed rows, judged on fresh unpoisoned inputs.
+
+    joined: flags (runs, n) of the bits that may share a sign. shape: one of `SHAPES`.
+    """
+    if shape not in SHAPES:
+        raise ValueError(f"shape must be tree or line, got {shape!r}")
     keys = fold_keys(as_key(key), np.arange(len(trees)))
     leaves = np.array([tree.leaves for tree in trees], dtype=np.int32)
-    numbers = Harm(*(np.float32(each) for each in harm))
+    numbers = (np.float32(eta), np.int32(samples), Harm(*(np.float32(each) for each in harm)))
     with jax.default_matmul_precision("highest"):
-        found = _steps(
-            as_link(link),
-            np.float32(eta),
-            leaves,
-            np.asarray(joined),
-            keys,
-            numbers,
-            samples,
-            inputs,
-        )
+        found = _steps(*numbers, leaves, np.asarray(joined), keys, (shape, inputs))
     return HarmedRuns(*map(np.asarray, found))
 
 
 @eqx.filter_jit
 def _steps(
-    link: AbstractLink,
     eta: Any,
+    samples: Any,
+    harm: Harm,
     leaves: Any,
     joined: Any,
     keys: Any,
-    harm: Harm,
-    samples: int,
-    inputs: int,
+    how: tuple[str, int],
 ) -> HarmedRuns:
-    n = joined.shape[1]
+    n, (shape, inputs), link = joined.shape[1], how, CosineLink()
 
     def one(leaves: Any, joined: Any, key: Any) -> HarmedRuns:
-        scores = -eta * harmed_gradient(
-            leaves, joined, harm, samples, jax.random.fold_in(key, 1), link
-        )
+        own = jax.random.fold_in(key, 1)
+        scores = -eta * harmed_gradient(leaves, joined, harm, samples, own, link, shape)
         model = ChainModel(scores, n, link)
 
         def test(alpha: Any, number: int) -> tuple[Any, Any]:
-            rows = harmed_rows(
-                jax.random.fold_in(key, number), leaves, joined, Harm(alpha, 0.0, 0.0), inputs
-            )
-            right = 1 - answers(model, rows).wrong / inputs
-            return right, jnp.mean(rows[:, -1] > 0)
+            fresh, shifted = jax.random.fold_in(key, number), Harm(alpha, 0.0, 0.0)
+            rows = harmed_rows(fresh, leaves, joined, shifted, inputs, shape)
+            return 1 - answers(model, rows).wrong / inputs, jnp.mean(rows[:, -1] > 0)
 
         shifted, plus = test(harm.alpha, 3)
-        found = pairs_found(scores, leaves) == 1
+        children = (tree_children if shape == "tree" else line_children)(leaves, n)
+        found = _found(scores, children, n)
         return HarmedRuns(found, test(0.0, 2)[0], shifted, jnp.maximum(plus, 1 - plus))
 
     return over_runs(one, leaves, joined, keys)
+
+
+def _found(scores: Array, children: Array, n: int) -> Array:
+    """Whether every node's children outscore all else that it sees."""
+    nodes = jnp.arange(scores.shape[1])
+    seen = jnp.where(visible_tokens(n, len(children) + 1, "token"), scores, -jnp.inf)
+    others = seen.at[children.T, nodes[None, :]].set(-jnp.inf)
+    least = jnp.min(scores[children.T, nodes[None, :]], axis=0)
+    return jnp.all(least > jnp.max(others, axis=0))

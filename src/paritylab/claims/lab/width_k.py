@@ -1,12 +1,17 @@
 """k heads compared with a feed-forward net of k neurons, on the same rows."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, control, difference, note
-from paritylab.claims.lab.numpy_race import Net, Pointers, labelled_rows, shares_wrong
+from paritylab.learning import FeedForwardNet, Heads, Sample, learn
+from paritylab.learning.descent import stacked
+from paritylab.learning.hardness.frozen import every_input, parity_of
+from paritylab.models import Zigzag
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, pooled
 
@@ -14,7 +19,7 @@ from paritylab.statistics import Rate, pooled
 NET = "net of k neurons"
 CORRELATED = "heads, cos(πs) and log-correlation"
 PUBLIC = "heads, HG1's public code"
-SMOOTHED = "heads, the same with tau = 1, b = 0.1"
+SMOOTHED = "heads, HG1's code with tau = 1, b = 0.1"
 #: Step sizes of Adam; each model is judged by its best.
 NET_STEPS, HEAD_STEPS = (0.01, 0.03, 0.1), (0.1, 0.2, 0.5)
 #: Runs of each control.
@@ -28,18 +33,18 @@ class Outcome(NamedTuple):
     wrong: float
 
 
-def contestants(n: int, k: int) -> dict[str, Any]:
-    """The models of a race, by name."""
+def contestants(k: int) -> dict[str, Any]:
+    """The learners of a race, by name."""
     return {
-        NET: Net(k),
-        PUBLIC: Pointers(k, n / 4),
-        SMOOTHED: Pointers(k, 1.0, b=0.1),
-        CORRELATED: Pointers(k, n / 4, correlated=True),
+        NET: FeedForwardNet(k, inputs="signs"),
+        PUBLIC: Heads.code(),
+        SMOOTHED: Heads.code(tau=1.0, readout=Zigzag(k, 0.1)),
+        CORRELATED: Heads.code(readout="cos", loss="log_correlation"),
     }
 
 
-def _swapped(n: int, k: int) -> dict[str, Any]:
-    fair = contestants(n, k)
+def _swapped(k: int) -> dict[str, Any]:
+    fair = contestants(k)
     return {**fair, NET: fair[CORRELATED], CORRELATED: fair[NET]}
 
 
@@ -65,7 +70,7 @@ def width_k(
     runs: int = 320,
     steps: int = 400,
     *,
-    models: Callable[[int, int], dict[str, Any]] = contestants,
+    models: Callable[[int], dict[str, Any]] = contestants,
 ) -> Iterator[Any]:
     """k heads learn more often than k neurons at n = 8, except with the settings of HG1's code.
 
@@ -78,41 +83,42 @@ def width_k(
     """
     rates: dict[tuple[str, int], list[Rate]] = {}
     for n, k, rows in trial.track(cells):
-        for name, model in models(n, k).items():
-            etas = NET_STEPS if isinstance(model, Net) else HEAD_STEPS
-            done = _best(trial.seed, model, (n, k, rows), runs, steps, etas)
+        for name, learner in models(k).items():
+            done = _best(trial.seed, replace(learner, steps=steps), (n, k, rows), runs)
             rates.setdefault((name, k), []).append(done.rate)
             where = f"{name}, n = {n}, k = {k}"
             yield note(f"runs that learn, {where}", done.rate)
             yield note(f"mean share of inputs wrong, {where}", done.wrong)
     found = {key: pooled(each) for key, each in rates.items()}
     for k in dict.fromkeys(k for _, k, _ in cells):
+        n = " and ".join(str(size) for size, other, _ in cells if other == k)
         for name in (CORRELATED, SMOOTHED, PUBLIC):
             lead = difference(found[name, k], found[NET, k])
-            label = f"lead over the net in runs that learn, {name}, k = {k}"
+            label = f"lead over the net in runs that learn, {name}, n = {n}, k = {k}"
             yield at_most(label, lead, 0.1) if name == PUBLIC else at_least(label, lead, 0)
     few = min(runs, CONTROLS)
     n, k, rows = min(cells, key=lambda cell: cell[2])
-    linear = _best(trial.seed, Net(k), (n, 1, rows), few, steps, NET_STEPS).rate
+    neurons = FeedForwardNet(k, inputs="signs", steps=steps)
+    linear = _best(trial.seed, neurons, (n, 1, rows), few).rate
     yield control(at_least(f"nets of k neurons that learn a single bit, n = {n}", linear, 0.75))
     n, k, _ = cells[-1]
-    wide = _best(trial.seed, Net(32), (n, k, 40 * n), few, steps, NET_STEPS[:1]).rate
+    wide = _best(trial.seed, replace(neurons, width=32), (n, k, 40 * n), few).rate
     label = f"nets of 32 neurons that learn the parity from 40n rows, n = {n}, k = {k}"
     yield control(at_least(label, wide, 0.75))
 
 
-def _best(
-    seed: int,
-    model: Any,
-    cell: tuple[int, int, int],
-    runs: int,
-    steps: int,
-    etas: Sequence[float],
-) -> Outcome:
-    """A model at the step size with which it learns most often; its rows are the cell's."""
+def _best(seed: int, learner: Any, cell: tuple[int, int, int], runs: int) -> Outcome:
+    """A learner at the step size with which it learns most often; its rows are the cell's."""
     n, k, rows = cell
     targets = random_parities(n, k, runs, key=seed)
-    drawn = labelled_rows(targets, rows, (seed, *cell))
-    wrong = shares_wrong(model, drawn, targets, etas, steps=steps, seed=(seed, 1))
-    found = [Outcome(Rate.of(each < 0.05), float(np.mean(each))) for each in wrong]
+    data = Sample(targets, rows)
+    etas = NET_STEPS if isinstance(learner, FeedForwardNet) else HEAD_STEPS
+    bits = every_input(n)
+    truth = np.stack([parity_of(bits, target.subset) for target in targets])
+    found = []
+    for eta in etas:
+        models = stacked(learn(replace(learner, eta=eta), data, key=seed).models)
+        made = jax.vmap(lambda model: jax.vmap(model)(bits))(models)
+        wrong = np.mean(~(truth * np.asarray(made) > 0), axis=1)
+        found.append(Outcome(Rate.of(wrong < 0.05), float(wrong.mean())))
     return max(found, key=lambda outcome: (outcome.rate.value, -outcome.wrong))

@@ -16,11 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from paritylab.learning.contract import Subset, Trained
-from paritylab.models.chain import ChainModel, visible_tokens
+from paritylab.learning.contract import Subset
+from paritylab.models.chain import visible_tokens
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
-from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits, draw_signs
 from paritylab.problem.tree import level_ends, tree_tokens
 
@@ -103,14 +102,6 @@ class Generating(Protocol):
     def generate(self, signs: Array) -> Array: ...
 
 
-def judge_chain(
-    model: ChainModel, tree: ParityTree, key: int | Array, rows: int
-) -> tuple[float, float]:
-    """Accuracy and largest error of the generated root on fresh inputs."""
-    worth = _answers_of_one(model, np.asarray(tree.leaves), as_key(key), rows)
-    return 1 - int(worth.wrong) / rows, float(worth.largest_error)
-
-
 class Answers(NamedTuple):
     """½ mean (ŷ - y)² and its standard error, rows with a wrong sign, largest |ŷ - y|."""
 
@@ -130,13 +121,6 @@ def answers(model: Generating, tokens: Float[Array, "rows tokens"]) -> Answers:
         jnp.sum(~(root * y > 0)),
         jnp.max(jnp.abs(root - y)),
     )
-
-
-@eqx.filter_jit
-def _answers_of_one(
-    model: ChainModel, leaves: Int[AnyArray, " k"], key: Array, rows: int
-) -> Answers:
-    return answers(model, draw_tokens(key, leaves, model.n, rows))
 
 
 class Named(NamedTuple):
@@ -169,76 +153,70 @@ def leaves_under_root(named: Named, n: int) -> Subset:
     return tuple(sorted(token for token in seen if token < n))
 
 
-class _Judging(NamedTuple):
-    """What the compiled judging is specialised on."""
+class Judged(NamedTuple):
+    """What every run is worth, one entry per run.
 
-    mask: str
-    every_input: bool
+    risk, error: ½E(ŷ - y)² of the generated root and its standard error, 0 where every input was
+    visited. kind: "exact" or "sampled". right: every answer has the right sign, and the risk is
+    below SOLVED_LOSS. pairs: share of inner nodes whose children were found. accuracy,
+    largest_error: of the root. subset: the leaves under the root as the scores name them.
+    """
+
+    risk: Float[np.ndarray, " runs"]
+    error: Float[np.ndarray, " runs"]
+    kind: str
+    right: Bool[np.ndarray, " runs"]
+    pairs: Float[np.ndarray, " runs"]
+    accuracy: Float[np.ndarray, " runs"]
+    largest_error: Float[np.ndarray, " runs"]
+    subset: list[Subset]
+
+
+def judged_chains(
+    models: Generating, leaves: Int[np.ndarray, "runs k"], keys: jax.Array, mask: str
+) -> Judged:
+    """Chains on trees with the given leaves; every array of `models` has the run as first axis.
+
+    Up to n = 16 all inputs are visited in float64; beyond, 10,000 fresh ones in float32.
+    """
+    n, every_input = models.n, models.n <= ENUMERATED
+    if every_input:
+        with float64():
+            models = jax.tree.map(lambda each: np.asarray(each, np.float64), models)
+            found = _judge_runs(models, leaves, keys, mask, every_input)
+    else:
+        with jax.default_matmul_precision("highest"):
+            found = _judge_runs(models, leaves, keys, mask, every_input)
+    worth, pairs, named = jax.tree.map(np.asarray, found)
+    risk = worth.risk.astype(np.float64)
+    return Judged(
+        risk,
+        np.zeros_like(risk) if every_input else worth.error.astype(np.float64),
+        "exact" if every_input else "sampled",
+        (worth.wrong == 0) & (risk < SOLVED_LOSS),
+        pairs,
+        1 - worth.wrong / (1 << n if every_input else FRESH),
+        worth.largest_error,
+        [leaves_under_root(Named(*each), n) for each in zip(*named, strict=True)],
+    )
 
 
 @eqx.filter_jit
-def _judge_runs(models: Generating, leaves: AnyArray, keys: Array, how: _Judging) -> PyTree:
+def _judge_runs(
+    models: Generating, leaves: AnyArray, keys: Array, mask: str, every_input: bool
+) -> PyTree:
     """`Answers`, share of pairs found and what is `Named`, of every run."""
 
     def one(model: Generating, leaves: Array, key: Array) -> tuple[Answers, Array, Named]:
         n, scores = model.n, jnp.asarray(model.scores)
-        if how.every_input:
+        if every_input:
             bits = binary_digits(jnp.arange(1 << n, dtype=jnp.uint32), n)
             tokens = tree_tokens(1 - 2 * bits.astype(scores.dtype), leaves)
         else:
             tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, n, FRESH)
-        worth = answers(model, tokens)
-        return worth, pairs_found(scores, leaves, how.mask), _named(scores, n, how.mask)
+        return answers(model, tokens), pairs_found(scores, leaves, mask), _named(scores, n, mask)
 
     return over_runs(one, models, leaves, keys)
-
-
-def judged_chains(
-    models: Generating,
-    leaves: Int[np.ndarray, "runs k"],
-    keys: jax.Array,
-    *,
-    numbers: PyTree,
-    mask: str,
-    needs_pairs: bool,
-    stats: dict[str, np.ndarray],
-    trace: dict[str, np.ndarray],
-) -> Trained:
-    """`Trained` of chains on trees with the given leaves.
-
-    models: of all runs, stacked: every array has the run as its first axis. numbers: what rebuilds
-    them. needs_pairs: whether a solved run must have recovered its tree. stats: further ones.
-    """
-    n = models.n
-    how = _Judging(mask, n <= ENUMERATED)
-    if how.every_input:
-        with float64():
-            wide = jax.tree.map(lambda each: np.asarray(each, np.float64), models)
-            found = _judge_runs(wide, leaves, keys, how)
-    else:
-        with jax.default_matmul_precision("highest"):
-            found = _judge_runs(models, leaves, keys, how)
-    worth, pairs, named = jax.tree.map(np.asarray, found)
-    risk = worth.risk.astype(np.float64)
-    right = (worth.wrong == 0) & (risk < SOLVED_LOSS)
-    rows = 1 << n if how.every_input else FRESH
-    return Trained(
-        numbers=numbers,
-        subset=[leaves_under_root(Named(*each), n) for each in zip(*named, strict=True)],
-        risk=risk,
-        error=np.zeros_like(risk) if how.every_input else worth.error.astype(np.float64),
-        kind="exact" if how.every_input else "sampled",
-        loss="squared",
-        solved=right & ((pairs == 1) | (not needs_pairs)),
-        recovered=pairs == 1,
-        trace=trace,
-        stats={
-            "accuracy": 1 - worth.wrong / rows,
-            "largest_error": worth.largest_error,
-            "pairs_found": pairs,
-            **stats,
-        },
-    )
 
 
 class PrefixMeans(NamedTuple):
@@ -251,17 +229,11 @@ class PrefixMeans(NamedTuple):
 
 def prefix_means(tree: ParityTree, strings: int, keys: jax.Array) -> PrefixMeans:
     """Lemma 10's quantities on `strings` fresh strings per key."""
-    found = _prefix_means(np.asarray(tree.leaves), keys, tree.n, strings)
-    return PrefixMeans(*map(np.asarray, found))
-
-
-@eqx.filter_jit
-def _prefix_means(leaves: Int[AnyArray, " k"], keys: Array, n: int, strings: int) -> PyTree:
-    ends = np.asarray(level_ends(n, len(leaves)))
+    ends, leaves = np.asarray(level_ends(tree.n, tree.k)), np.asarray(tree.leaves)
 
     def one(key: Array) -> tuple[Array, Array]:
-        tokens = draw_tokens(key, leaves, n, strings)
+        tokens = draw_tokens(key, leaves, tree.n, strings)
         means = jnp.cumsum(tokens, axis=1)[:, ends - 1] / jnp.asarray(ends, tokens.dtype)[None, :]
         return jnp.max(jnp.abs(means)), jnp.any(jnp.max(tokens, axis=0) < 0)
 
-    return over_runs(one, keys)
+    return PrefixMeans(*map(np.asarray, over_runs(one, keys)))

@@ -1,31 +1,42 @@
 """What all learners of the chain share: the data they take, the model, how a run is judged."""
 
 import abc
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int, PyTree
+from jaxtyping import Array, Int, PyTree
 
-from paritylab.learning.chain.chain_accuracy import Generating, judged_chains
+from paritylab.learning.chain.chain_accuracy import judged_chains, over_runs
 from paritylab.learning.contract import Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
+from paritylab.learning.loop import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.layered import LayeredChain
 from paritylab.models.links import AbstractLink, as_link, check_link
+from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
+
+#: What is trained: a chain that is seen, or one that layers hide.
+Chain: TypeAlias = ChainModel | LayeredChain
 
 
 class Descended(NamedTuple):
-    """Where all runs ended: W of each (runs, tokens, nodes), the learner's own stats, its trace
-    without the steps, which is empty if none was asked for; gates, if it learnt any."""
+    """Where all runs ended.
 
-    scores: Float[np.ndarray, "runs tokens nodes"]
+    numbers: W of each (runs, tokens, nodes), or W and the gates that were learnt. stats: the
+    learner's own. trace: arrays (runs, records, …) at the recorded steps, "scores" among them;
+    "step" only where the records are not every `trace`-th step. It is dropped if no trace was asked
+    for.
+    """
+
+    numbers: PyTree
     stats: dict[str, np.ndarray]
     trace: dict[str, np.ndarray]
-    gates: Float[np.ndarray, "runs layers nodes"] | None = None
 
 
 class Job(NamedTuple):
@@ -37,6 +48,34 @@ class Job(NamedTuple):
     leaves: Int[np.ndarray, "runs k"]
     keys: jax.Array
     trace: int | None
+
+
+class Shape(NamedTuple):
+    """What a compiled descent is specialised on; every: stride of the path, None for no path."""
+
+    n: int
+    samples: int
+    steps: int
+    every: int | None
+
+
+@eqx.filter_jit
+def descend_all(
+    step_of: Callable[..., Callable[[Array, Array], tuple[Array, PyTree]]],
+    given: PyTree,
+    leaves: Int[AnyArray, "runs k"],
+    keys: Array,
+    shape: Shape,
+) -> Walk[Array]:
+    """Every run from W = 0; step_of(given, leaves, key of the rows, shape) is the step of one."""
+
+    def one(leaves: Array, key: Array) -> Walk[Array]:
+        k = leaves.shape[0]
+        step = step_of(given, leaves, jax.random.fold_in(key, 1), shape)
+        start = jnp.zeros((shape.n + k - 1, k - 1), jnp.float32)
+        return walk(step, start, steps=shape.steps, every=shape.every)
+
+    return Walk(*over_runs(one, leaves, keys))
 
 
 class ChainLearner(abc.ABC):
@@ -62,28 +101,39 @@ class ChainLearner(abc.ABC):
         check_link(as_link(self.link))
 
     def train(self, data: Sample, keys: jax.Array, trace: int | None) -> Trained:
+        """Descend, then judge every run by what its model generates."""
         leaves, link = leaves_of(data), as_link(self.link)
-        found = self._descend(Job(link, data, leaves, keys, trace))
-        numbers = found.scores if found.gates is None else (found.scores, found.gates)
-        return judged_chains(
-            eqx.filter_vmap(lambda each: self.model_of(each, data.n, link))(numbers),
-            leaves,
-            keys,
-            numbers=numbers,
-            mask=self.mask,
-            needs_pairs=self.needs_pairs,
-            stats=found.stats,
-            trace=found.trace,
+        end = self._descend(Job(link, data, leaves, keys, trace))
+        models = eqx.filter_vmap(lambda each: self.model_of(each, data.n, link))(end.numbers)
+        found = judged_chains(models, leaves, keys, self.mask)
+        kept = {}
+        if trace is not None:
+            records = end.trace["scores"].shape[1]
+            kept = {"step": trace * np.arange(records), **end.trace}
+        return Trained(
+            numbers=end.numbers,
+            subset=found.subset,
+            risk=found.risk,
+            error=found.error,
+            kind=found.kind,
+            loss="squared",
+            solved=found.right & ((found.pairs == 1) | (not self.needs_pairs)),
+            recovered=found.pairs == 1,
+            trace=kept,
+            stats={
+                "accuracy": found.accuracy,
+                "largest_error": found.largest_error,
+                "pairs_found": found.pairs,
+                **end.stats,
+            },
         )
 
-    def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> Generating:
+    def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> Chain:
         """The model of one run from its numbers."""
         return ChainModel(numbers, n, link, self.mask)
 
-    def rebuild(
-        self, numbers: PyTree, target: Target | Unknown, key: jax.Array
-    ) -> ChainModel | LayeredChain:
-        return ChainModel(numbers, target.n, as_link(self.link), self.mask)
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Chain:
+        return self.model_of(numbers, target.n, as_link(self.link))
 
     @abc.abstractmethod
     def _descend(self, job: Job) -> Descended:

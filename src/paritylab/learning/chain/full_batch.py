@@ -5,25 +5,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
-from paritylab.learning.chain.chain_accuracy import (
-    SOLVED_LOSS,
-    draw_tokens,
-    over_runs,
-)
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
+from paritylab.learning.chain.chain_accuracy import SOLVED_LOSS, draw_tokens
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job, Shape, descend_all
 from paritylab.learning.contract import register_learner
-from paritylab.learning.loop import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink
 from paritylab.options import LINK, Choice, Doc, Ge, Gt
-from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
 
 #: Published step sizes by k; the direct model uses a hundredth.
@@ -60,10 +53,11 @@ class FullBatch(ChainLearner):
     needs_pairs = False
 
     def _descend(self, job: Job) -> Descended:
+        """All runs; `solved_at` is the first step whose prediction loss is below 0.01."""
         link, data, leaves, keys, trace = job
         eta = published_step(data.k, self.mode) if self.eta is None else self.eta
-        setting = _Setting(self.mode, data.n, data.samples, self.steps, trace)
-        found = _descend(link, np.float32(eta), leaves, keys, setting)
+        shape = Shape(data.n, data.samples, self.steps, trace)
+        found = descend_all(_step_of, (link, np.float32(eta), self.mode), leaves, keys, shape)
         scores, losses, path = jax.tree.map(np.asarray, found)
         below = losses.prediction < SOLVED_LOSS
         stats = {
@@ -71,32 +65,14 @@ class FullBatch(ChainLearner):
             "prediction_loss": losses.prediction[:, -1],
             "chain_loss": losses.chain[:, -1],
         }
-        if trace is None:
-            return Descended(scores, stats, {})
-        steps = np.arange(0, self.steps, trace)
-        kept = {
-            "step": steps,
-            "risk": losses.prediction[:, steps],
-            "chain_loss": losses.chain[:, steps],
-            "opened": losses.opened[:, steps],
-            "scores": path,
-        }
-        return Descended(scores, stats, kept)
+        names = {"risk": "prediction", "chain_loss": "chain", "opened": "opened"}
+        kept = {name: getattr(losses, of)[:, ::trace] for name, of in names.items()}
+        return Descended(scores, stats, {**kept, "scores": path})
 
 
 def published_step(k: int, mode: str) -> float:
     """η of the paper for k = 8, 16, 32, extended as 3k elsewhere; a hundredth for direct."""
     return PUBLISHED_STEPS.get(k, 3.0 * k) * (0.01 if mode == "direct" else 1)
-
-
-class _Setting(NamedTuple):
-    """What a compiled descent is specialised on."""
-
-    mode: str
-    n: int
-    samples: int
-    steps: int
-    every: int | None
 
 
 class Losses(NamedTuple):
@@ -111,26 +87,18 @@ Gradient = Float[Array, "tokens nodes"]
 Tokens = Float[Array, "rows tokens"]
 
 
-@eqx.filter_jit
-def _descend(
-    link: AbstractLink,
-    eta: np.float32,
-    leaves: Int[AnyArray, "runs k"],
-    keys: Array,
-    setting: _Setting,
-) -> Walk[Array]:
-    def one(leaves: Array, key: Array) -> Walk[Array]:
-        tokens = draw_tokens(jax.random.fold_in(key, 1), leaves, setting.n, setting.samples)
-        start = jnp.zeros((tokens.shape[1], leaves.shape[0] - 1), jnp.float32)
+def _step_of(
+    given: tuple[AbstractLink, np.float32, str], leaves: Array, key: Array, shape: Shape
+) -> Callable[[Array, Array], tuple[Array, Losses]]:
+    """The step of one run: the gradient over all its rows, which are drawn once."""
+    link, eta, mode = given
+    tokens = draw_tokens(key, leaves, shape.n, shape.samples)
 
-        def step(scores: Array, _: Array) -> tuple[Array, Losses]:
-            model = ChainModel(scores, setting.n, link, "level")
-            losses, gradient = LOSS_OF[setting.mode](model, tokens)
-            return scores - eta * gradient, losses
+    def step(scores: Array, _: Array) -> tuple[Array, Losses]:
+        losses, gradient = LOSS_OF[mode](ChainModel(scores, shape.n, link, "level"), tokens)
+        return scores - eta * gradient, losses
 
-        return walk(step, start, steps=setting.steps, every=setting.every)
-
-    return Walk(*over_runs(one, leaves, keys))
+    return step
 
 
 def _half_square(values: Array) -> Array:
@@ -166,6 +134,11 @@ def _cot(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
 
 
 def _selfcheck(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
+    """Chain of thought on the levels that are open, plus a tenth of the prediction loss.
+
+    A level opens once some softmax score of the level below exceeds OPENS_AT; a closed level writes
+    zeros, so that nothing above it is trained on what is not learnt yet.
+    """
     ends, attention = level_ends(model.n, model.k), model.attention()
     passes, is_open = [], jnp.ones((), tokens.dtype)
     for start, end in pairwise(ends):
@@ -209,6 +182,7 @@ def teacher_step(
 
 
 def _teacher(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
+    """True tokens as input; the prediction loss is of the answer generated for ROWS rows."""
     loss, gradient = teacher_step(model, tokens)
     shown = tokens[: min(tokens.shape[0], ROWS)]
     root = model.generate(shown[:, : model.n])[:, -1]

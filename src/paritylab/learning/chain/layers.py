@@ -17,11 +17,10 @@ from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.chain.levels import Stream
 from paritylab.learning.chain.teacher import batch_size
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Target, Unknown
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import visible_tokens
 from paritylab.models.layered import LayeredChain
-from paritylab.models.links import AbstractLink, as_link
+from paritylab.models.links import AbstractLink
 from paritylab.options import LINK, Choice, Doc, Gt
 from paritylab.precision import AnyArray
 from paritylab.problem.tree import level_ends
@@ -76,43 +75,41 @@ class Layers(ChainLearner):
     ] = None
 
     def _descend(self, job: Job) -> Descended:
+        """All runs, each level with the step size predicted to break fewest nodes."""
         link, data, leaves, keys, trace = job
         how = Hiding(self.schedule == "staged", self.rounding)
         steps = level_steps(data.n, data.k, data.samples, link, self.mask, how)
         etas = [step.eta if self.eta is None else self.eta for step in steps]
         setting = _Setting(
-            data.n,
-            data.k,
-            self.mask,
-            self.gates,
-            self.tied,
-            self.rounding,
-            self.schedule,
-            batch_size(data.samples),
+            n=data.n,
+            k=data.k,
+            mask=self.mask,
+            gates=self.gates,
+            tied=self.tied,
+            rounding=self.rounding,
+            schedule=self.schedule,
+            size=batch_size(data.samples),
+            traced=trace is not None,
+            etas=np.asarray(etas, np.float32),
+            samples=np.int32(data.samples),
         )
-        numbers = (np.asarray(etas, np.float32), np.int32(data.samples))
-        found = _learn_layers(link, numbers, leaves, keys, setting, trace is not None)
+        found = _learn_layers(link, setting, leaves, keys)
         path, gates, risks = jax.tree.map(np.asarray, found)
-        kept = gates if self.gates == "learnt" else None
-        if trace is None:
-            return Descended(path[:, -1], {}, {}, kept)
-        steps_kept = np.arange(0, path.shape[1], trace)
-        told = {"step": steps_kept, "risk": risks[:, steps_kept], "scores": path[:, steps_kept]}
-        return Descended(path[:, -1], {}, told, kept)
+        end = (path[:, -1], gates) if self.gates == "learnt" else path[:, -1]
+        kept = {} if trace is None else {"risk": risks[:, ::trace], "scores": path[:, ::trace]}
+        return Descended(end, {}, kept)
 
     def model_of(self, numbers: PyTree, n: int, link: AbstractLink) -> LayeredChain:
-        """The model of one run; learnt gates come beside its scores."""
+        """The model of one run; its numbers are W, or W and the gates that were learnt."""
         scores, gates = numbers if isinstance(numbers, tuple | list) else (numbers, None)
         if gates is None:
             gates = _fixed_gates(self.gates, scores.shape[1] + 1)
         return LayeredChain(scores, n, link, gates, self.mask, self.tied)
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> LayeredChain:
-        return self.model_of(numbers, target.n, as_link(self.link))
-
 
 class _Setting(NamedTuple):
-    """What a compiled training is specialised on; size: rows per batch."""
+    """A training: what it is compiled for, then, as numpy numbers, what may change without
+    compiling again. size: rows per batch. etas: η of every level. samples: rows."""
 
     n: int
     k: int
@@ -122,6 +119,9 @@ class _Setting(NamedTuple):
     rounding: bool
     schedule: str
     size: int
+    traced: bool
+    etas: Float[AnyArray, " levels"]
+    samples: np.int32
 
 
 def _fixed_gates(gates: str, k: int) -> Float[np.ndarray, "layers nodes"] | None:
@@ -131,28 +131,14 @@ def _fixed_gates(gates: str, k: int) -> Float[np.ndarray, "layers nodes"] | None
 
 
 @eqx.filter_jit
-def _learn_layers(
-    link: AbstractLink,
-    numbers: tuple[AnyArray, np.int32],
-    leaves: AnyArray,
-    keys: Array,
-    setting: _Setting,
-    traced: bool,
-) -> PyTree:
+def _learn_layers(link: AbstractLink, setting: _Setting, leaves: AnyArray, keys: Array) -> PyTree:
     """Per run: W before any step and after each, the gates at the end, and the risks if traced."""
-    return over_runs(partial(_one_run, link, numbers, setting, traced), leaves, keys)
+    return over_runs(partial(_one_run, link, setting), leaves, keys)
 
 
-def _one_run(
-    link: AbstractLink,
-    numbers: tuple[AnyArray, np.int32],
-    setting: _Setting,
-    traced: bool,
-    leaves: Array,
-    key: Array,
-) -> PyTree:
-    etas, samples = numbers
-    rows = Stream(leaves, jax.random.fold_in(key, 1), samples, setting.size)
+def _one_run(link: AbstractLink, setting: _Setting, leaves: Array, key: Array) -> PyTree:
+    """One run; its key gives the training rows (1) and the inputs of the trace (5)."""
+    rows = Stream(leaves, jax.random.fold_in(key, 1), setting.samples, setting.size)
     gates = _fixed_gates(setting.gates, setting.k)
     start = LayeredChain(
         jnp.zeros((setting.n + setting.k - 1, setting.k - 1), jnp.float32),
@@ -163,9 +149,9 @@ def _one_run(
         setting.tied,
     )
     train = {"staged": _staged, "teacher": _teacher, "at-once": _at_once}[setting.schedule]
-    path = [start, *train(start, rows, etas, setting)]
+    path = [start, *train(start, rows, setting)]
     risks = None
-    if traced:
+    if setting.traced:
         tokens = draw_tokens(jax.random.fold_in(key, 5), leaves, setting.n, _TRACED)
         risks = jnp.stack([_risk(model, tokens) for model in path])
     return jnp.stack([jnp.asarray(model.scores) for model in path]), path[-1].gates, risks
@@ -176,46 +162,43 @@ def _risk(model: LayeredChain, tokens: Float[Array, "rows tokens"]) -> Float[Arr
     return jnp.mean((root - tokens[:, -1]) ** 2) / 2
 
 
-def _moved(model: LayeredChain, gradient: Array, etas: AnyArray, setting: _Setting) -> LayeredChain:
+def _moved(model: LayeredChain, gradient: Array, setting: _Setting) -> LayeredChain:
     """One step on W, each level with its own η."""
     sizes = np.diff(level_ends(0, setting.k))
-    per_node = jnp.repeat(etas, sizes, total_repeat_length=setting.k - 1)
+    per_node = jnp.repeat(setting.etas, sizes, total_repeat_length=setting.k - 1)
     scores = model.scores - per_node[None, :] * gradient
     return model.with_parameters(jnp.round(scores) if setting.rounding else scores)
 
 
-def _staged(
-    model: LayeredChain, rows: Stream, etas: AnyArray, setting: _Setting
-) -> list[LayeredChain]:
+def _staged(model: LayeredChain, rows: Stream, setting: _Setting) -> list[LayeredChain]:
+    """Layer after layer, each trained on what the trained layers below it make."""
     path = []
     for layer in range(model.layers):
         gradient = _mean(partial(_hidden_gradient, model, layer), rows, model)
-        model = _moved(model, gradient, etas, setting)
+        model = _moved(model, gradient, setting)
         if setting.gates == "learnt":
             model = _with_gates(model, layer, rows)
         path.append(model)
     return path
 
 
-def _teacher(
-    model: LayeredChain, rows: Stream, etas: AnyArray, setting: _Setting
-) -> list[LayeredChain]:
+def _teacher(model: LayeredChain, rows: Stream, setting: _Setting) -> list[LayeredChain]:
+    """All layers in one step, each on the true tokens below it."""
+
     def add(tokens: Array, kept: Array) -> Array:
         parts = [
             level_gradient(model, layer, tokens, tokens, kept) for layer in range(model.layers)
         ]
         return sum(parts[1:], parts[0])
 
-    model = _moved(model, _mean(add, rows, model), etas, setting)
+    model = _moved(model, _mean(add, rows, model), setting)
     if setting.gates == "learnt":
         for layer in range(model.layers):
             model = _with_gates(model, layer, rows)
     return [model]
 
 
-def _at_once(
-    model: LayeredChain, rows: Stream, etas: AnyArray, setting: _Setting
-) -> list[LayeredChain]:
+def _at_once(model: LayeredChain, rows: Stream, setting: _Setting) -> list[LayeredChain]:
     """log2 k steps on (1/2N)Σ_m‖h_m - x_m‖² after the last layer, by automatic derivatives."""
     start = model
 
@@ -226,7 +209,7 @@ def _at_once(
     path = []
     for _ in range(model.layers):
         gradient = _mean(partial(jax.grad(loss), model.scores), rows, model)
-        model = _moved(model, gradient, etas, setting)
+        model = _moved(model, gradient, setting)
         path.append(model)
     return path
 
@@ -235,20 +218,14 @@ def _mean(
     add: Callable[[Array, Array], Array], rows: Stream, model: LayeredChain
 ) -> Float[Array, "tokens nodes"]:
     """Mean over the rows of what add(tokens, kept) sums over a batch."""
-
-    def batch(index: Array, total: Array) -> Array:
-        tokens = draw_tokens(jax.random.fold_in(rows.key, index), rows.leaves, model.n, rows.size)
-        kept = index * rows.size + jnp.arange(rows.size) < rows.samples
-        return total + add(tokens, kept)
-
-    zero = jnp.zeros_like(jnp.asarray(model.scores))
-    total: Array = jax.lax.fori_loop(0, (rows.samples + rows.size - 1) // rows.size, batch, zero)
+    total: Array = rows.total(model.n, add, jnp.zeros_like(jnp.asarray(model.scores)))
     return total / rows.samples
 
 
 def _hidden_gradient(
     model: LayeredChain, layer: int, tokens: Array, kept: Array
 ) -> Float[Array, "tokens nodes"]:
+    """`level_gradient` of a layer on top of what the layers below it make of the input."""
     hidden = model.generate(tokens[:, : model.n], layer)
     return level_gradient(model, layer, hidden, tokens, kept)
 

@@ -1,5 +1,6 @@
 """The chain of thought without teacher forcing: one level per step, with filter and rounding."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -9,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from paritylab.learning.chain.chain_accuracy import (
     draw_tokens,
@@ -62,33 +63,25 @@ class Levels(ChainLearner):
     error: Annotated[float, Ge(0), Doc("Error of every entry of a gradient.")] = 0.0
 
     def _descend(self, job: Job) -> Descended:
+        """All runs; the last of their states, which are stacked over steps, is the end."""
         link, data, leaves, keys, trace = job
         eta = level_step(data.n, data.k, link, data.samples) if self.eta is None else self.eta
-        parts = _Parts(
-            data.n,
-            data.k.bit_length() - 1 if self.steps is None else self.steps,
-            self.strings,
-            batch_size(data.samples),
-            self.full_gradient or not (self.filtering and self.rounding),
+        setting = _Setting(
+            n=data.n,
+            steps=data.k.bit_length() - 1 if self.steps is None else self.steps,
+            strings=self.strings,
+            size=batch_size(data.samples),
+            full=self.full_gradient or not (self.filtering and self.rounding),
+            eta=np.float32(eta),
+            epsilon=np.float32(self.epsilon),
+            error=np.float32(self.error),
+            samples=np.int32(data.samples),
+            filtering=np.bool_(self.filtering),
+            rounding=np.bool_(self.rounding),
         )
-        numbers = _Numbers(
-            np.float32(eta),
-            np.float32(self.epsilon),
-            np.float32(self.error),
-            np.int32(data.samples),
-            np.bool_(self.filtering),
-            np.bool_(self.rounding),
-        )
-        states = jax.tree.map(np.asarray, _learn_levels(link, numbers, leaves, keys, parts))
-        end = states.scores[:, -1]
-        if trace is None:
-            return Descended(end, _level_stats(states), {})
-        steps = np.arange(0, parts.steps + 1, trace)
-        return Descended(
-            end,
-            _level_stats(states),
-            {"step": steps, "risk": states.loss[:, steps], "scores": states.scores[:, steps]},
-        )
+        states = jax.tree.map(np.asarray, _learn_levels(link, setting, leaves, keys))
+        kept = {"risk": states.loss[:, ::trace], "scores": states.scores[:, ::trace]}
+        return Descended(states.scores[:, -1], _level_stats(states), kept)
 
 
 def level_step(n: int, k: int, link: LinkPart = "cos", samples: int | None = None) -> float:
@@ -112,19 +105,15 @@ def level_step(n: int, k: int, link: LinkPart = "cos", samples: int | None = Non
     return float(candidates[(distance / noise).min(axis=1).argmax()])
 
 
-class _Parts(NamedTuple):
-    """What a compiled training is specialised on; size: rows per batch."""
+class _Setting(NamedTuple):
+    """A training: what it is compiled for, then, as numpy numbers, what may change without
+    compiling again. size: rows per batch. full: differentiate the whole chain. samples: rows."""
 
     n: int
     steps: int
     strings: int
     size: int
     full: bool
-
-
-class _Numbers(NamedTuple):
-    """What may change without compiling again; samples: rows."""
-
     eta: np.float32
     epsilon: np.float32
     error: np.float32
@@ -146,6 +135,7 @@ class _State(NamedTuple):
 
 
 def _level_stats(states: _State) -> dict[str, np.ndarray]:
+    """Levels solved from the bottom, and whether it was one more at every step; see `Levels`."""
     levels = np.cumprod(states.solved == 1, axis=2).sum(axis=2)
     depth, ready = states.solved.shape[2], np.arange(states.solved.shape[1])
     silent = states.passes == 0
@@ -158,38 +148,34 @@ def _level_stats(states: _State) -> dict[str, np.ndarray]:
 
 
 @eqx.filter_jit
-def _learn_levels(
-    link: AbstractLink, numbers: _Numbers, leaves: AnyArray, keys: Array, parts: _Parts
-) -> _State:
-    return _State(*over_runs(partial(_one_run, link, numbers, parts), leaves, keys))
+def _learn_levels(link: AbstractLink, how: _Setting, leaves: AnyArray, keys: Array) -> _State:
+    return _State(*over_runs(partial(_one_run, link, how), leaves, keys))
 
 
-def _one_run(
-    link: AbstractLink, numbers: _Numbers, parts: _Parts, leaves: Array, key: Array
-) -> _State:
-    data_key, hint_key = jax.random.fold_in(key, 1), jax.random.fold_in(key, 3)
-    hints = draw_signs(hint_key, parts.strings, parts.n)
+def _one_run(link: AbstractLink, how: _Setting, leaves: Array, key: Array) -> _State:
+    """One run; its key gives the rows (1), the strings of the filter (3) and the errors (4)."""
+    data_key, hint_key, oracle = (jax.random.fold_in(key, part) for part in (1, 3, 4))
+    hints = draw_signs(hint_key, how.strings, how.n)
     k = leaves.shape[0]
-    rows = Stream(leaves, data_key, numbers.samples, parts.size)
+    rows = Stream(leaves, data_key, how.samples, how.size)
 
     def state(scores: Array, route: str) -> tuple[_State, Array]:
-        model = ChainModel(scores, parts.n, link, "level")
-        passes = jnp.where(numbers.filtering, filter_levels(model, hints, numbers.epsilon), 1)
+        model = ChainModel(scores, how.n, link, "level")
+        passes = jnp.where(how.filtering, filter_levels(model, hints, how.epsilon), 1)
         loss, gradient = loss_and_gradient(model, passes, rows, route)
         return _State(scores, levels_solved(scores, leaves), loss, passes), gradient
 
     def step(scores: Array, at: Array) -> tuple[Array, _State]:
-        before, gradient = state(scores, "full" if parts.full else "open")
+        before, gradient = state(scores, "full" if how.full else "open")
         signs = jax.random.rademacher(jax.random.fold_in(oracle, at), scores.shape, scores.dtype)
-        moved = scores - numbers.eta * (gradient + numbers.error * signs)
-        return jnp.where(numbers.rounding, jnp.round(moved), moved), before
+        moved = scores - how.eta * (gradient + how.error * signs)
+        return jnp.where(how.rounding, jnp.round(moved), moved), before
 
-    oracle = jax.random.fold_in(key, 4)
-    start = jnp.zeros((parts.n + k - 1, k - 1), jnp.float32)
-    way = walk(step, start, steps=parts.steps, every=None)
+    start = jnp.zeros((how.n + k - 1, k - 1), jnp.float32)
+    way = walk(step, start, steps=how.steps, every=None)
     end = state(way.end, "none")[0]
     return _State(
-        *jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), way.told, end)
+        *jax.tree.map(lambda many, last: jnp.concatenate([many, last[None]]), way.noted, end)
     )
 
 
@@ -216,6 +202,17 @@ class Stream(NamedTuple):
     samples: int | np.int32
     size: int
 
+    def total(self, n: int, add: Callable[[Array, Array], PyTree], zero: PyTree) -> PyTree:
+        """Sum over batches of add(tokens, kept); kept: the rows of a batch that count."""
+
+        def batch(index: Array, total: PyTree) -> PyTree:
+            tokens = draw_tokens(jax.random.fold_in(self.key, index), self.leaves, n, self.size)
+            kept = index * self.size + jnp.arange(self.size) < self.samples
+            return jax.tree.map(jnp.add, total, add(tokens, kept))
+
+        batches = (self.samples + self.size - 1) // self.size
+        return jax.lax.fori_loop(0, batches, batch, zero)
+
 
 def loss_and_gradient(
     model: ChainModel, passes: Float[AnyArray, " levels"], rows: Stream, route: str
@@ -231,20 +228,17 @@ def loss_and_gradient(
         made = model.with_parameters(scores).generate(tokens[:, :n], passes)
         return jnp.sum(jnp.where(kept[:, None], (made[:, n:] - tokens[:, n:]) ** 2, 0)) / 2
 
-    def add(index: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        tokens = draw_tokens(jax.random.fold_in(rows.key, index), rows.leaves, n, rows.size)
-        kept = index * rows.size + jnp.arange(rows.size) < rows.samples
+    def add(tokens: Array, kept: Array) -> tuple[Array, Array]:
         if route == "full":
             loss, gradient = jax.value_and_grad(loss_of)(model.scores, tokens, kept)
         elif route == "open":
             loss, gradient = _open_level(model, passes, tokens, kept)
         else:
-            return carry[0] + weight * loss_of(jnp.asarray(model.scores), tokens, kept), carry[1]
-        return carry[0] + weight * loss, carry[1] + weight * gradient
+            return weight * loss_of(jnp.asarray(model.scores), tokens, kept), zero
+        return weight * loss, weight * gradient
 
-    start = (jnp.zeros((), jnp.float32), jnp.zeros_like(model.scores))
-    batches = (rows.samples + rows.size - 1) // rows.size
-    loss, gradient = jax.lax.fori_loop(0, batches, add, start)
+    zero = jnp.zeros_like(model.scores)
+    loss, gradient = rows.total(n, add, (jnp.zeros((), jnp.float32), zero))
     return loss, gradient
 
 

@@ -1,33 +1,31 @@
 """Learning from an oracle that errs: direct training while it hides the target, one step of the
 chain against its error."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 from paritylab.learning.chain.chain_accuracy import (
     ENUMERATED,
+    answers,
     draw_tokens,
-    judge_chain,
-    over_runs,
     pairs_found,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
+from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job, Shape, descend_all
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.learning.contract import register_learner
 from paritylab.learning.hardness.oracles import hiding, jittered, mean_labels, opposing, tipping
-from paritylab.learning.loop import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Doc, Ge, Gt
-from paritylab.precision import AnyArray
 from paritylab.problem import ParityTree
+from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits
 from paritylab.problem.tree import tree_tokens
 from paritylab.theory.ks import child_signal
@@ -53,30 +51,17 @@ class HidingOracle(ChainLearner):
     needs_pairs = False
 
     def _descend(self, job: Job) -> Descended:
+        """All runs; distances and hidden flags are kept for every step."""
         link, data, leaves, keys, trace = job
-        setting = _Setting(data.n, data.samples, self.steps, trace)
-        eta, epsilon = np.float32(self.eta), np.float32(self.epsilon)
-        found = _descend(link, eta, epsilon, leaves, keys, setting)
-        scores, told, path = jax.tree.map(np.asarray, found)
-        stats = {"hidden": told.hidden, "distance": told.distance}
-        if trace is None:
-            return Descended(scores, stats, {})
-        steps = np.arange(0, self.steps, trace)
-        return Descended(
-            scores, stats, {"step": steps, "risk": told.loss[:, steps], "scores": path}
-        )
+        shape = Shape(data.n, data.samples, self.steps, trace)
+        given = (link, np.float32(self.eta), np.float32(self.epsilon))
+        found = descend_all(_step_of, given, leaves, keys, shape)
+        scores, noted, path = jax.tree.map(np.asarray, found)
+        stats = {"hidden": noted.hidden, "distance": noted.distance}
+        return Descended(scores, stats, {"risk": noted.loss[:, ::trace], "scores": path})
 
 
-class _Setting(NamedTuple):
-    """What a compiled descent is specialised on."""
-
-    n: int
-    samples: int
-    steps: int
-    every: int | None
-
-
-class _Told(NamedTuple):
+class _Noted(NamedTuple):
     """A step: ½ mean (ŷ - y)² before it, whether the target was hidden, ‖∇ - mean‖."""
 
     loss: Float[Array, "..."]
@@ -84,36 +69,28 @@ class _Told(NamedTuple):
     distance: Float[Array, "..."]
 
 
-@eqx.filter_jit
-def _descend(
-    link: AbstractLink,
-    eta: np.float32,
-    epsilon: np.float32,
-    leaves: Int[AnyArray, "runs k"],
-    keys: Array,
-    setting: _Setting,
-) -> Walk[Array]:
-    def one(leaves: Array, key: Array) -> Walk[Array]:
-        k = leaves.shape[0]
-        rows = _rows(jax.random.fold_in(key, 1), leaves, setting)
-        signs, labels = rows.tokens[:, : setting.n], rows.tokens[:, -1]
-        soft = mean_labels(signs, k)
+def _step_of(
+    given: tuple[AbstractLink, np.float32, np.float32], leaves: Array, key: Array, shape: Shape
+) -> Callable[[Array, Array], tuple[Array, _Noted]]:
+    """The step of one run: its gradient, the mean over all targets, what the oracle answers."""
+    link, eta, epsilon = given
+    rows = _rows(key, leaves, shape)
+    signs, labels = rows.tokens[:, : shape.n], rows.tokens[:, -1]
+    soft = mean_labels(signs, leaves.shape[0])
 
-        def risk(scores: Array, labels: Array) -> Array:
-            answer = ChainModel(scores, setting.n, link, "level").generate(signs)[:, -1]
-            return jnp.sum(rows.weights * (answer - labels) ** 2) / 2
+    def risk(scores: Array, labels: Array) -> Array:
+        answer = ChainModel(scores, shape.n, link, "level").generate(signs)[:, -1]
+        return jnp.sum(rows.weights * (answer - labels) ** 2) / 2
 
-        def step(scores: Array, _: Array) -> tuple[Array, _Told]:
-            loss, true = jax.value_and_grad(risk)(scores, labels)
-            mean = jax.grad(risk)(scores, soft)
-            answer = hiding(true, mean, epsilon)
-            distance = jnp.linalg.norm(jnp.ravel(true - mean))
-            return scores - eta * answer.gradient, _Told(loss, answer.hidden, distance)
+    def step(scores: Array, _: Array) -> tuple[Array, _Noted]:
+        loss, true = jax.value_and_grad(risk)(scores, labels)
+        # The risk is linear in the labels up to a constant: soft labels give the mean gradient.
+        mean = jax.grad(risk)(scores, soft)
+        answer = hiding(true, mean, epsilon)
+        distance = jnp.linalg.norm(jnp.ravel(true - mean))
+        return scores - eta * answer.gradient, _Noted(loss, answer.hidden, distance)
 
-        start = jnp.zeros((setting.n + k - 1, k - 1), jnp.float32)
-        return walk(step, start, steps=setting.steps, every=setting.every)
-
-    return Walk(*over_runs(one, leaves, keys))
+    return step
 
 
 class _Rows(NamedTuple):
@@ -123,9 +100,9 @@ class _Rows(NamedTuple):
     weights: Float[Array, " rows"]
 
 
-def _rows(key: jax.Array, leaves: Array, setting: _Setting) -> _Rows:
+def _rows(key: jax.Array, leaves: Array, shape: Shape) -> _Rows:
     """The sample row by row or, if it has more rows than there are inputs, inputs with counts."""
-    n, samples = setting.n, setting.samples
+    n, samples = shape.n, shape.samples
     if n > ENUMERATED or samples <= 1 << n:
         return _Rows(draw_tokens(key, leaves, n, samples), jnp.full(samples, 1 / samples))
     counts = jnp.bincount(jax.random.randint(key, (samples,), 0, 1 << n), length=1 << n)
@@ -151,9 +128,10 @@ def step_under_error(
         "spread": jittered(gradient, epsilon / np.sqrt(gradient.size), key),
         "tipped": tipping(gradient, tree.children, epsilon),
     }
-    outcomes = {}
+    outcomes, leaves = {}, np.asarray(tree.leaves)
+    fresh = draw_tokens(as_key(key + 1), leaves, tree.n, 2000)
     for name, each in wrong.items():
         model = ChainModel(-eta * each, tree.n)
-        found = float(pairs_found(model.scores, np.asarray(tree.leaves)))
-        outcomes[name] = found == 1 and judge_chain(model, tree, key + 1, 2000)[0] == 1
+        found = float(pairs_found(model.scores, leaves)) == 1
+        outcomes[name] = found and int(answers(model, fresh).wrong) == 0
     return outcomes

@@ -12,14 +12,14 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import register_learner
-from paritylab.learning.data import Data, Fresh, are_uniform, parities_of
+from paritylab.learning.data import Data, Fresh, Target, Unknown, are_uniform, parities_of
 from paritylab.learning.descent import Path, Schedule, descend, stacked, traced
 from paritylab.learning.judging import Scores, judge_models
 from paritylab.learning.networks import Ended, Network, saved_numbers
 from paritylab.models.protocol import Model
 from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
 from paritylab.options import Choice, Doc, Ge, Gt
-from paritylab.problem.sampling import draw_bits, each_key
+from paritylab.problem.sampling import draw_bits
 from paritylab.risk.objective import Target as Arrays, target_of
 
 #: Fresh strings on which the accuracy of a trained network is counted.
@@ -47,10 +47,11 @@ class RecurrentNet(Network):
 
     takes = (Fresh,)
 
-    def draw(self, key: jax.Array, n: int) -> BitReader:
-        return BitReader(Recurrent.random(key, n + 2, self.width, self.cell), self.labels)
+    def draw(self, key: jax.Array, target: Target | Unknown) -> BitReader:
+        return BitReader(Recurrent.random(key, target.n + 2, self.width, self.cell), self.labels)
 
     def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
+        """Adam on fresh strings in float32; accuracy is counted on 1,000 further strings."""
         assert isinstance(data, Fresh)
         parities = parities_of(data, "a recurrent net")
         schedule = Schedule("adam", self.steps, trace)
@@ -58,8 +59,7 @@ class RecurrentNet(Network):
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             targets = stacked(jax.tree.map(np.float32, target_of(each)) for each in parities)
-            starts = [self.start_of(key, data.n) for key in each_key(keys)]
-            start = jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts)
+            start = jax.tree.map(lambda *each: jnp.stack(each), *self.starts(data, keys))
             path, accuracy = _train_all(start, keys, targets, np.float32(self.eta), shape)
         numbers = jax.tree.map(np.asarray, saved_numbers(path.parameters))
         return Ended(numbers, traced(path, schedule), {"accuracy": np.asarray(accuracy)})

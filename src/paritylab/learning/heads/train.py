@@ -153,6 +153,7 @@ class Heads:
         as_optimiser(self.optimiser, 1.0)
 
     def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
+        """All runs in one compiled call: on the exact risk for a `Population`, else on rows."""
         n, k = data.n, self._size(data)
         if isinstance(data, Population) and self.variant != "masked":
             raise ValueError(
@@ -186,6 +187,7 @@ class Heads:
         return model.with_parameters(numbers)
 
     def _judged(self, data: Data, keys: jax.Array, path: Path, schedule: Schedule) -> Trained:
+        """The population risk where attention sums to one, at any n; else inputs or samples."""
         numbers = path.parameters
         skeleton = self._skeleton(data.n, self._size(data), data.targets)
         models = [
@@ -193,8 +195,10 @@ class Heads:
             for i in range(len(keys))
         ]
         heads = [model for model in models if isinstance(model, HeadAttention)]
-        closed = len(heads) == len(models) and _sums_to_one(self.attention, data.n)
-        found = judge_heads(heads, data, keys) if closed else judge_models(models, data, keys)
+        if isinstance(data, Rows) or not heads or not _sums_to_one(self.attention, data.n):
+            found = judge_models(models, data, keys)
+        else:
+            found = judge_heads(heads, data)
         code = as_code(self.positions, data.n)
         looked_at = np.asarray(_favourites(code, self._directions(numbers)))
         pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
@@ -207,6 +211,7 @@ class Heads:
         )
 
     def _size(self, given: Data | Target | Unknown) -> int:
+        """k, from the learner or from the data."""
         k = given.k if self.k is None else self.k
         if k is None:
             raise ValueError("rows do not say how many bits are hidden; give Heads(k=…)")
@@ -230,6 +235,7 @@ class Heads:
         return model if self.variant == "masked" else JointAttention.from_zigzag(model)
 
     def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
+        """The readout by name; for juntas "zigzag" stands for the lines through their values."""
         juntas = [target for target in targets if isinstance(target, Junta)]
         if not juntas or self.readout != "zigzag":
             return as_readout(self.readout, k)

@@ -17,11 +17,12 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.contract import Subset, register_learner
 from paritylab.learning.data import (
     Data,
     Fresh,
     Population,
+    Rows,
     Target,
     Unknown,
     are_uniform,
@@ -48,9 +49,41 @@ JUDGING_STRINGS = 8192
 PIECE = 1024
 
 
+class _ShallowLearner(Network):
+    """What both learners share: 8,192 fresh strings judge a run, drawn as its training rows are."""
+
+    def judged(self, models: Sequence[Model], data: Data, keys: jax.Array) -> Scores:
+        assert not isinstance(data, Rows)
+        drawn = [
+            draw_strings(generator_of(key, 1), target, (JUDGING_STRINGS,))
+            for key, target in zip(each_key(keys), functions_of(data, "a shallow net"), strict=True)
+        ]
+        with jax.enable_x64(False), jax.default_matmul_precision("highest"):
+            nets = jax.tree.map(np.float32, stacked(models))
+            found = _judged(nets, stacked(drawn), judging_loss(data))
+        risk, spread, accuracy = (np.asarray(part, np.float64) for part in found)
+        # A loss that no string happened to meet is still possible: never an error of 0.
+        error = np.hypot(spread / np.sqrt(JUDGING_STRINGS), 1 / JUDGING_STRINGS)
+        return Scores(risk, error, "sampled", accuracy)
+
+
+@partial(jax.jit, static_argnames="loss")
+def _judged(nets: ShallowNet, rows: Strings, loss: str) -> tuple[Array, Array, Array]:
+    """Mean loss, its spread and the share of right signs, of every run."""
+
+    def one(net: ShallowNet, rows: Strings) -> tuple[Array, Array, Array]:
+        y = jnp.asarray(rows.labels)
+        made = net.at_signs(signs_of(rows.packed, net.hidden.shape[-1]))
+        values = as_loss(loss).pointwise(y, made)
+        return jnp.mean(values), jnp.std(values), jnp.mean(y * made > 0)
+
+    risk, spread, accuracy = jax.vmap(one)(nets, rows)
+    return risk, spread, accuracy
+
+
 @register_learner("hinge-net")
 @dataclass(frozen=True, eq=False)
-class HingeNet(Network):
+class HingeNet(_ShallowLearner):
     """Two layers of `width` neurons on ±1 inputs, SGD on the hinge loss with L2 decay.
 
     activation: "relu" starts uniform in ±1/√fan-in; "clipped" starts antisymmetric, ŷ = 0. start:
@@ -105,18 +138,19 @@ class HingeNet(Network):
         ours = replace(theirs, width=128, start=0.1, eta=0.5, decay=1e-3, steps=1000)
         return replace(ours, **changes)
 
-    def draw(self, key: jax.Array, n: int) -> ShallowNet:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> ShallowNet:
         clipped = self.activation == "clipped"
         make = ShallowNet.antisymmetric if clipped else ShallowNet.uniform
-        drawn = make(key, n, self.width)
+        drawn = make(key, target.n, self.width)
         return replace(drawn, hidden=self.start * np.asarray(drawn.hidden))
 
     def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
+        """Online SGD in float32; all rows of all steps are drawn before, n/8 bytes each."""
         assert isinstance(data, Fresh)
         targets = functions_of(data, "a hinge net")
         pairs = list(zip(targets, each_key(keys), strict=True))
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
-            starts = stacked(_numbers(self.start_of(key, data.n)) for _, key in pairs)
+            starts = stacked(_numbers(start) for start in self.starts(data, keys))
             given = _Given(
                 rows=stacked(self._rows(*pair, data.samples) for pair in pairs),
                 test=stacked(_test_rows(*pair) for pair in pairs),
@@ -129,10 +163,6 @@ class HingeNet(Network):
         if trace is not None:
             path = {"step": np.arange(0, self.steps, trace), **path}
         return Ended(numbers, path or {}, {"mixed": mixed})
-
-    def judged(self, models: Sequence[Model], data: Data, keys: jax.Array) -> Scores:
-        assert isinstance(data, Fresh)
-        return judge_nets(stacked(models), data, keys)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> ShallowNet:
         return ShallowNet(**numbers, activation=self.activation)
@@ -170,6 +200,7 @@ def _test_rows(target: Parity | Junta, key: jax.Array, mixture: float = 0.0) -> 
 
 
 def _numbers(net: Model) -> dict[str, np.ndarray]:
+    """The weights of a net by name, in single precision."""
     names = ("hidden", "thresholds", "output", "offset")
     return {name: np.asarray(getattr(net, name), np.float32) for name in names}
 
@@ -225,38 +256,9 @@ def _train_hinge(
     return weights, path, mixed
 
 
-def judge_nets(nets: ShallowNet, data: Population | Fresh, keys: jax.Array) -> Scores:
-    """Risk and accuracy of every run on 8,192 fresh strings of its own target.
-
-    nets: one net whose arrays have a leading axis of runs.
-    """
-    drawn = [
-        draw_strings(generator_of(key, 1), target, (JUDGING_STRINGS,))
-        for key, target in zip(each_key(keys), functions_of(data, "a shallow net"), strict=True)
-    ]
-    with jax.enable_x64(False), jax.default_matmul_precision("highest"):
-        found = _judged(jax.tree.map(np.float32, nets), stacked(drawn), judging_loss(data))
-    risk, spread, accuracy = (np.asarray(part, np.float64) for part in found)
-    # A loss that no string happened to meet is still possible: never an error of 0.
-    error = np.hypot(spread / np.sqrt(JUDGING_STRINGS), 1 / JUDGING_STRINGS)
-    return Scores(risk, error, "sampled", accuracy)
-
-
-@partial(jax.jit, static_argnames="loss")
-def _judged(nets: ShallowNet, rows: Strings, loss: str) -> tuple[Array, Array, Array]:
-    def one(net: ShallowNet, rows: Strings) -> tuple[Array, Array, Array]:
-        y = jnp.asarray(rows.labels)
-        made = net.at_signs(signs_of(rows.packed, net.hidden.shape[-1]))
-        values = as_loss(loss).pointwise(y, made)
-        return jnp.mean(values), jnp.std(values), jnp.mean(y * made > 0)
-
-    risk, spread, accuracy = jax.vmap(one)(nets, rows)
-    return risk, spread, accuracy
-
-
 @register_learner("sign-descent")
 @dataclass(frozen=True, eq=False)
-class SignDescent:
+class SignDescent(_ShallowLearner):
     """The net of Kou, Chen, Gu and Kakade: sign descent with z^k on 1 - yŷ.
 
     ŷ = Σ_r a_r (w_rᵀx)^k with a_r = ±1 fixed and w_r(0) of fair signs.
@@ -282,69 +284,52 @@ class SignDescent:
 
     takes = (Population, Fresh)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
     @classmethod
     def kou(cls, **changes: Any) -> "SignDescent":
         """Kou et al.: decay 1, dead zone 0.1·k! (recalled); rate, steps and width are ours."""
         return replace(cls(), **changes)
 
-    def train(self, data: Population | Fresh, keys: jax.Array, trace: int | None) -> Trained:
+    def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
+        """Step by step outside of compiled code: a step is one product, and there are few."""
+        assert isinstance(data, Population | Fresh)
         targets = parities_of(data, "sign descent with z^k")
         if data.k < 2 or not are_uniform(data):
             raise ValueError("sign descent with z^k learns a Parity of k ≥ 2 fair bits")
-        starts = [
-            self.start(key, target) for key, target in zip(each_key(keys), targets, strict=True)
-        ]
-        weights = np.stack([start.hidden for start in starts]).astype(np.float32)
-        outputs = np.stack([start.output for start in starts]).astype(np.float32)
+        starts = stacked(_numbers(start) for start in self.starts(data, keys))
+        weights, outputs = starts["hidden"], starts["output"]
         rule = sign_rule(self.eta, self.decay, self.threshold * math.factorial(data.k))
-        records = []
+        risks, sizes = [], []
         for step in range(self.steps):
             mean, slopes = self._gradients(data, targets, keys, weights, outputs, step)
             if trace is not None and step % trace == 0:
-                records.append((1 - mean, np.abs(weights).mean(axis=1)))
+                risks.append(1 - mean)
+                sizes.append(np.abs(weights).mean(axis=1))
             # The loss is 1 - yŷ: its gradient is minus that of yŷ.
             updates, _ = rule.update(-slopes, None, weights)
             weights = weights + np.asarray(updates, np.float32)
-        return self._judged(data, keys, {"hidden": weights, "output": outputs}, records, trace)
-
-    def _judged(
-        self,
-        data: Population | Fresh,
-        keys: jax.Array,
-        numbers: dict[str, np.ndarray],
-        records: list[tuple[np.ndarray, np.ndarray]],
-        trace: int | None,
-    ) -> Trained:
-        k = data.k
-        found = judge_nets(self._net(numbers, k), data, keys)
-        order = np.argsort(-np.abs(numbers["hidden"]).mean(axis=1), axis=1, kind="stable")[:, :k]
         path = {}
         if trace is not None:
-            risks, weights = (np.stack(part, axis=1) for part in zip(*records, strict=True))
-            path = {"step": np.arange(0, self.steps, trace), "risk": risks, "weights": weights}
-        return found.trained(
-            data,
-            numbers,
-            [tuple(sorted(each.tolist())) for each in order],
-            stats={"accuracy": found.accuracy},
-            trace=path,
-        )
+            path = {"risk": np.stack(risks, axis=1), "weights": np.stack(sizes, axis=1)}
+            path["step"] = np.arange(0, self.steps, trace)
+        return Ended({"hidden": weights, "output": outputs}, path, {})
+
+    def named(self, models: Sequence[Model]) -> list[Subset]:
+        """The k positions whose weights are largest in the mean over neurons."""
+        nets = [net for net in models if isinstance(net, ShallowNet)]
+        sizes = [-np.abs(np.asarray(net.hidden)).mean(axis=0) for net in nets]
+        orders = [np.argsort(size, kind="stable") for size in sizes]
+        return [
+            tuple(sorted(order[: net.power].tolist()))
+            for net, order in zip(nets, orders, strict=True)
+        ]
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> ShallowNet:
-        return self._net(numbers, target.k or 1)
+        zeros = {"thresholds": np.zeros(len(numbers["output"])), "offset": np.zeros(())}
+        return ShallowNet(**numbers, **zeros, activation="power", power=target.k or 1)
 
-    def _net(self, numbers: dict[str, np.ndarray], k: int) -> ShallowNet:
-        output = numbers["output"]
-        zeros = {"thresholds": np.zeros(output.shape), "offset": np.zeros(output.shape[:-1])}
-        return ShallowNet(**numbers, **zeros, activation="power", power=k)
-
-    def start(self, key: jax.Array, target: Parity) -> ShallowNet:
-        """The net of one run before training."""
-        width = 16 * 2**target.k if self.width is None else self.width
-        return ShallowNet.signs(jax.random.split(key)[1], target.n, width, target.k)
+    def draw(self, key: jax.Array, target: Target | Unknown) -> ShallowNet:
+        k = target.k or 1
+        return ShallowNet.signs(key, target.n, self.width or 16 * 2**k, k)
 
     def _gradients(
         self,

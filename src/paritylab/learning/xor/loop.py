@@ -7,16 +7,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from paritylab.learning.descent import as_optimiser, descend
 from paritylab.learning.parts import AttentionPart, OptimiserPart
 from paritylab.learning.xor.exact import risk_rounding, squared_risk, worst_case, xor_risk
-from paritylab.learning.xor.rows import rows_risk
 from paritylab.models import AbstractPositionCode, PositionTable, TwoHeads
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray
 from paritylab.problem.losses import Loss
+from paritylab.problem.sampling import draw_bits
 
 
 class Setting(NamedTuple):
@@ -94,6 +94,7 @@ def run_all(setting: Setting, eta: np.float64, starts: Start) -> End:
 
 
 def _run(setting: Setting, eta: np.float64, start: Start) -> End:
+    """One run; its key draws the rows of every step from fold_in(key, 3)."""
     directions: PyTree = start.directions
     if setting.learn_positions:
         directions = {"directions": directions, "positions": start.table}
@@ -111,6 +112,7 @@ def _run(setting: Setting, eta: np.float64, start: Start) -> End:
 
 
 def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
+    """The model with the trained directions and, where they train too, its own positions."""
     table = start.table
     if setting.learn_positions:
         parameters, table = parameters["directions"], parameters["positions"]
@@ -120,6 +122,7 @@ def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
 
 
 def _risk(setting: Setting, start: Start, parameters: PyTree, step_key: Array) -> Array:
+    """The risk whose gradient the optimiser sees, by the source of the setting."""
     weights, on_pair = _model(setting, start, parameters).weights(), _on_pair(start, setting.n)
     if setting.source == "exact":
         return xor_risk(weights, on_pair, setting.loss.name, start.noise)
@@ -149,6 +152,7 @@ def _on_pair(start: Start, n: int) -> Array:
 
 
 def _judged(model: TwoHeads, start: Start) -> Found:
+    """What is known of the trained weights in closed form."""
     attention = model.attention()
     weights = jnp.mean(attention, axis=0)
     largest, best = jax.lax.top_k(weights, 3)
@@ -162,3 +166,46 @@ def _judged(model: TwoHeads, start: Start) -> Found:
         worst=worst_case(weights, _on_pair(start, weights.shape[0]), model.readout).error,
         split=jnp.all(jnp.any(attention[:, start.pair] > 0.9, axis=0)),
     )
+
+
+def batch_rows(n: int, samples: int) -> int:
+    """Rows drawn at a time; a function of the problem alone, so that a key gives the same rows in
+    blocks of any size."""
+    return min(samples, max(16, min(4096, (1 << 20) // n)))
+
+
+def rows_risk(
+    weights: Float[Array, " n"],
+    pair: Int[AnyArray, "2"],
+    key: PRNGKeyArray,
+    samples: int,
+    *,
+    readout: Readout,
+    loss: Loss,
+    noise: Float[AnyArray, ""] | float = 0.0,
+    probabilities: Float[AnyArray, " n"] | None = None,
+) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    """The risk of weights g on `samples` rows drawn by `key`, and ∂risk/∂g = outer'·Xᵀr/N.
+
+    One batch of rows is in memory at a time; r is the slope of the loss in z = Xg, row by row.
+    pair: i and j. noise: ν. probabilities: P(bit = 1) of every position, fair bits if None.
+    """
+    n, size = weights.shape[0], batch_rows(weights.shape[0], samples)
+    fair = probabilities is None
+    chances = jnp.full(n, 0.5, weights.dtype) if probabilities is None else probabilities
+    visit = jax.vmap(jax.value_and_grad(lambda z, y: loss.pointwise(y, readout(z))))
+
+    def batch(totals: tuple[Array, Array], index: Array) -> tuple[tuple[Array, Array], None]:
+        bits, flips = draw_bits(jax.random.fold_in(key, index), chances, noise, size, fair)
+        signs = 1 - 2 * bits.astype(weights.dtype)
+        labels = -signs[:, pair[0]] * signs[:, pair[1]] * flips
+        values, forces = visit(signs @ weights, labels)
+        kept = index * size + jnp.arange(size) < samples
+        value, force = totals
+        value = value + jnp.sum(jnp.where(kept, values, 0))
+        return (value, force + jnp.where(kept, forces, 0) @ signs), None
+
+    start = (jnp.zeros((), weights.dtype), jnp.zeros(n, weights.dtype))
+    (value, force), _ = jax.lax.scan(batch, start, jnp.arange(-(-samples // size)))
+    risk, slope = jax.value_and_grad(loss.outer)(value / samples)
+    return risk, slope * force / samples

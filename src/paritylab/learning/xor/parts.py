@@ -1,17 +1,18 @@
 """The parts of the XOR step that a user may replace, and the units of its step size."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 from paritylab.learning.data import Target
 from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.learning.xor.exact import first_gradient, first_response
 from paritylab.models import XOR_READOUTS
-from paritylab.models.protocol import first_line
 from paritylab.models.readouts import Readout
 from paritylab.precision import float64
-from paritylab.problem import Loss, Parity, as_loss
+from paritylab.problem import Parity, as_loss
+from paritylab.problem.callables import check_scalar_function
 
 
 def unit_step(
@@ -28,9 +29,7 @@ def unit_step(
     5000.0
     """
     weight, slope = first_response(attention, n)
-    first = first_gradient(
-        n, xor_label, 2, as_xor_readout(readout), as_xor_loss(loss), weight=weight
-    )
+    first = first_gradient(n, xor_label, 2, as_xor_readout(readout), as_loss(loss), weight=weight)
     if not first.signal > 0:
         raise ValueError(
             f"at w = 0 this readout and loss do not raise the pair (signal {first.signal:.3g}), so "
@@ -59,39 +58,19 @@ def xor_label(signs: np.ndarray) -> float:
 
 def as_xor_readout(readout: ReadoutPart) -> Readout:
     """A readout of the mean z of two signs from its name; an even function of z passes."""
-    if isinstance(readout, str):
-        if readout not in XOR_READOUTS:
-            raise ValueError(
-                f"readout must be one of {', '.join(XOR_READOUTS)} or an even function of z, "
-                f"got {readout!r}"
-            )
+    if isinstance(readout, str) and readout in XOR_READOUTS:
         return XOR_READOUTS[readout]
     if not callable(readout):
-        raise ValueError(f"readout must be a name or an even function of z, got {told(readout)}")
-    z = np.linspace(-1, 1, 64)
-    try:
-        with float64():
-            values = np.asarray(readout(jnp.asarray(z)))
-    except Exception as error:
-        raise ValueError(
-            f"the readout fails on numbers z: {first_line(error)}; "
-            "write it with jax.numpy, entry by entry"
-        ) from None
-    if values.shape != z.shape or not np.isfinite(values).all():
-        raise ValueError(
-            f"the readout must give one finite number per z in [-1, 1]; it turned {z.shape} into "
-            f"{values.shape}"
-        )
+        known = ", ".join(XOR_READOUTS)
+        raise ValueError(f"readout must be {known} or an even function, got {shortened(readout)}")
+    check_scalar_function("the readout", readout, 1)
+    with float64():
+        values = np.asarray(jax.vmap(readout)(jnp.linspace(-1, 1, 64)))
+    if not np.isfinite(values).all():
+        raise ValueError("the readout must be finite for every z in [-1, 1]")
     if np.abs(values - values[::-1]).max() > 1e-9 * max(1.0, np.abs(values).max()):
         raise ValueError("the readout must be even in z: z and -z mean the same XOR")
     return readout
-
-
-def as_xor_loss(loss: LossPart) -> Loss:
-    """A loss by name, a `Loss`, or a function of (y, ŷ)."""
-    if callable(loss) and not isinstance(loss, Loss):
-        return Loss(getattr(loss, "__name__", type(loss).__name__), loss)
-    return as_loss(loss)
 
 
 def pairs_of(targets: tuple[Target, ...]) -> tuple[Parity, ...]:

@@ -4,26 +4,21 @@
 one draw, which takes n·width bits, and n = 10^6 takes seconds.
 """
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from threadpoolctl import threadpool_limits
 
-from paritylab.checks import told, whole
+from paritylab.checks import shortened, whole
 from paritylab.learning.xor.exact import SOLVED_ERROR, worst_of
 from paritylab.models.packed import PackedSigns
 from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
 
-#: Positions scored at a time, as many as a cache holds, and of them side by side in one line; about
-#: so many positions make a segment.
-ROWS, LANES, SEGMENT = 4096, 32, 1 << 17
+#: Positions scored at a time, as many as a cache holds.
+ROWS = 4096
 #: Bytes of packed positions above which a call is refused.
 MOST_BYTES = 2 << 30
 
@@ -77,7 +72,7 @@ def streamed_step(
     n, width, pairs = whole("n", n, 3), whole("width", width, 1), whole("pairs", pairs, 1)
     gains = np.asarray(gains, dtype=np.float64)
     if gains.ndim != 1 or not len(gains) or not np.isfinite(gains).all():
-        raise ValueError(f"gains must be a list of finite numbers, got {told(gains)}")
+        raise ValueError(f"gains must be a list of finite numbers, got {shortened(gains)}")
     code, generator = draw_positions(n, width, balanced=balanced, seed=seed)
     chosen = np.stack([generator.choice(n, 2, replace=False) for _ in range(pairs)])
     betas = np.broadcast_to(gains[:, None], (len(gains), pairs))
@@ -154,49 +149,25 @@ class StepSums(NamedTuple):
 def step_sums(
     code: PackedSigns, pairs: np.ndarray, directions: np.ndarray, gains: np.ndarray
 ) -> StepSums:
-    """One pass over all positions. directions: w at gain 1, (pairs, width)."""
+    """One pass over all positions. directions: w at gain 1, (pairs, width).
+
+    Scores are float32, for speed; Σ exp is taken over them in float64. Terms are relative to the
+    larger score of the pair, so none of those that matter overflows.
+    """
     sides = (code.vectors(pairs[:, side]) for side in (0, 1))
     on_pair = np.stack([(side * directions).sum(axis=1) for side in sides])
-    top = on_pair.max(axis=0).astype(np.float32)
+    top, betas = on_pair.max(axis=0).astype(np.float32), gains.astype(np.float32)
     factors = (directions / np.sqrt(code.width)).astype(np.float32)
-    # An even number, so that two cores finish together.
-    segments = max(1, 2 * round(code.n / (2 * SEGMENT)))
-    bounds = np.linspace(0, code.n, segments + 1).astype(int).tolist()
-
-    def segment(ends: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        part = PackedSigns(code.packed[slice(*ends)], code.width)
-        return _segment_sums(part, pairs - ends[0], factors, top, gains.astype(np.float32))
-
-    # A thread per segment: products that each wake all threads wait for a busy core every time.
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
-        sums, rivals = zip(*pool.map(segment, pairwise(bounds)), strict=True)
+    outside, rival = np.zeros(gains.shape), np.full(len(pairs), -np.inf)
+    for at, signs in code.sign_blocks(ROWS):
+        scores = factors @ signs.T
+        inside = (pairs >= at) & (pairs < at + len(signs))
+        scores[np.nonzero(inside)[0], pairs[inside] - at] = -np.inf
+        rival = np.maximum(rival, scores.max(axis=1))
+        scores -= top[:, None]
+        for index, beta in enumerate(betas):
+            outside[index] += np.exp(beta[:, None] * scores).sum(axis=1, dtype=np.float64)
+    # A float32 sum of width terms ±f is off by at most (width + 4)·u·Σ|f|, u the unit roundoff.
     unit = (code.width + 4) * np.finfo(np.float32).eps / 2
     rounding = unit * np.abs(factors).sum(axis=1, dtype=np.float64)
-    return StepSums(gains, on_pair, np.max(rivals, axis=0), np.sum(sums, axis=0), rounding)
-
-
-def _segment_sums(
-    code: PackedSigns, pairs: np.ndarray, factors: np.ndarray, top: np.ndarray, gains: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What some positions add: Σ exp (gains, pairs), and the largest score (pairs,)."""
-    sums, rival = np.zeros(gains.shape), np.full(len(pairs), -np.inf)
-    rows = -(-min(ROWS, code.n) // LANES) * LANES
-    work = np.empty((2, rows, len(pairs)), np.float32)
-    # As wide as LANES positions: numpy is slow where a line is as short as a few pairs.
-    tops, all_gains = np.tile(top, LANES), np.tile(gains, LANES)
-    turned = np.ascontiguousarray(factors.T)
-    for at, signs in code.sign_blocks(ROWS):
-        scores, terms = work[:, : -(-len(signs) // LANES) * LANES]
-        np.matmul(signs, turned, out=scores[: len(signs)])
-        scores[len(signs) :] = -np.inf
-        inside = (pairs >= at) & (pairs < at + len(signs))
-        scores[pairs[inside] - at, np.nonzero(inside)[0]] = -np.inf
-        lines, powers = (each.reshape(-1, LANES * len(pairs)) for each in (scores, terms))
-        rival = np.maximum(rival, lines.max(axis=0).reshape(LANES, -1).max(axis=0))
-        lines -= tops
-        for index, gain in enumerate(all_gains):
-            np.multiply(lines, gain, out=powers)
-            np.exp(powers, out=powers)
-            lanes = powers.sum(axis=0).reshape(LANES, -1)
-            sums[index] += lanes.sum(axis=0, dtype=np.float64)
-    return sums, rival
+    return StepSums(gains, on_pair, rival, outside, rounding)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float, Int, PyTree
+from jaxtyping import Bool, Int, PyTree
 
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Fresh, Population, Sample, Target, Unknown, are_uniform
@@ -18,9 +18,8 @@ from paritylab.learning.xor.exact import (
     first_gradient,
     first_response,
 )
-from paritylab.learning.xor.loop import End, Setting, Start, run_all
+from paritylab.learning.xor.loop import End, Setting, Start, batch_rows, run_all
 from paritylab.learning.xor.parts import (
-    as_xor_loss,
     as_xor_readout,
     default_gain,
     pairs_of,
@@ -28,7 +27,6 @@ from paritylab.learning.xor.parts import (
     usual_width,
     xor_label,
 )
-from paritylab.learning.xor.rows import batch_rows
 from paritylab.models import (
     AbstractPositionCode,
     Bowl,
@@ -38,10 +36,10 @@ from paritylab.models import (
     as_code,
     is_drawn,
 )
-from paritylab.models.positions import AbstractTable, Positions
+from paritylab.models.positions import Positions
 from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Ge, Gt
-from paritylab.precision import AnyArray, float64
-from paritylab.problem import Parity
+from paritylab.precision import float64
+from paritylab.problem import Parity, as_loss
 
 #: Numbers held at a time, 200 MB of them: the position tables, rows and weights of one block.
 LARGEST_BLOCK = 25_000_000
@@ -96,7 +94,7 @@ class XorStep:
         check_fields(self)
         as_attention(self.attention)
         as_xor_readout(self.readout)
-        as_xor_loss(self.loss)
+        as_loss(self.loss)
         as_optimiser(self.optimiser, 1.0)
         if not isinstance(self.optimiser, str) and self.gain is not None:
             raise ValueError(
@@ -106,6 +104,7 @@ class XorStep:
     def train(
         self, data: Population | Sample | Fresh, keys: jax.Array, trace: int | None
     ) -> Trained:
+        """Blocks of runs, as many at a time as fit into memory."""
         targets = pairs_of(data.targets)
         with float64():
             setting = self._setting(data, trace)
@@ -127,6 +126,7 @@ class XorStep:
     def _judged(
         self, setting: Setting, targets: tuple[Parity, ...], keys: jax.Array, end: End
     ) -> Trained:
+        """The closed risk for 1 - 2z² on fair bits; otherwise the risk of the rebuilt model."""
         found, fair = end.found, all(target.is_uniform for target in targets)
         worst = np.asarray(found.worst)
         if isinstance(setting.readout, Bowl) and fair:
@@ -152,7 +152,7 @@ class XorStep:
             stats={
                 "worst": worst,
                 "split": np.asarray(found.split),
-                "numbers": np.full(len(keys), _count(end.numbers)),
+                "numbers": np.full(len(keys), sum(a[0].size for a in jax.tree.leaves(end.numbers))),
             },
         )
 
@@ -161,12 +161,12 @@ class XorStep:
         code = (
             None if is_drawn(self.positions) else as_code(self.positions, data.n, width=self.width)
         )
-        readout, loss = as_xor_readout(self.readout), as_xor_loss(self.loss)
+        readout, loss = as_xor_readout(self.readout), as_loss(self.loss)
         source = type(data).__name__
         if isinstance(data, Population):
             if not are_uniform(data):
                 raise ValueError("exact XOR gradients need fair bits; use Fresh or Sample")
-            closed = isinstance(readout, Bowl) and loss in map(as_xor_loss, XOR_LOSSES)
+            closed = isinstance(readout, Bowl) and loss in map(as_loss, XOR_LOSSES)
             source = "exact" if closed else "first"
             if not closed and not self._is_first_step:
                 raise ValueError(
@@ -193,6 +193,7 @@ class XorStep:
         return self.steps == 1 and self.start == 0 and isinstance(self.optimiser, str)
 
     def _eta(self, n: int) -> float:
+        """The step size: the gain in units of `unit_step`, or as it is for other optimisers."""
         gain = default_gain(n) if self.gain is None else self.gain
         if self.optimiser not in ("sgd", "momentum"):
             return gain
@@ -235,6 +236,7 @@ class XorStep:
         keys: jax.Array,
         block: np.ndarray,
     ) -> End:
+        """The runs of one block, each with positions of its own."""
         n, targets = setting.n, [all_targets[run] for run in block]
         codes = [] if setting.code is not None else [self._code(n, keys[run]) for run in block]
         fair = all(target.is_uniform for target in all_targets)
@@ -243,7 +245,7 @@ class XorStep:
             noise=np.array([target.noise for target in targets]),
             key=keys[block],
             directions=self.start * _normal(keys[block], self._width(n)),
-            table=np.stack([_table(code) for code in codes]) if codes else None,
+            table=np.stack([code.vectors(np.arange(n)) for code in codes]) if codes else None,
             probabilities=None if fair else np.stack([each.probabilities for each in targets]),
             first=self._first(setting, targets) if setting.source == "first" else None,
         )
@@ -261,10 +263,6 @@ class XorStep:
         return tuple(np.array([known[target.noise] for target in targets]).T)
 
 
-def _table(code: AbstractPositionCode) -> Float[AnyArray, "n width"]:
-    return code.table if isinstance(code, AbstractTable) else code.vectors(np.arange(code.n))
-
-
 def _normal(keys: jax.Array, width: int) -> np.ndarray:
     """Standard normal directions (runs, 2, width) from every run's key."""
 
@@ -280,11 +278,8 @@ def _named(best: Int[np.ndarray, "runs 2"], separated: Bool[np.ndarray, " runs"]
     return [tuple(pair) if clear else None for pair, clear in pairs]
 
 
-def _count(numbers: PyTree) -> int:
-    return sum(leaf[0].size for leaf in jax.tree.leaves(numbers))
-
-
 def _trace(setting: Setting, end: End) -> dict[str, np.ndarray]:
+    """What was recorded at every so many steps; empty if nothing was asked for."""
     if setting.every is None:
         return {}
     steps = np.arange(0, setting.steps, setting.every)

@@ -4,15 +4,18 @@ A unit head a quarter of a gap past position 0. Position 1 is within π/4, yet �
 n/8 is within π/4 as well, yet γ_{n/8} is so small that c₂ would have to be.
 """
 
+from fractions import Fraction
+
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import between
 from paritylab.proofs.kernel import Numbers, Proof, total
 
 PRINTED = "fails"
 TITLE = "At τ = 3/n, n = 4096: γ_1 exceeds 10c₁τ, and c₂τ ≤ γ_{n/8} forces c₂ < 10⁻¹⁰⁰"
 SETTING = {"n": 4096, "c1": 3}
 #: angle: of the head, in gaps between positions.
-WITNESS = ("angle",)
+WITNESS = {"angle": between(0, Fraction(1, 2))}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:

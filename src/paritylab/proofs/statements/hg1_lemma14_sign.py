@@ -5,15 +5,22 @@ True values come from power series: softmax of scores t·c_j/τ and σ(z + t), d
 
 from flint import arb, arb_series, fmpq
 
+from paritylab.proofs.domain import from_to, positive, rows, whole
 from paritylab.proofs.kernel import Number, Numbers, Proof, circle, total
 
 PRINTED = "fails"
 TITLE = (
-    "The printed ∂γ/∂a₁₃ and σ'' differ from the derivatives; with minus and b/2(z²+b)^{3/2} not"
+    "The printed ∂γ/∂a₁₃ (n = 8, τ = 1/8, some head) and σ'' (some z and b) differ from the "
+    "derivatives; with a minus, and with b/2(z²+b)^{3/2}, they agree to 10⁻¹⁰"
 )
 SETTING = {"n": 8, "tau": "1/8"}
 #: head: (a₁₃, a₁₄). position: p. z, b: where σ'' is compared.
-WITNESS = ("head", "position", "z", "b")
+WITNESS = {
+    "head": rows(2, from_to(-100, 100)),
+    "position": whole(0, 7),
+    "z": from_to(-1000, 1000),
+    "b": positive(10**6),
+}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:

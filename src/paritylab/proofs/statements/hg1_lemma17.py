@@ -5,13 +5,21 @@
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import bits, from_to, rows, whole
 from paritylab.proofs.kernel import Heads, Numbers, Proof, label, squared_hinge, total
 
 PRINTED = "fails"
-TITLE = "Two inputs whose loss gradients in a head oppose each other, n = 8, k = 2, τ = 1/8"
+TITLE = (
+    "Two inputs whose loss gradients in a masked unit head oppose each other, "
+    "n = 8, B = {0, 3}, τ = 1/8, b = 1/100"
+)
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: angles: of the unit heads, over π. inputs: two strings of bits. head: whose gradients.
-WITNESS = ("angles", "inputs", "head")
+WITNESS = {
+    "angles": rows(2, from_to(-2, 2)),
+    "inputs": rows(2, bits(8)),
+    "head": whole(0, 1),
+}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
@@ -20,7 +28,6 @@ def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     rows, at = heads.moments(), 2 * witness["head"]
     gradients = []
     for x in witness["inputs"]:
-        proof.equal("the input is a string of n bits", (len(x), set(x) <= {0, 1}), (n, True))
         loss = squared_hinge(heads.attended(x), label(x, subset), len(subset), setting["b"])
         gradients.append([loss.slope * s for s in heads.slope(x, rows)[at : at + 2]])
     inner = total(g * h for g, h in zip(*gradients, strict=True))

@@ -8,13 +8,17 @@ so that no c₂ > 0 serves.
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import between, bits, rows, whole
 from paritylab.proofs.kernel import Heads, Number, Numbers, Proof, circle, readout, total
 
 PRINTED = "fails"
-TITLE = "An input with s > 0 whose printed sum is below bound/1000, n = 8, k = 3, τ = 1/8"
+TITLE = (
+    "An input with s > 0 whose printed sum is below bound/1000, and an s at which (∂ŷ/∂v*)² is "
+    "below 16: unit heads, n = 8, k = 3, τ = 1/8, b = 1/100"
+)
 SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
 #: places: of the unit heads. input: a string of bits. s: where (∂ŷ/∂v*)² is below 16.
-WITNESS = ("places", "input", "s")
+WITNESS = {"places": rows(3, whole(0, 7)), "input": bits(8), "s": between(0, 3)}
 
 
 def near_attention(heads: Heads, places: list[int], n: int) -> Number:
@@ -31,7 +35,6 @@ def near_attention(heads: Heads, places: list[int], n: int) -> Number:
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, tau = setting["n"], setting["k"], setting["tau"]
     table, places, x = circle(n), witness["places"], witness["input"]
-    proof.equal("k heads on positions, n bits", (len(places), len(x)), (k, n))
     heads = Heads([table[p] for p in places], n, tau)
     left = arb(0)
     for row in heads.attention:

@@ -7,20 +7,23 @@ With s close to 0 the losses are large: all heads opposite to B = {0, 1, 2} and 
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import rows, whole
 from paritylab.proofs.kernel import Heads, Numbers, Proof, circle, squared_hinge, total
 from paritylab.proofs.statements.hg1_lemma18 import near_attention
 
 PRINTED = "fails"
-TITLE = "At s = 0 and its complement squared gradients are below the bound, n = 8, k = 3, b = 1/100"
+TITLE = (
+    "At s = 0 and its complement, and at s near 0 with losses above 7, squared gradients are below "
+    "the bound: unit heads, n = 8, k = 3, τ = 1/8, b = 1/100"
+)
 SETTING = {"n": 8, "k": 3, "tau": "1/8", "b": "1/100"}
 #: places: of the unit heads.
-WITNESS = ("places",)
+WITNESS = {"places": rows(3, whole(0, 7))}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, tau, b = (setting[name] for name in ("n", "k", "tau", "b"))
     places = witness["places"]
-    proof.equal("k heads on positions", len(places), k)
     heads = Heads([circle(n)[p] for p in places], n, tau)
     rows, losses, left = heads.moments(), arb(0), arb(0)
     for x, y in (((0,) * n, 1), ((1,) * n, (-1) ** k)):

@@ -6,13 +6,21 @@ input, above the claimed Lipschitz constant refutes it, as no entry exceeds the 
 
 from flint import arb
 
+from paritylab.proofs.domain import bits, from_to, rows, whole
 from paritylab.proofs.kernel import Heads, Number, Numbers, Proof, label, readout, squared_hinge
 
 PRINTED = "fails"
-TITLE = "At b = 10¹² the constants of Lemma 16 and of display (4) in Lemma 7 are exceeded"
+TITLE = (
+    "The constants of Lemma 16 and of display (4) in Lemma 7 are exceeded at "
+    "n = 4, B = {0, 2}, τ = 1, b = 10¹²"
+)
 SETTING = {"n": 4, "B": [0, 2], "tau": 1, "b": 10**12}
 #: heads: (a₁₃, a₁₄) of each. input: of Lemma 16. entry: of the Hessian.
-WITNESS = ("heads", "input", "entry")
+WITNESS = {
+    "heads": rows(2, rows(2, from_to(-100, 100))),
+    "input": bits(4),
+    "entry": whole(0, 3),
+}
 
 
 def constants(k: int, tau: Number, b: Number) -> tuple[Number, Number]:

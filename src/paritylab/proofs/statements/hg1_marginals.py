@@ -7,13 +7,14 @@ net that says ±1 has risk 4ν.
 
 from flint import fmpq
 
+from paritylab.proofs.domain import from_to
 from paritylab.proofs.kernel import Numbers, Proof
 
 PRINTED = "fails"
 TITLE = "Risk 9/25, not 1, without the edge at p = 9/10; risk 2/5, not 0, at noise 1/10"
 SETTING = {"p": "9/10", "noise": "1/10"}
 #: blind: the constant answer.
-WITNESS = ("blind",)
+WITNESS = {"blind": from_to(-1, 1)}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:

@@ -6,6 +6,7 @@ on gradients at one setting of the heads, in balls.
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import bits, from_to, rows
 from paritylab.proofs.kernel import (
     Heads,
     Number,
@@ -18,10 +19,14 @@ from paritylab.proofs.kernel import (
 )
 
 PRINTED = "fails"
-TITLE = "Eight printed lines differ from the true values, n = 6, k = 3, τ = 1/4"
+TITLE = "Eight printed lines differ from the true values, n = 6, B = {0, 2, 4}, τ = 1/4, b = 1/10"
 SETTING = {"n": 6, "B": [0, 2, 4], "tau": "1/4", "b": "1/10"}
 #: heads: (a₁₃, a₁₄) of each. s: where the closed form of ŷ is compared. input: of Lemma 18.
-WITNESS = ("heads", "s", "input")
+WITNESS = {
+    "heads": rows(3, rows(2, from_to(-100, 100))),
+    "s": from_to(0, 3),
+    "input": bits(6),
+}
 
 
 def exact_readout(s: Number, k: int) -> Number:

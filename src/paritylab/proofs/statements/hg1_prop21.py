@@ -6,13 +6,14 @@ bits but for a small mass on the others; hard attention is on 0 alone, so z = 2x
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import between
 from paritylab.proofs.kernel import Numbers, Proof, hull, inputs, label, squared_hinge, total
 
 PRINTED = "fails"
-TITLE = "|i - j| > 1, soft risk below 10⁻⁶, hard risk 2"
+TITLE = "n = 20, B = {0, 19}, τ = 1/8000, b = 0: soft risk below 10⁻⁶, hard risk 2"
 SETTING = {"n": 20, "B": [0, 19], "tau": "1/8000"}
 #: angle: of both unit heads, over π.
-WITNESS = ("angle",)
+WITNESS = {"angle": between(-1, 1)}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:

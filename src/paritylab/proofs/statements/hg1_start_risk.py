@@ -6,6 +6,7 @@ the exchange of heads makes equal.
 
 from flint import fmpq
 
+from paritylab.proofs.domain import whole
 from paritylab.proofs.kernel import Numbers, Proof
 from paritylab.proofs.pairs import UNIT, Cell, Pairs
 
@@ -13,7 +14,7 @@ PRINTED = "fails"
 TITLE = "The mean risk of two random heads is above 2, n = 8, B = {0, 3}, τ = 1/8, b = 1/100"
 SETTING = {"n": 8, "B": [0, 3], "tau": "1/8", "b": "1/100"}
 #: arcs: into how many the circle is cut.
-WITNESS = ("arcs",)
+WITNESS = {"arcs": whole(1, 256)}
 SECONDS = 10
 
 

@@ -14,13 +14,17 @@ enclosed for n below n₀ as well.
 
 from flint import arb, fmpq
 
+from paritylab.proofs.domain import whole
 from paritylab.proofs.kernel import Number, Numbers, Proof, total
 
 PRINTED = "fails"
-TITLE = "γ_max < 1/2 at τ = 1/n for every n ≥ 30, and the scale that serves is 1/n²"
+TITLE = (
+    "A unit head on its position: γ_max < 1/2 at τ = 1/n for every n ≥ 30; γ_max = 9/10 needs τ of "
+    "the order 1/n², enclosed for n = 3 … 79"
+)
 SETTING = {"c": 1, "from": 30, "delta": "1/10"}
 #: n0: from where the estimate takes over.
-WITNESS = ("n0",)
+WITNESS = {"n0": whole(30, 200)}
 
 
 def peak(n: int, tau: Number) -> Number:

@@ -10,13 +10,14 @@ least half of 1 - 2m/2^⌈(n-1)/5m⌉ > 0.
 
 from flint import arb, arb_mat, ctx, fmpq
 
+from paritylab.proofs.domain import positive
 from paritylab.proofs.kernel import Number, Numbers, Proof, label, norm, total
 
 PRINTED = "fails"
-TITLE = "One fixed head, every B: risk 0 where the printed bound is above 1/4"
+TITLE = "One fixed head, n = 7, b = 1/100, every B: risk 0 where the printed bound is above 1/4"
 SETTING = {"n": 7, "m": 1, "b": "1/100"}
 #: slope: β before scaling. scale: M.
-WITNESS = ("slope", "scale")
+WITNESS = {"slope": positive(10**6), "scale": positive(10**40)}
 
 
 def solve_all(n: int, b: Number, slope: Number) -> Number:

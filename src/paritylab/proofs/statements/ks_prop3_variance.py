@@ -9,20 +9,23 @@ from itertools import combinations, product
 
 from flint import fmpq
 
+from paritylab.proofs.domain import from_to, rows
 from paritylab.proofs.kernel import Number, Numbers, Proof
 
 PRINTED = "fails"
-TITLE = "The variance of the gradient is above three times the printed bound, and below four times"
+TITLE = (
+    "All pairs of n = 4 signs, some θ: the variance of the gradient is above three times the "
+    "printed bound, and below four times"
+)
 SETTING = {"n": 4, "k": 2}
 #: weights: θ at which the gradient is taken.
-WITNESS = ("weights",)
+WITNESS = {"weights": rows(6, from_to(-1000, 1000))}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     n, k, theta = setting["n"], setting["k"], witness["weights"]
     rows = [_parities(x, n, k) for x in product((1, -1), repeat=n)]
     count, size = len(rows), len(rows[0])
-    proof.equal("one weight for each target", len(theta), size)
     answers = [sum(t * p for t, p in zip(theta, row, strict=True)) for row in rows]
     gradients: list[list[Number]] = [
         [

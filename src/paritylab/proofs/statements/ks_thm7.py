@@ -8,15 +8,20 @@ string, so no input is within ε₀ of -1 on all strings; level 1 is φ of a sma
 
 from flint import fmpq
 
+from paritylab.proofs.domain import between, positive, row
 from paritylab.proofs.kernel import Number, Numbers, Proof
 
 PRINTED = "fails"
 TITLE = (
-    "With ε₀ ≤ 1 level 3 passes the filter before level 2 is trained; with 1 < ε₀ < 2 it does not"
+    "Five levels, before training: level 3 passes the filter with some ε₀ ≤ 1, nothing above "
+    "level 1 does with some ε₀ between 1 and 2, nothing at all with some ε₀ above 2"
 )
 SETTING = {"levels": 5}
 #: small: distance of level 1 from -1. epsilons: one not above 1, one between 1 and 2, one above 2.
-WITNESS = ("small", "epsilons")
+WITNESS = {
+    "small": positive(1),
+    "epsilons": row(positive(2), between(1, 2), between(2, 100)),
+}
 
 
 def silenced(levels: int, epsilon: Number, near: Number) -> list[int]:

@@ -9,12 +9,13 @@ gives 24 more for it.
 
 from collections import Counter
 
+from paritylab.proofs.domain import Domain
 from paritylab.proofs.kernel import Numbers, Proof
 
 PRINTED = "holds"
 TITLE = "Trivial ordered quadruples below every m, counted over balanced trees up to 32 leaves"
 SETTING = {"leaves": [4, 8, 16, 32]}
-WITNESS = ()
+WITNESS: dict[str, Domain] = {}
 
 
 def tokens(leaves: int) -> list[tuple[int, int, int]]:

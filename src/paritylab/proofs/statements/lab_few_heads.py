@@ -11,16 +11,18 @@ from itertools import combinations
 
 from flint import fmpq
 
+from paritylab.proofs.domain import from_to
 from paritylab.proofs.kernel import Number, Numbers, Proof, inputs, label
 from paritylab.proofs.statements.hg1_misprints import exact_readout
 
 PRINTED = "holds"
 TITLE = (
-    "Fewer than k limiting heads touch fewer than k bits of B; k heads, or one on neighbours, solve"
+    "τ → 0, b = 0, n ≤ 10, k = 2, 3, 4: fewer than k heads touch fewer than k bits of a B without "
+    "neighbours; k heads, or one on two neighbours, have risk 0"
 )
 SETTING = {"largest n": 10, "k": [2, 3, 4]}
 #: share: of the head between two neighbours.
-WITNESS = ("share",)
+WITNESS = {"share": from_to(0, 1)}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:

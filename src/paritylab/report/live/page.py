@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,14 +52,8 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
     >>> len(page.encode()) < 300_000, "import " in page.split("<script")[-1][:200]
     (True, False)
     """
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined
-    )
-    script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
-    return environment.get_template("page.html.j2").render(
-        policy=Markup(policy(script, style)),
-        style=Markup(style),
-        script=Markup(script),
+    return _filled(
+        "page.html.j2",
         run=None if run is None else Markup(_embedded(run)),
         verdicts=lambda ids: _verdicts(ids, base),
         bits=BITS,
@@ -66,7 +61,29 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
         version=__version__,
         proved=PROVED,
         title=_title,
+        verdict=_verdict,
+        dots=_number(FOLDER / "view" / "landscape.js", "DOTS"),
         **SHOWN,
+    )
+
+
+def landscape_page() -> str:
+    """The landscape alone, to be shown inside another page."""
+    return _filled("hero.html.j2")
+
+
+def _filled(template: str, **given: Any) -> str:
+    """A template with script, style, policy and the heights of the traps."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined
+    )
+    script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
+    return environment.get_template(template).render(
+        policy=Markup(policy(script, style)),
+        style=Markup(style),
+        script=Markup(script),
+        heights=Markup(_embedded(_heights())),
+        **given,
     )
 
 
@@ -114,7 +131,7 @@ def _name(path: Path) -> str:
     return "_".join(path.relative_to(FOLDER).with_suffix("").parts)
 
 
-def _embedded(run: dict[str, Any]) -> str:
+def _embedded(run: Any) -> str:
     """JSON that cannot end the element that holds it."""
     return json.dumps(run, allow_nan=False).replace("<", "\\u003c")
 
@@ -126,6 +143,18 @@ def _title(id: str) -> str:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TITLE":
             return str(ast.literal_eval(node.value))
     raise ValueError(f"the statement of {id} has no TITLE")
+
+
+def _heights() -> list[list[float]]:
+    """Heights of the cells in the certificate of hg1-thm5: below them descent is trapped."""
+    file = Path(proofs.__file__).parent / "certificates" / "hg1-thm5.json"
+    witness = json.loads(file.read_text("utf-8"))["witness"]
+    return [[float(Fraction(height)) for height in row] for row in witness["heights"]]
+
+
+def _verdict(id: str) -> str:
+    """The verdict on record at default effort."""
+    return str(recorded()[id].expected_at(Effort.DEFAULT) or "undecided")
 
 
 def _number(path: Path, name: str) -> int:
@@ -167,11 +196,10 @@ def _verdicts(ids: tuple[str, ...], base: LinkBase | None) -> Markup:
     claims = registry()
     rows = []
     for id in ids:
-        status = recorded()[id].expected_at(Effort.DEFAULT) or "undecided"
         name = Markup("<code>{}</code>").format(id)
         if base is not None:
             name = Markup('<a href="{}{}{}">{}</a>').format(base.before, id, base.after, name)
-        mark = Markup('<span class="status {0}">{0}</span>').format(str(status))
+        mark = Markup('<span class="status {0}">{0}</span>').format(_verdict(id))
         rows.append(Markup("<li>{} {} {}</li>").format(name, mark, escape(claims[id].title)))
     how = "" if base is not None else " (paritylab check ID runs one)"
     return Markup('<div class="verdicts">Verdicts on what you see{}:<ul>{}</ul></div>').format(

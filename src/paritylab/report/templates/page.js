@@ -154,6 +154,26 @@ function copy(button) {
   else select();
 }
 
+function save(name, text, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name.replace(/[^\w.-]+/g, "-");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// A panel's colours are variables of this page; in a file of its own it brings them along.
+function saveFigure(button) {
+  const panels = [...button.closest("figure").querySelectorAll("svg.fig")];
+  const names = [...new Set(panels.flatMap(panel => panel.outerHTML.match(/var\(--\w+\)/g) || []))];
+  const theme = getComputedStyle(document.documentElement);
+  const value = name => theme.getPropertyValue(name.slice(4, -1)).trim();
+  panels.forEach((panel, at) => {
+    const text = names.reduce((svg, name) => svg.replaceAll(name, value(name)), new XMLSerializer().serializeToString(panel));
+    save(button.dataset.svg + (panels.length > 1 ? "-" + (at + 1) : "") + ".svg", text, "image/svg+xml");
+  });
+}
+
 document.documentElement.classList.add("js");
 find("search").addEventListener("input", event => { state.q = event.target.value; state.tab = ""; show(); keep(); });
 for (const key of filters) find(key).addEventListener("change", event => { state[key] = event.target.value; show(); keep(); });
@@ -179,6 +199,9 @@ for (const card of cards) card.addEventListener("toggle", () => {
 document.addEventListener("click", event => {
   const link = event.target.closest("a[data-step]"), button = event.target.closest("button.copy");
   if (button) copy(button);
+  const file = event.target.closest("button[data-svg], button[data-csv]");
+  if (file && file.dataset.svg) saveFigure(file);
+  else if (file) save(file.dataset.name + ".csv", file.dataset.csv, "text/csv");
   if (!link) return;
   event.preventDefault();
   const card = link.closest("details.claim"), by = Number(link.dataset.step);

@@ -1,1 +1,1 @@
-"""Routes to one expectation; `risk.table` says which is taken when."""
+"""Routes to one expectation; `risk.population.ROUTES` says which is taken when."""

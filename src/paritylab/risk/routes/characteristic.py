@@ -1,7 +1,14 @@
 """Characteristic functions of the attended sum for many frequencies, O(n + n_large·M).
 
-A position with a small weight enters only through power sums: the logarithm of its factor is a
-short series in ωg. Only the positions of B and the few large weights get a factor of their own.
+The bits are independent, so with s = Σ_j g_j x_j
+
+    E e^{iωs} = Π_j (1 - p_j + p_j e^{iωg_j}),    E e^{iωs} χ_B = the same, with -p_j for j in B.
+
+Every factor turned by e^{-iωg/2} is cos(ωg/2) - i(1-2p) sin(ωg/2), real for fair bits, and for a
+bit of B (1-2p) cos(ωg/2) - i sin(ωg/2). A million factors at thousands of frequencies would cost
+n·M. But a position with a small weight enters only through power sums Σ_j g_j^r: the logarithm of
+its factor is a short series in ωg, whose coefficients are the cumulants of a bit. Only the
+positions of B and the few large weights get a factor of their own.
 """
 
 from functools import cache
@@ -17,8 +24,8 @@ from paritylab.precision import AnyArray
 
 #: A weight is small if ω·g/2 stays below this; the series below is then good to about 1e-12.
 SMALL_HALF_ANGLE = 0.25
-_ORDER = 12
-_CHUNK = 8192
+#: Powers of ωg in that series, and weights that are summed at a time, which fit a cache.
+_ORDER, _CHUNK = 12, 8192
 
 
 class Layout(NamedTuple):
@@ -92,7 +99,10 @@ def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size
 
 
 def _product(factors: Complex[Array, "M n"]) -> Complex[Array, " M"]:
-    """Product over positions, pairwise: its derivative is as cheap as itself."""
+    """Product over positions, pairwise: its derivative is as cheap as itself.
+
+    `jnp.prod` would multiply all the others anew for every factor's derivative.
+    """
     n = factors.shape[1]
     padding = jnp.ones((factors.shape[0], (1 << (n - 1).bit_length()) - n), factors.dtype)
     factors = jnp.concatenate([factors, padding], axis=1)
@@ -135,7 +145,11 @@ def _small_factor(
     frequencies: Float[Array, " M"],
     fair: bool,
 ) -> Array:
-    """Π over small weights of the centred factor, by power sums."""
+    """Π over small weights of the factor without its turn e^{iωg/2}, by power sums.
+
+    For fair bits log Π cos(ωg_j/2) = Σ_r c_r (ω/2)^{2r} Σ_j g_j^{2r}, with log cos x = Σ_r c_r
+    x^{2r}. For others log E e^{iωgx} = Σ_r κ_r(p) (iωg)^r / r!; its first term loses the turn.
+    """
     if fair:
         sums, exponent = _even_power_sums(weights), jnp.zeros_like(frequencies)
         for order, coefficient in enumerate(_log_cos_series(), start=1):

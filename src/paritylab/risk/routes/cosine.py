@@ -1,7 +1,14 @@
 """Closed form for the readout cos(πs): one frequency, any n, any loss of the lab.
 
-|cos| ≤ 1 makes every hinge a polynomial, so with c = E[y cos πs] and q = E[cos 2πs] all six losses
-are simple functions of c and q.
+|cos| ≤ 1 makes every hinge a polynomial: 1 - y·ŷ is never negative for labels ±1. So with
+c = E[y cos πs] and q = E[cos 2πs] the six losses are
+
+    hinge 1 - c,   squared hinge 1 - 2c + (1+q)/2,   squared half of that,
+    (mean hinge)² (1-c)²,   correlation -c,   log correlation -log|c|,
+
+and c and q are products over the positions. A product of a million factors below one is no double
+any more, so c is kept as exp(modulus)·factor with the modulus as a logarithm. For a junta the
+hidden bits are enumerated, and the product runs over the others.
 """
 
 from collections.abc import Callable
@@ -12,11 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.models.readouts import Cosine
 from paritylab.precision import AnyArray
-from paritylab.problem.losses import LOSSES
-from paritylab.risk.routes.case import EPS, Case, LoopRisk, RouteRisk, Statistic
-from paritylab.risk.routes.sums import plain_sums
+from paritylab.risk.routes.statistic import EPS, Case, LoopRisk, RouteRisk, Statistic
 from paritylab.risk.routes.targets import (
     SIGNS,
     JuntaTarget,
@@ -24,17 +28,8 @@ from paritylab.risk.routes.targets import (
     Labels,
     Target,
     labelled,
+    plain_sums,
 )
-
-#: Losses that are polynomials in y and ŷ whatever the labels.
-_ANY_LABEL = ("squared", "correlation", "log_correlation")
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For cos(πs) and the lab's own losses; hinges for labels ±1 only."""
-    loss = statistic.loss
-    closed = loss in LOSSES.values() and isinstance(statistic.readout, Cosine)
-    return closed and (statistic.labels in (None, SIGNS) or loss.name in _ANY_LABEL)
 
 
 def risk(case: Case) -> RouteRisk:
@@ -72,7 +67,9 @@ def _size(labels: Labels) -> float:
 def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statistic) -> np.ndarray:
     """How far rounding carries values; the logarithm magnifies it where a phase nearly cancels.
 
-    Equal weights round alike, so errors of the factors add up with n and not with its root.
+    Equal weights round alike, so errors of the factors add up with n and not with its root: 4n ε
+    for the factors, 32√n ε for the sum of their logarithms. An error δ of the factor is one of
+    δ/|share| in its logarithm.
     """
     factors = EPS * (32 * n**0.5 + 4 * n)
     if statistic.loss.name != "log_correlation":

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.risk.routes.case import (
+from paritylab.risk.routes.statistic import (
     EPS,
     Case,
     LoopRisk,
@@ -16,16 +16,10 @@ from paritylab.risk.routes.case import (
     evaluated,
     risk_through_outer,
 )
-from paritylab.risk.routes.sums import halves
-from paritylab.risk.routes.targets import JuntaTarget, Target, labelled
+from paritylab.risk.routes.targets import JuntaTarget, Target, halves, labelled
 
 #: 2^_INNER sums are evaluated at a time.
 _INNER = 15
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For every statistic."""
-    return True
 
 
 def risk(case: Case) -> RouteRisk:

@@ -10,17 +10,16 @@ from scipy import stats
 
 from paritylab.problem import Junta, Parity
 from paritylab.problem.junta import bit_patterns
-from paritylab.risk.routes.case import (
+from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
     RouteRisk,
-    Statistic,
     at_rounded_sums,
+    evaluate,
     evaluated,
     risk_through_outer,
+    scale_of,
 )
-from paritylab.risk.routes.pieces import evaluate, scale_of
 from paritylab.risk.routes.targets import Labelled, target_of
 
 #: Largest number of count combinations that is summed.
@@ -41,11 +40,9 @@ class States(NamedTuple):
     spread: float
 
 
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
+def applies(case: Case) -> bool:
     """For weights with few distinct values; values only, no slopes."""
-    if case is None or case.slopes:
-        return False
-    return groups_of(case.weights, case.problem) is not None
+    return not case.slopes and groups_of(case.weights, case.problem) is not None
 
 
 def risk(case: Case) -> RouteRisk:
@@ -53,11 +50,7 @@ def risk(case: Case) -> RouteRisk:
     statistic, problem = case.statistic, case.problem
     groups = groups_of(case.weights, problem)
     assert groups is not None
-    states = (
-        junta_states_of(case, groups)
-        if isinstance(problem, Junta)
-        else states_of(case.weights, problem, groups)
-    )
+    states = states_of(case, groups)
     pieces, shift = statistic.pieces, states.spread + 2 * problem.n * EPS * problem.k
     function = partial(evaluate, pieces) if pieces else partial(evaluated, statistic)
     parts, moved = at_rounded_sums(function, states.sums, shift, problem.k)
@@ -70,11 +63,6 @@ def risk(case: Case) -> RouteRisk:
     # Binomial probabilities are good to about 1e-12 relative.
     error = 1e-11 * scale + float(wobble)
     return risk_through_outer(statistic.loss, float(mean), error, exact=True)
-
-
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
-    """Never: moving weights are not equal for long."""
-    raise NotImplementedError
 
 
 def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] | None:
@@ -105,38 +93,41 @@ def _groups(weights: np.ndarray, probabilities: np.ndarray, most: int) -> list[n
     return [np.flatnonzero(inverse.ravel() == index) for index in range(len(counts))]
 
 
-def states_of(weights: np.ndarray, problem: Parity, groups: list[np.ndarray]) -> States:
-    """Every sum that counts of ones per group can reach; label noise is in the chances."""
-    sums, plain, signed, spread = np.zeros(1), np.ones(1), np.ones(1), 0.0
-    inside = problem.indicator > 0
+def states_of(case: Case, groups: list[np.ndarray]) -> States:
+    """Every sum that counts of ones per group can reach; label noise is in the chances.
+
+    A parity begins with the empty sum. A junta begins with the sums of its hidden bits, one entry
+    for each distinct one, whose chances carry the labels. Every group then multiplies the states by
+    its possible counts: r ones of m equal bits add r·weight, with a binomial chance, and for the
+    second row of a parity with the mean of χ among the strings that have r ones.
+    """
+    problem, weights = case.problem, case.weights
+    if isinstance(problem, Junta):
+        sums, chances, spread = _hidden_states(case)
+    else:
+        sums, chances = np.zeros(1), np.array([[1.0], [float(target_of(problem).contrast)]])
+        spread = 0.0
     for members in groups:
-        weight, p = weights[members[0]], problem.probabilities[members[0]]
+        weight, size = weights[members[0]], len(members)
         spread += float(np.abs(weights[members] - weight).sum())
-        chances, parities = _counts(len(members), int(inside[members].sum()), p)
-        ones = np.arange(len(members) + 1)
-        sums = np.add.outer(sums, weight * ones).ravel()
-        plain = np.outer(plain, chances).ravel()
-        signed = np.outer(signed, parities).ravel()
-    return States(sums, np.stack([plain, target_of(problem).contrast * signed]), spread)
+        inside = int(problem.indicator[members].sum())
+        counts = _counts(size, inside, problem.probabilities[members[0]])
+        sums = np.add.outer(sums, weight * np.arange(size + 1)).ravel()
+        factors = counts[:1] if isinstance(problem, Junta) else counts
+        chances = (chances[:, :, None] * factors[:, None, :]).reshape(len(chances), -1)
+    return States(sums, chances, spread)
 
 
-def junta_states_of(case: Case, groups: list[np.ndarray]) -> States:
-    """The same for a junta: values of the hidden bits, one entry per distinct sum, times counts."""
-    problem, weights, target = case.problem, case.weights, case.target
+def _hidden_states(case: Case) -> States:
+    """Values of a junta's hidden bits, with a row of chances for every label."""
+    problem, target = case.problem, case.target
     assert isinstance(target, Labelled)
-    head = _junta_sums(weights, problem)
+    head = _junta_sums(case.weights, problem)
     patterns, p = bit_patterns(problem.k) == 1, problem.probabilities[list(problem.subset)]
     chances = np.prod(np.where(patterns, p, 1 - p), axis=1) * np.asarray(target.shares)
     _, first, which = np.unique(np.round(head, 13), return_index=True, return_inverse=True)
     merged = np.stack([np.bincount(which.ravel(), row) for row in chances])
-    sums, plain, spread = head[first], np.ones(1), float(1e-13 * (len(first) < len(head)))
-    for members in groups:
-        weight = weights[members[0]]
-        spread += float(np.abs(weights[members] - weight).sum())
-        others, _ = _counts(len(members), 0, problem.probabilities[members[0]])
-        sums = np.add.outer(sums, weight * np.arange(len(members) + 1)).ravel()
-        plain = np.outer(plain, others).ravel()
-    return States(sums, np.stack([np.outer(row, plain).ravel() for row in merged]), spread)
+    return States(head[first], merged, float(1e-13 * (len(first) < len(head))))
 
 
 def _junta_sums(weights: np.ndarray, problem: Parity | Junta) -> np.ndarray:
@@ -144,15 +135,15 @@ def _junta_sums(weights: np.ndarray, problem: Parity | Junta) -> np.ndarray:
     return np.asarray(bit_patterns(problem.k) @ weights[list(problem.subset)])
 
 
-def _counts(size: int, in_subset: int, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """P(r ones) and E[χ; r ones] for r = 0..size."""
+def _counts(size: int, in_subset: int, p: float) -> Float[np.ndarray, "2 counts"]:
+    """P(r ones) and E[χ; r ones] for r = 0..size: binomials of the bits in B and of the others."""
     start, others = _likely(size - in_subset, p)
     inside, subset = _likely(in_subset, p)
     signs = np.where((inside + np.arange(len(subset))) % 2 == 0, 1.0, -1.0)
     found = np.zeros((2, size + 1))
     for row, each in zip(found, (subset, subset * signs), strict=True):
         row[start + inside :][: len(others) + len(subset) - 1] = np.convolve(others, each)
-    return found[0], found[1]
+    return found
 
 
 def _likely(size: int, p: float) -> tuple[int, np.ndarray]:

@@ -2,8 +2,9 @@
 
 Dominant weights are enumerated. Over the sum x of the others the statistic becomes one function
 F(x) = Σ_u P(u) f(u+x). It is sampled on a grid over the interval that holds all but 1e-15 of x,
-faded out beyond, and expanded in a Fourier series; the mean is Σ_m c_m E[e^{iω_m x}], and each
-expectation is a product over positions.
+faded out beyond, and expanded in a Fourier series by a fast transform; the mean is
+Σ_m c_m E[e^{iω_m x}], and each expectation is a product over positions. Smooth functions need few
+terms. A jump needs many, unless the product falls first; more enumerated weights then blur it.
 
 The same is done with every other point and half the terms. The error is four times the sum of what
 the two series differ by, term by term, without cancellation. It is an estimate, not a bound: a
@@ -22,7 +23,14 @@ from jaxtyping import Array, Complex, Float
 from scipy.special import erf
 
 from paritylab.problem import Junta
-from paritylab.risk.routes.case import (
+from paritylab.risk.routes.characteristic import (
+    Layout,
+    characteristic,
+    dense_characteristic,
+    powers,
+)
+from paritylab.risk.routes.series import layout_of
+from paritylab.risk.routes.statistic import (
     EPS,
     Case,
     LoopRisk,
@@ -31,20 +39,16 @@ from paritylab.risk.routes.case import (
     evaluated,
     risk_through_outer,
 )
-from paritylab.risk.routes.characteristic import (
-    Layout,
-    characteristic,
-    dense_characteristic,
-    powers,
-)
-from paritylab.risk.routes.series import layout_of
-from paritylab.risk.routes.sums import (
+from paritylab.risk.routes.targets import (
+    JuntaTarget,
+    Target,
     enumerated_always,
     head_sums,
+    labelled,
     largest_besides,
     partial_sums,
+    target_of,
 )
-from paritylab.risk.routes.targets import JuntaTarget, Target, labelled, target_of
 
 #: Numbers of enumerated weights that are tried, each with its largest number of terms.
 _ATTEMPTS = ((0, 8192), (6, 2048), (10, 512))
@@ -78,11 +82,6 @@ class Expansion(NamedTuple):
     frequencies: Float[np.ndarray, " M"]
     size: float
     blind: float
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For every statistic; `risk` and `in_loop` refuse what they cannot resolve."""
-    return True
 
 
 def risk(case: Case) -> RouteRisk:

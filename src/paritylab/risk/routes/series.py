@@ -1,11 +1,18 @@
 """The expectation of declared pieces as a series of characteristic functions: any n.
 
-Dominant weights are enumerated. For each of their partial sums u the function f(u+·) is expanded
-in cosines on an interval around the mean of the other weights' sum x that holds all but 1e-15 of
-it. The mean of cos(ωx) is a product over positions, so M terms cost O(n·M) at most, and
-coefficients of kinks fall like 1/ω² while the products fall like a Gaussian: `Tail` estimates what
-M terms leave out. A single risk chooses its plan outside compiled code (`kinked_plan`); a training
-loop, whose weights move, enumerates 6 weights and keeps 128 terms.
+s = u + x, where u is the sum of a few dominant weights, which are enumerated, and x that of all
+others. For each u the function f(u+·) is expanded in cosines on an interval [start, start+R] around
+the mean of x that holds all but 1e-15 of it:
+
+    E f(s) = Σ_u P(u) Σ_{m<M} a_m(u) E cos(ω_m (x - start)),    ω_m = πm/R.
+
+The mean of a cosine is the real part of a product over positions, so M terms cost O(n·M) at most.
+Pieces have kinks and no jumps, so |a_m| falls like 1/ω², with a factor that is known; and the
+product falls like a Gaussian as long as no few weights dominate x. `Tail` adds up both beyond M: an
+estimate, because far out the product is followed at a few hundred frequencies only. Enumerating H
+weights costs 2^H sums u; the others are lighter then, so the interval is shorter and fewer terms
+are needed. What is cheapest depends on the weights: a single risk chooses its plan outside compiled
+code (`kinked_plan`). A training loop, whose weights move, enumerates 6 weights and keeps 128 terms.
 """
 
 import math
@@ -20,14 +27,6 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.precision import AnyArray
 from paritylab.problem import Junta, Parity
-from paritylab.risk.routes.case import (
-    EPS,
-    Case,
-    LoopRisk,
-    RouteRisk,
-    Statistic,
-    risk_through_outer,
-)
 from paritylab.risk.routes.characteristic import (
     SMALL_HALF_ANGLE,
     Layout,
@@ -35,9 +34,26 @@ from paritylab.risk.routes.characteristic import (
     dense_characteristic,
     powers,
 )
-from paritylab.risk.routes.pieces import Pieces, scale_of
-from paritylab.risk.routes.sums import enumerated_always, head_sums, largest, largest_besides
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
+from paritylab.risk.routes.statistic import (
+    EPS,
+    Case,
+    LoopRisk,
+    Pieces,
+    RouteRisk,
+    Statistic,
+    risk_through_outer,
+    scale_of,
+)
+from paritylab.risk.routes.targets import (
+    JuntaTarget,
+    Labelled,
+    Target,
+    enumerated_always,
+    head_sums,
+    labelled,
+    largest,
+    largest_besides,
+)
 
 #: Numbers of enumerated weights and of terms that a plan may choose; powers of two, so that a
 #: second problem of the same size compiles nothing.
@@ -66,11 +82,6 @@ class Plan(NamedTuple):
     frequencies: Float[AnyArray, " M"]
     reach: Float[AnyArray, ""]
     start: Float[AnyArray, ""]
-
-
-def applies(statistic: Statistic, case: Case | None = None) -> bool:
-    """For declared pieces."""
-    return statistic.pieces is not None
 
 
 def risk(case: Case) -> RouteRisk:
@@ -113,34 +124,23 @@ def kinked_sum(
     fair: bool,
     slopes: bool,
 ) -> tuple[Array, Array, Array | None]:
-    """Mean and total kink of `kinked_mean` and, if slopes are asked for, the mean's gradient in the
-    weights."""
-    function = partial(kinked_mean, fair=fair)
-    if not slopes:
-        return *function(weights, target, pieces, plan), None
-    found = jax.value_and_grad(function, has_aux=True)(weights, target, pieces, plan)
-    (mean, kink), gradient = found
-    return mean, kink, gradient
+    """What `half_sum_mean` gives, the total kink, and the mean's gradient if slopes are asked for.
 
-
-def kinked_mean(
-    weights: Float[Array, " n"],
-    target: Target | Labelled,
-    pieces: Pieces,
-    plan: Plan,
-    *,
-    fair: bool,
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """What `half_sum_mean` gives, and the total kink that limits the truncation.
-
-    The second number K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
+    The total kink K bounds the coefficients left out: |a_m| ≤ 2K/(R ω_m²).
     """
     frequencies, p = jnp.asarray(plan.frequencies), jnp.asarray(target.probabilities)
-    waves = partial(characteristic, probabilities=p, frequencies=frequencies, layout=plan.layout)
-    interval = (plan.start, plan.reach)
-    return _expanded(
-        weights, target, pieces, plan.heavy, interval, frequencies, partial(waves, fair=fair)
+    waves = partial(
+        characteristic, probabilities=p, frequencies=frequencies, layout=plan.layout, fair=fair
     )
+    interval = (plan.start, plan.reach)
+
+    def mean(some: Array) -> tuple[Array, Array]:
+        return _expanded(some, target, pieces, plan.heavy, interval, frequencies, waves)
+
+    if not slopes:
+        return *mean(weights), None
+    (found, kink), gradient = jax.value_and_grad(mean, has_aux=True)(weights)
+    return found, kink, gradient
 
 
 def moving_mean(
@@ -278,9 +278,9 @@ class Tail:
     """What is left out when dominant weights are enumerated and M terms are kept.
 
     |E[e^{iωs}]| and its χ-weighted sibling are at most the product of |factor| over any set of
-    positions outside B. A few witnesses among the light weights are followed to twice the frequency
-    at which the largest could come back into step; beyond, the mean of what was seen stands for
-    the rest.
+    positions outside B, and |factor|² = 1 - 4p(1-p) sin²(ωg/2). A few witnesses among the light
+    weights are followed to twice the frequency at which the largest could come back into step
+    (ωg = 2π, where its factor is 1 again); beyond, the mean of what was seen stands for the rest.
     """
 
     def __init__(self, weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray):
@@ -311,7 +311,10 @@ class Tail:
         self._size = np.exp(log_size)
 
     def beyond(self, terms: int, kink: float) -> float:
-        """Estimate of Σ_{m ≥ M} |a_m φ_m| for |a_m| ≤ 2·kink/(R ω_m²)."""
+        """Estimate of Σ_{m ≥ M} |a_m φ_m| for |a_m| ≤ 2·kink/(R ω_m²).
+
+        The sum over m is the integral over ω times R/π; 1.5 is a margin.
+        """
         start = math.pi * terms / self.reach
         keep = self._omega >= start * (1 - 1e-9)
         omega, size = self._omega[keep], self._size[keep]
@@ -378,8 +381,10 @@ def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) 
 def layout_of(
     weights: np.ndarray, subset: Sequence[int] | np.ndarray, top_frequency: float
 ) -> Layout:
-    """The layout for frequencies up to `top_frequency`, with the number of large weights padded
-    to a power of two."""
+    """The layout for frequencies up to `top_frequency`.
+
+    The number of large weights is padded to a power of two, so that few sizes are compiled.
+    """
     limit = 2 * SMALL_HALF_ANGLE / top_frequency
     is_large = weights > limit
     is_large[list(subset)] = False

@@ -44,7 +44,8 @@ class Progress:
         left = max(self._budget - passed, 0.0)
         if share > 0:
             left = min(left, passed * (1 / share - 1))
-        line = f"{text}: {100 * share:.0f} %, at most {left:.0f} s left"
+        line = f"{text}: {100 * share:.0f} %"
+        line += f", at most {left:.0f} s left" if left >= 1 else ""
         if self._moves:
             print(f"\r\033[K{line[:78]}", end="", file=sys.stderr, flush=True)
             self._drawn = True

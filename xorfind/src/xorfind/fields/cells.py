@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xorfind.table.table import Column
-from xorfind.words import MISSING, shown
+from xorfind.words import MISSING, counted, shown
 
 #: Bits of the longest frame, and of the widest number.
 LONGEST, WIDEST = 1 << 16, 1024
@@ -144,7 +144,7 @@ def numbers_of(column: Column, name: str, is_hex: bool = False) -> Numbers:
     size = -(-width // 8)
     joined = b"".join(value.to_bytes(size, "big") for value in values)
     cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[column.codes]
-    return Numbers(cells, width, f"{reading}, {width} bits")
+    return Numbers(cells, width, f"{reading}, {counted(width, 'bit')}")
 
 
 _TOO_WIDE = f"at most {WIDEST:,} bits, keep longer data as hex frames, one per line"
@@ -165,7 +165,7 @@ def _of_array(cells: np.ndarray, name: str) -> Numbers:
     whole = cells.astype(np.uint64)
     width = max(int(whole.max()).bit_length() if len(whole) else 1, 1)
     made = whole.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - -(-width // 8) :]
-    return Numbers(np.ascontiguousarray(made), width, f"whole numbers, {width} bits")
+    return Numbers(np.ascontiguousarray(made), width, f"whole numbers, {counted(width, 'bit')}")
 
 
 def _value(text: str, base: int) -> int:

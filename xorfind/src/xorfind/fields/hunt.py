@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xorfind.fields.consensus import CHECKS, NoisyFit, consensus
+from xorfind.fields.consensus import NoisyFit, consensus
 from xorfind.fields.crc import CrcFit, find_crc
 from xorfind.fields.equations import (
     AffineFit,
@@ -28,6 +28,8 @@ from xorfind.rows import packed
 BUDGET = 30.0
 #: Share of rows from which on a family that fits them names the field, and not a part of it.
 MOSTLY = 0.6
+#: Rows beyond the rank from which on some may be wrong and the others still say what is right.
+SPARE = 20
 
 
 class Outcome(StrEnum):
@@ -221,7 +223,7 @@ def _noisy(base: Finding, budget: float) -> Finding:
     """A matrix for the bits that all rows allow and for those that most rows vote for."""
     system, fit = base.system, base.fit
     found, solutions, noisy = fit.holds & base.supported, fit.solutions, None
-    if system.rows > fit.rank + 2 * CHECKS:
+    if system.rows > fit.rank + SPARE:
         noisy = consensus(system.bits, system.target, ~fit.holds, budget)
     if noisy is None or not noisy.found.any():
         matrix = _matrix(base, solutions, found) if found.any() else None

@@ -4,6 +4,7 @@ A million frames cost what their bytes cost. Rows whose frames have the same len
 bits are taken from one part at a time, so that a slice means the same in all of its rows.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import numpy as np
 from xorfind.fields.cells import Frame, column_frames, frames, is_frame, numbers_of
 from xorfind.fields.equations import Equations, numbers
 from xorfind.fields.slices import Bit, Shape, Slice, parse
-from xorfind.table.delimited import text_table
+from xorfind.table.delimited import as_utf8, text_table
 from xorfind.table.reading import file_bytes, read_table, unpacked
 from xorfind.table.table import Table
 from xorfind.words import shown
@@ -178,6 +179,8 @@ def read_fields(
         name = shown(str(source)) if str(source) != "-" else "standard input"
         data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
         text = unpacked(data, name)
+        if data[:2] != b"PK" and data[:4] != b"PAR1":
+            text = as_utf8(text, name)
         if _looks_like_frames(text):
             return _of_frames(frames(_lines(text, name)), name)
         source = text_table(text, name) if str(source) == "-" else source
@@ -187,11 +190,11 @@ def read_fields(
 
 
 def _looks_like_frames(data: bytes) -> bool:
-    """Whether the first line that is not a comment is a frame."""
+    """Whether the first line that is not a comment is a frame; `c0;y` is a line of names."""
     for line in data[:LOOK].decode("utf-8", "replace").splitlines():
         bare = line.strip().lstrip("\ufeff")
         if bare and not bare.startswith(("#", "//", ";")):
-            return is_frame(bare)
+            return is_frame(bare) and not re.search(r"\S;\S", bare)
     return False
 
 

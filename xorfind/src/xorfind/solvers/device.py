@@ -5,15 +5,10 @@ the sets above the pivot are the first ones of their list, fewer the later the p
 are one product of two lists under a staircase. A first pass keeps only the best score of every
 tile; the best few tiles are then computed again to see which subset it was. Nothing but tiles and
 the two lists is held.
-
-XLA writes a product to memory before it reduces it, four bytes for every subset. Where it compiles,
-a kernel keeps a block of sums in registers, takes the largest size under the staircase and writes
-that one number: 1.9 times as fast, and its first call takes 0.5 s instead of 7 (one H200).
 """
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -21,7 +16,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental import pallas as pl
 
 from xorfind.solvers.correlation import BestSets, colex, count_subsets, moments
 
@@ -31,10 +25,8 @@ TALL, WIDE = 8192, 16384
 AHEAD = 64
 #: Bytes that one list of products may take; the list above the pivots goes in parts.
 LARGEST_LIST = 16 << 30
-#: Sums held by one program, rows and columns, and rows of the table per step of its loop.
-HIGH, BROAD, INNER = 128, 128, 128
-#: Warps of a program, and steps that it loads ahead.
-WARPS, STAGES = 8, 3
+#: Columns of rows are filled up to multiples of this.
+INNER = 128
 
 
 @lru_cache(maxsize=1)
@@ -95,14 +87,10 @@ def device_correlate(
     keep: int = 32,
     deadline: float = math.inf,
     progress: Callable[[float], None] | None = None,
-    on_chip: bool | None = None,
 ) -> BestSets:
-    """As `correlation.correlate` for sizes from 3 on; one subset per tile is kept.
-
-    on_chip: whether tiles stay on the chip; None: wherever that works.
-    """
+    """As `correlation.correlate` for sizes from 3 on; one subset per tile is kept."""
     total = count_subsets(len(signs), size)
-    sides = _Sides(signs, labels, split_of(len(signs), size), on_chip)
+    sides = _Sides(signs, labels, split_of(len(signs), size))
     best: list[tuple[float, Tile]] = []
     done = 0
     for batch in _batches(sides):
@@ -142,14 +130,11 @@ def tiles(split: Split, most_high: int) -> Iterator[Tile]:
 class _Sides:
     """Products with and above the pivots on the device, and the compiled tile."""
 
-    def __init__(
-        self, signs: np.ndarray, labels: np.ndarray, split: Split, on_chip: bool | None
-    ) -> None:
+    def __init__(self, signs: np.ndarray, labels: np.ndarray, split: Split) -> None:
         self.split = split
         which = moments(signs, labels)
         # Raw labels rank as centred ones do where both margins are about even.
         even = len(which.parts) == 1
-        self.on_chip = even and (works() if on_chip is None else on_chip)
         self.margins = np.array([which.mean, which.rows], np.float32)
         self.columns, self.lower = [], []
         for rows, _ in which.parts:
@@ -180,9 +165,7 @@ class _Sides:
         corners[: len(batch)] = [(tile.low, tile.high - self.start) for tile in batch]
         # Repeats of the first tile fill the batch up to its one compiled shape.
         corners[len(batch) :] = corners[0]
-        made = _tile_scores(
-            self.lower, self.upper, self.here, corners, self.margins, self._shape, self.on_chip
-        )
+        made = _tile_scores(self.lower, self.upper, self.here, corners, self.margins, self._shape)
         return np.asarray(made)[: len(batch)]
 
     def named(self, tile: Tile) -> tuple[int, ...]:
@@ -233,22 +216,14 @@ def _extended(smaller: Any, columns: Any, before: Any, last: Any, alive: Any, we
     return smaller[before] * columns[last] * alive[:, None] * weights[None, :]
 
 
-@partial(jax.jit, static_argnums=(5, 6))
+@partial(jax.jit, static_argnums=(5,))
 def _tile_scores(
-    lower: Any,
-    upper: Any,
-    limits: Any,
-    corners: Any,
-    margins: Any,
-    shape: tuple[int, int],
-    on_chip: bool,
+    lower: Any, upper: Any, limits: Any, corners: Any, margins: Any, shape: tuple[int, int]
 ) -> Any:
     """The largest score of each tile."""
 
     def one(corner: Any) -> Any:
         lefts, rights, inside = _tile(lower, upper, limits, corner, shape)
-        if on_chip:
-            return largest_sum(lefts[0], rights[0], inside).astype(jnp.float32)
         return jnp.max(_scores(lefts, rights, inside, margins))
 
     return jax.lax.map(one, corners)
@@ -286,92 +261,3 @@ def _scores(lefts: Any, rights: Any, inside: Any, margins: Any) -> Any:
         covariance = plus - minus - mean * total
         scores = covariance**2 / jnp.maximum(rows - total * total / rows, 0.5)
     return jnp.where(jnp.arange(scores.shape[1])[None, :] < inside[:, None], scores, -1.0)
-
-
-# The kernel.
-
-
-def largest_sum(left: Any, right: Any, inside: Any, interpret: bool = False) -> Any:
-    """max |left·rightᵀ| over places (i, j) with j < inside[i], -1 if there are none, as int32.
-
-    left: ±1 or 0 in int8, (a, N). right: (b, N). inside: int32, (a,). a, b and N are multiples of
-    HIGH, BROAD and INNER. interpret: run the kernel as plain operations, for tests.
-    """
-    (rows, inner), columns = left.shape, right.shape[0]
-    if rows % HIGH or columns % BROAD or inner % INNER:
-        raise ValueError(
-            f"a tile must be multiples of {HIGH}, {BROAD}, {INNER}; got {rows}, {columns}, {inner}"
-        )
-    grid = (columns // BROAD, rows // HIGH)
-    made = pl.pallas_call(
-        _kernel,
-        grid=grid,
-        in_specs=[
-            pl.BlockSpec((HIGH, inner), lambda j, i: (i, 0)),
-            pl.BlockSpec((BROAD, inner), lambda j, i: (j, 0)),
-            pl.BlockSpec((HIGH,), lambda j, i: (i,)),
-        ],
-        out_specs=pl.BlockSpec((1, 1), lambda j, i: (j, i)),
-        out_shape=jax.ShapeDtypeStruct(grid, jnp.int32),  # type: ignore[no-untyped-call]
-        interpret=interpret,
-        **({} if interpret else {"compiler_params": _parameters()}),
-    )(left, right, inside)
-    return jnp.max(made)
-
-
-def _kernel(left: Any, right: Any, inside: Any, out: Any) -> None:
-    first = pl.program_id(0) * BROAD
-    limits = inside[:] - first
-    out[0, 0] = jnp.int32(-1)
-
-    @pl.when(jnp.max(limits) > 0)
-    def _compute() -> None:
-        def step(at: Any, sums: Any) -> Any:
-            part = pl.ds(at * INNER, INNER)
-            return sums + jax.lax.dot_general(
-                left[:, part],
-                right[:, part],
-                (((1,), (1,)), ((), ())),
-                preferred_element_type=jnp.int32,
-            )
-
-        zeros = jnp.zeros((HIGH, BROAD), jnp.int32)
-        sums = jax.lax.fori_loop(0, left.shape[1] // INNER, step, zeros)
-        places = jax.lax.broadcasted_iota(jnp.int32, (HIGH, BROAD), 1)
-        out[0, 0] = jnp.max(jnp.where(places < limits[:, None], jnp.abs(sums), -1))
-
-
-def _parameters() -> Any:
-    from jax.experimental.pallas import triton
-
-    return triton.CompilerParams(num_warps=WARPS, num_stages=STAGES)
-
-
-@lru_cache(maxsize=1)
-def works() -> bool:
-    """Whether the kernel compiles here and gives what a plain product gives."""
-    if jax.default_backend() != "gpu":
-        return False
-    generator = np.random.default_rng(0)
-    left, right = (
-        jnp.asarray(generator.choice([-1, 1], (size, 2 * INNER)).astype(np.int8))
-        for size in (2 * HIGH, 2 * BROAD)
-    )
-    inside = np.sort(generator.integers(0, 2 * BROAD, 2 * HIGH))[::-1].astype(np.int32)
-    try:
-        found = int(jax.jit(largest_sum)(left, right, jnp.asarray(inside)))
-    except (jax.errors.JaxRuntimeError, NotImplementedError, ImportError) as error:
-        warnings.warn(
-            f"the kernel of xorfind does not compile here ({type(error).__name__}); large searches "
-            "use the plain product, which takes about twice as long",
-            stacklevel=2,
-        )
-        return False
-    return found == plain_largest(left, right, inside)
-
-
-def plain_largest(left: Any, right: Any, inside: Any) -> int:
-    """`largest_sum` by numpy: float32 is exact up to 2^24 rows."""
-    sums = np.abs(np.asarray(left, np.float32) @ np.asarray(right, np.float32).T)
-    within = np.arange(sums.shape[1])[None, :] < np.asarray(inside)[:, None]
-    return int(np.where(within, sums, -1).max())

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xorfind.answer import Space, Step, Stop
+from xorfind.answer import Step, Stop
 from xorfind.gf2 import Affine, affine_of, affine_solutions, contradiction
 from xorfind.rows import LabelledRows
 from xorfind.solvers.growth import named
@@ -103,20 +103,25 @@ def elimination(task: Task) -> Candidates:
 def clean(task: Task) -> Candidates:
     """The sparsest parities that all rows fit, if there are any."""
     task.tell(0.0, "elimination")
+    n = task.table.distinct
+    words = f"all 2^{n} subsets of {n} columns that fit every row"
     try:
         found = _fitting(task)
     except TimeoutError:
         return Candidates([], (Step("elimination", Stop.BUDGET, clean=True),))
     if found is None:
-        none_fits = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True)
-        return Candidates([], (none_fits,))
+        step = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True, words=words)
+        return Candidates([], (step,))
     sparsest, looked = sparsest_member(found.solutions[0], found.basis)
     members = [sparsest, *_relatives(sparsest, found.basis)]
     subsets = [named(task, _members(each)) for each in members]
     if task.k is not None:
         subsets = [each for each in subsets if len(each) == task.k]
-    space = Space(found.dimensions, looked) if found.dimensions else None
-    step = Step("elimination", Stop.EXHAUSTED, every_size=True, clean=True, space=space)
+    if found.dimensions:
+        whole = looked == 2**found.dimensions
+        words += f"; the sparsest of {'all ' * whole}{looked:,}"
+        words += " solutions" if whole else f" of 2^{found.dimensions} solutions"
+    step = Step("elimination", Stop.EXHAUSTED, every_size=True, clean=True, words=words)
     return Candidates([each for each in subsets if each], (step,))
 
 

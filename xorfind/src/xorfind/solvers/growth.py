@@ -10,7 +10,7 @@ from xorfind.answer import Size, Step, Stop
 from xorfind.evidence.levels import Fit, log_choose, log_family
 from xorfind.evidence.power import detectable_noise
 from xorfind.solvers.correlation import BestSets, correlate
-from xorfind.solvers.judge import Candidates, Task
+from xorfind.solvers.judge import ONLY_JUST, Candidates, Task
 
 #: A search that would not see this share of its subsets in the time left is not begun.
 LEAST_SHARE = 0.01
@@ -32,6 +32,9 @@ def by_growing_size(
     patience: seconds that one size may take. after: a search of smaller sizes, to go on with.
     covered: noise up to which parities of any size have been searched for; a size that needs less
     noise than that to be seen, and with it all larger ones, is left out.
+
+    A set that is only just supported may be luck, one time in 1/alpha; one size more is then
+    searched if that takes no more than a quarter of the time left.
     """
     columns = task.table.distinct
     candidates = [] if after is None else list(after.subsets)
@@ -39,23 +42,35 @@ def by_growing_size(
     done = [] if after is None else [size for size in after.steps[-1].sizes if size.k <= begin]
     stop = Stop.EXHAUSTED
     for size in (each for each in possible_sizes(task) if each > begin):
+        if stop is Stop.FOUND and split_seconds(task, size) > task.left / 4:
+            break
         if covered >= 0 and visible_noise(task, size) <= covered:
             break
-        if size > 2 and split_seconds(task, size) > min(patience, task.left):
-            hopeless = LEAST_SHARE * split_seconds(task, size) > task.left
-            if hopeless or task.k is None or patience < math.inf:
-                stop = Stop.TOO_MANY
-                break
+        if stop is not Stop.FOUND and not _begins(task, size, patience):
+            stop = Stop.TOO_MANY
+            break
         found = of_size(task, size)
         candidates += grown(task, found.subsets)
         done.append(Size.of(columns, size, found.examined))
-        if not found.complete:
+        best = supported(task, candidates)
+        once_more = stop is not Stop.FOUND and found.complete
+        if best is not None:
+            stop = Stop.FOUND
+            if not once_more or best.log_p <= math.log(task.alpha) - ONLY_JUST:
+                break
+        elif not found.complete:
             stop = Stop.BUDGET
             break
-        if supported(task, candidates) is not None:
-            stop = Stop.FOUND
-            break
     return Candidates(candidates, (Step("correlation", stop, tuple(done)),))
+
+
+def _begins(task: Task, size: int, patience: float) -> bool:
+    """Whether the sets of this size are worth a start: pairs always; more columns if there is time
+    for all sets, or for a share of those of the one size that was asked for."""
+    if size <= 2 or split_seconds(task, size) <= min(patience, task.left):
+        return True
+    hopeless = LEAST_SHARE * split_seconds(task, size) > task.left
+    return task.k is not None and patience == math.inf and not hopeless
 
 
 def possible_sizes(task: Task) -> list[int]:

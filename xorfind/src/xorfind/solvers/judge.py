@@ -18,6 +18,8 @@ from xorfind.gf2 import affine_of
 from xorfind.rows import LabelledRows
 from xorfind.statistics import Rate
 
+#: By how much, as a logarithm, a p-value must be below the level not to be only just supported.
+ONLY_JUST = math.log(1000)
 #: Equivalent subsets are listed up to this number.
 MOST_EQUIVALENTS = 1000
 #: Columns up to which relations among them are looked for.
@@ -175,11 +177,14 @@ def _imbalance(table: LabelledRows, steps: tuple[Step, ...]) -> tuple[tuple[floa
 
 
 def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
-    """A smaller supported subset comes first unless the best one is worth its size."""
+    """A smaller supported subset comes first unless the best one is worth its size, or the smaller
+    one is only just supported and the best one a thousand times less likely by luck."""
     level = math.log(task.alpha)
     for smaller in sorted(fits, key=lambda each: (len(each.subset), each.log_p)):
         best = fits[0]
         if smaller.log_p > level or len(smaller.subset) >= len(best.subset):
+            continue
+        if smaller.log_p > level - ONLY_JUST and smaller.log_p > best.log_p + ONLY_JUST:
             continue
         if not beats(task.table, best, smaller, task.alpha):
             return [smaller, *(each for each in fits if each is not smaller)]

@@ -1,5 +1,6 @@
 """One verb for all solvers: rows in, an answer out."""
 
+import numbers
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xorfind.answer import Answer, Step, Stop
-from xorfind.checks import shortened
+from xorfind.checks import shortened, whole
 from xorfind.evidence.dependence import (
     MOST_IN_ORDER,
     Dependence,
@@ -25,6 +26,7 @@ from xorfind.solvers.growth import correlation
 from xorfind.solvers.judge import Candidates, Task, answer_for
 from xorfind.solvers.meeting import meeting
 from xorfind.solvers.random_parts import restarts
+from xorfind.solvers.reduction import reduction
 from xorfind.solvers.walsh import walsh
 
 #: A method looks at a task and names candidates.
@@ -33,6 +35,7 @@ SOLVERS: dict[str, Method] = {
     "auto": auto,
     "elimination": elimination,
     "walsh": walsh,
+    "reduction": reduction,
     "meeting": meeting,
     "restarts": restarts,
     "correlation": correlation,
@@ -75,21 +78,14 @@ def solve(
     >>> solve(bits, bits[:, 4] ^ bits[:, 11] ^ bits[:, 17]).subset
     (4, 11, 17)
     """
-    if not callable(method) and method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shortened(method)}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
-    if budget is not None and not budget > 0:
-        raise ValueError(f"budget must be a number of seconds above 0, got {shortened(budget)}")
     if rows not in ROWS:
         raise ValueError(f"rows must be one of {', '.join(ROWS)}, got {shortened(rows)}")
     table = LabelledRows(bits, labels)
+    check_search(method, alpha, budget, k, table.n)
     used = None if rows == "independent" else RowsUsed(table.rows, table.rows)
     if groups is not None:
         table, used, chosen = _one_per_group(table, groups)
         finer = None if finer is None else finer._replace(bits=finer.bits[chosen])
-    if k is not None and not 1 <= k <= table.n:
-        raise ValueError(f"k must be between 1 and n={table.n}, got {shortened(k)}")
     limit = BUDGET if budget is None else float(budget)
     task = Task(
         table,
@@ -113,6 +109,24 @@ def solve(
     return answer
 
 
+def check_search(
+    method: str | Method,
+    alpha: float,
+    budget: float | None,
+    k: int | None,
+    columns: int | None = None,
+) -> None:
+    """One clear error for what a search cannot be asked with. columns: that there are, if known."""
+    if not callable(method) and method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shortened(method)}")
+    if not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {shortened(alpha)}")
+    if budget is not None and (not isinstance(budget, numbers.Real) or not budget > 0):
+        raise ValueError(f"budget must be a number of seconds above 0, got {shortened(budget)}")
+    if k is not None:
+        whole("k", k, 1, columns)
+
+
 def _run(task: Task, method: Method) -> Answer:
     """One search and its answer; where nothing can depend on anything nothing is searched."""
     table = task.table
@@ -129,8 +143,10 @@ def _in_counting_order(table: LabelledRows) -> bool:
 
 def _apart(task: Task, answer: Answer) -> Task | None:
     """The same task for rows far enough apart, if what the answer leaves open is shared by similar
-    rows; None if it is not."""
-    if not answer.supported:
+    rows; None if it is not. Where the order of rows left nothing supported, copies are looked for:
+    one of each says more than the order of all."""
+    in_order = Dependence.ORDER in answer.used.why
+    if not (answer.supported or in_order):
         return None
     rest, table = answer.form.rest, task.table
     columns = dict.fromkeys((*answer.best.subset, *(rest.columns if rest is not None else ())))
@@ -142,12 +158,12 @@ def _apart(task: Task, answer: Answer) -> Task | None:
         related=rest is not None,
         suspected=suspected,
     )
-    if found is None:
+    if found is None or not (answer.supported or found[1] is Dependence.REPEATED):
         return None
     chosen, why = found
-    used = answer.used._replace(
-        used=len(chosen), why=tuple(dict.fromkeys((*answer.used.why, why))), effective=None
-    )
+    known = answer.used.why if answer.supported else ()
+    whys = tuple(dict.fromkeys((*known, why)))
+    used = answer.used._replace(used=len(chosen), why=whys, effective=None)
     finer = None if task.finer is None else task.finer._replace(bits=task.finer.bits[chosen])
     return replace(
         task,

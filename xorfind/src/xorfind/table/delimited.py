@@ -1,4 +1,4 @@
-"""Delimited text with a line of names: CSV, TSV, semicolons.
+"""Delimited text with a line of names: commas, tabs, semicolons or vertical bars.
 
 Three routes. If every cell is the character 0 or 1, the text is a matrix of bytes. Otherwise
 pyarrow reads it where that is installed, in a tenth of the time; and the csv module where it is
@@ -15,25 +15,42 @@ from xorfind.words import shown
 
 #: Rows that the csv module reads at a time, and bytes from which on pyarrow is worth its import.
 TOGETHER, LONG = 1 << 13, 1 << 21
+#: First bytes of Excel's files: a ZIP archive, and what came before it.
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 def text_table(data: bytes, what: str, *, tab: bool = False) -> Table:
-    """A CSV, TSV or semicolon-separated table with a line of names."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    """A table of text with a line of names, in UTF-8, or in UTF-16 with its mark."""
+    data = as_utf8(data, what)
     if not data.strip():
         raise ValueError(f"{what} is empty; expected a line of column names, then rows")
-    if b"\0" in data:
-        raise ValueError(f"{what} holds NUL bytes; expected text in UTF-8")
     end = _first_row_end(data)
     header = _decoded(data[:end], what).strip("\r\n")
     outside = "".join(header.split('"')[0::2])
-    delimiter = "\t" if tab else max(",\t;", key=outside.count)
+    delimiter = "\t" if tab else max(",\t;|", key=outside.count)
     names, body = _names(header, delimiter, what), data[end:]
     for read in (_by_characters, _by_arrow):
         columns = read(body, len(names), delimiter)
         if columns is not None:
             return Table(dict(zip(names, columns, strict=True)), what)
     return Table(dict(zip(names, _by_csv(body, len(names), delimiter, what), strict=True)), what)
+
+
+def as_utf8(data: bytes, what: str) -> bytes:
+    """Text in UTF-8 without a mark. Spreadsheets save UTF-16 with one; files that are not text are
+    refused, workbooks in words of their own."""
+    if data[:4] in WORKBOOKS:
+        raise ValueError(f"{what} is a workbook of a spreadsheet; save the sheet as CSV")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return data.decode("utf-16").encode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{what} cannot be read as UTF-16: {error.reason}") from None
+    if b"\0" in data:
+        raise ValueError(
+            f"{what} holds NUL bytes: it is not text, or UTF-16 without its mark; save it as UTF-8"
+        )
+    return data.removeprefix(b"\xef\xbb\xbf")
 
 
 def _first_row_end(data: bytes) -> int:
@@ -65,6 +82,8 @@ def _names(header: str, delimiter: str, what: str) -> list[str]:
         ) from None
     if not cells:
         raise ValueError(f"{what} begins with an empty line; expected column names")
+    if not {cell.strip() for cell in cells} - {"0", "1", "-1", "true", "false"}:
+        raise ValueError(f"{what} begins with values; put a line of column names before them")
     return distinct_names([cell.strip() or f"unnamed_{at}" for at, cell in enumerate(cells)], what)
 
 

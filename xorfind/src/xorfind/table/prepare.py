@@ -8,12 +8,13 @@ import numpy as np
 
 from xorfind.rows import LabelledRows
 from xorfind.table.columns import Coding, Values, bits_of_number, values_of, whole_numbers
-from xorfind.table.genotypes import CUTS, Genotypes, is_genotype
 from xorfind.table.table import Table
 from xorfind.words import counted, hint_for, listed, shown
 
 #: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
 Threshold = float | str | Sequence[str] | Mapping[str, float] | None
+#: Values of columns such as genotypes, and the cuts that make bits of them.
+_GENOTYPE, _CUTS = (0, 1, 2), (0.0, 1.0)
 #: Columns of numbers that are also cut elsewhere, to see whether one cut says it all.
 _FINER = 200
 
@@ -91,8 +92,7 @@ class Notes:
 class Prepared:
     """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits.
     groups: a number per row that rows of one group share, if a column for that was named.
-    finer: for columns of numbers, by name, other cuts of them, (N, cuts).
-    genotypes: columns of 0, 1, 2 as they are, if there are two or more."""
+    finer: for columns of numbers, by name, other cuts of them, (N, cuts)."""
 
     codings: list[Coding]
     bits: np.ndarray
@@ -100,7 +100,6 @@ class Prepared:
     notes: Notes
     groups: np.ndarray | None
     finer: dict[str, np.ndarray]
-    genotypes: Genotypes | None
 
 
 def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
@@ -117,7 +116,7 @@ def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
     rows = _complete_rows(read, table.rows, choices, notes, set(targets))
     notes.rows = table.rows if rows is None else int(rows.sum())
     features = {name: each.at(rows) for name, each in read.items() if name not in targets}
-    codings, bits, genotypes, finer = _coded(features, choices, notes)
+    codings, bits, finer = _coded(features, choices, notes)
     own = [_target(name, read[name].at(rows), choices) for name in targets]
     keep = _distinct(bits, own[0][1], codings, notes)
     if not keep:
@@ -132,7 +131,7 @@ def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
         texts = np.array([each.strip() for each in table.column(choices.group).texts()])
         groups = np.unique(texts, return_inverse=True)[1]
         groups = groups if rows is None else groups[rows]
-    return Prepared(codings, bits, own, notes, groups, finer, genotypes)
+    return Prepared(codings, bits, own, notes, groups, finer)
 
 
 def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> None:
@@ -185,11 +184,10 @@ def _complete_rows(
 
 def _coded(
     features: dict[str, Values], choices: Choices, notes: Notes
-) -> tuple[list[Coding], np.ndarray, Genotypes | None, dict[str, np.ndarray]]:
-    """Every column as bits: the codings, the bits (N, n), columns of 0, 1, 2, and finer cuts."""
+) -> tuple[list[Coding], np.ndarray, dict[str, np.ndarray]]:
+    """Every column as bits: the codings, the bits (N, n), and finer cuts."""
     made: list[tuple[Coding, np.ndarray]] = []
     finer: dict[str, np.ndarray] = {}
-    whole: list[np.ndarray] = []
     for name, values in features.items():
         numbers, given = values.numbers, choices.threshold_of(name)
         if values.is_text:
@@ -199,10 +197,11 @@ def _coded(
         elif name in choices.bits:
             high, low = choices.bits[name]
             made += bits_of_number(values, name, low, high)
-        elif numbers is not None and given is None and is_genotype(numbers):
+        elif (
+            numbers is not None and given is None and np.array_equal(np.unique(numbers), _GENOTYPE)
+        ):
             notes.cut.append(name)
-            whole.append(numbers.astype(np.uint8))
-            cuts = [Coding(name, above=at, cut=True) for at in CUTS]
+            cuts = [Coding(name, above=at, cut=True) for at in _CUTS]
             made += [(cut, (numbers > cut.above).astype(np.uint8)) for cut in cuts]
         else:
             coding, bits = _one_bit(name, values, choices)
@@ -217,8 +216,7 @@ def _coded(
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"--bits makes a column {shown(twice)!r} that the table already has")
     matrix = np.array([bits for _, bits in made], np.uint8).reshape(len(made), notes.rows).T
-    genotypes = Genotypes(list(notes.cut), np.stack(whole, axis=1)) if len(whole) > 1 else None
-    return codings, np.ascontiguousarray(matrix), genotypes, finer
+    return codings, np.ascontiguousarray(matrix), finer
 
 
 def _one_bit(name: str, values: Values, choices: Choices) -> tuple[Coding, np.ndarray]:

@@ -92,7 +92,7 @@ def _file(path: Path) -> Table:
     data = file_bytes(path, what)
     if data[:4] == b"PAR1":
         return _parquet(data, what)
-    if data[:2] == b"PK":
+    if data[:2] == b"PK" and b"[Content_Types].xml" not in data[:4096]:
         return _npz(data, what)
     tab = bool({".tsv", ".tab"} & set(path.suffixes))
     return text_table(unpacked(data, what), what, tab=tab)

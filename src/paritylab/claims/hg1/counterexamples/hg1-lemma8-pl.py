@@ -1,6 +1,6 @@
 import numpy as np
 
-from paritylab.claims.hg1.gradient_flow import ExactRisks
+from paritylab.claims.hg1.exact_risks import ExactRisks
 
 heads = np.zeros((1, 2, 2))
 for b in (0.0, 0.1):

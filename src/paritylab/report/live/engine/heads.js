@@ -45,7 +45,7 @@ export function temperature(text, n) {
 }
 
 /**
- * A run of a procedure: n, subset, procedure, tau, tauEnd (annealed), start, steps, seed, run.
+ * A run of a procedure: n, subset, procedure, tau, tauEnd (annealed), start, steps, eta, seed, run.
  *
  * start: "random" as the procedure draws it, "hidden" with one head on every hidden position,
  * "stuck" at `MINIMUM`.
@@ -67,7 +67,12 @@ export function startRun(settings) {
   return begin(run, settings.tauEnd ?? usual.tauEnd);
 }
 
-/** Gradient descent in the plane: directions (k, 2), flat, at a fixed temperature. */
+/**
+ * Gradient descent in the plane: directions (k, 2), flat.
+ *
+ * A run may bring parts of its own: riskOf(weights), which gives a value and its gradient, and
+ * tauAt(share), the temperature once a share of the steps is done.
+ */
 function startDescent(run) {
   const { n, k, places, subset } = run;
   if (run.start === "hidden") {
@@ -83,13 +88,15 @@ function startDescent(run) {
     }
   }
   const { loss } = PROCEDURES[run.procedure];
+  run.riskOf ??= (weights) => zigzagRisk(weights, run.flags, k, loss, STEP_TERMS);
   const update =
     run.procedure === "code" ? adam(run.eta ?? (n === 20 ? 0.2 : 0.1), 2 * k) : sgd(run.eta ?? 0.1);
-  run.temperature = () => run.tau;
+  run.temperature = () => run.tauAt?.(run.count / run.steps) ?? run.tau;
   run.step = () => {
-    const attention = attentionOf(run);
-    const { gradient } = zigzagRisk(weightsOf(attention), run.flags, k, loss, STEP_TERMS);
-    const pulled = pullBack(attention, gradient, run);
+    const tau = run.temperature();
+    const attention = attentionOf(run, tau);
+    const { gradient } = run.riskOf(weightsOf(attention));
+    const pulled = pullBack(attention, gradient, run.places, tau);
     update(pulled).forEach((change, i) => (run.directions[i] += change));
     run.count += 1;
   };
@@ -97,7 +104,7 @@ function startDescent(run) {
 }
 
 /** ∂risk/∂a_i = Σ_j γ_j (p_j - p̄) D_j / τ with D the gradient in g: softmax on the circle. */
-function pullBack(attention, gradient, { places, tau }) {
+function pullBack(attention, gradient, places, tau) {
   const pulled = new Float64Array(2 * attention.length);
   attention.forEach((row, head) => {
     let mean = 0;

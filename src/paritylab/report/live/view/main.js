@@ -1,14 +1,16 @@
-/** Starts the page: three demos and the replay, each in its place. */
+/** Starts the page: the landscape, four demos and the replay, each in its place. */
 
 import { chainDemo } from "./chain_demo.js";
 import { headsDemo } from "./heads_demo.js";
-import { opening } from "./opening.js";
+import { landscape } from "./landscape.js";
+import { ownDemo } from "./own_demo.js";
 import { replay } from "./replay.js";
 import { xorDemo } from "./xor_demo.js";
 
-/** Fills one place; what goes wrong there is said there and leaves the rest alone. */
+/** Fills a place that this page has; what goes wrong is said there and leaves the rest alone. */
 function fillPlace(id, build) {
   const place = document.getElementById(id);
+  if (!place) return;
   try {
     build(place);
   } catch (error) {
@@ -17,8 +19,10 @@ function fillPlace(id, build) {
   }
 }
 
-fillPlace("opening", opening);
+const heights = document.getElementById("heights")?.textContent;
+fillPlace("landscape", (place) => landscape(place, heights && JSON.parse(heights)));
 fillPlace("heads", headsDemo);
+fillPlace("own", ownDemo);
 fillPlace("xor", xorDemo);
 fillPlace("chain", chainDemo);
 fillPlace("replay", (place) => replay(place, document.getElementById("run")?.textContent));

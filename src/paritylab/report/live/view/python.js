@@ -4,9 +4,10 @@ import { copyButton, el } from "./dom.js";
 
 /** Names that calls of this page use, and where they are imported from. */
 const OURS = ["Annealed", "Circle", "Heads", "Levels", "Parity", "ParityTree", "Population"];
-OURS.push("Sample", "TeacherStep", "XorStep", "learn");
+OURS.push("Sample", "TeacherStep", "XorStep", "Zigzag", "learn");
 const IMPORTS = {
   jax: "import jax",
+  jnp: "import jax.numpy as jnp",
   np: "import numpy as np",
   page_positions: "from paritylab.report.live.runs import page_positions",
 };
@@ -14,7 +15,9 @@ const IMPORTS = {
 /** The imports that a call needs, and the call. */
 export function program(call) {
   const uses = (name) => new RegExp(`\\b${name}\\b`).test(call);
-  const lines = Object.keys(IMPORTS).filter(uses).map((name) => IMPORTS[name]);
+  const lines = Object.keys(IMPORTS)
+    .filter(uses)
+    .map((name) => IMPORTS[name]);
   lines.push(`from paritylab import ${OURS.filter(uses).join(", ")}`);
   return `${lines.join("\n")}\nruns = ${call}`;
 }

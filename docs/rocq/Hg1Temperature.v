@@ -1,0 +1,24 @@
+(* A unit head on its position at tau = c/n, and the estimate for n >= 80.
+
+   Written by `paritylab prove --coq` from hg1-temperature.json; change the certificate, not this file. *)
+From Coq Require Import Reals List Lra ZArith QArith Lia.
+From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
+From Paritylab Require Import Model.
+Import ListNotations.
+
+Open Scope R_scope.
+
+(* The largest attention of a unit head on position 0. *)
+Definition peak (n : nat) : R := attention n (1 / num n) (0, 1) 0.
+
+(* From n0 on: 8 pi^2 / (n0 c) <= 1, so that four neighbours add exp(-1) each, or more. *)
+Definition estimate : Prop :=
+  8 * PI ^ 2 / 80 < 1 /\ 1 / (1 + 4 / exp 1) < 1 / 2.
+
+Theorem shown : List.Forall (fun n => peak n < 1 / 2) (seq 30 50) /\ estimate.
+Proof.
+  split.
+  - cbn [seq]. repeat (apply List.Forall_cons; [shown|]). apply List.Forall_nil.
+  - split; shown.
+Qed.

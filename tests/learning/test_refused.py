@@ -1,0 +1,163 @@
+"""What makes no sense is refused in one line that says what to do: one row per mistake."""
+
+import math
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from paritylab.learning import (
+    AllInputs,
+    Annealed,
+    Descent,
+    Elimination,
+    FeedForwardNet,
+    Fresh,
+    FrozenAttention,
+    Heads,
+    HingeNet,
+    Layers,
+    Levels,
+    OneStep,
+    Population,
+    RecurrentNet,
+    Rows,
+    Sample,
+    SignDescent,
+    TeacherStep,
+    XorStep,
+    learn,
+)
+from paritylab.models.links import as_link
+from paritylab.models.recurrent import Recurrent
+from paritylab.problem import Junta, Parity, ParityTree, random_parities, random_tree, random_trees
+from paritylab.theory.ks import level_signal
+
+X64_MODES = [False]
+ONE, XOR = Parity(8, (1, 4)), Parity(8, (1, 4), sign=-1)
+ON_ONE, ON_XOR = Population(ONE), Population(XOR)
+AND, TREE = Junta.conjunction(8, (0, 3)), random_tree(0, 8, 4)
+SIZES = iter((3, 4))
+
+
+def xor(data=ON_XOR, **settings):
+    return learn(XorStep(**settings), data)
+
+
+def with_an_if(s):
+    return s if s > 1 else -s
+
+
+def other_shapes(key):
+    return eqx.nn.MLP(8, "scalar", next(SIZES), 1, key=key)
+
+
+FRAME = [
+    (lambda: learn(Heads, ON_ONE), r"give a learner object: Heads\(\)"),
+    (lambda: learn(object(), ON_ONE), "lacks takes"),
+    (lambda: learn(Heads(), [ONE]), "data must be one of Population"),
+    (lambda: learn(Heads(), ON_ONE, runs=0), "runs must be at least 1"),
+    (lambda: learn(Heads(), Population([ONE, ONE]), runs=3), "2 targets for runs=3"),
+    (lambda: learn(Heads(), ON_ONE, trace=0), "trace must be"),
+    (lambda: Population([ONE, Parity(8, (1,))]), "equal n and k"),
+    (lambda: Population([]), "targets must be parities"),
+    (lambda: Population([3]), "targets must be parities"),
+    (lambda: AllInputs(Parity(30, (1,))), "takes n ≤ 20"),
+    (lambda: Sample(ONE, 0), "samples must be a whole number"),
+    (lambda: Fresh(ONE, 2.5), "samples must be a whole number"),
+    (lambda: Rows(np.zeros((4, 3)), [0, 1, 0, 1]), r"labels must be \+1 or -1"),
+    (lambda: Rows(np.full((4, 3), 2), [1, 1, 1, -1]), "bits must be 0 or 1"),
+    (lambda: Rows(np.zeros(3), [1, 1, 1]), "rows need bits of shape"),
+    (lambda: Rows(np.zeros((4, 3)), [1, 1, 1, -1], held_out=1.5), "held_out"),
+]
+
+HEADS = [
+    (lambda: Heads(tau="bits/4"), "tau must be a number, a formula"),
+    (lambda: Heads(tau=-1.0), "tau must be positive"),
+    (lambda: Heads(tau="n/0"), "float division by zero"),
+    (lambda: Heads(optimiser=optax.adam), r"must be called first, such as optax.adam\(0.1\)"),
+    (lambda: Heads(attention=lambda scores: scores.sum()), "a weight per score"),
+    (lambda: learn(Heads(positions=np.zeros((3, 2))), ON_ONE), "a row per position"),
+    (lambda: learn(Heads(readout=math.cos), ON_ONE), "readout"),
+    (lambda: learn(Heads(readout=lambda s: 1.0), ON_ONE), "readout"),
+    (lambda: learn(Heads(readout=with_an_if), ON_ONE), "jnp.where"),
+    (lambda: learn(Heads(start=np.zeros((1, 3, 2))), ON_ONE), "start must be finite numbers"),
+    (lambda: learn(Heads(variant="unmasked"), ON_ONE), "train it on AllInputs"),
+    (lambda: learn(Heads(), Population(Parity(6, ()))), "at least one position"),
+    (
+        lambda: learn(Heads(), Population(Junta.of(8, (0, 3), lambda x: 1 - 2 * x[0]))),
+        "give readout=",
+    ),
+    (lambda: learn(Heads(variant="joint"), AllInputs(AND)), "starts from the zigzag"),
+    (
+        lambda: learn(Heads(), Population([AND, Junta.not_all_equal(8, (1, 5))])),
+        "different values need runs of their own",
+    ),
+    (lambda: learn(Annealed(start=np.zeros((2, 2))), ON_ONE), "start must be finite angles"),
+    (lambda: learn(OneStep(positions="onehot", width=5), ON_ONE), "has width 8"),
+    (lambda: learn(OneStep(width=100), Population(Parity(10**6, (1,)))), "smaller width"),
+    (lambda: learn(OneStep(), Population(Parity(8, ()))), "at least one bit"),
+    (lambda: learn(OneStep(), Sample(ONE, 10)), "takes Population"),
+]
+
+PAIRS = [
+    (lambda: XorStep(readout=lambda z: z), "must be even"),
+    (lambda: XorStep(readout=lambda z: 1.0 if z > 0 else 0.0), "branches on its value"),
+    (lambda: XorStep(attention=lambda s: s.sum(-1)), "a weight per score"),
+    (lambda: XorStep(optimiser=optax.adam(0.1), gain=2.0), "brings its own step size"),
+    (lambda: xor(Population(Parity(2, (0, 1), sign=-1))), "needs n ≥ 3"),
+    (lambda: xor(ON_ONE), "sign=-1"),
+    (lambda: xor(Population(Parity(8, (1, 4, 5), sign=-1))), "random_parities"),
+    (lambda: xor(Population(ParityTree(8, (0, 1)))), "sign=-1"),
+    (lambda: xor(Population(AND)), "sign=-1.; got a Junta"),
+    (lambda: xor(Population(Parity(8, (1, 4), sign=-1, bias=0.4))), "need fair bits"),
+    (lambda: xor(readout="abs", steps=2), "use Fresh or Sample"),
+    (lambda: xor(loss="hinge", start=0.1), "use Fresh or Sample"),
+    (lambda: xor(readout="abs", optimiser=optax.sgd(0.1)), "by name"),
+    (lambda: xor(positions="onehot", width=5), "has width 8, got width=5"),
+    (lambda: xor(positions="circle", width=30), "has width 2"),
+    (lambda: xor(positions=np.eye(5)), "row per position"),
+    (lambda: xor(attention=jnp.ones_like), "does not respond"),
+    (lambda: xor(readout=lambda z: 0 * z), "do not raise the pair"),
+    (lambda: xor(Population(Parity(10**6, (1, 4), sign=-1)), width=90), "streamed_step"),
+    (lambda: xor(Population(Parity(10**9, (1, 4), sign=-1)), positions="onehot"), "more than"),
+]
+
+CHAINS = [
+    (lambda: random_trees(16, 6, 1), "nearest: 4 and 8"),
+    (lambda: TeacherStep(link=lambda t: t), "needs φ"),
+    (lambda: learn(Levels(), Sample(ONE, 9)), "give random_trees"),
+    (lambda: level_signal(16, 4, 3, as_link("cos")), "level must be"),
+    (lambda: Layers(mask="below"), "mask must be one of prev"),
+    (lambda: Layers(gates="shut"), "gates must be one of"),
+]
+
+NETWORKS = [
+    (lambda: Descent(other_shapes, optimiser=optax.adam), r"such as optax.adam\(0.1\)"),
+    (lambda: learn(Descent(other_shapes, steps=2), AllInputs(ONE), runs=2), "models of one shape"),
+    (lambda: FeedForwardNet(missing="1"), "missing must be a tuple of positions"),
+    (lambda: FeedForwardNet(missing=(0.5,)), "missing must be a tuple of positions ≥ 0"),
+    (lambda: FeedForwardNet(missing=(-1,)), "missing must be a tuple of positions ≥ 0"),
+    (lambda: learn(FeedForwardNet(missing=(9,)), AllInputs(ONE)), r"must be in 0\.\.7, got 9"),
+    (lambda: learn(FeedForwardNet(batch=4), Fresh(ONE, 9)), "Fresh draws its 9 samples"),
+    (lambda: learn(FeedForwardNet(), Sample(TREE, 9)), "got a ParityTree"),
+    (lambda: learn(FrozenAttention(), ON_ONE), "does not learn from Population"),
+    (lambda: learn(RecurrentNet(), Sample(ONE, 9)), "it takes Fresh"),
+    (lambda: learn(RecurrentNet(), Fresh(TREE, 9)), "got a ParityTree"),
+    (lambda: learn(RecurrentNet(), Fresh(AND, 8)), "got a Junta"),
+    (lambda: Recurrent.random(0, 4, 8, "gru"), "cell must be one of"),
+    (lambda: HingeNet.daniely_malach(width=7), "width is even"),
+    (lambda: learn(HingeNet(8), Fresh(TREE, 8)), "got a ParityTree"),
+    (lambda: learn(SignDescent(), Population(Parity(8, (1,)))), "k ≥ 2"),
+    (lambda: learn(SignDescent(), Population(random_parities(8, 2, 1, bias=0.2))), "fair bits"),
+    (lambda: learn(Elimination(), Sample(TREE, 50)), "trees of parities"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), [*FRAME, *HEADS, *PAIRS, *CHAINS, *NETWORKS])
+def test_what_makes_no_sense_is_one_line(call, words):
+    with pytest.raises(ValueError, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)
