@@ -9,10 +9,7 @@ import pytest
 import scipy.linalg
 from drawn import planted, unrelated
 
-from xorfind import solve
-from xorfind.answer import Stop
-from xorfind.gf2 import affine_of, echelon
-from xorfind.rows import LabelledRows, packed
+from xorfind.rows import LabelledRows
 from xorfind.solvers import correlation as split
 from xorfind.solvers.judge import Task
 from xorfind.solvers.meeting import fitting_subsets
@@ -142,29 +139,3 @@ def test_random_rows_outvote_a_little_noise():
     assert hidden in found.subsets
     assert "tries at" in told[0]
     assert row_tries(40, 0.03) == pytest.approx(0.97**-49)
-
-
-def test_dense_parities_tolerate_two_wrong_labels():
-    bits, labels, hidden = planted(300, 150, 0.0, 420, seed=1)
-    labels[100:102] *= -1
-    answer = solve(bits, labels)
-    assert answer.subset == hidden
-    assert answer.best.fitting == 418
-
-
-def test_elimination_minds_the_clock():
-    bits = np.random.default_rng(0).integers(0, 2, (300, 200), dtype=np.uint8)
-    past = time.perf_counter() - 1
-    with pytest.raises(TimeoutError, match="out of time"):
-        echelon(packed(bits), 200, past)
-    answer = solve(*unrelated(3000, 3300, seed=0), method="elimination", budget=0.05)
-    assert answer.search.stop is Stop.BUDGET
-    assert answer.search.steps[0].stop is Stop.BUDGET
-
-
-def test_only_as_much_of_a_basis_as_is_wanted():
-    bits = np.random.default_rng(0).integers(0, 2, (20, 50), dtype=np.uint8)
-    some, whole = affine_of(bits, 50, most=4), affine_of(bits, 50)
-    assert (some.dimensions, whole.dimensions) == (30, 30)
-    np.testing.assert_array_equal(some.basis, whole.basis[:4])
-    assert not (bits @ some.basis.T % 2).any()

@@ -21,6 +21,7 @@ from xorfind.solvers.random_parts import (
     affordable_noise,
     random_rows,
     restarts,
+    syndrome_seconds,
 )
 from xorfind.solvers.reduction import (
     MOST_REDUCED,
@@ -28,6 +29,7 @@ from xorfind.solvers.reduction import (
     reduction,
     reduction_seconds,
 )
+from xorfind.solvers.syndrome import CHECKS, WRONG
 from xorfind.solvers.walsh import walsh, walsh_seconds
 
 #: Seconds that a search may take before others have had their turn.
@@ -91,6 +93,7 @@ def _at_once(task: Task) -> list[Candidates]:
     done: list[Candidates] = []
     for method in (
         _clean_many_rows,
+        _one_or_two_wrong,
         _few_columns,
         _quick_sizes,
         _some_columns,
@@ -134,6 +137,16 @@ def _clean_many_rows(task: Task) -> Candidates | None:
     if table.rows <= table.distinct + 1 or table.distinct**2 * table.rows / 5e10 > task.left:
         return None
     return clean(task)
+
+
+def _one_or_two_wrong(task: Task) -> Candidates | None:
+    """More rows than columns, and one or two wrong labels: parity checks name them."""
+    table = task.table
+    if table.rows < table.distinct + 1 + CHECKS or not any(_beyond_patience(task)):
+        return None
+    if syndrome_seconds(table.distinct) > min(task.left / 4, 5 * PATIENCE):
+        return None
+    return random_rows(task, tries=1)
 
 
 def _few_columns(task: Task) -> Candidates | None:
@@ -209,7 +222,9 @@ def _little_noise(task: Task, size: int) -> Candidates | None:
     size: the smallest that has not been searched; what was need not come out again.
     """
     table, seconds = task.table, task.left / 4
-    # Less noise than one wrong label in all rows is what elimination of all has been tried for.
-    if affordable_noise(task, seconds) * table.rows < 1:
+    if table.rows < table.distinct + 1 + CHECKS:
+        return None
+    # Less noise than one wrong label in all rows has been tried for.
+    if max(affordable_noise(task, seconds, wrong) for wrong in (0, WRONG)) * table.rows < 1:
         return None
     return random_rows(task, seconds, task.k or size)

@@ -2,7 +2,6 @@
 
 import math
 import time
-from functools import partial
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from xorfind.gf2 import solve_many
 from xorfind.rows import packed
 from xorfind.solvers.growth import named, supported, visible_noise
 from xorfind.solvers.judge import Candidates, Task
+from xorfind.solvers.syndrome import CHECKS, WRONG, corrected
 from xorfind.statistics import share_text
 from xorfind.words import counted
 
@@ -20,6 +20,8 @@ SPARE = 8
 SLACK = 20
 #: Word operations per second assumed when a search is planned.
 RATE = 1.5e8
+#: Cubed columns per second, likewise, where wrong labels are named.
+SYNDROME_RATE = 1e11
 
 
 def system_seconds(rows: int, columns: int) -> float:
@@ -27,13 +29,24 @@ def system_seconds(rows: int, columns: int) -> float:
     return rows * columns * (1 + columns // 64) / RATE
 
 
-def row_tries(columns: int, noise: float) -> float:
-    """Expected tries until a random choice of rows has no wrong label: (1-ν)^-(columns + spare).
+def syndrome_seconds(columns: int) -> float:
+    """Seconds to name one or two wrong labels among a few more rows than columns."""
+    return 0.004 + columns * 1e-4 + columns**3 / SYNDROME_RATE
 
-    >>> round(row_tries(100, 0.05))
-    268
+
+def row_tries(columns: int, noise: float, wrong: int = 0) -> float:
+    """Expected tries until a random choice of rows has no wrong label, or one that is corrected.
+
+    Without correction (1-ν)^-(columns + spare); with it, at most `wrong` labels among the columns
+    and the rows for the checks may be wrong.
+
+    >>> round(row_tries(100, 0.05)), round(row_tries(100, 0.05, wrong=2))
+    (268, 100)
     """
-    return math.exp(min(600.0, -(columns + 1 + SPARE) * math.log1p(-noise)))
+    rows = columns + 1 + (CHECKS if wrong else SPARE)
+    odds = noise / (1 - noise)
+    inside = sum(math.comb(rows, each) * odds**each for each in range(wrong + 1))
+    return math.exp(min(600.0, -rows * math.log1p(-noise) - math.log(inside)))
 
 
 def column_tries(columns: int, drawn: int, size: int) -> float:
@@ -43,60 +56,103 @@ def column_tries(columns: int, drawn: int, size: int) -> float:
     return math.exp(sum(math.log(columns - i) - math.log(drawn - i) for i in range(size)))
 
 
-def affordable_noise(task: Task, seconds: float) -> float:
+def affordable_noise(task: Task, seconds: float, wrong: int = 0) -> float:
     """The noise at which random rows would be right within the time, three times over."""
     columns = task.table.distinct
-    tries = min(seconds, 1e9) / system_seconds(columns + SPARE + 1, columns + 1) / 3
+    each = syndrome_seconds(columns) if wrong else system_seconds(columns + SPARE + 1, columns + 1)
+    tries = min(seconds, 1e9) / each / 3
     if tries <= 1:
         return 0.0
-    # row_tries(columns, ν) = tries, solved for ν.
-    return min(-math.expm1(-math.log(tries) / (columns + 1 + SPARE)), 0.5)
+    low, high = 0.0, 0.5
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if row_tries(columns, middle, wrong) <= tries else (low, middle)
+    return low
 
 
-def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) -> Candidates:
+def random_rows(
+    task: Task, seconds: float = math.inf, size: int | None = None, tries: int | None = None
+) -> Candidates:
     """Elimination on random rows, all rows voting on what comes out: for little noise.
 
-    Each try draws a few rows more than columns. size: the smallest that is looked for; tries end
-    where more noise would hide it anyway.
+    Each try draws a few rows more than columns. Many small systems without a wrong label, or larger
+    ones of which up to two wrong labels are corrected: whichever stands more noise in the time.
+    size: the smallest that is looked for; tries end where more noise would hide it anyway. tries:
+    at most so many, with correction.
     """
     table = task.table
     columns, seconds = table.distinct, min(seconds, task.left)
     visible = visible_noise(task, size or task.k or 1)
     if table.rows < columns + 1 + SPARE or visible < 0:
         return Candidates([], (Step("elimination", Stop.TOO_FEW_ROWS),))
-    noise = min(affordable_noise(task, seconds), visible)
-    expected = row_tries(columns, noise)
+    corrects = table.rows >= columns + 1 + CHECKS
+    wrong = max((0, WRONG) if corrects else (0,), key=lambda w: affordable_noise(task, seconds, w))
+    wrong = WRONG if tries is not None else wrong
+    noise = min(affordable_noise(task, seconds, wrong), visible)
+    expected = row_tries(columns, noise, wrong)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
-    most = max(1, int(3 * expected))
-    drawn = columns + 1 + SPARE
-    batch = max(1, min(64, most, (1 << 22) // ((columns // 64 + 1) * drawn)))
+    most = max(1, int(3 * expected)) if tries is None else tries
+    solve_some = _Corrected(task) if wrong else _Batches(task, most)
     made, end, found = 0, time.perf_counter() + seconds, list[tuple[int, ...]]()
     while made < most and time.perf_counter() < end:
-        found += _subsets(task, _solved(task, batch, drawn))
-        made += batch
+        solutions, count = solve_some()
+        made += count
+        found += _subsets(task, solutions)
         task.tell(made / most, f"random rows: {made:,} tries")
         if supported(task, found) is not None:
             break
-    words = f"{counted(made, 'random choice')} of {drawn} rows"
+    words = f"{counted(made, 'random choice')} of {solve_some.drawn} rows"
+    words += f", up to {wrong} wrong labels corrected" if wrong else ""
     words += f", enough for {share_text(noise, 1)} noise"
     step = Step("elimination", _ended(task, made >= most, found), words=words)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
 
 
-def _solved(task: Task, batch: int, drawn: int) -> np.ndarray:
-    """Solutions, without the constant, of so many systems of random rows that have one.
+class _Batches:
+    """Many small systems at a time. Called: solutions without the constant, and how many tries."""
 
-    A system has the distinct columns, the constant and the labels of its rows side by side.
-    """
-    table, columns = task.table, task.table.distinct + 1
-    # Without a list of all rows where there are many.
-    draw = partial(task.generator.choice, table.rows, drawn, replace=False, shuffle=False)
-    rows = np.concatenate([draw() for _ in range(batch)])
-    systems = np.ones((len(rows), columns + 1), np.uint8)
-    systems[:, :-2] = table.distinct_bits[rows]
-    systems[:, -1] = table.label_bits[rows]
-    solutions, fits = solve_many(packed(systems).reshape(batch, drawn, -1), columns)
-    return solutions[fits, :-1]
+    def __init__(self, task: Task, most: int) -> None:
+        self._task, self._columns = task, task.table.distinct + 1
+        self.drawn = self._columns + SPARE
+        room = (1 << 22) // ((self._columns // 64 + 1) * self.drawn)
+        self._batch = max(1, min(64, most, room))
+
+    def __call__(self) -> tuple[np.ndarray, int]:
+        rows = [_choice(self._task, self.drawn) for _ in range(self._batch)]
+        words = packed(_whole(self._task, np.concatenate(rows)))
+        systems = words.reshape(self._batch, self.drawn, -1)
+        solutions, fits = solve_many(systems, self._columns)
+        return solutions[fits, :-1], self._batch
+
+
+class _Corrected:
+    """One system at a time of which up to two labels may be wrong."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self.drawn = task.table.distinct + 1 + CHECKS
+
+    def __call__(self) -> tuple[np.ndarray, int]:
+        system = _whole(self._task, _choice(self._task, self.drawn))
+        try:
+            solutions = corrected(system[:, :-1], system[:, -1], self._task.deadline)
+        except TimeoutError:
+            solutions = []
+        none = np.zeros((0, system.shape[1] - 2), np.uint8)
+        return np.array([each[:-1] for each in solutions] or none, np.uint8), 1
+
+
+def _choice(task: Task, count: int) -> np.ndarray:
+    """Random rows, each at most once, without a list of all where there are many."""
+    return task.generator.choice(task.table.rows, count, replace=False, shuffle=False)
+
+
+def _whole(task: Task, rows: np.ndarray) -> np.ndarray:
+    """Distinct columns, the constant and the labels of some rows, side by side."""
+    made = np.ones((len(rows), task.table.distinct + 2), np.uint8)
+    made[:, :-2] = task.table.distinct_bits[rows]
+    made[:, -1] = task.table.label_bits[rows]
+    return made
 
 
 def restarts(task: Task, seconds: float = math.inf) -> Candidates:
