@@ -17,9 +17,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from paritylab.learning.contract import Subset
-from paritylab.models.chain import visible_tokens
+from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
+from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits, draw_signs
 from paritylab.problem.tree import level_ends, tree_tokens
 
@@ -121,6 +122,18 @@ def answers(model: Generating, tokens: Float[Array, "rows tokens"]) -> Answers:
         jnp.sum(~(root * y > 0)),
         jnp.max(jnp.abs(root - y)),
     )
+
+
+_compiled_answers = eqx.filter_jit(answers)
+
+
+def judge_chain(
+    model: ChainModel, tree: ParityTree, key: int | Array, rows: int
+) -> tuple[float, float]:
+    """Accuracy and largest error of the generated root on fresh inputs."""
+    tokens = draw_tokens(as_key(key), np.asarray(tree.leaves), tree.n, rows)
+    worth = _compiled_answers(model, tokens)
+    return 1 - int(worth.wrong) / rows, float(worth.largest_error)
 
 
 class Named(NamedTuple):

@@ -12,8 +12,8 @@ from jaxtyping import Array, Bool, Float
 
 from paritylab.learning.chain.chain_accuracy import (
     ENUMERATED,
-    answers,
     draw_tokens,
+    judge_chain,
     pairs_found,
 )
 from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job, Shape, descend_all
@@ -25,7 +25,6 @@ from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Doc, Ge, Gt
 from paritylab.problem import ParityTree
-from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import binary_digits
 from paritylab.problem.tree import tree_tokens
 from paritylab.theory.ks import child_signal
@@ -129,9 +128,8 @@ def step_under_error(
         "tipped": tipping(gradient, tree.children, epsilon),
     }
     outcomes, leaves = {}, np.asarray(tree.leaves)
-    fresh = draw_tokens(as_key(key + 1), leaves, tree.n, 2000)
     for name, each in wrong.items():
         model = ChainModel(-eta * each, tree.n)
         found = float(pairs_found(model.scores, leaves)) == 1
-        outcomes[name] = found and int(answers(model, fresh).wrong) == 0
+        outcomes[name] = found and judge_chain(model, tree, key + 1, 2000)[0] == 1
     return outcomes
