@@ -212,7 +212,7 @@ def rows_of_a_line(
     OURS,
     quick={"flips": (0.2,), "size": (8, 4), "runs": 16},
     full={"flips": (0.05, 0.1, 0.2, 0.3, 0.4), "size": (32, 16), "runs": 16, "steps": 8000},
-    planted=("nearly twice as many tokens are wrong", {"harm": 1.9}, "refuted"),
+    planted=("three quarters more tokens are wrong", {"harm": 1.75}, "refuted"),
 )
 def flips_of_a_chain(
     trial: Trial,
