@@ -51,7 +51,7 @@ def _swapped(k: int) -> dict[str, Any]:
 @claim(
     "lab-width-k",
     OURS,
-    quick={"cells": ((8, 3, 80),), "runs": 200, "steps": 300},
+    quick={"cells": ((8, 3, 80),)},
     full={
         "cells": tuple((n, k, 10 * n) for n in (8, 10, 12) for k in (2, 3)),
         "runs": 500,
@@ -67,8 +67,8 @@ def _swapped(k: int) -> dict[str, Any]:
 def width_k(
     trial: Trial,
     cells: Sequence[tuple[int, int, int]] = ((8, 2, 80), (8, 3, 80)),
-    runs: int = 320,
-    steps: int = 400,
+    runs: int = 200,
+    steps: int = 300,
     *,
     models: Callable[[int], dict[str, Any]] = contestants,
 ) -> Iterator[Any]:
