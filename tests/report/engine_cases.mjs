@@ -74,8 +74,8 @@ export function answersOf(modules) {
       return { value: formula.compiled(tree)(x), slope: formula.slopeNow(), python: formula.pythonOf(tree) };
     },
     surface: ([settings, size]) => plain(landscape.surface({ ...landscape.PROVED, ...settings }, size)),
-    traps: ([size, heights]) => {
-      const risks = landscape.surface(landscape.PROVED, size);
+    traps: ([size, heights, tau]) => {
+      const risks = landscape.surface({ ...landscape.PROVED, tau }, size);
       return plain(landscape.trapDepths(risks, size, heights));
     },
     trapped: ([heights, count]) =>

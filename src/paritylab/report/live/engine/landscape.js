@@ -11,7 +11,7 @@ import { startRun } from "./heads.js";
 import { angleOf, circle, favourite, headAttention } from "./models.js";
 import { indicator } from "./problem.js";
 
-/** The setting of the certificate hg1-thm5. */
+/** The setting of the certificate hg1-thm5, at the first of its temperatures. */
 export const PROVED = { n: 8, subset: [0, 3], readout: "zigzag", tau: 1 / 8, b: 0.01 };
 /** The size of a step: a force is of order 1/τ, and a basin is about as wide as √τ. */
 export function etaOf({ tau }) {
@@ -26,9 +26,9 @@ export function readoutOf({ readout, b }) {
   return readout === "cos" ? cosine() : smoothZigzag(2, b);
 }
 
-/** Whether the certificate speaks of these settings. */
-export function isProved({ readout, tau, b }) {
-  return readout === PROVED.readout && tau === PROVED.tau && b === PROVED.b;
+/** Whether the certificate speaks of these settings: the heights of its cells serve every τ. */
+export function isProved({ readout, b }) {
+  return readout === PROVED.readout && b === PROVED.b;
 }
 
 /**

@@ -117,8 +117,8 @@ function drop(view) {
     "Across and up: the two heads' angles, marked by the positions they point at. " +
     "Lines: equal risk. Dots: runs, coloured by where they end; green ends on the hidden bits. " +
     (proved
-      ? "Thick outline: from a start inside, descent is proved to stay at risk 1 or more for ever."
-      : "The proof of the traps is for zigzag, τ = 0.125, b = 0.01.");
+      ? "Thick outline: gradient flow from a start inside is proved to stay at risk 1 or more."
+      : "The proof of the traps is for the zigzag with b = 0.01.");
   writeAddress("land", { readout: settings.readout, tau: settings.tau, b: settings.b }, USUAL);
   view.python.show(pythonLine(settings));
   view.playing = !wantsStillness();
