@@ -225,9 +225,9 @@ def many_steps(
     step finds it only if it tops the largest of M - 2 others, from √(2 ln M) on. Later steps need
     it only above most of them: attention leaves the lower tokens, fewer share the noise, and the
     next gradient is clearer. That needs √(N/2M) of order 1. Beyond a pair, 150 steps need less than
-    half of the rows predicted for one, but a power well above that of a pair is left: more than 3
-    for four tokens (link cos(2πt), M = 8 to 16; one step has 5), more than 1 for every pair of a
-    chain with k = n/2 that is trained on true tokens (n = 8 to 64). Chains are an eighth as many.
+    half of the rows predicted for one, and N still grows as M to a power above 3 for four tokens
+    (link cos(2πt), M = 8 to 16; one step has 5) and as n to a power above 1 for every pair of a
+    chain with k = n/2 that is trained on true tokens (n = 8 to 64; an eighth of the runs).
     """
     seed, first, last = trial.seed, sizes[0], sizes[-1]
     many, once, per_token = HalfPoints(), HalfPoints(), []
@@ -253,7 +253,7 @@ def many_steps(
     label = f"lead of the pair after one step over {expected:.2f} deviations, M = {first}, N = 2M"
     yield within(label, Mean.of(leads / expected), 0.8, 1.2)
     predicted = np.polyfit(np.log(sizes), [np.log(rows_to_find_links(m, 2)) for m in sizes], 1)[0]
-    yield note(f"the same exponent for one step, predicted {predicted:.2f}", once.law())
+    yield note(f"exponent of M in the rows of one step, predicted {predicted:.2f}", once.law())
     draw = parity_rows(2, first, seed, coins=True)
     coins = Rate.of(found_curve(draw, [4 * first], runs, learner, STEPS))
     yield control(at_most(f"runs that find a pair where labels are coins, M = {first}", coins, 0.2))

@@ -19,7 +19,7 @@ from paritylab.statistics import Rate, pooled
 NET = "net of k neurons"
 CORRELATED = "heads, cos(πs) and log-correlation"
 PUBLIC = "heads, HG1's public code"
-SMOOTHED = "heads, HG1's code with tau = 1, b = 0.1"
+SMOOTHED = "HG1's heads with tau = 1, b = 0.1"
 #: Step sizes of Adam; each model is judged by its best.
 NET_STEPS, HEAD_STEPS = (0.01, 0.03, 0.1), (0.1, 0.2, 0.5)
 #: Runs of each control.
@@ -94,7 +94,7 @@ def width_k(
         n = " and ".join(str(size) for size, other, _ in cells if other == k)
         for name in (CORRELATED, SMOOTHED, PUBLIC):
             lead = difference(found[name, k], found[NET, k])
-            label = f"lead over the net in runs that learn, {name}, n = {n}, k = {k}"
+            label = f"lead over the net in runs learnt, {name}, n = {n}, k = {k}"
             yield at_most(label, lead, 0.1) if name == PUBLIC else at_least(label, lead, 0)
     few = min(runs, CONTROLS)
     n, k, rows = min(cells, key=lambda cell: cell[2])
