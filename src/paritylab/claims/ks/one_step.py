@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.optimize import brentq
@@ -12,12 +10,12 @@ from scipy.optimize import brentq
 from paritylab.claims import KS, Heatmap, Trial, claim
 from paritylab.claims.engine.rule import Estimate, at_least, at_most, control, note, within
 from paritylab.learning import Sample, TeacherStep, learn
-from paritylab.learning.chain.chain_accuracy import answers, draw_tokens
+from paritylab.learning.chain.chain_accuracy import judge_chain
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.problem import ParityTree, random_trees
-from paritylab.problem.sampling import as_key, seed_of
+from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Mean, Rate, half_point
 from paritylab.theory.ks import child_signal, row_law, step_error, tolerated_error
 from paritylab.theory.ks_gradient import least_lead, scheduled_lead
@@ -58,14 +56,8 @@ def survived(
         for who, pattern in enumerate(error_patterns(gradient, tree, own)):
             for at, error in enumerate(errors):
                 model = ChainModel(-eta * (gradient + error * pattern), tree.n)
-                right[who, at, run] = int(_wrong(model, tree.leaves, as_key(own + 1))) == 0
+                right[who, at, run] = judge_chain(model, tree, own + 1, 300)[0] == 1
     return right
-
-
-@eqx.filter_jit
-def _wrong(model: ChainModel, leaves: Any, key: Any) -> Any:
-    """How many of 300 fresh inputs get a wrong answer."""
-    return answers(model, draw_tokens(key, jnp.asarray(leaves), model.n, 300)).wrong
 
 
 LINK = CosineLink()
