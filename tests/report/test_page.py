@@ -149,7 +149,7 @@ def test_the_map_has_a_row_a_paper_and_a_tile_a_claim(tmp_path):
     rows = [row(), row(id="lab-two", status="refuted", title="Two", finding="No. It is 3.")]
     rows += [row(id="ks-x", paper="ks", status="failed", finding="ValueError: no")]
     text = page([*rows, row(id="lab-three", evidence="proved")], tmp_path)
-    assert "3 tested: 2 holds, 1 refuted." in text
+    assert "3 tested: 2 hold, 1 refuted." in text
     assert 'class="tile refuted" href="#lab-two" title="Two: No."' in text
     assert 'class="tile holds sealed" href="#lab-three"' in text
     assert "1 tested: 1 failed." in text

@@ -227,7 +227,12 @@ def tally(rows: Iterable[Row]) -> str:
         groups.setdefault(kind, Counter())[row["status"]] += 1
     return "; ".join(
         f"{found.total()} {kind}: "
-        + ", ".join(f"{found[status]} {status}" for status in Status if found[status])
+        + ", ".join(_counted(found[status], status) for status in Status if found[status])
         for kind, found in groups.items()
         if found
     )
+
+
+def _counted(count: int, status: Status) -> str:
+    """The count with its word: 1 holds, 2 hold, 2 refuted."""
+    return f"{count} {'hold' if status is Status.HOLDS and count > 1 else status}"
