@@ -117,6 +117,7 @@ def growth(sizes: Sequence[int], groups: Sequence[Runs[Decoder]]) -> Estimate:
     OURS,
     quick={"steps": 300},
     full={"size": (32, 16), "runs": 16, "steps": 4000},
+    more="runs",
     planted=(
         "a chain of coins",
         {"shown": replace(LINE, flips=0.499)},
@@ -163,6 +164,7 @@ def _slower(n: int) -> float:
     OURS,
     quick={"sizes": (8, 24), "runs": 10},
     full={"sizes": (16, 32, 64, 128), "runs": 16, "steps": 4000},
+    more="runs",
     planted=("a step size that falls as n^-1.5", {"rate": _slower}, "refuted"),
 )
 def rows_of_a_line(
@@ -212,6 +214,7 @@ def rows_of_a_line(
     OURS,
     quick={"flips": (0.2,), "size": (8, 4), "runs": 16},
     full={"flips": (0.05, 0.1, 0.2, 0.3, 0.4), "size": (32, 16), "runs": 16, "steps": 8000},
+    more="runs",
     planted=("three quarters more tokens are wrong", {"harm": 1.75}, "refuted"),
 )
 def flips_of_a_chain(

@@ -30,6 +30,7 @@ SHOWN = {
     OURS,
     quick={"chains": ("tree", "again"), "size": (16, 4), "runs": 14},
     full={"chains": (*SHOWN, "post-order"), "size": (32, 16), "steps": 8000},
+    more="runs",
     planted=(
         "the tree in place of the one with copies",
         {"as_shown": {"again": "tree"}},
@@ -119,6 +120,7 @@ def _attention(model: Decoder, read: np.ndarray) -> jax.Array:
     OURS,
     quick={"size": (8, 4), "runs": 6},
     full={"size": (64, 32), "runs": 16, "steps": 4000},
+    more="runs",
     planted=("attention on the bit beside the right one", {"shift": 1}, "refuted"),
 )
 def where_attention_looks(
