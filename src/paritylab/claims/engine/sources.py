@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from paritylab.checks import told
+from paritylab.checks import shortened
 
 PAPERS = {
     "hg1": "k heads learn k-parity (Han & Ghoshdastidar, arXiv 2502.07553 v1)",
@@ -45,13 +45,13 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.paper not in PAPERS:
-            raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {told(self.paper)}")
+            raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {shortened(self.paper)}")
         if not isinstance(self.place, str) or not self.place:
             raise ValueError("a source names its place, such as 'Theorem 5'")
         if self.reading is None:
             object.__setattr__(self, "reading", READINGS.get(self.paper))
         elif self.reading not in KNOWN:
-            raise ValueError(f"reading must be one of {', '.join(KNOWN)}, got {told(self.reading)}")
+            raise ValueError(f"reading must be one of {', '.join(KNOWN)}, got {shortened(self.reading)}")
 
     @property
     def is_read(self) -> bool:

@@ -210,8 +210,8 @@ def decode_in_one_query(n: int, k: int, error: float, seed: int = 0) -> Decoded:
         spectrum = np.zeros(1 << n)
         spectrum[chosen] = 1.0 - 2 * ((np.arange(count) >> digit) & 1)
         values = np.clip(walsh_transform(spectrum) / np.sqrt(count), -CUT, CUT)
-        told = 2 * walsh_transform(values)[chosen] / (1 << n)
-        safe &= told * spectrum[chosen] > error
+        answers = 2 * walsh_transform(values)[chosen] / (1 << n)
+        safe &= answers * spectrum[chosen] > error
         squares += values**2
     return Decoded(float(safe.sum() / len(targets)), features, float(squares.max()))
 
