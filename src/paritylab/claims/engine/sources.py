@@ -45,13 +45,15 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.paper not in PAPERS:
-            raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {shortened(self.paper)}")
+            names = ", ".join(PAPERS)
+            raise ValueError(f"paper must be one of {names}, got {shortened(self.paper)}")
         if not isinstance(self.place, str) or not self.place:
             raise ValueError("a source names its place, such as 'Theorem 5'")
         if self.reading is None:
             object.__setattr__(self, "reading", READINGS.get(self.paper))
         elif self.reading not in KNOWN:
-            raise ValueError(f"reading must be one of {', '.join(KNOWN)}, got {shortened(self.reading)}")
+            names = ", ".join(KNOWN)
+            raise ValueError(f"reading must be one of {names}, got {shortened(self.reading)}")
 
     @property
     def is_read(self) -> bool:
