@@ -181,7 +181,8 @@ def adjacency(
         yield at_least(
             f"solved runs whose two heads share the middle, {name}", Rate.of(midway[solved]), 0.5
         )
-        yield at_most(f"sharing runs right with hard attention, {name}", Rate.of(right), 0.5)
+        label = f"runs with a shared direction that hard attention gets right, {name}"
+        yield at_most(label, Rate.of(right), 0.5)
         gap, shift = np.abs(two[:, 0] - two[:, 1]) / 2, np.abs(two.mean(axis=1))
         if right.size:
             yield note(f"median of half their distance, in positions, {name}", np.median(gap))

@@ -59,7 +59,8 @@ def lemma14_sign(trial: Trial, heads: int = 100, *, printed: bool = True) -> Ite
         return float(np.abs(gamma - exact).max()), float(np.abs(sigma - curvature).max())
 
     gamma_gap, sigma_gap = gaps(printed)
-    yield at_most(f"largest gap of ∂γ/∂a₁₃ as printed, {heads} heads, n = {n}", gamma_gap, ROUNDING)
+    label = f"largest gap of the printed ∂γ/∂a₁₃ from the derivative, {heads} heads, n = {n}"
+    yield at_most(label, gamma_gap, ROUNDING)
     yield at_most(f"largest gap of σ'' as printed, |z| ≤ 2, b = {b:g}", sigma_gap, ROUNDING)
     yield repair(at_most("largest gap of the two mended lines", max(gaps(False)), ROUNDING))
     gamma_share = float(np.max(np.sum(np.abs(exact), axis=1))) * tau / 2

@@ -144,7 +144,7 @@ def thm1(
     decoded = [decode_in_one_query(n, n // 2, error(n), trial.seed) for n in sizes]
     shares = [each.share for each in decoded]
     rate = float(np.polyfit(sizes, np.log(np.maximum(shares, 1e-300)), 1)[0])
-    label = f"exponent per bit of the share that one query identifies, n ≤ {sizes[-1]}"
+    label = f"share of targets that one query identifies, as e^(c·n): c, n ≤ {sizes[-1]}"
     yield at_most(label, rate, -1 / 3)
     yield note(f"share that it identifies at n = {sizes[-1]}", shares[-1])
     yield note(f"largest ‖∇f‖² of its model at n = {sizes[-1]}", decoded[-1].gradient)

@@ -243,7 +243,8 @@ def lemma10(
         middle, last = lemma10_bounds(n, k, STRINGS, FAILURE)
         failed = Rate.of((means.largest > factor * last) | means.constant)
         where = f"n = {n}, k = {k}"
-        yield at_most(f"draws that fail the last line, {where}", failed, k.bit_length() * FAILURE)
+        label = f"draws of strings whose means exceed the proof's bound, {where}"
+        yield at_most(label, failed, k.bit_length() * FAILURE)
         yield note(f"draws above the middle line, {where}", Rate.of(means.largest > middle))
         quantiles.append(float(np.quantile(means.largest, 0.95)))
     sizes = np.array([n for n, _ in cells])

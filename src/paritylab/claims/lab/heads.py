@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import OURS, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, control, difference, note
+from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
 from paritylab.claims.hg1.hard_limits import least_risk_of_heads
 from paritylab.learning import Annealed, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
@@ -246,8 +246,10 @@ def few_heads(
     hinge, the readout sees s = (k/heads)·Σ. A head is sharp, or lies between two neighbours with a
     share of 0.25, 0.5 or 0.75 on one of them. Each cell is n, k and a number of heads.
     """
+    too_few = []
     for n, k, heads in trial.track(cells):
         least, tried = least_risk(n, k, heads)
+        too_few += [least] if heads < k else []
         label = f"least risk, heads = {heads}, B without neighbours, n = {n}, k = {k}"
         yield at_least(label, least, 1 - 1e-6) if heads < k else at_most(label, least, 1e-6)
         yield control(
@@ -260,3 +262,9 @@ def few_heads(
     label = "risk of one head between two neighbours, n = 12, k = 2, tau = 1/n³"
     yield at_most(label, shared.value, 1e-6)
     yield control(at_most("numerical error of the risk between neighbours", shared.error, 1e-6))
+    size = max(n for n, _, _ in cells)
+    yield finding(
+        f"As tau → 0, fewer heads than hidden bits leave a risk of at least {min(too_few):.3g} "
+        f"where no two bits are neighbours, n ≤ {size}; k heads leave none.",
+        "holds",
+    )

@@ -167,7 +167,8 @@ def functions(
         found = Rate.of(np.concatenate([each.found for each in steps]))
         least = float(np.round(predicted.min(), 12)) + 0.0
         judged = at_least if least > 1e-6 else at_most
-        label = f"draws with the bits of {name} on top, n ≤ {sizes[-1]}, signal {least:+.2g}·4/n"
+        where = f"n ≤ {sizes[-1]}, signal {least:+.2g}·4/n"
+        label = f"draws in which the bits of {name} score highest, {where}"
         yield judged(label, found, 0.5)
     yield at_most("largest distance of gradient and formula, all functions", gap, 1e-6)
 
