@@ -71,7 +71,8 @@ def test_rocq_proves_every_file_from_the_listed_axioms(tmp_path):
         )
         assert done.returncode == 0, done.stderr
     assert axioms(done.stdout) == set((WRITTEN / "axioms.txt").read_text().split())
-    again = ["coqchk", "-silent", "-Q", ".", "Paritylab", "Paritylab.All"]
+    ours = [word for name in names for word in ("-norec", f"Paritylab.{name}")]
+    again = ["coqchk", "-silent", "-Q", ".", "Paritylab", *ours]
     assert subprocess.run(again, cwd=tmp_path, check=False).returncode == 0
 
 
