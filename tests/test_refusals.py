@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.checks import check_kind, told, whole
+from paritylab.checks import check_kind, shortened, whole
+from paritylab.claims import claims_from_file
 
 
 def test_a_claim_that_raises_anything_but_an_interrupt_is_a_failed_row(tmp_path):
@@ -19,16 +20,16 @@ def test_a_claim_that_raises_anything_but_an_interrupt_is_a_failed_row(tmp_path)
         "    'A title.\\n\\nA statement.'\n"
         "    raise Odd('x')\n"
     )
-    (verdict,) = pl.check(pl.claims_from_file(file).values(), effort="quick")
+    (verdict,) = pl.check(claims_from_file(file).values(), effort="quick")
     assert verdict.row["status"] == "failed"
     file.write_text("raise GeneratorExit\n")
     with pytest.raises(ValueError, match="GeneratorExit"):
-        pl.claims_from_file(file)
+        claims_from_file(file)
 
 
-def test_values_are_told_in_one_short_line():
-    assert "\n" not in told(np.full((2, 6), math.nan))
-    assert len(told("x" * 1000)) == 200
+def test_values_are_shortened_to_one_line():
+    assert "\n" not in shortened(np.full((2, 6), math.nan))
+    assert len(shortened("x" * 1000)) == 200
     assert whole("n", np.int64(3), 1, 5) == 3
     for value, wanted in ((0, "at least 1"), (6, "at most 5"), (True, "whole"), (2.0, "whole")):
         with pytest.raises(ValueError, match=wanted):

@@ -30,6 +30,7 @@ SLOW = (
     r".*report --from",
     r".*train (heads|chain|layers|transformer|xor)",
     r"paritylab sweep",
+    r"paritylab prove( --record)?$",  # the long certificate, minutes
     r"paritylab live",  # README types it, too
     r"paritylab check hg1-floor",  # README types it, too
     r".*check --file",

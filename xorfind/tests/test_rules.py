@@ -144,8 +144,8 @@ def test_another_function_is_not_sold_as_a_noisy_parity(kind):
 
 @pytest.mark.parametrize("k", [None, 5])
 def test_nothing_is_said_of_sizes_that_were_not_searched_completely(k):
-    """Sets of 5 of 120 columns need more than the budget; those that fit every row do not."""
-    table = tables.planted(120, 5, 100, noise=0.05, seed=1)
+    """Sets of 5 of 200 columns need more than the budget; those that fit every row do not."""
+    table = tables.planted(200, 5, 100, noise=0.05, seed=1)
     rule = discover(table.columns, "y", k=k, budget=0.5)
     assert not rule.found
     assert rule.answer.search.stop in UNFINISHED

@@ -50,7 +50,7 @@ class CountingTransformer(eqx.Module):
     first token, ŷ is what the second sees of the bump minus what the first sees. sharpness: s.
 
     >>> model = CountingTransformer.of(5)
-    >>> [int(jnp.sign(model(np.array(bits)))) for bits in ([0, 1, 0, 1, 0], [1, 1, 0, 1, 0])]
+    >>> [int(jnp.sign(model(np.array(bits)))) for bits in ([0., 1, 0, 1, 0], [1., 1, 0, 1, 0])]
     [1, -1]
     """
 

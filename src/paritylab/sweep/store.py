@@ -9,6 +9,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,6 +22,8 @@ from paritylab.untrusted import printable
 #: Version 4, of release 0.3.0 on. Both numbers are in the file's header; the second ("PLab") tells
 #: a store from any other sqlite file.
 VERSION, APPLICATION = 4, 0x504C6162
+#: Seconds to wait for another process that writes.
+PATIENCE = 60.0
 _VERDICT = ("key", "id", "saved", "row")
 _BLOCK = (
     *("key", "hash", "cell", "spec", "status", "seconds", "device", "versions", "saved"),
@@ -92,9 +95,9 @@ class Store:
 
     def _opened(self, reading: bool) -> sqlite3.Connection:
         if not reading:
-            return sqlite3.connect(self.path, timeout=60)
+            return sqlite3.connect(self.path, timeout=PATIENCE)
         address = f"{self.path.absolute().as_uri()}?mode=ro"
-        connection = sqlite3.connect(address, uri=True, timeout=60)
+        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
         try:
             connection.execute("SELECT name FROM sqlite_master").fetchall()
         except sqlite3.OperationalError as error:
@@ -117,9 +120,11 @@ class Store:
         damage = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(f"damaged ({' '.join(str(damage).split())})")
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        application = self._connection.execute("PRAGMA application_id").fetchone()[0]
-        tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        with self._connection:  # one look: another process may be making the tables just now
+            self._connection.execute("BEGIN")
+            tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         if (version, application) == (VERSION, APPLICATION) or not (tables or version):
             return not tables
         if application != APPLICATION and not 1 <= version < VERSION:
@@ -134,7 +139,7 @@ class Store:
         raise StoreError(f"cannot use the store {self.path}: {reason}")
 
     def _prepare(self) -> None:
-        self._connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        self._write_ahead()
         self._connection.execute("PRAGMA synchronous=NORMAL")
         if self._connection.execute("PRAGMA user_version").fetchone()[0]:
             return
@@ -145,6 +150,19 @@ class Store:
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _write_ahead(self) -> None:
+        """Switch to a write-ahead log. For this sqlite does not wait while another process that has
+        just made the store holds it, as it does for every other statement; so we do."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL").fetchone()
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.02)
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
