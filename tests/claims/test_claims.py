@@ -64,3 +64,11 @@ def test_values_of_zero_or_one_are_counts_with_a_label_that_says_of_what():
         if each["role"] != "note" and each["value"] in (0, 1)
     }
     assert found == set(file.read_text(encoding="utf-8").splitlines()), "look, then update the list"
+
+
+def test_findings_are_one_short_sentence():
+    from pathlib import Path
+
+    rows = json.loads((Path(__file__).parents[2] / "docs" / "rows.json").read_text())
+    long = {row["id"]: row["finding"] for row in rows if len(row["finding"].split()) >= 30}
+    assert not long

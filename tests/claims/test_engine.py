@@ -100,7 +100,7 @@ def test_a_claim_yields_comparisons_sentences_and_a_figure():
     (verdict,) = check([heights()], effort="default")
     row = verdict.row
     assert (row["status"], row["instead"], row["margin"]) == ("refuted", "At most 9.", 5)
-    assert row["finding"] == "Largest height: 9; the statement asks for at most 4."
+    assert row["finding"] == "Largest height: 9; claimed: at most 4."
 
 
 def test_a_planted_case_sets_what_is_not_a_setting():
@@ -250,7 +250,7 @@ def test_claims_from_a_users_file(tmp_path):
     path.write_text(OWN_CLAIM.format(name="first"))
     (entry,) = claims_from_file(path).values()
     (verdict,) = check([entry])
-    assert verdict.row["finding"] == "The answer: 42; the statement asks for at most 42."
+    assert verdict.row["finding"] == "The answer: 42; claimed: at most 42."
     assert verdict.row["expected"] is None
     assert not verdict.differs
 

@@ -188,10 +188,10 @@ def test_a_finding_is_short_and_names_its_verdicts():
 def test_the_sentence_has_label_value_and_bound():
     found = decide([at_most("draws above the bound, n = 8", Rate(3, 200), 0.1)])
     assert sentence_of(found) == (
-        "Draws above the bound, n = 8: 3 of 200, 2 % [1, 4]; the statement asks for at most 10 %."
+        "Draws above the bound, n = 8: 3 of 200, 2 % [1, 4]; claimed: at most 10 %."
     )
     assert sentence_of(decide([within("exponent of n", 2.04, 1.8, 2.2)])) == (
-        "Exponent of n: 2.04; the statement asks for between 1.8 and 2.2."
+        "Exponent of n: 2.04; claimed: between 1.8 and 2.2."
     )
 
 

@@ -333,24 +333,20 @@ def wants_runs(decision: Decision, confidence: float = CONFIDENCE) -> bool:
     return decision.status is Status.UNDECIDED and straddles
 
 
-#: Who asks for the bound of a comparison.
-_ASKS = {
-    Role.PRINTED: "the statement asks for",
-    Role.REPAIR: "the corrected statement asks for",
-    Role.CONTROL: "the measurement needs",
-}
+#: The word before a bound: who asks for it.
+_ASKS = {Role.PRINTED: "claimed", Role.REPAIR: "as corrected", Role.CONTROL: "needed"}
 
 
 def sentence_of(decision: Decision, confidence: float = CONFIDENCE) -> str:
     """One sentence from the comparison that decides.
 
     >>> sentence_of(decide([at_least("runs that learn", Rate(5, 60), 0.5)]))
-    'Runs that learn: 5 of 60, 8 % [4, 18]; the statement asks for at least 50 %.'
+    'Runs that learn: 5 of 60, 8 % [4, 18]; claimed: at least 50 %.'
     """
     deciding = decision.deciding
     start = deciding.label[:1].upper() + deciding.label[1:]
-    asks = _ASKS[deciding.role]
-    return f"{start}: {deciding.value_text(confidence)}; {asks} {deciding.bound_text}."
+    asked = f"{_ASKS[deciding.role]}: {deciding.bound_text}"
+    return f"{start}: {deciding.value_text(confidence)}; {asked}."
 
 
 def default_figure(comparisons: Sequence[Comparison]) -> Figure | None:

@@ -181,7 +181,7 @@ def adjacency(
         yield at_least(
             f"solved runs whose two heads share the middle, {name}", Rate.of(midway[solved]), 0.5
         )
-        label = f"runs with a shared direction that hard attention gets right, {name}"
+        label = f"direction shared, yet right when hard, {name}"
         yield at_most(label, Rate.of(right), 0.5)
         gap, shift = np.abs(two[:, 0] - two[:, 1]) / 2, np.abs(two.mean(axis=1))
         if right.size:
