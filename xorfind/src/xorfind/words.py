@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from xorfind.untrusted import printable
 
@@ -106,6 +107,18 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     names = list(names)
     text = ", ".join(shown(name) for name in names[:most])
     return f"{text} and {len(names) - most:,} more" if len(names) > most else text
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """What to say of a name that is none of these: the one that was probably meant, and some.
+
+    >>> nearest("Label", ["c0", "label"])
+    '; did you mean label? The table has c0, label'
+    """
+    lower = {each.lower(): each for each in reversed(names)}
+    close = get_close_matches(name.lower(), list(lower), 1)
+    meant = f"did you mean {shown(lower[close[0]])}? The" if close else "the"
+    return f"; {meant} table has {listed(names)}"
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

@@ -74,7 +74,7 @@ def test_save_apply_compare_and_json(capsys, data):
     assert "400 rows, as predicted in 9" in out
     first = Path("data/banks.csv").read_text().splitlines()[1].split(",")
     expected = EXAMPLE["bank_of"](int(first[0], 16))
-    assert Path("p.csv").read_text().splitlines()[1] == f"1,0x{expected:x}"
+    assert Path("p.csv").read_text().splitlines()[1] == f"2,0x{expected:x}"
     same = ["--same", "bank", "--bits", "addr[32:6]", "--against", "m.json"]
     code, out, _ = run(capsys, "bits", "data/banks.csv", *same)
     assert code == 0

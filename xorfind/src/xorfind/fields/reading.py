@@ -175,18 +175,20 @@ def read_fields(
     """
     if isinstance(source, list | tuple):
         return _of_frames(frames(map(str, source)), "the list")
+    header = False
     if isinstance(source, str | Path):
         name = shown(str(source)) if str(source) != "-" else "standard input"
         data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
         text = unpacked(data, name)
-        if data[:2] != b"PK" and data[:4] != b"PAR1":
+        header = data[:2] != b"PK" and data[:4] != b"PAR1"
+        if header:
             text = as_utf8(text, name)
         if _looks_like_frames(text):
             return _of_frames(frames(_lines(text, name)), name)
         source = text_table(text, name) if str(source) == "-" else source
     table = read_table(source)
     chosen = table.names if wanted is None else set(wanted(table.names))
-    return _of_table(table, chosen, hex_columns)
+    return _of_table(table, chosen, hex_columns, header=header)
 
 
 def _looks_like_frames(data: bytes) -> bool:
@@ -221,7 +223,10 @@ def _stacked(made: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
     return cells, np.array([frame.width for frame in made])
 
 
-def _of_table(table: Table, wanted: Iterable[str], hex_columns: Sequence[str]) -> Fields:
+def _of_table(
+    table: Table, wanted: Iterable[str], hex_columns: Sequence[str], *, header: bool
+) -> Fields:
+    """header: whether the rows come after a line of names, so that row 1 is line 2 of the file."""
     if not table.rows:
         raise ValueError("the table has column names but no rows")
     for name in hex_columns:
@@ -236,5 +241,5 @@ def _of_table(table: Table, wanted: Iterable[str], hex_columns: Sequence[str]) -
             (cells[name], widths[name]), readings[name] = _stacked(made), "frames"
         else:
             cells[name], widths[name], readings[name] = numbers_of(*asked)
-    lines = np.arange(1, table.rows + 1)
+    lines = np.arange(1, table.rows + 1) + header
     return Fields(tuple(table.names), lines, cells, widths, readings, tuple(hex_columns))

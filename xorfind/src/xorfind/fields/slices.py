@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xorfind.words import shown
+from xorfind.words import nearest, shown
 
 #: More bits than this in one slice are a typing error.
 MOST_BITS = 1 << 16
@@ -127,8 +127,8 @@ def _one(text: str, names: Sequence[str]) -> Slice:
     columns = (name,) if name in names else tuple(each.strip() for each in name.split("^"))
     for column in columns:
         if column not in names:
-            have = ", ".join(shown(each) for each in list(names)[:8])
-            raise ValueError(f"no column {shown(column)!r} for {shown(text)!r}; there are {have}")
+            there = nearest(column, list(names))
+            raise ValueError(f"no column {shown(column)!r} for {shown(text)!r}{there}")
     if len(columns) > 2:
         raise ValueError(f"{shown(text)!r}: at most two columns can be XORed")
     ends, bits = _ends(match["first"], match["last"]), _ends(match["high"], match["low"])

@@ -105,7 +105,8 @@ def _family_lines(finding: Finding) -> list[str]:
     luck = f"chance for unrelated values about 2^-{best.evidence:.0f}"
     lines = [f"fits {share} of the different rows; {luck}"]
     if isinstance(best, SumFit):
-        others = [fit.name for fit in finding.sums if fit.fitting == best.fitting][1:4]
+        equal = [fit for fit in finding.sums if fit.fitting == best.fitting][1:4]
+        others = [fit.name + _left_out(fit.skip) for fit in equal]
         if others:
             lines.append(f"fits equally well: {', '.join(others)}")
     elif best.freedom:
@@ -115,6 +116,10 @@ def _family_lines(finding: Finding) -> list[str]:
             "frames of other lengths tell more of them apart"
         )
     return lines
+
+
+def _left_out(skip: int) -> str:
+    return f" without the first {counted(skip, 'byte')}" if skip else ""
 
 
 def _line_numbers(lines: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from xorfind.rows import LabelledRows
 from xorfind.table.columns import Coding, Values, bits_of_number, values_of, whole_numbers
 from xorfind.table.table import Table
-from xorfind.words import counted, hint_for, listed, shown
+from xorfind.words import counted, hint_for, listed, nearest, shown
 
 #: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
 Threshold = float | str | Sequence[str] | Mapping[str, float] | None
@@ -17,6 +17,8 @@ Threshold = float | str | Sequence[str] | Mapping[str, float] | None
 _GENOTYPE, _CUTS = (0, 1, 2), (0.0, 1.0)
 #: Columns of numbers that are also cut elsewhere, to see whether one cut says it all.
 _FINER = 200
+#: Other levels of a column of 0 and 1 that are named, so that a reader may mend them.
+MOST_ODD = 3
 
 
 class Choices(NamedTuple):
@@ -139,7 +141,7 @@ def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> 
         raise ValueError("name at least one target column")
     for name in targets:
         if name not in names:
-            raise ValueError(f"no column {shown(name)!r}; the table has {listed(names)}")
+            raise ValueError(f"no column {shown(name)!r}{nearest(name, names)}")
     if len(set(targets)) < len(targets):
         raise ValueError(f"a target is named twice: {listed(targets)}")
     if len(names) == len(targets):
@@ -182,6 +184,12 @@ def _complete_rows(
     return rows
 
 
+def _beside_bits(levels: Sequence[str]) -> str:
+    """The few other levels of a column of 0 and 1, such as "?"; empty if it is not one."""
+    odd = [each for each in levels if each.strip() not in ("0", "1")]
+    return listed(odd) if len(odd) == len(levels) - 2 and len(odd) <= MOST_ODD else ""
+
+
 def _coded(
     features: dict[str, Values], choices: Choices, notes: Notes
 ) -> tuple[list[Coding], np.ndarray, dict[str, np.ndarray]]:
@@ -194,6 +202,8 @@ def _coded(
             notes.ignored.append(name)
             if hint := hint_for(values.levels):
                 notes.hints.append(f"{shown(name)} looks like {hint}")
+            elif odd := _beside_bits(values.levels):
+                notes.hints.append(f"{shown(name)} is 0 or 1 but for {odd}: mend those cells")
         elif name in choices.bits:
             high, low = choices.bits[name]
             made += bits_of_number(values, name, low, high)
