@@ -24,7 +24,8 @@ HEADLINES: tuple[tuple[str, Status, str], ...] = (
         "hg1-thm5",
         Status.REFUTED,
         "**Gradient descent on the attention heads of Han and Ghoshdastidar often gets stuck.** "
-        "Their Theorem 5 promises that it converges.",
+        "Their Theorem 5 promises that it converges. With one or two heads the best setting tried "
+        "does, with three it does not.",
     ),
     (
         "lab-heads-learn",
