@@ -120,7 +120,7 @@ def growth(sizes: Sequence[int], groups: Sequence[Runs[Decoder]]) -> Estimate:
     more="runs",
     planted=(
         "a chain of coins",
-        {"shown": replace(LINE, flips=0.499)},
+        {"shown": replace(LINE, flips=0.499), "runs": 6},
         "refuted",
     ),
 )
@@ -215,7 +215,7 @@ def rows_of_a_line(
     quick={"flips": (0.2,), "size": (8, 4), "runs": 16},
     full={"flips": (0.05, 0.1, 0.2, 0.3, 0.4), "size": (32, 16), "runs": 16, "steps": 8000},
     more="runs",
-    planted=("three quarters more tokens are wrong", {"harm": 1.75}, "refuted"),
+    planted=("three quarters more tokens are wrong", {"harm": 1.75, "runs": 8}, "refuted"),
 )
 def flips_of_a_chain(
     trial: Trial,
