@@ -111,7 +111,7 @@ def planted_page(claims: dict[str, Claim]) -> str:
         "# Planted cases",
         "",
         "A judge that can turn proves little if the measurement cannot. Each line is a case in "
-        "which the statement is true or false by construction; `tests/claims/test_planted.py` runs "
+        "which the statement is true or false by construction; `tests/claims/test_claims.py` runs "
         "it through the real measurement and asks for the verdict in the last column.",
         "",
         "| claim | recorded | planted | must be |",
