@@ -66,8 +66,8 @@ class Claim:
     that decide. more: the setting that is doubled while it is undecided for want of runs. planted:
     cases that must turn the verdict. judge: a rule of the claim's own, where the one rule cannot
     say what the statement says. counted: whether the verdict is in the tally. counted_with: the
-    claim in whose row the same erratum is counted, so that it counts once. certificate: the id of a
-    proof. reads: files that the measurement reads.
+    claim in whose row the same erratum is counted, so that it counts once. certificates: ids of
+    proofs, the main one first. reads: files that the measurement reads.
     """
 
     id: str
@@ -83,7 +83,7 @@ class Claim:
     judge: Judge = decide
     counted: bool = True
     counted_with: str | None = None
-    certificate: str | None = None
+    certificates: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -163,6 +163,11 @@ class Claim:
         """The recorded status; None for a claim that is not the lab's own."""
         known = recorded().get(self.id) if self.is_built_in else None
         return None if known is None else known.expected_at(effort)
+
+    @property
+    def certificate(self) -> str | None:
+        """The main proof, which the row names."""
+        return self.certificates[0] if self.certificates else None
 
     @property
     def paper(self) -> str:

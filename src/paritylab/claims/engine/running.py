@@ -187,7 +187,7 @@ def dependencies(claim: Claim) -> dict[str, str]:
     A user's claim that declares nothing has none and is always run anew.
     """
     if claim.is_built_in:
-        proof = [] if claim.certificate is None else proofs.files_of(claim.certificate)
+        proof = [file for id in claim.certificates for file in proofs.files_of(id)]
         shown = [claim.counterexample] if claim.counterexample else []
         return freshness.hashes([*freshness.files_behind(claim.file), *proof, *shown])
     if not claim.reads or not claim.file.is_file():
@@ -198,15 +198,16 @@ def dependencies(claim: Claim) -> dict[str, str]:
 
 
 def with_proof(claim: Claim, judged: Judged) -> Judged:
-    """The same verdict, with evidence `proved` if the claim's certificate settles this status.
+    """The same verdict, with evidence `proved` if the claim's certificates settle this status.
 
     Without python-flint, or if the measurement came to another verdict than the proof, the
     evidence stays what the record says.
     """
-    id = claim.certificate
-    if id is None or not proofs.verified(id) or not proofs.settles(id, judged.status):
+    ids = claim.certificates
+    if not ids or not all(proofs.verified(id) and proofs.settles(id, judged.status) for id in ids):
         return judged
-    return replace(judged, evidence=Evidence.PROVED, proof=what_is_proved(id))
+    shown = "; ".join(what_is_proved(id) for id in ids)
+    return replace(judged, evidence=Evidence.PROVED, proof=shown)
 
 
 def what_is_proved(id: str) -> str:

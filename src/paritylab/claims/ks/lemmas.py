@@ -143,7 +143,7 @@ STRINGS, FAILURE = 256, 0.03
 @claim(
     "ks-lemma8",
     KS("Lemma 8"),
-    certificate="ks-lemma8",
+    certificates=("ks-lemma8",),
     quick={"sizes": (16, 32, 64)},
     full={"sizes": (16, 32, 64, 128, 256)},
     evidence="exact",
