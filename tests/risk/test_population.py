@@ -21,17 +21,10 @@ from paritylab.risk import (
 )
 from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.characteristic import characteristic
-from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes
+from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes, plain_sums
 from paritylab.risk.routes.series import layout_of
 from paritylab.risk.routes.statistic import pieces_of
-from paritylab.risk.routes.targets import (
-    Target,
-    labelled,
-    labels_of,
-    largest,
-    plain_sums,
-    target_of,
-)
+from paritylab.risk.routes.targets import Target, labelled, labels_of, target_of
 
 #: The engine opens its own float64 context; test_routes covers both modes.
 X64_MODES = [False]
@@ -349,11 +342,6 @@ def test_readouts_that_are_not_numbers_are_refused():
         enumerated_gradient(model, problem, lambda y, p: jnp.log(1.05 - p))
 
 
-def test_largest_finds_the_largest_in_blocks():
-    weights = np.random.default_rng(0).random(30_000)
-    assert np.array_equal(largest(weights, 10), np.argsort(-weights)[:10])
-
-
 @pytest.mark.parametrize(
     ("attention", "message"),
     [
@@ -384,9 +372,9 @@ def test_partial_sums_are_sorted_and_summed(bits):
     generator = np.random.default_rng(bits)
     with float64():
         sums = plain_sums(generator.random(bits), np.full(bits, 0.5)).sums
-        order = np.asarray(half_sums._COMPILED.ascending(jnp.asarray(sums)))
+        order = np.asarray(half_sums.ascending(jnp.asarray(sums)))
         terms = generator.random((2, len(sums)))
-        below = np.asarray(half_sums._COMPILED.running(jnp.asarray(terms)))
+        below = np.asarray(half_sums.running(jnp.asarray(terms)))
         np.testing.assert_array_equal(np.sort(order), np.arange(1 << bits))
         assert np.diff(np.asarray(sums)[order]).min(initial=0) >= -1e-11
     np.testing.assert_allclose(below, np.cumsum(terms, axis=1), rtol=1e-12)

@@ -24,7 +24,6 @@ from paritylab.risk import (
     enumerated_risk,
     population_gradient,
     population_risk,
-    sampled_gradient,
     sampled_risk,
 )
 from paritylab.risk.objective import target_of, weight_risk
@@ -122,16 +121,12 @@ def test_enumeration_is_the_definition(name, problem, loss):
 def test_sampling_agrees_within_its_error(name, loss):
     problem = PROBLEMS["biased"]
     model = make_model(name, problem)
-    exact = enumerated_gradient(model, problem, loss)
-    risk, gradient, error = sampled_gradient(model, problem, loss, samples=40_000, key=1)
-    alone = sampled_risk(model, problem, loss, samples=40_000, key=2)
-    assert risk.kind == alone.kind == "sampled"
-    for estimate in (risk, alone):
-        assert abs(estimate.value - exact.risk.value) < 5 * estimate.error
-    for measured, spread, true in zip(
-        *map(jax.tree.leaves, (gradient, error, exact.gradient)), strict=True
-    ):
-        assert np.all(np.abs(measured - true) <= 6 * spread + 1e-9)
+    exact, drawn = (
+        enumerated_risk(model, problem, loss),
+        sampled_risk(model, problem, loss, samples=40_000, key=2),
+    )
+    assert drawn.kind == "sampled"
+    assert abs(drawn.value - exact.value) < 5 * drawn.error
 
 
 @pytest.mark.grid(8)

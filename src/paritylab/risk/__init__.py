@@ -4,7 +4,7 @@ from paritylab.risk.enumerated import enumerated_gradient, enumerated_risk
 from paritylab.risk.many import Risks, population_risks
 from paritylab.risk.population import model_gradient, population_gradient, population_risk
 from paritylab.risk.result import Risk, RiskGradient
-from paritylab.risk.sampled import sampled_gradient, sampled_risk
+from paritylab.risk.sampled import sampled_risk
 
 __all__ = [
     "Risk",
@@ -16,6 +16,5 @@ __all__ = [
     "population_gradient",
     "population_risk",
     "population_risks",
-    "sampled_gradient",
     "sampled_risk",
 ]

@@ -2,8 +2,6 @@
 
 import math
 import sys
-from collections.abc import Callable
-from functools import partial
 
 import equinox as eqx
 import jax
@@ -24,9 +22,6 @@ from paritylab.risk.routes.targets import JuntaTarget, Target, labels_at, target
 MAX_BITS = 26
 
 _CHUNK_BITS = 14
-
-#: From the parameters and the number of a chunk to its sums and their gradient.
-_Visit = Callable[[object, Array], tuple[tuple[Array, Array], object]]
 
 
 def enumerated_risk(
@@ -101,16 +96,16 @@ def _sum_over_inputs(
         return jnp.sum(chance * statistic), jnp.max(jnp.abs(statistic))
 
     parameters = parameters_of(model)
-    if with_gradient:
-        visit: _Visit = jax.value_and_grad(chunk_mean, has_aux=True)
-    else:
-        visit = partial(_without_gradient, chunk_mean)
 
     def add(
         totals: tuple[Array, Array, object], prefix: Array
     ) -> tuple[tuple[Array, Array, object], None]:
         mean, largest, gradient = totals
-        (part, part_largest), part_gradient = visit(parameters, prefix)
+        if with_gradient:
+            visited = jax.value_and_grad(chunk_mean, has_aux=True)(parameters, prefix)
+        else:
+            visited = chunk_mean(parameters, prefix), ()
+        (part, part_largest), part_gradient = visited
         gradient = jax.tree.map(jnp.add, gradient, part_gradient)
         return (mean + part, jnp.maximum(largest, part_largest), gradient), None
 
@@ -118,9 +113,3 @@ def _sum_over_inputs(
     start = (zero, zero, jax.tree.map(jnp.zeros_like, parameters if with_gradient else ()))
     totals, _ = jax.lax.scan(add, start, jnp.arange(1 << (n - low)))
     return totals
-
-
-def _without_gradient(
-    function: Callable[[object, Array], tuple[Array, Array]], parameters: object, prefix: Array
-) -> tuple[tuple[Array, Array], object]:
-    return function(parameters, prefix), ()

@@ -92,8 +92,8 @@ def _weight_risk(
     """`weight_risk` of checked arguments; mark: of the call in which a user's function was met."""
     with float64(), jax.ensure_compile_time_eval():
         statistic = statistic_of(readout, loss, k, labels)
-        row, in_loop = route_in_loop(statistic, n, route)
-    return WeightRisk(in_loop.risk, row.name, in_loop.error)
+        name, in_loop = route_in_loop(statistic, n, route)
+    return WeightRisk(in_loop.risk, name, in_loop.error)
 
 
 _once = lru_cache(maxsize=256)(_weight_risk)

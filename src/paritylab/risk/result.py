@@ -37,10 +37,10 @@ class Risk:
 class RiskGradient(NamedTuple):
     """The risk, its gradient in the shape of the model's parameters, and the gradient's error.
 
-    error: in the same shape, standard errors for sampled routes, estimates for the series of a
-    readout known only by its values, rounding for enumeration by `population_gradient`; None for
-    declared pieces, for closed forms and for `model_gradient`. The slope at a kink or a jump is
-    the one that jax gives on it; where a sum lies so near that rounding decides, both count.
+    error: in the same shape, estimates for the series of a readout known only by its values,
+    rounding for enumeration by `population_gradient`; None for declared pieces, for closed forms
+    and for `model_gradient`. The slope at a kink or a jump is the one that jax gives on it; where
+    a sum lies so near that rounding decides, both count.
     """
 
     risk: Risk

@@ -20,16 +20,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
+from paritylab.risk.routes.half_sums import plain_sums
 from paritylab.risk.routes.statistic import EPS, Case, LoopRisk, RouteRisk, Statistic
-from paritylab.risk.routes.targets import (
-    SIGNS,
-    JuntaTarget,
-    Labelled,
-    Labels,
-    Target,
-    labelled,
-    plain_sums,
-)
+from paritylab.risk.routes.targets import SIGNS, JuntaTarget, Labelled, Labels, Target, labelled
 
 
 def risk(case: Case) -> RouteRisk:
