@@ -96,17 +96,6 @@ def within(found, exact, gap=1e-12):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25, derandomize=True)
-@given(case=CASES)
-def test_the_front_door_is_right_and_exact_by_enumeration(case):
-    attention, problem, readout = drawn(case)
-    found = population_gradient(attention, problem, readout=readout, loss=case["loss"])
-    assert found.risk.kind == "exact"
-    assert found.risk.route == "enumeration"
-    assert within(found, reference(attention, problem, readout, case["loss"]))
-
-
-@pytest.mark.slow
 @settings(deadline=None, max_examples=15, derandomize=True)
 @given(case=CASES)
 def test_the_series_is_right_within_its_error_or_refuses(case):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.routes import cosine, half_sums, numerical, series, states
-from paritylab.risk.routes.statistic import Case, LoopRisk, RouteRisk, Statistic, statistic_of
+from paritylab.risk.routes.statistic import Case, RouteRisk, Statistic, WeightRisk, statistic_of
 from paritylab.risk.routes.targets import labels_of
 
 
@@ -29,7 +30,7 @@ class Route(NamedTuple):
 
     name: str
     risk: Callable[[Case], RouteRisk]
-    in_loop: Callable[[Statistic, int], LoopRisk] | None
+    in_loop: Callable[[Statistic, int], WeightRisk] | None
     serves: Callable[[Statistic], bool] = lambda statistic: True
     fits: Callable[[Case], bool] = lambda case: True
     once: float | int = math.inf
@@ -41,12 +42,23 @@ def _has_pieces(statistic: Statistic) -> bool:
     return statistic.pieces is not None
 
 
+def _is_lattice(case: Case) -> bool:
+    """Whether the weights have few distinct values; for values only, without slopes.
+
+    A glance at a few positions spares most calls the sort over all of them.
+    """
+    glance = case.weights[:: max(1, case.problem.n // 64)]
+    seen = len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12)))
+    few = not case.slopes and seen <= states.MAX_GROUPS + case.problem.k
+    return few and states.groups_of(case.weights, case.problem) is not None
+
+
 #: The first row that applies is taken. Adding a route is adding a line.
 ROUTES = (
     Route("closed form", cosine.risk, cosine.in_loop, lambda statistic: statistic.is_closed),
     Route("half-sums", half_sums.risk, half_sums.in_loop, _has_pieces, once=36, loop=24, most=36),
     Route("enumeration", states.enumerated, states.in_loop, once=20, loop=14, most=26),
-    Route("lattice", states.lattice, None, fits=states.is_lattice),
+    Route("lattice", states.lattice, None, fits=_is_lattice),
     Route("series", series.risk, series.in_loop, _has_pieces),
     Route("series", numerical.risk, numerical.in_loop),
 )
@@ -64,8 +76,8 @@ def route_once(case: Case, name: str = "auto") -> Route:
     return _first(fitting, name)
 
 
-def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> tuple[str, LoopRisk]:
-    """The name of the row for a compiled loop, and its risk; name as above."""
+def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> WeightRisk:
+    """The risk for compiled loops by the first row that serves it; name as above."""
     fitting = (
         row
         for row in ROUTES
@@ -73,7 +85,7 @@ def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> tuple[str
     )
     row = _first(fitting, name)
     assert row.in_loop is not None
-    return row.name, row.in_loop(statistic, n)
+    return replace(row.in_loop(statistic, n), route=row.name)
 
 
 def _first(fitting: Iterable[Route], name: str) -> Route:

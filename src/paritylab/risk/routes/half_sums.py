@@ -24,10 +24,10 @@ from paritylab.precision import AnyArray
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
     Pieces,
     RouteRisk,
     Statistic,
+    WeightRisk,
     risk_through_outer,
     scale_of,
 )
@@ -175,14 +175,14 @@ def risk(case: Case) -> RouteRisk:
     )
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops; as exact as `risk`."""
     pieces, outer = _lean(statistic.pieces), statistic.loss.outer
 
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(half_sum_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return LoopRisk(function, _rounding(statistic, n))
+    return WeightRisk(function, _rounding(statistic, n))
 
 
 def _rounding(statistic: Statistic, n: int) -> float:

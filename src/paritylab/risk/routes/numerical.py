@@ -34,9 +34,9 @@ from paritylab.risk.routes.series import heaviest, layout_of
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
     RouteRisk,
     Statistic,
+    WeightRisk,
     evaluated,
     risk_through_outer,
 )
@@ -104,7 +104,7 @@ def risk(case: Case) -> RouteRisk:
     )
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops: as many terms as reproduce the statistic on all of [0, k].
 
     A parity needs its even and odd part. A junta has a wave for every label, each averaged over
@@ -133,7 +133,7 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
 
     rounding = 64 * EPS * float(np.abs(coefficients).sum()) * n**0.5
     error = _SAFETY * float(np.abs(expansion.fine - expansion.coarse).sum()) + rounding
-    return LoopRisk(parity if statistic.labels is None else junta, error)
+    return WeightRisk(parity if statistic.labels is None else junta, error)
 
 
 def _loop_expansion(statistic: Statistic) -> Expansion:

@@ -38,10 +38,10 @@ from paritylab.risk.routes.half_sums import head_sums
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
     Pieces,
     RouteRisk,
     Statistic,
+    WeightRisk,
     risk_through_outer,
     scale_of,
 )
@@ -95,7 +95,7 @@ def risk(case: Case) -> RouteRisk:
     )
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops, from a fixed number of terms."""
     pieces, outer = statistic.pieces, statistic.loss.outer
     assert pieces is not None
@@ -103,7 +103,7 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(moving_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return LoopRisk(function, LOOP_ERROR * scale_of(pieces, statistic.k))
+    return WeightRisk(function, LOOP_ERROR * scale_of(pieces, statistic.k))
 
 
 @partial(jax.jit, static_argnames=("fair", "slopes"))

@@ -20,9 +20,9 @@ from paritylab.risk.routes.half_sums import halves
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
     RouteRisk,
     Statistic,
+    WeightRisk,
     at_rounded_sums,
     evaluate,
     evaluated,
@@ -77,7 +77,7 @@ def enumerated(case: Case) -> RouteRisk:
     )
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops; its error is that of rounding, away from jumps."""
 
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
@@ -87,7 +87,7 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
         )
 
     size = np.abs(evaluated(statistic, np.linspace(0, statistic.k, 4096))).max()
-    return LoopRisk(function, 64 * n * EPS * (1 + float(size)))
+    return WeightRisk(function, 64 * n * EPS * (1 + float(size)))
 
 
 class States(NamedTuple):
@@ -99,11 +99,6 @@ class States(NamedTuple):
     sums: Float[np.ndarray, " size"]
     chances: Float[np.ndarray, "rows size"]
     spread: float
-
-
-def is_lattice(case: Case) -> bool:
-    """Whether the weights have few distinct values; values only, no slopes."""
-    return not case.slopes and groups_of(case.weights, case.problem) is not None
 
 
 def lattice(case: Case) -> RouteRisk:
@@ -141,11 +136,6 @@ def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] 
 
 
 def _groups(weights: np.ndarray, probabilities: np.ndarray, most: int) -> list[np.ndarray] | None:
-    n = len(weights)
-    # A glance at a few positions spares most calls the sort over all of them.
-    glance = weights[:: max(1, n // 64)]
-    if len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12))) > MAX_GROUPS:
-        return None
     rounded = np.round(weights / max(weights.max(), 1e-300), 13)
     keys = np.stack([rounded, probabilities], axis=1)
     _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)

@@ -9,6 +9,7 @@ degree ≤ 2 between ŷ = -1 and ŷ = +1, the statistic is a piecewise quadratic
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Corners, Cosine, HasCorners, Readout
-from paritylab.precision import AnyArray, Numbers, float64
+from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import is_fixed, mark_of
 from paritylab.problem.losses import LOSSES, Loss
@@ -134,41 +135,23 @@ class RouteRisk(NamedTuple):
     slopes_error: float | None = None
 
 
-#: risk(g, target) for weights g (n,), differentiable in g.
-RiskInLoop = Callable[[Float[Array, " n"], Target | JuntaTarget], Float[Array, ""]]
+@dataclass(frozen=True, eq=False)
+class WeightRisk:
+    """risk(g, target) for compiled loops, differentiable in the weights g (n,).
 
-
-class LoopRisk(NamedTuple):
-    """A risk for compiled loops: risk(g, target), and how far its mean may be off at any g.
-
-    target: `Target` of a parity, `JuntaTarget` of a junta.
+    risk: its target is the `Target` of a parity or the `JuntaTarget` of a junta. error: how far the
+    mean inside it may be off at any weights; for "series" with declared pieces the largest gap ever
+    measured. `population_risk` says what a trained model is worth. route: how it is computed.
     """
 
-    risk: RiskInLoop
+    risk: Callable[[Float[Array, " n"], Target | JuntaTarget], Float[Array, ""]]
     error: float
+    route: str = ""
 
-
-class Propagated(NamedTuple):
-    """outer(mean) with its error and the slope of outer there, each of shape (runs,)."""
-
-    value: np.ndarray
-    error: np.ndarray
-    slope: np.ndarray
-
-
-def through_outer(loss: Loss, mean: Numbers, error: Numbers) -> Propagated:
-    """Carry means (runs,) and their errors through the loss's outer function."""
-    mean, error = np.atleast_1d(np.asarray(mean, np.float64)), np.atleast_1d(np.asarray(error))
-    if loss.is_mean:
-        return Propagated(mean, error + 4 * EPS * np.abs(mean), np.ones_like(mean))
-    low, high = mean - error, mean + error
-    points = np.stack([mean, low, high, mean - error / 2, mean + error / 2, np.clip(0, low, high)])
-    with float64():
-        both = jax.vmap(jax.vmap(jax.value_and_grad(loss.outer)))(jnp.asarray(points))
-        values, slopes = map(np.asarray, both)
-    with np.errstate(invalid="ignore"):
-        spread = np.max(np.abs(values - values[0]), axis=0) + 4 * EPS * np.abs(values[0])
-    return Propagated(values[0], np.where(np.isfinite(spread), spread, math.inf), slopes[0])
+    def __call__(
+        self, weights: Float[Array, " n"], target: Target | JuntaTarget
+    ) -> Float[Array, ""]:
+        return self.risk(weights, target)
 
 
 def risk_through_outer(
@@ -180,22 +163,35 @@ def risk_through_outer(
     slopes: Float[AnyArray, " n"] | None = None,
     slopes_error: float | None = None,
 ) -> RouteRisk:
-    """What a route found about the mean as what it says about the risk."""
-    carried = through_outer(loss, mean, error)
-    slope = carried.slope[0]
-    # -log|0| has no slope; its error says so.
-    with np.errstate(invalid="ignore"):
-        if slopes_error is not None and slopes is not None:
-            ends = through_outer(loss, np.array([mean - error, mean + error]), np.zeros(2)).slope
-            bend = np.max(np.abs(ends - slope))
-            spread = abs(slope) * slopes_error + bend * (
-                np.max(np.abs(np.asarray(slopes))) + slopes_error
+    """What a route found about the mean as what it says about risk = outer(mean).
+
+    The error is the largest change of outer over a few points of the interval mean ± error, 0 among
+    them where it lies inside: -log|0| is infinite, and the error says so. The slopes dR/dg are
+    outer'(mean)·dmean/dg; how far outer' bends over the interval adds to their error.
+    """
+    if loss.is_mean:
+        value, slope, spread, bend = mean, 1.0, error, 0.0
+    else:
+        low, high = mean - error, mean + error
+        points = np.array([mean, low, high, (mean + low) / 2, (mean + high) / 2, 0.0])
+        with float64(), np.errstate(invalid="ignore"):
+            both = jax.vmap(jax.value_and_grad(loss.outer))(
+                jnp.clip(jnp.asarray(points), low, high)
             )
-            known = np.isfinite(spread) and np.isfinite(carried.error[0])
-            slopes_error = float(spread) if known else math.inf
-        if slopes is not None:
-            slopes = slope * np.asarray(slopes)
-    return RouteRisk(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
+            values, tilts = map(np.asarray, both)
+            value, slope = float(values[0]), float(tilts[0])
+            spread = float(np.max(np.abs(values - value)))
+            bend = float(np.max(np.abs(tilts[1:3] - slope)))
+    error = spread + 4 * EPS * abs(value) if math.isfinite(spread) else math.inf
+    if slopes is None:
+        return RouteRisk(value, error, exact)
+    with np.errstate(invalid="ignore"):
+        if slopes_error is not None:
+            steepest = float(np.max(np.abs(np.asarray(slopes)))) + slopes_error
+            slopes_error = abs(slope) * slopes_error + bend * steepest
+            known = math.isfinite(slopes_error) and math.isfinite(error)
+            slopes_error = slopes_error if known else math.inf
+        return RouteRisk(value, error, exact, slope * np.asarray(slopes), slopes_error)
 
 
 def evaluated(
