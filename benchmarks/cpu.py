@@ -35,9 +35,9 @@ from paritylab.problem import LOSSES, random_junta, random_parity, sample
 from paritylab.risk import enumerated_gradient
 from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.half_sums import mean_and_slopes
+from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.series import kinked_plan, kinked_sum
-from paritylab.risk.routes.statistic import pieces_of
-from paritylab.risk.routes.targets import target_of
+from paritylab.risk.routes.statistic import target_of
 from xorfind import solve
 
 TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))

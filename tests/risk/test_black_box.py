@@ -14,7 +14,7 @@ from paritylab.problem import Parity, random_parity
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk import enumerated_gradient, population_gradient, population_risk, sampled_risk
 from paritylab.risk.objective import target_of, weight_risk
-from paritylab.risk.routes.statistic import pieces_of
+from paritylab.risk.routes.pieces import pieces_of
 
 #: The engine opens its own float64 context.
 X64_MODES = [False]

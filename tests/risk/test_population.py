@@ -21,8 +21,8 @@ from paritylab.risk import (
 )
 from paritylab.risk.routes import half_sums
 from paritylab.risk.routes.half_sums import half_sum_mean, mean_and_slopes, plain_sums
-from paritylab.risk.routes.statistic import pieces_of
-from paritylab.risk.routes.targets import Target, labelled, labels_of, target_of
+from paritylab.risk.routes.pieces import pieces_of
+from paritylab.risk.routes.statistic import Target, labelled, labels_of, target_of
 
 #: The engine opens its own float64 context; test_routes covers both modes.
 X64_MODES = [False]

@@ -16,8 +16,7 @@ from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import checked_statistic, first_miss, risk_of_weights
 from paritylab.risk.result import Kind
 from paritylab.risk.routes import cosine
-from paritylab.risk.routes.statistic import Statistic
-from paritylab.risk.routes.targets import stacked_targets
+from paritylab.risk.routes.statistic import Statistic, stacked_targets
 
 #: Floats that one compiled call may hold at a time.
 _BUDGET = 1 << 25

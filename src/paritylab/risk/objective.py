@@ -9,14 +9,15 @@ from paritylab.precision import float64
 from paritylab.problem.callables import call_in_progress, mark_of
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.population import route_in_loop
-from paritylab.risk.routes.statistic import WeightRisk, statistic_of
-from paritylab.risk.routes.targets import (
+from paritylab.risk.routes.pieces import Labels
+from paritylab.risk.routes.statistic import (
     JuntaTarget,
-    Labels,
     Target,
+    WeightRisk,
     labelled,
     labels_of,
     stacked_targets,
+    statistic_of,
     target_of,
 )
 

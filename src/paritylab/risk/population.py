@@ -10,15 +10,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from paritylab.models import HeadAttention, as_readout, default_readout
-from paritylab.models.readouts import Readout
+from paritylab.models.readouts import AbstractReadout, Readout
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.routes import cosine, half_sums, numerical, series, states
-from paritylab.risk.routes.statistic import Case, RouteRisk, Statistic, WeightRisk, statistic_of
-from paritylab.risk.routes.targets import labels_of
+from paritylab.risk.routes.statistic import (
+    Case,
+    RouteRisk,
+    Statistic,
+    WeightRisk,
+    labels_of,
+    statistic_of,
+)
 
 
 class Route(NamedTuple):
@@ -205,7 +211,10 @@ def checked_statistic(
     first, loss = problems[0], as_loss(loss)
     if first.k < 1:
         raise ValueError("the model needs a parity set with at least one position, got k=0")
-    link = default_readout(first) if readout is None else as_readout(readout, first.k)
+    if isinstance(readout, AbstractReadout):  # the lab's own need no trial call
+        link: Readout = readout
+    else:
+        link = default_readout(first) if readout is None else as_readout(readout, first.k)
     juntas = any(isinstance(problem, Junta) for problem in problems)
     return statistic_of(link, loss, first.k, labels_of(problems, loss) if juntas else None)
 

@@ -23,7 +23,7 @@ from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits, draw_bits
 from paritylab.risk.result import Risk, RiskGradient, outer_derivatives
-from paritylab.risk.routes.targets import JuntaTarget, Target, labels_at, target_of
+from paritylab.risk.routes.statistic import JuntaTarget, Target, labels_at, target_of
 
 #: Largest n that enumeration accepts: 2^26 inputs take about a minute on two cores.
 MAX_BITS = 26

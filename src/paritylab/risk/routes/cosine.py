@@ -21,8 +21,18 @@ from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
 from paritylab.risk.routes.half_sums import plain_sums
-from paritylab.risk.routes.statistic import EPS, Case, RouteRisk, Statistic, WeightRisk
-from paritylab.risk.routes.targets import SIGNS, JuntaTarget, Labelled, Labels, Target, labelled
+from paritylab.risk.routes.pieces import SIGNS, Labels
+from paritylab.risk.routes.statistic import (
+    EPS,
+    Case,
+    JuntaTarget,
+    Labelled,
+    RouteRisk,
+    Statistic,
+    Target,
+    WeightRisk,
+    labelled,
+)
 
 
 def risk(case: Case) -> RouteRisk:

@@ -21,17 +21,19 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.precision import AnyArray
+from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    Pieces,
+    JuntaTarget,
+    Labelled,
     RouteRisk,
     Statistic,
+    Target,
     WeightRisk,
+    labelled,
     risk_through_outer,
-    scale_of,
 )
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
 
 #: Bits whose 2^bits choices are taken one by one.
 _AT_ONCE = 5
@@ -189,7 +191,7 @@ def _rounding(statistic: Statistic, n: int) -> float:
     """Rounding of the running moments, whose number of terms is at most 2^(n/2+2), and of sums
     that the compiled sort leaves out of order in their last bits."""
     assert statistic.pieces is not None
-    return (64 * n + 2.0 ** (n // 2 + 2)) * EPS * scale_of(statistic.pieces, statistic.k)
+    return (64 * n + 2.0 ** (n // 2 + 2)) * EPS * statistic.scale
 
 
 def _lean(pieces: Pieces | None) -> Pieces:

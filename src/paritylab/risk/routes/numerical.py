@@ -34,13 +34,15 @@ from paritylab.risk.routes.series import heaviest, layout_of
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
+    JuntaTarget,
     RouteRisk,
     Statistic,
+    Target,
     WeightRisk,
     evaluated,
+    labelled,
     risk_through_outer,
 )
-from paritylab.risk.routes.targets import JuntaTarget, Target, labelled
 
 #: Numbers of enumerated weights that are tried, each with its largest number of terms.
 _ATTEMPTS = ((0, 8192), (6, 2048), (10, 512))

@@ -35,17 +35,19 @@ from paritylab.risk.routes.characteristic import (
     powers,
 )
 from paritylab.risk.routes.half_sums import head_sums
+from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    Pieces,
+    JuntaTarget,
+    Labelled,
     RouteRisk,
     Statistic,
+    Target,
     WeightRisk,
+    labelled,
     risk_through_outer,
-    scale_of,
 )
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled
 
 #: Numbers of enumerated weights and of terms that a plan may choose; powers of two, so that a
 #: second problem of the same size compiles nothing.
@@ -53,7 +55,7 @@ HEAVY = (0, 2, 4, 6, 8, 10)
 TERMS = tuple(1 << e for e in range(6, 14))
 #: Enumerated weights and terms inside loops.
 LOOP_HEAVY, LOOP_TERMS = 6, 128
-#: How far the mean inside loops may be off as a share of `scale_of` its pieces: three times the
+#: How far the mean inside loops may be off as a share of the scale of its pieces: three times the
 #: largest gap measured away from ties. Where equal weights pile their sums up on a kink (uniform
 #: heads, halves) it is off by up to 0.2; `population_risk` says what a trained model is worth.
 LOOP_ERROR = 3e-4
@@ -84,7 +86,7 @@ def risk(case: Case) -> RouteRisk:
     arguments = (case.weights, case.target, pieces, plan)
     mean, kink, slopes = kinked_sum(*arguments, fair=problem.is_uniform, slopes=case.slopes)
     terms = len(plan.frequencies)
-    rounding = 16 * (terms + problem.n**0.5) * EPS * scale_of(pieces, problem.k)
+    rounding = 16 * (terms + problem.n**0.5) * EPS * case.statistic.scale
     truncation = float(tail.beyond(terms, float(kink)))
     return risk_through_outer(
         case.statistic.loss,
@@ -103,7 +105,7 @@ def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(moving_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return WeightRisk(function, LOOP_ERROR * scale_of(pieces, statistic.k))
+    return WeightRisk(function, LOOP_ERROR * statistic.scale)
 
 
 @partial(jax.jit, static_argnames=("fair", "slopes"))

@@ -17,19 +17,22 @@ from scipy import stats
 from paritylab.problem import Junta, Parity
 from paritylab.problem.junta import bit_patterns
 from paritylab.risk.routes.half_sums import halves
+from paritylab.risk.routes.pieces import evaluate
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
+    JuntaTarget,
+    Labelled,
     RouteRisk,
     Statistic,
+    Target,
     WeightRisk,
     at_rounded_sums,
-    evaluate,
     evaluated,
+    labelled,
     risk_through_outer,
-    scale_of,
+    target_of,
 )
-from paritylab.risk.routes.targets import JuntaTarget, Labelled, Target, labelled, target_of
 
 #: 2^_INNER sums are evaluated at a time.
 _INNER = 15
@@ -110,7 +113,7 @@ def lattice(case: Case) -> RouteRisk:
     pieces, shift = statistic.pieces, states.spread + 2 * problem.n * EPS * problem.k
     function = partial(evaluate, pieces) if pieces else partial(evaluated, statistic)
     parts, moved = at_rounded_sums(function, states.sums, shift, problem.k)
-    scale = scale_of(pieces, problem.k) if pieces else float(np.abs(parts).max(axis=1).sum())
+    scale = statistic.scale if pieces else float(np.abs(parts).max(axis=1).sum())
     mean = np.sum(states.chances * parts)
     # A jump or a steep flank at a sum makes the value depend on the rounding of that sum. Chances
     # of a parity times χ are no larger than its plain ones.
