@@ -9,9 +9,8 @@ from jaxtyping import Float
 
 from paritylab.models import Cosine, HeadAttention, default_readout
 from paritylab.models.readouts import Readout
-from paritylab.precision import float64
+from paritylab.precision import float64, one_call
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import checked_statistic, first_miss, risk_of_weights
 from paritylab.risk.result import Kind

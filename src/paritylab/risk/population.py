@@ -11,9 +11,8 @@ import numpy as np
 
 from paritylab.models import HeadAttention, as_readout, default_readout
 from paritylab.models.readouts import AbstractReadout, Readout
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray, float64, one_call
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.routes import cosine, half_sums, numerical, series, states

@@ -16,9 +16,8 @@ from jaxtyping import Array, Float
 
 from paritylab.checks import whole
 from paritylab.models.protocol import Model, check_model, parameters_of, with_parameters
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray, float64, mark_of, one_call
 from paritylab.problem import Junta, Parity, batches
-from paritylab.problem.callables import mark_of, one_call
 from paritylab.problem.keys import Key
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.problem.sampling import binary_digits, draw_bits

@@ -20,9 +20,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Cosine, Readout
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray, float64, mark_of
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import mark_of
 from paritylab.problem.losses import LOSSES, Loss
 from paritylab.risk.routes.pieces import SIGNS, Labels, Pieces, pieces_of, scale_of
 
