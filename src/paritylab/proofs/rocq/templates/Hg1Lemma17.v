@@ -1,20 +1,20 @@
-{% macro turn(t) %}(sin (PI * {{ real(t) }}), cos (PI * {{ real(t) }})){% endmacro %}
-{% set n, tau, b = setting["n"], real(setting["tau"]), real(setting["b"]) %}
-{% set title %}Two inputs whose loss gradients in a head oppose each other.{% endset %}
-{% include "head.v" %}
+(* Two inputs whose loss gradients in a head oppose each other.
+
+   Written by `paritylab prove --coq` from $id.json; change the certificate, not this file. *)
+$imports
 Open Scope R_scope.
 
-Definition heads : list (R * R) := [{{ turn(witness["angles"][0]) }}; {{ turn(witness["angles"][1]) }}].
-Definition head : R * R := {{ turn(witness["angles"][witness["head"]]) }}.
+Definition heads : list (R * R) := $heads.
+Definition head : R * R := $head.
 (* The loss's derivative in a13 (part = sin) or a14 (part = cos) of the head: slope times dz/da. *)
 Definition gradient (x : list nat) (y : R) (part : R -> R) : R :=
-  loss_slope 2 {{ b }} (attended {{ n }} {{ tau }} heads x) y * (moved {{ n }} {{ tau }} head x part / {{ tau }}).
+  loss_slope 2 $b (attended $n $tau heads x) y * (moved $n $tau head x part / $tau).
 
 Theorem shown :
-  gradient {{ inputs[0] }} sin * gradient {{ inputs[1] }} sin + gradient {{ inputs[0] }} cos * gradient {{ inputs[1] }} cos
+  gradient $one sin * gradient $two sin + gradient $one cos * gradient $two cos
   < -1 / 100.
 Proof.
   unfold gradient.
-{{ hints | join("\n") }}
+$hints
   apply Rminus_gt_0_lt. reduce. interval with (i_prec 60).
 Qed.

@@ -1,25 +1,25 @@
-{% set n, k, tau, b = setting["n"], setting["k"], real(setting["tau"]), real(setting["b"]) %}
-{% set x, s = ones(witness["input"]), real(witness["s"]) %}
-{% set title %}An input with s > 0 whose printed sum is below a thousandth of the bound.{% endset %}
-{% include "head.v" %}
+(* An input with s > 0 whose printed sum is below a thousandth of the bound.
+
+   Written by `paritylab prove --coq` from $id.json; change the certificate, not this file. *)
+$imports
 Open Scope R_scope.
 
-Definition heads : list (R * R) := [{% for place in witness["places"] %}on {{ n }} {{ place }}{{ "" if loop.last else "; " }}{% endfor %}].
+Definition heads : list (R * R) := $heads.
 (* The printed line, with plus for minus. *)
 Definition line (a : R * R) (p : nat) (part : R -> R) : R :=
-  attention {{ n }} {{ tau }} a p * ((1 - 2 * attention {{ n }} {{ tau }} a p) * part (angle {{ n }} p)
-    + mean {{ n }} {{ tau }} a (seq 0 {{ n }}) part).
-Definition printed (a : R * R) (part : R -> R) : R := sum (map (fun p => line a p part) {{ x }}).
+  attention $n $tau a p * ((1 - 2 * attention $n $tau a p) * part (angle $n p)
+    + mean $n $tau a (seq 0 $n) part).
+Definition printed (a : R * R) (part : R -> R) : R := sum (map (fun p => line a p part) $x).
 Definition left : R := sum (map (fun a => printed a sin ^ 2 + printed a cos ^ 2) heads).
 (* Every head with every position within pi/4; c2 tau is the least attention among them. *)
-Definition near : list (R * R * nat) := [{% set apart = joiner("; ") %}{% for place in witness["places"] %}{% for step in range(-(n // 8), n // 8 + 1) %}{{ apart() }}(on {{ n }} {{ place }}, {{ (place + step) % n }}%nat){% endfor %}{% endfor %}].
+Definition near : list (R * R * nat) := $near.
 
 Theorem shown :
-  0 < attended {{ n }} {{ tau }} heads {{ x }} /\
-  List.Forall (fun '(a, j) => 1000 * left < 2 * attention {{ n }} {{ tau }} a j ^ 2 / {{ n**2 }}) near /\
-  - readout {{ k }} {{ b }} {{ s }} < 1 /\
-  ({{ k }} * readout_slope {{ k }} {{ b }} {{ s }}) ^ 2 < 16 /\
-  forall tau a part, moved {{ n }} tau a (seq 0 {{ n }}) part = 0.
+  0 < attended $n $tau heads $x /\
+  List.Forall (fun '(a, j) => 1000 * left < 2 * attention $n $tau a j ^ 2 / $square) near /\
+  - readout $k $b $s < 1 /\
+  ($k * readout_slope $k $b $s) ^ 2 < 16 /\
+  forall tau a part, moved $n tau a (seq 0 $n) part = 0.
 Proof.
   split; [shown|split; [|split; [shown|split; [shown|intros; apply moved_by_ones]]]].
   assert (left < 1 / 10 ^ 10) as small by (shown).

@@ -1,12 +1,13 @@
-{% set k, b = setting["k"], real(setting["b"]) %}
-{% set title %}No gradient but a loss at all zeros and ones, for every n, tau and all {{ k }} heads.{% endset %}
-{% include "head.v" %}
+(* No gradient but a loss at all zeros and ones, for every n, tau and all $k heads.
+
+   Written by `paritylab prove --coq` from $id.json; change the certificate, not this file. *)
+$imports
 Open Scope R_scope.
 
 (* The loss's derivative in a13 (part = sin) or a14 (part = cos) of a head, heads being all. *)
 Definition gradient (n : nat) (tau : R) (heads : list (R * R)) (a : R * R) (x : list nat) (y : R)
   (part : R -> R) : R :=
-  loss_slope {{ k }} {{ b }} (attended n tau heads x) y * (moved n tau a x part / tau).
+  loss_slope $k $b (attended n tau heads x) y * (moved n tau a x part / tau).
 Definition squares (n : nat) (tau : R) (heads : list (R * R)) (x : list nat) (y : R) : R :=
   sum (map (fun a => gradient n tau heads a x y sin ^ 2
     + gradient n tau heads a x y cos ^ 2) heads).
@@ -24,8 +25,8 @@ Theorem shown : forall n tau a1 a2 a3,
   let heads := [a1; a2; a3] in let all := seq 0 (S n) in
   squares (S n) tau heads [] 1 = 0 /\ squares (S n) tau heads all (-1) = 0 /\
   attended (S n) tau heads [] = 0 /\ attended (S n) tau heads all = 3 /\
-  1 / 10000 < loss {{ k }} {{ b }} (attended (S n) tau heads []) 1
-    + loss {{ k }} {{ b }} (attended (S n) tau heads all) (-1).
+  1 / 10000 < loss $k $b (attended (S n) tau heads []) 1
+    + loss $k $b (attended (S n) tau heads all) (-1).
 Proof.
   intros. assert (attended (S n) tau heads [] = 0) as zero.
   { unfold attended, mean, heads. simpl. unfold Rdiv. ring. }

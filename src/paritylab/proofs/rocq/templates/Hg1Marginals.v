@@ -1,6 +1,7 @@
-{% set p, blind, noise = real(setting["p"]), real(witness["blind"]), real(setting["noise"]) %}
-{% set title %}The least squared-hinge risk of a constant answer, for every p, and noise.{% endset %}
-{% include "head.v" %}
+(* The least squared-hinge risk of a constant answer, for every p, and noise.
+
+   Written by `paritylab prove --coq` from $id.json; change the certificate, not this file. *)
+$imports
 Open Scope R_scope.
 
 Definition risk (p u : R) : R := (1 - p) * pos (1 - u) ^ 2 + p * pos (1 + u) ^ 2.
@@ -25,7 +26,7 @@ Proof.
 Qed.
 
 Theorem shown :
-  risk {{ p }} {{ blind }} = 9 / 25 /\ {{ noise }} * 2 ^ 2 = 2 / 5 /\
+  risk $p $blind = 9 / 25 /\ $noise * 2 ^ 2 = 2 / 5 /\
   forall p u, 0 <= p <= 1 -> 4 * p * (1 - p) <= risk p u.
 Proof.
   split; [|split; [lra|exact least]].

@@ -1,6 +1,7 @@
-{% set n, k = setting["n"], setting["k"] %}
-{% set title %}The variance of the gradient over all parities of {{ k }} of {{ n }} signs, against F^2/|H|.{% endset %}
-{% include "head.v" %}
+(* The variance of the gradient over all parities of $k of $n signs, against F^2/|H|.
+
+   Written by `paritylab prove --coq` from $id.json; change the certificate, not this file. *)
+$imports
 Open Scope Q_scope.
 
 Fixpoint strings (n : nat) : list (list bool) :=
@@ -9,14 +10,14 @@ Fixpoint strings (n : nat) : list (list bool) :=
   | S m => map (cons false) (strings m) ++ map (cons true) (strings m)
   end.
 Definition size (s : list bool) : nat := length (filter (fun b => b) s).
-Definition sets : list (list bool) := filter (fun s => Nat.eqb (size s) {{ k }}) (strings {{ n }}).
+Definition sets : list (list bool) := filter (fun s => Nat.eqb (size s) $k) (strings $n).
 Definition value (s x : list bool) : Q :=
   if Nat.even (size (map (fun '(a, b) => andb a b) (combine s x))) then 1 else -1.
 Definition total (l : list Q) : Q := fold_right (fun a b => Qred (a + b)) 0 l.
 Definition count : Q := inject_Z (Z.of_nat (length sets)).
-Definition average (f : list bool -> Q) : Q := total (map f (strings {{ n }})) / {{ 2**n }}.
+Definition average (f : list bool -> Q) : Q := total (map f (strings $n)) / $strings.
 
-Definition weights : list Q := {{ listed(witness["weights"] | map("rational")) }}.
+Definition weights : list Q := $weights.
 Definition answer (x : list bool) : Q :=
   total (map (fun '(w, s) => w * value s x) (combine weights sets)).
 (* The derivative of E(f - h)^2 in the weight of s. *)

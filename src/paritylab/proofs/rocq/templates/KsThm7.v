@@ -1,7 +1,7 @@
-{% set levels = setting["levels"] %}
-{% set low, middle, high = rational(witness["epsilons"][0]), rational(witness["epsilons"][1]), rational(witness["epsilons"][2]) %}
-{% set title %}The filter of Theorem 7 before training: which levels it silences.{% endset %}
-{% include "head.v" %}
+(* The filter of Theorem 7 before training: which levels it silences.
+
+   Written by `paritylab prove --coq` from $id.json; change the certificate, not this file. *)
+$imports
 Open Scope Q_scope.
 
 (* Distances from -1 level by level: 2 for inputs, 1 for a silenced level, else near. *)
@@ -14,10 +14,10 @@ Fixpoint silenced (near epsilon distance : Q) (level left : nat) : list nat :=
       else silenced near epsilon near (S level) rest
   end.
 Definition quiet (epsilon : Q) : list nat :=
-  silenced {{ rational(witness["small"]) }} epsilon 2 1 {{ levels }}.
+  silenced $small epsilon 2 1 $levels.
 
 Theorem shown :
-  {{ low }} <= 1 /\ quiet {{ low }} = {{ listed(range(2, levels + 1, 2)) }}%nat /\
-  1 < {{ middle }} /\ {{ middle }} < 2 /\ quiet {{ middle }} = seq 2 {{ levels - 1 }} /\
-  2 < {{ high }} /\ quiet {{ high }} = seq 1 {{ levels }}.
+  $low <= 1 /\ quiet $low = $alternate%nat /\
+  1 < $middle /\ $middle < 2 /\ quiet $middle = seq 2 $less /\
+  2 < $high /\ quiet $high = seq 1 $levels.
 Proof. repeat split; try reflexivity; vm_compute; discriminate. Qed.

@@ -1,9 +1,5 @@
-(* {{ title }}
-
-   Written by `paritylab prove --coq` from {{ id }}.json; change the certificate, not this file. *)
 From Coq Require Import Reals List Lra ZArith QArith Lia.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
 From Paritylab Require Import Model.
 Import ListNotations.
-
