@@ -20,7 +20,7 @@ from paritylab.models import Circle, softmax_attention
 from paritylab.precision import AnyArray, float64
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.targets import SIGNS
+from paritylab.risk.routes.pieces import SIGNS
 from paritylab.risk.rows import Rows as Table
 from paritylab.shapes import bucket
 

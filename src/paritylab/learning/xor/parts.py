@@ -10,9 +10,8 @@ from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.learning.xor.exact import first_gradient, first_response
 from paritylab.models import XOR_READOUTS
 from paritylab.models.readouts import Readout
-from paritylab.precision import float64
+from paritylab.precision import check_scalar_function, float64
 from paritylab.problem import Parity, as_loss
-from paritylab.problem.callables import check_scalar_function
 
 
 def unit_step(
