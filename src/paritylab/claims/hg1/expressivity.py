@@ -12,7 +12,7 @@ import optax
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, instead, note, repair
 from paritylab.learning import AllInputs, Descent, learn
-from paritylab.learning.hardness.networks import smallest_pair_loss
+from paritylab.learning.hardness.frozen import smallest_pair_loss
 from paritylab.models import FeedForward, FullFormAttention, parity_network, parity_transformer
 from paritylab.problem import Parity
 from paritylab.risk import enumerated_risk

@@ -7,8 +7,7 @@ import numpy as np
 
 from paritylab.claims import HG1, Trial, at_least, claim, control, note
 from paritylab.claims.hg1.fixed_heads import smallest_worst_risk
-from paritylab.learning import AllInputs, learn
-from paritylab.learning.hardness.frozen import FrozenAttention
+from paritylab.learning import AllInputs, FrozenAttention, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Mean
 from paritylab.theory import hg1

@@ -11,8 +11,12 @@ import numpy as np
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, note, repair
 from paritylab.learning import AllInputs, Annealed, FeedForwardNet, Population, learn
-from paritylab.learning.hardness.frozen import every_input, parity_of
-from paritylab.learning.hardness.networks import random_features, worst_shares
+from paritylab.learning.hardness.frozen import (
+    every_input,
+    parity_of,
+    random_features,
+    worst_shares,
+)
 from paritylab.models import HeadAttention, Zigzag, tied_network
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity

@@ -18,8 +18,7 @@ from paritylab.claims.hg2.attention_comparison import (
     best_choice,
 )
 from paritylab.learning import Population, XorStep, learn
-from paritylab.learning.xor.exact import SOLVED_ERROR
-from paritylab.learning.xor.parts import usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, usual_width
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, pooled
 from paritylab.theory.hg2 import linear_share

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import HG2, Trial, at_most, claim, note
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import default_gain, usual_width
 from paritylab.learning.xor.stream import smallest_xor_width
 from paritylab.statistics import power_law
 

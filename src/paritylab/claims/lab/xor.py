@@ -14,8 +14,14 @@ from paritylab.claims import OURS, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, note, within
 from paritylab.claims.half_points import HalfPoints
 from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
-from paritylab.learning.xor.exact import SOLVED_ERROR, first_gradient, worst_case, xor_risk
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import (
+    SOLVED_ERROR,
+    default_gain,
+    first_gradient,
+    usual_width,
+    worst_case,
+    xor_risk,
+)
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl, RandomSigns, attend
 from paritylab.precision import float64

@@ -9,8 +9,7 @@ from scipy.special import softmax
 from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note
 from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
 from paritylab.claims.lab.xor import plain_signs
-from paritylab.learning.xor.exact import SOLVED_ERROR
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Mean, PowerLaw, Rate, power_law

@@ -13,7 +13,7 @@ from jaxtyping import Array, Int, PyTree
 from paritylab.learning.chain.chain_accuracy import judged_chains, over_runs
 from paritylab.learning.contract import Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
-from paritylab.learning.loop import Walk, walk
+from paritylab.learning.descent import Walk, walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.layered import LayeredChain

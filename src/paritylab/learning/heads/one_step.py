@@ -59,7 +59,7 @@ class OneStep:
     ] = None
     positions: Annotated[
         Positions,
-        Choice(("onehot", "signs", "balanced", "sphere"), own="a code or table"),
+        Choice(("onehot", "signs", "balanced"), own="a code or table"),
         Doc("Position code."),
     ] = "signs"
 
