@@ -34,9 +34,6 @@ from paritylab.learning.rivals import (
     Auto,
     Correlation,
     Elimination,
-    MeetInTheMiddle,
-    Restarts,
-    Walsh,
 )
 from paritylab.problem import Parity, random_parities, random_trees, sample
 
@@ -149,9 +146,6 @@ CASES = [
     Case("auto-abstains", Auto(), on(Sample, parities(n=10, k=3, bias=0.3), 12)),
     Case("auto-rows", Auto(), rows),
     Case("elimination", Elimination(), on(Sample, parities(n=12, k=5, sign=-1), 60)),
-    Case("walsh", Walsh(), on(Sample, parities(n=10, k=4, noise=0.1), 120)),
-    Case("meeting", MeetInTheMiddle(), on(Sample, parities(n=14, k=4), 40)),
-    Case("restarts", Restarts(), on(Sample, parities(n=20, k=6), 50)),
     Case("correlation", Correlation(), on(Sample, parities(n=12, k=3, noise=0.1), 100)),
     Case("attention-on-rows", AttentionOnRows(), on(Sample, parities(n=8, noise=0.1), 400)),
 ]

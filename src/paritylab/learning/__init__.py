@@ -46,9 +46,6 @@ from paritylab.learning.rivals import (
     Auto as Auto,
     Correlation as Correlation,
     Elimination as Elimination,
-    MeetInTheMiddle as MeetInTheMiddle,
-    Restarts as Restarts,
-    Walsh as Walsh,
 )
 from paritylab.learning.runs import (
     Result as Result,

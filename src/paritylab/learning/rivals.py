@@ -134,27 +134,6 @@ class Elimination(_Solver):
     method = "elimination"
 
 
-@register_learner("walsh")
-class Walsh(_Solver):
-    """Every subset at once, up to 26 distinct columns."""
-
-    method = "walsh"
-
-
-@register_learner("meeting")
-class MeetInTheMiddle(_Solver):
-    """All subsets that fit every row, met in the middle: for few rows without noise."""
-
-    method = "meeting"
-
-
-@register_learner("restarts")
-class Restarts(_Solver):
-    """Elimination on random columns: for few rows without noise and many members."""
-
-    method = "restarts"
-
-
 @register_learner("correlation")
 class Correlation(_Solver):
     """Every subset of the size by the split product; sizes 1, 2, … where it is not known."""

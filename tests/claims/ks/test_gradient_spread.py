@@ -10,7 +10,7 @@ import pytest
 
 from paritylab.claims.ks.queries import every_subset, gradient_spread
 from paritylab.learning import FullBatch, HidingOracle, Sample, learn
-from paritylab.learning.chain.chain_accuracy import draw_tokens
+from paritylab.learning.chain.chain_learner import draw_tokens
 from paritylab.learning.chain.full_batch import MODES, _cot, _direct, _selfcheck, teacher_step
 from paritylab.learning.hardness.oracles import (
     hiding,

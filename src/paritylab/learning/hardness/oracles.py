@@ -14,12 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.learning.chain.chain_accuracy import (
+from paritylab.learning.chain.chain_learner import (
+    ChainLearner,
+    Descended,
+    Job,
+    Shape,
+    descend_all,
     draw_tokens,
     judge_chain,
     pairs_found,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job, Shape, descend_all
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.learning.contract import register_learner
 from paritylab.learning.parts import LinkPart

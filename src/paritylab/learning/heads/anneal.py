@@ -26,7 +26,6 @@ from paritylab.learning.data import (
     Unknown,
     are_uniform,
     functions_of,
-    targets_or_unknown,
 )
 from paritylab.learning.descent import training_rows, walk
 from paritylab.learning.heads.fields import (
@@ -116,9 +115,7 @@ class Annealed:
         return self._judged(data, keys, done, counts, trace)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
-        return self._model(np.asarray(numbers), target)
-
-    def _model(self, angles: np.ndarray, target: Target | Unknown) -> HeadAttention:
+        angles = np.asarray(numbers)
         directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
         tau = self.tau_end / target.n**2
         return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
@@ -134,8 +131,7 @@ class Annealed:
         """Risk and named positions of the angles where every run ended."""
         numbers, n = done["angles"], data.n
         if isinstance(data, Rows):
-            pairs = zip(numbers, targets_or_unknown(data), strict=True)
-            models = [self._model(*pair) for pair in pairs]
+            models = [self.rebuild(angles, Unknown(n), keys[0]) for angles in numbers]
             found = judge_models(models, data, keys)
         else:
             with float64():
@@ -145,11 +141,8 @@ class Annealed:
         positions = np.round(turns).astype(int) % n
         path = {}
         if trace is not None:
-            path = {
-                "step": np.arange(0, self.steps, trace),
-                "risk": done["risks"],
-                "angles": done["path"],
-            }
+            steps = np.arange(0, self.steps, trace)
+            path = {"step": steps, "risk": done["risks"], "angles": done["path"]}
         return found.trained(
             data,
             numbers,
@@ -169,9 +162,6 @@ class Annealed:
         if k is None or k < 1:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
         return k
-
-    def _tries(self, k: int) -> int:
-        return candidates(k) if self.moves is None else self.moves
 
     def _known(
         self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int
@@ -224,7 +214,7 @@ class Annealed:
                 data=type(data).__name__,
                 samples=data.samples if isinstance(data, Sample) else 0,
                 every=trace,
-                tries=self._tries(k),
+                tries=candidates(k) if self.moves is None else self.moves,
                 greedy=self.greedy,
             )
             found = _anneal_block(angles, arrays, attempt_keys, sample_keys, schedule, shape)
