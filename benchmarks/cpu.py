@@ -27,7 +27,7 @@ from paritylab import (
 )
 from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
-from paritylab.models.packed import PackedSigns
+from paritylab.models.positions import PackedSigns
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, random_junta, random_parity, sample
 from paritylab.risk import enumerated_gradient

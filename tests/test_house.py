@@ -33,7 +33,6 @@ LIBRARY = (
         "learning.runs",
         "learning.parts",
         "learning.judging",
-        "learning.loop",
         "learning.descent",
         "learning.networks",
     ),

@@ -12,7 +12,7 @@ from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import DEFAULT_STORE
 from paritylab.files import check_target
-from paritylab.options import PROBLEM, Option, check_value, options_in_source
+from paritylab.options import PROBLEM, Ge, Le, Option, check_value, options_in_source
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -220,7 +220,7 @@ def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
 
 def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
     def run(values: dict[str, Any]) -> None:
-        check_value("--runs", values["runs"], Option(int, "", least=1, most=MOST_RUNS))
+        check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
         with console.patience("loading"):
             keep_compiled()
             from paritylab.cli import pictures

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from paritylab.checks import check_kind, shortened
-from paritylab.options import Option, check_known, check_value
+from paritylab.options import Ge, Gt, Lt, Option, check_known, check_value
 from paritylab.sweep.spec import MOST_SEEDS, Spec
 from paritylab.untrusted import printable, read_toml
 
@@ -49,13 +49,13 @@ class Grid:
         for table in [*self._problems(), self.settings]:
             _check_table(table)
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
-            check_value(name, getattr(self, name), Option(int, "", least=least))
+            check_value(name, getattr(self, name), Option(int, "", (Ge(least),)))
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
         if self.until is not None:
-            check_value("until", self.until, Option(float, "", above=0, below=1))
+            check_value("until", self.until, Option(float, "", (Gt(0), Lt(1))))
         for table in [*self._problems(), self.settings]:
             for name, entry in table.items():
                 # A problem's subset is one value; elsewhere a list is a grid.
