@@ -10,8 +10,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE
-from paritylab.files import check_target
+from paritylab.cli.options import DEFAULT_STORE, check_outputs
 from paritylab.options import PROBLEM, Option, check_value, options_in_source
 
 app = typer.Typer(
@@ -213,8 +212,6 @@ def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
     made += common
     if "runs" in family.defaults:
         made.append(parameter("runs", int, family.defaults["runs"], "Random targets."))
-    if family is HEADS:
-        made.append(parameter("figure2", bool, False, "Redo Figure 2 of the paper, nothing else."))
     return [*made, _STORE]
 
 
@@ -228,14 +225,9 @@ def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
             from paritylab.sweep import run_cache  # noqa: F401  the part that takes time
 
         outputs = {name: values.pop(name) for name in ("figure", "save")}
-        for name, path in outputs.items():
-            if path is not None:
-                check_target(path, f"--{name}")
+        check_outputs(**outputs)
         figure = outputs["figure"] or _free_name(f"{family.name}.svg")
         figure_format(figure)
-        if values.pop("figure2", False):
-            pictures.draw_figure2(figure)
-            return
         runs, seconds, reused = _all_blocks(family, known, values)
         described = " ".join(f"{name}={value}" for name, value in _given(family, values).items())
         console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
