@@ -123,7 +123,7 @@ def _stored(id: str, path: Path) -> Row | None:
 
 def show_statement(row: Row) -> None:
     """Id, place, title and statement, then what its symbols mean."""
-    from paritylab.report.symbols import meanings
+    from paritylab.report.words import meanings
 
     place = row["file"] if row.get("file") else f"{row['paper'].upper()}, {row['source']}"
     console.paragraph(f"{row['id']} ({place}): {row['title']}")

@@ -87,7 +87,6 @@ def run(
                 fresh=fresh,
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
-                say=console.say,
             )
         except BlockError as error:
             failures, computed = error.failures, error.computed

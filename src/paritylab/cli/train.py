@@ -222,7 +222,7 @@ def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
             keep_compiled()
             from paritylab.cli import pictures
             from paritylab.report.figures import figure_format
-            from paritylab.sweep import run_cache  # noqa: F401  the part that takes time
+            from paritylab.sweep import runner  # noqa: F401  the part that takes time
 
         outputs = {name: values.pop(name) for name in ("figure", "save")}
         check_outputs(**outputs)
@@ -251,7 +251,7 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
 def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
-    from paritylab.sweep.run_cache import kept_runs
+    from paritylab.sweep.runner import kept_runs
 
     specs, trace = _specs(family, known, values)
     folder = values["store"].absolute().parent / "runs"
@@ -268,7 +268,7 @@ def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[
 
 def _specs(family: Family, known: _Known, values: dict[str, Any]) -> tuple[list[Any], int]:
     from paritylab.sweep.blocks import data_of, learner_of
-    from paritylab.sweep.spec import Spec
+    from paritylab.sweep.grid import Spec
 
     given = _given(family, values)
     choice = given.pop(family.chosen_by, "")

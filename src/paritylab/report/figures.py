@@ -19,8 +19,8 @@ from paritylab.colours import theme, themes_css
 from paritylab.files import write_atomically
 
 KINDS = ("lines", "bars", "histogram", "heatmaps", "side by side")
-#: So many lines are described one by one.
-MANY = 8
+#: So many lines, bars or rows are described one by one.
+MANY = 12
 _VARIABLES = {colour: f"var(--{name})" for name, colour in theme("light").items()}
 
 
@@ -192,33 +192,23 @@ def describe(series: Series) -> str:
 
     >>> describe({"kind": "lines", "x": {"label": "n"}, "y": {"label": "risk"},
     ...           "lines": [{"label": "k = 2", "x": [8, 16], "y": [1, 0.5]}]})
-    'risk against n. k = 2: from 1 at 8 to 0.5 at 16.'
+    'risk against n; k = 2: 1 to 0.5.'
     """
     return " ".join(map(_panel_in_words, panels_of(series)))
 
 
 def _panel_in_words(series: Series) -> str:
+    """Both axes, then each line, bar or row with its first and last value, then the rules."""
     x, y = (str(series.get(axis, {}).get("label") or "value") for axis in ("x", "y"))
-    points = list(_points(series))
-    groups = [list(found) for _, found in itertools.groupby(points, lambda point: point.name)]
-    if series["kind"] == "histogram":
-        known = sorted(each.x for each in points if _value(each.x) != "no value")
-        parts = [f"{len(known)} values from {_value(known[0])} to {_value(known[-1])}"]
-    elif series["kind"] == "heatmaps":
-        lines = dict.fromkeys(str(line["label"]) for line in series["panels"][0].get("lines", ()))
-        parts = [f"{points[0].panel or 'a map'}: {len(groups)} rows", *lines]
-    elif series["kind"] == "bars":
-        parts = [f"{point.name}: {_value(point.y)}" for point in points]
-    else:
-        parts = [
-            f"{first.name or 'a line'}: from {_value(first.y)} at {_value(first.x)} to "
-            f"{_value(last.y)} at {_value(last.x)}"
-            for first, last in ((group[0], group[-1]) for group in groups[:MANY])
-        ]
+    parts = [y if series["kind"] == "bars" else f"{y} against {x}"]
+    for name, found in itertools.groupby(_points(series), lambda point: point.name):
+        values = [_value(point.x if point.y == "" else point.y) for point in found]
+        parts.append(f"{name or 'values'}: {' to '.join(dict.fromkeys((values[0], values[-1])))}")
+    more = len(parts) - MANY - 1
+    parts[MANY + 1 :] = [f"{more} more"] if more > 0 else []
     marks = (mark for mark in series.get("marks", ()) if mark.get("label"))
     parts += [f"{mark['label']}: {_value(mark['at'])}" for mark in marks]
-    against = "" if series["kind"] == "bars" else f" against {x}"
-    return f"{y}{against}. {'; '.join(parts)}."
+    return "; ".join(parts) + "."
 
 
 def _value(value: Any) -> str:

@@ -24,7 +24,7 @@ from paritylab.report import words
 from paritylab.report.figures import figure_csv, has_figure, panels, save_figure
 from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
-from paritylab.report.symbols import meanings
+from paritylab.report.words import meanings
 from paritylab.untrusted import printable, read_json
 
 Row = dict[str, Any]

@@ -8,9 +8,8 @@ import numpy as np
 
 from paritylab.claims.engine.figures import Line, Lines
 from paritylab.sweep.cells import Cell, stored_cells, varied
-from paritylab.sweep.grid import Grid
+from paritylab.sweep.grid import Grid, Spec
 from paritylab.sweep.named import EFFORTS, NAMED, Layout, TheoryLine, named_sweep
-from paritylab.sweep.spec import Spec
 from paritylab.sweep.store import open_store
 
 RATE = "share of runs that succeed"
