@@ -25,7 +25,7 @@ from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
 from paritylab.report import words
 from paritylab.report.page import in_order
-from paritylab.report.symbols import meanings
+from paritylab.report.words import meanings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

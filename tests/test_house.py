@@ -23,6 +23,8 @@ LIBRARY = (
         "untrusted",
         "options",
         "statistics",
+        "colours",
+        "charts",
         "problem",
         "models",
         "theory",
