@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from xorfind.fields import Outcome, XorMatrix, hunt, read_fields
-from xorfind.fields.consensus import consensus
 from xorfind.fields.equations import affine_fit
+from xorfind.fields.hunt import consensus
 from xorfind.gf2 import reduced
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from xorfind.cli import console
 from xorfind.fields.emit import code_of, emit
 from xorfind.fields.groups import set_differences, shared_functions
-from xorfind.fields.hunt import Finding, by_group, hunt
+from xorfind.fields.hunt import Finding, hunt
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.reading import Fields, read_fields
 from xorfind.fields.slices import parse
-from xorfind.fields.text import as_json, function_lines, group_lines, lines_of, timing_lines
+from xorfind.fields.text import as_json, function_lines, lines_of, timing_lines
 from xorfind.fields.timings import histogram_lines, threshold
 from xorfind.files import check_target, write_atomically
 from xorfind.table.columns import values_of
@@ -58,7 +58,7 @@ def _read(asked: argparse.Namespace) -> Fields:
     """The fields of the file, without columns that nobody asked for."""
 
     def wanted(names: Sequence[str]) -> set[str]:
-        texts = [*asked.target, *asked.bits, *filter(None, (asked.by, asked.same))]
+        texts = [*asked.target, *asked.bits, *filter(None, [asked.same])]
         columns = {name for each in parse(texts, names) for name in each.columns}
         if not asked.bits:
             whole = {each.columns[0] for each in parse(asked.ignore, names) if not each.ends}
@@ -79,13 +79,10 @@ def _explain(asked: argparse.Namespace, out: TextIO) -> int:
     fields, findings = _read(asked), list[Finding]()
     for target in asked.target:
         others = [] if asked.bits else [each for each in asked.target if each != target]
-        asks = (target, asked.bits, [*asked.ignore, *others])
-        found = hunt(fields, *asks, budget=asked.budget / len(asked.target))
+        ignore, budget = [*asked.ignore, *others], asked.budget / len(asked.target)
+        found = hunt(fields, target, asked.bits, ignore, budget=budget)
         findings.append(found)
         print("\n".join(lines_of(found)), file=out)
-        # By group where it was asked for, or where lengths differ and nothing fits all.
-        if asked.by or (len(fields.parts) > 1 and not found.found):
-            print("\n".join(group_lines(by_group(fields, asked.by, *asks))), file=out)
         _compare(found.matrix, published, out)
     _write(asked, {"findings": [as_json(each) for each in findings]}, findings[0].usable_matrix)
     if asked.emit:

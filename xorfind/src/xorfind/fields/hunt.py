@@ -1,5 +1,6 @@
 """One field, one answer: is it affine, what is it called, what is left open, what to measure."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xorfind.fields.consensus import NoisyFit, consensus
+from xorfind.answer import Conclusion
 from xorfind.fields.crc import CrcFit, find_crc
 from xorfind.fields.equations import (
     AffineFit,
@@ -23,6 +24,7 @@ from xorfind.fields.shapes import shape_name
 from xorfind.fields.sums import SumFit, find_sums
 from xorfind.gf2 import echelon
 from xorfind.rows import packed
+from xorfind.solvers.solving import solve
 
 #: Seconds a search may take where nothing else is said.
 BUDGET = 30.0
@@ -30,6 +32,10 @@ BUDGET = 30.0
 MOSTLY = 0.6
 #: Rows beyond the rank from which on some may be wrong and the others still say what is right.
 SPARE = 20
+#: Chance that a field without a relation to the inputs gets formulas that most rows fit.
+ALPHA = 0.01
+#: Seconds below which a search among wrong rows is not begun.
+SHORTEST = 0.05
 
 
 class Outcome(StrEnum):
@@ -51,6 +57,16 @@ class Flip:
 
     line: int
     bit: str
+
+
+@dataclass(frozen=True)
+class NoisyFit:
+    """Maps that most rows fit. solutions: (w, n + 1), the constant last. found: flags, (w,).
+    fitting: rows that fit each bit."""
+
+    solutions: np.ndarray
+    found: np.ndarray
+    fitting: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -98,20 +114,16 @@ class Finding:
 
     @property
     def usable_matrix(self) -> XorMatrix | None:
-        """A matrix that serves new rows: that of a CRC where this says more than the rows alone.
+        """A matrix that serves new rows.
 
-        None for frames of several lengths, and where every row was needed to fix the entries, so
-        that nothing shows that they are right.
+        None for frames of several lengths, where every row was needed to fix the entries, so that
+        nothing shows that they are right, and where a CRC settles what the rows leave open: its
+        code serves new rows.
         """
-        matrix, crc = self.matrix, self.crc
-        if matrix is None or self.system.lengths:
+        crc_says_more = self.crc is not None and not self.sums and len(self.fit.free)
+        if self.system.lengths or not self.fit.spare or crc_says_more:
             return None
-        if crc is None or self.sums or not len(self.fit.free):
-            return matrix if self.fit.spare else None
-        if crc.fitting < crc.rows:
-            return None
-        rows, constants = crc.linear_map(len(matrix.inputs))
-        return replace(matrix, rows=rows, constants=constants)
+        return self.matrix
 
 
 def hunt(
@@ -264,50 +276,28 @@ def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:
     return tuple(Flip(int(system.lines[-1]), system.inputs[at]) for at in pivots)
 
 
-@dataclass(frozen=True)
-class Group:
-    """Rows of one value, by themselves. key: the value. rows: distinct ones. rank: of inputs and
-    the constant. verdict: what these rows say, in words."""
+def consensus(
+    inputs: np.ndarray, target: np.ndarray, wanted: np.ndarray, budget: float
+) -> NoisyFit:
+    """Maps for the wanted target bits that most rows fit, each by the solvers for one label.
 
-    key: str
-    rows: int
-    rank: int
-    verdict: str
-
-
-def by_group(
-    fields: Fields,
-    by: str | None,
-    target: str,
-    bits: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-) -> list[Group]:
-    """Where one formula does not fit all frames: what each group says by itself.
-
-    by: slices as text whose values make a group (an opcode); lengths always do.
+    inputs: (N, n). target: (N, w). wanted: flags, (w,). budget: seconds for all of them.
     """
-    made: list[Group] = []
-    equations = fields.equations(target, bits, ignore)
-    for part, whole in zip(fields.parts, equations, strict=True):
-        keys, digits = part.values(by)
-        for key in np.unique(keys):
-            name = f"{int(key):0{digits}x}" if by else ""
-            if len(fields.parts) > 1:
-                name += f"{' ' if by else ''}{whole.size} bits"
-            rows = whole.chosen(keys == key).without_repeats()
-            fit = rows.fit()
-            made.append(Group(name, rows.rows, fit.rank, _verdict(rows, fit)))
-    return made
-
-
-def _verdict(rows: Equations, fit: AffineFit) -> str:
-    sums = [each for each in find_sums([rows]) if each.fitting == each.rows]
-    if sums:
-        return sums[0].name
-    crc = find_crc([rows])
-    if crc is not None and crc.fitting == crc.rows:
-        return crc.names[0] if crc.names else f"CRC-{crc.width}, polynomial 0x{crc.poly:x}"
-    if not fit.holds.all():
-        wrong = int((~fit.holds).sum())
-        return f"not linear: {wrong} of {rows.width} bits contradict"
-    return f"linear, {fit.spare} rows to spare" if fit.spare else "too few rows to say"
+    rows, n = inputs.shape
+    solutions, found = np.zeros((len(wanted), n + 1), np.uint8), np.zeros(len(wanted), bool)
+    fitting = np.full(len(wanted), rows)
+    start = time.perf_counter()
+    # Random rows see little noise and any map at once; what they leave open may be sparse.
+    for method, end in (("elimination", start + budget / 2), ("auto", start + budget)):
+        bits = np.flatnonzero(wanted & ~found).tolist()
+        for at, bit in enumerate(bits):
+            room, side = (end - time.perf_counter()) / (len(bits) - at), target[:, bit]
+            if room < SHORTEST or side.min() == side.max():
+                continue
+            alpha = ALPHA / 2 / len(wanted)
+            answer = solve(inputs, side, alpha=alpha, budget=room, method=method)
+            if answer.subset is not None and answer.conclusion is Conclusion.EXPLAINS:
+                solutions[bit, [*answer.subset]] = 1
+                solutions[bit, -1] = answer.sign < 0
+                found[bit], fitting[bit] = True, answer.best.fitting
+    return NoisyFit(solutions, found, fitting)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from xorfind.fields.cells import Frame, column_frames, frames, is_frame, numbers_of
-from xorfind.fields.equations import Equations, numbers
+from xorfind.fields.equations import Equations
 from xorfind.fields.slices import Bit, Shape, Slice, parse
 from xorfind.table.delimited import as_utf8, text_table
 from xorfind.table.reading import file_bytes, read_table, unpacked
@@ -114,12 +114,6 @@ class Fields:
         known = [each for each in parse(ignore, self.names) if set(each.columns) <= set(self.cells)]
         out = set(self.bits(known, bytewise))
         return [bit for bit in dict.fromkeys(self.bits(slices, bytewise)) if bit not in out]
-
-    def values(self, by: str | None) -> tuple[np.ndarray, int]:
-        """What slices hold in every row of a part, as numbers, and how many hex digits they have;
-        by: None for one value everywhere."""
-        bits = self.bits(parse(by or (), self.names))
-        return numbers(self.taken(bits)), -(-len(bits) // 4)
 
     def equations(
         self, target: str, bits: Sequence[str] = (), ignore: Sequence[str] = ()
