@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from xorfind.answer import Conclusion
+from xorfind.answer import Answer, Conclusion
 from xorfind.fields.crc import CrcFit, find_crc
 from xorfind.fields.equations import (
     AffineFit,
@@ -60,26 +60,16 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class NoisyFit:
-    """Maps that most rows fit. solutions: (w, n + 1), the constant last. found: flags, (w,).
-    fitting: rows that fit each bit."""
-
-    solutions: np.ndarray
-    found: np.ndarray
-    fitting: np.ndarray
-
-
-@dataclass(frozen=True)
 class Finding:
     """The answer for one field.
 
     rows: in the file. system, fit: the equations of the distinct rows, and what they allow.
     supported: flags of the outputs that are XORs beyond luck. reading: what a matrix needs to read
-    such rows. matrix: of all outputs that are XORs. noisy: where some rows are wrong. crc, sums:
-    families that fit. shape: a name for the matrix. proof: lines that together prove that an output
-    (its number) is not affine. clash: two lines with the same inputs and different targets. flips:
-    rows that settle what is open. wrong: lines that do not fit what was found. suspect: what those
-    lines have in common, if anything.
+    such rows. matrix: of all outputs that are XORs. noisy: answers for those (by their numbers)
+    that only most rows fit. crc, sums: families that fit. shape: a name for the matrix. proof:
+    lines that together prove that an output (its number) is not affine. clash: two lines with the
+    same inputs and different targets. flips: rows that settle what is open. wrong: lines that do
+    not fit what was found. suspect: what those lines have in common, if anything.
     """
 
     target: str
@@ -90,7 +80,7 @@ class Finding:
     supported: np.ndarray
     reading: dict[str, Any]
     matrix: XorMatrix | None = None
-    noisy: NoisyFit | None = None
+    noisy: dict[int, Answer] = field(default_factory=dict)
     crc: CrcFit | None = None
     sums: tuple[SumFit, ...] = ()
     shape: str | None = None
@@ -233,20 +223,22 @@ def _two_formulas(base: Finding) -> Finding | None:
 
 def _noisy(base: Finding, budget: float) -> Finding:
     """A matrix for the bits that all rows allow and for those that most rows vote for."""
-    system, fit = base.system, base.fit
-    found, solutions, noisy = fit.holds & base.supported, fit.solutions, None
+    system, fit, noisy = base.system, base.fit, dict[int, Answer]()
+    found, solutions, wrong = fit.holds & base.supported, fit.solutions.copy(), base.wrong
     if system.rows > fit.rank + SPARE:
         noisy = consensus(system.bits, system.target, ~fit.holds, budget)
-    if noisy is None or not noisy.found.any():
-        matrix = _matrix(base, solutions, found) if found.any() else None
-        outcome = Outcome.PARTLY if found.any() else Outcome.NOTHING
-        return replace(base, matrix=matrix, outcome=outcome)
-    solutions = np.where(noisy.found[:, None], noisy.solutions, solutions)
-    found = found | noisy.found
+    for bit, answer in noisy.items():
+        assert answer.subset is not None
+        solutions[bit], found[bit] = 0, True
+        solutions[bit, [*answer.subset]] = 1
+        solutions[bit, -1] = answer.sign < 0
+    if not found.any():
+        return replace(base, outcome=Outcome.NOTHING)
     matrix = _matrix(base, solutions, found)
-    missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
+    if noisy:
+        missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
+        wrong = _sorted(system.lines[missed])
     outcome = Outcome.NOISY if found.all() else Outcome.PARTLY
-    wrong = _sorted(system.lines[missed])
     return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
 
 
@@ -278,18 +270,15 @@ def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:
 
 def consensus(
     inputs: np.ndarray, target: np.ndarray, wanted: np.ndarray, budget: float
-) -> NoisyFit:
-    """Maps for the wanted target bits that most rows fit, each by the solvers for one label.
+) -> dict[int, Answer]:
+    """For wanted target bits the parities that most rows fit, by the solvers for one label.
 
     inputs: (N, n). target: (N, w). wanted: flags, (w,). budget: seconds for all of them.
     """
-    rows, n = inputs.shape
-    solutions, found = np.zeros((len(wanted), n + 1), np.uint8), np.zeros(len(wanted), bool)
-    fitting = np.full(len(wanted), rows)
-    start = time.perf_counter()
+    found, start = dict[int, Answer](), time.perf_counter()
     # Random rows see little noise and any map at once; what they leave open may be sparse.
     for method, end in (("elimination", start + budget / 2), ("auto", start + budget)):
-        bits = np.flatnonzero(wanted & ~found).tolist()
+        bits = [bit for bit in np.flatnonzero(wanted).tolist() if bit not in found]
         for at, bit in enumerate(bits):
             room, side = (end - time.perf_counter()) / (len(bits) - at), target[:, bit]
             if room < SHORTEST or side.min() == side.max():
@@ -297,7 +286,5 @@ def consensus(
             alpha = ALPHA / 2 / len(wanted)
             answer = solve(inputs, side, alpha=alpha, budget=room, method=method)
             if answer.subset is not None and answer.conclusion is Conclusion.EXPLAINS:
-                solutions[bit, [*answer.subset]] = 1
-                solutions[bit, -1] = answer.sign < 0
-                found[bit], fitting[bit] = True, answer.best.fitting
-    return NoisyFit(solutions, found, fitting)
+                found[bit] = answer
+    return found

@@ -196,7 +196,7 @@ def _linear_lines(finding: Finding) -> list[str]:
             f"rows that contradict an XOR for {name}: lines {_line_numbers(where)} (in them every "
             f"input is 1 an even number of times, {name} an odd number)"
         )
-    if held and not fit.holds[0] and fit.holds[-1] and finding.noisy is None:
+    if held and not fit.holds[0] and fit.holds[-1] and not finding.noisy:
         lines.append("the lowest bit is an XOR and the highest is not: it may be a sum")
     return lines
 
@@ -213,8 +213,8 @@ def _formulas(finding: Finding) -> list[str]:
         lines = [f"{counted(count, 'formula')}, {matrix.rank} of them independent"]
     for at in range(min(count, MOST_SHOWN)):
         place, tail = finding.system.outputs.index(matrix.outputs[at]), ""
-        if noisy is not None and noisy.found[place]:
-            share = share_text(int(noisy.fitting[place]), finding.system.rows)
+        if place in noisy:
+            share = share_text(noisy[place].best.fitting, finding.system.rows)
             tail = f"   ({share} of rows)"
         lines.append(f"{matrix.formula(at)}{tail}")
     return lines + ([f"and {count - MOST_SHOWN} more"] if count > MOST_SHOWN else [])
@@ -316,7 +316,10 @@ def as_json(finding: Finding) -> dict[str, Any]:
         ],
         "crc": None if crc is None else _crc_json(crc),
     }
-    return made if noisy is None else {**made, "fitting": noisy.fitting.tolist()}
+    if noisy:
+        fitting = {bit: answer.best.fitting for bit, answer in noisy.items()}
+        made["fitting"] = [fitting.get(bit, system.rows) for bit in range(system.width)]
+    return made
 
 
 def _crc_json(crc: CrcFit) -> dict[str, Any]:
