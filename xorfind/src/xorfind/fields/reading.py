@@ -18,7 +18,7 @@ from xorfind.fields.cells import Cells, cells_of, frame_of, is_frame, stacked
 from xorfind.fields.equations import Equations
 from xorfind.fields.slices import Bit, Shape, Slice, parse
 from xorfind.table.delimited import as_utf8, text_table
-from xorfind.table.reading import file_bytes, read_table, unpacked
+from xorfind.table.reading import WORKBOOK, file_bytes, read_table, unpacked
 from xorfind.table.table import Table
 from xorfind.words import shown
 
@@ -169,9 +169,9 @@ def read_fields(
         name = shown(str(source)) if str(source) != "-" else "standard input"
         data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
         text = unpacked(data, name)
-        header = data[:2] != b"PK" and data[:4] != b"PAR1"
-        if header:
-            text = as_utf8(text, name)
+        is_text = data[:2] != b"PK" and data[:4] != b"PAR1"
+        header = is_text or WORKBOOK in data
+        text = as_utf8(text, name) if is_text else text
         if _looks_like_frames(text):
             return _of_frames(text.decode("utf-8", "replace").splitlines(), name)
         source = text_table(text, name) if str(source) == "-" else source

@@ -173,7 +173,7 @@ def _wrong_lines(finding: Finding) -> list[str]:
 def _linear_lines(finding: Finding) -> list[str]:
     """Whether the rows allow XORs, with rows that prove it where they do not."""
     fit, system = finding.fit, finding.system
-    if not fit.spare and finding.outcome == Outcome.NAMED:
+    if finding.outcome == Outcome.NAMED and not (fit.spare and fit.holds.all()):
         return []
     if not fit.spare:
         return [
@@ -190,7 +190,7 @@ def _linear_lines(finding: Finding) -> list[str]:
         f"test for XORs: {bits} passed; {counted(fit.spare, 'row')} beyond the {fit.rank} that "
         "fix the formulas"
     ]
-    if finding.proof is not None and finding.outcome != Outcome.NAMED:
+    if finding.proof is not None:
         name, where = system.outputs[finding.proof[0]], finding.proof[1]
         lines.append(
             f"rows that contradict an XOR for {name}: lines {_line_numbers(where)} (in them every "
