@@ -308,10 +308,6 @@ def fibonacci(state):
 
 #: Names by the delays of bits; both registers have the period 2^16 - 1.
 SHAPES = {
-    "XOR of 3 words of 5 bits (RAID-4/5 parity)": (
-        15,
-        lambda bits: [a ^ b ^ c for a, b, c in zip(bits, bits[5:], bits[10:], strict=False)],
-    ),
     "(Fibonacci, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1": (
         16,
         on_number(fibonacci, 16),

@@ -173,24 +173,22 @@ def _system(parts: Sequence[Equations]) -> tuple[Equations, AffineFit]:
 
 
 def _named_families(base: Finding, parts: Sequence[Equations]) -> Finding:
-    """The simplest name: the shape of the matrix, a sum, a CRC, an XOR of words."""
+    """The simplest name: the shape of the matrix, a sum, a CRC."""
     if base.shape is not None:
         return base
     sums = tuple(find_sums(parts))
     if sums and sums[0].fitting == sums[0].rows:
         return replace(base, sums=sums)
-    crc = find_crc(parts, clean=bool(base.supported.all()))
-    shape = _shape(base, words=True) if crc is None else None
-    return replace(base, sums=sums, crc=crc, shape=shape)
+    return replace(base, sums=sums, crc=find_crc(parts, clean=bool(base.supported.all())))
 
 
-def _shape(base: Finding, words: bool = False) -> str | None:
+def _shape(base: Finding) -> str | None:
     """A name for the matrix of all inputs, or of those that change."""
     if base.system.lengths or not base.supported.all():
         return None
     rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
     varies = (base.system.bits != base.system.bits[:1]).any(axis=0)
-    return shape_name(rows, constants, words) or shape_name(rows[:, varies], constants, words)
+    return shape_name(rows, constants) or shape_name(rows[:, varies], constants)
 
 
 def _judged(base: Finding, budget: float) -> Finding:
