@@ -1,7 +1,7 @@
 """Tables from files, standard input and memory.
 
 The kind of a file is seen from its first bytes, not from its name. CSV, TSV and NPZ need nothing
-beyond numpy, Parquet needs pyarrow.
+beyond numpy, Parquet needs pyarrow, a workbook of Excel openpyxl.
 """
 
 import gzip
@@ -24,6 +24,8 @@ from xorfind.words import shown
 
 #: Bytes of a file.
 LARGEST = 1 << 34
+#: The name of a file inside every workbook of Excel.
+WORKBOOK = b"[Content_Types].xml"
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
     *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
@@ -92,8 +94,8 @@ def _file(path: Path) -> Table:
     data = file_bytes(path, what)
     if data[:4] == b"PAR1":
         return _parquet(data, what)
-    if data[:2] == b"PK" and b"[Content_Types].xml" not in data[:4096]:
-        return _npz(data, what)
+    if data[:2] == b"PK":
+        return _workbook(data, what) if WORKBOOK in data else _npz(data, what)
     tab = bool({".tsv", ".tab"} & set(path.suffixes))
     return text_table(unpacked(data, what), what, tab=tab)
 
@@ -159,6 +161,30 @@ def _npz(data: bytes, what: str) -> Table:
         names += [str(each) for each in own] if own is not None else []
         columns += list(array.T)
     return table_of(names, columns, what)
+
+
+def _workbook(data: bytes, what: str) -> Table:
+    """The first sheet of a workbook of Excel (.xlsx): a row of names, then rows; formulas by the
+    values that were saved with them."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise ValueError(
+            f"{what} is a workbook of Excel, which needs openpyxl; pip install openpyxl, or save "
+            "the sheet as CSV"
+        ) from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_archive(archive)
+        sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets[0]
+        rows = [row for row in sheet.iter_rows(values_only=True) if set(row) - {None}]
+    except (*_UNREADABLE, IndexError) as error:
+        reason = shown(str(error), 200)
+        raise ValueError(f"{what} cannot be read: {reason}; save the sheet as CSV") from None
+    names, *body = rows or [()]
+    columns = zip(*body, strict=True) if body else [()] * len(names)
+    heads = [f"unnamed_{at}" if name is None else str(name) for at, name in enumerate(names)]
+    return table_of(heads, columns, what)
 
 
 def _parquet(data: bytes, what: str) -> Table:
