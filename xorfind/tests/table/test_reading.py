@@ -257,7 +257,7 @@ def test_bad_files_are_one_clear_line(tmp_path, content, message, reader):
 def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(ValueError, match="is a folder"):
         prepared(tmp_path)
-    with pytest.raises(ValueError, match="No such file"):
+    with pytest.raises(ValueError, match="no such file"):
         prepared(tmp_path / "absent.csv")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="no ordinary file"):
