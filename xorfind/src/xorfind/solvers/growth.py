@@ -113,7 +113,7 @@ def of_size(task: Task, size: int) -> BestSets:
         table.labels,
         size,
         deadline=task.deadline,
-        progress=lambda done: task.tell(done, f"subsets of {size} columns"),
+        progress=lambda done: task.tell(done, f"sets of {size} columns"),
     )
     return found._replace(subsets=[named(task, each) for each in found.subsets])
 
