@@ -27,15 +27,15 @@ from paritylab import (
 )
 from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
-from paritylab.models.packed import PackedSigns
+from paritylab.models.positions import PackedSigns
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, random_junta, random_parity, sample
-from paritylab.risk.enumerated import enumerated_gradient
+from paritylab.risk import enumerated_gradient
 from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.half_sums import mean_and_slopes
+from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.series import kinked_plan, kinked_sum
-from paritylab.risk.routes.statistic import pieces_of
-from paritylab.risk.routes.targets import target_of
+from paritylab.risk.routes.statistic import target_of
 
 K = 3
 #: Steps of a compiled loop.

@@ -25,7 +25,7 @@ from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
 from paritylab.report import words
 from paritylab.report.page import in_order
-from paritylab.report.symbols import meanings
+from paritylab.report.words import meanings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -169,7 +169,7 @@ def errata_page(rows: dict[str, Row]) -> str:
 def proofs_page(claims: dict[str, Claim]) -> str:
     """What `paritylab prove --json docs/proofs.json` found, a line and its inequalities each."""
     results = json.loads((HERE / "proofs.json").read_text())
-    named = {claim.certificate: claim for claim in claims.values() if claim.certificate}
+    named = {id: claim for claim in claims.values() for id in claim.certificates}
     length = {name: len((PROOFS / name).read_text().splitlines()) for name in KERNEL}
     listed = ", ".join(f"`{name}` ({lines} lines)" for name, lines in length.items())
     statements = [path for path in (PROOFS / "statements").glob("*.py") if path.stem != "__init__"]

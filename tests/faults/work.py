@@ -4,7 +4,7 @@ import random
 import time
 from typing import Any, NamedTuple
 
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.grid import Spec
 
 
 class Task(NamedTuple):

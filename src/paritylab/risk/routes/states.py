@@ -1,32 +1,96 @@
-"""Exact expectations when the weights take few distinct values: count the ones per value."""
+"""Plain sums over states, for any statistic: all 2^n inputs, or the counts of ones per weight.
+
+Either way the mean is Σ chance·statistic(s) over the sums s that inputs can reach. Up to 2^20 (or,
+when asked for, 2^26) inputs are taken one by one. Weights that take few distinct values form a
+lattice: only the number of ones among equal weights matters, and it is binomial.
+"""
 
 import math
 from functools import partial
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 from scipy import stats
 
 from paritylab.problem import Junta, Parity
 from paritylab.problem.junta import bit_patterns
+from paritylab.risk.routes.half_sums import halves
+from paritylab.risk.routes.pieces import evaluate
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
+    JuntaTarget,
+    Labelled,
     RouteRisk,
+    Statistic,
+    Target,
+    WeightRisk,
     at_rounded_sums,
-    evaluate,
     evaluated,
+    labelled,
     risk_through_outer,
-    scale_of,
+    target_of,
 )
-from paritylab.risk.routes.targets import Labelled, target_of
 
+#: 2^_INNER sums are evaluated at a time.
+_INNER = 15
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
 MAX_GROUPS = 20
 #: Bits up to which all counts are kept, however rare.
 _FEW = 4096
+
+
+def enumerated(case: Case) -> RouteRisk:
+    """Value and slopes to rounding.
+
+    Sums are rounded too. Where one lies on a jump, or a slope on a kink, the error counts what
+    the other side would give.
+    """
+    n, statistic = case.problem.n, case.statistic
+    both = halves(case.weights, case.target, _INNER)
+    inner, outer = (tuple(map(np.asarray, half)) for half in (both.left, both.right))
+    shift = 2 * n * EPS * statistic.k
+    # Of the statistic and, if asked for, of its derivative: mean, what rounding moves, the largest.
+    totals = np.zeros((1 + case.slopes, 3))
+    inner_slopes, outer_slopes = np.zeros(len(inner[0])), np.zeros(len(outer[0]))
+    for number, (start, chance) in enumerate(zip(outer[0], outer[1].T, strict=True)):
+        sums, shares = inner[0] + start, inner[1] * chance[:, None]
+        for row, total in enumerate(totals):
+            function = partial(evaluated, statistic, slopes=row == 1)
+            values, moved = at_rounded_sums(function, sums, shift, statistic.k)
+            if row == 1:
+                moved[:, sums == 0] = 0  # the empty sum is exact, and belongs to no weight
+                slopes = np.sum(shares * values, axis=0)
+                inner_slopes += slopes
+                outer_slopes[number] = slopes.sum()
+            total[0] += np.sum(shares * values)
+            total[1] += np.sum(np.abs(shares) * moved)
+            total[2] = max(total[2], np.abs(values).max())
+    errors = 64 * n * EPS * (1 + totals[:, 2]) + totals[:, 1]
+    return risk_through_outer(
+        statistic.loss,
+        float(totals[0, 0]),
+        float(errors[0]),
+        exact=True,
+        slopes=both.gathered(inner_slopes, outer_slopes) if case.slopes else None,
+        slopes_error=float(errors[1]) if case.slopes else None,
+    )
+
+
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
+    """The risk for compiled loops; its error is that of rounding, away from jumps."""
+
+    def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
+        every = halves(weights, labelled(target, statistic.labels), n).left
+        return statistic.loss.outer(
+            jnp.sum(every.chances * statistic.parts(jnp.asarray(every.sums)))
+        )
+
+    size = np.abs(evaluated(statistic, np.linspace(0, statistic.k, 4096))).max()
+    return WeightRisk(function, 64 * n * EPS * (1 + float(size)))
 
 
 class States(NamedTuple):
@@ -40,12 +104,7 @@ class States(NamedTuple):
     spread: float
 
 
-def applies(case: Case) -> bool:
-    """For weights with few distinct values; values only, no slopes."""
-    return not case.slopes and groups_of(case.weights, case.problem) is not None
-
-
-def risk(case: Case) -> RouteRisk:
+def lattice(case: Case) -> RouteRisk:
     """The value to rounding, of any statistic."""
     statistic, problem = case.statistic, case.problem
     groups = groups_of(case.weights, problem)
@@ -54,7 +113,7 @@ def risk(case: Case) -> RouteRisk:
     pieces, shift = statistic.pieces, states.spread + 2 * problem.n * EPS * problem.k
     function = partial(evaluate, pieces) if pieces else partial(evaluated, statistic)
     parts, moved = at_rounded_sums(function, states.sums, shift, problem.k)
-    scale = scale_of(pieces, problem.k) if pieces else float(np.abs(parts).max(axis=1).sum())
+    scale = statistic.scale if pieces else float(np.abs(parts).max(axis=1).sum())
     mean = np.sum(states.chances * parts)
     # A jump or a steep flank at a sum makes the value depend on the rounding of that sum. Chances
     # of a parity times χ are no larger than its plain ones.
@@ -80,11 +139,6 @@ def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] 
 
 
 def _groups(weights: np.ndarray, probabilities: np.ndarray, most: int) -> list[np.ndarray] | None:
-    n = len(weights)
-    # A glance at a few positions spares most calls the sort over all of them.
-    glance = weights[:: max(1, n // 64)]
-    if len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12))) > MAX_GROUPS:
-        return None
     rounded = np.round(weights / max(weights.max(), 1e-300), 13)
     keys = np.stack([rounded, probabilities], axis=1)
     _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
