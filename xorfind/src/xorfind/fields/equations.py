@@ -77,10 +77,6 @@ class Equations:
         keys = _keys(np.concatenate([self.bits, self.target], axis=1))
         return self.chosen(np.sort(np.unique(keys, return_index=True)[1]))
 
-    def fit(self) -> "AffineFit":
-        """The affine maps that all rows allow; rows must be distinct."""
-        return affine_fit(self.bits, self.target)
-
 
 def numbers(bits: np.ndarray) -> np.ndarray:
     """Rows of up to 64 bits, most significant first, as numbers."""

@@ -13,6 +13,7 @@ from xorfind.fields.crc import CrcFit, find_crc
 from xorfind.fields.equations import (
     AffineFit,
     Equations,
+    affine_fit,
     common_value,
     joined,
     proof_against,
@@ -134,6 +135,7 @@ def hunt(
     >>> hunt(read_fields(lines), "frame[-1]").sums[0].name
     'XOR of all bytes'
     """
+    fields = fields.framed([target, *bits, *ignore])
     parts = fields.equations(target, bits, ignore)
     if not parts[0].width or not all(part.size for part in parts):
         raise ValueError("nothing explains the target: no input bits are left")
@@ -165,10 +167,8 @@ def _sorted(lines: np.ndarray) -> tuple[int, ...]:
 
 def _system(parts: Sequence[Equations]) -> tuple[Equations, AffineFit]:
     """All rows as one system, under the layout of lengths that makes most bits affine."""
-    if len(parts) == 1:
-        return parts[0], parts[0].fit()
-    systems = [joined(parts, "end"), joined(parts, "start")]
-    made = [(system, system.fit()) for system in systems]
+    systems = parts if len(parts) == 1 else [joined(parts, "end"), joined(parts, "start")]
+    made = [(system, affine_fit(system.bits, system.target)) for system in systems]
     return max(made, key=lambda pair: (pair[1].supported(pair[0].target).sum(), pair[1].spare))
 
 
@@ -213,7 +213,7 @@ def _two_formulas(base: Finding) -> Finding | None:
     if base.named is None:
         return None
     rest = base.system.chosen(np.isin(base.system.lines, np.array(base.wrong)))
-    fit = rest.fit()
+    fit = affine_fit(rest.bits, rest.target)
     if not fit.supported(rest.target).all():
         return None
     return replace(base, outcome=Outcome.TWO, matrix=_matrix(base, fit.solutions, fit.holds))

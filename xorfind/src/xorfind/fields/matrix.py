@@ -135,7 +135,8 @@ class XorMatrix:
             return {column for each in slices for column in each.columns}
 
         hex_columns = [str(name) for name in self.reading.get("hex", [])]
-        made = [self._on_part(part) for part in read_fields(source, needed, hex_columns).parts]
+        fields = read_fields(source, needed, hex_columns).framed(self.inputs)
+        made = [self._on_part(part) for part in fields.parts]
         lines, values = (np.concatenate([each[at] for each in made]) for at in range(2))
         order = np.argsort(lines, kind="stable")
         given = [each.right for each in made if each.right is not None]

@@ -86,7 +86,10 @@ class Slice(NamedTuple):
         top = 8 * -(-width // 8) - 1 if bytewise and width > 1 else width - 1
         first, last = (top, 0) if self.ends is None else self.ends
         if min(first, last) < 0:
-            raise ValueError(f"{self.text}: bits of an integer are numbered from 0 upwards")
+            raise ValueError(
+                f"{self.text}: bits of an integer are numbered from 0 upwards; if the column holds "
+                "bytes in hex, --hex says so"
+            )
         return [Bit(self.columns, -1 - bit) for bit in _run(first, last)]
 
 
