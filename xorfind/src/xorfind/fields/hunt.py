@@ -202,7 +202,9 @@ def _judged(base: Finding, budget: float) -> Finding:
         if named and not (linear and base.wrong):
             return replace(base, outcome=Outcome.NAMED)
         return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
-    base = replace(base, proof=_proof(system, fit))
+    bit = int(np.flatnonzero(~fit.holds)[-1])
+    if lines := proof_against(system, bit):
+        base = replace(base, proof=(bit, lines))
     if named:
         return replace(base, outcome=Outcome.NAMED)
     return _two_formulas(base) or _noisy(base, budget)
@@ -244,12 +246,6 @@ def _matrix(base: Finding, solutions: np.ndarray, found: np.ndarray) -> XorMatri
     names = tuple(name for name, there in zip(base.system.outputs, found, strict=True) if there)
     chosen = solutions[found]
     return XorMatrix(names, base.system.inputs, chosen[:, :-1], chosen[:, -1], base.reading)
-
-
-def _proof(system: Equations, fit: AffineFit) -> tuple[int, tuple[int, ...]] | None:
-    bit = int(np.flatnonzero(~fit.holds)[-1])
-    rows = proof_against(system, bit)
-    return None if rows is None else (bit, _sorted(system.lines[rows]))
 
 
 def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:

@@ -81,13 +81,6 @@ class XorMatrix:
     constants: np.ndarray
     reading: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.rows.shape != (len(self.outputs), len(self.inputs)):
-            raise ValueError(
-                f"a matrix of {len(self.outputs)} outputs and {len(self.inputs)} inputs cannot "
-                f"have the shape {self.rows.shape}"
-            )
-
     @cached_property
     def rank(self) -> int:
         """How many outputs are independent."""

@@ -88,7 +88,7 @@ class Fields:
         return replace(self, columns={**self.columns, **frames})
 
     def shape(self, columns: Sequence[str]) -> Shape:
-        """What slices need to know of a column of a part, or of two that are XORed."""
+        """What slices need to know of a column of a part, or of some that are XORed."""
         widths = [self.columns[name].widths for name in columns]
         shapes = {Shape(isinstance(each, np.ndarray), int(np.max(each))) for each in widths}
         if len({shape.frame for shape in shapes}) > 1:
