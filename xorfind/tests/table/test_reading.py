@@ -222,8 +222,8 @@ BAD = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n\n", "is empty"),
     "header only": (b"a,y\n", "no rows"),
-    "ragged": (b"a,b,y\n0,0,0\n1,1\n", "row 2 has 2 cells, the header has 3"),
-    "ragged with quotes": (b'a,b,y\n"0",0,0\n1,1,0,0\n', "row 2 has 4 cells"),
+    "ragged": (b"a,b,y\n0,0,0\n1,1\n", "line 3: 2 cells, the line of names has 3"),
+    "ragged with quotes": (b'a,b,y\n"0",0,0\n1,1,0,0\n', "line 3: 4 cells"),
     "missing": (b"a,y\n0,0\n,1\n", "1 row of 2 with missing values"),
     "three levels": (b"a,y\n0,red\n1,tan\n0,sky\n", r"3 levels \(red, sky, tan\)"),
     "numbers as target": (b"a,y\n0,1.5\n1,2.5\n0,3.5\n", "--threshold y=V"),
@@ -259,7 +259,7 @@ def test_bad_files_are_one_clear_line(tmp_path, content, message, reader):
 def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(ValueError, match="is a folder"):
         prepared(tmp_path)
-    with pytest.raises(ValueError, match="No such file"):
+    with pytest.raises(ValueError, match="no such file"):
         prepared(tmp_path / "absent.csv")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="no ordinary file"):

@@ -6,7 +6,6 @@ beyond numpy, Parquet needs pyarrow, a workbook of Excel openpyxl.
 
 import gzip
 import io
-import stat
 import sys
 import tokenize
 import zipfile
@@ -19,7 +18,7 @@ import numpy as np
 
 from xorfind.table.delimited import text_table
 from xorfind.table.table import Column, Table, distinct_names, table_of, texts_column
-from xorfind.untrusted import check_archive, refuse_bomb
+from xorfind.untrusted import check_archive, read_bytes, refuse_bomb
 from xorfind.words import shown
 
 #: Bytes of a file.
@@ -101,18 +100,11 @@ def _file(path: Path) -> Table:
 
 
 def file_bytes(path: Path, what: str) -> bytes:
-    """All bytes of an ordinary file."""
+    """All bytes of an ordinary file. A pipe is read as standard input only, by the name -."""
     try:
-        facts = path.stat()
-        if stat.S_ISDIR(facts.st_mode):
-            raise ValueError(f"{what} is a folder; expected a CSV, TSV, NPZ or Parquet file")
-        if not stat.S_ISREG(facts.st_mode):
-            raise ValueError(f"{what} is no ordinary file; send rows to standard input and say -")
-        if facts.st_size > LARGEST:
-            raise ValueError(f"{what} has more than {LARGEST >> 30} GiB")
-        return path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"cannot read {what}: {error.strerror or error}") from None
+        return read_bytes(path, LARGEST)
+    except ValueError as error:
+        raise ValueError(f"cannot read {what}: {error} (- reads standard input)") from None
 
 
 def unpacked(data: bytes, what: str) -> bytes:
