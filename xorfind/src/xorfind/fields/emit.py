@@ -35,7 +35,10 @@ def code_of(found: Finding, language: str) -> str:
     if best is not None and all(length % 8 == 0 for length in best.constants):
         return emit_crc(best, language, found.target)
     if found.usable_matrix is None:
-        raise ValueError(f"no XOR matrix of {found.target} serves new rows: no code to print")
+        raise ValueError(
+            f"no code for {found.target}: its XORs need frames of one length in a file of their "
+            "own, and rows to spare"
+        )
     return emit(found.usable_matrix, language, found.target)
 
 
@@ -92,11 +95,7 @@ def _arguments(matrix: XorMatrix) -> tuple[list[str], list[str]]:
     """Names of the frames and of the integers that a function of the inputs takes."""
     frames, integers = dict[str, None](), dict[str, None]()
     for place in map(place_of, matrix.inputs):
-        if place is None or place.unit < 0:
-            raise ValueError(
-                "code for frames of several lengths is made for named checksums only; keep the "
-                "frames of one length in a file of their own"
-            )
+        assert place is not None, "a matrix of one length"
         if place.bit is None and place.unit > 63:
             raise ValueError("code takes integers of up to 64 bits")
         kind = integers if place.bit is None else frames

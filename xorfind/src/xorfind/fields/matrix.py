@@ -16,7 +16,7 @@ import numpy as np
 from xorfind.codec import from_json
 from xorfind.fields.equations import numbers
 from xorfind.fields.reading import Fields, read_fields
-from xorfind.fields.slices import Slice, parse, place_of
+from xorfind.fields.slices import Slice, parse
 from xorfind.files import write_atomically
 from xorfind.gf2 import products, reduced
 from xorfind.untrusted import read_json
@@ -117,11 +117,6 @@ class XorMatrix:
         """The field of every row of a file or table, the first output the most significant bit."""
         if len(self.outputs) > 64:
             raise ValueError(f"a value has up to 64 bits, this matrix gives {len(self.outputs)}")
-        if lost := [label for label in self.inputs if place_of(label) is None]:
-            raise ValueError(
-                f"the input {shown(lost[0])!r} is not a bit of a row; a matrix for frames of "
-                "several lengths cannot be applied"
-            )
 
         def needed(names: Sequence[str]) -> set[str]:
             slices = [*parse(self.inputs, names), *self._target(names)]
