@@ -158,14 +158,6 @@ def test_words_of_the_message_whose_bytes_are_in_the_other_order(size):
     assert space["frame_2_1"](b"12345678") == check(b"12345678")
 
 
-def test_a_log_with_data_of_several_lengths_in_a_column():
-    lines = frames_of(lambda d: crc(d, NAMED["CRC-8/SAE-J1850"]), 8, lengths=(2, 5, 6, 7), rows=40)
-    table = read_fields({"id": ["1a3"] * 40, "data": lines})
-    assert table.columns["data"].reading == "frames"
-    finding = hunt(table, "data[-1]", ["data[0:-2]"])
-    assert finding.crc.names == ("CRC-8/SAE-J1850",)
-
-
 def luhn(digits):
     doubled = [int(digit) * (1 + at % 2) for at, digit in enumerate(digits[::-1], 1)]
     return -sum(value - 9 * (value > 9) for value in doubled) % 10
