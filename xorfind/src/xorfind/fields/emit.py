@@ -52,6 +52,12 @@ def identifier(text: str) -> str:
     return made if made and not made[0].isdigit() else f"f_{made}".rstrip("_")
 
 
+def _python(lines: list[str]) -> str:
+    """Lines of Python, hex digits as its formatters write them."""
+    text = "\n".join([*lines, ""])
+    return re.sub(r"0x[0-9a-f]+", lambda found: "0x" + found[0][2:].upper(), text)
+
+
 # XOR matrices.
 
 
@@ -73,7 +79,7 @@ def emit(matrix: XorMatrix, language: str, name: str) -> str:
             lines.append(f"    out |= {value} << {shift}  # {output}")
     if not in_c:
         head = f"def {identifier(name)}({', '.join([*frames, *integers])}):"
-        return "\n".join([head, "    out = 0", *lines, "    return out", ""])
+        return _python([head, "    out = 0", *lines, "    return out"])
     arguments = [f"const uint8_t *{each}" for each in frames]
     arguments += [f"uint64_t {each}" for each in integers]
     head = f"uint64_t {identifier(name)}({', '.join(arguments)})"
@@ -194,7 +200,7 @@ def _function_python(name: str, steps: _Steps) -> str:
     lines += [f"        {line}" for line in steps.each]
     lines += [f"    {line}" for line in steps.last]
     looped = re.sub(r"for k < (\d+):", r"for k in range(\1):", "\n".join(lines))
-    return f"{looped}\n    return {steps.value}\n"
+    return _python([looped, f"    return {steps.value}"])
 
 
 def _function_c(name: str, steps: _Steps) -> str:
