@@ -33,12 +33,14 @@ RENAMED = {
     "attention": "attention-on-rows",
 }
 
-#: Settings that left after 0.3, with the only value under which runs can still be rebuilt.
+#: Settings that left after 0.3, with the only value under which runs can still be rebuilt; None
+#: where the trained model does not depend on it.
 GONE = {
     ("xor", "shared"): False,
     ("xor", "positions_seed"): 0,
     ("xor", "learn_positions"): False,
-    ("anneal", "even"): True,
+    ("levels", "full_gradient"): None,
+    ("anneal", "even"): None,
     ("anneal", "start"): None,
 }
 
@@ -100,7 +102,7 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
         )
     settings = with_tuples(facts["fields"])
     for (name, setting), usual in GONE.items():
-        if name == facts["name"] and settings.pop(setting, usual) != usual:
+        if name == facts["name"] and settings.pop(setting, usual) != usual is not None:
             raise ValueError(
                 f"these runs were trained with {setting}, a setting of {name} that is gone; {AGAIN}"
             )
