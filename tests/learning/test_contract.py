@@ -171,6 +171,10 @@ def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
     before = Runs.load(path, learner=case.learner if case.name == "descent" else None)
     after = trained(case)
     assert before.name == after.name
+    if case.name == "levels":  # trained by the closed form of one level then: the file is right
+        exact = enumerated_risk(before.model(1), before.targets[1].problem, before.loss)
+        assert exact.value == pytest.approx(before.risk[1], abs=1e-6)
+        return
     if case.name == "frozen":  # its heads come from the key now; the models below have them
         before.numbers.pop("heads")
     for old, new in zip(leaves(before), leaves(after), strict=True):
@@ -246,14 +250,10 @@ def wrong_values(option):
     else:
         yield "many", "must be a"
         yield math.nan, "must be a whole number" if option.type is int else "must be finite"
-        for bound, step, word in (
-            (option.least, -1, "at least"),
-            (option.above, 0, "above"),
-            (option.below, 0, "below"),
-            (option.most, 1, "at most"),
-        ):
-            if bound is not None:
-                yield option.type(bound + step), f"must be {word}"
+        steps = {"≥": (-1, "at least"), ">": (0, "above"), "<": (0, "below"), "≤": (1, "at most")}
+        for sign, limit in option.bounds:
+            step, word = steps[sign]
+            yield option.type(limit + step), f"must be {word}"
     if not option.optional:
         yield None, "is needed"
 
