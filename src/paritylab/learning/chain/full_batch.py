@@ -78,7 +78,11 @@ class FullBatch(ChainLearner):
 
 
 def published_step(k: int, mode: str) -> float:
-    """η of the paper for k = 8, 16, 32, extended as 3k elsewhere; a hundredth for direct."""
+    """η of the paper for k = 8, 16, 32, extended as 3k elsewhere; a hundredth for direct.
+
+    The chain's loss is a mean over k - 1 tokens, so the gradient of one node's weights is 1/(k-1)
+    of its own: η has to grow like k for every node to move as fast. The direct loss is not divided.
+    """
     return PUBLISHED_STEPS.get(k, 3.0 * k) * (0.01 if mode == "direct" else 1)
 
 
