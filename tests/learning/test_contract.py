@@ -27,8 +27,8 @@ from paritylab.learning import (
 from paritylab.learning.contract import learner_name
 from paritylab.learning.heads.train import HeadsSettings
 from paritylab.options import options_in_source, options_of
+from paritylab.precision import is_fixed
 from paritylab.problem import Parity, ParityTree, random_parities
-from paritylab.problem.callables import is_fixed
 from paritylab.risk import enumerated_risk
 
 #: Runs written by version 0.3.0, by the names of their cases.

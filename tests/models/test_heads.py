@@ -105,7 +105,8 @@ def test_unmasked_full_form_has_gradient_on_the_token_entries():
 
     matrices = jnp.asarray(model.matrices)
     exact = jax.jacobian(attended)(matrices)
-    formula = hg1.token_entry_derivative(attended(matrices), 1 / 7)
+    share = attended(matrices)  # Σγx of every head
+    formula = share * (1 - share) * 7  # ∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ
     assert np.allclose(np.diagonal(exact[:, :, 0, 0]), formula, rtol=1e-3)
     assert np.allclose(np.diagonal(exact[:, :, 0, 1]), -formula, rtol=1e-3)
     assert np.all(np.abs(formula) > 1e-3)

@@ -12,8 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.links import AbstractLink, CosineLink, as_link
-from paritylab.precision import AnyArray, keep_float64
-from paritylab.problem.callables import mark_of
+from paritylab.precision import AnyArray, keep_float64, mark_of
 from paritylab.problem.tree import level_ends
 
 MASKS = ("token", "level")

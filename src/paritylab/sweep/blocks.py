@@ -16,7 +16,7 @@ from paritylab.learning.data import Target
 from paritylab.learning.saving import RENAMED
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.grid import Spec
 
 Row = dict[str, object]
 

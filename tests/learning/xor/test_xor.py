@@ -9,10 +9,10 @@ import optax
 import pytest
 
 from paritylab.claims.hg2.samples import sample_curve
-from paritylab.claims.lab.xor import steps_in_precision
 from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
 from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import (
+    SOLVED_ERROR,
     default_gain,
     first_gradient,
     unit_step,
@@ -23,7 +23,15 @@ from paritylab.learning.xor.exact import (
 )
 from paritylab.learning.xor.loop import rows_risk
 from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
-from paritylab.models import ATTENTION, XOR_READOUTS, OneHot, PackedSigns
+from paritylab.models import (
+    ATTENTION,
+    XOR_READOUTS,
+    Bowl,
+    OneHot,
+    PackedSigns,
+    RandomSigns,
+    attend,
+)
 from paritylab.precision import float64
 from paritylab.problem import Loss, Parity, as_loss, random_parities
 from paritylab.risk import enumerated_risk
@@ -301,13 +309,38 @@ def test_more_rows_rank_the_pair_more_often():
     assert (curve.onehot.mean(axis=1) >= curve.signs.mean(axis=1) - 0.1).all()
 
 
+def worst_errors(kind, gains, n=512, width=75):
+    """Largest |ŷ - y| over all inputs after one step at each gain, gradient and softmax in a
+    precision; "naive" is float32 with a softmax that does not subtract its maximum."""
+    with float64():
+        table = jnp.asarray(RandomSigns.draw(0, n, width).table, "f8" if kind == "f8" else "f4")
+        on_pair = jnp.arange(n) < 2
+
+        def weights(direction):
+            terms = jnp.exp(table @ direction)
+            return terms / terms.sum() if kind == "naive" else attend(table @ direction)
+
+        # Two equal heads share the gradient of their common direction.
+        slope = jax.grad(lambda w: xor_risk(weights(w), on_pair))(jnp.zeros(width, table.dtype)) / 2
+        made = [weights(-gain * n * n / 2 * slope).astype("f8") for gain in gains]
+        return np.array([float(worst_case(g, on_pair, Bowl()).error) for g in made])
+
+
 def test_single_precision_decides_like_double():
-    settings = {"n": 512, "width": 75, "gains": [default_gain(512), 200.0], "seed": 0}
-    kinds = ("float64", "float32", "naive")
-    double, single, naive = (steps_in_precision(kind, **settings) for kind in kinds)
+    gains = [default_gain(512), 1.0, 40.0, 200.0, 4000.0]
+    double, single, naive = (worst_errors(kind, gains) for kind in ("f8", "f4", "naive"))
     assert single[0] == pytest.approx(double[0], abs=1e-3)
+    assert np.array_equal(single <= SOLVED_ERROR, double <= SOLVED_ERROR)
     assert naive[0] == pytest.approx(double[0], abs=1e-3)
-    assert not np.isfinite(naive[1])
+    assert not np.isfinite(naive[-1]), "a plain softmax overflows"
+
+
+def test_a_label_of_four_bits_adds_nothing_to_the_first_gradient():
+    """z² holds products of two bits only, so two layers need the inner parities as labels."""
+    generator = np.random.default_rng(0)
+    g = generator.dirichlet(np.ones(8))
+    slope = np.mean((SIGNS[:, :4].prod(axis=1) * -4 * (SIGNS @ g))[:, None] * SIGNS, axis=0)
+    assert np.abs(slope).max() < 1e-12
 
 
 def test_usual_sizes():

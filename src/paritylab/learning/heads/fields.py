@@ -24,7 +24,7 @@ from paritylab.models import Circle, softmax_attention
 from paritylab.precision import AnyArray
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.targets import SIGNS
+from paritylab.risk.routes.pieces import SIGNS
 from paritylab.risk.rows import Rows as Table
 
 #: Attention of so many heads to so many positions is held at a time, 80 MB.

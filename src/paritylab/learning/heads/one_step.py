@@ -26,7 +26,8 @@ from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
 from paritylab.risk.objective import labelled, target_of
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.targets import SIGNS, Target as PlainTarget
+from paritylab.risk.routes.pieces import SIGNS
+from paritylab.risk.routes.statistic import Target as PlainTarget
 
 #: Gains a step may choose from.
 GAINS = np.geomspace(1, 200, 60)

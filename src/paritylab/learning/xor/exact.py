@@ -18,9 +18,8 @@ from paritylab.learning.data import Target
 from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.models.attention import Kind, attend
 from paritylab.models.readouts import XOR_READOUTS, Bowl, Readout, Tent
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray, check_scalar_function, float64
 from paritylab.problem import Parity
-from paritylab.problem.callables import check_scalar_function
 from paritylab.problem.losses import Loss, as_loss
 from paritylab.risk.result import outer_derivatives
 
