@@ -171,10 +171,6 @@ def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
     before = Runs.load(path, learner=case.learner if case.name == "descent" else None)
     after = trained(case)
     assert before.name == after.name
-    if case.name == "levels":  # trained by the closed form of one level then: the file is right
-        exact = enumerated_risk(before.model(1), before.targets[1].problem, before.loss)
-        assert exact.value == pytest.approx(before.risk[1], abs=1e-6)
-        return
     if case.name == "frozen":  # its heads come from the key now; the models below have them
         before.numbers.pop("heads")
     for old, new in zip(leaves(before), leaves(after), strict=True):

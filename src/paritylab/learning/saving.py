@@ -33,14 +33,12 @@ RENAMED = {
     "attention": "attention-on-rows",
 }
 
-#: Settings that left after 0.3, with the only value under which runs can still be rebuilt; None
-#: where the trained model does not depend on it.
+#: Settings that left after 0.3, with the only value under which runs can still be rebuilt.
 GONE = {
     ("xor", "shared"): False,
     ("xor", "positions_seed"): 0,
     ("xor", "learn_positions"): False,
-    ("levels", "full_gradient"): None,
-    ("anneal", "even"): None,
+    ("anneal", "even"): True,
     ("anneal", "start"): None,
 }
 
@@ -102,7 +100,7 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
         )
     settings = with_tuples(facts["fields"])
     for (name, setting), usual in GONE.items():
-        if name == facts["name"] and settings.pop(setting, usual) != usual is not None:
+        if name == facts["name"] and settings.pop(setting, usual) != usual:
             raise ValueError(
                 f"these runs were trained with {setting}, a setting of {name} that is gone; {AGAIN}"
             )

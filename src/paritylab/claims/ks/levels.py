@@ -117,7 +117,7 @@ def thm7(
 
 
 def _levels(**changed: Any) -> Levels:
-    given: dict[str, Any] = {"strings": STRINGS, "epsilon": EPSILON}
+    given: dict[str, Any] = {"strings": STRINGS, "epsilon": EPSILON, "full_gradient": True}
     return Levels(**{**given, **changed})
 
 
@@ -303,7 +303,7 @@ def _next_movement(tree: ParityTree, seed: int) -> float:
     model = _model(tree, [round(each) for each in _exact_weights(tree.n)[0]])
     model = model.with_parameters(model.scores.astype(np.float32))
     rows = Stream(np.asarray(tree.leaves, np.int32), as_key(seed), np.int32(4096), 4096)
-    _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows)
+    _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows, "full")
     return float(eta * jnp.abs(gradient).max())
 
 
