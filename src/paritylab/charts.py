@@ -31,7 +31,7 @@ Look = dict[str, Any]
 
 COLOURS = theme("light")
 #: Points: width of a panel, height of its plot, of a row of words; width of a letter.
-WIDTH, PLOT, ROW, LETTER = 400.0, 200.0, 15.0, 6.4
+WIDTH, PLOT, ROW, LETTER = 385.0, 200.0, 15.0, 6.4
 #: Panels in a row; letters of a heading, of a legend's entry, of a name left of the plot.
 ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
 #: So many points of a line have a marker each, and whiskers rather than a band.
@@ -119,7 +119,7 @@ def paint(axes: "Axes", series: Series) -> None:
         line(float(mark["at"]), label=None if name in named else name or None, **_RULE)
         named.add(name)
     axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11)
-    rows = _legend(axes)
+    rows = _legend(axes, flat)
     axes.set_title(_heading(series), pad=8 + 16 * rows)
     for artist in axes.get_children():
         artist.set_clip_on(False)  # limits hold every value
@@ -136,8 +136,9 @@ def _height(series: Series) -> float:
         entries = list({line["label"]: line for line in panel.get("lines", ())}.values())
         entries += [{"label": "50 %"}] if "level" in panel else []
     names = [_wrapped(each.get("label"), ENTRY) for each in entries if each.get("label")]
-    above = _legend_rows(names) + _heading(series).count("\n") + bool(_heading(series))
-    below = _wrapped(_label(series, "y" if series["kind"] == "bars" else "x")).count("\n") + 1
+    flat = series["kind"] == "bars"
+    above = _legend_rows(names, flat) + _heading(series).count("\n") + bool(_heading(series))
+    below = _wrapped(_label(series, "y" if flat else "x")).count("\n") + 1
     return plot + ROW * (above + below) + 34
 
 
@@ -158,26 +159,26 @@ def _heading(series: Series) -> str:
     return "\n".join(filter(None, (_wrapped(title), _wrapped(_label(series, "y")))))
 
 
-def _legend(axes: "Axes") -> int:
-    """Samples with their names above the plot; returns the rows they take."""
+def _legend(axes: "Axes", flat: bool) -> int:
+    """Samples with their names above the plot; returns the rows they take. flat: of bars."""
     handles, names = axes.get_legend_handles_labels()
     if not names:
         return 0
     place: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
     look: Look = {"labelspacing": 0.25, "columnspacing": 1, "handlelength": 2}
-    legend = axes.legend(handles, names, ncols=_columns(names), **place, **look)
+    legend = axes.legend(handles, names, ncols=_columns(names, flat), **place, **look)
     for text in legend.get_texts():
         text.set_parse_math(False)
-    return _legend_rows(names)
+    return _legend_rows(names, flat)
 
 
-def _columns(names: Sequence[str]) -> int:
-    """Columns of a legend: two if all names are short."""
-    return 2 if max(map(len, names), default=99) <= ENTRY / 2 else 1
+def _columns(names: Sequence[str], flat: bool) -> int:
+    """Columns of a legend: two if all names are short and the plot is wide, unlike that of bars."""
+    return 2 if not flat and max(map(len, names), default=99) <= ENTRY / 2 else 1
 
 
-def _legend_rows(names: Sequence[str]) -> int:
-    return math.ceil(sum(name.count("\n") + 1 for name in names) / _columns(names))
+def _legend_rows(names: Sequence[str], flat: bool) -> int:
+    return math.ceil(sum(name.count("\n") + 1 for name in names) / _columns(names, flat))
 
 
 def _numbers(values: Any, log: bool = False) -> np.ndarray:
@@ -200,7 +201,7 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
     elif not log and axis == "y" and 0 <= least < 0.6 * most:
         limits(0, None)  # an axis that nearly reaches zero begins there: a flat line looks flat
     ticks = getattr(axes, f"{axis}axis")
-    between = (1, 2, 5) if most < 1e3 * least else (1,)
+    between = (1, 2, 5) if most < 30 * least else (1, 3) if most < 1e3 * least else (1,)
     ticks.set_major_locator(
         LogLocator(subs=between) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
     )
