@@ -6,10 +6,10 @@ figure with a panel for each part of a series, `paint` fills axes of your own.
 A series is plain JSON, as the builders of claims.engine.figures make it: {"kind": "lines" | "bars"
 | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks":
 [{"axis", "at", "label"}], "title", "caption"}. Lines have "lines": [{"label", "x", "y", "low",
-"high", "style"}]; bars "bars": {"names", "values", "low", "high"}; a histogram "values"; heat maps
-"panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}], rows of
-numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a level.
-The kind "side by side" holds whole series in "parts".
+"high", "style", "colour"}]; bars "bars": {"names", "values", "low", "high"}; a histogram "values";
+maps "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}]:
+rows of numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a
+level. The kind "side by side" holds whole series in "parts".
 """
 
 import math
@@ -272,7 +272,7 @@ def _look(line: Series, index: int, named: bool) -> Look:
     dash = (0, (6, 4)) if "--" in style else (0, (2, 3)) if ":" in style else "-"
     marked = any(sign in style for sign in "os^d") and len(line["x"]) <= 4 * POINTS
     return {
-        "color": COLOURS[f"c{index % HUES if named else 0}"],
+        "color": COLOURS[line.get("colour") or f"c{index % HUES if named else 0}"],
         "linewidth": 1.0 if many and not named else 1.9,
         "alpha": 0.6 if many and not named else None,
         "linestyle": dash if any(sign in style for sign in "-:") else "none",
