@@ -35,7 +35,6 @@ LIBRARY = (
         "learning.runs",
         "learning.parts",
         "learning.judging",
-        "learning.loop",
         "learning.descent",
         "learning.networks",
     ),

@@ -19,7 +19,7 @@ def row(id, status, paper="hg1"):
 
 
 ROWS = [
-    row("hg1-prop3-transformer", "corrected"),
+    row("hg1-attention-bounds", "corrected"),
     row("hg1-mask", "undecided"),
     row("ks-x", "holds", "ks"),
 ]

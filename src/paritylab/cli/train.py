@@ -11,7 +11,7 @@ import typer
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
 from paritylab.cli.options import DEFAULT_STORE, check_outputs
-from paritylab.options import PROBLEM, Option, check_value, options_in_source
+from paritylab.options import PROBLEM, Ge, Le, Option, check_value, options_in_source
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -217,7 +217,7 @@ def _parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Paramet
 
 def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
     """Run, print the table of outcomes, draw, save."""
-    check_value("--runs", values["runs"], Option(int, "", least=1, most=MOST_RUNS))
+    check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
     with console.patience("loading"):
         keep_compiled()
         from paritylab.cli import pictures

@@ -31,7 +31,7 @@ _EXTRAS = {
 #: time and hold its bits as bytes.
 _BATCH = 4096
 _STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
-_ONE_BY_ONE = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation"}
+_ONE_BY_ONE = {"auto", "elimination", "correlation"}
 
 
 def learner_of(spec: Spec) -> Learner[Any, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from paritylab.checks import check_kind, shortened, whole
-from paritylab.options import Option, check_known, check_value
+from paritylab.options import Gt, Lt, Option, check_known, check_value
 from paritylab.untrusted import printable, read_toml
 
 #: Seeds that jax tells apart.
@@ -152,7 +152,7 @@ class Grid:
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
         if self.until is not None:
-            check_value("until", self.until, Option(float, "", above=0, below=1))
+            check_value("until", self.until, Option(float, "", (Gt(0), Lt(1))))
         blocks = self._size() * (self.runs // self.block)
         if blocks > MOST_BLOCKS:
             raise ValueError(
