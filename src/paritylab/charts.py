@@ -31,7 +31,7 @@ Look = dict[str, Any]
 
 COLOURS = theme("light")
 #: Points: width of a panel, height of its plot, of a row of words; width of a letter.
-WIDTH, PLOT, ROW, LETTER = 385.0, 200.0, 15.0, 6.4
+WIDTH, PLOT, ROW, LETTER = 380.0, 200.0, 15.0, 6.4
 #: Panels in a row; letters of a heading, of a legend's entry, of a name left of the plot.
 ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
 #: So many points of a line have a marker each, and whiskers rather than a band.
@@ -46,7 +46,7 @@ _PENS: dict[str, Look] = {
     "theory2": {"color": COLOURS["ink"], "linewidth": 1.8, "linestyle": (0, (2, 3))},
 }
 _STYLE: Any = {
-    "font.size": 11,
+    "font.size": 11.2,
     "text.color": COLOURS["ink"],
     "text.parse_math": False,
     "axes.facecolor": "none",
@@ -61,7 +61,7 @@ _STYLE: Any = {
     "ytick.major.size": 0,
     "grid.color": COLOURS["line"],
     "legend.frameon": False,
-    "legend.fontsize": 11,
+    "legend.fontsize": 11.2,
     "svg.fonttype": "none",
     "svg.hashsalt": "one",
 }
@@ -118,7 +118,7 @@ def paint(axes: "Axes", series: Series) -> None:
         name = _wrapped(mark.get("label"), ENTRY)
         line(float(mark["at"]), label=None if name in named else name or None, **_RULE)
         named.add(name)
-    axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11)
+    axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11.2)
     rows = _legend(axes, flat)
     axes.set_title(_heading(series), pad=8 + 16 * rows)
     for artist in axes.get_children():
@@ -203,7 +203,7 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
     ticks = getattr(axes, f"{axis}axis")
     between = (1, 2, 5) if most < 30 * least else (1, 3) if most < 1e3 * least else (1,)
     ticks.set_major_locator(
-        LogLocator(subs=between) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
+        LogLocator(subs=between, numticks=6) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
     )
     ticks.set_minor_locator(NullLocator())
     name = FuncFormatter(lambda at, _: f"{100 * at:.3g} %" if share and at else short(at))
