@@ -243,18 +243,20 @@ def _lines(axes: "Axes", series: Series) -> None:
         x, y = (_numbers(line[axis], logs[axis]) for axis in "xy")
         look, label = _look(line, at, named), line.get("label")
         look["label"] = _wrapped(label, ENTRY) if label and label != _label(series, "y") else None
-        # Whiskers at one size are moved aside so that they do not hide each other.
-        shift = 5 * (spread.index(at) - (len(spread) - 1) / 2) if at in spread else 0
-        aside = ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
-        place = axes.transData + aside if shift else axes.transData
+        drawn: list[Any] = []
         if "low" in line:
             low, high = (_numbers(line[end], logs["y"]) for end in ("low", "high"))
             low = np.where(np.isnan(low), y / 10 if logs["y"] else y, low)
             if x.size > POINTS:
                 axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
             else:
-                axes.vlines(x, low, high, color=look["color"], linewidth=1.5, transform=place)
-        axes.plot(x, y, transform=place, **look)
+                drawn.append(axes.vlines(x, low, high, color=look["color"], linewidth=1.5))
+        drawn += axes.plot(x, y, **look)
+        if at in spread:  # moved aside at one size, so that whiskers do not hide each other
+            shift = 5 / 72 * (spread.index(at) - (len(spread) - 1) / 2)
+            aside = ScaledTranslation(shift, 0, axes.figure.dpi_scale_trans)
+            for artist in drawn:
+                artist.set_transform(axes.transData + aside)
     axes.grid(axis="y")
     for axis in "xy":
         _axis(axes, axis, series.get(axis, {}))

@@ -41,7 +41,7 @@ def outcomes(runs: Runs[Any]) -> list[list[str]]:
             steps = ["never" if at < 0 else f"{at:g}" for at in known]
             table.append(["first step with loss below 0.01", ", ".join(steps)])
         elif known.ndim == 2 and known.shape[1] <= SHORT:
-            table.append([f"{words}, first run", str([float(f"{each:.4g}") for each in known[0]])])
+            table.append([f"{words}, first run", ", ".join(f"{each:.4g}" for each in known[0])])
         elif known.ndim == 1 and known.size:
             middle, least, most = (f"{f(known):.4g}" for f in (np.median, np.min, np.max))
             text = middle if least == most else f"{middle} ({least} to {most})"
