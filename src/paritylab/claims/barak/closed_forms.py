@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
 from typing import Any
 
 import jax
@@ -18,7 +17,6 @@ from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Rate
 from paritylab.theory.neighbours import (
     fourier_gap,
-    majority_coefficient,
     polynet_end,
     polynet_flow,
     rows_to_rank_by_majority,
@@ -87,8 +85,6 @@ def gap(
     ]
     ratios = np.array([(g.on - g.off) / g.bound for g in gaps])
     n, k = pairs[int(ratios.argmin())]
-    summed = max(_summed_error(n) for n in (3, 5, 7, 9, 11))
-    yield at_most("majority's coefficients, error against sums over all inputs", summed, 1e-9)
     yield at_most(f"ratio of the coefficients, relative error, n ≤ {most}", max(errors), 1e-9)
     least = f"least gap over the bound, n ≤ {most} (at n = {n}, k = {k})"
     yield at_least(least, float(ratios.min()), 1)
@@ -99,14 +95,6 @@ def gap(
         yield at_least(f"batches of {rows:,} rows that rank B, n = {n}, k = {k}", named, 0.5)
         factor = rows / (n ** (k - 1) * math.log(n))
         yield note(f"those rows over n^(k-1)·ln n, n = {n}, k = {k}", factor)
-
-
-def _summed_error(n: int) -> float:
-    """Largest gap between the formula and majority's coefficients summed over all inputs."""
-    cube = np.array(list(product((1, -1), repeat=n)))
-    majority = np.sign(cube.sum(axis=1))
-    sums = [np.mean(majority * np.prod(cube[:, :size], axis=1)) for size in range(n + 1)]
-    return max(abs(s - majority_coefficient(n, size)) for size, s in enumerate(sums))
 
 
 @claim(

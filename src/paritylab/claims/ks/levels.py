@@ -57,8 +57,7 @@ ORACLE = 1 / 16
             (64, 16, 2**22, 12),
             (32, 16, 2**20, 12),
             (32, 8, 2**18, 24),
-        ),
-        "without": ("filtering", "rounding"),
+        )
     },
     planted=(
         "a filter of ε₀ = 0.95 in every run",
@@ -72,7 +71,6 @@ def thm7(
     # equally many so that they share one compiled program.
     cells: Sequence[tuple[int, int, int, int]] = ((32, 8, 2**18, 24),),
     draws: int = 12,
-    without: Sequence[str] = (),
     *,
     epsilon: float = EPSILON,
 ) -> Iterator[Any]:
@@ -100,9 +98,6 @@ def thm7(
     yield repair(at_least(label, oracle.rate("one_per_step"), OFTEN))
     small = Rate.of(silent["one_per_step"][silent["filtered"][:, 0] == 2])
     yield at_least(f"runs solving one level a step with ε₀ = {SMALL:g}, {where}", small, OFTEN)
-    for name in without:
-        removed = learn(_levels(**{name: False}), data, key=trial.seed).rate("one_per_step")
-        yield note(f"runs that solve one level a step without {name}, {where}", removed)
     for edge in EDGES:
         right = _filter_rate(edge, draws, trial.seed)
         asked = at_least(f"draws with the filter as in the proof, ε₀ = {edge:g}", right, OFTEN)
@@ -215,8 +210,6 @@ def weights(
     ends = f"n = {sizes[-1]} over n = {sizes[0]}"
     yield repair(at_most(f"|{label}|, {ends}", far[-1] / max(far[0], 1e-300), 1))
     part = yield from _after_training(trial.seed)
-    from_n = "n from which all irrelevant weights are 0, N = n^2.5 (formula)"
-    yield repair(at_most(from_n, _zero_from(), LARGEST))
     shares = [abs(w) / max(each) for w, each in zip(others[-2:], children[-2:], strict=True)]
     power = -np.inf
     if shares[-1] > 0:
@@ -305,26 +298,3 @@ def _next_movement(tree: ParityTree, seed: int) -> float:
     rows = Stream(np.asarray(tree.leaves, np.int32), as_key(seed), np.int32(4096), 4096)
     _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows, "full")
     return float(eta * jnp.abs(gradient).max())
-
-
-#: The largest n that `_zero_from` tries.
-LARGEST = 2.0**39
-
-
-def _zero_from() -> float:
-    """The least power of two n from which less than one irrelevant weight is expected to miss 0.
-
-    With k = n/2, root score ln M + 3 and N = n^2.5, to leading order: the irrelevant weights lie
-    around -2s/M with a standard deviation s√(2M/N). Infinite if there is none up to LARGEST.
-    """
-    n = 32.0
-    while n <= LARGEST:
-        ends = np.array(level_ends(int(n), int(n) // 2)[:-1], dtype=float)
-        scores = (np.log(1.5 * n) + 3) * (1.5 * n / ends) ** 2
-        spread = scores * np.sqrt(2 * ends / n**2.5)
-        nodes = n / 2 / 2.0 ** np.arange(1, len(ends) + 1)
-        missed = nodes * ends * 2 * norm.sf((0.5 - 2 * scores / ends) / spread)
-        if missed.sum() < 1:
-            return n
-        n *= 2
-    return float("inf")
