@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from paritylab.claims.ks.one_step import error_patterns
-from paritylab.claims.lab.shifted_chain import (
+from paritylab.claims.lab.chain import (
     Harm,
     harmed_gradient,
     harmed_rows,

@@ -5,17 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import (
-    Estimate,
-    at_most,
-    control,
-    finding,
-    instead,
-    note,
-    repair,
-    within,
-)
+from paritylab.claims import KS, Line, Lines, Trial, at_most, claim, within
+from paritylab.claims.engine.rule import Estimate, control, finding, instead, note, repair
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens

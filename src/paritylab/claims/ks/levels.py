@@ -7,17 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import norm
 
-from paritylab.claims import KS, Trial, claim
-from paritylab.claims.engine.rule import (
-    Comparison,
-    at_least,
-    at_most,
-    control,
-    finding,
-    instead,
-    note,
-    repair,
-)
+from paritylab.claims import KS, Comparison, Trial, at_least, at_most, claim
+from paritylab.claims.engine.rule import control, finding, instead, note, repair
 from paritylab.claims.ks.gradient_law import STEEP, Law, only_children
 from paritylab.learning import Levels, Runs, Sample, learn
 from paritylab.learning.chain.levels import Stream, filter_levels, level_step, loss_and_gradient
