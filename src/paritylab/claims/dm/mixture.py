@@ -40,9 +40,7 @@ def accuracies(
 
 @claim(
     "dm-mixture",
-    DM(
-        "Abstract and main theorem, as told in HG1; Malach et al. 2103.01210; Abbe et al. 2306.16921"
-    ),
+    DM("Abstract, as told in HG1; shares: Malach et al. 2103.01210; order: Abbe et al. 2306.16921"),
     quick={"runs": 6, "cells": ((0.0, 1000, 64), (0.2, 1000, 64))},
     full={
         "n": 100,
@@ -112,12 +110,12 @@ def mixture(
             yield control(at_most(label, learned, 0.5))
         yield note(f"mean accuracy, {name}", mean)
     by_share: dict[Any, list[tuple[str, Rate]]] = {}
-    for at, (share, steps, rows) in enumerate(trial.track([*cells, (0.0, FIRST_STEPS, BATCH)])):
+    for at, (share, several, rows) in enumerate(trial.track([*cells, (0.0, FIRST_STEPS, BATCH)])):
         first = at == len(cells)
         how = {"mixture": share, "shared_first": 0.02 if first else 0.0, **mixed}
-        learned, mean = accuracies(targets, rows, trial.seed, width=64, steps=steps, **how)
+        learned, mean = accuracies(targets, rows, trial.seed, width=64, steps=several, **how)
         name = "biased rows first" if first else f"α = {share:g}"
-        where = f"{name}, {steps:,} steps of {rows} rows"
+        where = f"{name}, {several:,} steps of {rows} rows"
         by_share.setdefault("first" if first else share, []).append((where, learned))
         yield note(f"mean accuracy, {where}", mean)
     for share, tried in by_share.items():
