@@ -14,8 +14,13 @@ import optax
 from paritylab.claims import HG1, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, note, repair
 from paritylab.learning import AllInputs, Annealed, Descent, Population, learn
-from paritylab.learning.hardness.frozen import every_input, parity_of
-from paritylab.learning.hardness.networks import random_features, smallest_pair_loss, worst_shares
+from paritylab.learning.hardness.frozen import (
+    every_input,
+    parity_of,
+    random_features,
+    smallest_pair_loss,
+    worst_shares,
+)
 from paritylab.models import FeedForward, HeadAttention, Zigzag, parity_network, tied_network
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parities, random_parity

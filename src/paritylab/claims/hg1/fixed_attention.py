@@ -14,8 +14,7 @@ from paritylab.claims.hg1.fixed_heads import (
     smallest_worst_risk,
     solving_heads,
 )
-from paritylab.learning import AllInputs, learn
-from paritylab.learning.hardness.frozen import FrozenAttention
+from paritylab.learning import AllInputs, FrozenAttention, learn
 from paritylab.problem import random_parities
 from paritylab.statistics import Mean
 from paritylab.theory import hg1

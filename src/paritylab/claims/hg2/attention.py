@@ -18,8 +18,7 @@ from paritylab.claims import HG2, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair
 from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
 from paritylab.learning import Population, XorStep, learn
-from paritylab.learning.xor.exact import SOLVED_ERROR
-from paritylab.learning.xor.parts import usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, usual_width
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate, pooled
 from paritylab.theory.hg2 import linear_share

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from paritylab.claims import HG2, Line, Lines, Trial, at_least, at_most, claim, note
-from paritylab.learning.xor.exact import SOLVED_ERROR
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width
 from paritylab.learning.xor.stream import StreamedStep, smallest_xor_width, streamed_step
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, power_law

@@ -21,8 +21,7 @@ from paritylab.claims.ks.queries import (
     read_through_oracle,
     target_values,
 )
-from paritylab.learning.hardness.hiding_oracle import step_under_error
-from paritylab.learning.hardness.oracles import mean_label_square
+from paritylab.learning.hardness.oracles import mean_label_square, step_under_error
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, share_text

@@ -10,7 +10,7 @@ import numpy as np
 
 from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
 from paritylab.claims.engine.hunt import hunt
-from paritylab.learning.chain.chain_accuracy import prefix_means
+from paritylab.learning.chain.chain_learner import prefix_means
 from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree, random_tree

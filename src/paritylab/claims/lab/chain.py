@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note, within
 from paritylab.claims.half_points import HalfPoints, half_point_estimate, quotient
-from paritylab.learning.chain.chain_accuracy import answers, over_runs, tree_children
+from paritylab.learning.chain.chain_learner import answers, over_runs, tree_children
 from paritylab.learning.chain.teacher import batch_gradient, chain_curve, usual_step
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink
@@ -275,7 +275,11 @@ def _worse_rows(trees: Any, joined: Any, harm: Harm, *rest: Any, **more: Any) ->
     quick={"runs": 24, "tried": (OUTSIDE, LIES)},
     full={"size": (128, 64), "samples": 65_536, "runs": 60},
     more="runs",
-    planted=("rows harmed six times as much as they say", {"steps": _worse_rows}, "refuted"),
+    planted=(
+        "rows harmed six times as much as they say",
+        {"steps": _worse_rows, "runs": 12, "tried": (LIES,)},
+        "refuted",
+    ),
 )
 def chain_shift(
     trial: Trial,

@@ -10,8 +10,7 @@ from scipy.special import softmax
 from paritylab.claims import OURS, Estimate, Trial, at_least, at_most, claim, note, within
 from paritylab.claims.half_points import HalfPoints
 from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
-from paritylab.learning.xor.exact import SOLVED_ERROR, first_gradient
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, first_gradient, usual_width
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
 from paritylab.problem.sampling import seed_of
