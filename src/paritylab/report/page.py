@@ -16,8 +16,7 @@ from markupsafe import Markup
 from paritylab import __version__
 from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.figures import TABS
-from paritylab.claims.engine.sources import PAPERS
-from paritylab.claims.engine.verdict import Evidence, Status, checked_row
+from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
 from paritylab.colours import themes_css
 from paritylab.files import write_atomically
