@@ -217,6 +217,15 @@ def test_a_failing_claim_is_a_row_and_the_rest_runs(tmp_path, measure, reason):
     assert len(calls) == 1
 
 
+def test_check_takes_ids_and_refuses_a_wrong_one_at_once():
+    (verdict,) = check("hg1-marginals", effort="quick")
+    assert verdict.row["id"] == "hg1-marginals"
+    with pytest.raises(ValueError, match=r"no claim 'hg1-flor'; did you mean hg1-floor\?"):
+        check("hg1-flor")
+    with pytest.raises(TypeError, match=r"check takes ids, or claims .* got 3"):
+        check([3])
+
+
 def test_ctrl_c_is_not_a_failure():
     def interrupt(trial):
         raise KeyboardInterrupt

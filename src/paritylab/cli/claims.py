@@ -11,10 +11,10 @@ from paritylab.cli.options import (
     JsonFile,
     PaperTag,
     StoreFile,
-    check_ids,
     check_outputs,
 )
 from paritylab.files import check_target, write_atomically
+from paritylab.options import check_ids
 
 Row = dict[str, Any]
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.options import JsonFile, check_ids, check_outputs
+from paritylab.cli.options import JsonFile, check_outputs
+from paritylab.options import check_ids
 
 if TYPE_CHECKING:
     from paritylab.proofs import Result
