@@ -1,8 +1,12 @@
 """Tables of every kind are read right, or refused in one clear line."""
 
 import gzip
+import io
 import os
 import random
+import sys
+import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -396,3 +400,33 @@ def test_what_is_not_a_table_of_text_is_refused_in_its_own_words(tmp_path, data,
         read_table(path)
     with pytest.raises(ValueError, match=words):
         read_fields(path)
+
+
+def workbook(rows):
+    """An archive like Excel's, and a stand-in for openpyxl that reads `rows` from it."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", "")
+        archive.writestr("[Content_Types].xml", "")
+    sheet = SimpleNamespace(iter_rows=lambda values_only: iter(rows))
+    made = SimpleNamespace(worksheets=[sheet])
+    return data.getvalue(), SimpleNamespace(load_workbook=lambda data, **options: made)
+
+
+@pytest.mark.parametrize(
+    "rows", [[("a", None, "y"), (None,) * 3, (1, "x", True), (0, None, False)], [("a", "y")], []]
+)
+def test_the_first_sheet_of_a_workbook_is_read(tmp_path, monkeypatch, rows):
+    path = tmp_path / "rows.xlsx"
+    data, library = workbook(rows)
+    path.write_bytes(data)
+    monkeypatch.setitem(sys.modules, "openpyxl", library)
+    table = read_table(path)
+    assert table.names == [name or "unnamed_1" for name in (rows or [()])[0]]
+    if len(rows) > 1:
+        assert table.column("a").numbers.tolist() == [1, 0]
+        assert table.column("unnamed_1").texts() == ["x", ""]
+        assert read_fields(path, lambda names: {"a"}).lines.tolist() == [2, 3]
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ValueError, match="pip install openpyxl, or save the sheet as CSV"):
+        read_table(path)

@@ -1,12 +1,13 @@
 """Tables from files, standard input and memory.
 
 The kind of a file is seen from its first bytes, not from its name. CSV and TSV need nothing beyond
-numpy, Parquet needs pyarrow.
+numpy, Parquet needs pyarrow, a workbook of Excel openpyxl.
 """
 
 import gzip
 import io
 import sys
+import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,11 +17,19 @@ import numpy as np
 
 from xorfind.table.delimited import text_table
 from xorfind.table.table import Column, Table, distinct_names, table_of, texts_column
-from xorfind.untrusted import read_bytes, refuse_bomb
+from xorfind.untrusted import check_archive, read_bytes, refuse_bomb
 from xorfind.words import shown
 
 #: Bytes of a file.
 LARGEST = 1 << 34
+#: The name of a file inside every workbook of Excel.
+WORKBOOK = b"[Content_Types].xml"
+#: What a damaged one may raise.
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error),
+    *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
+    *(TypeError, OverflowError, MemoryError, RecursionError),
+)
 
 
 def read_table(source: Any) -> Table:
@@ -84,6 +93,8 @@ def _file(path: Path) -> Table:
     data = file_bytes(path, what)
     if data[:4] == b"PAR1":
         return _parquet(data, what)
+    if data[:2] == b"PK" and WORKBOOK in data:
+        return _workbook(data, what)
     tab = bool({".tsv", ".tab"} & set(path.suffixes))
     return text_table(unpacked(data, what), what, tab=tab)
 
@@ -108,6 +119,30 @@ def unpacked(data: bytes, what: str) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{what} cannot be unpacked: {error}") from None
     return made.getvalue()
+
+
+def _workbook(data: bytes, what: str) -> Table:
+    """The first sheet of a workbook of Excel (.xlsx): a row of names, then rows; formulas by the
+    values that were saved with them."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise ValueError(
+            f"{what} is a workbook of Excel, which needs openpyxl; pip install openpyxl, or save "
+            "the sheet as CSV"
+        ) from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_archive(archive)
+        sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets[0]
+        rows = [row for row in sheet.iter_rows(values_only=True) if set(row) - {None}]
+    except (*_UNREADABLE, IndexError) as error:
+        reason = shown(str(error), 200)
+        raise ValueError(f"{what} cannot be read: {reason}; save the sheet as CSV") from None
+    names, *body = rows or [()]
+    columns = zip(*body, strict=True) if body else [()] * len(names)
+    heads = [f"unnamed_{at}" if name is None else str(name) for at, name in enumerate(names)]
+    return table_of(heads, columns, what)
 
 
 def _parquet(data: bytes, what: str) -> Table:
