@@ -9,6 +9,7 @@ from scipy import stats
 from xorfind import solve
 from xorfind.answer import Conclusion
 from xorfind.evidence.dependence import Dependence, RowsUsed, inflation
+from xorfind.text import lines_of
 
 COPIED = [kind for kind in KINDS if kind.startswith(("copies", "oversampled"))]
 
@@ -123,3 +124,20 @@ def test_too_few_independent_rows_are_a_refusal_with_its_reason():
     assert answer.used.too_few
     assert answer.subset is None
     assert "count as independent, too few" in str(answer)
+
+
+def test_where_rows_count_for_fewer_no_number_of_rows_is_promised():
+    bits, labels = FIVE["seasonal series"](np.random.default_rng([1, 2]), False)
+    answer = solve(bits, labels, rows="check")
+    assert answer.used.effective < 60
+    said = "\n".join(lines_of(answer))
+    assert f"the 600 rows count as about {answer.used.effective} independent ones" in said
+    assert "may be luck\n" in said
+    assert "would show it" not in said
+
+
+def test_a_related_answer_names_batches_unless_they_were_named():
+    bits, labels = FIVE["shuffled batches"](np.random.default_rng([1, 2]), False)
+    answer = solve(bits, labels, rows="check")
+    assert answer.conclusion is Conclusion.RELATED
+    assert "--group COLUMN names the batch" in "\n".join(lines_of(answer))
