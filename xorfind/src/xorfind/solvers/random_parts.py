@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from xorfind.answer import Step, Stop
-from xorfind.gf2 import solve_many
+from xorfind.gf2 import affine_of, solve_many
 from xorfind.rows import packed
 from xorfind.solvers.growth import named, supported, visible_noise
 from xorfind.solvers.judge import Candidates, Task
@@ -22,15 +22,19 @@ SPARE = 8
 SLACK = 20
 #: Word operations per second assumed when a search is planned.
 RATE = 1.5e8
-#: Cubed columns per second, likewise, where wrong labels are named.
+#: Cubed columns per second, likewise, of large systems one at a time.
 SYNDROME_RATE = 1e11
+#: Columns up to which many small systems at once are quicker than one at a time by strips of eight.
+SMALL = 1000
 #: Sets of kept columns. A draw solves some systems: the sets that come out, and how many tries.
 Subsets = list[tuple[int, ...]]
 Draw = Callable[[], tuple[Subsets, int]]
 
 
 def system_seconds(rows: int, columns: int) -> float:
-    """Seconds of one small elimination."""
+    """Seconds of one elimination."""
+    if columns > SMALL:
+        return syndrome_seconds(columns)
     return rows * columns * (1 + columns // 64) / RATE
 
 
@@ -98,7 +102,9 @@ def random_rows(
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
     most = max(1, int(3 * expected)) if tries is None else tries
     drawn = columns + 1 + (CHECKS if wrong else SPARE)
-    draw_some = partial(_corrected, task, drawn) if wrong else partial(_batch, task, drawn, most)
+    draw_some: Draw = partial(_batch, task, drawn, most)
+    if wrong or columns > SMALL:
+        draw_some = partial(_single, task, drawn, wrong)
     found, made = _drawn(task, draw_some, most, seconds, "rows")
     words = f"{counted(made, 'random draw')} of {drawn} rows, "
     words += f"solved as if {f'up to {wrong} labels' if wrong else 'no label'} were wrong, "
@@ -136,11 +142,15 @@ def _batch(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
     return [_members(each[:-1]) for each in solutions[fits]], batch
 
 
-def _corrected(task: Task, drawn: int) -> tuple[Subsets, int]:
-    """One system of which up to two labels may be wrong."""
+def _single(task: Task, drawn: int, wrong: int) -> tuple[Subsets, int]:
+    """One system of which up to so many labels, none or two, may be wrong; it minds the clock."""
     system = _whole(task, _choice(task, drawn))
     try:
-        solutions = corrected(system[:, :-1], system[:, -1], task.deadline)
+        if wrong:
+            solutions = corrected(system[:, :-1], system[:, -1], task.deadline)
+        else:
+            found = affine_of(system, system.shape[1] - 1, most=0, deadline=task.deadline)
+            solutions = list(found.solutions[found.consistent])
     except TimeoutError:
         solutions = []
     return [_members(each[:-1]) for each in solutions], 1
