@@ -8,7 +8,7 @@ from scipy import stats
 
 from xorfind import solve
 from xorfind.answer import Conclusion
-from xorfind.evidence.dependence import Dependence, RowsUsed, inflation
+from xorfind.evidence.dependence import Dependence, RowsUsed, inflation, rows_apart
 from xorfind.text import lines_of
 
 COPIED = [kind for kind in KINDS if kind.startswith(("copies", "oversampled"))]
@@ -141,3 +141,13 @@ def test_a_related_answer_names_batches_unless_they_were_named():
     answer = solve(bits, labels, rows="check")
     assert answer.conclusion is Conclusion.RELATED
     assert "--group COLUMN names the batch" in "\n".join(lines_of(answer))
+
+
+def test_a_part_of_many_independent_rows_is_not_taken_for_dependent():
+    """Parts of 3,000 of 8,000 rows: their mean residual is not that of all rows."""
+    for seed in range(6):
+        generator, bits, _ = _table(seed, 8000, 30)
+        wrong = generator.random(8000) < 0.35
+        labels = bits[:, HIDDEN].sum(axis=1) % 2 ^ wrong
+        for draw in range(4):
+            assert rows_apart(bits, labels, HIDDEN, seed=draw) is None
