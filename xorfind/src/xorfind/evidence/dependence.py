@@ -147,14 +147,14 @@ def rows_apart(
     far = distances(bits[some], generator)
     # Where other columns matter as well, their sum may be what similar rows share.
     doubted = _beyond_sums(bits, rest) if related else rest
-    if _shared_radius(far, doubted[some], least) is None:
-        return None
+    seen = _shared_radius(far, doubted[some], least) is not None
     # Very many rows would be cut down to these few, so others must show the same: luck does not.
     others = order[MOST_COMPARED : 2 * MOST_COMPARED]
-    if len(others) == MOST_COMPARED:
+    if seen and len(others) == MOST_COMPARED:
         again = distances(bits[others], generator)
-        if _shared_radius(again, doubted[others], least) is None:
-            return None
+        seen = _shared_radius(again, doubted[others], least) is not None
+    if not seen:
+        return None
     radius = _shared_radius(far, rest[some], 0.0) or 0
     # Rows that another function explains agree as well, but they are not crowded.
     if related and not _crowded(far, bits[some], radius):
