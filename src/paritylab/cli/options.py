@@ -1,5 +1,7 @@
 """Options that several commands have, and the check of their output files."""
 
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,3 +38,13 @@ def check_outputs(**outputs: Path | str | None) -> None:
         if path is not None and path != "-":
             check = check_folder if name in FOLDERS else check_target
             check(Path(path), f"--{name}")
+
+
+def check_ids(ids: Iterable[str], known: Collection[str], no_such: str, otherwise: str) -> None:
+    """Refuse the first id that is not known, with the one that was probably meant."""
+    for id in ids:
+        if id not in known:
+            near = get_close_matches(id, known, 1)
+            raise ValueError(
+                f"{no_such} {id!r}; {f'did you mean {near[0]}?' if near else otherwise}"
+            )
