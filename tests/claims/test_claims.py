@@ -3,12 +3,13 @@ findings and values are in form."""
 
 import json
 
-import jax
 import pytest
 
 from paritylab.claims import Effort, Status, Trial, check, registry
 from paritylab.claims.engine.rule import MOST_WORDS
 from paritylab.claims.engine.running import run_counterexample
+
+pytestmark = pytest.mark.usefixtures("compiled_as_for_users")
 
 CLAIMS = registry()
 #: The dearest first, so that no worker is left alone with one of them at the end.
@@ -18,15 +19,6 @@ PLANTED = [
     for id in DEAREST_FIRST
     for number, case in enumerate(CLAIMS[id].planted)
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_as_for_users():
-    """Claims train: without XLA's optimisation they cost more than compiling them saves."""
-    before = jax.config.values["jax_disable_most_optimizations"]
-    jax.config.update("jax_disable_most_optimizations", False)
-    yield
-    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.mark.parametrize("id", DEAREST_FIRST)

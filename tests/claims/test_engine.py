@@ -176,6 +176,15 @@ def leave(trial):
     yield
 
 
+class Odd(BaseException):
+    """Not an Exception, and not an interrupt."""
+
+
+def stray(trial):
+    raise Odd("x")
+    yield
+
+
 def odd(trial):
     yield 7
 
@@ -189,6 +198,7 @@ def nothing(trial):
     [
         (fail, r"^RuntimeError: no luck \(test_engine\.py, line \d+\)$"),
         (leave, "SystemExit: 3"),
+        (stray, "Odd: x"),
         (odd, "yields comparisons .* got int"),
         (nothing, "compares at least one number"),
     ],
