@@ -232,7 +232,7 @@ def short(value: float) -> str:
 
 def _lines(axes: "Axes", series: Series) -> None:
     """Lines with whiskers, or with a band where points are many."""
-    from matplotlib.ticker import FixedLocator
+    from matplotlib.ticker import FixedLocator, MaxNLocator
     from matplotlib.transforms import ScaledTranslation
 
     logs = {axis: series.get(axis, {}).get("scale") == "log" for axis in "xy"}
@@ -260,10 +260,13 @@ def _lines(axes: "Axes", series: Series) -> None:
     axes.grid(axis="y")
     for axis in "xy":
         _axis(axes, axis, series.get(axis, {}))
-    sizes = np.unique([size for line in lines for size in _numbers(line["x"], log=True)])
+    sizes = np.unique([size for line in lines for size in _numbers(line["x"], logs["x"])])
     sizes = sizes[np.isfinite(sizes)]
-    gaps = np.diff(np.log(sizes))
-    if logs["x"] and gaps.size and gaps.min() > gaps.sum() / 8 and (sizes % 1 == 0).all():
+    if sizes.size < 2 or (sizes % 1).any():
+        return
+    if not logs["x"]:  # whole sizes have whole ticks
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
+    elif (gaps := np.diff(np.log(sizes))).min() > gaps.sum() / 8:
         axes.xaxis.set_major_locator(FixedLocator(sizes.tolist()))  # the sizes that were tried
 
 

@@ -137,6 +137,7 @@ NETWORKS = [
     (lambda: learn(Descent(other_shapes, steps=2), AllInputs(ONE), runs=2), "models of one shape"),
     (lambda: FeedForwardNet(missing="1"), "missing must be a tuple of positions"),
     (lambda: learn(FeedForwardNet(missing=(-1,)), AllInputs(ONE)), r"must be in 0\.\.7, got -1"),
+    (lambda: learn(FeedForwardNet(missing=(0.5,)), AllInputs(ONE)), r"must be in 0\.\.7, got 0\.5"),
     (lambda: learn(FeedForwardNet(missing=(9,)), AllInputs(ONE)), r"must be in 0\.\.7, got 9"),
     (lambda: learn(FeedForwardNet(batch=4), Fresh(ONE, 9)), "Fresh draws its 9 samples"),
     (lambda: learn(FeedForwardNet(), Sample(TREE, 9)), "got a ParityTree"),

@@ -95,6 +95,7 @@ def test_rates_are_drawn_with_their_intervals():
     ("values", "log"),
     [
         ([1, 2, 3, 4], ""),
+        ([2, 3, 4], ""),
         ([20, 100, 1000, 10_000], "x"),
         ([64, 65, 66, 1_000_000], "x"),
         ([1e-30, 1], "x"),
@@ -116,6 +117,8 @@ def test_ticks_do_not_collide_and_sizes_that_are_apart_are_ticks(values, log):
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
     if values == [20, 100, 1000, 10_000]:
         assert names == ["20", "100", "1,000", "10k"]
+    if all(isinstance(value, int) for value in values):
+        assert all(tick.get_loc() % 1 == 0 for tick in ticks)
 
 
 def test_whiskers_that_are_moved_aside_stay_inside_the_plot():

@@ -6,7 +6,7 @@
     python benchmarks/solvers.py elimination [--library path]
 
 Each part prints a table. Rows are 1.5 times the least with power 0.99 at level 0.01 unless said
-otherwise. Without libm4ri its line is left out. Other tools: contest.py.
+otherwise. Without libm4ri its line is left out. Other tools: rivals.py.
 """
 
 import argparse

@@ -236,7 +236,7 @@ class FeedForwardNet(Network):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
     def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
-        absent = [j for j in self.missing if not 0 <= j < target.n]
+        absent = [j for j in self.missing if j not in range(target.n)]
         if absent:
             raise ValueError(f"missing positions must be in 0..{target.n - 1}, got {absent[0]}")
         signs = self.inputs == "signs"

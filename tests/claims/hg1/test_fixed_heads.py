@@ -9,10 +9,20 @@ from paritylab.claims.hg1.fixed_heads import (
     circle_attention,
     fixed_attention_margin,
     hard_features,
+    smallest_worst_risk,
 )
 from paritylab.learning.hardness.frozen import every_input
 from paritylab.precision import float64
 from paritylab.theory import hg1
+
+
+def test_hard_heads_obey_the_bounds_unless_ties_are_averaged():
+    for heads in (1, 2, 3):
+        any_size, each_size = smallest_worst_risk(5, heads, draws=10)
+        assert any_size >= each_size >= hg1.fixed_hard_attention_ranked(5, heads) - 1e-12
+        assert any_size >= hg1.fixed_hard_attention(5, heads)
+    assert smallest_worst_risk(4, 4, draws=0)[0] == 0  # a head for every bit
+    assert smallest_worst_risk(5, 1, draws=0, average=True)[1] == 0
 
 
 def test_a_hard_head_asks_two_positions_on_average():

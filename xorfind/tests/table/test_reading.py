@@ -403,14 +403,13 @@ def test_what_is_not_a_table_of_text_is_refused_in_its_own_words(tmp_path, data,
         read_fields(path)
 
 
-def workbook(rows):
+def workbook(rows, sheet=""):
     """An archive like Excel's, and a stand-in for openpyxl that reads `rows` from it."""
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", "")
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", sheet)
         archive.writestr("[Content_Types].xml", "")
-    sheet = SimpleNamespace(iter_rows=lambda values_only: iter(rows))
-    made = SimpleNamespace(worksheets=[sheet])
+    made = SimpleNamespace(worksheets=[SimpleNamespace(iter_rows=lambda values_only: iter(rows))])
     return data.getvalue(), SimpleNamespace(load_workbook=lambda data, **options: made)
 
 
@@ -430,4 +429,15 @@ def test_the_first_sheet_of_a_workbook_is_read(tmp_path, monkeypatch, rows):
         assert read_fields(path, lambda names: {"a"}).lines.tolist() == [2, 3]
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ValueError, match="pip install openpyxl, or save the sheet as CSV"):
+        read_table(path)
+
+
+def test_a_workbook_that_grows_without_measure_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "rows.xlsx"
+    data, library = workbook([("a", "y")], sheet=" " * (1 << 22))
+    path.write_bytes(data)
+    monkeypatch.setitem(sys.modules, "openpyxl", library)
+    assert read_table(path).names == ["a", "y"]
+    monkeypatch.setattr("xorfind.untrusted._HARMLESS", 1 << 20)
+    with pytest.raises(ValueError, match="unpacks to 200 times"):
         read_table(path)
