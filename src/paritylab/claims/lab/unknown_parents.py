@@ -83,7 +83,7 @@ GRID = tuple(
     more="runs",
     planted=(
         "the tree with copies in place of the tree",
-        {"as_shown": {"tree": "again"}, "runs": 8},
+        {"as_shown": {"tree": "again"}, "size": (8, 2), "runs": 16},
         "refuted",
     ),
 )
