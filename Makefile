@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test test-slow faults net prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test test-slow faults prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,11 +41,6 @@ test-slow: setup ## the tests that take longer
 # What is lost, doubled or wrong when things break: kills, full disks, hostile files and lines.
 faults: setup ## kills, full disks, bad input
 	$(BIN)/python -m tests.faults
-
-# What was recorded before the redesign against what comes out now; ONLY=hg1 for one paper.
-net: setup ## verdicts, numbers, planted cases, tables: as before the redesign?
-	$(BIN)/python net/net.py --only "$(ONLY)"
-	$(BIN)/python net/tables.py
 
 # All certificates, the long one side by side on every core; docs/concepts/certificates.md.
 prove: setup ## verify every certificate in ball arithmetic
@@ -93,14 +88,15 @@ pictures: setup ## the pictures in the documents; needs a Chromium
 	$(BIN)/python docs/screenshots.py
 
 # Ours, a peer and a floor side by side; tables go to docs/benchmarks.md.
-bench: setup ## timings beside a peer and a floor
+bench: setup ## timings compared with a peer and a floor
 	$(BIN)/python benchmarks/cpu.py
 	$(BIN)/python benchmarks/growth.py
 
 # On a machine with an accelerator.
 bench-gpu: setup ## the same on an accelerator
 	$(BIN)/python benchmarks/gpu.py
-	$(BIN)/python benchmarks/wide_chain.py --sizes 4096 16384 65536
+	$(BIN)/python benchmarks/wide.py --sizes 4096 16384 65536
+	$(BIN)/python benchmarks/wide.py --hidden --sizes 65536
 	$(BIN)/python xorfind/benchmarks/solvers.py device
 
 # Needs uv; run after a change to the requirements in pyproject.toml.

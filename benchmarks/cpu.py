@@ -1,13 +1,11 @@
-"""The laboratory on a processor, each part beside a peer and a floor: make bench.
+"""The laboratory on a processor, each part with a peer and a floor: make bench.
 
     python benchmarks/cpu.py [--only part-of-a-name] [--print]
 
 Every line is one function below; what it races and with what is in there.
 """
 
-import runpy
 from functools import partial
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -29,21 +27,16 @@ from paritylab import (
 )
 from paritylab.learning.chain.teacher import BATCH, teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
-from paritylab.models.packed import PackedSigns
+from paritylab.models.positions import PackedSigns
 from paritylab.precision import float64
 from paritylab.problem import LOSSES, random_junta, random_parity, sample
-from paritylab.risk.enumerated import enumerated_gradient
+from paritylab.risk import enumerated_gradient
 from paritylab.risk.objective import weight_risk
 from paritylab.risk.routes.half_sums import mean_and_slopes
+from paritylab.risk.routes.pieces import pieces_of
 from paritylab.risk.routes.series import kinked_plan, kinked_sum
-from paritylab.risk.routes.statistic import pieces_of
-from paritylab.risk.routes.targets import target_of
-from xorfind import solve
+from paritylab.risk.routes.statistic import target_of
 
-TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))
-planted = TABLES["planted"]
-
-COMMAND = "make bench"
 K = 3
 #: Steps of a compiled loop.
 LOOP = 50
@@ -54,29 +47,20 @@ def attention_of(n: int, k: int = K) -> np.ndarray:
         return np.asarray(HeadAttention.random(3, Parity(n, range(k)), tau=1 / n).attention())
 
 
-def beside_enumeration(n: int) -> Race:
+def compared_with_enumeration(n: int) -> Race:
     """Value and gradient of the squared hinge, both exact to rounding."""
     problem, attention = random_parity(1, n, K), attention_of(n)
     with float64():
         model = WeightedReadout(attention.sum(axis=0), Zigzag(K))
     exact, ours = enumerated_gradient(model, problem), population_gradient(attention, problem)
     return Race(
-        f"population risk and gradient, n = {n}",
         lambda: population_gradient(attention, problem).gradient,
         peer=("enumeration, compiled", lambda: enumerated_gradient(model, problem).gradient),
         error=f"difference {abs(exact.risk.value - ours.risk.value):.0e}",
     )
 
 
-def population_20() -> Race:
-    return beside_enumeration(20)
-
-
-def population_24() -> Race:
-    return beside_enumeration(24)
-
-
-def loop_beside_enumeration(n: int) -> Race:
+def loop(n: int) -> Race:
     """The same inside a compiled loop: gradient steps on the weights, one program."""
     problem, attention = random_parity(1, n, K), attention_of(n)
     with float64():
@@ -102,7 +86,6 @@ def loop_beside_enumeration(n: int) -> Race:
 
     gap = np.abs(np.asarray(ours()[1][0]) - exact.gradient).max()
     return Race(
-        f"a loop of {LOOP} risks and gradients, n = {n}",
         ours,
         peer=("enumeration, compiled", lambda: enumerated_gradient(model, problem).gradient),
         peer_times=LOOP,
@@ -110,15 +93,7 @@ def loop_beside_enumeration(n: int) -> Race:
     )
 
 
-def loop_20() -> Race:
-    return loop_beside_enumeration(20)
-
-
-def loop_24() -> Race:
-    return loop_beside_enumeration(24)
-
-
-def series_beside_a_pass(n: int) -> Race:
+def series_and_a_pass(n: int) -> Race:
     """Value and gradient by the series, beside one pass over the attention it reads."""
     problem, attention = random_parity(1, n, K), attention_of(n)
     weights, pieces = attention.sum(axis=0), pieces_of(Zigzag(K), LOSSES["squared_hinge"], K)
@@ -137,15 +112,10 @@ def series_beside_a_pass(n: int) -> Race:
             return total(rows)
 
     return Race(
-        f"population gradient, n = {n:,}",
         ours,
         floor=("a pass over (3, n) doubles", floor),
         error=f"± {error:.0e}",
     )
-
-
-def million_positions() -> Race:
-    return series_beside_a_pass(1_000_000)
 
 
 def front_door() -> Race:
@@ -154,13 +124,12 @@ def front_door() -> Race:
     problem, attention = random_parity(1, 16, K), attention_of(16)
     weights, target = attention.sum(axis=0), target_of(problem)
     return Race(
-        "front door, n = 16",
         lambda: population_gradient(attention, problem).gradient,
         floor=("the function it calls", lambda: mean_and_slopes(weights, target, pieces)),
     )
 
 
-def junta_beside_parity() -> Race:
+def junta_and_parity() -> Race:
     """A table of 2^5 values at n = 10^6 beside a parity of five bits."""
     n, k = 1_000_000, 5
     attention = attention_of(n, k)
@@ -170,7 +139,6 @@ def junta_beside_parity() -> Race:
     )
     junta, parity = random_junta(1, n, k), random_parity(1, n, k)
     return Race(
-        "any table of 5 bits, n = 10^6",
         lambda: call(junta).gradient,
         peer=("the parity of 5 bits", lambda: call(parity).gradient),
         error=f"± {call(junta).risk.error:.0e}",
@@ -201,7 +169,6 @@ def heads_of_the_public_code() -> Race:
 
     parameters = jnp.asarray(model.parameters(), jnp.float32)
     return Race(
-        f"heads of the public code, n = {n}, a run of {steps} steps",
         lambda: learn(learner, data).risk,
         peer=("reduced form on rows, compiled, 20 steps", lambda: some_steps(parameters)),
         peer_times=runs * steps / 20,
@@ -213,9 +180,7 @@ def annealed_runs() -> Race:
     """1,024 runs of annealed heads at n = 20."""
     data = Population(random_parities(20, K, 1024))
     done = learn(Annealed(), data)
-    return Race(
-        "1,024 annealed runs, n = 20", lambda: learn(Annealed(), data).risk, error=str(done.rate())
-    )
+    return Race(lambda: learn(Annealed(), data).risk, error=str(done.rate()))
 
 
 def chain_step() -> Race:
@@ -227,7 +192,6 @@ def chain_step() -> Race:
     r = jnp.asarray(generator.standard_normal((BATCH, k - 1)).astype(np.float32))
     product = jax.jit(lambda x, r: x.T @ r)
     return Race(
-        f"chain, one step, n = {n}, N = {samples:,}",
         lambda: teacher_gradient(tree, 1, samples),
         floor=("the product alone", lambda: product(x, r)),
         floor_times=samples / BATCH,
@@ -241,56 +205,26 @@ def xor_step() -> Race:
     block = next(iter(code.sign_blocks()))[1].astype(np.float32)
     directions = np.random.default_rng(1).standard_normal((width, pairs)).astype(np.float32)
     return Race(
-        f"XOR, one step, n = 10^6, width {width}, {pairs} pairs",
         lambda: streamed_step(n, width, [24.0], pairs=pairs).ranked,
         floor=("the product alone", lambda: block @ directions),
         floor_times=n / len(block),
     )
 
 
-def elimination() -> Race:
-    """A clean parity of half of 1,000 columns beside galois."""
-    import galois
-
-    table_ = planted(1000, 500, 1100)
-    system = galois.GF2(np.column_stack([table_.bits, table_.labels < 0]).astype(np.uint8))
-    return Race(
-        "elimination, n = 1,000",
-        lambda: solve(table_.bits, table_.labels, method="elimination").subset,
-        peer=("galois row_reduce", lambda: np.asarray(system.row_reduce())),
-    )
-
-
-def correlation() -> Race:
-    """Every triple of 400 columns beside the product of signs it consists of."""
-    n, rows = 400, 300
-    table_ = planted(n, 3, rows, noise=0.2)
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (rows, 2000)).astype(np.float32)
-    triples = n * (n - 1) * (n - 2) / 6
-    return Race(
-        f"every triple of {n} columns, {rows} rows",
-        lambda: solve(table_.bits, table_.labels, k=3, method="correlation").subset,
-        floor=("products of signs", lambda: signs.T @ signs),
-        floor_times=triples / 2000**2,
-    )
-
-
-RACES = [
-    population_20,
-    population_24,
-    loop_20,
-    loop_24,
-    million_positions,
-    front_door,
-    junta_beside_parity,
-    heads_of_the_public_code,
-    annealed_runs,
-    chain_step,
-    xor_step,
-    elimination,
-    correlation,
-]
+RACES = {
+    "population risk and gradient, n = 20": partial(compared_with_enumeration, 20),
+    "population risk and gradient, n = 24": partial(compared_with_enumeration, 24),
+    f"a loop of {LOOP} risks and gradients, n = 20": partial(loop, 20),
+    f"a loop of {LOOP} risks and gradients, n = 24": partial(loop, 24),
+    "population gradient, n = 1,000,000": partial(series_and_a_pass, 1_000_000),
+    "front door, n = 16": front_door,
+    "any table of 5 bits, n = 10^6": junta_and_parity,
+    "heads of the public code, n = 16, a run of 400 steps": heads_of_the_public_code,
+    "1,024 annealed runs, n = 20": annealed_runs,
+    "chain, one step, n = 512, N = 200,000": chain_step,
+    "XOR, one step, n = 10^6, width 96, 50 pairs": xor_step,
+}
 
 
 if __name__ == "__main__":
-    main(__doc__, RACES, "cpu", COMMAND)
+    main(__doc__, RACES, "cpu", "make bench")

@@ -1,21 +1,20 @@
 """Which functions can attention find? A table of functions × learners, with rates and intervals.
 
-python benchmarks/functions.py [--n 16] [--runs 20] [--json FILE] [--page FILE] [--svg FILE]
+python benchmarks/functions.py [--n 16] [--runs 20] [--print]
 
-With --page docs/functions.md the table between the two marks of that page is replaced; --json FILE
-keeps every cell as soon as it is finished, and --from FILE draws from such a file without running.
+Writes docs/functions.json, the figure beside it and the table in docs/functions.md.
 """
 
 import argparse
 import json
-import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from harness import DOCS, markdown, write_between
 
 from paritylab import Rate
 from paritylab.claims.lab.functions import FUNCTIONS, heat, targets_of
@@ -34,18 +33,6 @@ from paritylab.learning.xor.exact import first_gradient
 from paritylab.models import Bowl
 from paritylab.problem import Junta
 from paritylab.theory.juntas import pulls, visible
-
-MARKS = ("<!-- functions: begin -->", "<!-- functions: end -->")
-
-
-class Budget(NamedTuple):
-    """steps: of annealing, of the nets. width, batch: of the nets. code_steps: of trained heads."""
-
-    anneal: int = 1500
-    net: int = 3000
-    width: int = 128
-    batch: int = 32
-    heads: int = 2000
 
 
 class Cell(NamedTuple):
@@ -93,10 +80,10 @@ def _counted(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
     return _heads_on(learner, targets, key)
 
 
-def _net_on(learner: Any, targets: Sequence[Junta], key: int, batch: int) -> Cell:
+def _net_on(learner: Any, targets: Sequence[Junta], key: int) -> Cell:
     if isinstance(learner, HingeNet) and not targets[0].is_boolean:
         return Cell(why="the hinge loss needs labels ±1")
-    runs = learn(learner, Fresh(targets, batch), key=key)
+    runs = learn(learner, Fresh(targets, BATCH), key=key)
     said = most_influential(runs.models, targets[0].n, targets[0].k)
     named = [set_ == target.subset for set_, target in zip(said, targets, strict=True)]
     return Cell(sum(named), int(runs.solved.sum()))
@@ -122,19 +109,17 @@ def _one_xor_step(targets: Sequence[Junta], key: int) -> Cell:
     return Cell(named)
 
 
-#: Learners by name: targets, key and budget to a cell.
-LEARNERS: dict[str, Callable[[Sequence[Junta], int, Budget], Cell]] = {
-    "annealed heads": lambda t, key, b: _heads_on(Annealed(steps=b.anneal), t, key),
-    "one normalised step": lambda t, key, b: _heads_on(OneStep(), t, key),
-    "one XOR step": lambda t, key, b: _one_xor_step(t, key),
-    "heads, public code": lambda t, key, b: _counted(Heads.code(steps=b.heads), t, key),
-    "heads, paper": lambda t, key, b: _counted(Heads.paper(steps=b.heads), t, key),
-    "ReLU net, SGD": lambda t, key, b: _net_on(
-        HingeNet(width=b.width, steps=b.net), t, key, b.batch
-    ),
-    "FFNN, Adam": lambda t, key, b: _net_on(
-        FeedForwardNet(width=b.width, steps=b.net, inputs="signs"), t, key, b.batch
-    ),
+#: Of trained heads; of the nets: neurons, steps and fresh rows a step.
+HEAD_STEPS, NET_STEPS, WIDTH, BATCH = 1000, 600, 64, 32
+#: Learners by name: targets and key to a cell.
+LEARNERS: dict[str, Callable[[Sequence[Junta], int], Cell]] = {
+    "annealed heads": partial(_heads_on, Annealed()),
+    "one normalised step": partial(_heads_on, OneStep()),
+    "one XOR step": _one_xor_step,
+    "heads, public code": partial(_counted, Heads.code(steps=HEAD_STEPS)),
+    "heads, paper": partial(_counted, Heads.paper(steps=HEAD_STEPS)),
+    "ReLU net, SGD": partial(_net_on, HingeNet(width=WIDTH, steps=NET_STEPS)),
+    "FFNN, Adam": partial(_net_on, FeedForwardNet(WIDTH, steps=NET_STEPS, inputs="signs")),
 }
 
 
@@ -159,15 +144,13 @@ def facts_of(junta: Junta) -> Facts:
     return Facts(junta.k, junta.degree, junta.leap, max(sizes.values()), top, seen)
 
 
-def measure(n: int, runs: int, seed: int, budget: Budget):
+def measure(n: int, runs: int, seed: int = 0):
     """Every function with every learner, one dict for each function as soon as it is finished."""
     for name in FUNCTIONS:
         targets = targets_of(name, n, runs, seed)
         facts = facts_of(targets[0])._asdict()
         pulled = min(pulls(targets[0]).values()) > 0
-        cells = {}
-        for learner, run in LEARNERS.items():
-            cells[learner] = run(targets, seed, budget)._asdict()
+        cells = {learner: run(targets, seed)._asdict() for learner, run in LEARNERS.items()}
         yield {"name": name, "n": n, "runs": runs, **facts, "pulled": pulled, "cells": cells}
 
 
@@ -178,15 +161,13 @@ def shortened(cell: dict, runs: int) -> str:
 def table(rows: list) -> str:
     """The rows as markdown."""
     learners = list(rows[0]["cells"])
-    facts = ["degree", "leap", "largest", "B", "seen", "pulls all"]
-    head = ["function", *facts, *learners]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = []
     for row in rows:
         numbers = [f"{row[name]:.2g}" for name in ("degree", "leap", "largest", "top", "seen")]
-        pulled = "yes" if row["pulled"] else "no"
         cells = [shortened(row["cells"][learner], row["runs"]) for learner in learners]
-        lines.append("| " + " | ".join([row["name"], *numbers, pulled, *cells]) + " |")
-    return "\n".join(lines)
+        lines.append((row["name"], *numbers, "yes" if row["pulled"] else "no", *cells))
+    facts = ("degree", "leap", "largest", "B", "seen", "pulls all")
+    return markdown(("function", *facts, *learners), lines)
 
 
 def picture(rows: list):
@@ -209,33 +190,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=16)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--net", type=int, default=600, help="steps of the nets")
-    parser.add_argument("--heads", type=int, default=1000, help="steps of trained heads")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--from", type=Path, dest="kept")
-    parser.add_argument("--page", type=Path)
-    parser.add_argument("--svg", type=Path)
-    options = parser.parse_args()
-    budget = Budget(net=options.net, width=64, heads=options.heads)
-    rows = json.loads(options.kept.read_text()) if options.kept else []
-    for row in [] if rows else measure(options.n, options.runs, options.seed, budget):
+    parser.add_argument("--print", action="store_true", help="print, write nothing")
+    given = parser.parse_args()
+    rows = []
+    for row in measure(given.n, given.runs):
         rows.append(row)
-        if options.json:
-            options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-        print(
-            row["name"], {k: shortened(c, row["runs"]) for k, c in row["cells"].items()}, flush=True
-        )
-    made = table(rows)
-    print(made)
-    if options.page:
-        between = re.compile(f"{MARKS[0]}.*?{MARKS[1]}", re.DOTALL)
-        text = between.sub(f"{MARKS[0]}\n{made}\n{MARKS[1]}", options.page.read_text())
-        options.page.write_text(text)
-    if options.svg:
+        print(row["name"], {k: shortened(c, row["runs"]) for k, c in row["cells"].items()})
+    print(table(rows))
+    if not given.print:
         from paritylab.report.figures import save_figure
 
-        save_figure(picture(rows).series(), options.svg)
+        kept = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+        (DOCS / "functions.json").write_text(kept)
+        write_between(DOCS / "functions.md", "functions", table(rows))
+        save_figure(picture(rows).series(), DOCS / "functions.svg")
 
 
 if __name__ == "__main__":

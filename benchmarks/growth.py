@@ -7,7 +7,6 @@ import argparse
 import gc
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +14,12 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from cpu import K, attention_of
-from harness import machine, write_between
+from harness import DOCS, machine, markdown, timed, write_between
 
 from paritylab import population_gradient, random_tree, streamed_step
 from paritylab.learning import teacher_gradient
 from paritylab.problem import random_parity
 from paritylab.statistics import power_law
-
-COMMAND = "make bench"
 
 
 class Growth(NamedTuple):
@@ -98,16 +95,6 @@ GROWTHS = {
 }
 
 
-def seconds_of(call: Callable[[], Any], repeats: int = 3) -> float:
-    jax.block_until_ready(call())
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        jax.block_until_ready(call())
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
-
-
 def peak(name: str, size: int) -> float:
     """Bytes that a call in a process of its own adds to the most held before."""
     code = f"import growth; growth.print_peak({name!r}, {size})"
@@ -133,22 +120,21 @@ def _status(name: str) -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
 
 
-def row_of(name: str) -> str:
+def row_of(name: str) -> tuple[str, ...]:
     growth = GROWTHS[name]
-    seconds = [seconds_of(growth.make(size)) for size in growth.sizes]
+    calls = [growth.make(size) for size in growth.sizes]
+    seconds = [float(np.median([timed(call) for _ in range(4)][1:])) for call in calls]
     held = [peak(name, size) for size in growth.large]
-    fit = power_law(growth.sizes, seconds)
-    cells = [
+    return (
         f"{name}, {growth.size} = " + ", ".join(f"{size:,}" for size in growth.sizes),
         ", ".join(f"{each:.3g} s" for each in seconds),
-        f"{fit.exponent:.2f}",
+        f"{power_law(growth.sizes, seconds).exponent:.2f}",
         f"{growth.time:g}",
         ", ".join(f"{each / 1e6:.0f} MB" for each in held),
         f"{np.log(held[1] / held[0]) / np.log(growth.large[1] / growth.large[0]):.2f}",
         f"{growth.memory:g}",
         growth.why,
-    ]
-    return "| " + " | ".join(cells) + " |"
+    )
 
 
 def main() -> None:
@@ -157,16 +143,11 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print, write nothing")
     given = parser.parse_args()
     heads = ("", "median", "power", "theory", "memory at larger sizes", "power", "theory", "why")
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for name in GROWTHS:
-        if given.only in name:
-            print(f"{name} …", file=sys.stderr, flush=True)
-            lines.append(row_of(name))
-    where = ", ".join(f"{key} {value}" for key, value in machine().items())
-    text = f"`{COMMAND}`; {where}.\n\n" + "\n".join(lines)
-    if not (given.print or given.only):
-        write_between("growth", COMMAND, text)
+    rows = [row_of(name) for name in GROWTHS if given.only in name]
+    text = f"`make bench`; {machine()}.\n\n{markdown(heads, rows)}"
     print(text)
+    if not (given.print or given.only):
+        write_between(DOCS / "benchmarks.md", "growth", text)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 """Neighbours on equal terms: the same targets and seeds, rows and steps until success.
 
-python benchmarks/neighbours.py [--runs 10] [--sizes 20,3 50,3] [--json FILE] [--page FILE]
+python benchmarks/neighbours.py [--runs 10] [--print]
 
-With --page docs/neighbours.md the table between the two marks of that page is replaced.
+Writes docs/runs/neighbours.md, which `make docs` puts into docs/neighbours.md.
 """
 
 import argparse
-import json
-import re
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from harness import DOCS, markdown
 
 from paritylab import (
     Annealed,
@@ -29,7 +27,8 @@ from paritylab.learning import SignDescent
 
 #: Accuracy on 1,024 strings from which on a net counts as right.
 RIGHT = 0.95
-MARKS = ("<!-- table: begin -->", "<!-- table: end -->")
+SIZES = ((20, 3), (50, 3))
+HEADS = ("system", "its authors say", "preset", "n, k", "runs right", "rows", "steps", "s per run")
 
 
 class System(NamedTuple):
@@ -67,7 +66,7 @@ ONLINE = {
 }
 
 
-def online(system: System, make, batch: int, n: int, k: int, runs: int) -> dict:
+def online(system: System, make, batch: int, n: int, k: int, runs: int) -> tuple[str, ...]:
     """Nets that see new rows at every step: when their accuracy first is right."""
     learner, every = make(n), 50
     data = Fresh(random_parities(n, k, runs), batch)
@@ -80,7 +79,7 @@ def online(system: System, make, batch: int, n: int, k: int, runs: int) -> dict:
     return _row(system, n, k, Rate.of(right.any(axis=1)), batch * steps, steps, seconds, runs)
 
 
-def by_rows(system: System, make, data_of, flag: str, steps, grid, n, k, runs) -> dict:
+def by_rows(system: System, make, data_of, flag: str, steps, grid, n, k, runs) -> tuple[str, ...]:
     """Learners of a fixed number of rows: the fewest tried with which nine of ten runs succeed."""
     targets = random_parities(n, k, runs)
     for rows in grid:
@@ -94,29 +93,27 @@ def by_rows(system: System, make, data_of, flag: str, steps, grid, n, k, runs) -
     return _row(system, n, k, rate, seen, steps or np.nan, seconds, runs)
 
 
-def exact(system: System, n: int, k: int, runs: int) -> dict:
+def exact(system: System, n: int, k: int, runs: int) -> tuple[str, ...]:
     start = time.process_time()
     found = learn(Annealed(), Population(random_parities(n, k, runs)))
     seconds = time.process_time() - start
     return _row(system, n, k, Rate.of(found.recovered), np.nan, 1500, seconds, runs)
 
 
-def _row(system, n, k, rate, rows, steps, seconds, runs) -> dict:
-    return {
-        **system._asdict(),
-        "n": n,
-        "k": k,
-        "rate": str(rate),
-        "rows": float(rows),
-        "steps": float(steps),
-        "seconds": seconds / runs,
-        "runs": runs,
-    }
+def _row(system, n, k, rate, rows, steps, seconds, runs) -> tuple[str, ...]:
+    numbers = (_number(float(rows)), _number(float(steps)), f"{seconds / runs:.2g}")
+    return (*system, f"{n}, {k}", str(rate), *numbers)
 
 
-def measure(sizes, runs: int):
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:,.0f}" if np.isfinite(value) else "not reached"
+
+
+def measure(runs: int):
     """Every system at every size, as soon as it is finished."""
-    for n, k in sizes:
+    for n, k in SIZES:
         for system, (make, batch) in ONLINE.items():
             yield online(system, make, batch, n, k, runs)
         kou = System("Kou et al., sign descent", "Õ(n^(k-1)) rows (read)", "`SignDescent.kou()`")
@@ -133,46 +130,17 @@ def measure(sizes, runs: int):
         yield by_rows(auto, lambda n: Auto(), Sample, "recovered", 0, grid, n, k, runs)
 
 
-def table(rows) -> str:
-    """The rows as markdown, sizes side by side."""
-    head = (
-        "| system | its authors say | preset | n, k | runs right | rows | steps | s per run |\n"
-        "|---|---|---|---|---|---|---|---|"
-    )
-    lines = [
-        f"| {r['name']} | {r['says']} | {r['preset']} | {r['n']}, {r['k']} | {r['rate']} "
-        f"| {_number(r['rows'])} | {_number(r['steps'])} | {r['seconds']:.2g} |"
-        for r in sorted(rows, key=lambda r: r["n"])
-    ]
-    return "\n".join([head, *lines])
-
-
-def _number(value: float) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:,.0f}" if np.isfinite(value) else "not reached"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--sizes", nargs="+", default=["20,3", "50,3"])
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--page", type=Path)
-    options = parser.parse_args()
-    sizes = [tuple(map(int, each.split(","))) for each in options.sizes]
+    parser.add_argument("--print", action="store_true", help="print, write nothing")
+    given = parser.parse_args()
     rows = []
-    for row in measure(sizes, options.runs):
+    for row in measure(given.runs):
         rows.append(row)
-        if options.json:
-            options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-        print(f"{row['name']}, n = {row['n']}: {row['rate']}, {row['seconds']:.2g} s", flush=True)
-    made = table(rows)
-    print(made)
-    if options.page:
-        between = re.compile(f"{MARKS[0]}.*?{MARKS[1]}", re.DOTALL)
-        text = between.sub(f"{MARKS[0]}\n{made}\n{MARKS[1]}", options.page.read_text())
-        options.page.write_text(text)
+        print(*row, sep=" | ", flush=True)
+    if not given.print:
+        (DOCS / "runs" / "neighbours.md").write_text(markdown(HEADS, rows) + "\n")
 
 
 if __name__ == "__main__":

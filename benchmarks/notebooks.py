@@ -1,13 +1,12 @@
 """HG1's two notebooks (DNA, sparse regression) with held-out loss, positions and shuffled labels.
 
-python benchmarks/notebooks.py [--tables 5] [--page FILE]
+python benchmarks/notebooks.py [--tables 5] [--n 50] [--print]
 
-Every learner sees three quarters of the rows and is judged on the rest. The
-control is the same table with its labels shuffled: what falls there is memorised.
+Every learner sees three quarters of the rows and is judged on the rest. The control is the same
+table with its labels shuffled: what falls there is memorised. The table is in docs/functions.md.
 """
 
 import argparse
-import re
 import runpy
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from harness import DOCS, markdown, write_between
 
 from paritylab import Annealed, Auto, FeedForwardNet, Heads, Rows, learn
 from paritylab.models import Circle
@@ -23,7 +23,8 @@ from paritylab.models import Circle
 TABLES = runpy.run_path(str(Path(__file__).parents[1] / "xorfind" / "examples" / "tables.py"))
 at_bits, digits, dna = (TABLES[name] for name in ("at_bits", "digits", "dna"))
 
-MARKS = ("<!-- notebooks: begin -->", "<!-- notebooks: end -->")
+HEADS = ("task", "learner", "numbers", "seen", "held out", "shuffled: seen")
+HEADS += ("shuffled: held out", "positions named")
 
 
 class Outcome(NamedTuple):
@@ -152,34 +153,30 @@ def measure(tables: int, n: int):
         )
 
 
-def line(task: str, name: str, true: list, shuffled: list) -> str:
-    middle = [np.median([getattr(o, part) for o in true]) for part in ("seen", "held")]
-    control = [np.median([getattr(o, part) for o in shuffled]) for part in ("seen", "held")]
-    flags = [o.named for o in true]
+def cells(task: str, name: str, true: list, shuffled: list) -> tuple[str, ...]:
+    """A row of the table: medians over the tables."""
+    middle = [
+        f"{np.median([getattr(each, part) for each in outcomes]):.2g}"
+        for outcomes in (true, shuffled)
+        for part in ("seen", "held")
+    ]
+    flags = [each.named for each in true]
     named = "–" if flags[0] is None else f"{sum(map(bool, flags))} of {len(flags)}"
-    numbers = "–" if not true[0].numbers else f"{true[0].numbers:,}"
-    cells = [f"{value:.2g}" for value in (*middle, *control)]
-    return f"| {task} | {name} | {numbers} | {' | '.join(cells)} | {named} |"
+    return task, name, f"{true[0].numbers:,}" if true[0].numbers else "–", *middle, named
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=5)
     parser.add_argument("--n", type=int, default=50)
-    parser.add_argument("--page", type=Path)
-    options = parser.parse_args()
-    lines = [
-        "| task | learner | numbers | seen | held out | shuffled: seen | shuffled: held out "
-        "| positions named |",
-        "|" + "---|" * 8,
-    ]
-    for row in measure(options.tables, options.n):
-        lines.append(line(*row))
-        print(lines[-1], flush=True)
-    if options.page:
-        between = re.compile(f"{MARKS[0]}.*?{MARKS[1]}", re.DOTALL)
-        made = "\n".join([MARKS[0], *lines, MARKS[1]])
-        options.page.write_text(between.sub(made, options.page.read_text()))
+    parser.add_argument("--print", action="store_true", help="print, write nothing")
+    given = parser.parse_args()
+    rows = []
+    for row in measure(given.tables, given.n):
+        rows.append(cells(*row))
+        print(*rows[-1], sep=" | ", flush=True)
+    if not given.print:
+        write_between(DOCS / "functions.md", "notebooks", markdown(HEADS, rows))
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ from paritylab.claims import PAPERS, Claim, Effort, registry
 from paritylab.claims.coverage import Statement, claims_of, covered_papers, statements
 from paritylab.claims.engine import recorded
 from paritylab.claims.engine.running import what_is_proved
-from paritylab.claims.errata import ERRATA, Erratum
+from paritylab.claims.errata import ERRATA
 from paritylab.learning import LEARNERS
 from paritylab.options import PROBLEM, options_of
 from paritylab.report import words
 from paritylab.report.page import in_order
-from paritylab.report.symbols import meanings
+from paritylab.report.words import meanings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -107,29 +107,9 @@ def word_of(claim: Claim) -> str:
 
 def planted_page(claims: dict[str, Claim]) -> str:
     """Which case, true or false by construction, turns which verdict."""
-    lines = [
-        "# Planted cases",
-        "",
-        "A judge that can turn proves little if the measurement cannot. Each line is a case in "
-        "which the statement is true or false by construction; `tests/claims/test_planted.py` runs "
-        "it through the real measurement and asks for the verdict in the last column.",
-        "",
-        "| claim | recorded | planted | must be |",
-        "|---|---|---|---|",
-    ]
-    for claim in claims.values():
-        for case in claim.planted:
-            what = in_cell(case.what)
-            lines.append(
-                f"| [{claim.id}](claims/{claim.id}.md) | {word_of(claim)} | {what} | {case.turns} |"
-            )
+    cases = [(claim, case) for claim in claims.values() for case in claim.planted]
     without = [f"`{id}`" for id, c in claims.items() if c.counted and not c.planted]
-    lines += [
-        "",
-        f"Counted claims without one ({len(without)}): {', '.join(without) or 'none'}.",
-        "",
-    ]
-    return "\n".join(lines)
+    return from_template("planted.md", cases=cases, without=without)
 
 
 def found(row: Row) -> list[str]:
@@ -183,40 +163,13 @@ def series_mark(row: Row) -> str:
 
 def errata_page(rows: dict[str, Row]) -> str:
     """What would have to change in the papers, each line with the claims that show it."""
-    lines = [
-        "# Errata",
-        "",
-        "What would have to change for the statements below to agree with what was measured here. "
-        "Each line names the claim behind it, with the finding of the last default check; a "
-        "finding holds for the sizes and settings it names. What matters most comes first, "
-        "slips in single lines come last. Notes concern statements that stand.",
-        "",
-    ]
-    for paper, name in PAPERS.items():
-        mine = [each for each in ERRATA if each.paper == paper]
-        if mine:
-            lines += [f"## {paper.upper()}: {name}", ""]
-            lines += [line for each in mine for line in erratum_lines(each, rows)]
-    return "\n".join(lines)
-
-
-def erratum_lines(erratum: Erratum, rows: dict[str, Row]) -> list[str]:
-    note = " (note)" if erratum.is_note else ""
-    lines = [f"### {erratum.place}{note}", "", erratum.change, ""]
-    for id in erratum.claims:
-        row = rows[id]
-        lines.append(
-            f"- [{id}](claims/{id}.md), {row['status']}: {annotated.prose(row['finding'])}"
-        )
-    if erratum.tested:
-        lines.append(f"- by definition, tested: `{erratum.tested}`")
-    return [*lines, ""]
+    return from_template("errata.md", errata=ERRATA, kept=rows)
 
 
 def proofs_page(claims: dict[str, Claim]) -> str:
     """What `paritylab prove --json docs/proofs.json` found, a line and its inequalities each."""
     results = json.loads((HERE / "proofs.json").read_text())
-    named = {claim.certificate: claim for claim in claims.values() if claim.certificate}
+    named = {id: claim for claim in claims.values() for id in claim.certificates}
     length = {name: len((PROOFS / name).read_text().splitlines()) for name in KERNEL}
     listed = ", ".join(f"`{name}` ({lines} lines)" for name, lines in length.items())
     statements = [path for path in (PROOFS / "statements").glob("*.py") if path.stem != "__init__"]
@@ -252,40 +205,21 @@ def proofs_page(claims: dict[str, Claim]) -> str:
 def coverage_page(claims: dict[str, Claim], rows: dict[str, Row]) -> str:
     """Every statement of the papers in order, with its claims and verdicts or why it has none."""
     lists = {paper: statements(paper) for paper in covered_papers()}
-    lines = [
-        "# Coverage",
-        "",
-        "What the papers say, statement by statement in the order of their texts, in our words: "
-        "the claims that run it with their recorded verdicts at default effort, or why nothing is "
-        "run. Claims of the laboratory itself stand where they answer a question of the text; "
-        "they are no verdicts on the paper. The verdicts are the README's.",
-        "",
-        "| paper | statements | with a claim | claims of ours that answer | verdicts |",
-        "|---|---|---|---|---|",
-    ]
-    numbers = numbered.Numbers(rows, "claims")
-    lines += [coverage_counts(paper, lists[paper], claims, numbers) for paper in lists]
-    for paper, listed in lists.items():
-        lines += ["", f"## {paper.upper()}: {PAPERS[paper]}", ""]
-        lines += ["| place | what it says | claims and verdicts |", "|---|---|---|"]
-        for each in listed:
-            ran = ", ".join(f"[{id}](claims/{id}.md) {word_of(claims[id])}" for id in each.claims)
-            told = "; ".join(part for part in (ran, each.none, each.note) if part)
-            lines.append(f"| {each.place} | {in_cell(each.says)} | {in_cell(told)} |")
-    return "\n".join([*lines, ""])
+
+    def ours(paper: str) -> int:
+        return sum(claims[id].paper != paper for id in claims_of(lists[paper]))
+
+    def told(each: Statement) -> str:
+        ran = ", ".join(f"[{id}](claims/{id}.md) {word_of(claims[id])}" for id in each.claims)
+        return "; ".join(part for part in (ran, each.none, each.note) if part)
+
+    return from_template("coverage.md", rows, lists=lists, ours=ours, told=told)
 
 
-def coverage_counts(
-    paper: str,
-    listed: tuple[Statement, ...],
-    claims: dict[str, Claim],
-    numbers: numbered.Numbers,
-) -> str:
-    """A paper's line: its statements, and its tally in the words of the README."""
-    ours = sum(claims[id].paper != paper for id in claims_of(listed))
-    covered = sum(bool(each.claims) for each in listed)
-    verdicts = numbers.tally(paper)
-    return f"| {paper.upper()} | {len(listed)} | {covered} | {ours} | {verdicts} |"
+def from_template(name: str, rows: dict[str, Row] | None = None, **given: Any) -> str:
+    """A page of docs/templates from what is given; the words that every page needs come along."""
+    known = {"names": PAPERS, "word_of": word_of, "in_cell": in_cell, "prose": annotated.prose}
+    return numbered.page(name, rows or {}, **known, **given)
 
 
 def in_cell(text: str) -> str:
@@ -293,40 +227,13 @@ def in_cell(text: str) -> str:
     return annotated.prose(text).replace("|", "\\|")
 
 
-def claims_index(claims: dict[str, Claim]) -> str:
-    lines = ["# Claims", ""]
-    for paper, name in PAPERS.items():
-        lines += [f"## {paper.upper()}: {name}", ""]
-        lines += [
-            f"- [{claim.id}]({claim.id}.md) ({word_of(claim)}): {claim.title}"
-            for claim in claims.values()
-            if claim.paper == paper
-        ]
-        lines.append("")
-    return "\n".join(lines)
-
-
 def settings_page() -> str:
     """The table of options: what sweeps, the command line and Python call each setting."""
-    lines = [
-        "# Settings",
-        "",
-        "Every setting of every learner, as in Python, in sweep files and (with dashes) on the "
-        "command line. A word means the same everywhere: `eta` is a step size, `width` the "
-        "dimension of a position code or a layer, `steps` are gradient steps, `block` in sweeps "
-        "is the number of runs per compiled call, and a rate is a share of runs.",
-        "",
-    ]
     ours = sorted(
         name for name, made in LEARNERS.items() if made.__module__.startswith("paritylab.")
     )
-    tables = {"problem": PROBLEM, **{name: options_of(LEARNERS[name]) for name in ours}}
-    for name, table in tables.items():
-        made = "" if name == "problem" else f" ({LEARNERS[name].__name__})"
-        lines += [f"## {name}{made}", "", "| setting | may be | meaning |", "|---|---|---|"]
-        lines += [f"| `{key}` | {option.may_be} | {option.help} |" for key, option in table.items()]
-        lines.append("")
-    return "\n".join(lines)
+    named = {f"{name} ({LEARNERS[name].__name__})": options_of(LEARNERS[name]) for name in ours}
+    return from_template("settings.md", tables={"problem": PROBLEM, **named})
 
 
 def pages() -> dict[Path, str]:
@@ -342,7 +249,7 @@ def pages() -> dict[Path, str]:
     made[HERE / "proofs.md"] = proofs_page(claims)
     made[HERE / "planted.md"] = planted_page(claims)
     made[HERE / "architecture.md"] = walks.architecture()
-    made[HERE / "claims" / "README.md"] = claims_index(claims)
+    made[HERE / "claims" / "README.md"] = from_template("claims.md", claims=claims.values())
     made[HERE / "api.md"] = reference.index(linked=False)
     made[HERE / "settings.md"] = settings_page()
     for name in ("findings.md", "neighbours.md", "paper.md"):

@@ -103,10 +103,11 @@ class Numbers:
         return (HERE / "runs" / name).read_text(encoding="utf-8").strip()
 
 
-def page(name: str, rows: dict[str, Row], folder: str = "claims") -> str:
-    """A page from its template."""
+def page(name: str, rows: dict[str, Row], folder: str = "claims", **given: Any) -> str:
+    """A page from its template; given: what else it may ask for."""
     numbers = Numbers(rows, folder)
     asked = {each: getattr(numbers, each) for each in dir(numbers) if not each.startswith("_")}
+    asked |= given
     made = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     text = (TEMPLATES / name).read_text(encoding="utf-8")
     filled = made.from_string(text).render(**asked)

@@ -18,7 +18,7 @@ import reference
 
 from paritylab.report import write_report
 from paritylab.report.formulas import typeset
-from paritylab.report.live.page import LinkBase, landscape_page, live_page
+from paritylab.report.live.page import landscape_page, live_page
 from paritylab.report.page import read_rows
 
 HERE = Path(__file__).parent
@@ -57,7 +57,7 @@ def gather(pages: Path = PAGES) -> Path:
         write(pages / shown_at(file), source_page(file))
     write(pages / "landscape.html", landscape_page())
     write(pages / "llms.txt", llms_text())
-    write(pages / "live.html", live_page(base=LinkBase("claims/", ".html")))
+    write(pages / "live.html", live_page(link="claims/{}.html"))
     if (ROOT / "report" / "index.html").is_file():
         copy(ROOT / "report" / "index.html", pages / "last-report" / "index.html")
     else:

@@ -21,7 +21,7 @@ EXCEPTED = (
     r"python -m pytest",
     r".*tcp://|.*tls://",  # a cluster of one's own
     r".*--effort full",  # published sizes, hours
-    r"(paritylab sweep rescue|.*whole\.db)",  # tests/sweep damages and rescues stores
+    r"(sqlite3|.*whole\.db)",  # the sqlite3 shell recovers a damaged store
 )
 #: Lines that take longer than the default run allows, and those that need what they leave behind.
 SLOW = (
@@ -36,9 +36,8 @@ SLOW = (
     r".*check --file",
     r".*(people|others).csv",  # the same as with table.csv
 )
-#: Pages whose commands another test types and compares with what they print.
-ELSEWHERE: dict[str, str] = {}
-MADE_HERE = ("docs/claims",)
+#: Pages that are made here: from claims, and README (docs/package.md) from its template.
+MADE_HERE = ("docs/claims", "docs/package.md", "docs/templates")
 PAGES = [
     path
     for path in (
@@ -46,9 +45,7 @@ PAGES = [
         ROOT / "CONTRIBUTING.md",
         *sorted((ROOT / "docs").rglob("*.md")),
     )
-    if "```sh" in path.read_text()
-    and path.relative_to(ROOT).as_posix() not in ELSEWHERE
-    and not path.relative_to(ROOT).as_posix().startswith(MADE_HERE)
+    if "```sh" in path.read_text() and not path.relative_to(ROOT).as_posix().startswith(MADE_HERE)
 ]
 #: Files that a page speaks of as the reader's own.
 TABLE = """
@@ -79,8 +76,10 @@ def matches(line: str, patterns: tuple[str, ...]) -> bool:
 
 
 def typed(page: Path, *, slow: bool) -> list[str]:
+    """What is typed of a page; of the quick lines those that no page before it has."""
     lines = [line for line in lines_of(page) if not matches(line, EXCEPTED)]
-    return [line for line in lines if slow or not matches(line, SLOW)]
+    before = {line for other in PAGES[: PAGES.index(page)] for line in lines_of(other)}
+    return [line for line in lines if slow or not (matches(line, SLOW) or line in before)]
 
 
 @pytest.fixture(scope="module")

@@ -136,12 +136,11 @@ def test_a_file_that_ends_python_is_bad_input(tmp_path, place):
 
 
 def test_text_for_terminals_and_spreadsheets_is_escaped():
-    from paritylab.cli.phases import _cell
+    from paritylab.cli.sweep import _as_csv
 
     assert printable("a\x1b[31m\u202e") == "a\\x1b[31m\\u202e"
-    assert _cell("=cmd|' /C calc'!A0") == "'=cmd|' /C calc'!A0"
-    assert _cell("a\x1bb") == "a\\x1bb"
-    assert _cell(-1.5) == -1.5
+    text = _as_csv({"=1+1": ["=cmd|' /C calc'!A0", "a\x1bb", -1.5]})
+    assert text.splitlines() == ["'=1+1", "'=cmd|' /C calc'!A0", "a\\x1bb", "-1.5"]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_wheels_install_and_check(tmp_path):
         [python, "-c", where], env=environment, cwd=work, check=True, capture_output=True, text=True
     )
     assert found.stdout.startswith(str(site))
-    check = [python, "-m", "paritylab", "check", "hg1-lemma14-sign", "--effort", "quick"]
+    check = [python, "-m", "paritylab", "check", "hg1-marginals", "--effort", "quick"]
     subprocess.run([*check, "--report", "page"], env=environment, cwd=work, check=True)
     assert (work / "page" / "index.html").exists()
     assert (site / "paritylab" / "py.typed").exists()

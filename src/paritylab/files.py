@@ -1,23 +1,14 @@
 """The folder that is the user's own; files written in full or not at all come from xorfind."""
 
-import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from xorfind.files import check_target, write_atomically, written_beside
 
-try:
-    import fcntl
-except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
-
 __all__ = [
     "check_folder",
     "check_target",
-    "held_alone",
     "user_folder",
     "write_atomically",
     "written_beside",
@@ -53,32 +44,3 @@ def user_folder() -> Path | None:
         return None
     shared = hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022)
     return None if shared or not stat.S_ISDIR(facts.st_mode) else folder
-
-
-@contextmanager
-def held_alone(name: str) -> Iterator[bool]:
-    """Whether no other process of this user holds this name now; held until the block ends.
-
-    A process that dies lets go. Where the system has no such locks, everybody is alone.
-    """
-    folder = user_folder()
-    if folder is None or fcntl is None:
-        yield True
-        return
-    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.held"
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    except OSError:
-        yield True
-        return
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            alone = True
-        except BlockingIOError:
-            alone = False
-        except OSError:
-            alone = True
-        yield alone
-    finally:
-        os.close(handle)

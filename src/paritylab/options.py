@@ -12,36 +12,32 @@ here, so that `--help` is quick.
 import ast
 import math
 import numbers
+import operator
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from paritylab.checks import shortened
 
-
-class Ge(NamedTuple):
-    """The number is at least this."""
-
-    bound: float
-
-
-class Gt(NamedTuple):
-    """The number is above this."""
-
-    bound: float
+#: How a bound is said and when a number keeps it, by its sign.
+_SIGNS = {
+    "≥": ("at least", operator.ge),
+    ">": ("above", operator.gt),
+    "<": ("below", operator.lt),
+    "≤": ("at most", operator.le),
+}
 
 
-class Lt(NamedTuple):
-    """The number is below this."""
+class Bound(NamedTuple):
+    """A bound of a number; written Ge(1), Gt(0), Lt(1) or Le(1)."""
 
-    bound: float
+    sign: str
+    limit: float
 
 
-class Le(NamedTuple):
-    """The number is at most this."""
-
-    bound: float
+Ge, Gt, Lt, Le = (partial(Bound, sign) for sign in _SIGNS)
 
 
 class Doc(NamedTuple):
@@ -99,20 +95,16 @@ SYNONYMS = {
 class Option(NamedTuple):
     """One setting.
 
-    type: int, float, str or bool. help: one line. choices: names it may take; `own` says what
-    else it accepts, an object or function of the user's. least, above, below, most: bounds of a
-    number. optional: None is allowed and means what the help says. formula: a number, a formula
-    in n or a function of n.
+    type: int, float, str or bool. help: one line. bounds: of a number. choices: names it may take;
+    `own` says what else it accepts, an object or function of the user's. optional: None is allowed
+    and means what the help says. formula: a number, a formula in n or a function of n.
     """
 
     type: type
     help: str
+    bounds: tuple[Bound, ...] = ()
     choices: tuple[str, ...] = ()
     own: str = ""
-    least: float | None = None
-    above: float | None = None
-    below: float | None = None
-    most: float | None = None
     optional: bool = False
     formula: bool = False
 
@@ -120,7 +112,7 @@ class Option(NamedTuple):
     def may_be(self) -> str:
         """What the setting accepts, in words.
 
-        >>> Option(int, "Rows.", least=1, optional=True).may_be
+        >>> Option(int, "Rows.", (Ge(1),), optional=True).may_be
         'a whole number ≥ 1 or none'
         """
         words = [f"`{choice}`" for choice in self.choices] + ([self.own] if self.own else [])
@@ -128,8 +120,7 @@ class Option(NamedTuple):
             words.append('a number, a formula in n such as "2/n", or a function of n')
         if not words:
             named = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-            bounds = (("≥", self.least), (">", self.above), ("<", self.below), ("≤", self.most))
-            limits = ", ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
+            limits = ", ".join(f"{bound.sign} {bound.limit:g}" for bound in self.bounds)
             words.append(f"{named[self.type]} {limits}".strip())
         return ", ".join(words) + (" or none" if self.optional else "")
 
@@ -166,7 +157,8 @@ def _option(hint: Any) -> Option:
     kind, *marks = get_args(hint)
     parts = get_args(kind) or (kind,)
     plain = [each for each in parts if each in (int, float, bool, str)] or [str]
-    found: dict[str, Any] = {"optional": type(None) in parts}
+    bounds = tuple(mark for mark in marks if isinstance(mark, Bound))
+    found: dict[str, Any] = {"optional": type(None) in parts, "bounds": bounds}
     for mark in marks:
         match mark:
             case Doc(text):
@@ -175,9 +167,6 @@ def _option(hint: Any) -> Option:
                 found |= {"choices": names, "own": own}
             case Formula():
                 found["formula"], plain = True, [float]
-            case Ge(bound) | Gt(bound) | Lt(bound) | Le(bound):
-                side = {Ge: "least", Gt: "above", Lt: "below", Le: "most"}[type(mark)]
-                found[side] = bound
     return Option(plain[0], **found)
 
 
@@ -260,9 +249,8 @@ def check_value(name: str, value: object, option: Option) -> None:
         if not option.optional:
             raise ValueError(f"{name} is needed: {option.help}")
     elif option.formula:
-        if isinstance(value, bool) or not (
-            isinstance(value, str | numbers.Real) or callable(value)
-        ):
+        fits = isinstance(value, str | numbers.Real) or callable(value)
+        if isinstance(value, bool) or not fits:
             raise ValueError(f"{name} must be {option.may_be}, got {shortened(value)}")
     elif option.choices or option.own:
         _check_choice(name, value, option)
@@ -286,14 +274,8 @@ def _check_choice(name: str, value: object, option: Option) -> None:
         raise ValueError(f"{name} must be {wanted}, got {shortened(value)}{hint}")
     if not option.own or isinstance(value, bool | numbers.Number):
         raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
-    if isinstance(value, dict | set | bytes) or _is_unknown(value):
-        raise ValueError(f"{name} must be {option.own} of finite numbers, got {shortened(value)}")
-
-
-def _is_unknown(value: object) -> bool:
-    """Whether an array holds a NaN; its sum is one then, too."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return kind == "f" and math.isnan(float(cast(Any, value).sum()))
+    if isinstance(value, dict | set | bytes):
+        raise ValueError(f"{name} must be {option.own}, got {shortened(value)}")
 
 
 def _check_number(name: str, value: object, option: Option) -> None:
@@ -306,11 +288,7 @@ def _check_number(name: str, value: object, option: Option) -> None:
     number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {shortened(value)}")
-    for fits, text in (
-        (option.least is None or number >= option.least, f"at least {option.least}"),
-        (option.above is None or number > option.above, f"above {option.above}"),
-        (option.below is None or number < option.below, f"below {option.below}"),
-        (option.most is None or number <= option.most, f"at most {option.most}"),
-    ):
-        if not fits:
-            raise ValueError(f"{name} must be {text}, got {shortened(value)}")
+    for sign, limit in option.bounds:
+        words, keeps = _SIGNS[sign]
+        if not keeps(number, limit):
+            raise ValueError(f"{name} must be {words} {limit}, got {shortened(value)}")

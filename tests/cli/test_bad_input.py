@@ -59,7 +59,7 @@ train heads --subset 1,x | --subset takes positions
 train heads --subset 1,80 | positions must be in 0..11
 train heads --runs 0 | --runs must be at least 1
 train heads --runs 1000000000 | --runs must be at most 1000000
-train heads --seed -1 | seed must be a whole number ≥ 0
+train heads --seed -1 | seed must be at least 0
 train heads --bogus 1 | --bogus
 train heads --save no/such/runs.npz | --save needs a file in an existing folder
 train heads --figure x.bmp | a figure file ends in

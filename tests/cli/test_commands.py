@@ -13,7 +13,7 @@ from tests.cli.running import run
 
 import paritylab
 
-QUICK = ["check", "hg1-lemma14-sign", "--effort", "quick"]
+QUICK = ["check", "hg1-marginals", "--effort", "quick"]
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,18 @@ def test_a_verdict_is_read_in_80_columns_from_statement_to_evidence(capsys, id):
 
 
 def test_check_writes_text_json_and_report_then_reuses(capsys, elsewhere):
-    _, out, _ = run(capsys, "claims", "hg1-lemma14-sign")
-    assert "hg1-lemma14-sign (HG1, Lemma 14" in out
-    assert "recorded: corrected\nwhat would have to change (Lemma 14" in out
-    assert "\nproof: paritylab prove hg1-lemma14-sign\nits numbers: " in out
+    _, out, _ = run(capsys, "claims", "hg1-marginals")
+    assert "hg1-marginals (HG1, Section 3" in out
+    assert "recorded: corrected\nwhat would have to change (Section 3" in out
+    assert "\nproof: paritylab prove hg1-marginals\nits numbers: " in out
     code, out, _ = run(capsys, *QUICK, "--json", "rows.json", "--report", "page")
     assert code == 0
-    assert re.search(r"^corrected \(not counted again", out, re.M)
+    assert re.search(r"^corrected: ", out, re.M)
     assert "\nwhat does hold: " in out
     assert "evidence: proved" in out
-    assert "\ncorrected (not counted" in run(capsys, "claims", "hg1-lemma14-sign")[1]
+    assert "\ncorrected: " in run(capsys, "claims", "hg1-marginals")[1]
+    _, out, _ = run(capsys, "check", "ks-thm2", "--effort", "quick")
+    assert re.search(r"^corrected \(not counted again", out, re.M)
     (row,) = json.loads((elsewhere / "rows.json").read_text())
     assert (elsewhere / "page" / "index.html").exists()
     code, out, err = run(capsys, *QUICK, "--json", "-")
@@ -113,7 +115,7 @@ def test_pipes_get_plain_text(elsewhere):
         [sys.executable, "-m", "paritylab", *QUICK], capture_output=True, text=True, check=True
     )
     assert "\x1b" not in done.stdout + done.stderr
-    assert "hg1-lemma14-sign: corrected" in done.stderr
+    assert "hg1-marginals: corrected" in done.stderr
 
 
 OWN_CLAIMS = """
@@ -178,7 +180,7 @@ def on_record(elsewhere, monkeypatch):
 def test_a_verdict_that_differs_is_exit_code_1_until_it_is_recorded(capsys, on_record):
     code, _, err = run(capsys, *QUICK)
     assert code == 1
-    assert "not as recorded: hg1-lemma14-sign" in err
+    assert "not as recorded: hg1-marginals" in err
     code, _, err = run(capsys, *QUICK, "--record")
     assert code == 0
     assert "1 of 1 verdicts recorded" in err

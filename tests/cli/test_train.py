@@ -65,8 +65,8 @@ def test_xor_is_learned_counted_drawn_and_saved(capsys, elsewhere):
     command = ["train", "xor", "--n", "64", "--positions", "balanced", "--width", "90"]
     code, out, err = run(capsys, *command, "--runs", "20", "--save", "xor.npz")
     assert code == 0
-    assert "right on every input                    20 of 20, 100 % [84, 100]" in out
-    assert "trained numbers                         180" in out
+    assert re.search(r"right on every input +20 of 20, 100 % \[84, 100\]", out)
+    assert re.search(r"numbers, median +180", out)
     assert "20 runs" in err
     assert (elsewhere / "xor.svg").read_text().count("<svg") == 1
     assert Runs.load(elsewhere / "xor.npz").numbers.shape == (20, 2, 90)
@@ -77,12 +77,12 @@ def test_chains_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     command = ["train", "chain", "--n", "32", "--k", "8", "--runs", "2"]
     code, out, _ = run(capsys, *command, "--link", "quadratic", "--save", "chain.npz")
     assert code == 0
-    assert "every pair found, every fresh input right  100 % [34, 100]" in out
+    assert re.search(r"every fresh input right +2 of 2, 100 % \[34, 100\]", out)
     assert (elsewhere / "chain.svg").read_text().count("<svg") == 1
     assert Runs.load(elsewhere / "chain.npz").model(1).scores.shape == (39, 7)
     code, out, _ = run(capsys, *command, "--mode", "levels", "--runs", "1", "--figure", "l.png")
     assert code == 0
-    assert "[0, 1, 2, 3]" in out
+    assert "[0.0, 1.0, 2.0, 3.0]" in out
     code, out, _ = run(
         capsys, *command, "--mode", "direct", "--samples", "500", "--steps", "10", "--runs", "1"
     )
@@ -94,7 +94,7 @@ def test_layers_are_learned_counted_drawn_and_saved(capsys, elsewhere):
     command = ["train", "layers", "--n", "20", "--k", "8", "--samples", "6000", "--runs", "2"]
     code, out, _ = run(capsys, *command, "--save", "layers.npz")
     assert code == 0
-    assert "every pair found, every fresh input right  2 of 2, 100 % [34, 100]" in out
+    assert re.search(r"every fresh input right +2 of 2, 100 % \[34, 100\]", out)
     assert (elsewhere / "layers.svg").read_text().count("<svg") == 1
     assert Runs.load(elsewhere / "layers.npz").model(1).layers == 3
 
@@ -105,7 +105,7 @@ def test_a_transformer_is_trained_counted_drawn_and_saved(capsys, elsewhere):
     code, out, _ = run(capsys, *command, "--save", "runs.npz")
     assert code == 0
     assert "every token right on 98 % of fresh rows" in out
-    assert "rows read per run, median" in out
+    assert "rows, median" in out
     assert "hidden set" not in out
     assert (elsewhere / "transformer.svg").read_text().count("<svg") == 1
     saved = Runs.load(elsewhere / "runs.npz")
@@ -117,14 +117,6 @@ def test_a_transformer_is_trained_counted_drawn_and_saved(capsys, elsewhere):
     code, _, err = run(capsys, *command, "--heads", "3")
     assert code == 2
     assert "width must be a multiple of heads=3" in err
-
-
-@pytest.mark.slow
-def test_figure_2(capsys, elsewhere):
-    code, out, _ = run(capsys, "train", "heads", "--figure2", "--figure", "two.svg")
-    assert code == 0
-    assert "Adam 0.2 at tau = 0.3" in out
-    assert (elsewhere / "two.svg").exists()
 
 
 MODES = [

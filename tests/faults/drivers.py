@@ -17,8 +17,7 @@ from unittest import mock
 from tests.faults import work
 
 from paritylab.sweep import engines, runner
-from paritylab.sweep.grid import Grid
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.grid import Grid, Spec
 from paritylab.sweep.store import Store
 
 FAILED = 4

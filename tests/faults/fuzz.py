@@ -258,7 +258,7 @@ def _no_long_work() -> Iterator[None]:
         raise Accepted
 
     places = [
-        "paritylab.sweep.run_cache.kept_runs",
+        "paritylab.sweep.runner.kept_runs",
         "paritylab.sweep.runner.run_sweep",
         "paritylab.claims.check",
         "paritylab.report.write_report",

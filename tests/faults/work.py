@@ -6,7 +6,7 @@ import signal
 import time
 from typing import Any, NamedTuple
 
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.grid import Spec
 
 
 class Task(NamedTuple):

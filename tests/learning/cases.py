@@ -34,9 +34,6 @@ from paritylab.learning.rivals import (
     Auto,
     Correlation,
     Elimination,
-    MeetInTheMiddle,
-    Restarts,
-    Walsh,
 )
 from paritylab.problem import Parity, random_parities, random_trees, sample
 
@@ -88,7 +85,6 @@ CASES = [
     Case("heads", Heads.code(steps=30), on(Population, parities())),
     Case("heads-paper", Heads.paper(steps=30), on(Population, parities(k=3))),
     Case("heads-unmasked", Heads.code(steps=20, variant="unmasked"), on(AllInputs, parities())),
-    Case("heads-joint", Heads.code(steps=20, variant="joint-random"), on(AllInputs, parities())),
     Case("heads-sample", Heads.code(steps=20), on(Sample, parities(noise=0.1), 60)),
     Case("heads-fresh", Heads.code(steps=20), on(Fresh, parities(bias=0.3), 30)),
     Case("heads-rows", Heads.code(steps=20, k=2), rows),
@@ -150,9 +146,6 @@ CASES = [
     Case("auto-abstains", Auto(), on(Sample, parities(n=10, k=3, bias=0.3), 12)),
     Case("auto-rows", Auto(), rows),
     Case("elimination", Elimination(), on(Sample, parities(n=12, k=5, sign=-1), 60)),
-    Case("walsh", Walsh(), on(Sample, parities(n=10, k=4, noise=0.1), 120)),
-    Case("meeting", MeetInTheMiddle(), on(Sample, parities(n=14, k=4), 40)),
-    Case("restarts", Restarts(), on(Sample, parities(n=20, k=6), 50)),
     Case("correlation", Correlation(), on(Sample, parities(n=12, k=3, noise=0.1), 100)),
     Case("attention-on-rows", AttentionOnRows(), on(Sample, parities(n=8, noise=0.1), 400)),
 ]

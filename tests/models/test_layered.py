@@ -49,4 +49,3 @@ def test_unwritten_levels_are_zero_and_a_wrong_mask_is_one_line():
     assert (np.asarray(half)[:, 8:12] != 0).all()
     with pytest.raises(ValueError, match="mask must be one of prev"):
         LayeredChain(SCORES, 8, mask="below")
-    assert LayeredChain(SCORES, 8).count().trainable == 8 * 4 + 4 * 2 + 2

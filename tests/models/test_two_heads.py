@@ -37,7 +37,6 @@ def test_a_model_on_the_pair_labels_every_string():
     bits = np.array([[(i >> j) & 1 for j in range(5)] for i in range(32)], dtype=float)
     predictions = np.array([float(model(jnp.asarray(row))) for row in bits])
     np.testing.assert_allclose(predictions, np.asarray(problem.label(bits.astype(int))), atol=1e-5)
-    assert model.count() == (10, 50)
 
 
 def test_the_k_head_model_shares_the_attention_code():
@@ -49,14 +48,13 @@ def test_the_k_head_model_shares_the_attention_code():
     np.testing.assert_allclose(2 * two.weights(), many.weights(), rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["signs", "balanced", "sphere"])
+@pytest.mark.parametrize("kind", ["signs", "balanced"])
 def test_random_codes_have_unit_rows_or_zero_mean(kind):
     table = np.asarray(as_code(kind, 40, key=3, width=16).table)
     norms = np.linalg.norm(table, axis=1)
     if kind != "signs":
         np.testing.assert_allclose(norms, 1, rtol=1e-12)
-    if kind != "sphere":
-        np.testing.assert_allclose(table.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(table.mean(axis=0), 0, atol=1e-12)
 
 
 def test_bad_names_and_sizes_are_refused():

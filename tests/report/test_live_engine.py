@@ -14,8 +14,7 @@ from paritylab import Annealed, Heads, Parity, ParityTree, Population, Sample, l
 from paritylab.learning.chain.levels import Levels, level_step
 from paritylab.learning.chain.teacher import TeacherStep, batch_gradient, usual_step
 from paritylab.learning.heads.temperature import temperature
-from paritylab.learning.xor.exact import worst_case, xor_risk
-from paritylab.learning.xor.parts import default_gain, unit_step, usual_width
+from paritylab.learning.xor.exact import default_gain, unit_step, usual_width, worst_case, xor_risk
 from paritylab.models import (
     Bowl,
     Circle,

@@ -23,7 +23,7 @@ from paritylab import (
     TeacherStep,
     learn,
 )
-from paritylab.report.live.page import FOLDER, LinkBase, link_base, live_page, modules_of
+from paritylab.report.live.page import FOLDER, live_page, modules_of
 from paritylab.report.live.runs import FORMAT, read_run, run_facts, write_run
 
 MODULES = sorted(FOLDER.rglob("*.js"))
@@ -93,18 +93,10 @@ def test_modules_are_small_documented_and_plain(path):
             assert re.search(rf"\b{name}\b", body), f"{path.name} imports {name} and never uses it"
 
 
-def test_claims_are_linked_to_what_is_near(tmp_path):
-    assert link_base(tmp_path / "live.html") is None
-    (tmp_path / "docs" / "claims").mkdir(parents=True)
-    (tmp_path / "docs" / "claims" / "hg1-thm5.md").write_text("")
-    (tmp_path / "docs" / "live").mkdir()
-    assert link_base(tmp_path / "live.html") == LinkBase("docs/claims/", ".md")
-    assert link_base(tmp_path / "docs" / "live" / "page.html") == LinkBase("../claims/", ".md")
-    (tmp_path / "report").mkdir()
-    (tmp_path / "report" / "index.html").write_text('<article id="hg1-thm5">')
-    base = link_base(tmp_path / "live.html")
-    assert base == LinkBase("report/index.html#", "")
-    assert 'href="report/index.html#hg1-thm5"' in live_page(base=base)
+def test_claims_are_linked_where_they_have_a_page(page):
+    assert 'href="claims/hg1-thm5.html"' in live_page(link="claims/{}.html")
+    assert "(paritylab check ID runs one)" in page
+    assert '<a href="claims' not in page
 
 
 def test_the_command_writes_the_page(elsewhere, capsys):

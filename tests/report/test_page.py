@@ -10,8 +10,7 @@ from paritylab.claims import Bars, Line, Lines, Status, registry
 from paritylab.claims.engine.figures import in_tab
 from paritylab.report import read_rows, write_figures, write_report
 from paritylab.report.page import code_places, paper_address
-from paritylab.report.symbols import meanings
-from paritylab.report.words import lines, note, number
+from paritylab.report.words import lines, meanings, note, number
 
 
 def page(rows, folder):

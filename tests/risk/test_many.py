@@ -8,7 +8,7 @@ from paritylab.models import HeadAttention, Zigzag
 from paritylab.problem import Parity, random_junta, random_parity
 from paritylab.risk import population_risk, population_risks
 from paritylab.risk.many import Risks
-from paritylab.risk.routes.targets import stacked_targets, target_of
+from paritylab.risk.routes.statistic import stacked_targets, target_of
 
 X64_MODES = [False]
 

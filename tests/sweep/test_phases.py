@@ -2,18 +2,19 @@
 
 import csv
 import sys
-import types
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.contour import ContourSet
 
+from paritylab.charts import draw
 from paritylab.learning import LEARNERS
 from paritylab.problem import Junta
 from paritylab.report import write_report
 from paritylab.report.figures import svg
-from paritylab.report.phases import contour, phase_figure, usual_layout
+from paritylab.report.phases import phase_figure, stored_phases, usual_layout
 from paritylab.statistics import Rate
 from paritylab.sweep import Grid, Spec
 from paritylab.sweep.blocks import check_memory, data_of, learner_of, learners_from_file
@@ -63,16 +64,6 @@ def cells(rate, n=(8, 16, 32), k=(1, 2, 3, 4), **more):
     ]
 
 
-def test_a_contour_lies_where_the_rate_is_one_half():
-    values = np.array([[0.0, 0.25, 1.0], [0.0, 0.75, 1.0]])
-    places = np.array([point for piece in contour(values, 0.5) for point in piece])
-    top, bottom = places[places[:, 1] == 0], places[places[:, 1] == 1]
-    assert np.allclose(top[:, 0], 1 + 1 / 3)
-    assert np.allclose(bottom[:, 0], 2 / 3)
-    assert contour(np.array([[0.0, np.nan], [1.0, 1.0]]), 0.5) == []
-    assert contour(np.zeros((3, 3)), 0.5) == []
-
-
 def test_a_map_has_its_contour_theorys_line_and_curves_with_intervals():
     found = cells(lambda n, k: 1.0 if k <= np.log2(n) - 1.5 else 0.0)
     theory = TheoryLine("k = log2(n) - 1.5", lambda values: np.log2(values["n"]) - 1.5)
@@ -82,16 +73,25 @@ def test_a_map_has_its_contour_theorys_line_and_curves_with_intervals():
     assert panel["x_names"] == ["8", "16", "32"]
     assert panel["y_names"] == ["4", "3", "2", "1"]
     assert np.asarray(panel["values"])[:, 0].tolist() == [0.0, 0.0, 0.0, 1.0]
-    labels = {line["label"] for line in panel["lines"]}
-    assert labels == {"50 %", "k = log2(n) - 1.5"}
-    (line,) = [each for each in panel["lines"] if each["pen"] == "theory"]
+    (line,) = panel["lines"]
+    assert (line["label"], line["pen"], panel["level"]) == ("k = log2(n) - 1.5", "theory", 0.5)
     assert line["points"][1] == pytest.approx([1, 4 - 1 - np.log(2.5 / 2) / np.log(1.5) - 1])
     assert len(curves["lines"]) == 3
     assert all(len(each["low"]) == 4 for each in curves["lines"])
     picture = svg(series)
     ElementTree.fromstring(picture)
-    assert 'stroke="var(--c1)" stroke-width="2"' in picture  # the contour
+    assert ">50 %<" in picture
     assert picture.count('stroke-dasharray="10.8,7.2"') == 2  # theory's line, and in the legend
+
+
+def test_the_contour_lies_where_the_rate_is_one_half():
+    found = cells(lambda n, k: {8: 0.0, 16: 0.25 * k, 32: 1.0}[n], k=(1, 3))
+    (heat, _) = draw(phase_figure(found, Layout("n", "k"))).axes[:2]
+    lines = next(each for each in heat.collections if isinstance(each, ContourSet))
+    places = np.concatenate([path.vertices for path in lines.get_paths()])
+    top, bottom = places[places[:, 1] == 0.5], places[places[:, 1] == 1.5]
+    assert np.allclose(top[:, 0], 0.5 + 2 / 3)  # k = 3, above: 0.75 at n = 16
+    assert np.allclose(bottom[:, 0], 1.5 + 1 / 3)  # k = 1: 0.25 at n = 16
 
 
 def test_missing_cells_are_left_blank_and_described():
@@ -135,8 +135,7 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     )
     assert code == 0
     assert "5 cells, 10 blocks of 2 runs" in out
-    assert "1 cell asks for what cannot be" in err
-    assert "k=2 positions among n=1" in err
+    assert "left out, since they cannot be: 1, such as k=2 positions among n=1" in err
     code, out, err = run(capsys, "sweep", "run", "grid.toml", "--file", str(COIN), *shared)
     assert code == 0
     assert "10 blocks computed" in err
@@ -175,27 +174,15 @@ def test_what_cannot_be_drawn_or_written_is_one_line(
     assert message in err
 
 
-def test_parquet_columns_have_one_type(elsewhere, capsys, monkeypatch):
-    """tau = 0.1 beside tau = "1/n" once made pyarrow refuse the whole table."""
-    from paritylab.cli.phases import _column, _parquet_writer
+def test_parquet_columns_have_one_type(tmp_path):
+    """tau = 0.1 and tau = "1/n" in one column once made pyarrow refuse the whole table."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from paritylab.cli.sweep import _parquet
 
-    assert _column([0.1, "1/n", None]) == ["0.1", "1/n", None]
-    assert _column([1, 0.5, None]) == [1, 0.5, None]
-    written = {}
-
-    class Sink:
-        def getvalue(self):
-            return types.SimpleNamespace(to_pybytes=lambda: b"PAR1")
-
-    fake = types.ModuleType("pyarrow")
-    fake.table, fake.BufferOutputStream = lambda columns: columns, Sink
-    fake.parquet = types.ModuleType("pyarrow.parquet")
-    fake.parquet.write_table = lambda table, sink: written.update(table)
-    monkeypatch.setitem(sys.modules, "pyarrow", fake)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", fake.parquet)
-    _parquet_writer()([{"tau": 0.1, "n": 1}, {"tau": "1/n", "n": 2}], elsewhere / "x.parquet")
-    assert written == {"tau": ["0.1", "1/n"], "n": [1, 2]}
-    assert (elsewhere / "x.parquet").read_bytes() == b"PAR1"
+    made = _parquet()({"tau": [0.1, "1/n", None], "n": [1, 0.5, None]})
+    (tmp_path / "x.parquet").write_bytes(made)
+    table = parquet.read_table(tmp_path / "x.parquet").to_pydict()
+    assert table == {"tau": ["0.1", "1/n", None], "n": [1, 0.5, None]}
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -302,7 +289,6 @@ def test_a_grid_of_too_many_blocks_is_refused():
 
 
 def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch):
-    from paritylab.cli.phases import stored_phases
     from paritylab.sweep import open_store, run_sweep
     from paritylab.sweep.named import NamedSweep
 
@@ -313,8 +299,8 @@ def test_stored_named_sweeps_appear_in_the_report(elsewhere, capsys, monkeypatch
 
     tables = {effort: [vars(grids(effort)[0])] for effort in EFFORTS}
     coins = NamedSweep("Coins", "How coins fall.", Layout("n", "k"), tables)
-    monkeypatch.setattr("paritylab.sweep.named.NAMED", ["coins"])
-    monkeypatch.setattr("paritylab.sweep.named.named_sweep", lambda name: coins)
+    monkeypatch.setattr("paritylab.report.phases.NAMED", ["coins"])
+    monkeypatch.setattr("paritylab.report.phases.named_sweep", lambda name: coins)
     assert stored_phases(Path("s.db")) == []
     with open_store("s.db") as store:
         run_sweep(grids("default")[0].specs(), store)

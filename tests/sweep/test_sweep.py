@@ -220,7 +220,7 @@ def test_annealing_takes_no_fresh_batches():
 
 
 def test_bad_specs_name_the_value():
-    with pytest.raises(ValueError, match="block must be a whole number ≥ 1, got 0"):
+    with pytest.raises(ValueError, match="block must be at least 1, got 0"):
         Spec.make("coin", {}, {}, block=0)
     with pytest.raises(ValueError, match="rate must be a finite number, got nan"):
         Spec.make("coin", {"n": 8, "k": 2}, {"rate": float("nan")})

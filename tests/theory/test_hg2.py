@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab.claims.hg2.samples import sample_curve
-from paritylab.learning.xor.exact import SOLVED_ERROR, first_gradient
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, first_gradient, usual_width
 from paritylab.learning.xor.stream import streamed_step
 from paritylab.models import Bowl
 from paritylab.statistics import half_point

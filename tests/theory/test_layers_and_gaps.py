@@ -16,13 +16,12 @@ from paritylab.theory.gaps import (
     rows_to_balance_links,
     rows_to_find_links,
 )
-from paritylab.theory.ks import child_signal, row_law, samples_for_every_pair
+from paritylab.theory.ks import child_signal, row_law
 from paritylab.theory.layers import (
     Hiding,
     level_steps,
     level_tokens,
     rows_for_hidden_chain,
-    rows_for_hidden_pairs,
     straddle,
 )
 
@@ -77,8 +76,6 @@ def test_levels_have_steps_of_their_own():
 
 def test_hidden_chains_need_fewer_rows_and_stages_and_rounding_more():
     plain = rows_for_hidden_chain(64, 32)
-    assert rows_for_hidden_pairs(64, 32) < plain
-    assert rows_for_hidden_pairs(64, 32) < samples_for_every_pair(64, 32)
     assert plain < rows_for_hidden_chain(64, 32, how=Hiding(staged=True))
     assert plain < rows_for_hidden_chain(64, 32, how=Hiding(rounding=True))
 

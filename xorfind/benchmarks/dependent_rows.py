@@ -1,12 +1,17 @@
 """Five kinds of tables whose rows depend on each other, with and without a parity.
 
     OMP_NUM_THREADS=1 python benchmarks/dependent_rows.py --tables 200
+    OMP_NUM_THREADS=1 python benchmarks/dependent_rows.py --tables 60 --batches
 
 600 rows of 20 columns. Null: the label is made like one more column, so that it shares the rows'
 structure and nothing else. Planted: the label is the XOR of columns 1 and 4, wrong in 10 % of rows;
 for mixtures before the rarer label is oversampled. `explains` counts tables that get exit code 0
 (planted: with the right set), `related` those that get a weaker word. Every table is made from its
 number: tables below 1,000,000 were used to build, those from `--first` on to judge.
+
+--batches asks what "related" is worth in null tables of shuffled batches: how much more often the
+label is 1 where the named parity says so, in the table, in fresh rows of the same batches, and in
+fresh batches; and what is said where `groups` names the batch.
 """
 
 import argparse
@@ -17,6 +22,7 @@ import numpy as np
 
 from xorfind import solve
 from xorfind.answer import Conclusion
+from xorfind.evidence.levels import Fit
 from xorfind.statistics import Rate
 
 ROWS, COLUMNS, NOISE, ALPHA, HIDDEN = 600, 20, 0.1, 0.01, (1, 4)
@@ -73,13 +79,18 @@ def mixtures(draw: Draw, planted: bool) -> Table:
     return bits[order].astype(np.uint8), labels[order].astype(np.uint8)
 
 
+def batch_rows(draw: Draw, shift: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Rows (N, 21) of batches: every column shifted by its batch; the last is one label a batch."""
+    values = 0.7 * shift[of] + draw.normal(size=(len(of), COLUMNS + 1))
+    values[:, -1] = shift[of, -1]
+    return values > 0
+
+
 def batches(draw: Draw, planted: bool) -> Table:
-    """30 batches of 20 rows, every column shifted by its batch, one label a batch, shuffled."""
+    """30 batches of 20 rows, shuffled."""
     of = draw.permutation(np.repeat(np.arange(30), 20))
     shift = draw.normal(size=(30, COLUMNS + 1))
-    values = 0.7 * shift[of] + draw.normal(size=(ROWS, COLUMNS + 1))
-    values[:, -1] = shift[of, -1]
-    return labelled(draw, values > 0, planted)
+    return labelled(draw, batch_rows(draw, shift, of), planted)
 
 
 KINDS: dict[str, Callable[[Draw, bool], Table]] = {
@@ -107,12 +118,44 @@ def study(kind: str, planted: bool, first: int, tables: int) -> tuple[Rate, Rate
     return Rate.of(explained), Rate.of(related)
 
 
+def what_related_is_worth(first: int, tables: int) -> None:
+    """Gaps of the label's share between the two sides of a parity that is called related."""
+    gaps, grouped = [], []
+    for number in range(first, first + tables):
+        draw = np.random.default_rng(number)
+        of, shift = np.repeat(np.arange(30), 20), draw.normal(size=(30, COLUMNS + 1))
+        order = draw.permutation(len(of))
+        table = batch_rows(draw, shift, of[order]).astype(np.uint8)
+        answer = solve(table[:, :-1], table[:, -1], alpha=ALPHA, rows="check")
+        named = solve(table[:, :-1], table[:, -1], alpha=ALPHA, rows="check", groups=of[order])
+        grouped.append(named.conclusion is not Conclusion.NONE)
+        if answer.conclusion is Conclusion.RELATED:
+            again = batch_rows(draw, shift, np.repeat(np.arange(30), 200))
+            others = draw.normal(size=(3000, COLUMNS + 1))
+            fresh = batch_rows(draw, others, np.repeat(np.arange(3000), 2))
+            gaps.append([_gap(rows, answer.best) for rows in (table, again, fresh)])
+    means = ", ".join(f"{each:.1%}" for each in np.mean(gaps, axis=0))
+    print(f"related in {len(gaps)} of {tables}; batches named: {Rate.of(grouped)} say anything")
+    print(f"label's share, one side less the other: table, same batches, fresh ones: {means}")
+    kept = np.sum(np.array(gaps)[:, 1:] > 0.05, axis=0).tolist()
+    print(f"more than 5 % in fresh rows of the same batches {kept[0]}, of fresh batches {kept[1]}")
+
+
+def _gap(rows: np.ndarray, found: Fit) -> float:
+    odd = rows[:, found.subset].sum(axis=1) % 2 ^ (found.sign < 0)
+    return float(rows[odd == 1, -1].mean() - rows[odd == 0, -1].mean())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--first", type=int, default=9_400_000)
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--batches", action="store_true", help="what related is worth")
     asked = parser.parse_args()
+    if asked.batches:
+        what_related_is_worth(asked.first, asked.tables)
+        return
     print(f"{ROWS} rows, {COLUMNS} columns, alpha = {ALPHA:g}, tables from {asked.first:,}")
     for kind in asked.kinds:
         for planted in (False, True):

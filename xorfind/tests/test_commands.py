@@ -33,7 +33,7 @@ def without_times(text):
     """All but what depends on the machine, and on how far it came before a budget ended."""
     own = ["  searched: "]
     if "the budget" in text:
-        own += ["  the best candidate", "  not searched"]
+        own += ["  the best set", "  not searched"]
         text = text.replace("within the budget", "before the budget ended")
     return [line for line in text.splitlines() if not line.startswith(tuple(own))]
 
@@ -216,10 +216,10 @@ def test_copies_groups_and_rows_that_are_said_to_be_independent(capsys, elsewher
     asked = ["table", "t.csv", "--target", "y"]
     code, out, _ = run(capsys, *asked)
     assert code == 3
-    assert "evidence from 60 of 480 rows: rows are repeated" in out
+    assert "60 of 480 rows were used: rows are repeated" in out
     code, out, _ = run(capsys, *asked, "--group", "who")
     assert code == 3
-    assert "evidence from 60 of 480 rows: one row of each group is used" in out
+    assert "60 of 480 rows were used: one row of each group counts" in out
     _, out, _ = run(capsys, *asked, "--rows", "independent")
     assert "rows taken as independent, as asked" in out
     code, _, err = run(capsys, *asked, "--group", "whom")

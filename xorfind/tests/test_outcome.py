@@ -28,7 +28,7 @@ def test_power_is_of_complete_sizes_only():
     assert [each.k for each in search.power()] == [1, 2]
     assert not search.complete
     assert searched_text(search) == (
-        "4,524 subsets of 30 columns, sizes 1 to 2 and 4,059 of 4,060 of size 3"
+        "4,524 sets of 30 columns (all of sizes 1 to 2, 4,059 of 4,060 of size 3)"
     )
     assert "the other sets of 3 columns and larger ones" in not_searched_text(search)
 

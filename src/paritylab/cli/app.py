@@ -16,12 +16,14 @@ from typing import NoReturn
 import typer
 
 from paritylab import __version__
-from paritylab.cli import check, claims, console, info, live, moved, prove, sweep, train
+from paritylab.cli import check, claims, console, info, live, prove, sweep, train
 from paritylab.untrusted import printable
 
 #: Exit codes: 1 a verdict differs from the recorded one, 2 bad usage or bad input, 3 nothing
 #: found, 4 an internal error or a failed claim, 130 interrupted with finished work saved.
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 4, 130
+#: Words of earlier versions, each with the command that took its place.
+MOVED = {"discover": "xorfind table", "xor": "xorfind bits", "apply": "xorfind apply"}
 #: Letters of a word from which on a message shows its beginning only; paths are shorter.
 LONGEST_WORD = 180
 
@@ -54,14 +56,17 @@ def _options(
     """A laboratory that runs the theory of how attention learns parity."""
 
 
-claims.add_to(app)
-check.add_to(app)
-prove.add_to(app)
-live.add_to(app)
-sweep.add_to(app)
-train.add_to(app)
-info.add_to(app)
-moved.add_to(app)
+def _refuse(context: typer.Context) -> None:
+    """A word that this command line no longer has, whatever follows it."""
+    word = str(context.info_name)
+    raise ValueError(f"`paritylab {word}` is now `{MOVED[word]}`, with the same options")
+
+
+for module in (claims, check, prove, live, sweep, train, info):
+    module.add_to(app)
+for word in MOVED:
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    app.command(word, hidden=True, context_settings=anything)(_refuse)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -72,7 +77,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
-    console.write_everywhere()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a question mark for a letter it cannot hold
     try:
         with _one_interrupt():
             code = app(args=arguments, prog_name="paritylab", standalone_mode=False)

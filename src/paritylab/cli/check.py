@@ -10,7 +10,15 @@ import typer
 from paritylab.cli import console
 from paritylab.cli.claims import chosen_ids, show_statement, show_verdict
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, JsonFile, PaperTag, StoreFile
+from paritylab.cli.options import (
+    DEFAULT_STORE,
+    FAILED,
+    EffortName,
+    JsonFile,
+    PaperTag,
+    StoreFile,
+    check_outputs,
+)
 from paritylab.files import check_folder
 
 if TYPE_CHECKING:
@@ -20,8 +28,6 @@ Row = dict[str, Any]
 #: So few claims are shown in full: statement, table of comparisons, what is true instead.
 FEW = 3
 _COLUMNS = ["claim", "verdict", "evidence", "seconds", "finding"]
-#: Left out one after the other on a narrow terminal, so that ids and verdicts stay whole.
-_SPARE = ("seconds", "evidence", "finding")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -54,18 +60,16 @@ def run_check(
     kept and reused while effort, seed, code and versions stay the same. Exit code 0: every
     verdict as recorded; 1: one differs; 4: a claim's code failed, the rest was done.
     """
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"--seed must be from 0 to 2³² - 1, got {seed}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"--seed must be from 0 to 2³² - 1, got {seed}")
     if record and (seed or file):
         raise ValueError(
             "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
         )
     keep_compiled()
-    console.check_json(json_file)
-    if report is not None:
-        check_folder(report, "--report")
+    check_outputs(json=json_file, report=report)
     work = _Work(effort, fresh, store, jobs)
     chosen = chosen_ids(ids or [], paper, None if file is None else _papers_of(file))
     if record:
@@ -107,12 +111,12 @@ def _show(rows: list[Row], json_file: str | None, report: Path | None, store: Pa
             show_statement(row)
             show_verdict(row)
     elif for_people:
-        console.print_table(_COLUMNS, map(_cells, rows), _SPARE)
+        console.print_table(_COLUMNS, map(_cells, rows), whole=2)
         print("\n".join(_summaries(rows)))
         console.say("whole verdicts: paritylab claims ID, or --report DIR for a page of all")
     if report is not None:
-        from paritylab.cli.phases import stored_phases
         from paritylab.report import write_report
+        from paritylab.report.phases import stored_phases
 
         page = write_report(rows, report, stored_phases(store))
         print(f"report: {page}", file=sys.stdout if for_people else sys.stderr)
@@ -174,14 +178,14 @@ def make_report(
 
     With --store the page has a phase diagram of every named sweep that is stored whole.
     """
-    from paritylab.cli.phases import stored_phases
     from paritylab.report import read_rows, write_figures, write_report
+    from paritylab.report.phases import stored_phases
 
     if out is None and figures is None:
         raise ValueError("give --out DIR for the page, --figures DIR for the figures, or both")
-    for folder, option in ((out, "--out"), (figures, "--figures")):
-        if folder is not None:
-            check_folder(folder, option)
+    check_outputs(figures=figures)
+    if out is not None:
+        check_folder(out, "--out")
     rows = read_rows(source)
     if out is not None:
         phases = [] if store is None else stored_phases(store)

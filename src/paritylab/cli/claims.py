@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.options import DEFAULT_STORE, JsonFile, PaperTag, StoreFile
+from paritylab.cli.options import DEFAULT_STORE, JsonFile, PaperTag, StoreFile, check_outputs
 from paritylab.files import check_target, write_atomically
 
 Row = dict[str, Any]
@@ -38,7 +38,7 @@ def list_claims(
     if id == "new":
         _write_template(file)
         return
-    console.check_json(json_file)
+    check_outputs(json=json_file)
     chosen = [recorded()[each] for each in chosen_ids([id] if id else [], paper)]
     rows: list[Row] = [
         {
@@ -123,7 +123,7 @@ def _stored(id: str, path: Path) -> Row | None:
 
 def show_statement(row: Row) -> None:
     """Id, place, title and statement, then what its symbols mean."""
-    from paritylab.report.symbols import meanings
+    from paritylab.report.words import meanings
 
     place = row["file"] if row.get("file") else f"{row['paper'].upper()}, {row['source']}"
     console.paragraph(f"{row['id']} ({place}): {row['title']}")

@@ -1,8 +1,6 @@
 """What the terminal shows: colour and movement on a terminal, plain lines elsewhere."""
 
 import json
-import os
-import shutil
 import sys
 import textwrap
 import threading
@@ -10,21 +8,21 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from paritylab.files import check_target, write_atomically
+from paritylab.files import write_atomically
 from paritylab.untrusted import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: Set by --quiet: results and errors only.
 quiet = False
 #: Seconds after which work that shows no progress says that it goes on, and between such lines.
 FIRST_WORD, PAUSE = 1.0, 10.0
-#: An empty Braille letter: a space at which no line is broken, until it is printed.
+#: An equation that is not broken at the end of a line: empty Braille letters, until it is printed.
 TIE = "\u2800"
 EQUATION = f"{TIE}={TIE}"
-#: Letters that the last column of a table is given at least.
-ROOM = 18
-
 _COLOURS = {
     "holds": "green",
     "corrected": "yellow",
@@ -36,16 +34,16 @@ _COLOURS = {
 }
 
 
-def write_everywhere() -> None:
-    """Let output that cannot hold a letter show a question mark instead of an error."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+def terminal(stream: Any) -> "Console":
+    """rich's view of a stream: it knows terminals, their width, NO_COLOR and plain pipes."""
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, markup=False)
 
 
-def is_lively(stream: Any = None) -> bool:
-    """Whether a stream (standard error, if none is given) is a terminal that wants colour."""
-    return (stream or sys.stderr).isatty() and "NO_COLOR" not in os.environ
+def is_lively(console: "Console") -> bool:
+    """Whether a console is a terminal that wants colour."""
+    return console.is_terminal and not console.no_color
 
 
 def say(message: str) -> None:
@@ -60,81 +58,46 @@ def complain(message: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text that a terminal shows and does not obey."""
-    return printable(text.replace("\u00a0", " "))
+    """Text that a terminal shows and does not obey; its equations stay whole."""
+    return printable(text.replace("\u00a0", " ")).replace(" = ", EQUATION)
 
 
 def page_width() -> int:
-    """Letters in a line of prose: as the terminal has, 80 where there is none."""
-    return min(shutil.get_terminal_size((80, 24)).columns, 100)
+    """Letters in a line of prose: as the terminal has, 80 where there is none, at most 100."""
+    return min(terminal(sys.stdout).width, 100)
 
 
 def paragraph(text: str, indent: str = "") -> None:
     """Text in lines that fit the terminal; words with hyphens and equations stay whole."""
-    whole = _plain(text).replace(" = ", EQUATION)
     edge: Any = {"initial_indent": indent, "subsequent_indent": indent}
-    lines = textwrap.fill(whole, page_width(), break_on_hyphens=False, **edge)
+    lines = textwrap.fill(_plain(text), page_width(), break_on_hyphens=False, **edge)
     print(lines.replace(TIE, " "))
 
 
 def print_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    spare: Iterable[str] = (),
-    fits: bool = False,
+    columns: Sequence[str], rows: Iterable[Sequence[str]], fits: bool = False, whole: int = 1
 ) -> None:
     """A table: ruled and coloured on a terminal, aligned plain text elsewhere.
 
-    spare: columns to leave out, one after the other, where a terminal is too narrow. fits: as wide
-    as a page of text; cells have several lines. Otherwise a row is a line, which pipes want.
+    fits: as wide as a page of text; cells have several lines. Otherwise a row of a pipe is a line.
+    whole: so many columns from the left are not broken, unless it fits.
     """
-    from rich.console import Console
-
-    lively = is_lively(sys.stdout)
-    width = page_width() if fits else None if lively else 10_000
-    console = Console(file=sys.stdout, width=width, highlight=False)
-    if fits:
-        rows = [[cell.replace(" = ", EQUATION) for cell in row] for row in rows]
-    table = make_table(columns, rows, console.width, spare, ruled=lively, whole=not fits)
-    with console.capture() as lines:
-        console.print(table)
-    print("\n".join(line.rstrip() for line in lines.get().replace(TIE, " ").splitlines()))
-
-
-def make_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    width: int,
-    spare: Iterable[str] = (),
-    ruled: bool = True,
-    whole: bool = True,
-) -> Any:
-    """A rich table in which status words carry their colour. whole: the first column, too."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    body = [[_plain(cell) for cell in row] for row in rows]
-    longest = [max(map(len, column)) for column in zip(columns, *body, strict=True)]
-    longest[-1] = min(longest[-1], ROOM)
-    kept = list(range(len(columns)))
-    for name in spare:
-        if 1 + sum(longest[index] + 3 for index in kept) > width:
-            kept.remove(list(columns).index(name))
+    console = terminal(sys.stdout)
+    ruled = is_lively(console)
     look: Any = {"box": box.HEAVY_HEAD} if ruled else {"box": None, "padding": (0, 2, 0, 0)}
     table = Table(header_style="bold", pad_edge=ruled, **look)
-    for index in kept:
-        table.add_column(columns[index], no_wrap=whole and index == 0, overflow="fold")
-    for cells in body:
-        shown = (cells[index] for index in kept)
-        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in shown))
-    return table
-
-
-def check_json(target: str | None) -> None:
-    """Refuse a --json that could not be written before work starts."""
-    if target and target != "-":
-        check_target(Path(target), "--json")
+    for index, name in enumerate(columns):
+        table.add_column(name, no_wrap=not fits and index < whole, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_plain(cell), style=_COLOURS.get(cell, "")) for cell in row))
+    console.width = page_width() if fits else console.width if ruled else 10_000
+    with console.capture() as lines:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in lines.get().replace(TIE, " ").splitlines()))
 
 
 def write_json(target: str | None, data: Any) -> bool:
@@ -176,19 +139,19 @@ class Progress:
 
     def __init__(self, total: float, name: str = "") -> None:
         from rich import progress
-        from rich.console import Console
 
         self._total, self._name, self._done = total, name, 0.0
         self._begin = self._spoken = time.monotonic()
-        self._moves = is_lively() and not quiet
         self._ended = threading.Event()
+        console = terminal(sys.stderr)
+        self._moves = is_lively(console) and not quiet
         self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(),
             progress.TimeElapsedColumn(),
             progress.TextColumn("left"),
             progress.TimeRemainingColumn(),
-            console=Console(file=sys.stderr),
+            console=console,
             transient=True,
             disable=not self._moves,
         )
@@ -209,30 +172,24 @@ class Progress:
         self._bar.update(self._task, description=text, completed=self._done + share * weight)
 
     def advance(self, amount: float = 1.0, line: str = "") -> None:
-        """So much more is done. line: a remark on it, instead of one on the time."""
+        """So much more is done. line: a remark on it."""
         self._done += amount
         self.follow(self._counted())
-        now = time.monotonic()
         if line:
-            self._spoken = now
-            self._bar.console.print(line, highlight=False, markup=False) if self._moves else say(
-                line
-            )
-        elif not self._moves and now - self._spoken > PAUSE:
-            self._spoken = now
-            left = (self._total / self._done - 1) * (now - self._begin)
-            say(f"{self._counted()} done, {left:.0f} s left")
+            self._spoken = time.monotonic()
+            (self._bar.console.print if self._moves else say)(line)
 
     def _counted(self) -> str:
         return f"{self._done:g} of {self._total:g} {self._name}" if self._name else ""
 
     def _speak(self) -> None:
-        """Say that work goes on where nothing else was said for a while."""
+        """Say that work goes on, and how long it may take, where nothing was said for a while."""
         pause = FIRST_WORD
         while not self._ended.wait(pause):
             now = time.monotonic()
             if now - self._spoken >= pause:
-                self._spoken = now
+                self._spoken, worked = now, now - self._begin
                 done = f"{self._counted()} done, " if self._name else ""
-                say(f"{done}at work for {now - self._begin:.0f} s")
+                left = (self._total / self._done - 1) * worked if self._done else 0.0
+                say(f"{done}at work for {worked:.0f} s" + (f", {left:.0f} s left" if left else ""))
             pause = PAUSE

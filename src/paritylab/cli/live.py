@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from paritylab.files import check_target
+from paritylab.cli.options import check_outputs
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def write_page(
     --from it also replays a run: paritylab train heads --save runs.npz, then
     paritylab live --from runs.npz.
     """
-    check_target(out, "--out")
+    check_outputs(out=out)
     from paritylab.report.live.page import write_live_page
     from paritylab.report.live.runs import read_run
 

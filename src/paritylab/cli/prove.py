@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.options import JsonFile
+from paritylab.cli.options import JsonFile, check_outputs
 
 if TYPE_CHECKING:
     from paritylab.proofs import Result
@@ -55,7 +55,7 @@ def run_proofs(
         raise ValueError(missing)
     if coq is not None:
         return _write_for_rocq(coq)
-    console.check_json(json_file)
+    check_outputs(json=json_file)
     own = None if file is None else load_certificate(file)
     if own is not None and ids:
         raise ValueError("--file names the claim itself: give no ids with it")

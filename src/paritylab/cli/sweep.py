@@ -1,22 +1,31 @@
-"""`paritylab sweep run|status`; `plot` and `export` are in phases."""
+"""`paritylab sweep run|status|plot|export`: many runs, what they show, their rows as a table."""
 
+import csv
+import io
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from paritylab.cli import console, phases
+from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, StoreFile
+from paritylab.cli.options import DEFAULT_STORE, FAILED, EffortName, StoreFile, check_outputs
+from paritylab.files import write_atomically
 
 if TYPE_CHECKING:
-    from paritylab.sweep import Spec
+    from paritylab.sweep import Grid, Spec
+    from paritylab.sweep.cells import Cell
     from paritylab.sweep.engines import Engine
-    from paritylab.sweep.runner import BlockError
 
 EngineName = Literal["serial", "processes", "dask"]
+SweepName = Annotated[
+    str | None,
+    typer.Argument(metavar="[NAME|FILE.toml]", help="Which sweep; all that is stored if absent."),
+]
+EffortOfName = Annotated[EffortName, typer.Option(help="Size of a named sweep.")]
 
 app = typer.Typer(
     help="Many runs: success rates over random starts and targets, kept in a store.",
@@ -33,7 +42,7 @@ def add_to(parent: typer.Typer) -> None:
 @app.command("run", epilog="Example: paritylab sweep run grid.toml --store results.db")
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="The grid to run.")],
-    effort: Annotated[EffortName, typer.Option(help="Size of a named sweep.")] = "default",
+    effort: EffortOfName = "default",
     store: StoreFile = DEFAULT_STORE,
     engine: Annotated[
         EngineName, typer.Option(help="Blocks one by one, side by side, or on a dask cluster.")
@@ -54,21 +63,21 @@ def run(
     keep_compiled()
     workers = _chosen_engine(engine, cluster)
     with console.patience("loading"):
+        from paritylab.report.phases import skipped_line
         from paritylab.sweep import learners_from_file, open_store, run_sweep
         from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
         learners_from_file(file)
-    grids = phases.grids_of(name, effort)
-    specs = [spec for grid in grids for spec in grid.specs()]
+    grids, specs = _asked(name, effort)
+    assert specs is not None
     check_specs(specs)
-    if impossible := phases.skipped_line(grids):
+    if impossible := skipped_line(grids):
         console.say(impossible)
     if dry_run:
         return _say_what_would_run(specs, store)
-    failed = None
+    failures, start = [], time.perf_counter()
     with open_store(store) as opened, console.Progress(len(specs), "blocks") as counter:
-        start = time.perf_counter()
         try:
             computed = run_sweep(
                 specs,
@@ -78,16 +87,19 @@ def run(
                 fresh=fresh,
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
-                say=console.say,
             )
         except BlockError as error:
-            failed, computed = error, error.computed
-        seconds = time.perf_counter() - start
-    skipped = len(specs) - computed - (len(failed.failures) if failed else 0)
+            failures, computed = error.failures, error.computed
+    skipped = len(specs) - computed - len(failures)
     reason = "reused" if grids[0].until is None else "reused or decided early"
+    seconds = time.perf_counter() - start
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
-    _print_rates(store, specs)
-    return _report_failures(failed)
+    _print_rates([cell for cell in _cells(store, specs) if cell.current])
+    for spec, failure in failures[:5]:
+        console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")
+    if len(failures) > 5:
+        console.complain(f"and {len(failures) - 5} more blocks failed")
+    return FAILED if failures else 0
 
 
 def _chosen_engine(name: EngineName, cluster: str) -> Callable[[int], "Engine"]:
@@ -106,17 +118,6 @@ def _chosen_engine(name: EngineName, cluster: str) -> Callable[[int], "Engine"]:
     )
 
 
-def _report_failures(error: "BlockError | None") -> int:
-    """Name the blocks that failed; returns the command's exit code."""
-    if error is None:
-        return 0
-    for spec, failure in error.failures[:5]:
-        console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")
-    if len(error.failures) > 5:
-        console.complain(f"and {len(error.failures) - 5} more blocks failed")
-    return FAILED
-
-
 def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     from paritylab.sweep import open_store
     from paritylab.sweep.runner import block_key
@@ -132,25 +133,39 @@ def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     return 0
 
 
-@app.command("status", epilog="Example: paritylab sweep status --store results.db")
-def status(store: StoreFile = DEFAULT_STORE) -> None:
-    """Success rate of every stored cell with its 95 % interval (Wilson)."""
-    phases.existing(store)
-    _print_rates(store)
+def _asked(name: str | None, effort: EffortName) -> tuple[list["Grid"], list["Spec"] | None]:
+    """The grids that a name or a TOML file stands for, and their specs; None means all stored."""
+    from paritylab.sweep import grid_from_toml
+    from paritylab.sweep.named import named_sweep
+
+    if name is None:
+        return [], None
+    toml = name.endswith(".toml")
+    grids = [grid_from_toml(name)] if toml else named_sweep(name).grids(effort)
+    return grids, [spec for grid in grids for spec in grid.specs()]
 
 
-phases.add_to(app)
-
-
-def _print_rates(store: Path, specs: "list[Spec] | None" = None) -> None:
-    """Rates of this code and machine; those of others only where nothing newer is stored."""
+def _cells(store: Path, specs: list["Spec"] | None) -> list["Cell"]:
+    """The stored cells of these specs; all of them if None."""
     from paritylab.sweep import open_store
     from paritylab.sweep.cells import stored_cells
 
+    if not store.is_file():  # reading makes none
+        raise ValueError(f"no store {store}; make one with: paritylab sweep run FILE.toml")
     with open_store(store, reading=True) as opened:
-        found = stored_cells(opened.blocks(), specs)
+        return stored_cells(opened.blocks(), specs)
+
+
+@app.command("status", epilog="Example: paritylab sweep status --store results.db")
+def status(store: StoreFile = DEFAULT_STORE) -> None:
+    """Success rate of every stored cell with its 95 % interval (Wilson)."""
+    _print_rates(_cells(store, None))
+
+
+def _print_rates(cells: list["Cell"]) -> None:
+    """Rates of this code and machine; those of others only where nothing newer is stored."""
     columns = ["cell", "runs", "success rate", "95 % interval"]
-    columns += [] if all(cell.current for cell in found) else ["made by"]
+    columns += [] if all(cell.current for cell in cells) else ["made by"]
     table = [
         [
             cell.name,
@@ -159,7 +174,138 @@ def _print_rates(store: Path, specs: "list[Spec] | None" = None) -> None:
             f"[{cell.rate.low:.3f}, {cell.rate.high:.3f}]",
             "" if cell.current else "other code, versions or device",
         ]
-        for cell in found
-        if cell.current or specs is None
+        for cell in cells
     ]
     console.print_table(columns, [row[: len(columns)] for row in table])
+
+
+@app.command("plot", epilog="Example: paritylab sweep plot xor-samples --out phases.svg")
+def plot(
+    name: SweepName = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture: svg, pdf or png.")
+    ] = None,
+    effort: EffortOfName = "default",
+    x: Annotated[str, typer.Option(help="Entry along the horizontal axis.")] = "",
+    y: Annotated[str, typer.Option(help="Entry along the vertical axis of a heat map.")] = "",
+    store: StoreFile = DEFAULT_STORE,
+) -> None:
+    """Draw a sweep from its stored rows: heat maps with the 50 % contour, curves with intervals.
+
+    A named sweep has its own axes and theory's line where there is one. Otherwise n is drawn
+    against k, or the first two numbers that vary; --x and --y choose others.
+    """
+    target = out or Path(f"{Path(name or 'sweep').stem}.svg")
+    check_outputs(out=target)
+    from paritylab.report.figures import figure_format, save_figure
+    from paritylab.report.phases import caption_of, phase_figure, usual_layout
+    from paritylab.sweep.named import NAMED, named_sweep
+
+    figure_format(target)
+    grids, specs = _asked(name, effort)
+    cells = _cells(store, specs)
+    if not cells:
+        raise ValueError(
+            f"nothing of {name or 'any sweep'} is stored in {store}; run it first: "
+            f"paritylab sweep run {name or 'NAME'}"
+        )
+    known = named_sweep(name) if name in NAMED else None
+    layout = known.layout if known and not (x or y) else usual_layout(cells, x, y)
+    caption = caption_of(known.shows if known else "", cells, specs, grids)
+    save_figure(phase_figure(cells, layout, caption), target)
+    print(f"{caption}\nfigure: {target}")
+
+
+@app.command("export", epilog="Example: paritylab sweep export noise --csv rates.csv")
+def export(
+    name: SweepName = None,
+    effort: EffortOfName = "default",
+    store: StoreFile = DEFAULT_STORE,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write a Parquet file.")] = None,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="One row per run instead of one per cell.")
+    ] = False,
+) -> None:
+    """Write the rate of every cell with its 95 % interval, one tidy row each.
+
+    With --runs every stored run is a row: cell, seed, run number, results and provenance.
+    """
+    if csv_file is None and parquet is None:
+        raise ValueError("say where to: --csv FILE or --parquet FILE")
+    check_outputs(csv=csv_file, parquet=parquet)
+    writers = {csv_file: _as_csv, parquet: _parquet() if parquet else None}
+    from paritylab.sweep import open_store
+    from paritylab.sweep.cells import tidy
+
+    specs = _asked(name, effort)[1]
+    rows = tidy(_cells(store, specs))
+    if runs:
+        with open_store(store, reading=True) as opened:
+            rows = _run_rows(opened.blocks(), specs)
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    for path, writer in writers.items():
+        if path is not None and writer is not None:
+            write_atomically(path, writer(columns))
+            print(f"{len(rows)} rows: {path}")
+
+
+def _run_rows(blocks: Iterable[Any], specs: list["Spec"] | None) -> list[dict[str, Any]]:
+    """A flat row for every stored run, with its cell and provenance."""
+    wanted, flat = None if specs is None else {spec.hash for spec in specs}, []
+    for block in blocks:
+        spec = block["spec"]
+        shared = {
+            "learner": spec["learner"],
+            **spec["problem"],
+            **spec["settings"],
+            "seed": spec["seed"],
+            "block": spec["block"],
+            "spec_hash": block["hash"],
+            "fingerprint": block["fingerprint"],
+            "device": block["device"],
+            "block_seconds": block["seconds"],
+            "versions": json.dumps(block["versions"]),
+        }
+        for index, row in enumerate(block["rows"]):
+            if wanted is None or block["hash"] in wanted:
+                # A measured number keeps its name unless a setting has it already.
+                named = {f"{k}_measured" if k in shared else k: v for k, v in row.items()}
+                flat.append({**shared, "run": spec["first"] + index, **named})
+    return flat
+
+
+def _as_csv(columns: dict[str, list[Any]]) -> str:
+    """A store may come from elsewhere: its text must not run as a formula of a spreadsheet."""
+    from paritylab.untrusted import printable
+    from xorfind.words import spreadsheet_safe
+
+    def cell(value: Any) -> Any:
+        return spreadsheet_safe(printable(value)) if isinstance(value, str) else value
+
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(map(cell, columns))
+    writer.writerows(map(cell, row) for row in zip(*columns.values(), strict=True))
+    return text.getvalue()
+
+
+def _parquet() -> Callable[[dict[str, list[Any]]], bytes]:
+    """What makes Parquet of columns; refused before any work where pyarrow is missing."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError("Parquet needs pyarrow: pip install 'paritylab[data]'") from None
+
+    def as_parquet(columns: dict[str, list[Any]]) -> bytes:
+        for name, values in columns.items():
+            kinds = {type(value) for value in values if value is not None}
+            if len(kinds) > 1 and not kinds <= {int, float}:  # as in tau = 0.1 and tau = "1/n"
+                columns[name] = [None if value is None else str(value) for value in values]
+        sink = pyarrow.BufferOutputStream()
+        parquet.write_table(pyarrow.table(columns), sink)
+        return bytes(sink.getvalue().to_pybytes())
+
+    return as_parquet

@@ -10,9 +10,8 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.compiled import keep_compiled
-from paritylab.cli.options import DEFAULT_STORE
-from paritylab.files import check_target
-from paritylab.options import PROBLEM, Option, check_value, options_in_source
+from paritylab.cli.options import DEFAULT_STORE, check_outputs
+from paritylab.options import PROBLEM, Ge, Le, Option, check_value, options_in_source
 
 app = typer.Typer(
     help="Train a model many times and say how often it succeeds.",
@@ -213,29 +212,22 @@ def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
     made += common
     if "runs" in family.defaults:
         made.append(parameter("runs", int, family.defaults["runs"], "Random targets."))
-    if family is HEADS:
-        made.append(parameter("figure2", bool, False, "Redo Figure 2 of the paper, nothing else."))
     return [*made, _STORE]
 
 
 def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
     def run(values: dict[str, Any]) -> None:
-        check_value("--runs", values["runs"], Option(int, "", least=1, most=MOST_RUNS))
+        check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
         with console.patience("loading"):
             keep_compiled()
             from paritylab.cli import pictures
             from paritylab.report.figures import figure_format
-            from paritylab.sweep import run_cache  # noqa: F401  the part that takes time
+            from paritylab.sweep import runner  # noqa: F401  the part that takes time
 
         outputs = {name: values.pop(name) for name in ("figure", "save")}
-        for name, path in outputs.items():
-            if path is not None:
-                check_target(path, f"--{name}")
+        check_outputs(**outputs)
         figure = outputs["figure"] or _free_name(f"{family.name}.svg")
         figure_format(figure)
-        if values.pop("figure2", False):
-            pictures.draw_figure2(figure)
-            return
         runs, seconds, reused = _all_blocks(family, known, values)
         described = " ".join(f"{name}={value}" for name, value in _given(family, values).items())
         console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
@@ -259,7 +251,7 @@ def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
 def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
-    from paritylab.sweep.run_cache import kept_runs
+    from paritylab.sweep.runner import kept_runs
 
     specs, trace = _specs(family, known, values)
     folder = values["store"].absolute().parent / "runs"
@@ -276,7 +268,7 @@ def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[
 
 def _specs(family: Family, known: _Known, values: dict[str, Any]) -> tuple[list[Any], int]:
     from paritylab.sweep.blocks import data_of, learner_of
-    from paritylab.sweep.spec import Spec
+    from paritylab.sweep.grid import Spec
 
     given = _given(family, values)
     choice = given.pop(family.chosen_by, "")

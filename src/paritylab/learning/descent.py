@@ -6,7 +6,7 @@ other the rows of every step (`Fresh`, or a random batch).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -16,7 +16,6 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
-from paritylab.learning.loop import walk
 from paritylab.learning.parts import OptimiserPart
 from paritylab.models.protocol import Model, parameters_of, with_parameters
 from paritylab.precision import AnyArray, float64
@@ -47,6 +46,50 @@ def sign_rule(eta: float, decay: float, dead: float) -> optax.GradientTransforma
         return jax.tree.map(one, gradient, weights), state
 
     return optax.GradientTransformation(lambda _: optax.EmptyState(), update)
+
+
+State = TypeVar("State")
+
+
+class Walk(NamedTuple, Generic[State]):
+    """end: the state after the last step. noted: what every step returned besides. path: the states
+    before steps 0, every, 2·every, …; empty if none were kept."""
+
+    end: State
+    noted: PyTree
+    path: PyTree
+
+
+def walk(
+    step: Callable[[State, jax.Array], tuple[State, PyTree]],
+    start: State,
+    *,
+    steps: int,
+    every: int | None,
+    keep: Callable[[State], PyTree] = lambda state: state,
+) -> Walk[State]:
+    """`steps` calls of step(state, number) -> (state, noted); call it under jit.
+
+    every: how many steps lie between two entries of the path; None keeps none. keep: the part of a
+    state that belongs on the path.
+    """
+
+    def stretch(state: State, first: jax.Array, length: int) -> tuple[State, PyTree]:
+        after, noted = jax.lax.scan(step, state, first + jnp.arange(length))
+        return after, (keep(state), noted)
+
+    if every is None:
+        end, noted = jax.lax.scan(step, start, jnp.arange(steps))
+        return Walk(end, noted, ())
+    whole, rest = divmod(steps, every)
+    starts = jnp.arange(0, whole * every, every)
+    end, (path, noted) = jax.lax.scan(lambda state, at: stretch(state, at, every), start, starts)
+    noted = jax.tree.map(lambda many: many.reshape(whole * every, *many.shape[2:]), noted)
+    if rest:
+        end, (last, more) = stretch(end, jnp.asarray(whole * every), rest)
+        path = jax.tree.map(lambda many, one: jnp.concatenate([many, one[None]]), path, last)
+        noted = jax.tree.map(lambda many, few: jnp.concatenate([many, few]), noted, more)
+    return Walk(end, noted, path)
 
 
 class Path(NamedTuple):

@@ -14,7 +14,6 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.checks import shortened
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import (
     AllInputs,
@@ -236,17 +235,8 @@ class FeedForwardNet(Network):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.01
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        wrong = [j for j in self.missing if isinstance(j, bool) or not isinstance(j, int) or j < 0]
-        if wrong:
-            raise ValueError(
-                f"missing must be a tuple of positions ≥ 0, got {shortened(wrong[0])} in it"
-            )
-        object.__setattr__(self, "missing", tuple(self.missing))
-
     def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
-        absent = [j for j in self.missing if j >= target.n]
+        absent = [j for j in self.missing if not 0 <= j < target.n]
         if absent:
             raise ValueError(f"missing positions must be in 0..{target.n - 1}, got {absent[0]}")
         signs = self.inputs == "signs"

@@ -35,7 +35,7 @@ from paritylab.learning.saving import (
 )
 from paritylab.learning.showing import as_html, as_text, plot
 from paritylab.models.protocol import Model
-from paritylab.problem.callables import one_call
+from paritylab.precision import one_call
 from paritylab.problem.keys import as_key, run_numbers
 from paritylab.problem.sampling import fold_keys
 from paritylab.statistics import Rate

@@ -34,7 +34,16 @@ RENAMED = {
 }
 
 #: Settings that left after 0.3, with the only value under which runs can still be rebuilt.
-GONE = {("xor", "shared"): False, ("xor", "positions_seed"): 0}
+GONE = {
+    ("xor", "shared"): False,
+    ("xor", "positions_seed"): 0,
+    ("xor", "learn_positions"): False,
+    ("anneal", "even"): True,
+    ("anneal", "start"): None,
+}
+
+#: What to do with runs that this version cannot open.
+AGAIN = "read them with paritylab 0.3.0, or train again"
 
 Facts = dict[str, Any]
 
@@ -93,10 +102,12 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
     for (name, setting), usual in GONE.items():
         if name == facts["name"] and settings.pop(setting, usual) != usual:
             raise ValueError(
-                f"these runs were trained with {setting}, a setting of {name} that is gone; "
-                "read them with paritylab 0.3.0, or train again"
+                f"these runs were trained with {setting}, a setting of {name} that is gone; {AGAIN}"
             )
-    built: Learner[Any, Any] = LEARNERS[facts["name"]](**settings)
+    try:
+        built: Learner[Any, Any] = LEARNERS[facts["name"]](**settings)
+    except ValueError as error:
+        raise ValueError(f"a setting of these runs is not known here: {error}; {AGAIN}") from None
     return built
 
 

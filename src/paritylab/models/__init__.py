@@ -1,104 +1,66 @@
 """What learns: k-head, two-head and chain attention, feed-forward nets, exact constructions."""
 
 from paritylab.models.attention import (
-    ATTENTION,
-    as_attention,
-    attend,
-    hard_attention,
-    softmax_attention,
-    tied_positions,
+    ATTENTION as ATTENTION,
+    as_attention as as_attention,
+    attend as attend,
+    hard_attention as hard_attention,
+    softmax_attention as softmax_attention,
+    tied_positions as tied_positions,
 )
-from paritylab.models.chain import ChainModel
+from paritylab.models.chain import ChainModel as ChainModel
 from paritylab.models.constructions import (
-    interpolating_network,
-    parity_network,
-    parity_transformer,
-    tied_network,
+    interpolating_network as interpolating_network,
+    parity_network as parity_network,
+    parity_transformer as parity_transformer,
+    tied_network as tied_network,
 )
-from paritylab.models.feedforward import FeedForward
-from paritylab.models.full_form import FullFormAttention
-from paritylab.models.full_parity import CountingTransformer
-from paritylab.models.heads import HeadAttention, WeightedReadout, weights_of
-from paritylab.models.joint import FrozenHeads, JointAttention
-from paritylab.models.layered import LayeredChain
-from paritylab.models.links import LINKS, AbstractLink, CosineLink, SlopedLink, as_link
-from paritylab.models.packed import PackedSigns
+from paritylab.models.feedforward import FeedForward as FeedForward
+from paritylab.models.full_form import (
+    FrozenHeads as FrozenHeads,
+    FullFormAttention as FullFormAttention,
+)
+from paritylab.models.full_parity import CountingTransformer as CountingTransformer
+from paritylab.models.heads import (
+    HeadAttention as HeadAttention,
+    WeightedReadout as WeightedReadout,
+    weights_of as weights_of,
+)
+from paritylab.models.layered import LayeredChain as LayeredChain
+from paritylab.models.links import (
+    LINKS as LINKS,
+    AbstractLink as AbstractLink,
+    CosineLink as CosineLink,
+    SlopedLink as SlopedLink,
+    as_link as as_link,
+)
 from paritylab.models.positions import (
-    AbstractPositionCode,
-    Circle,
-    OneHot,
-    Positions,
-    PositionTable,
-    RandomSigns,
-    Sphere,
-    as_code,
-    is_drawn,
+    AbstractPositionCode as AbstractPositionCode,
+    Circle as Circle,
+    OneHot as OneHot,
+    PackedSigns as PackedSigns,
+    Positions as Positions,
+    PositionTable as PositionTable,
+    RandomSigns as RandomSigns,
+    as_code as as_code,
+    is_drawn as is_drawn,
 )
-from paritylab.models.protocol import Model, check_model, parameters_of, with_parameters
+from paritylab.models.protocol import (
+    Model as Model,
+    check_model as check_model,
+    parameters_of as parameters_of,
+    with_parameters as with_parameters,
+)
 from paritylab.models.readouts import (
-    XOR_READOUTS,
-    Bowl,
-    Cosine,
-    PiecewiseLinear,
-    Tent,
-    Zigzag,
-    as_readout,
-    default_readout,
-    smooth_relu,
+    XOR_READOUTS as XOR_READOUTS,
+    Bowl as Bowl,
+    Cosine as Cosine,
+    PiecewiseLinear as PiecewiseLinear,
+    Tent as Tent,
+    Zigzag as Zigzag,
+    as_readout as as_readout,
+    default_readout as default_readout,
+    smooth_relu as smooth_relu,
 )
-from paritylab.models.transformer import AbstractPlaces, Decoder
-from paritylab.models.two_heads import TwoHeads
-
-__all__ = [
-    "ATTENTION",
-    "LINKS",
-    "XOR_READOUTS",
-    "AbstractLink",
-    "AbstractPlaces",
-    "AbstractPositionCode",
-    "Bowl",
-    "ChainModel",
-    "Circle",
-    "Cosine",
-    "CosineLink",
-    "CountingTransformer",
-    "Decoder",
-    "FeedForward",
-    "FrozenHeads",
-    "FullFormAttention",
-    "HeadAttention",
-    "JointAttention",
-    "LayeredChain",
-    "Model",
-    "OneHot",
-    "PackedSigns",
-    "PiecewiseLinear",
-    "PositionTable",
-    "Positions",
-    "RandomSigns",
-    "SlopedLink",
-    "Sphere",
-    "Tent",
-    "TwoHeads",
-    "WeightedReadout",
-    "Zigzag",
-    "as_attention",
-    "as_code",
-    "as_link",
-    "as_readout",
-    "attend",
-    "check_model",
-    "default_readout",
-    "hard_attention",
-    "interpolating_network",
-    "is_drawn",
-    "parameters_of",
-    "parity_network",
-    "parity_transformer",
-    "smooth_relu",
-    "softmax_attention",
-    "tied_network",
-    "tied_positions",
-    "weights_of",
-    "with_parameters",
-]
+from paritylab.models.transformer import AbstractPlaces as AbstractPlaces, Decoder as Decoder
+from paritylab.models.two_heads import TwoHeads as TwoHeads

@@ -11,10 +11,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
-from paritylab.models.heads import ParameterCount
 from paritylab.models.links import AbstractLink, CosineLink, as_link
-from paritylab.precision import AnyArray, keep_float64
-from paritylab.problem.callables import mark_of
+from paritylab.precision import AnyArray, keep_float64, mark_of
 from paritylab.problem.tree import level_ends
 
 MASKS = ("token", "level")
@@ -29,7 +27,7 @@ class ChainModel(eqx.Module):
     one's own.
 
     >>> model = ChainModel.untrained(8, 4)
-    >>> model(jnp.zeros(8)).shape, model.tokens(jnp.zeros(8)).shape, model.count().trainable
+    >>> model(jnp.zeros(8)).shape, model.tokens(jnp.zeros(8)).shape, int(model.visible().sum())
     ((), (11,), 27)
     """
 
@@ -128,10 +126,6 @@ class ChainModel(eqx.Module):
     def with_parameters(self, scores: AnyArray) -> "ChainModel":
         changed: ChainModel = eqx.tree_at(lambda model: model.scores, self, scores)
         return changed
-
-    def count(self) -> ParameterCount:
-        """Trainable numbers that the mask leaves, and the paper's (n+k-1)²."""
-        return ParameterCount(int(self.visible().sum()), self.scores.shape[0] ** 2)
 
 
 @eqx.filter_jit

@@ -1,18 +1,26 @@
-"""HG1's transformer as printed: a 4×4 matrix per head over [token, position] embeddings."""
+"""HG1's transformer as printed: a 4×4 matrix per head over [token, position] embeddings.
+
+`FullFormAttention` has the frozen readout on top and trainable heads; `FrozenHeads` has it the
+other way round, heads that never train below a feed-forward net that does.
+"""
 
 from typing import final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.checks import whole
 from paritylab.models.attention import softmax_attention
+from paritylab.models.feedforward import FeedForward
 from paritylab.models.heads import HeadAttention, check_temperature
 from paritylab.models.positions import Circle
-from paritylab.models.readouts import Readout
+from paritylab.models.readouts import Readout, Zigzag
 from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem.keys import Key, as_key
+from paritylab.problem.sampling import normals
 
 #: Entries (1,3) and (1,4) of a head's matrix, the ones the paper trains.
 POSITION_MASK = np.zeros((4, 4))
@@ -75,3 +83,54 @@ class FullFormAttention(eqx.Module):
     def with_parameters(self, matrices: Float[AnyArray, "heads 4 4"]) -> "FullFormAttention":
         changed: FullFormAttention = eqx.tree_at(lambda model: model.matrices, self, matrices)
         return changed
+
+
+@final
+class FrozenHeads(eqx.Module):
+    """ŷ = FFNN-1(v), v the mean output [x, 1-x, sin, cos] of heads that never train.
+
+    heads: the frozen attention; its own readout is not used. network: a net of the four numbers v,
+    the only part that trains.
+    """
+
+    heads: FullFormAttention
+    network: FeedForward
+
+    @classmethod
+    def random(
+        cls, key: Key, n: int, *, heads: int, width: int, token: bool, tau: float
+    ) -> "FrozenHeads":
+        """Gaussian scores of variance 1/τ² and a random net of `width` neurons.
+
+        token: the scores depend on the bits as well as on the positions.
+        """
+        first, second = jax.random.split(as_key(key))
+        entries = normals(first, (heads, 4), np.float32).astype(np.float64)
+        if not token:
+            entries[:, :2] = 0.0
+        return cls.of(entries, FeedForward.random(second, 4, width), n, tau)
+
+    @classmethod
+    def of(
+        cls, entries: Float[AnyArray, "heads 4"], network: FeedForward, n: int, tau: float
+    ) -> "FrozenHeads":
+        """From the rows of the heads' matrices that the query reads, and a net."""
+        matrices = np.zeros((entries.shape[0], 4, 4))
+        matrices[:, 0, :] = entries
+        # The heads' own k and readout play no part.
+        heads = FullFormAttention(matrices, Circle(n), 1, Zigzag(1), tau, masked=False)
+        return cls(heads, network)
+
+    @property
+    def entries(self) -> Float[AnyArray, "heads 4"]:
+        """The four numbers of every frozen head: score of a one, of a zero, of sin and of cos."""
+        return self.heads.matrices[:, 0, :]
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        return self.network(self.heads.attended(bits))
+
+    def parameters(self) -> dict[str, AnyArray]:
+        return self.network.parameters()
+
+    def with_parameters(self, parameters: dict[str, AnyArray]) -> "FrozenHeads":
+        return type(self)(self.heads, self.network.with_parameters(parameters))

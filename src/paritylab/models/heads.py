@@ -7,10 +7,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from paritylab.checks import shortened, whole
-from paritylab.models.attention import Kind, as_attention, tied_positions
+from paritylab.models.attention import Kind, as_attention
 from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.readouts import Readout, as_readout, default_readout
 from paritylab.precision import AnyArray, keep_float64
@@ -35,6 +35,12 @@ class ParameterCount(NamedTuple):
 def weights_of(attention: Float[AnyArray, "heads n"], k: int) -> Float[Array, " n"]:
     """g_j = (k/heads)·Σ_i γ_i[j]: the weight of bit j in the attended sum; Σ_j g_j = k."""
     return (k / attention.shape[0]) * jnp.sum(attention, axis=0)
+
+
+def unit_directions(key: Key, heads: int, width: int) -> Float[np.ndarray, "heads width"]:
+    """The paper's start: unit directions, uniformly random (normal numbers over their norm)."""
+    draws = normals(key, (heads, width)).astype(np.float64)
+    return np.asarray(draws / np.linalg.norm(draws, axis=1, keepdims=True))
 
 
 @final
@@ -119,8 +125,7 @@ class HeadAttention(eqx.Module):
         if heads < 1:
             raise ValueError(f"heads must be at least 1, got {heads}")
         code = Circle(problem.n) if code is None else code
-        draws = normals(key, (heads, code.width)).astype(np.float64)
-        directions = draws / np.linalg.norm(draws, axis=1, keepdims=True)
+        directions = unit_directions(key, heads, code.width)
         return cls(directions, code, problem.k, _readout(readout, problem), tau, kind)
 
     def __check_init__(self) -> None:
@@ -135,10 +140,6 @@ class HeadAttention(eqx.Module):
     def attention(self) -> Float[Array, "heads n"]:
         """The attention matrix γ; every row sums to one."""
         return as_attention(self.kind)(self.scores())
-
-    def ties(self) -> Int[Array, " heads"]:
-        """How many positions share each head's highest score; hard attention took the first."""
-        return jnp.sum(tied_positions(self.scores()), axis=-1)
 
     def weights(self) -> Float[Array, " n"]:
         """g, the weight of each bit in the attended sum."""

@@ -10,7 +10,6 @@ from jaxtyping import Array, Float
 from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.chain import visible_tokens
-from paritylab.models.heads import ParameterCount
 from paritylab.models.links import AbstractLink, CosineLink, as_link
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.tree import level_ends
@@ -124,8 +123,3 @@ class LayeredChain(eqx.Module):
     def with_parameters(self, scores: AnyArray) -> "LayeredChain":
         changed: LayeredChain = eqx.tree_at(lambda model: model.scores, self, scores)
         return changed
-
-    def count(self) -> ParameterCount:
-        """Trainable numbers that the mask leaves, and all of a tied or of log2 k layers."""
-        seen = int(visible_tokens(self.n, self.k, self.mask).sum())
-        return ParameterCount(seen, self.scores.size * (1 if self.tied else self.layers))

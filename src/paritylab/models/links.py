@@ -12,8 +12,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from paritylab.checks import shortened
-from paritylab.precision import float64
-from paritylab.problem.callables import check_scalar_function
+from paritylab.precision import check_scalar_function, float64
 
 
 class AbstractLink(eqx.Module):

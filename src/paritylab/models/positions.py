@@ -1,22 +1,25 @@
 """Position codes: how a head tells one position from another."""
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, UInt8
 
 from paritylab.checks import shortened, whole
 from paritylab.precision import AnyArray, Numbers
 from paritylab.problem.keys import Key, as_key
-from paritylab.problem.sampling import normals
 
 #: Positions are numbered by 32-bit numbers.
 MOST_POSITIONS = 2**31 - 1
+#: Packed positions unpacked at a time.
+BLOCK = 1 << 15
+#: The eight signs of every byte, highest bit first.
+_SIGNS = 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) - 1
 #: Positions, or groups of them.
 Places = Numbers | Sequence[Sequence[int]]
 
@@ -139,18 +142,69 @@ class RandomSigns(AbstractTable):
 
 
 @final
-class Sphere(AbstractTable):
-    """Positions drawn uniformly from the unit sphere."""
+class PackedSigns(eqx.Module):
+    """p_j = signs/√width, one bit per entry: n·width/8 bytes, for millions of positions.
 
-    table: Float[AnyArray, "n width"]
+    Unlike `RandomSigns` the positions are not centred; softmax does not see the difference, which
+    is one number added to every score.
+    """
+
+    packed: UInt8[AnyArray, "n bytes"]
+    size: int = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        if self.packed.ndim < 2 or self.packed.dtype != np.uint8:
+            raise ValueError(f"packed must be bytes of shape (n, …), got {shortened(self.packed)}")
+        whole("size", self.size, 1)
 
     @classmethod
-    def draw(cls, key: Key, n: int, width: int) -> "Sphere":
-        """A fresh code from a jax key or an integer seed."""
-        if width < 1:
-            raise ValueError(f"width must be at least 1, got {width}")
-        draws = normals(key, (n, width)).astype(np.float64)
-        return cls(draws / np.linalg.norm(draws, axis=1, keepdims=True))
+    def draw(
+        cls, generator: np.random.Generator, n: int, width: int, *, balanced: bool = False
+    ) -> "PackedSigns":
+        """A fresh code; balanced: every column holds as many +1 as -1, n even.
+
+        >>> PackedSigns.draw(np.random.default_rng(0), 100, 12).packed.shape
+        (100, 2)
+        """
+        if not balanced:
+            return cls(generator.integers(0, 256, (n, -(-width // 8)), dtype=np.uint8), width)
+        if n % 2:
+            raise ValueError(f"balanced positions need an even n, got {n}")
+        packed = np.zeros((n, -(-width // 8)), dtype=np.uint8)
+        half = np.arange(n) < n // 2
+        for column in range(width):
+            bits = generator.permutation(half).astype(np.uint8)
+            packed[:, column // 8] |= bits << (7 - column % 8)
+        return cls(packed, width)
+
+    @property
+    def n(self) -> int:
+        return self.packed.shape[0]
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def vectors(self, positions: Places) -> Float[np.ndarray, "*some width"]:
+        rows = np.asarray(self.packed)[np.asarray(positions)]
+        signs = np.unpackbits(rows, axis=-1, count=self.size) * 2.0 - 1
+        return np.asarray(signs / np.sqrt(self.size))
+
+    def sign_blocks(self, rows: int = BLOCK) -> Iterator[tuple[int, np.ndarray]]:
+        """(first position, signs in float32) of one block of positions after the other.
+
+        A block lies where the one before it lay.
+        """
+        signs = np.empty((min(rows, self.n), self.packed.shape[1], 8), np.float32)
+        for at in range(0, self.n, rows):
+            part = np.asarray(self.packed[at : at + rows])
+            found = np.take(_SIGNS, part, axis=0, out=signs[: len(part)], mode="clip")
+            yield at, found.reshape(len(part), -1)[:, : self.size]
+
+    def totals(self) -> Float[np.ndarray, " width"]:
+        """Sum of the signs of all positions in every column."""
+        parts = (signs.sum(axis=0, dtype=np.float64) for _, signs in self.sign_blocks())
+        return np.asarray(sum(parts))
 
 
 @final
@@ -161,8 +215,8 @@ class PositionTable(AbstractTable):
 
 
 #: Position codes by name; those whose width is free draw a fresh table per run.
-POSITIONS = ("circle", "onehot", "signs", "balanced", "sphere")
-WITH_WIDTH = ("signs", "balanced", "sphere")
+POSITIONS = ("circle", "onehot", "signs", "balanced")
+WITH_WIDTH = ("signs", "balanced")
 
 #: A name, a code, its table (n, width), or a function of n that gives the table.
 Positions = str | AbstractPositionCode | AnyArray | Callable[[int], AnyArray]
@@ -178,7 +232,7 @@ def as_code(
 ) -> AbstractPositionCode:
     """A position code for n positions, from a name or from one's own parts.
 
-    key, width: for the random codes signs, balanced and sphere; the others have a width of their
+    key, width: for the random codes signs and balanced; the others have a width of their
     own, and another one is refused.
 
     >>> as_code("onehot", 8).width, as_code(lambda n: np.eye(n)[:, :3], 8).width
@@ -219,8 +273,6 @@ def _named_code(name: str, n: int, key: Key, width: int | None) -> AbstractPosit
     if name in WITH_WIDTH:
         if width is None:
             raise ValueError(f"{name} positions need a width")
-        if name == "sphere":
-            return Sphere.draw(key, n, width)
         return RandomSigns.draw(key, n, width, balanced=name == "balanced")
     if name == "onehot":
         return OneHot(n)

@@ -13,9 +13,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.checks import shortened
-from paritylab.precision import AnyArray, Numbers, float64
+from paritylab.precision import AnyArray, Numbers, check_scalar_function, float64, name_of
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import check_scalar_function, name_of
 from paritylab.problem.hidden_set import check_problem
 
 

@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.precision import AnyArray
-from paritylab.problem.callables import name_of
+from paritylab.precision import AnyArray, name_of
 
 #: The token between bits and chain, and in slots that say nothing.
 MARK = 2

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from paritylab.models.attention import Kind, as_attention, attend
-from paritylab.models.heads import ParameterCount, check_temperature
+from paritylab.models.heads import check_temperature
 from paritylab.models.positions import AbstractPositionCode
 from paritylab.models.readouts import Bowl, Readout
 from paritylab.precision import AnyArray, keep_float64
@@ -57,8 +57,3 @@ class TwoHeads(eqx.Module):
     def with_parameters(self, directions: Float[AnyArray, "heads width"]) -> "TwoHeads":
         changed: TwoHeads = eqx.tree_at(lambda model: model.directions, self, directions)
         return changed
-
-    def count(self) -> ParameterCount:
-        """Trainable numbers; `paper` counts a full query matrix per head instead of its row."""
-        heads, width = self.directions.shape[0], self.code.width
-        return ParameterCount(heads * width, heads * width * width)

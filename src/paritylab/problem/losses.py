@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Num
 
 from paritylab.checks import shortened
-from paritylab.precision import AnyArray, float64
-from paritylab.problem.callables import check_scalar_function, name_of
+from paritylab.precision import AnyArray, check_scalar_function, float64, name_of
 
 _T = TypeVar("_T")
 _A = TypeVar("_A", Array, np.ndarray)

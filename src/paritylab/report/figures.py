@@ -1,32 +1,26 @@
-"""Figures from a row's `series`: SVG for pages and files, PDF and PNG for papers.
+"""Figures as files and as parts of a page: SVG, PDF, PNG, the numbers as CSV, the words.
 
-The builders of claims.figures make series; this is what they make. A series is {"kind": "lines" |
-"bars" | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale"}, "marks":
-[{"axis", "at", "label"}], "caption"} with, for lines, "lines": [{"label", "x", "y", "low", "high",
-"style"}]; for bars, "bars": {"names", "values", "low", "high"}; for a histogram, "values"; for
-heatmaps, "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines"}], rows of
-numbers between 0 and 1 with marked columns and places and lines over them. The kind "side by side"
-holds whole series in "parts".
+`paritylab.charts` says what a series is and draws it.
 """
 
 import csv
 import io
+import itertools
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
+from paritylab.charts import Series, draw, panels_of, short, styled
+from paritylab.colours import theme, themes_css
 from paritylab.files import write_atomically
-from paritylab.report.style import theme, themes_css
-from paritylab.report.words import short
 
-Series = dict[str, Any]
 KINDS = ("lines", "bars", "histogram", "heatmaps", "side by side")
-#: So many lines are described one by one; what a missing number is called.
-MANY, NONE = 8, "no value"
+#: So many lines, bars or rows are described one by one.
+MANY = 12
 _VARIABLES = {colour: f"var(--{name})" for name, colour in theme("light").items()}
 
 
@@ -39,33 +33,19 @@ def panels(series: Series) -> list[str]:
     """An SVG element for each panel, for a page that has the colours; none without a figure."""
     if not has_figure(series):
         return []
-    from paritylab.report.charts import plans
-
-    parts, made = _parts(series), []
-    for plan, part in zip(plans(_printable(series)), parts, strict=True):
-        made.append(_element([plan], describe(part), alone=False))
-    return made
+    return [_element(part, alone=False) for part in panels_of(_printable(series))]
 
 
 def svg(series: Series) -> str | None:
     """The whole figure as one SVG file, light and dark, or None if there is no figure."""
-    if not has_figure(series):
-        return None
-    from paritylab.report.charts import plans
-
-    return _element(plans(_printable(series)), describe(series), alone=True)
+    return _element(_printable(series), alone=True) if has_figure(series) else None
 
 
 def save_figure(series: Series, path: Path) -> None:
     """Write the figure of a series as the file type its name ends in (svg, pdf or png)."""
     kind = figure_format(path)
-    if kind == "svg":
-        write_atomically(path, svg(series) or "")
-        return
-    from paritylab.report.charts import plans
-    from paritylab.report.frame import draw
-
-    write_atomically(path, _saved(draw(plans(_printable(series))), kind, facecolor="white"))
+    content = svg(series) or "" if kind == "svg" else _saved(_printable(series), kind)[0]
+    write_atomically(path, content)
 
 
 def figure_format(path: Path) -> str:
@@ -76,36 +56,47 @@ def figure_format(path: Path) -> str:
     return kind
 
 
-def _element(planned: Sequence[Any], label: str, alone: bool) -> str:
+def _saved(series: Series, kind: str) -> tuple[bytes, tuple[float, float]]:
+    """The bytes of a file and the figure's size in points; the same series gives the same bytes."""
+    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    buffer, figure = io.BytesIO(), draw(series)
+    with styled(), warnings.catch_warnings():
+        # A letter that matplotlib's font lacks: the browser has one.
+        warnings.simplefilter("ignore", UserWarning)
+        looks: dict[str, Any] = {"transparent": True} if kind == "svg" else {"facecolor": "white"}
+        dpi = 72 if kind == "svg" else 200
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, **looks)
+    width, height = (72 * float(side) for side in figure.get_size_inches())
+    return buffer.getvalue(), (width, height)
+
+
+def _element(series: Series, alone: bool) -> str:
     """matplotlib's SVG as a small element without inline styles, which a page's policy forbids.
 
-    Colours become CSS variables, `style` attributes become attributes; ids that nothing refers to
-    go, and so does clipping: limits hold every value. alone: with both themes inside, for a file.
+    Colours become CSS variables, `style` attributes become attributes, ids that nothing refers to
+    go. alone: with both themes inside, for a file.
     """
-    from paritylab.report.frame import draw
-
-    figure = draw(planned, margin=10.0 if alone else 0.0)
-    text = _saved(figure, "svg", transparent=True).decode()
+    content, (width, height) = _saved(series, "svg")
+    text = content.decode()
     body = text[text.index("</metadata>") + len("</metadata>") : text.rindex("</svg>")]
-    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
-    body = re.sub(r"<!--.*?-->|<clipPath.*?</clipPath>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>|<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r"<clipPath.*?</clipPath>", "", body, flags=re.DOTALL)
     body = re.sub(r' clip-path="[^"]*"| transform="rotate\(-0 [^"]*"', "", body)
     body = re.sub(r'\bstyle="([^"]*)"', _attributes, body)
-    body = re.sub(r' id="(?!m[0-9a-f]{10})[^"]*"', "", body)
+    body = re.sub(r' id="(?!m[0-9a-f]{10}|C[0-9])[^"]*"', "", body)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda hue: _VARIABLES.get(hue[0], hue[0]), body)
     # Tenths of a point are enough, in places and not in words.
     body = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), body)
     body = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", body)).strip()
-    width, height = (float(side) * 72 for side in figure.get_size_inches())
-    box = f'viewBox="0 0 {width:g} {height:g}"'
-    style, paper, size = "", "", ""
+    frame = f'viewBox="0 0 {width:g} {height:g}"'
     if alone:
-        style, size = f"<style>{themes_css()}</style>", f' width="{width:g}" height="{height:g}"'
+        frame += f' width="{width:g}" height="{height:g}"'
         paper = '<rect width="100%" height="100%" fill="var(--back)"/>'
+        body = f"<style>{themes_css()}</style>{paper}{body}"
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'class="fig" stroke-linejoin="round"{size} {box} role="img" '
-        f"aria-label={quoteattr(_clean(label))}>{style}{paper}{body}</svg>"
+        f'class="fig" stroke-linejoin="round" {frame} role="img" '
+        f"aria-label={quoteattr(describe(series))}>{body}</svg>"
     )
 
 
@@ -122,48 +113,57 @@ def _attributes(style: re.Match[str]) -> str:
     return " ".join(made)
 
 
-def _saved(figure: Any, kind: str, **options: Any) -> bytes:
-    """A figure as the bytes of a file; the same figure gives the same bytes."""
-    from matplotlib import rc_context
-
-    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    buffer = io.BytesIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "one"}), warnings.catch_warnings():
-        # A letter that matplotlib's font lacks: the browser has one.
-        warnings.simplefilter("ignore", UserWarning)
-        dpi = 72 if kind == "svg" else 200
-        figure.savefig(buffer, format=kind, dpi=dpi, metadata=stamp, **options)
-    return buffer.getvalue()
-
-
-def _parts(series: Series) -> list[Series]:
-    """Series of one panel each."""
-    if series["kind"] == "side by side":
-        return [each for part in series["parts"] for each in _parts(part)]
-    if series["kind"] == "heatmaps":
-        return [{**series, "panels": [panel]} for panel in series["panels"]]
-    return [series]
-
-
 def _printable(value: Any) -> Any:
     """A series whose words hold no control characters, which an SVG file may not hold."""
     if isinstance(value, str):
-        return _clean(value)
+        return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in value)
     if isinstance(value, dict):
-        return {_clean(str(key)): _printable(entry) for key, entry in value.items()}
+        return {_printable(str(key)): _printable(entry) for key, entry in value.items()}
     if isinstance(value, list) and value and not isinstance(value[0], int | float):
         return [_printable(entry) for entry in value]
     return value
 
 
-def _clean(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in text)
+# ---- the figure as numbers and in words
+
+
+class Point(NamedTuple):
+    """One number of a figure: its panel's title, the name of its line, bar or row, and where."""
+
+    panel: str
+    name: Any
+    x: Any
+    y: Any
+    low: Any = ""
+    high: Any = ""
+
+
+def _points(series: Series) -> Iterator[Point]:
+    """Every number in a series of one panel."""
+    title = str(series.get("title") or "")
+    if series["kind"] == "histogram":
+        yield from (Point(title, "", value, "") for value in series["values"])
+    elif series["kind"] == "heatmaps":
+        (panel,) = series["panels"]
+        down = panel.get("y_names") or range(len(panel["values"]))
+        for name, row in zip(down, panel["values"], strict=True):
+            for x, value in zip(panel.get("x_names") or range(len(row)), row, strict=True):
+                yield Point(str(panel.get("title") or title), name, x, value)
+    else:
+        bars = series.get("bars", {})
+        lines = series.get("lines") or [
+            {"label": name, "x": [""], "y": [bars["values"][at]]}
+            | {end: [bars[end][at]] for end in ("low", "high") if bars.get(end)}
+            for at, name in enumerate(bars.get("names", ()))
+        ]
+        for line in lines:
+            ends = [line.get(end) or [""] * len(line["x"]) for end in ("low", "high")]
+            for x, y, low, high in zip(line["x"], line["y"], *ends, strict=True):
+                yield Point(title, line.get("label") or "", x, y, low, high)
 
 
 def figure_csv(series: Series) -> str:
     """The numbers of a figure as CSV, a line a point; "" without a figure.
-
-    Columns: panel, name (of a line, bar or row), x, y, low, high.
 
     >>> figure_csv({"kind": "lines", "lines": [{"label": "k = 2", "x": [8], "y": [1.5]}]})
     'panel,name,x,y,low,high\\r\\n,k = 2,8,1.5,,\\r\\n'
@@ -172,88 +172,45 @@ def figure_csv(series: Series) -> str:
         return ""
     text = io.StringIO()
     out = csv.writer(text)
-    out.writerow(("panel", "name", "x", "y", "low", "high"))
-    for part in _parts(series):
-        for cells in _points(part):
-            out.writerow([_cell(value) for value in cells])
+    out.writerow(Point._fields)
+    for part in panels_of(_printable(series)):
+        out.writerows([_cell(value) for value in point] for point in _points(part))
     return text.getvalue()
 
 
 def _cell(value: Any) -> Any:
     """A number to six digits; words so that a spreadsheet takes them for words, not a formula."""
+    from xorfind.words import spreadsheet_safe
+
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else ""
-    text = _clean(value) if isinstance(value, str) else value
-    return f"'{text}" if isinstance(text, str) and text[:1] in tuple("=+-@") else text
-
-
-def _points(series: Series) -> Iterator[tuple[Any, ...]]:
-    """Panel, name, x, y, low, high of every number in a series of one panel."""
-    title = series.get("title") or ""
-    if series["kind"] == "lines":
-        for line in series["lines"]:
-            ends = [line.get(end) or [""] * len(line["x"]) for end in ("low", "high")]
-            for x, y, low, high in zip(line["x"], line["y"], *ends, strict=True):
-                yield title, line.get("label") or "", x, y, low, high
-    elif series["kind"] == "bars":
-        bars = series["bars"]
-        ends = [bars.get(end) or [""] * len(bars["names"]) for end in ("low", "high")]
-        for name, value, low, high in zip(bars["names"], bars["values"], *ends, strict=True):
-            yield title, name, "", value, low, high
-    elif series["kind"] == "histogram":
-        for value in series["values"]:
-            yield title, "", value, "", "", ""
-    else:
-        (panel,) = series["panels"]
-        rows, columns = len(panel["values"]), len(panel["values"][0])
-        down = panel.get("y_names") or range(rows)
-        across = panel.get("x_names") or range(columns)
-        for name, row in zip(down, panel["values"], strict=True):
-            for x, value in zip(across, row, strict=True):
-                yield panel.get("title") or title, name, x, value, "", ""
-
-
-# ---- the figure in words
+    return spreadsheet_safe(value) if isinstance(value, str) else value
 
 
 def describe(series: Series) -> str:
-    """What a picture shows, in a sentence: its text alternative.
+    """What a picture shows, in a sentence for each panel: its text alternative.
 
     >>> describe({"kind": "lines", "x": {"label": "n"}, "y": {"label": "risk"},
     ...           "lines": [{"label": "k = 2", "x": [8, 16], "y": [1, 0.5]}]})
-    'risk against n. k = 2: from 1 at 8 to 0.5 at 16.'
+    'risk against n; k = 2: 1 to 0.5.'
     """
-    kind = series["kind"]
-    if kind == "side by side":
-        return " ".join(describe(part) for part in series["parts"])
+    return " ".join(map(_panel_in_words, panels_of(series)))
+
+
+def _panel_in_words(series: Series) -> str:
+    """Both axes, then each line, bar or row with its first and last value, then the rules."""
     x, y = (str(series.get(axis, {}).get("label") or "value") for axis in ("x", "y"))
-    if kind == "lines":
-        parts = [_line_in_words(line) for line in series["lines"][:MANY] if len(line["x"])]
-    elif kind == "bars":
-        bars = series["bars"]
-        parts = [f"{n}: {_value(v)}" for n, v in zip(bars["names"], bars["values"], strict=True)]
-    elif kind == "histogram":
-        known = sorted(float(v) for v in series["values"] if _value(v) != NONE)
-        parts = [f"{len(known)} values from {_value(known[0])} to {_value(known[-1])}"]
-    else:
-        over = (str(line["label"]) for p in series["panels"] for line in p.get("lines", ()))
-        parts = [f"{p.get('title') or 'a map'}: {len(p['values'])} rows" for p in series["panels"]]
-        parts += dict.fromkeys(over)
-    parts += [
-        f"{mark['label']}: {_value(mark['at'])}"
-        for mark in series.get("marks", ())
-        if mark.get("label")
-    ]
-    against = "" if kind == "bars" else f" against {x}"
-    return f"{y}{against}. {'; '.join(parts)}."
-
-
-def _line_in_words(line: Series) -> str:
-    (x, y), at = ([list(line[name]) for name in "xy"]), (0, -1)
-    ends = [f"{_value(y[i])} at {_value(x[i])}" for i in at]
-    return f"{line.get('label') or 'a line'}: from {' to '.join(ends)}"
+    parts = [y if series["kind"] == "bars" else f"{y} against {x}"]
+    for name, found in itertools.groupby(_points(series), lambda point: point.name):
+        values = [_value(point.x if point.y == "" else point.y) for point in found]
+        parts.append(f"{name or 'values'}: {' to '.join(dict.fromkeys((values[0], values[-1])))}")
+    more = len(parts) - MANY - 1
+    parts[MANY + 1 :] = [f"{more} more"] if more > 0 else []
+    marks = (mark for mark in series.get("marks", ()) if mark.get("label"))
+    parts += [f"{mark['label']}: {_value(mark['at'])}" for mark in marks]
+    return "; ".join(parts) + "."
 
 
 def _value(value: Any) -> str:
     number = math.nan if value is None else float(value)
-    return short(float(f"{number:.3g}")) if math.isfinite(number) else NONE
+    return short(float(f"{number:.3g}")) if math.isfinite(number) else "no value"

@@ -1,5 +1,7 @@
 """The self-contained HTML page: everything it shows comes from rows."""
 
+import base64
+import hashlib
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -16,13 +18,13 @@ from paritylab.claims.engine.figures import TABS
 from paritylab.claims.engine.sources import PAPERS
 from paritylab.claims.engine.verdict import Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
+from paritylab.colours import themes_css
 from paritylab.files import write_atomically
 from paritylab.report import words
 from paritylab.report.figures import figure_csv, has_figure, panels, save_figure
 from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
-from paritylab.report.style import policy, themes_css
-from paritylab.report.symbols import meanings
+from paritylab.report.words import meanings
 from paritylab.untrusted import printable, read_json
 
 Row = dict[str, Any]
@@ -31,6 +33,11 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
+_BIBTEX = """@misc{{paritylab:{key},
+  title = {{{{{title}: {status}}}}},
+  howpublished = {{paritylab {version}}},
+  note = {{claim {id} ({paper}, {source}); {effort} effort, seed {seed}}},
+}}"""
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -110,6 +117,18 @@ def _file_name(id: str) -> str:
     return id
 
 
+def policy(script: str, style: str) -> str:
+    """A page's security policy: nothing may load or run but this script and this style."""
+    script_hash, style_hash = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (script, style)
+    )
+    return (
+        f"default-src 'none'; script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
 def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     environment = Environment(
         loader=PackageLoader("paritylab.report"),
@@ -127,14 +146,18 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     cards = [_card(row) for row in rows]
     ids = {row["id"] for row in rows}
     shown = {row["series"].get("tab") for row in rows} | ({"phases"} if phases else set())
-    order = [*PAPERS, *(row["paper"] for row in rows)]
+    used = {key: {row[key] for row in rows} for key in ("paper", "status", "evidence")}
+    papers = [
+        *(each for each in PAPERS if each in used["paper"]),
+        *sorted(used["paper"] - {*PAPERS}),
+    ]
     text = environment.get_template("page.html.j2").render(
         style=Markup(style),
         script=Markup(script),
         policy=Markup(policy(script, style)),
         cards=cards,
         by_id={row["id"]: row for row in rows},
-        papers=sorted({row["paper"] for row in rows}, key=order.index),
+        papers=papers,
         in_order=in_order,
         names=PAPERS,
         address=paper_address,
@@ -142,7 +165,11 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
         errata=[each for each in ERRATA if any(id in ids for id in each.claims)],
         tabs=[tab for tab in TABS.items() if tab[0] in shown],
         swept=[{"phase": each, "pictures": _pictures(each._asdict())} for each in phases],
-        choices=_choices(rows),
+        choices={
+            "paper": papers,
+            "status": [each.value for each in Status if each in used["status"]],
+            "evidence": [each.value for each in Evidence if each in used["evidence"]],
+        },
         provenance=_provenance(rows),
         statuses=list(Status),
         signs=SIGNS,
@@ -178,21 +205,10 @@ def bibtex(row: Row) -> str:
     >>> print(bibtex(row).splitlines()[1])
       title = {{Descent converges: refuted}},
     """
-    plain = {
-        key: re.sub(r"[{}\\\\]", " ", str(row[key] or ""))
-        for key in ("id", "title", "status", "source", "effort", "seed")
-    }
-    key = re.sub(r"[^\w-]", "-", plain["id"])
-    place = f"{str(row['paper']).upper()}, {plain['source']}"
-    note = f"claim {plain['id']} ({place}); {plain['effort']} effort, seed {plain['seed']}"
-    lines = [
-        f"@misc{{paritylab:{key},",
-        f"  title = {{{{{plain['title']}: {plain['status']}}}}},",
-        f"  howpublished = {{paritylab {__version__}}},",
-        f"  note = {{{note}}},",
-        "}",
-    ]
-    return "\n".join(lines)
+    keys = ("id", "title", "status", "source", "effort", "seed", "paper")
+    plain = {key: re.sub(r"[{}\\]", " ", "" if row[key] is None else str(row[key])) for key in keys}
+    plain |= {"key": re.sub(r"[^\w-]", "-", plain["id"]), "paper": plain["paper"].upper()}
+    return _BIBTEX.format(**plain, version=__version__)
 
 
 def _data(value: Any, text: str | None = None) -> Markup:
@@ -240,16 +256,6 @@ def code_places() -> dict[str, str]:
             line = text.count("\n", 0, found.start()) + 1
             places[found[1]] = f"{file.relative_to(package.parent).as_posix()}, line {line}"
     return places
-
-
-def _choices(rows: list[Row]) -> dict[str, list[str]]:
-    """What the table can be filtered by; known words in their usual order, others after them."""
-    usual = {"paper": [*PAPERS], "status": [*Status], "evidence": [*Evidence]}
-    found = {key: {row[key] for row in rows if row[key]} for key in usual}
-    return {
-        key: [str(word) for word in known if word in found[key]] + sorted(found[key] - {*known})
-        for key, known in usual.items()
-    }
 
 
 def _provenance(rows: list[Row]) -> list[tuple[str, str]]:

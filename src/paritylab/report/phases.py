@@ -1,13 +1,16 @@
 """Phase diagrams: the cells of a sweep as heat maps with a 50 % contour, or as curves."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Figure, Heatmap, Line, Lines, Over, SideBySide
-from paritylab.sweep.cells import Cell, varied
-from paritylab.sweep.named import Layout, TheoryLine
+from paritylab.claims.engine.figures import Line, Lines
+from paritylab.sweep.cells import Cell, stored_cells, varied
+from paritylab.sweep.grid import Grid, Spec
+from paritylab.sweep.named import EFFORTS, NAMED, Layout, TheoryLine, named_sweep
+from paritylab.sweep.store import open_store
 
 RATE = "share of runs that succeed"
 #: Curves of one plot, at most.
@@ -20,14 +23,6 @@ _WORDS = {
     "samples": "rows N",
     "noise": "share of flipped labels",
     "width": "dimension of the position code",
-}
-#: Learners for people, as titles of panels.
-_LEARNERS = {
-    "xor": "one step of two heads",
-    "anneal": "annealed heads",
-    "one-step": "one step on random positions",
-    "correlation": "search over all sets",
-    "attention-on-rows": "heads on rows",
 }
 
 
@@ -48,11 +43,16 @@ def phase_figure(cells: Sequence[Cell], layout: Layout, caption: str = "") -> di
         if any(name not in cell.values for cell in cells):
             known = ", ".join(dict.fromkeys(each for cell in cells for each in cell.values))
             raise ValueError(f"not every cell has an entry {name!r}; there are: {known}")
-    parts: list[Figure] = []
-    for title, mine in _panels(cells, layout.panel).items():
+    panels: dict[str, list[Cell]] = {}
+    for cell in cells:
+        found = [(name, cell.values[name]) for name in layout.panel if name in cell.values]
+        title = ", ".join(v if isinstance(v, str) else f"{name} = {v}" for name, v in found)
+        panels.setdefault(title, []).append(cell)
+    parts = []
+    for title, mine in panels.items():
         parts += [_map(mine, layout, title)] if layout.y else []
-        parts.append(_curves(mine, layout, title))
-    return SideBySide(parts, caption=caption).series()
+        parts.append(_curves(mine, layout, title).series())
+    return {"kind": "side by side", "parts": parts, "caption": caption}
 
 
 def usual_layout(cells: Sequence[Cell], x: str = "", y: str = "") -> Layout:
@@ -62,8 +62,8 @@ def usual_layout(cells: Sequence[Cell], x: str = "", y: str = "") -> Layout:
     """
     names = varied(cells)
     numbers = [name for name in names if all(_is_number(c.values.get(name)) for c in cells)]
-    free = [name for name in ("n", "k", *numbers) if name in numbers and name not in (x, y)]
-    free = list(dict.fromkeys(free))
+    numbers.sort(key=lambda name: ("n", "k").index(name) if name in ("n", "k") else 2)
+    free = [name for name in numbers if name not in (x, y)]
     if not x:
         if not free:
             raise ValueError("no number varies between these cells; paritylab sweep status lists")
@@ -71,46 +71,31 @@ def usual_layout(cells: Sequence[Cell], x: str = "", y: str = "") -> Layout:
         y = y or (free.pop(0) if free else "")
     rest = tuple(name for name in names if name not in (x, y))
     if y or not rest:
-        return Layout(x, y, rest, log=_log(cells, y))
+        values = [float(cell.values[y]) for cell in cells] if y else [1.0]
+        wide = min(values) > 0 and max(values) > 30 * min(values)
+        return Layout(x, y, rest, log="y" if wide else "")
     return Layout(x, panel=rest[:-1], curve=rest[-1])
 
 
-def contour(values: np.ndarray, level: float) -> list[list[tuple[float, float]]]:
-    """Pieces of the line on which values, read between cells by straight lines, have the level.
-
-    Each piece is a list of (column, row) places. Squares with a missing corner have none.
-
-    >>> [sorted(piece) for piece in contour(np.array([[0.0, 1.0], [0.0, 1.0]]), 0.5)]
-    [[(0.5, 0.0), (0.5, 1.0)]]
-    """
-    if min(values.shape) < 2:
-        return []
-    from contourpy import contour_generator
-
-    generator: Any = contour_generator(z=np.ma.masked_invalid(values), corner_mask=False)
-    return [[(float(x), float(y)) for x, y in line] for line in generator.lines(level)]
-
-
-def _map(cells: Sequence[Cell], layout: Layout, title: str) -> Heatmap:
+def _map(cells: Sequence[Cell], layout: Layout, title: str) -> dict[str, Any]:
+    """A heat map of rates, NaN where a cell is missing, with theory's lines over it."""
     columns, rows = _sorted_values(cells, layout.x), _sorted_values(cells, layout.y)[::-1]
-    values = np.full((len(rows), len(columns)), np.nan)
-    for cell in cells:
-        place = rows.index(cell.values[layout.y]), columns.index(cell.values[layout.x])
-        values[place] = cell.rate.value
-    lines = [Over("50 %", piece) for piece in contour(values, 0.5)]
+    rates = {(cell.values[layout.y], cell.values[layout.x]): cell.rate.value for cell in cells}
+    lines = []
     for number, theory in enumerate(layout.lines):
-        points, pen = _theory_points(theory, cells, layout, columns, rows), ("theory", "theory2")
-        lines += [Over(theory.label, points, pen[number % 2])] if len(points) > 1 else []
-    return Heatmap(
-        values,
-        x=_words(layout.x),
-        y=_words(layout.y),
-        colour="success",
-        title=title,
-        x_names=[_name(value) for value in columns],
-        y_names=[_name(value) for value in rows],
-        lines=lines,
-    )
+        points = _theory_points(theory, cells, layout, columns, rows)
+        pen = ("theory", "theory2")[number % 2]
+        lines += [{"label": theory.label, "points": points, "pen": pen}] if len(points) > 1 else []
+    panel = {
+        "title": title,
+        "values": [[rates.get((y, x), float("nan")) for x in columns] for y in rows],
+        "x_names": [_name(value) for value in columns],
+        "y_names": [_name(value) for value in rows],
+        "level": 0.5,
+        "lines": lines,
+    }
+    axes = {"x": {"label": _words(layout.x)}, "y": {"label": _words(layout.y)}}
+    return {"kind": "heatmaps", **axes, "colour": "success", "panels": [panel]}
 
 
 def _theory_points(
@@ -145,28 +130,56 @@ def _curves(cells: Sequence[Cell], layout: Layout, title: str) -> Lines:
     return Lines(lines, x=_words(over), y=f"{RATE}, {title}" if title else RATE, log=log)
 
 
-def _panels(cells: Sequence[Cell], names: Iterable[str]) -> dict[str, list[Cell]]:
-    """Cells by the values of these entries, written out."""
-    found: dict[str, list[Cell]] = {}
-    for cell in cells:
-        parts = [(name, cell.values[name]) for name in names if name in cell.values]
-        words = [
-            _LEARNERS.get(v, v) if isinstance(v, str) else f"{name} = {v}" for name, v in parts
-        ]
-        found.setdefault(", ".join(words), []).append(cell)
-    return found
+def caption_of(
+    shows: str, cells: Sequence[Cell], specs: Sequence[Spec] | None, grids: Sequence[Grid]
+) -> str:
+    """What the picture shows, how many runs are behind it, and what is missing from it."""
+    runs = sorted({cell.rate.runs for cell in cells})
+    counted = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    missing = 0 if specs is None else len({spec.cell for spec in specs}) - len(cells)
+    parts = [shows, f"{len(cells)} cells of {counted} runs each."]
+    parts += [f"{missing} cells are not stored yet."] if missing else []
+    parts += [f"{line}." for line in (skipped_line(grids),) if line]
+    if any(not cell.current for cell in cells):
+        parts.append("Some were made by other code, versions or another device.")
+    return " ".join(filter(None, parts))
+
+
+def skipped_line(grids: Iterable[Grid]) -> str:
+    """One sentence on cells that cannot exist; "" if there are none."""
+    skipped = {cell: reason for grid in grids for cell, reason in grid.skipped().items()}
+    if not skipped:
+        return ""
+    return f"left out, since they cannot be: {len(skipped)}, such as {next(iter(skipped.values()))}"
+
+
+def stored_phases(path: Path) -> list[PhaseDiagram]:
+    """A diagram for every named sweep that is stored whole, at its largest such effort, as made by
+    this code on this machine."""
+    if not path.is_file():
+        return []
+    with open_store(path, reading=True) as store:
+        blocks = list(store.blocks())
+    made = []
+    for name in NAMED:
+        sweep = named_sweep(name)
+        for effort in reversed(EFFORTS):
+            grids = sweep.grids(effort)
+            specs = [spec for grid in grids for spec in grid.specs()]
+            cells = stored_cells(blocks, specs)
+            runs = sum(cell.rate.runs for cell in cells if cell.current)
+            if runs == sum(spec.block for spec in specs):
+                caption = caption_of(sweep.shows, cells, specs, grids)
+                series = phase_figure(cells, sweep.layout, caption)
+                command = f"paritylab sweep run {name} --effort {effort}"
+                made.append(PhaseDiagram(sweep.title, command, series))
+                break
+    return made
 
 
 def _sorted_values(cells: Iterable[Cell], name: str) -> list[Any]:
     values = dict.fromkeys(cell.values[name] for cell in cells if name in cell.values)
-    numbers = all(_is_number(value) for value in values)
-    return sorted(values) if numbers else list(values)
-
-
-def _log(cells: Sequence[Cell], name: str) -> str:
-    """Whether the values of an entry span more than a factor of 30."""
-    values = [float(cell.values[name]) for cell in cells] if name else [1.0]
-    return "y" if min(values) > 0 and max(values) > 30 * min(values) else ""
+    return sorted(values) if all(map(_is_number, values)) else list(values)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What people read of a row: numbers, the table of comparisons, why a row is not counted.
+"""What people read of a row: numbers, the table of comparisons, what counts, what letters mean.
 
 Page, terminal and documents take their words from here, so that they say the same.
 """
@@ -39,7 +39,9 @@ def number(value: Any) -> str:
     if isinstance(value, float):
         return _float(value) if math.isfinite(value) else str(value)
     if isinstance(value, dict):
-        return "; ".join(f"{words(key)}: {number(entry)}" for key, entry in value.items())
+        return "; ".join(
+            f"{prose(str(key).replace('_', ' '))}: {number(entry)}" for key, entry in value.items()
+        )
     if isinstance(value, list | tuple):
         more = [f"… {len(value)} in all"] if len(value) > LONG else []
         return ", ".join([*map(number, value[:LONG]), *more])
@@ -51,42 +53,15 @@ def _float(value: float) -> str:
     size = abs(rounded)
     if not rounded:
         return "0"
+    sign = "−" if rounded < 0 else ""
     if size >= 1e7 or size < 1e-3:
         factor, exponent = f"{size:.2e}".split("e")
-        head = "" if float(factor) == 1 else f"{float(factor):g}·"
-        text = f"{head}10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
-    else:
-        text = f"{round(abs(value)):,}" if size >= 1000 else f"{size:g}"
-    return f"−{text}" if rounded < 0 else text
+        return sign + _power(f"{float(factor):g}", int(exponent))
+    return sign + (f"{round(abs(value)):,}" if size >= 1000 else f"{size:g}")
 
 
-def short(value: float) -> str:
-    """A tick of an axis: as `number`, but 66k and 1M for large numbers.
-
-    >>> [short(v) for v in (64, 1024, 65536, 1e6, 1e-5, 0.25, -2.0)]
-    ['64', '1,024', '66k', '1M', '10⁻⁵', '0.25', '−2']
-    """
-    size = abs(value)
-    if 1e4 <= size < 1e9:
-        unit, name = (1e6, "M") if size >= 1e6 else (1e3, "k")
-        text = f"{size / unit:.3g}{name}" if size < 10 * unit else f"{size / unit:.0f}{name}"
-        return f"−{text}" if value < 0 else text
-    return number(int(value) if value == round(value) and size < 1e4 else float(value))
-
-
-def prose(text: str) -> str:
-    """A sentence with its numbers as people write them.
-
-    >>> prose("risk 4e-14, 0e+00 and 15% of printed_bound")
-    'risk 4·10⁻¹⁴, 0 and 15\\xa0% of printed bound'
-    """
-    text = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?!\w)", _power, str(text))
-    text = re.sub(r"(?<=\d) ?%", "\u00a0%", text)
-    return re.sub(r"(?<=[a-zA-Z])_(?=[a-z]{2})", " ", text)
-
-
-def _power(found: re.Match[str]) -> str:
-    factor, exponent = found[1], int(found[2])
+def _power(factor: str, exponent: int) -> str:
+    """factor·10^exponent as people write it."""
     if float(factor) == 0:
         return "0"
     if 0 <= exponent <= 3:
@@ -95,9 +70,16 @@ def _power(found: re.Match[str]) -> str:
     return power if float(factor) == 1 else f"{factor}·{power}"
 
 
-def words(key: Any) -> str:
-    """A name in words."""
-    return prose(str(key).replace("_", " "))
+def prose(text: str) -> str:
+    """A sentence with its numbers as people write them.
+
+    >>> prose("risk 4e-14, 0e+00 and 15% of printed_bound")
+    'risk 4·10⁻¹⁴, 0 and 15\\xa0% of printed bound'
+    """
+    number = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?!\w)")
+    text = number.sub(lambda found: _power(found[1], int(found[2])), str(text))
+    text = re.sub(r"(?<=\d) ?%", "\u00a0%", text)
+    return re.sub(r"(?<=[a-zA-Z])_(?=[a-z]{2})", " ", text)
 
 
 def first_sentence(text: str) -> str:
@@ -186,12 +168,8 @@ def _measured(value: Any) -> str:
 def _bound(side: str | None, bound: Any, share: bool) -> str:
     if side is None or bound is None:
         return ""
-    shown = [f"{100 * each:.3g} %" if share else number(each) for each in _ends(bound)]
-    return f"{side} {' to '.join(shown)}"
-
-
-def _ends(bound: Any) -> list[float]:
-    return list(bound) if isinstance(bound, list | tuple) else [bound]
+    ends = bound if isinstance(bound, list | tuple) else [bound]
+    return f"{side} " + " to ".join(f"{100 * e:.3g} %" if share else number(e) for e in ends)
 
 
 # ---- what counts
@@ -227,12 +205,84 @@ def tally(rows: Iterable[Row]) -> str:
         groups.setdefault(kind, Counter())[row["status"]] += 1
     return "; ".join(
         f"{found.total()} {kind}: "
-        + ", ".join(_counted(found[status], status) for status in Status if found[status])
+        # 1 holds, 2 hold, 2 refuted
+        + ", ".join(
+            f"{found[each]} {'hold' if each is Status.HOLDS and found[each] > 1 else each}"
+            for each in Status
+            if found[each]
+        )
         for kind, found in groups.items()
         if found
     )
 
 
-def _counted(count: int, status: Status) -> str:
-    """The count with its word: 1 holds, 2 hold, 2 refuted."""
-    return f"{count} {'hold' if status is Status.HOLDS and count > 1 else status}"
+# ---- what the letters of a statement mean
+
+#: Letters that mean the same in every claim; docs/notation.md has the papers' own.
+EVERYWHERE = {
+    "n": "number of bits",
+    "k": "size of the hidden set",
+    "B": "the hidden set of positions",
+    "N": "number of rows",
+    "τ": "temperature (small is sharp)",
+    "tau": "temperature (small is sharp)",
+    "η": "step size",
+    "y": "the label, +1 or -1",
+    "ŷ": "the prediction",
+    "x": "an input, x_j its bits",
+    "s": "attended sum: bits times attention, added over heads",
+    "L": "the risk, a mean over all inputs",
+    "L*": "the risk that hard heads on B leave",
+    "gain": "step size in units that raise the pair's score by 1",
+}
+_STEP = {"m": "numbers in the code of a position", "w": "a head, the numbers trained"}
+_CHAIN = {
+    "M": "number of tokens a node can see",
+    "W": "the scores, trained",
+    "φ": "the link, from the mean of two signs to their product",
+    "link": "from the mean of two signs to their product",
+}
+#: Letters of one paper; our own statements are about the models of all three.
+OF_PAPER = {
+    "hg1": {
+        "b": "smoothing, ReLU becomes (x + √(x² + b))/2",
+        "m": "number of heads",
+        "γ": "a head's attention, γ_j at position j",
+        "α": "output weights of the net",
+        "β": "hidden weights of the net",
+        "a₁₃": "trained with a₁₄: a head's direction on the circle",
+        "ℓ": "the loss of one input",
+        "l₁": "Lipschitz constant of ŷ",
+        "l₂": "Lipschitz constant of ŷ·∇ŷ",
+    },
+    "hg2": _STEP,
+    "ks": {**_CHAIN, "p": "a target, the parity of a set", "f": "the model's prediction"},
+    "lab": {**_CHAIN, **_STEP, "b": "smoothing, ReLU becomes (x + √(x² + b))/2"},
+}
+
+
+def meanings(row: Row) -> list[tuple[str, str]]:
+    """Symbols that statement, correction and comparisons of a row use, each with its meaning.
+
+    >>> meanings({"paper": "hg1", "statement": "Heads on B have risk 0 for every b > 0."})
+    [('B', 'the hidden set of positions'), ('b', 'smoothing, ReLU becomes (x + √(x² + b))/2')]
+    """
+    labels = [each["label"] for each in row.get("comparisons") or ()]
+    parts = [row.get("title"), row["statement"], row.get("finding"), row.get("instead"), *labels]
+    text = " ".join(str(part) for part in parts if part)
+    known = {**EVERYWHERE, **OF_PAPER.get(row["paper"], {})}
+    if "tau" in text:
+        known.pop("τ")
+    return [(symbol, meaning) for symbol, meaning in known.items() if _stands_in(symbol, text)]
+
+
+def _stands_in(symbol: str, text: str) -> bool:
+    """Whether the symbol is in the text as itself: no part of a word, no unit after a number.
+
+    Factors and indices count: n and m are in 2m/n, γ is in γ_p.
+    """
+    letter = len(symbol) == 1 and symbol.isascii()
+    before = r"(?<![A-Za-z'’_])(?<!\d )" if symbol.isascii() else ""
+    after = r"(?![A-Za-z'’])" if letter or symbol.isascii() else ""
+    star = r"(?!\*)" if letter else ""
+    return re.search(before + re.escape(symbol) + after + star, text) is not None

@@ -1,10 +1,9 @@
 """How wrong a model is: one front door, one table of routes, and siblings that check it."""
 
-from paritylab.risk.enumerated import enumerated_gradient, enumerated_risk
 from paritylab.risk.many import Risks, population_risks
 from paritylab.risk.population import model_gradient, population_gradient, population_risk
 from paritylab.risk.result import Risk, RiskGradient
-from paritylab.risk.sampled import sampled_gradient, sampled_risk
+from paritylab.risk.rows import enumerated_gradient, enumerated_risk, sampled_risk
 
 __all__ = [
     "Risk",
@@ -16,6 +15,5 @@ __all__ = [
     "population_gradient",
     "population_risk",
     "population_risks",
-    "sampled_gradient",
     "sampled_risk",
 ]

@@ -1,32 +1,21 @@
 """Population risks of many runs at once, each with its error and all with their kind."""
 
 from collections.abc import Sequence
-from functools import partial
-from operator import is_
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.models import HeadAttention, default_readout
+from paritylab.models import Cosine, HeadAttention, default_readout
 from paritylab.models.readouts import Readout
-from paritylab.precision import float64
+from paritylab.precision import float64, one_call
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise
-from paritylab.risk.population import (
-    ROUTES,
-    ManyRoute,
-    checked_statistic,
-    first_miss,
-    risk_of_weights,
-)
+from paritylab.risk.population import checked_statistic, first_miss, risk_of_weights
 from paritylab.risk.result import Kind
-from paritylab.risk.routes.statistic import Statistic
-from paritylab.risk.routes.targets import stacked_targets
-from paritylab.shapes import bucket
+from paritylab.risk.routes import cosine
+from paritylab.risk.routes.statistic import Statistic, stacked_targets
 
 #: Floats that one compiled call may hold at a time.
 _BUDGET = 1 << 25
@@ -46,9 +35,8 @@ def population_risks(
     *,
     readout: str | Readout | None = None,
     loss: str | Loss | Pointwise = "squared_hinge",
-    tolerance: float = 1e-6,
 ) -> Risks:
-    """`population_risk` of every run: one compiled call where the route allows it, else a loop.
+    """`population_risk` of every run: one compiled call for the closed form, else a loop.
 
     models: weights g of shape (runs, n), g ≥ 0 and Σ_j g_j = k in every run, or one `HeadAttention`
     per run. problems: one per run or one for all. Other arguments as in `population_risk`; models
@@ -68,27 +56,19 @@ def population_risks(
         default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
     ]
     kinds = {(len(problem.subset), type(problem)) for problem in targets}
+    cosines = all(link == "cos" or isinstance(link, Cosine) for link in own)
     with one_call(own[0], loss):
-        if len(kinds) == 1 and _all_equal(own):
+        if len(kinds) == 1 and cosines:
             statistic = checked_statistic(own[0], loss, targets)
-            fitting = (r for r in ROUTES if weights.shape[1] <= r.once and r.serves(statistic))
-            module = next(fitting).module
-            if isinstance(module, ManyRoute):
-                return _compiled(module, statistic, weights, targets)
+            if statistic.is_closed:
+                return _closed(statistic, weights, targets)
         found = [
-            risk_of_weights(row, target, checked_statistic(link, loss, [target]), tolerance)[1]
+            risk_of_weights(row, target, checked_statistic(link, loss, [target]))[1]
             for row, target, link in zip(weights, targets, own, strict=True)
         ]
     values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
     exact = all(risk.kind == "exact" for risk in found)
     return Risks(values, errors, "exact" if exact else "numerical")
-
-
-def _all_equal(readouts: Sequence[str | Readout]) -> bool:
-    if all(map(partial(is_, readouts[0]), readouts)):
-        return True
-    different = {id(each): each for each in readouts}
-    return bool(eqx.tree_equal(*different.values()))
 
 
 def _weights_and_readouts(
@@ -98,37 +78,13 @@ def _weights_and_readouts(
     if isinstance(models, Sequence) and all(isinstance(model, HeadAttention) for model in models):
         if len({model.code.n for model in models}) != 1:
             raise ValueError("the models of one call need equal n, and there must be at least one")
-        own: list[str | Readout | None] = [
-            model.readout if readout is None else readout for model in models
-        ]
-        return _weights_of_all(models), own
+        with float64():
+            weights = np.stack([np.asarray(model.weights(), np.float64) for model in models])
+        return weights, [model.readout if readout is None else readout for model in models]
     weights = np.asarray(models, dtype=np.float64)
     if weights.ndim != 2 or not len(weights):
         raise ValueError(f"weights must have shape (runs, n), got {weights.shape}")
     return weights, [readout] * len(weights)
-
-
-def _weights_of_all(models: Sequence[HeadAttention]) -> Float[np.ndarray, "runs n"]:
-    """In one compiled call for models of one shape, filled up so that few lengths compile."""
-    parts = [eqx.filter(model, _is_array) for model in models]
-    alike = {(jax.tree.structure(p), tuple(map(np.shape, jax.tree.leaves(p)))) for p in parts}
-    with float64():
-        if len(alike) > 1:
-            return np.stack([np.asarray(model.weights(), np.float64) for model in models])
-        chosen = np.resize(np.arange(len(models)), bucket(len(models)))
-        stacked = jax.tree.map(lambda *leaves: np.stack(leaves)[chosen], *parts)
-        every = eqx.combine(stacked, models[0])
-        return np.asarray(_weights_of_stacked(every), np.float64)[: len(models)]
-
-
-def _is_array(leaf: object) -> bool:
-    return isinstance(leaf, jax.Array | np.ndarray)
-
-
-@eqx.filter_jit
-def _weights_of_stacked(models: HeadAttention) -> Float[jax.Array, "runs n"]:
-    found: jax.Array = eqx.filter_vmap(lambda model: model.weights())(models)
-    return found
 
 
 def _check(
@@ -152,11 +108,8 @@ def _check(
         )
 
 
-def _compiled(
-    module: ManyRoute,
-    statistic: Statistic,
-    weights: Float[np.ndarray, "runs n"],
-    targets: list[Parity | Junta],
+def _closed(
+    statistic: Statistic, weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta]
 ) -> Risks:
     """All runs in blocks of equal size, the last one filled up with repetitions."""
     runs, n = weights.shape
@@ -168,7 +121,7 @@ def _compiled(
         rows = np.resize(np.arange(start, min(start + block, runs)), block)
         with float64():
             block_targets = jax.tree.map(lambda array, rows=rows: array[rows], stacked)
-            some = module.many(statistic, weights[rows], block_targets)
+            some = cosine.many(statistic, weights[rows], block_targets)
         values.append(some[0])
         errors.append(some[1])
     return Risks(np.concatenate(values)[:runs], np.concatenate(errors)[:runs], "exact")

@@ -1,24 +1,22 @@
 """The population risk as a function that compiled training loops can differentiate."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import jax
-from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Readout, as_readout
-from paritylab.precision import float64
-from paritylab.problem.callables import call_in_progress, mark_of
+from paritylab.precision import call_in_progress, float64, mark_of
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.population import route_in_loop
-from paritylab.risk.routes.statistic import RiskInLoop, statistic_of
-from paritylab.risk.routes.targets import (
+from paritylab.risk.routes.pieces import Labels
+from paritylab.risk.routes.statistic import (
     JuntaTarget,
-    Labels,
     Target,
+    WeightRisk,
     labelled,
     labels_of,
     stacked_targets,
+    statistic_of,
     target_of,
 )
 
@@ -32,25 +30,6 @@ __all__ = [
     "target_of",
     "weight_risk",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class WeightRisk:
-    """risk(g, target) for compiled loops, differentiable in the weights g (n,).
-
-    route: how it is computed. error: how far the mean inside it may be off at any weights; for
-    "series" with declared pieces the largest gap ever measured. `population_risk` says what a
-    trained model is worth.
-    """
-
-    risk: RiskInLoop
-    route: str
-    error: float
-
-    def __call__(
-        self, weights: Float[Array, " n"], target: Target | JuntaTarget
-    ) -> Float[Array, ""]:
-        return self.risk(weights, target)
 
 
 def weight_risk(
@@ -91,9 +70,7 @@ def _weight_risk(
 ) -> WeightRisk:
     """`weight_risk` of checked arguments; mark: of the call in which a user's function was met."""
     with float64(), jax.ensure_compile_time_eval():
-        statistic = statistic_of(readout, loss, k, labels)
-        row, in_loop = route_in_loop(statistic, n, route)
-    return WeightRisk(in_loop.risk, row.name, in_loop.error)
+        return route_in_loop(statistic_of(readout, loss, k, labels), n, route)
 
 
 _once = lru_cache(maxsize=256)(_weight_risk)

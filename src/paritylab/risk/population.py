@@ -2,124 +2,106 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import replace
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
 from paritylab.models import HeadAttention, as_readout, default_readout
-from paritylab.models.readouts import Readout
-from paritylab.precision import AnyArray, float64
+from paritylab.models.readouts import AbstractReadout, Readout
+from paritylab.precision import AnyArray, float64, one_call
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import one_call
 from paritylab.problem.losses import Loss, Pointwise, as_loss
 from paritylab.risk.result import Risk, RiskGradient
-from paritylab.risk.routes import cosine, enumeration, half_sums, lattice, numerical, series
-from paritylab.risk.routes.statistic import Case, LoopRisk, RouteRisk, Statistic, statistic_of
-from paritylab.risk.routes.targets import JuntaTarget, Target, labels_of
+from paritylab.risk.routes import cosine, half_sums, numerical, series, states
+from paritylab.risk.routes.statistic import (
+    Case,
+    RouteRisk,
+    Statistic,
+    WeightRisk,
+    labels_of,
+    statistic_of,
+)
 
 
-@runtime_checkable
-class RouteModule(Protocol):
-    """What a module of routes/ offers."""
+class Route(NamedTuple):
+    """One way to a risk. risk: at fixed weights. in_loop: in compiled loops, whose weights move.
 
-    def risk(self, case: Case) -> RouteRisk:
-        """The risk at fixed weights."""
-
-
-@runtime_checkable
-class LoopRoute(RouteModule, Protocol):
-    """A route that also serves compiled loops, whose weights move."""
-
-    def in_loop(self, statistic: Statistic, n: int) -> LoopRisk:
-        """The risk as a function for compiled loops."""
-
-
-@runtime_checkable
-class ManyRoute(RouteModule, Protocol):
-    """A route that also serves many runs in one call."""
-
-    def many(
-        self,
-        statistic: Statistic,
-        weights: Float[AnyArray, "runs n"],
-        targets: Target | JuntaTarget,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Values and errors (runs,); the targets are stacked along a first axis of runs."""
-
-
-@dataclass(frozen=True)
-class Route:
-    """One row. once, loop: largest n at the front door and inside loops. most: when asked for.
-
-    serves: whether the route can serve a statistic. fits: whether it can serve this case of it.
+    serves: whether it can serve a statistic. fits: whether it can serve this case of it. once,
+    loop: the largest n at the front door and inside loops. most: the largest n if asked for.
     """
 
     name: str
-    module: RouteModule
-    serves: Callable[[Statistic], bool]
-    once: float | int
-    loop: float | int
-    most: float | int
+    risk: Callable[[Case], RouteRisk]
+    in_loop: Callable[[Statistic, int], WeightRisk] | None
+    serves: Callable[[Statistic], bool] = lambda statistic: True
     fits: Callable[[Case], bool] = lambda case: True
+    once: float | int = math.inf
+    loop: float | int = math.inf
+    most: float | int = math.inf
 
 
-def _closed(statistic: Statistic) -> bool:
-    return statistic.is_closed
-
-
-def _pieces(statistic: Statistic) -> bool:
+def _has_pieces(statistic: Statistic) -> bool:
     return statistic.pieces is not None
 
 
-def _every(statistic: Statistic) -> bool:
-    return True
+def _is_lattice(case: Case) -> bool:
+    """Whether the weights have few distinct values; for values only, without slopes.
+
+    A glance at a few positions spares most calls the sort over all of them.
+    """
+    glance = case.weights[:: max(1, case.problem.n // 64)]
+    seen = len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12)))
+    few = not case.slopes and seen <= states.MAX_GROUPS + case.problem.k
+    return few and states.groups_of(case.weights, case.problem) is not None
 
 
-#: The first row that applies is taken. Adding a route is adding a module and a line.
+#: The first row that applies is taken. Adding a route is adding a line.
 ROUTES = (
-    Route("closed form", cosine, _closed, once=math.inf, loop=math.inf, most=math.inf),
-    Route("half-sums", half_sums, _pieces, once=36, loop=24, most=36),
-    Route("enumeration", enumeration, _every, once=20, loop=14, most=26),
-    Route("lattice", lattice, _every, once=math.inf, loop=0, most=math.inf, fits=lattice.applies),
-    Route("series", series, _pieces, once=math.inf, loop=math.inf, most=math.inf),
-    Route("series", numerical, _every, once=math.inf, loop=math.inf, most=math.inf),
+    Route("closed form", cosine.risk, cosine.in_loop, lambda statistic: statistic.is_closed),
+    Route("half-sums", half_sums.risk, half_sums.in_loop, _has_pieces, once=36, loop=24, most=36),
+    Route("enumeration", states.enumerated, states.in_loop, once=20, loop=14, most=26),
+    Route("lattice", states.lattice, None, fits=_is_lattice),
+    Route("series", series.risk, series.in_loop, _has_pieces),
+    Route("series", numerical.risk, numerical.in_loop),
 )
 
 
 def route_once(case: Case, name: str = "auto") -> Route:
     """The row for one risk at fixed weights; name: "auto", or the route that is asked for."""
-    return _first(
-        (
-            row
-            for row in ROUTES
-            if case.problem.n <= (row.once if name == "auto" else row.most)
-            and row.serves(case.statistic)
-            and row.fits(case)
-        ),
-        name,
+    fitting = (
+        row
+        for row in ROUTES
+        if case.problem.n <= (row.once if name == "auto" else row.most)
+        and row.serves(case.statistic)
+        and row.fits(case)
     )
+    return _first(fitting, name)
 
 
-def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> tuple[Route, LoopRisk]:
-    """The row for a compiled loop, and its risk; name as above."""
-    limits = ((row, row.loop if name == "auto" else row.most) for row in ROUTES if row.loop)
-    row = _first((row for row, most in limits if n <= most and row.serves(statistic)), name)
-    assert isinstance(row.module, LoopRoute)
-    return row, row.module.in_loop(statistic, n)
+def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> WeightRisk:
+    """The risk for compiled loops by the first row that serves it; name as above."""
+    fitting = (
+        row
+        for row in ROUTES
+        if row.in_loop and n <= (row.loop if name == "auto" else row.most) and row.serves(statistic)
+    )
+    row = _first(fitting, name)
+    assert row.in_loop is not None
+    return replace(row.in_loop(statistic, n), route=row.name)
 
 
 def _first(fitting: Iterable[Route], name: str) -> Route:
-    if name == "auto":
-        return next(iter(fitting))
-    rows = {row.name: row for row in reversed(list(fitting))}
-    if name not in rows:
-        options = ", ".join(reversed(rows))
-        raise ValueError(f"route {name!r} does not apply here; possible: {options}")
-    return rows[name]
+    """The first row, or the first of that name."""
+    rows = []
+    for row in fitting:
+        if name in ("auto", row.name):
+            return row
+        rows.append(row.name)
+    possible = ", ".join(dict.fromkeys(rows))
+    raise ValueError(f"route {name!r} does not apply here; possible: {possible}")
 
 
 def population_risk(
@@ -174,7 +156,6 @@ def model_gradient(
     *,
     loss: str | Loss | Pointwise = "squared_hinge",
     tolerance: float = 1e-6,
-    route: str = "auto",
 ) -> RiskGradient:
     """The risk of a k-head model over all inputs and its gradient in the model's own parameters.
 
@@ -186,12 +167,7 @@ def model_gradient(
             lambda p: model.with_parameters(p).attention(), jnp.asarray(model.parameters())
         )
         found = population_gradient(
-            attention,
-            problem,
-            readout=model.readout,
-            loss=loss,
-            tolerance=tolerance,
-            route=route,
+            attention, problem, readout=model.readout, loss=loss, tolerance=tolerance
         )
         (gradient,) = pull_back(jnp.asarray(found.gradient))
         return RiskGradient(found.risk, np.asarray(gradient))
@@ -234,7 +210,10 @@ def checked_statistic(
     first, loss = problems[0], as_loss(loss)
     if first.k < 1:
         raise ValueError("the model needs a parity set with at least one position, got k=0")
-    link = default_readout(first) if readout is None else as_readout(readout, first.k)
+    if isinstance(readout, AbstractReadout):  # the lab's own need no trial call
+        link: Readout = readout
+    else:
+        link = default_readout(first) if readout is None else as_readout(readout, first.k)
     juntas = any(isinstance(problem, Junta) for problem in problems)
     return statistic_of(link, loss, first.k, labels_of(problems, loss) if juntas else None)
 
@@ -243,7 +222,7 @@ def risk_of_weights(
     weights: np.ndarray,
     problem: Parity | Junta,
     statistic: Statistic,
-    tolerance: float,
+    tolerance: float = 1e-6,
     route: str = "auto",
     slopes: bool = False,
 ) -> tuple[RouteRisk, Risk]:
@@ -254,7 +233,7 @@ def risk_of_weights(
     case = Case(statistic, weights * (problem.k / weights.sum()), problem, tolerance, slopes)
     with float64():
         row = route_once(case, route)
-        found = row.module.risk(case)
+        found = row.risk(case)
     if math.isnan(found.value):
         raise ValueError(f"the readout or the loss is not a number somewhere on [0, {problem.k}]")
     return found, Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")

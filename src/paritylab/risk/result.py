@@ -1,15 +1,12 @@
-"""What a risk computation returns, and what it asks of a model."""
+"""What a risk computation returns."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array
 
-from paritylab.models.protocol import Model, check_model
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import float64
 from paritylab.problem.losses import Loss
 
 Kind = Literal["exact", "numerical", "sampled"]
@@ -37,10 +34,10 @@ class Risk:
 class RiskGradient(NamedTuple):
     """The risk, its gradient in the shape of the model's parameters, and the gradient's error.
 
-    error: in the same shape, standard errors for sampled routes, estimates for the series of a
-    readout known only by its values, rounding for enumeration by `population_gradient`; None for
-    declared pieces, for closed forms and for `model_gradient`. The slope at a kink or a jump is
-    the one that jax gives on it; where a sum lies so near that rounding decides, both count.
+    error: in the same shape, estimates for the series of a readout known only by its values,
+    rounding for enumeration by `population_gradient`; None for declared pieces, for closed forms
+    and for `model_gradient`. The slope at a kink or a jump is the one that jax gives on it; where
+    a sum lies so near that rounding decides, both count.
     """
 
     risk: Risk
@@ -53,18 +50,3 @@ def outer_derivatives(loss: Loss, mean: float) -> tuple[float, float, float]:
     with float64():
         point, first = jnp.asarray(mean), jax.grad(loss.outer)
         return float(loss.outer(point)), float(first(point)), float(jax.grad(first)(point))
-
-
-def predictions(model: Model, bits: AnyArray) -> Array:
-    """Predictions for a batch of bit strings; the model sees one at a time."""
-    return jax.vmap(model)(jnp.asarray(bits, jnp.result_type(float)))
-
-
-def check_predicts(model: object, n: int) -> None:
-    """A clear error when the model does not map one string of n bits to one number."""
-    if not callable(model) and np.asarray(model).ndim:
-        raise ValueError(
-            f"expected a model of one bit string, got {type(model).__name__}; "
-            "for an attention matrix use population_risk"
-        )
-    check_model(model, n, trains=False)

@@ -16,7 +16,7 @@ from paritylab.learning.data import Target
 from paritylab.learning.saving import RENAMED
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
-from paritylab.sweep.spec import Spec
+from paritylab.sweep.grid import Spec
 
 Row = dict[str, object]
 
@@ -31,7 +31,7 @@ _EXTRAS = {
 #: time and hold its bits as bytes.
 _BATCH = 4096
 _STREAMING = {"xor", "teacher", "levels", "layers", "full-batch", "hiding-oracle"}
-_ONE_BY_ONE = {"auto", "elimination", "walsh", "meeting", "restarts", "correlation"}
+_ONE_BY_ONE = {"auto", "elimination", "correlation"}
 
 
 def learner_of(spec: Spec) -> Learner[Any, Any]:

@@ -5,13 +5,11 @@ from typing import Any, NamedTuple
 
 from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
+from paritylab.sweep.grid import Spec
 from paritylab.sweep.provenance import fingerprint_of
-from paritylab.sweep.spec import PlainSpec, Spec
 from paritylab.sweep.store import Store, StoredBlock
 
 Values = dict[str, Any]
-#: A cell's name, the seed and the size of its blocks.
-_Name = tuple[str, int, int]
 
 
 class Cell(NamedTuple):
@@ -42,39 +40,26 @@ def stored_cells(blocks: Iterable[StoredBlock], specs: Iterable[Spec] | None = N
     Runs of other code, versions or devices are never added to this one's; where only such are
     stored, those with the most runs stand in and are marked as not current.
     """
-    wanted = None if specs is None else {spec.hash: None for spec in specs}
-    counts: dict[tuple[_Name, str], list[int]] = {}
-    order: dict[_Name, Values] = {}
-    marks: dict[str, str] = {}
-    found = [block for block in blocks if wanted is None or block["hash"] in wanted]
-    if wanted is not None:
-        places = {hash: place for place, hash in enumerate(wanted)}
+    places = None if specs is None else {spec.hash: at for at, spec in enumerate(specs)}
+    found = [block for block in blocks if places is None or block["hash"] in places]
+    if places is not None:
         found.sort(key=lambda block: places[block["hash"]])
+    values: dict[tuple[str, int, int], Values] = {}
+    flags: dict[tuple[str, int, int], dict[str, list[bool]]] = {}
     for block in found:
         spec = block["spec"]
-        marks.setdefault(spec["learner"], fingerprint_of(LEARNERS.get(spec["learner"])))
         cell = (block["cell"], spec["seed"], spec["block"])
-        order.setdefault(cell, _values(spec))
-        count = counts.setdefault((cell, block["fingerprint"]), [0, 0])
-        count[0] += sum(bool(row.get("success")) for row in block["rows"])
-        count[1] += len(block["rows"])
-    return [
-        _best(cell, values, counts, marks[str(values["learner"])]) for cell, values in order.items()
-    ]
-
-
-def _best(
-    cell: _Name, values: Values, counts: dict[tuple[_Name, str], list[int]], mark: str
-) -> Cell:
-    """This code's rate of a cell; where there is none, another's with the most runs."""
-    mine = counts.get((cell, mark))
-    others = [count for (name, _), count in counts.items() if name == cell]
-    successes, runs = mine or max(others, key=lambda count: count[1])
-    return Cell(values, Rate(successes, runs), mine is not None)
-
-
-def _values(spec: PlainSpec) -> Values:
-    return {"learner": spec["learner"], **spec["problem"], **spec["settings"]}
+        values.setdefault(cell, {"learner": spec["learner"], **spec["problem"], **spec["settings"]})
+        marked = flags.setdefault(cell, {}).setdefault(block["fingerprint"], [])
+        marked += [bool(row.get("success")) for row in block["rows"]]
+    names = {each["learner"] for each in values.values()}
+    marks = {name: fingerprint_of(LEARNERS.get(name)) for name in names}
+    made = []
+    for cell, entries in values.items():
+        mine = flags[cell].get(marks[entries["learner"]])
+        counted = mine or max(flags[cell].values(), key=len)
+        made.append(Cell(entries, Rate.of(counted), mine is not None))
+    return made
 
 
 def varied(cells: Iterable[Cell]) -> list[str]:

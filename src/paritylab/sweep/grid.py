@@ -1,15 +1,113 @@
-"""Grids of specs, from Python or from a small TOML file."""
+"""Specs and grids: what a block of runs is, and every combination of the values to try.
 
+A spec names one block completely; equal specs give equal numbers. A grid is written in Python or in
+a small TOML file.
+"""
+
+import hashlib
 import itertools
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
+from typing import Any, TypedDict, cast
 
-from paritylab.checks import check_kind, shortened
-from paritylab.options import Option, check_known, check_value
-from paritylab.sweep.spec import MOST_SEEDS, Spec
+from paritylab.checks import check_kind, shortened, whole
+from paritylab.options import Gt, Lt, Option, check_known, check_value
 from paritylab.untrusted import printable, read_toml
+
+#: Seeds that jax tells apart.
+MOST_SEEDS = 2**32
+
+Pairs = tuple[tuple[str, Any], ...]
+
+
+class PlainSpec(TypedDict):
+    """A spec as plain JSON values."""
+
+    learner: str
+    problem: dict[str, object]
+    settings: dict[str, object]
+    seed: int
+    block: int
+    first: int
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that is not a whole number from 0 to 2³² - 1, beyond which seeds repeat."""
+    if whole("seed", seed, 0) >= MOST_SEEDS:
+        raise ValueError(
+            f"seed must be below 2³², beyond which seeds repeat, got {shortened(seed)}"
+        )
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One block of runs: what learns, on what, how, and with which seeds.
+
+    learner: a name in `LEARNERS`. problem and settings: sorted (name, value) pairs of plain
+    values. seed: run i of the sweep uses fold_in(seed, i). block: runs per compiled call; part of
+    the identity, since another size may round differently. first: number of the block's first run.
+    """
+
+    learner: str
+    problem: Pairs
+    settings: Pairs = ()
+    seed: int = 0
+    block: int = 100
+    first: int = 0
+
+    @classmethod
+    def make(
+        cls,
+        learner: str,
+        problem: Mapping[str, object],
+        settings: Mapping[str, object],
+        **rest: int,
+    ) -> "Spec":
+        """A spec from plain dicts.
+
+        >>> Spec.make("heads", {"n": 12, "k": 2}, {"preset": "code"}).cell
+        'heads k=2 n=12 preset=code'
+        """
+        return cls(learner, _pairs(problem), _pairs(settings), **rest)
+
+    def __post_init__(self) -> None:
+        check_kind("learner", self.learner, str, "a name")
+        check_seed(self.seed)
+        whole("block", self.block, 1)
+        whole("first", self.first, 0, MOST_SEEDS - self.block)
+
+    @cached_property
+    def hash(self) -> str:
+        """Names the block and everything its numbers depend on but code and device."""
+        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def cell(self) -> str:
+        """The block's cell for people: everything but the seeds."""
+        pairs = [*self.problem, *self.settings]
+        return " ".join([self.learner, *(f"{name}={value}" for name, value in pairs)])
+
+    def plain(self) -> PlainSpec:
+        """The spec as plain JSON values."""
+        pairs = {"problem": dict(self.problem), "settings": dict(self.settings)}
+        return cast(PlainSpec, {**asdict(self), **pairs})
+
+
+def _pairs(values: Mapping[str, object]) -> Pairs:
+    pairs = []
+    for name, value in sorted(values.items()):
+        if not isinstance(value, str | int | float | bool | list | tuple | None):
+            raise ValueError(f"{name} must be a plain value, got {type(value).__name__}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, got {value}")
+        pairs.append((str(name), tuple(value) if isinstance(value, list) else value))
+    return tuple(pairs)
+
 
 #: Beyond this the list of blocks alone would be a burden.
 MOST_BLOCKS = 1_000_000
@@ -48,19 +146,13 @@ class Grid:
             raise ValueError("problem is an empty list: nothing to run")
         for table in [*self._problems(), self.settings]:
             _check_table(table)
-        for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
-            check_value(name, getattr(self, name), Option(int, "", least=least))
-        if self.seed >= MOST_SEEDS:
-            raise ValueError(f"seed must be below 2³², beyond which seeds repeat, got {self.seed}")
+        whole("runs", self.runs, 1)
+        whole("block", self.block, 1)
+        check_seed(self.seed)
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
         if self.until is not None:
-            check_value("until", self.until, Option(float, "", above=0, below=1))
-        for table in [*self._problems(), self.settings]:
-            for name, entry in table.items():
-                # A problem's subset is one value; elsewhere a list is a grid.
-                if isinstance(entry, list | tuple) and not entry:
-                    raise ValueError(f"{name} is an empty list: nothing to run")
+            check_value("until", self.until, Option(float, "", (Gt(0), Lt(1))))
         blocks = self._size() * (self.runs // self.block)
         if blocks > MOST_BLOCKS:
             raise ValueError(
@@ -125,12 +217,14 @@ def _combinations(table: Mapping[str, object]) -> Iterator[dict[str, object]]:
 
 
 def _check_table(table: object) -> None:
-    """One line for what is no table of values, or has a NaN for one."""
+    """One line for what is not a table of values, or has none or a NaN for one."""
     if not isinstance(table, Mapping):
         raise ValueError(f"problem and settings must be tables of values, got {shortened(table)}")
     for name, value in table.items():
         if isinstance(value, float) and math.isnan(value):
             raise ValueError(f"{name} must be a number, got NaN")
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError(f"{name} is an empty list: nothing to run")
 
 
 def grid_from_toml(path: str | Path) -> Grid:

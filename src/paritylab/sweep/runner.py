@@ -4,15 +4,16 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from paritylab.files import held_alone
-from paritylab.learning import LEARNERS
+from paritylab.learning import LEARNERS, Runs
 from paritylab.statistics import Rate
-from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of
+from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of, run_spec
 from paritylab.sweep.engines import Engine, Failure, serial
+from paritylab.sweep.grid import Spec
 from paritylab.sweep.provenance import device, fingerprint_of, versions
-from paritylab.sweep.spec import Spec
-from paritylab.sweep.store import BlockFacts, Store
+from paritylab.sweep.store import Store
 
 
 class BlockError(ValueError):
@@ -62,7 +63,6 @@ def run_sweep(
     fresh: bool = False,
     file: str | None = None,
     on_block: Callable[[Spec, bool], None] = lambda spec, computed: None,
-    say: Callable[[str], None] = lambda message: None,
 ) -> int:
     """Run what is not stored yet; returns how many blocks were computed.
 
@@ -70,30 +70,11 @@ def run_sweep(
     that another process saves meanwhile are left to it. until: leave a cell alone once the 95 %
     interval of its success rate lies on one side of this rate. (Looking after every block makes
     the interval cover a little less often than a single look would.) file: the user's file that
-    registers the learner, for engines with other processes. say: receives a remark worth showing:
-    where another process of this user fills the same store, this one begins at the other end, so
-    that they share the work. Blocks that fail do not keep the rest
+    registers the learner, for engines with other processes. Blocks that fail do not keep the rest
     from being run; they are reported at the end by a `BlockError`.
     """
-    specs = list(specs)
+    specs, engine = list(specs), engine or serial()
     check_specs(specs)
-    with held_alone(f"sweep {store.path.resolve()}") as alone:
-        if not alone:
-            say("another process fills this store; this one begins at the other end and shares")
-            specs.reverse()
-        return _run_all(specs, store, engine or serial(), until, fresh, file, on_block)
-
-
-def _run_all(
-    specs: list[Spec],
-    store: Store,
-    engine: Engine,
-    until: float | None,
-    fresh: bool,
-    file: str | None,
-    on_block: Callable[[Spec, bool], None],
-) -> int:
-    """The blocks in this order; how many were computed."""
     marks = {learner: _mark(learner) for learner in {spec.learner for spec in specs}}
     keys = {spec: block_key(spec, marks[spec.learner]) for spec in specs}
     finished = set() if fresh else store.finished_blocks()
@@ -119,7 +100,7 @@ def _run_all(
         if isinstance(rows, Failure):
             failures.append((spec, rows))
             continue
-        facts: BlockFacts = {
+        facts = {
             "status": "done",
             "seconds": round(done.seconds, 6),
             "device": device(),
@@ -150,3 +131,27 @@ def check_specs(specs: Iterable[Spec]) -> None:
 def _count(count: list[int], rows: list[Row]) -> None:
     count[0] += sum(bool(row.get("success")) for row in rows)
     count[1] += len(rows)
+
+
+# ---- trained runs kept whole, as files next to the store
+
+
+class Kept(NamedTuple):
+    """The runs of a block, and whether they were found rather than computed."""
+
+    runs: Runs[Any]
+    reused: bool
+
+
+def kept_runs(spec: Spec, folder: Path, *, trace: int | None = None, fresh: bool = False) -> Kept:
+    """The runs of a block, from its file if the same code, versions and device made it."""
+    path = folder / f"{block_key(spec)}-{trace}.npz"
+    if path.is_file() and not fresh:
+        try:
+            return Kept(Runs.load(path), True)
+        except ValueError:
+            pass  # a damaged file is computed again and replaced
+    runs = run_spec(spec, trace)
+    folder.mkdir(parents=True, exist_ok=True)
+    runs.save(path)
+    return Kept(runs, False)

@@ -6,9 +6,7 @@ A damaged file is refused in one line that says how to get its rows back; it is 
 
 import hashlib
 import json
-import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypedDict, cast
 
-from paritylab.sweep.spec import PlainSpec, Spec
+from paritylab.sweep.grid import PlainSpec, Spec
 from paritylab.untrusted import printable
 
 #: Version 4, of release 0.3.0 on. Both numbers are in the file's header; the second ("PLab") tells
@@ -24,6 +22,15 @@ from paritylab.untrusted import printable
 VERSION, APPLICATION = 4, 0x504C6162
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
+#: What to do, by words of sqlite or the system.
+_ADVICE = {
+    ("full", "No space"): "free some disk space and run again; what is stored is kept",
+    ("readonly", "unable to open", "ermission"): (
+        "make the file and its folder writable or choose another --store"
+    ),
+    ("locked",): "another process holds it; run again when that one is done",
+    ("disk I/O",): "see to the disk and run again; what is stored is kept",
+}
 _VERDICT = ("key", "id", "saved", "row")
 _BLOCK = (
     *("key", "hash", "cell", "spec", "status", "seconds", "device", "versions", "saved"),
@@ -38,26 +45,23 @@ _TABLES = tuple(
 )
 
 
-class BlockFacts(TypedDict):
-    """How a block was made: "done", seconds of its computation, the device, versions by library
-    and the fingerprint of the code."""
+class StoredBlock(TypedDict):
+    """A block: its key, the hash of its spec, its cell, spec and rows, and how it was made.
 
-    status: str
-    seconds: float
-    device: str
-    versions: dict[str, str]
-    fingerprint: str
-
-
-class StoredBlock(BlockFacts):
-    """A block as it is read back: its key, the hash of its spec, its cell, spec and rows."""
+    seconds: of its computation. versions: by library. fingerprint: of the code.
+    """
 
     key: str
     hash: str
     cell: str
     spec: PlainSpec
+    status: str
+    seconds: float
+    device: str
+    versions: dict[str, str]
     saved: str
     rows: list[dict[str, object]]
+    fingerprint: str
 
 
 class StoreError(ValueError):
@@ -72,7 +76,6 @@ class Store:
 
     def __init__(self, path: str | Path, *, reading: bool = False) -> None:
         self.path = Path(path)
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
         if self.path.exists() and not self.path.is_file():
             name = printable(str(self.path))
             raise StoreError(f"{name} is not an ordinary file; choose another --store")
@@ -94,23 +97,8 @@ class Store:
                 raise
 
     def _opened(self, reading: bool) -> sqlite3.Connection:
-        if not reading:
-            return sqlite3.connect(self.path, timeout=PATIENCE)
-        address = f"{self.path.absolute().as_uri()}?mode=ro"
-        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
-        try:
-            connection.execute("SELECT name FROM sqlite_master").fetchall()
-        except sqlite3.OperationalError as error:
-            connection.close()
-            if "locked" in str(error):
-                raise
-            # Where nothing may be written sqlite cannot merge a log left by a writer: read a copy.
-            self._copy = tempfile.TemporaryDirectory(prefix="paritylab-")
-            for ending in ("", "-wal"):
-                if Path(f"{self.path}{ending}").exists():
-                    shutil.copyfile(f"{self.path}{ending}", f"{self._copy.name}/store.db{ending}")
-            connection = sqlite3.connect(f"{self._copy.name}/store.db")
-        return connection
+        address = f"{self.path.absolute().as_uri()}?mode={'ro' if reading else 'rwc'}"
+        return sqlite3.connect(address, uri=True, timeout=PATIENCE)
 
     def _check(self) -> bool:
         """Refuse damage and files of other programs before a byte of them is changed.
@@ -192,25 +180,19 @@ class Store:
         key: str,
         spec: Spec,
         rows: Sequence[Mapping[str, object]],
-        facts: BlockFacts,
+        facts: Mapping[str, Any],
         *,
         replace: bool = False,
     ) -> bool:
-        """Keep a finished block, whole or not at all; False if another process was first."""
-        columns: dict[str, str | float] = {
-            "key": key,
-            "hash": spec.hash,
-            "cell": spec.cell,
-            "spec": json.dumps(spec.plain(), allow_nan=False),
-            "status": facts["status"],
-            "seconds": float(facts["seconds"]),
-            "device": facts["device"],
-            "versions": json.dumps(facts["versions"]),
-            "saved": _now(),
-            "rows": json.dumps(rows, allow_nan=False),
-            "fingerprint": facts["fingerprint"],
-        }
-        return self._save("blocks", columns, "REPLACE" if replace else "IGNORE")
+        """Keep a finished block, whole or not at all; False if another process was first.
+
+        facts: status, seconds, device, versions and fingerprint.
+        """
+        named = {"key": key, "hash": spec.hash, "cell": spec.cell, "saved": _now()}
+        texts = {"spec": spec.plain(), "rows": rows, "versions": facts["versions"]}
+        columns = {name: json.dumps(value, allow_nan=False) for name, value in texts.items()}
+        every = {**facts, **named, **columns, "seconds": float(facts["seconds"])}
+        return self._save("blocks", every, "REPLACE" if replace else "IGNORE")
 
     def blocks(self) -> Iterator[StoredBlock]:
         """Every finished block with its rows, in the order of cells and blocks."""
@@ -221,8 +203,6 @@ class Store:
 
     def close(self) -> None:
         self._connection.close()
-        if self._copy is not None:
-            self._copy.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -261,14 +241,9 @@ class Store:
             ) from None
 
     def _advice(self, problem: str) -> str:
-        if "full" in problem or "No space" in problem:
-            return "free some disk space and run again; what is stored is kept"
-        if any(each in problem for each in ("readonly", "unable to open", "ermission")):
-            return "make the file and its folder writable or choose another --store"
-        if "locked" in problem:
-            return "another process holds it; run again when that one is done"
-        if "disk I/O" in problem:
-            return "see to the disk and run again; what is stored is kept"
+        for words, advice in _ADVICE.items():
+            if any(word in problem for word in words):
+                return advice
         return (
             f"get back what is whole with sqlite3 {self.path} .recover | sqlite3 NEW.db, "
             "then move the file away, or choose another --store"

@@ -91,10 +91,8 @@ def _check(tokens: int, q: int) -> None:
         raise ValueError(f"a node with {q} children must see more tokens than these, got {tokens}")
 
 
-def rows_to_find_links(
-    tokens: int, q: int, nodes: int = 1, link: GapLink | None = None, share: float = 0.5
-) -> float:
-    """N at which all q children of every node outscore the other M - q tokens, for that share.
+def rows_to_find_links(tokens: int, q: int, nodes: int = 1, link: GapLink | None = None) -> float:
+    """N at which all q children of every node outscore the other M - q tokens, half of the time.
 
     The noise of children is common for q = 2, where x_c1 x_c2 = x_m, and independent above.
 
@@ -114,12 +112,12 @@ def rows_to_find_links(
     def missed(log_rows: float) -> float:
         ratio = signal / noise * np.exp(log_rows / 2)
         above = np.exp((tokens - q) * log_ndtr(ratio + at))
-        return 1 - float(above @ weight) ** nodes - (1 - share)
+        return 1 - float(above @ weight) ** nodes - 0.5
 
     return float(np.exp(brentq(missed, 0.0, 200.0)))
 
 
-def rows_to_balance_links(tokens: int, q: int, score: float, link: GapLink | None = None) -> float:
+def rows_to_balance_links(tokens: int, q: int, score: float) -> float:
     """N at which, for half of the nodes, q ≥ 4 children are even enough for every sign to be right.
 
     Scores s + δ_i shift the mean of the children by Σ(δ_i - δ̄)x_i/q, and φ changes sign 1/q from
@@ -128,7 +126,7 @@ def rows_to_balance_links(tokens: int, q: int, score: float, link: GapLink | Non
     """
     if q < 4:
         raise ValueError(f"two children balance by themselves; q must be at least 4, got {q}")
-    rule = matched_link(q) if link is None else link
+    rule = matched_link(q)
     allowed = 1 / (np.sqrt(2 / np.pi) * np.sqrt(q * (q - 1)))
     ratio = link_noise(tokens, q, rule) / link_signal(tokens, q, rule)
     return float((score * ratio / allowed) ** 2)

@@ -8,7 +8,7 @@ from jaxtyping import Float, Shaped
 from scipy.special import logsumexp
 
 from paritylab.models.positions import Circle
-from paritylab.precision import AnyArray, Numbers
+from paritylab.precision import Numbers
 
 
 def network_parameters(k: int) -> int:
@@ -85,14 +85,6 @@ def smooth_relu_curvature(
     if as_printed:
         return np.asarray((2 * root - at / root) / (4 * root**2))
     return np.asarray(b / (2 * root**3))
-
-
-def token_entry_derivative(attended: AnyArray, tau: AnyArray | float) -> AnyArray:
-    """∂(Σγx)/∂a₁₁ = Σγx(1-Σγx)/τ for one head; a₁₂ has the opposite sign. attended: Σγx.
-
-    Not in the paper, whose proof of Theorem 5 leaves these entries out.
-    """
-    return attended * (1 - attended) / tau
 
 
 def peak_attention(n: int, tau: float) -> float:

@@ -264,9 +264,7 @@ def tolerated_error(n: int, k: int, score: float, link: AbstractLink) -> Tolerat
     return Tolerated(TIPPED / 2 * per_score, per_score / (2 * link.curvature))
 
 
-def samples_for_every_pair(
-    n: int, k: int, link: AbstractLink = COSINE, share: float = 0.5
-) -> float:
+def samples_for_every_pair(n: int, k: int, share: float = 0.5) -> float:
     """N at which one teacher-forced step finds every pair for that share of targets.
 
     Σ_m P_m = ln(1/share) over the nodes, with P_m = E[1 - Φ(SNR + ξ)^(M-2)] the chance that one of
@@ -276,7 +274,7 @@ def samples_for_every_pair(
     >>> [round(samples_for_every_pair(n, n // 2) / n) for n in (1024, 4096, 16384)]
     [112, 142, 172]
     """
-    law = row_law(tokens_seen(n, k, "token"), link)
+    law = row_law(tokens_seen(n, k, "token"), COSINE)
 
     def missed(samples: float) -> float:
         return (k - 1) * float(np.mean(chance_to_miss(law, samples))) + float(np.log(share))
@@ -293,14 +291,12 @@ def chance_to_miss(law: RowLaw, samples: float) -> np.ndarray:
     return np.asarray(-np.expm1(above) @ weight)
 
 
-def samples_for_every_input(
-    n: int, k: int, link: AbstractLink = COSINE, share: float = 0.5
-) -> float:
-    """N at which one step of the best size breaks no node for that share of targets."""
+def samples_for_every_input(n: int, k: int) -> float:
+    """N at which one step of the best size breaks no node for half of the targets."""
 
     def excess(log_samples: float) -> float:
-        broken = step_error(n, k, float(np.exp(log_samples)), link).broken
-        return float(np.log(broken / -np.log(share)))
+        broken = step_error(n, k, float(np.exp(log_samples)), COSINE).broken
+        return float(np.log(broken / np.log(2)))
 
     return float(np.exp(brentq(excess, np.log(10 * n), np.log(1e4 * n), xtol=1e-3)))
 

@@ -18,7 +18,6 @@ from paritylab.theory.ks import (
     TIPPED,
     RowLaw,
     broken_nodes,
-    chance_to_miss,
     least_error,
     row_law,
 )
@@ -154,24 +153,6 @@ def straddle(score: float, law: RowLaw, samples: float) -> float:
     halves = np.floor(score) + 0.5 + np.arange(-60, 60)
     density = float(np.sum(norm.pdf((halves - score) / spread)) / spread)
     return float(min(1.0, np.sqrt(2 / np.pi) * tilt * density + 2 * ndtr(-1 / tilt)))
-
-
-def rows_for_hidden_pairs(
-    n: int, k: int, link: AbstractLink = COSINE, mask: str = "prev", share: float = 0.5
-) -> float:
-    """N at which one step per level finds every pair for that share of targets.
-
-    >>> [round(rows_for_hidden_pairs(n, n // 2) / n) for n in (64, 1024, 65536)]
-    [32, 77, 142]
-    """
-    laws = [each for each in _level_laws(n, k, link, mask) if each.law is not None]
-
-    def missed(log_rows: float) -> float:
-        rows = float(np.exp(log_rows))
-        misses = [nodes * float(chance_to_miss(law, rows)[0]) for nodes, _, law in laws if law]
-        return sum(misses) + float(np.log(share))
-
-    return float(np.exp(brentq(missed, 0, np.log(1e4 * n))))
 
 
 def rows_for_hidden_chain(

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from paritylab.claims.hg1.hard_limits import (
+from paritylab.claims.hg1.hardening import (
     least_risk_of_heads,
     risks_of_weights,
     search_soft_solutions,

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.claims.hg2 import attention_comparison as kinds
+from paritylab.claims.hg2 import attention as kinds
 from paritylab.claims.lab.xor import solved_from_starts, step_from, step_on
 from paritylab.learning.xor.exact import xor_risk
 from paritylab.models import PackedSigns, PositionTable, TwoHeads

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab.learning import FullBatch, HidingOracle, Levels, Sample, TeacherStep, learn
-from paritylab.learning.chain.chain_accuracy import (
+from paritylab.learning.chain.chain_learner import (
     Named,
     answers,
     draw_tokens,

@@ -6,9 +6,9 @@ import pytest
 
 from paritylab.learning import AllInputs, FrozenAttention, learn
 from paritylab.learning.hardness.frozen import (
-    best_possible_risk,
     every_input,
     group_risks,
+    group_rows,
     parity_of,
 )
 from paritylab.learning.runs import run_keys
@@ -47,7 +47,8 @@ def test_the_best_head_beats_every_trained_one(runs):
     labels = parity_of(every_input(5), PAIR.subset)
     for run in range(3):
         features = frozen_features(runs.model(run))
-        assert best_possible_risk(features, labels) <= runs.risk[run] + 1e-9
+        best = group_risks(group_rows(features), labels[:, None])[0]
+        assert best <= runs.risk[run] + 1e-9
     with float64():
         bits = every_input(5)[11]
         net = runs.model(0).network
@@ -58,10 +59,7 @@ def test_the_best_head_beats_every_trained_one(runs):
 
 def test_the_best_head_by_hand():
     # Two groups of features: one pure, one with labels + + -: its best risk is 4·(2/5)(1/5)/(3/5).
-    features, labels = [[0], [0], [1], [1], [1]], [1, 1, 1, 1, -1]
-    assert best_possible_risk(features, labels) == pytest.approx(8 / 15)
-    groups = np.array([0, 0, 1, 1, 1])
+    features, labels = np.array([[0.0], [0], [1], [1], [1]]), [1, 1, 1, 1, -1]
+    groups = group_rows(features)
     both = group_risks(groups, np.stack([labels, np.ones(5)], axis=1))
     np.testing.assert_allclose(both, [8 / 15, 0])
-    with pytest.raises(ValueError, match="one row of features per label"):
-        best_possible_risk(features, labels[:3])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab.learning import AllInputs, FeedForwardNet, Rows, learn
-from paritylab.learning.hardness.networks import (
+from paritylab.learning.hardness.frozen import (
     random_features,
     smallest_pair_loss,
     worst_shares,

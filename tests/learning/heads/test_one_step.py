@@ -1,7 +1,5 @@
 """One normalised step from zero: any k, any code, what was trained can be rebuilt."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -32,7 +30,7 @@ def test_the_step_follows_the_exact_gradient(bias):
 
 
 @pytest.mark.grid(2)
-@pytest.mark.parametrize("positions", ["signs", "balanced", "sphere", "onehot", np.eye(12)[:, :7]])
+@pytest.mark.parametrize("positions", ["signs", "balanced", "onehot", np.eye(12)[:, :7]])
 def test_what_is_rebuilt_is_what_was_trained(positions):
     width = 20 if isinstance(positions, str) and positions != "onehot" else None
     learner = OneStep(width=width, positions=positions)
@@ -76,15 +74,3 @@ def test_one_step_ranks_and_is_exact_when_wide_enough():
     for bad in ({"k": 0}, {"width": 0}, {"k": 600}):
         with pytest.raises(ValueError, match="need 1 ≤ k ≤ n"):
             one_step(**({"n": 512, "k": 3, "width": 8, "seed": 0} | bad))
-
-
-def test_packed_scores_are_those_of_the_table():
-    from paritylab.models import PackedSigns
-
-    code = PackedSigns.draw(np.random.default_rng(0), 70_001, 13)
-    directions = np.random.default_rng(1).normal(size=(2, 13))
-    with float64():
-        scores = np.asarray(code.scores(jnp.asarray(directions)))
-    expected = directions @ code.vectors(np.arange(70_001)).T
-    np.testing.assert_allclose(scores, expected, atol=1e-12)
-    assert jax.tree.leaves(code)[0].nbytes == 70_001 * 2

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab.learning.xor.exact import xor_risk
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import default_gain, usual_width, xor_risk
 from paritylab.models import PackedSigns, attend
 from paritylab.precision import float64
 

@@ -1,8 +1,9 @@
 """Records to JSON and back, by their type hints.
 
-A record is a frozen dataclass or a NamedTuple whose fields are numbers, texts, flags, enums, None,
-tuples or other records. `to_json` writes what `json.dumps` takes; `from_json` reads
-it back under the hints, and anything that does not fit them is one ValueError that says where.
+A record is a frozen dataclass or a NamedTuple whose fields are numbers, texts, flags, enums,
+tuples or other records, or such a thing or None. `to_json` writes what `json.dumps` takes;
+`from_json` reads it back under the hints, and anything that does not fit them is one ValueError
+that says where.
 """
 
 import math
@@ -10,7 +11,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
 
@@ -40,42 +41,36 @@ def from_json(kind: type[Record], data: Any, where: str = "the record") -> Recor
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """Fields of a record with their types; empty for anything else."""
-    if is_dataclass(kind):
-        types = get_type_hints(kind)
-        return {each.name: types[each.name] for each in fields(kind)}
-    return get_type_hints(kind) if hasattr(kind, "_fields") else {}
+    return get_type_hints(kind) if is_dataclass(kind) or hasattr(kind, "_fields") else {}
 
 
-def _required(kind: type) -> set[str]:
+def _required(kind: Any) -> set[str]:
     """Fields without a default."""
     if is_dataclass(kind):
-        plain = [each for each in fields(kind) if each.default_factory is MISSING]
-        return {each.name for each in plain if each.default is MISSING}
-    return set(kind._fields) - set(kind._field_defaults)  # type: ignore[attr-defined]
+        return {each.name for each in fields(kind) if each.default is MISSING}
+    return set(kind._fields) - set(kind._field_defaults)
 
 
 def _read(kind: Any, data: Any, where: str) -> Any:
-    origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        return _read_either(get_args(kind), data, where)
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        (main,) = (part for part in parts if part is not NoneType)
+        return None if data is None else _read(main, data, where)
     if origin is tuple:
-        return _read_tuple(get_args(kind), data, where)
-    if origin is None and kind is not Any and _hints(kind):
+        return _read_tuple(parts, data, where)
+    if kind is Any:
+        return data
+    if _hints(kind):
         return _read_record(kind, data, where)
-    if not _fits(kind, origin, data):
+    if not (data in parts if origin is Literal else _fits(kind, data)):
         raise ValueError(f"{where} cannot be {data!r}"[:200])
-    plain = kind is Any or origin is Literal or not issubclass(kind, float | StrEnum)
-    return data if plain else kind(data)
+    return data if origin is Literal else kind(data)
 
 
-def _fits(kind: Any, origin: Any, data: Any) -> bool:
-    """Whether a value without parts is of its kind."""
-    if kind is Any or (kind is NoneType and data is None):
-        return True
-    if origin is Literal:
-        return data in get_args(kind)
+def _fits(kind: Any, data: Any) -> bool:
+    """Whether a value without parts is of its kind; True is no number."""
     if kind is float:
         number = isinstance(data, int | float) and not isinstance(data, bool)
         return number or data in ("inf", "-inf")
@@ -84,14 +79,13 @@ def _fits(kind: Any, origin: Any, data: Any) -> bool:
     return isinstance(data, kind) and isinstance(data, bool) == (kind is bool)
 
 
-def _read_record(kind: type, data: Any, where: str) -> Any:
-    hints = _hints(kind)
+def _read_record(kind: Any, data: Any, where: str) -> Any:
     if not isinstance(data, dict):
         raise ValueError(f"{where} must be an object, got {data!r}"[:200])
     missing = [name for name in _required(kind) if name not in data]
     if missing:
         raise ValueError(f'{where} lacks "{min(missing)}"')
-    given = {name: hint for name, hint in hints.items() if name in data}
+    given = {name: hint for name, hint in _hints(kind).items() if name in data}
     return kind(**{n: _read(hint, data[n], f'"{n}" of {where}') for n, hint in given.items()})
 
 
@@ -103,12 +97,3 @@ def _read_tuple(kinds: tuple[Any, ...], data: Any, where: str) -> tuple[Any, ...
     if len(kinds) != len(data):
         raise ValueError(f"{where} needs {len(kinds)} entries, got {len(data)}")
     return tuple(_read(kind, each, where) for kind, each in zip(kinds, data, strict=True))
-
-
-def _read_either(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
-    for kind in kinds[:-1]:
-        try:
-            return _read(kind, data, where)
-        except ValueError:
-            continue
-    return _read(kinds[-1], data, where)

@@ -22,8 +22,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Columns become bits by a rule that does not look at y: of two values the larger is 1, of more
     values those above the median (above the next smaller value if the median is the maximum).
-    Sparse matrices are read as they are. In data frames true is larger than false, of two levels of
-    text the later one in order, and ordered categories are numbered.
+    Sparse matrices are read as they are. Columns of text go through scikit-learn's OrdinalEncoder
+    first, those of three levels or more through its OneHotEncoder.
     Where no parity explains the classes at level alpha, because none is supported or the best one
     is only related to them, the classifier abstains: it predicts the majority class with its share.
     Rows that depend on each other are looked for first, and evidence rests on those that do not.
@@ -37,8 +37,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Fitted: `subset_` (column numbers, empty if it abstained), `sign_` (+1: an odd number of bits
     means classes_[1]), `confidence_` (1 - p-value, 0 if it abstained), `noise_rate_` (share of rows
     that do not fit), `abstained_`, `outcome_` (the answer with names, and in words), `thresholds_`,
-    `levels_` (of columns of text, by name), `answer_` (all the evidence), `feature_importances_`
-    (equal shares of the columns it uses), `classes_`, `n_features_in_` and `feature_names_in_`.
+    `answer_` (all the evidence), `feature_importances_` (equal shares of the columns it uses),
+    `classes_`, `n_features_in_` and `feature_names_in_`.
 
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 10))
     >>> y = X[:, 2] ^ X[:, 7]
@@ -69,10 +69,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         from xorfind.solvers.solving import check_search, solve
 
-        self.levels_ = frame_levels(X)
-        X, y = validate_data(
-            self, numbered(X, self.levels_), y, accept_sparse="csc", ensure_min_samples=2
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csc", ensure_min_samples=2)
         check_search(self.method, self.alpha, self.budget, self.k, X.shape[1])
         check_classification_targets(y)
         generator = self._generator()
@@ -159,7 +156,6 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _members(self, X: Any) -> np.ndarray:
         """The columns that the parity uses, (N, members)."""
-        X = numbered(X, self.levels_)
         X = validate_data(self, X, accept_sparse="csc", reset=False)
         members = X[:, self.subset_]
         return np.asarray(members.toarray() if issparse(members) else members)
@@ -172,13 +168,6 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shares = np.zeros(self.n_features_in_)
         shares[self.subset_] = 1 / max(1, len(self.subset_))
         return shares
-
-    def get_support(self, indices: bool = False) -> np.ndarray:
-        """Which columns the parity uses: a mask, or their numbers."""
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.subset_] = True
-        return np.flatnonzero(mask) if indices else mask
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,59 +223,3 @@ def _threshold(column: np.ndarray) -> float:
     if ((column == low) | (column == high)).all():
         return float(low) / 2 + float(high) / 2
     return median_threshold(column)
-
-
-def frame_levels(X: Any) -> dict[str, tuple[Any, ...]]:
-    """The levels of columns of text and categories in a data frame, by name; empty for others."""
-    if not _is_frame(X):
-        return {}
-    made = {}
-    for at, name in enumerate(X.columns):
-        column = X.iloc[:, at]
-        ordered = getattr(column.dtype, "ordered", None)
-        if ordered is None and not _is_text(column):
-            continue
-        if ordered:
-            made[str(name)] = tuple(column.dtype.categories)
-            continue
-        levels = tuple(
-            sorted(column.dropna().unique().tolist(), key=lambda each: (str(each), each))
-        )
-        if len(levels) > 2:
-            raise ValueError(
-                f"column {str(name)!r} has {len(levels)} levels without an order, a parity needs "
-                "two; OneHotEncoder makes a column of each"
-            )
-        made[str(name)] = levels
-    return made
-
-
-def numbered(X: Any, levels: dict[str, tuple[Any, ...]]) -> Any:
-    """A data frame whose columns of text and categories are the numbers of their levels."""
-    if not levels or not _is_frame(X):
-        return X
-    made = {}
-    for at, name in enumerate(X.columns):
-        column = X.iloc[:, at]
-        known = levels.get(str(name))
-        if known is None:
-            made[name] = column
-            continue
-        other = [each for each in column.dropna().unique().tolist() if each not in known]
-        if other:
-            raise ValueError(f"column {str(name)!r} holds {other[0]!r}, was fitted with {known}")
-        place = {level: float(number) for number, level in enumerate(known)}
-        made[name] = column.astype(object).map(place).astype(float)
-    return type(X)(made, index=X.index)
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index")
-
-
-def _is_text(column: Any) -> bool:
-    """Whether a column holds text: its type says so, or its first known cell."""
-    if column.dtype.kind not in "OUT" and "str" not in str(column.dtype):
-        return False
-    known = column.dropna()
-    return bool(len(known)) and isinstance(known.iloc[0], str)

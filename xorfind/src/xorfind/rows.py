@@ -12,8 +12,6 @@ from xorfind.checks import shortened
 FIRST_LOOK = 256
 #: Rows packed at a time, a multiple of 8, and signs unpacked at a time.
 TOGETHER, UNPACKED = 512, 1 << 20
-#: Exchanges that turn an 8×8 block of bits, a byte per row, into a byte per column.
-EXCHANGES = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0))
 
 
 class Twins(NamedTuple):
@@ -108,12 +106,14 @@ class LabelledRows:
     @cached_property
     def _packed(self) -> np.ndarray:
         """All columns as packed bits, (n, words): one bit per cell."""
-        whole = np.zeros((-(-self.n // 8) * 8, -(-self.rows // 64) * 8), np.uint8)
-        # Few rows at a time, so that they stay in the processor's cache.
+        whole = np.zeros((self.n, -(-self.rows // 64) * 8), np.uint8)
+        # Few rows at a time, turned while they are in the processor's cache: packing down the
+        # columns of a whole table takes ten times as long.
         for at in range(0, self.rows, TOGETHER):
-            few = _turned_blocks(self.bits[at : at + TOGETHER])
+            columns = np.ascontiguousarray(self.bits[at : at + TOGETHER].T)
+            few = np.packbits(columns, axis=1, bitorder="little")
             whole[:, at // 8 : at // 8 + few.shape[1]] = few
-        return whole[: self.n].view("<u8")
+        return whole.view("<u8")
 
     @cached_property
     def label_bits(self) -> np.ndarray:
@@ -167,25 +167,6 @@ def as_signs(labels: np.ndarray) -> np.ndarray:
     if (ones | (labels == 0)).all():
         return np.where(ones, -1, 1).astype(np.int8)
     raise ValueError(f"labels must be ±1 or 0/1, got {shortened(labels)}")
-
-
-def _turned_blocks(bits: np.ndarray) -> np.ndarray:
-    """Rows (N, n) as packed columns, (n, N/8) bytes, both filled up with zeros to multiples of 8.
-
-    Packed along the rows and turned in blocks of 8×8 bits: packing down the columns of a table
-    takes six times as long.
-    """
-    few = np.packbits(bits, axis=1, bitorder="little")
-    groups, across = -(-len(few) // 8), few.shape[1]
-    if len(few) % 8:
-        few = np.concatenate([few, np.zeros((-len(few) % 8, across), np.uint8)])
-    blocks = np.ascontiguousarray(few.reshape(groups, 8, across).transpose(2, 0, 1)).view("<u8")
-    for shift, mask in EXCHANGES:
-        by = np.uint64(shift)
-        differ = (blocks ^ (blocks >> by)) & np.uint64(mask)
-        blocks ^= differ ^ (differ << by)
-    as_bytes = blocks.view(np.uint8).reshape(across, groups, 8)
-    return as_bytes.transpose(0, 2, 1).reshape(8 * across, groups)
 
 
 def _turned(bits: np.ndarray) -> np.ndarray:

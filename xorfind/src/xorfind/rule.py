@@ -17,7 +17,7 @@ from xorfind.statistics import Rate, share_text
 from xorfind.table.columns import Coding
 from xorfind.table.reading import read_table
 from xorfind.table.table import Table
-from xorfind.text import lines_of, search_lines
+from xorfind.text import lines_of
 from xorfind.untrusted import read_json
 from xorfind.words import listed, shown
 
@@ -81,9 +81,7 @@ class Rule:
 
     def lines(self) -> list[str]:
         """Everything that is said of the target, a sentence a line."""
-        if self.answer is None:
-            return [self.statement]
-        return [*lines_of(self.answer), *search_lines(self.answer.search)]
+        return [self.statement] if self.answer is None else lines_of(self.answer)
 
     def picture(self, block: str = "█") -> list[str]:
         """How often the target is true by the number of terms that are, as bars of text."""

@@ -10,14 +10,15 @@ from xorfind.statistics import Rate, share_text
 from xorfind.words import chance, counted, duration
 
 _WHY = {
-    Dependence.REPEATED: "rows are repeated more often than chance makes; one of each is used",
+    Dependence.REPEATED: "rows are repeated more often than by chance, so one of each counts",
     Dependence.ORDER: "neighbouring rows resemble each other",
-    Dependence.FAMILIES: "similar rows share what a parity does not explain; rows far apart are "
-    "used",
-    Dependence.GROUPS: "one row of each group is used",
+    Dependence.FAMILIES: "similar rows have similar labels beyond the parity, so only rows far "
+    "apart count",
+    Dependence.GROUPS: "one row of each group counts",
 }
 _ENDED = {Stop.BUDGET: " before the budget ended", Stop.TOO_MANY: " within the budget"}
-_KNOWN = "if the rows are independent all the same, --rows independent uses all of them"
+_KNOWN = "if you know that rows are independent, --rows independent uses all of them"
+_BATCHES = "rows measured in batches can look like this; --group COLUMN names the batch"
 
 
 # The conclusion.
@@ -54,48 +55,49 @@ def answer_text(answer: Answer) -> str:
 def lines_of(answer: Answer) -> list[str]:
     """Everything that is said of a target of a table, a sentence a line."""
     if answer.conclusion is Conclusion.NONE:
-        lines = _nothing(answer)
+        first, *more = _nothing(answer)
     else:
-        first, *more = _sentences(answer)
-        lines = [first, *(f"  {each}" for each in more), _luck(answer)]
-    lines += [f"  {each}" for each in _rows_text(answer)]
+        first, *more = [*_sentences(answer), _luck(answer)]
+    more += _rows_text(answer)
     if {Dependence.ORDER, Dependence.FAMILIES} & set(answer.used.why):
-        lines.append(f"  {_KNOWN}")
-    return lines
+        more.append(_KNOWN)
+    elif answer.conclusion is Conclusion.RELATED and Dependence.GROUPS not in answer.used.why:
+        more.append(_BATCHES)
+    return [first, *(f"  {each}" for each in [*more, *search_lines(answer.search)])]
 
 
 def search_lines(search: Search) -> list[str]:
     """What was searched, and what was not."""
     left = not_searched_text(search)
-    lines = [f"  searched: {searched_text(search)}; {duration(search.seconds)}"]
-    return lines if left is None else [*lines, f"  {left}"]
+    lines = [f"searched: {searched_text(search)}; {duration(search.seconds)}"]
+    return lines if left is None else [*lines, left]
 
 
 def _sentences(answer: Answer) -> list[str]:
     """What is said of a parity, the conclusion first."""
     on, off = (_of(each) for each in (answer.on, answer.off))
-    lines = [f"{statement(answer)}: in {on} rows then, in {off} of the others"]
+    lines = [f"{statement(answer)}: in {on} such rows, in {off} other rows"]
     if answer.form.rest is not None:
-        lines.append(rest_text(answer.form.rest))
+        lines.append(rest_text(answer.form.rest, answer.target.name))
     if answer.form.better is not None:
         lines.append(better_text(answer.form.better))
     for text, sets in (
-        ("the same on every row, or the opposite, says", answer.equivalents),
-        ("nearly as well fits", answer.near),
+        ("these rows cannot tell it from", answer.equivalents),
+        ("fits nearly as well:", answer.near),
     ):
         if sets:
             lines.append(f"{text} {_sets(sets)}")
     return lines
 
 
-def rest_text(rest: Rest) -> str:
+def rest_text(rest: Rest, target: str) -> str:
     """What the label depends on besides the parity."""
-    text = f"the rest depends on {', '.join(_names(rest.columns))}"
+    text = f"beyond the parity, {target} depends on {', '.join(_names(rest.columns))}"
     if not rest.xor:
         return text
     off, on = (share_text(each.successes, each.runs) for each in (rest.off, rest.on))
     when = when_text(rest.xor, True)
-    return f"{text}: it fails for {on} of rows when {when}, for {off} of the others"
+    return f"{text}: the parity is wrong in {on} of rows when {when}, in {off} of the others"
 
 
 def better_text(better: Better) -> str:
@@ -104,10 +106,10 @@ def better_text(better: Better) -> str:
         share_text(each.successes, each.runs)
         for each in (better.fits, better.parity, better.constant)
     )
+    names = ", ".join(_names(better.columns))
     return (
-        f"the more frequent answer to each combination of {{{', '.join(_names(better.columns))}}} "
-        f"is right for {fits} of rows, the parity for {parity}, always the same answer for "
-        f"{constant}"
+        f"the more frequent value for each combination of {{{names}}} is right in {fits} of rows, "
+        f"the parity in {parity}, always the same value in {constant}"
     )
 
 
@@ -121,8 +123,8 @@ def reason(answer: Answer) -> str:
     search, used, best = answer.search, answer.used, answer.best
     if used.too_few:
         return (
-            f"only {used.used:,} of {used.total:,} rows can be called independent, too few to tell "
-            "a parity from what resembles it"
+            f"only {used.used:,} of {used.total:,} rows are so far apart that they count as "
+            "independent, too few to tell a parity from luck"
         )
     if search.minus in (0, search.rows):
         return "all labels are equal, so nothing can depend on the columns"
@@ -131,7 +133,7 @@ def reason(answer: Answer) -> str:
     if not best.subset:
         shape = f"{search.rows} rows of {search.columns} distinct columns"
         return f"{shape}: {_why_not(search)}"
-    size = f"a parity of {len(best.subset)} columns"
+    size = f"a parity of {counted(len(best.subset), 'column')}"
     power = (
         f"these rows are too few for {size} even without noise"
         if answer.detectable is None
@@ -139,46 +141,48 @@ def reason(answer: Answer) -> str:
     )
     names, fits = ", ".join(_names(best.subset)), share_text(best.fitting, search.rows)
     return (
-        f"the best candidate {{{names}}} fits {fits} of the rows, {p_text(best.log_p)} after "
-        f"correction; {power}"
+        f"the best candidate {{{names}}} is right in {fits} of the rows, {p_text(best.log_p)} "
+        f"after correction for all sets; {power}"
     )
 
 
 def _why_not(search: Search) -> str:
     """Why a search named no candidate at all."""
     if len(search.notable) > 1:
-        return "no method found a subset that reaches the level"
+        return "no method found a set that reaches the level"
     step = search.notable[0]
     if step.stop is Stop.CONTRADICTION:
-        return "no parity fits every row: some sum to 0 = 1"
+        return "no parity fits every row: some rows contradict each other"
     if step.stop is Stop.TOO_FEW_ROWS:
         return f"{search.rows} rows are too few for {search.columns} columns"
     if step.clean:
-        return f"no supported subset of {sizes_text(step.sizes)} fits every row"
-    return "no subset that was searched reaches the level"
+        return f"no supported set fits every row ({sizes_text(step.sizes)} searched)"
+    return "no set that was searched reaches the level"
 
 
 def _rows_text(answer: Answer) -> list[str]:
     """What was done about rows that depend on each other."""
     used = answer.used
     why = "; ".join(_WHY[each] for each in used.why)
-    worth = "" if used.effective is None else f"about {used.effective:,} independent rows in "
-    if used.used == used.total and not worth:
+    if used.used == used.total and used.effective is None:
         return []
-    return [f"evidence from {worth}{used.used:,} of {used.total:,} rows: {why}"]
+    text = f"{used.used:,} of {used.total:,} rows were used"
+    if used.effective is not None:
+        text = "" if used.used == used.total else f"{text}; "
+        text += f"the {used.used:,} rows count as about {used.effective:,} independent ones"
+    return [f"{text}: {why}"]
 
 
 def _luck(answer: Answer) -> str:
     """The chance of a false alarm, and what it assumes."""
     fitting, rows = answer.best.fitting, answer.rows
     assumes = (
-        "if these rows do not depend on each other"
-        if answer.used.checked
-        else "rows taken as independent, as asked"
+        "if rows are independent" if answer.used.checked else "rows taken as independent, as asked"
     )
     return (
-        f"  {fitting:,} of {counted(rows, 'row')} fit ({share_text(fitting, rows)}); chance of "
-        f"such a fit by luck {chance(answer.p_value)}, {assumes}"
+        f"the parity is right in {fitting:,} of {counted(rows, 'row')} "
+        f"({share_text(fitting, rows)}); luck makes some set fit so well with chance "
+        f"{chance(answer.p_value)}, {assumes}"
     )
 
 
@@ -186,39 +190,36 @@ def _nothing(answer: Answer) -> list[str]:
     search, fitting, rows = answer.search, answer.best.fitting, answer.rows
     lines = [f"{statement(answer)}{_ENDED.get(search.stop, '')}"]
     if answer.used.too_few:
-        return [*lines, f"  {reason(answer)}"]
+        return [*lines, reason(answer)]
     lines.append(
-        f"  alpha {search.alpha:g}: of 100 targets that have nothing to do with the columns, about "
-        f"{100 * search.alpha:.3g} at most get a parity"
+        f"false alarms: of {1 / search.alpha:,.0f} targets that have nothing to do with the "
+        f"columns, about 1 at most gets a parity (alpha {search.alpha:g})"
     )
-    if answer.used.effective is None:  # else rows say less than their number
+    # Rows that count for fewer say less than their number.
+    if answer.used.effective is None:
         lines += _power(search)
-    if answer.rows_needed:
-        lines.append(
-            f"  the best candidate fits {fitting:,} of {counted(rows, 'row')} "
-            f"({share_text(fitting, rows)}); if it is real, about {answer.rows_needed:,} rows "
-            "would show it"
-        )
-    return lines
+    text = f"the best set is right in {fitting:,} of {counted(rows, 'row')} "
+    text += f"({share_text(fitting, rows)}), which may be luck"
+    if answer.rows_needed and answer.used.effective is None:
+        text += f"; if it is real, about {answer.rows_needed:,} rows would show it"
+    return [*lines, text] if answer.best.subset else lines
 
 
 def _power(search: Search) -> list[str]:
     """What would have been seen, for the smallest sizes that were searched completely."""
     power, rows = search.power(most=3), counted(search.rows, "row")
-    seen = [
-        f"of {counted(k, 'column')} {share_text(agreement, 1)}"
-        for k, agreement in power
-        if agreement is not None
-    ]
+    seen = [(counted(k, "column"), share_text(least, 1)) for k, least in power if least is not None]
     if seen:
-        return [f"  {rows} would have shown a parity that fits this many: {', '.join(seen)}"]
+        (size, share), *others = seen
+        text = f"{rows} would have shown a parity of {size} that is right in {share} of them"
+        return [text + "".join(f", of {size} in {share}" for size, share in others)]
     if not power:
         return []
     rare = min(search.minus, search.rows - search.minus)
     if 4 * rare >= search.rows:
-        return [f"  {rows} are too few to show even a parity without noise"]
+        return [f"{rows} are too few to show even a parity without noise"]
     few = f"{rare:,} of them differ from the others in the target"
-    return [f"  {rows} are too few to show any parity: only {few}"]
+    return [f"{rows} are too few to show any parity: only {few}"]
 
 
 # The search.
@@ -226,13 +227,8 @@ def _power(search: Search) -> list[str]:
 
 def searched_text(search: Search) -> str:
     """What was looked at, step by step."""
-    return "; ".join(_looked(step, search.columns) + _part(step) for step in search.notable)
-
-
-def _part(step: Step) -> str:
-    if step.rows is None:
-        return ""
-    return f", on {step.rows:,} of the rows; what stood out there, on all"
+    looked = [_looked(step, search.columns) for step in search.notable]
+    return "; ".join(each for each in looked if each) or "nothing"
 
 
 def not_searched_text(search: Search) -> str | None:
@@ -240,19 +236,22 @@ def not_searched_text(search: Search) -> str | None:
     if search.complete:
         return None
     ended = search.stop in (Stop.BUDGET, Stop.FOUND)
-    why = "the budget ended" if ended else "too many for the budget"
-    if search.k is not None:
-        return f"not searched, because {why}: the other sets of {search.k} columns"
+    why = "the budget ended" if ended else "they are too many for the budget"
     begun = [size.k for size in search.sizes if not size.complete and size.examined]
-    what = f"the other sets of {begun[-1]} columns and larger ones" if begun else "larger sets"
-    return f"not searched, because {why}: {what}" + ("" if begun else " of columns")
+    if search.k is not None:
+        what = f"the other sets of {counted(search.k, 'column')}"
+    elif begun:
+        what = f"the other sets of {counted(begun[-1], 'column')} and larger ones"
+    else:
+        what = "larger sets of columns"
+    return f"not searched: {what}, because {why}"
 
 
 def sizes_text(sizes: tuple[Size, ...]) -> str:
     """The sizes that were searched completely, and what of the last one was.
 
     >>> sizes_text((Size.whole(9, 1), Size.whole(9, 2), Size.of(9, 3, 20)))
-    'sizes 1 to 2 and 20 of 84 of size 3'
+    'all of sizes 1 to 2, 20 of 84 of size 3'
     """
     whole = [size.k for size in sizes if size.complete]
     parts = [
@@ -263,21 +262,26 @@ def sizes_text(sizes: tuple[Size, ...]) -> str:
     ]
     if whole:
         ends = f"size {whole[0]}" if len(whole) == 1 else f"sizes {whole[0]} to {whole[-1]}"
-        parts.insert(0, ends)
-    return " and ".join(parts) or "no size"
+        parts.insert(0, f"all of {ends}")
+    return ", ".join(parts) or "no size"
 
 
 def _looked(step: Step, columns: int) -> str:
-    """What one step looked at."""
-    if step.words:
-        return step.words
-    if step.every_size:
-        return f"all {2**columns - 1:,} subsets of {columns} columns"
-    if step.clean:
-        sizes = sizes_text(step.sizes)
-        return f"all subsets of {columns} columns, {sizes}, that fit every row" * bool(step.sizes)
+    """What one step looked at, "" if at nothing."""
     examined = sum(size.examined for size in step.sizes)
-    return f"{examined:,} subsets of {columns} columns, {sizes_text(step.sizes)}"
+    if step.words:
+        text = step.words
+    elif step.every_size:
+        text = f"all {2**columns - 1:,} sets of {columns} columns"
+    elif not examined:
+        return ""
+    elif step.clean:
+        text = f"sets of {columns} columns that fit every row ({sizes_text(step.sizes)})"
+    else:
+        text = f"{examined:,} sets of {columns} columns ({sizes_text(step.sizes)})"
+    if step.rows is None:
+        return text
+    return f"{text}, on {step.rows:,} random rows; what stood out there, on all rows"
 
 
 def _names(columns: Columns) -> list[str]:
@@ -291,6 +295,7 @@ def _of(rate: Rate) -> str:
     return f"{rate.successes:,} of {rate.runs:,} ({share_text(rate.successes, rate.runs)})"
 
 
-def _sets(sets: tuple[Columns, ...], most: int = 5) -> str:
-    text = "; ".join("{" + ", ".join(_names(each)) + "}" for each in sets[:most])
-    return f"{text} and {len(sets) - most:,} more" if len(sets) > most else text
+def _sets(sets: tuple[Columns, ...]) -> str:
+    """The first five sets, and how many more there are."""
+    text = "; ".join("{" + ", ".join(_names(each)) + "}" for each in sets[:5])
+    return f"{text} and {len(sets) - 5:,} more" if len(sets) > 5 else text

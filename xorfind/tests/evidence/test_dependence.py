@@ -122,4 +122,4 @@ def test_too_few_independent_rows_are_a_refusal_with_its_reason():
     answer = solve(bits, labels[of], rows="check")
     assert answer.used.too_few
     assert answer.subset is None
-    assert "rows can be called independent, too few" in str(answer)
+    assert "count as independent, too few" in str(answer)

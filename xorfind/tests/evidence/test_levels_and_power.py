@@ -129,11 +129,11 @@ def test_functions_that_are_no_parity_are_named():
     for subset in ((1, 2), (1,)):
         found = _form(bits, both, subset)
         assert found.better.columns == (1, 2)
-        assert "combination of {x1, x2} is right for 9" in better_text(found.better)
+        assert "combination of {x1, x2} is right in 9" in better_text(found.better)
     assert found.better.fits.successes > found.better.parity.successes
     assert found.better.fits.successes > found.better.constant.successes
     assert found.rest.columns[0] == 2
-    assert "the rest depends on x2" in rest_text(found.rest)
+    assert "beyond the parity, y depends on x2" in rest_text(found.rest, "y")
     most = noisy * (1 - 2 * (bits[:, 1] + bits[:, 2] + bits[:, 3] > 1))
     assert _form(bits, most, (1,), [(2,), (3,), (1, 2, 3)]).better.columns == (1, 2, 3)
 

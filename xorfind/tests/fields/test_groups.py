@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xorfind.fields import XorMatrix, set_differences, shared_functions
-from xorfind.fields.hunt import by_group, hunt
+from xorfind.fields.hunt import hunt
 from xorfind.fields.reading import read_fields
 from xorfind.fields.timings import histogram_lines, threshold
 
@@ -97,15 +97,13 @@ def test_equal_timings_are_not_cut():
         threshold(np.full(20, 200.0))
 
 
-def test_a_table_by_opcode_finds_the_group_that_differs():
+def test_rows_that_do_not_fit_have_their_opcode_in_common():
     draw, lines = np.random.default_rng(0), []
     for _ in range(240):
         opcode, data = int(draw.choice([0x11, 0x12, 0x13])), draw.bytes(3)
         linear = data[0] ^ (data[1] << 1 & 255) ^ (data[2] >> 1) ^ opcode
         check = sum(data) & 255 if opcode == 0x12 else linear
         lines.append((bytes([opcode]) + data + bytes([check])).hex())
-    table = read_fields(lines)
-    assert hunt(table, "frame[-1]", budget=2.0).suspect == "frame[0] = 0x11 or 0x13"
-    groups = {group.key: group for group in by_group(table, "frame[0]", "frame[-1]")}
-    assert "sum of all bytes" in groups["12"].verdict
-    assert "linear" in groups["11"].verdict
+    finding = hunt(read_fields(lines), "frame[-1]", budget=2.0)
+    assert finding.suspect == "frame[0] = 0x11 or 0x13"
+    assert finding.sums[0].family == "sum-bytes"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from xorfind.fields import Outcome, XorMatrix, hunt, read_fields
-from xorfind.fields.consensus import consensus
 from xorfind.fields.equations import affine_fit
+from xorfind.fields.hunt import consensus
 from xorfind.gf2 import reduced
 
 
@@ -139,15 +139,17 @@ def test_consensus_under_noise(noise):
     bits, target = rows_of(solution, 600)
     target ^= np.random.default_rng(3).random(target.shape) < noise
     found = consensus(bits, target, np.ones(6, bool), budget=20)
-    assert found.found.all()
-    assert (found.solutions == solution).all()
+    assert sorted(found) == list(range(6))
+    for bit, answer in found.items():
+        assert list(answer.subset) == np.flatnonzero(solution[bit, :-1]).tolist()
+        assert (answer.sign < 0) == solution[bit, -1]
 
 
 def test_consensus_finds_nothing_where_nothing_is():
     draw = np.random.default_rng(0)
     bits = draw.integers(0, 2, (300, 40)).astype(np.uint8)
     target = draw.integers(0, 2, (300, 4)).astype(np.uint8)
-    assert not consensus(bits, target, np.ones(4, bool), budget=1.0).found.any()
+    assert not consensus(bits, target, np.ones(4, bool), budget=1.0)
 
 
 def test_targets_do_not_explain_each_other():
@@ -166,5 +168,7 @@ def test_sparse_maps_under_strong_noise_go_to_the_solvers():
     target = np.stack([bits[:, 3] ^ bits[:, 7], bits[:, 1] ^ bits[:, 9] ^ 1], axis=1)
     target ^= draw.random(target.shape) < 0.25
     found = consensus(bits, target, np.ones(2, bool), budget=60.0)
-    assert found.found.all()
-    assert [np.flatnonzero(each).tolist() for each in found.solutions] == [[3, 7], [1, 9, 30]]
+    assert {bit: (*each.subset, each.sign) for bit, each in found.items()} == {
+        0: (3, 7, 1),
+        1: (1, 9, -1),
+    }

@@ -134,13 +134,13 @@ def test_mixed_lengths_are_batches():
 def test_spellings_of_integers(cells, values, reading):
     table = read_fields({"x": cells})
     (batch,) = table.parts
-    assert table.readings["x"].startswith(reading)
-    assert [int.from_bytes(row.tobytes(), "big") for row in batch.cells["x"]] == values
+    assert table.columns["x"].reading.startswith(reading)
+    assert [int.from_bytes(row.tobytes(), "big") for row in batch.columns["x"].data] == values
 
 
 def test_digits_that_are_hex_on_request():
     table = read_fields({"x": ["10", "11", "20"]}, hex_columns=["x"])
-    assert table.cells["x"].ravel().tolist() == [16, 17, 32]
+    assert table.columns["x"].data.ravel().tolist() == [16, 17, 32]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_files_tell_frames_from_tables(tmp_path):
     table.write_text("addr,bank,note\n0x10,1,x\n0x20,2,y\n")
     assert read_fields(frames).rows == read_fields(packed).rows == 2
     only = read_fields(table, lambda names: {"addr", "bank"})
-    assert set(only.readings) == {"addr", "bank"}
+    assert set(only.columns) == {"addr", "bank"}
     with pytest.raises(ValueError, match="column 'note', row 1 holds 'x'"):
         read_fields(table)
     with pytest.raises(ValueError, match="cannot read"):

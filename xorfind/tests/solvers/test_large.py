@@ -35,7 +35,7 @@ def test_a_part_of_very_many_rows_names_what_all_confirm():
     assert answer.rows == 120_000
     assert answer.search.steps[-1].rows == 8192
     assert answer.complete
-    assert "on 8,192 of the rows" in searched_text(answer.search)
+    assert "on 8,192 random rows" in searched_text(answer.search)
     assert answer.agreement == pytest.approx(0.65, abs=0.01)
 
 

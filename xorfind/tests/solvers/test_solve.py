@@ -1,5 +1,6 @@
 """The whole way: recovery, abstention, equivalents, errors."""
 
+import sys
 import time
 import tracemalloc
 
@@ -173,7 +174,18 @@ def test_what_cannot_succeed_is_not_searched():
     few = solve(*unrelated(400, 60, seed=0), k=8, budget=1)
     assert not few.complete
     assert few.subset is None
-    assert "0 subsets" in searched_text(few.search)
+    assert "sets of 400 columns (" not in searched_text(few.search)
+
+
+def test_plans_do_not_import_jax_where_no_accelerator_can_be(monkeypatch):
+    monkeypatch.setattr("xorfind.solvers.growth.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "xorfind.solvers.device", None)
+    bits, labels = unrelated(400, 100, seed=0)
+    task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
+    assert split_seconds(task, 5) > 100
+    monkeypatch.setattr("xorfind.solvers.growth.find_spec", lambda name: name == "jax_plugins")
+    with pytest.raises(ImportError):
+        split_seconds(task, 5)
 
 
 def test_plans_for_many_columns_do_not_overflow():

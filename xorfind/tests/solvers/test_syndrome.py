@@ -51,7 +51,7 @@ def test_dense_parities_stand_a_wrong_label_or_two(wrong):
     assert answer.subset == hidden
     assert answer.best.fitting == 1200 - wrong
     (step,) = answer.search.notable
-    said = f"1 random choice of {901 + CHECKS} rows, up to 2 wrong labels corrected"
+    said = f"1 random draw of {901 + CHECKS} rows, solved as if up to 2 labels were wrong"
     assert step.words.startswith(said)
 
 

@@ -4,7 +4,9 @@ import gzip
 import io
 import os
 import random
+import sys
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,8 +222,8 @@ BAD = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n\n", "is empty"),
     "header only": (b"a,y\n", "no rows"),
-    "ragged": (b"a,b,y\n0,0,0\n1,1\n", "row 2 has 2 cells, the header has 3"),
-    "ragged with quotes": (b'a,b,y\n"0",0,0\n1,1,0,0\n', "row 2 has 4 cells"),
+    "ragged": (b"a,b,y\n0,0,0\n1,1\n", "line 3: 2 cells, the line of names has 3"),
+    "ragged with quotes": (b'a,b,y\n"0",0,0\n1,1,0,0\n', "line 3: 4 cells"),
     "missing": (b"a,y\n0,0\n,1\n", "1 row of 2 with missing values"),
     "three levels": (b"a,y\n0,red\n1,tan\n0,sky\n", r"3 levels \(red, sky, tan\)"),
     "numbers as target": (b"a,y\n0,1.5\n1,2.5\n0,3.5\n", "--threshold y=V"),
@@ -257,7 +259,7 @@ def test_bad_files_are_one_clear_line(tmp_path, content, message, reader):
 def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(ValueError, match="is a folder"):
         prepared(tmp_path)
-    with pytest.raises(ValueError, match="No such file"):
+    with pytest.raises(ValueError, match="no such file"):
         prepared(tmp_path / "absent.csv")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="no ordinary file"):
@@ -456,3 +458,33 @@ def test_what_is_not_a_table_of_text_is_refused_in_its_own_words(tmp_path, data,
         read_table(path)
     with pytest.raises(ValueError, match=words):
         read_fields(path)
+
+
+def workbook(rows):
+    """An archive like Excel's, and a stand-in for openpyxl that reads `rows` from it."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", "")
+        archive.writestr("[Content_Types].xml", "")
+    sheet = SimpleNamespace(iter_rows=lambda values_only: iter(rows))
+    made = SimpleNamespace(worksheets=[sheet])
+    return data.getvalue(), SimpleNamespace(load_workbook=lambda data, **options: made)
+
+
+@pytest.mark.parametrize(
+    "rows", [[("a", None, "y"), (None,) * 3, (1, "x", True), (0, None, False)], [("a", "y")], []]
+)
+def test_the_first_sheet_of_a_workbook_is_read(tmp_path, monkeypatch, rows):
+    path = tmp_path / "rows.xlsx"
+    data, library = workbook(rows)
+    path.write_bytes(data)
+    monkeypatch.setitem(sys.modules, "openpyxl", library)
+    table = read_table(path)
+    assert table.names == [name or "unnamed_1" for name in (rows or [()])[0]]
+    if len(rows) > 1:
+        assert table.column("a").numbers.tolist() == [1, 0]
+        assert table.column("unnamed_1").texts() == ["x", ""]
+        assert read_fields(path, lambda names: {"a"}).lines.tolist() == [2, 3]
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ValueError, match="pip install openpyxl, or save the sheet as CSV"):
+        read_table(path)

@@ -29,37 +29,19 @@ class Find(NamedTuple):
     first: np.ndarray
 
 
-def hunt(
-    margin: Callable[[Any, Any], jax.Array],
-    draw: Draw,
-    *,
-    starts: int = 64,
-    steps: int = 200,
-    rate: float = 0.05,
-    seed: int = 0,
-) -> Find:
-    """Minimise margin(moving, fixed) over `moving` by Adam from `starts` random draws.
+def hunt(margin: Callable[[Any, Any], jax.Array], draw: Draw, **search: Any) -> Find:
+    """Minimise margin(moving, fixed) over `moving` by Adam from random draws.
 
     margin: what a claim says is nonnegative, differentiable almost everywhere in `moving`. draw:
     from numpy's generator to (moving, fixed), such as head directions and a pair of inputs.
-    Discrete choices belong in `fixed` and are explored by the draws alone.
+    Discrete choices belong in `fixed` and are explored by the draws alone. search: as in `hunts`.
 
     >>> find = hunt(lambda x, shift: (x - shift) ** 2 - 1, lambda generator: (0.0, 3.0),
     ...             starts=2, steps=400)
     >>> round(find.margin, 3)
     -1.0
     """
-    one_case = jnp.zeros(1)
-    found = hunts(
-        lambda moving, fixed, _: margin(moving, fixed),
-        draw,
-        one_case,
-        starts=starts,
-        steps=steps,
-        rate=rate,
-        seed=seed,
-    )
-    return found[0]
+    return hunts(lambda moving, fixed, _: margin(moving, fixed), draw, jnp.zeros(1), **search)[0]
 
 
 def hunts(

@@ -48,14 +48,6 @@ class Planted(NamedTuple):
     turns: str
 
 
-class Outcome(NamedTuple):
-    """What running a claim gives: the verdict, the settings it was measured with, the figure."""
-
-    judged: Judged
-    settings: dict[str, Any]
-    series: dict[str, Any]
-
-
 @dataclass(eq=False)
 class Claim:
     """A statement that can be run: measure(trial, **settings) yields comparisons, figures and
@@ -66,8 +58,8 @@ class Claim:
     that decide. more: the setting that is doubled while it is undecided for want of runs. planted:
     cases that must turn the verdict. judge: a rule of the claim's own, where the one rule cannot
     say what the statement says. counted: whether the verdict is in the tally. counted_with: the
-    claim in whose row the same erratum is counted, so that it counts once. certificate: the id of a
-    proof. reads: files that the measurement reads.
+    claim in whose row the same erratum is counted, so that it counts once. certificates: ids of
+    proofs, the main one first. reads: files that the measurement reads.
     """
 
     id: str
@@ -83,7 +75,7 @@ class Claim:
     judge: Judge = decide
     counted: bool = True
     counted_with: str | None = None
-    certificate: str | None = None
+    certificates: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -108,7 +100,7 @@ class Claim:
         }
         return {**usual, **({} if effort is Effort.DEFAULT else getattr(self, effort.value))}
 
-    def run(self, trial: Any, **changes: Any) -> Outcome:
+    def run(self, trial: Any, **changes: Any) -> Judged:
         """Measure at the trial's effort and apply the rule; changes: settings other than usual.
 
         A claim that names its setting `more` is measured again with twice, then four times the
@@ -126,31 +118,31 @@ class Claim:
             decision = self.judge(found.comparisons, confidence)
             if not wants_runs(decision, confidence):
                 break
-        judged = self._judged(found, decision, confidence, looks)
         shown = {name: settings[name] for name in usual}
-        figure = found.figure or default_figure(found.comparisons)
-        return Outcome(judged, shown, {} if figure is None else as_series(figure))
+        return self._judged(found, decision, confidence, settings=shown, looks=looks)
 
     def run_planted(self, case: Planted, trial: Any) -> Judged:
         """The verdict on a planted case."""
-        return self.run(trial, **case.settings).judged
+        return self.run(trial, **case.settings)
 
-    def _judged(self, found: "_Found", decision: Decision, confidence: float, looks: int) -> Judged:
-        status = decision.status
+    def _judged(self, found: "_Found", decision: Decision, confidence: float, **how: Any) -> Judged:
+        status, deciding = decision
         own = [each.text for each in found.sentences if status in each.when and not each.instead]
         true_instead = [each.text for each in found.sentences if each.instead]
         text = own[0] if own else sentence_of(decision, confidence)
         needs, shown = status in (Status.CORRECTED, Status.REFUTED), self.counterexample
+        figure = found.figure or default_figure(found.comparisons)
         return Judged(
             status,
             text,
+            self.evidence,
+            [each.as_row(confidence) for each in found.comparisons],
+            series={} if figure is None else as_series(figure),
             instead=(true_instead[0] if true_instead else f"Measured: {text}") if needs else None,
-            margin=abs(decision.deciding.distance(confidence)),
+            margin=abs(deciding.distance(confidence)),
             counterexample=shown.read_text(encoding="utf-8") if needs and shown else None,
-            evidence=self.evidence,
             runs=sum({id(each.value): each.runs for each in found.comparisons}.values()),
-            comparisons=[each.as_row(confidence) for each in found.comparisons],
-            looks=looks,
+            **how,
         )
 
     @property
@@ -163,6 +155,11 @@ class Claim:
         """The recorded status; None for a claim that is not the lab's own."""
         known = recorded().get(self.id) if self.is_built_in else None
         return None if known is None else known.expected_at(effort)
+
+    @property
+    def certificate(self) -> str | None:
+        """The main proof, which the row names."""
+        return self.certificates[0] if self.certificates else None
 
     @property
     def paper(self) -> str:
@@ -278,8 +275,8 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        place = place_of(error, path) or (path, 1)
-        raise ValueError(f"{place[0]}, line {place[1]}: {words_of(error)}") from error
+        said = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path}, line {line_of(error, path) or 1}: {said}") from error
     finally:
         sys.path.remove(str(path.parent))
     found = claims_in(module)
@@ -292,44 +289,20 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     return by_id
 
 
-class Place(NamedTuple):
-    """A line of a file."""
-
-    file: Path
-    line: int
-
-
-def place_of(error: BaseException, file: Path) -> Place | None:
-    """The last line on the way to the error in the claim's file or folder, not in the library.
+def line_of(error: BaseException, file: Path) -> int | None:
+    """The last line of the claim's own file on the way to the error, None if it was never there.
 
     A claim that calls the library with a wrong value should hear of its own line, not of the line
-    in the library that noticed. None if the error never passed through that folder.
+    in the library that noticed.
     """
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        # Its traceback ends in the importer, not in the file that cannot be read.
-        return Place(Path(error.filename), error.lineno)
-    folder = file.resolve().parent
-    inside = folder.is_relative_to(PACKAGE)
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename.startswith("<"):
-            continue  # generated code, such as the constructor of a dataclass
-        path = Path(frame.filename).resolve()
-        own = path.is_relative_to(folder) and (inside or not path.is_relative_to(PACKAGE))
-        if own and frame.lineno and "site-packages" not in path.parts:
-            return Place(path, frame.lineno)
-    return None
-
-
-def words_of(error: BaseException) -> str:
-    """Kind and text of an error; of its kind alone if even its text raises."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:
-        return type(error).__name__
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        return error.lineno  # its traceback ends in the importer, not in the file
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno for frame in frames if frame.filename == str(file)]
+    return own[-1] if own else None
 
 
 def reason_of(error: BaseException, file: Path) -> str:
     """One line for people: what went wrong and where in the claim's own code."""
-    text = " ".join(words_of(error).split())
-    place = place_of(error, file)
-    return text if place is None else f"{text} ({place.file.name}, line {place.line})"
+    text, line = " ".join(f"{type(error).__name__}: {error}".split()), line_of(error, file)
+    return text if line is None else f"{text} ({file.name}, line {line})"

@@ -22,6 +22,7 @@ cannot straddle.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -293,29 +294,24 @@ def decide(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) ->
     >>> decide([at_least("runs that learn", Rate(28, 60), 0.5)]).status.value
     'undecided'
     """
-    by_role: dict[Role, list[Comparison]] = {role: [] for role in Role}
+    found: dict[tuple[Role, bool | None], list[Comparison]] = defaultdict(list)
     for each in comparisons:
-        by_role[each.role].append(each)
-    printed, repairs = by_role[Role.PRINTED], by_role[Role.REPAIR]
-    if not printed:
+        found[each.role, each.passed(confidence)].append(each)
+    passed, failed, straddling = (found[Role.PRINTED, answer] for answer in (True, False, None))
+    mended, unmended, unsure = (found[Role.REPAIR, answer] for answer in (True, False, None))
+    if not (passed or failed or straddling):
         raise ValueError("a claim compares at least one number with what its source says")
-    controls = by_role[Role.CONTROL]
-    for answer in (False, None):
-        if weak := [each for each in controls if each.passed(confidence) is answer]:
+    for weak in (found[Role.CONTROL, False], found[Role.CONTROL, None]):
+        if weak:
             return Decision(Status.UNDECIDED, nearest(weak, confidence))
-    failed = [each for each in printed if each.passed(confidence) is False]
+    if failed and unsure and not unmended:
+        return Decision(Status.UNDECIDED, nearest(unsure, confidence))
     if failed:
-        answers = {each.passed(confidence) for each in repairs}
-        if repairs and False not in answers and None in answers:
-            unsure = [each for each in repairs if each.passed(confidence) is None]
-            return Decision(Status.UNDECIDED, nearest(unsure, confidence))
-        status = Status.CORRECTED if answers == {True} else Status.REFUTED
         worst = max(failed, key=lambda each: (_relative(each, confidence), each.label))
-        return Decision(status, worst)
-    open_ones = [each for each in printed if each.passed(confidence) is None]
-    if open_ones:
-        return Decision(Status.UNDECIDED, nearest(open_ones, confidence))
-    return Decision(Status.HOLDS, nearest(printed, confidence))
+        return Decision(Status.CORRECTED if mended and not unmended else Status.REFUTED, worst)
+    if straddling:
+        return Decision(Status.UNDECIDED, nearest(straddling, confidence))
+    return Decision(Status.HOLDS, nearest(passed, confidence))
 
 
 def nearest(comparisons: Iterable[Comparison], confidence: float = CONFIDENCE) -> Comparison:

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from paritylab import proofs
-from paritylab.checks import check_kind, whole
+from paritylab.checks import whole
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.registry import Claim, reason_of, registry
 from paritylab.claims.engine.verdict import (
     Effort,
     Evidence,
     Judged,
-    Provenance,
     Status,
     Verdict,
-    failed_row,
     make_row,
     plain,
 )
@@ -47,7 +45,6 @@ class Trial:
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", Effort(self.effort))
         whole("seed", self.seed, 0)
-        check_kind("report", self.report, Callable, "a function of the share that is done")
 
     def track(self, items: Iterable[Any]) -> Iterator[Any]:
         """The items, reporting the share that is done before each one."""
@@ -96,7 +93,7 @@ def check(
     for id, value, seconds in done:
         row = value
         if isinstance(value, Failure):
-            row = failed_row(by_id[id], value.reason, _provenance(effort, seed, seconds))
+            row = _failed(by_id[id], value.reason, _how(effort, seed, seconds))
         files = row.pop(FILES, None)
         if store is not None and row["status"] != Status.FAILED:
             store.save_verdict(keys[id], {**row, FILES: files})
@@ -144,23 +141,32 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
     From default effort on a counterexample has to run, too.
     """
     start = time.perf_counter()
-
-    def provenance() -> Provenance:
-        return _provenance(trial.effort, trial.seed, time.perf_counter() - start)
-
     # Before the work: what is loaded now is what runs, whatever is edited meanwhile.
     files = dependencies(claim)
+
+    def how() -> Row:
+        return _how(trial.effort, trial.seed, time.perf_counter() - start)
+
     try:
-        outcome = claim.run(trial)
-        code = outcome.judged.counterexample
-        if trial.effort is not Effort.QUICK and isinstance(code, str):
-            run_counterexample(code)
-        outcome = outcome._replace(judged=with_proof(claim, outcome.judged))
-        return {**make_row(claim, outcome, provenance()), FILES: files}
+        judged = claim.run(trial)
+        if trial.effort is not Effort.QUICK and judged.counterexample is not None:
+            run_counterexample(judged.counterexample)
+        return {**make_row(claim, with_proof(claim, judged), how()), FILES: files}
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return failed_row(claim, reason_of(error, claim.file), provenance())
+        return _failed(claim, reason_of(error, claim.file), how())
+
+
+def _failed(claim: Claim, reason: str, how: Row) -> Row:
+    """The row of a claim whose code raised; the reason takes the place of the finding."""
+    return make_row(claim, Judged(Status.FAILED, reason), how)
+
+
+def _how(effort: Effort, seed: int, seconds: float) -> Row:
+    """How a row was made, by the row's names."""
+    facts = {"effort": effort, "seed": seed, "seconds": round(seconds, 3), "device": device()}
+    return {**facts, "versions": {**versions(), **occasion()}}
 
 
 def run_counterexample(code: str) -> str:
@@ -176,18 +182,13 @@ def run_counterexample(code: str) -> str:
     return printed.getvalue()
 
 
-def _provenance(effort: Effort, seed: int, seconds: float) -> Provenance:
-    made = {**versions(), **occasion()}
-    return Provenance(seed, effort, round(seconds, 3), device(), made)
-
-
 def dependencies(claim: Claim) -> dict[str, str]:
     """Hashes of the files behind a claim: what it imports of the package, and what it reads.
 
     A user's claim that declares nothing has none and is always run anew.
     """
     if claim.is_built_in:
-        proof = [] if claim.certificate is None else proofs.files_of(claim.certificate)
+        proof = [file for id in claim.certificates for file in proofs.files_of(id)]
         shown = [claim.counterexample] if claim.counterexample else []
         return freshness.hashes([*freshness.files_behind(claim.file), *proof, *shown])
     if not claim.reads or not claim.file.is_file():
@@ -198,15 +199,16 @@ def dependencies(claim: Claim) -> dict[str, str]:
 
 
 def with_proof(claim: Claim, judged: Judged) -> Judged:
-    """The same verdict, with evidence `proved` if the claim's certificate settles this status.
+    """The same verdict, with evidence `proved` if the claim's certificates settle this status.
 
     Without python-flint, or if the measurement came to another verdict than the proof, the
     evidence stays what the record says.
     """
-    id = claim.certificate
-    if id is None or not proofs.verified(id) or not proofs.settles(id, judged.status):
+    ids = claim.certificates
+    if not ids or not all(proofs.verified(id) and proofs.settles(id, judged.status) for id in ids):
         return judged
-    return replace(judged, evidence=Evidence.PROVED, proof=what_is_proved(id))
+    shown = "; ".join(what_is_proved(id) for id in ids)
+    return replace(judged, evidence=Evidence.PROVED, proof=shown)
 
 
 def what_is_proved(id: str) -> str:

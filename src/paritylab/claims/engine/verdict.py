@@ -5,7 +5,7 @@ As a row it is plain JSON, from which pages, tables and documents are made.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from paritylab.statistics import Rate
 
 if TYPE_CHECKING:
-    from paritylab.claims.engine.registry import Claim, Outcome
+    from paritylab.claims.engine.registry import Claim
 
 
 class Status(StrEnum):
@@ -60,25 +60,27 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict before it is a row.
+    """What running a claim gives, before it is a row; the names are those of the row.
 
-    finding: the verdict in one sentence. instead: the nearest statement that does hold, for
-    corrected and refuted. margin: distance of the deciding comparison from its bound.
-    counterexample: Python that shows the failure and asserts it. runs: independent runs or drawn
-    cases behind the comparisons. comparisons: what was asked, measured and bounded, as plain
-    values. looks: how often it was measured, each time with twice the runs. proof: what a
-    certificate shows, in one sentence.
+    finding: the verdict in one sentence. comparisons: what was asked, measured and bounded, as
+    plain values. settings: those it was measured with. series: what its figure needs. instead: the
+    nearest statement that does hold, for corrected and refuted. margin: distance of the deciding
+    comparison from its bound. counterexample: Python that shows the failure and asserts it. runs:
+    independent runs or drawn cases behind the comparisons. looks: how often it was measured, each
+    time with twice the runs. proof: what a certificate shows, in one sentence.
     """
 
     status: Status
     finding: str
-    evidence: Evidence
-    comparisons: Sequence[Mapping[str, Any]]
+    evidence: Evidence | None = None
+    comparisons: Sequence[Mapping[str, Any]] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    series: Mapping[str, Any] = field(default_factory=dict)
     instead: str | None = None
     margin: float | None = None
     counterexample: str | None = None
     runs: int = 0
-    looks: int = 1
+    looks: int = 0
     proof: str | None = None
 
 
@@ -124,17 +126,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where and how a finding was made."""
-
-    seed: int
-    effort: Effort
-    seconds: float
-    device: str
-    versions: dict[str, str]
-
-
 #: Keys of a row, in the order they are written.
 ROW_KEYS = (
     *("id", "paper", "source", "title", "statement", "status", "expected", "finding", "instead"),
@@ -146,23 +137,11 @@ ROW_KEYS = (
 SCHEMA = 4
 
 
-def make_row(claim: "Claim", outcome: "Outcome", provenance: Provenance) -> dict[str, Any]:
-    """The JSON row of a verdict: plain Python values, exactly the keys of `ROW_KEYS`."""
-    return _row(
-        claim,
-        {**vars(outcome.judged), "settings": outcome.settings, "series": outcome.series},
-        provenance,
-    )
+def make_row(claim: "Claim", judged: Judged, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON row of a verdict: plain Python values, exactly the keys of `ROW_KEYS`.
 
-
-def failed_row(claim: "Claim", reason: str, provenance: Provenance) -> dict[str, Any]:
-    """The row of a claim whose code raised; the reason takes the place of the finding."""
-    empty = dict.fromkeys(("instead", "evidence", "margin", "counterexample", "proof"))
-    facts = {"settings": {}, "series": {}, "comparisons": [], "runs": 0, "looks": 0}
-    return _row(claim, {**empty, **facts, "status": Status.FAILED, "finding": reason}, provenance)
-
-
-def _row(claim: "Claim", found: dict[str, Any], provenance: Provenance) -> dict[str, Any]:
+    made: how it was made, by the row's names seed, effort, seconds, device and versions.
+    """
     values = {
         "id": claim.id,
         "paper": claim.paper,
@@ -175,9 +154,9 @@ def _row(claim: "Claim", found: dict[str, Any], provenance: Provenance) -> dict[
         "certificate": claim.certificate,
         "file": None if claim.is_built_in else claim.file.name,
         "statement": claim.statement,
-        "expected": claim.expected_at(provenance.effort),
-        **found,
-        **vars(provenance),
+        "expected": claim.expected_at(made["effort"]),
+        **vars(judged),
+        **made,
     }
     return {key: plain(values[key]) for key in ROW_KEYS}
 

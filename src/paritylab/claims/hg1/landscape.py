@@ -1,4 +1,4 @@
-"""The scale of the temperature, and points where the gradient vanishes but the risk does not."""
+"""The scale of the temperature, how attention spreads, and where only the gradient vanishes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -12,8 +12,8 @@ from paritylab.claims.engine.rule import at_least, at_most, control, finding, in
 from paritylab.claims.hg1.exact_risks import ExactRisks, Local
 from paritylab.models import Circle, HeadAttention
 from paritylab.precision import float64
-from paritylab.problem import random_parity
-from paritylab.risk import population_risk
+from paritylab.problem import Parity, random_parity
+from paritylab.risk import enumerated_risk, population_risk
 from paritylab.statistics import power_law
 from paritylab.theory import hg1
 from paritylab.theory.hg1_limits import smoothing_floor
@@ -21,11 +21,11 @@ from paritylab.theory.hg1_limits import smoothing_floor
 
 @claim(
     "hg1-temperature",
-    HG1("Limitations of Theorem 5, Appendix A"),
+    HG1("Limitations of Theorem 5, Appendix A; Proposition 3"),
     quick={"sizes": (1000, 10_000)},
     full={"sizes": (20, 100, 1000, 10_000, 100_000), "constants": (1, 0.1, 0.01, 0.001)},
     evidence="numerical",
-    certificate="hg1-temperature",
+    certificates=("hg1-temperature",),
     planted=(
         "a temperature of c/n² in place of c/n",
         {"sizes": (100, 1000), "power": 2},
@@ -43,7 +43,8 @@ def temperature(
 
     With tau = c/n for a constant c softmax attention approximates hardmax: a head that points at
     its position gives it nearly all its attention, however large n is. Tried with k = 3 heads
-    exactly on B; the c that serves best counts.
+    exactly on B; the c that serves best counts. At c = 1 k such heads express the parity of k bits
+    (Proposition 3): risk 0, read as at most 0.001, for k = 1 to 4 and n = 8 to 16.
     """
     shape = (2, len(constants), len(sizes))  # at c/n and c/n², by c, by n
     peaks, risks, error = np.empty(shape), np.empty(shape), 0.0
@@ -71,14 +72,33 @@ def temperature(
     sharp, clean = peaks[1].min(), risks[1].max()
     yield repair(at_least("least attention of a head on its own bit, tau = c/n²", sharp, 0.9))
     yield repair(at_most("largest risk, tau = c/n²", clean, 1e-3))
+    soft, sharper = _risks_of_proposition3(power)
+    tried = "k = 1 to 4, n = 8 to 16"
+    yield at_most(f"largest risk of k heads on B, tau = 1/n, {tried}", soft, 1e-3)
+    yield repair(at_most(f"largest risk of k heads on B, tau = 2/n², {tried}", sharper, 1e-3))
+    yield finding(
+        f"At tau = c/n a head's attention on its own bit falls like n^{slope.max():.2f} (best c); "
+        f"k ≤ 4 heads on B have a risk up to {soft:.2g}.",
+        "corrected",
+    )
     yield instead(
         f"tau = c/n²: attention within {1 - sharp:.0e} of 1, risk at most {clean:.0e} for every c "
-        "and n tried. At tau = c/n a head spreads over about √(c·n) positions."
+        "and n tried. At tau = c/n a head spreads over about √(c·n) positions. With hard attention "
+        "and b = 0 the risk of k heads on B is 0."
     )
     lines = [Line(f"tau = {c:g}/n", sizes, y) for c, y in zip(constants, peaks[0], strict=True)]
     lines.append(Line("tau = c/n², least over c", sizes, peaks[1].min(axis=0)))
     lines.append(Line("√(2π/n)", sizes, [hg1.peak_attention(n, 1 / n) for n in sizes], style="--"))
     yield Lines(lines, x="n", y="attention on its own position", log="xy")
+
+
+def _risks_of_proposition3(power: int) -> list[float]:
+    """Largest risk of k heads on every second position, at tau = 1/n^power and at 2/n²."""
+    cells = [(n, Parity(n, tuple(range(0, 2 * k, 2)))) for k in range(1, 5) for n in (8, 12, 16)]
+    return [
+        max(enumerated_risk(HeadAttention.on(p, tau=tau(n)), p).value for n, p in cells)
+        for tau in (lambda n: 1 / n**power, lambda n: 2 / n**2)
+    ]
 
 
 #: n, tau and b of the heads off B; sets, three or more positions apart, and b of the heads on B.
@@ -109,7 +129,7 @@ def _quadratic(n: int, sets: np.ndarray, tau: float, b: float) -> Callable[[np.n
     quick={"starts": 3, "points": 6},
     full={"starts": 60, "points": 30},
     evidence="exact",
-    certificate="hg1-lemma8-pl",
+    certificates=("hg1-lemma8-pl",),
     planted=(
         "a quadratic in the heads, whose ratio is 1 everywhere",
         {"starts": 2, "risks": _quadratic},
@@ -178,3 +198,98 @@ def _least_ratio(trial: Trial, pair: Any, starts: int) -> float:
     search = partial(minimize, log_ratio, method="Nelder-Mead", options={"maxfev": 150})
     found = [search(generator.uniform(0, 2 * np.pi, 2)).fun for _ in trial.track(range(starts))]
     return float(10 ** min(found))
+
+
+#: How far a head points beside its position, in positions.
+OFFSETS = (0.0, 0.25, 0.49)
+
+
+def _level(n: int, tau: float, offset: float) -> np.ndarray:
+    """An attention that keeps the bounds at c₁ = 1: level within π/4, nothing beyond; its log."""
+    away = np.minimum(np.arange(n), n - np.arange(n))
+    attention = np.where(away <= n / 8, tau / 2, 0.0)
+    attention[0] += 1 - attention.sum()
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(attention))
+
+
+@claim(
+    "hg1-attention-bounds",
+    HG1("Appendix A, before Lemma 17"),
+    quick={"constants": (1, 3, 10), "sizes": (256, 1024, 4096)},
+    full={"constants": (0.1, 0.3, 1, 3, 10), "sizes": (256, 1024, 4096, 16_384, 65_536)},
+    evidence="exact",
+    certificates=("hg1-attention-bounds",),
+    planted=(
+        "an attention that is level within π/4 and zero beyond",
+        {"constants": (1,), "log_attention": _level},
+        "holds",
+    ),
+)
+def attention_bounds(
+    trial: Trial,
+    constants: Sequence[float] = (0.3, 1, 3, 10),
+    sizes: Sequence[int] = (256, 1024, 4096, 16_384),
+    *,
+    log_attention: Callable[[int, float, float], np.ndarray] = hg1.log_attention,
+) -> Iterator[Any]:
+    """Attention on and off the peak at tau = c₁/n, unit heads, n up to 16,384.
+
+    For a unit head between the positions p and p + 1, nearer to p, and tau = c₁/n: the peak has
+    1/n ≤ γ_p ≤ 1 - c₁τ, positions more than π/4 away have attention close to 0, and all others
+    c₂τ ≤ γ_j ≤ c₁τ for some 0 < c₂ < c₁. The head points 0, 0.25 and 0.49 positions beside p. As c₁
+    and c₂ do not depend on n, neither γ_j/(c₁τ) may grow nor the least γ_j/τ fall with n; the c₁
+    that serves best counts.
+    """
+    rows = [[_spread(log_attention, c1, n) for n in sizes] for c1 in trial.track(constants)]
+    # Each has one row per c₁ and one column per n.
+    peak, top, near, log_c2, far, gap = np.moveaxis(np.array(rows), -1, 0)
+    growth = np.log(near[:, -1] / near[:, -2]) / np.log(sizes[-1] / sizes[-2])
+    fall = log_c2[:, 0] - log_c2[:, -1]
+    c1, n = np.asarray(constants)[:, None], np.asarray(sizes)[None, :]
+    outside = np.count_nonzero((peak < 1 / n) | (top > 1 - c1**2 / n))
+    first, last = sizes[0], sizes[-1]
+    for row, c in enumerate(constants):
+        at = f"c₁ = {c:g}, n = {last:,}"
+        yield note(f"exponent of n in the largest γ_j/(c₁τ) off the peak, {at}", growth[row])
+        yield note(f"ln of the largest possible c₂, {at}", log_c2[row, -1])
+        yield note(f"least share of the peak, {at}", peak[row, -1])
+    yield at_most("exponent of n in γ_j/(c₁τ) off the peak, best c₁", growth.min(), 0.1)
+    yield at_most(f"fall of ln c₂ from n = {first} to {last:,}, best c₁", fall.min(), np.log(2))
+    yield at_most("cells in which the peak leaves 1/n to 1 - c₁τ", outside, 0)
+    yield at_most("largest total share beyond π/4", far.max(), 0.01)
+    law = gap[:, -1].max()
+    yield note(f"largest gap of the peak from √(2π/τ)/n, n = {last:,}", law)
+    yield finding(
+        f"A position next to the peak has γ_j/(c₁τ) growing like n^{growth.min():.2f}, and c₂ "
+        f"falls by e^{-fall.min():.0f} from n = {first} to {last:,}, at the best c₁.",
+        "refuted",
+    )
+    yield instead(
+        f"The peak is √(2π/τ)/n (to {law:.1%} at n = {last:,}) and lies between 1/n and 1 - c₁τ. "
+        "Position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, δ_j its angle from p, "
+        f"so neighbours have nearly the same and those beyond π/4 at most {far.max():.0e} in all."
+    )
+
+
+def _spread(log_attention: Callable[..., np.ndarray], c1: float, n: int) -> list[float]:
+    """Attention at one c₁ and n, the worst over offsets.
+
+    Least and largest share of the nearest position; largest γ_j/(c₁τ) of the others within π/4 and
+    ln of the least γ_j/τ there; largest total share beyond π/4; relative distance of the peak from
+    its formula.
+    """
+    tau = c1 / n
+    logs = np.array([log_attention(n, tau, offset) for offset in OFFSETS])
+    away = np.minimum(np.arange(n), n - np.arange(n))
+    near, far = (away <= n / 8) & (away > 0), away > n / 8
+    peak = np.exp(logs[:, 0])
+    beyond = np.exp(logs[:, far]).sum(axis=1)
+    return [
+        peak.min(),
+        peak.max(),
+        np.exp(logs[:, near].max()) / (c1 * tau),
+        logs[:, near].min() - np.log(tau),
+        beyond.max(),
+        np.abs(peak / hg1.peak_attention(n, tau) - 1).max(),
+    ]

@@ -39,7 +39,7 @@ Gaps = dict[str, tuple[float, float]]
         {"draws": 4, "as_printed": False},
         "holds",
     ),
-    certificate="hg1-misprints",
+    certificates=("hg1-misprints", "hg1-lemma14-sign"),
 )
 def misprints(trial: Trial, draws: int = 40, *, as_printed: bool = True) -> Iterator[Any]:
     """Sixteen lines in the proofs of Lemmas 8, 14, 17, 18, 19, Theorem 11 and Corollary 20.
@@ -67,6 +67,8 @@ def misprints(trial: Trial, draws: int = 40, *, as_printed: bool = True) -> Iter
         value = printed if as_printed else mended
         yield at_most(f"relative gap as printed, {line}", value, ROUNDING)
         yield repair(at_most(f"relative gap as mended, {line}", mended, ROUNDING))
+    with float64():
+        yield from _drawn_from_lemma14(heads, n, tau, b)
     wrong = sum(printed > ROUNDING for printed, _ in gaps.values())
     yield finding(
         f"{wrong} of {len(gaps)} printed lines differ from the true values at n = {n}, k = {k}, "
@@ -191,6 +193,16 @@ def _bounds_of_lemma14(heads: np.ndarray, bits: np.ndarray, b: float) -> Gaps:
         ),
         "Lemma 14: ‖H‖² for ‖H‖ in its bound": (_excess(size**2, bound), _excess(size, bound)),
     }
+
+
+def _drawn_from_lemma14(heads: np.ndarray, n: int, tau: float, b: float) -> Iterator[Any]:
+    """The bounds that Lemma 14's proof draws from its lines for ∂γ and σ'' stay true."""
+    one = jax.jacobian(lambda a: heads_of(a[None], n, tau=tau).attention()[0])
+    moved = np.abs(jax.jit(jax.vmap(one))(heads.reshape(-1, 2))[:, :, 0]).sum(axis=1)
+    curved = jax.vmap(jax.grad(jax.grad(lambda t: smooth_relu(t, b))))(np.linspace(-2, 2, 81))
+    yield repair(at_most("largest Στ|∂γ/∂a₁₃| over the proof's bound 2", tau * moved.max() / 2, 1))
+    share = float(np.abs(curved).max()) * np.sqrt(b) / 2
+    yield repair(at_most("largest σ'' over the proof's bound 2/√b", share, 1))
 
 
 def _slope_of_theorem11(generator: np.random.Generator, draws: int, b: float) -> Gaps:

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
     quick={"n": 5, "draws": 20},
     full={"n": 8, "draws": 400},
     evidence="exact",
-    certificate="hg1-marginals",
+    certificates=("hg1-marginals",),
     planted=("uniform inputs and clean labels only", {"draws": 1, "only_uniform": True}, "holds"),
 )
 def marginals(
@@ -126,7 +126,7 @@ def _least(
     HG1("Proposition 3, Theorem 5"),
     quick={"sizes": (1, 2, 3, 4)},
     evidence="exact",
-    certificate="hg1-floor",
+    certificates=("hg1-floor",),
     planted=(
         "a readout smoothed by √b in place of b",
         {"sizes": (2, 3), "risk_on_set": lambda k, b: hg1_limits.smoothing_floor(k, b**0.5)},

@@ -47,7 +47,7 @@ LEMMAS = (
         ("every constant divided by 200", {"cells": SMALL, "smaller": 200.0}, "refuted"),
         ("no smoothing above 4k⁴", {"cells": SMALL}, "holds"),
     ),
-    certificate="hg1-lemma6-smooth",
+    certificates=("hg1-lemma6-smooth",),
 )
 def lemma6_smooth(
     trial: Trial,

@@ -11,8 +11,7 @@ from jaxtyping import Array
 
 from paritylab.claims import HG2, Line, Lines, Trial, at_least, claim
 from paritylab.claims.hg2.two_heads import sign_positions
-from paritylab.learning.xor.exact import SOLVED_ERROR, worst_case
-from paritylab.learning.xor.parts import default_gain, usual_width
+from paritylab.learning.xor.exact import SOLVED_ERROR, default_gain, usual_width, worst_case
 from paritylab.models import Bowl, attend
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import draw_signs

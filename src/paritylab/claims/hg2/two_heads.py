@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from paritylab.learning.xor.exact import SOLVED_ERROR, worst_of
-from paritylab.models.packed import PackedSigns
+from paritylab.models.positions import PackedSigns
 from paritylab.models.readouts import Bowl
 from paritylab.precision import float64
 

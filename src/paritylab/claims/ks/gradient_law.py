@@ -251,7 +251,7 @@ def _twin_tree(seed: int, n: int, k: int) -> ParityTree:
 @claim(
     "ks-trivial-tuples",
     KS("Appendix B, cases (i) to (iv)"),
-    certificate="ks-trivial-tuples",
+    certificates=("ks-trivial-tuples",),
     full={"sizes": (8, 16, 32, 62)},
     evidence="exact",
     planted=("a tree with one node twice", {"draw": _twin_tree}, "refuted"),

@@ -30,8 +30,7 @@ from paritylab.claims.ks.queries import (
     read_through_oracle,
     target_values,
 )
-from paritylab.learning.hardness.hiding_oracle import step_under_error
-from paritylab.learning.hardness.oracles import mean_label_square
+from paritylab.learning.hardness.oracles import mean_label_square, step_under_error
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, share_text
@@ -55,7 +54,7 @@ def printed_error(n: int) -> float:
 @claim(
     "ks-prop3-variance",
     KS("Proposition 3"),
-    certificate="ks-prop3-variance",
+    certificates=("ks-prop3-variance",),
     quick={"cells": ((8, 4),)},
     full={"cells": ((8, 4), (10, 4), (12, 8), (14, 8))},
     evidence="exact",
@@ -105,7 +104,7 @@ def prop3(
 @claim(
     "ks-thm1",
     KS("Theorem 1 (Wies et al., Theorem 4); Section 3.1, end"),
-    certificate="ks-thm1",
+    certificates=("ks-thm1",),
     quick={"queries": 4, "sizes": (8, 10, 12, 14)},
     full={
         "cells": ((8, 4), (10, 4), (12, 8), (14, 8)),

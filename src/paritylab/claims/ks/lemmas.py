@@ -10,7 +10,7 @@ import numpy as np
 
 from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
 from paritylab.claims.engine.hunt import hunt
-from paritylab.learning.chain.chain_accuracy import prefix_means
+from paritylab.learning.chain.chain_learner import prefix_means
 from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree, random_tree
@@ -26,9 +26,13 @@ Cells = Sequence[tuple[int, int]]
 CELLS, SOME_LINKS = ((6, 4), (10, 8)), ("quadratic", "gentle")
 #: The norm over its power of n may grow by this factor from the first size to the last.
 GROWTH = 1.5
-#: What changes of an ascent at other efforts.
-QUICK = {"links": ("gentle",), "starts": 12, "steps": 60}
-FULL = {"cells": (*CELLS, (20, 16)), "links": tuple(LINKS), "starts": 64, "steps": 500}
+#: What the claims on Lemmas 4 and 6 have in common: an ascent of the norm against a bound.
+ASCENT: dict[str, Any] = {
+    "quick": {"links": ("gentle",), "starts": 12, "steps": 60},
+    "full": {"cells": (*CELLS, (20, 16)), "links": tuple(LINKS), "starts": 64, "steps": 500},
+    "evidence": "numerical",
+    "planted": ("a twentieth of the bound", {"constant": 0.05}, "refuted"),
+}
 
 
 def _largest_norm(
@@ -75,14 +79,7 @@ def _ascents(
     yield at_most(f"largest growth of the norm over {order}, {ends}", growth, GROWTH)
 
 
-@claim(
-    "ks-lemma4",
-    KS("Lemma 4"),
-    quick=QUICK,
-    full=FULL,
-    evidence="numerical",
-    planted=("a twentieth of the bound", {"constant": 0.05}, "refuted"),
-)
+@claim("ks-lemma4", KS("Lemma 4"), **ASCENT)
 def lemma4(
     trial: Trial,
     cells: Cells = CELLS,
@@ -97,18 +94,10 @@ def lemma4(
     ‖∇_W f°(x; W)‖ = O(√n) for all x and W; the proof's bound is 2‖φ'‖∞·√(k-1). Adam ascends the
     norm over W from random W and x.
     """
-    search = {"starts": starts, "steps": steps}
-    yield from _ascents(trial, cells, links, True, constant, **search)
+    yield from _ascents(trial, cells, links, True, constant, starts=starts, steps=steps)
 
 
-@claim(
-    "ks-lemma6",
-    KS("Lemma 6"),
-    quick=QUICK,
-    full=FULL,
-    evidence="numerical",
-    planted=("a twentieth of the bound", {"constant": 0.05}, "refuted"),
-)
+@claim("ks-lemma6", KS("Lemma 6"), **ASCENT)
 def lemma6(
     trial: Trial,
     cells: Cells = CELLS,
@@ -125,8 +114,7 @@ def lemma6(
     prints κ² for κ⁴ and falls below the line before it; the order does not change. Adam ascends the
     norm over W from random W and x.
     """
-    search = {"starts": starts, "steps": steps}
-    yield from _ascents(trial, cells, links, False, constant, **search)
+    yield from _ascents(trial, cells, links, False, constant, starts=starts, steps=steps)
     squares = [lemma6_squares(k, LINKS[name]) for _, k in cells for name in links]
     slip = max(last / before for before, last, _ in squares)
     yield note("the proof's last line over the line before it, largest", slip)
@@ -143,7 +131,7 @@ STRINGS, FAILURE = 256, 0.03
 @claim(
     "ks-lemma8",
     KS("Lemma 8"),
-    certificate="ks-lemma8",
+    certificates=("ks-lemma8",),
     quick={"sizes": (16, 32, 64)},
     full={"sizes": (16, 32, 64, 128, 256)},
     evidence="exact",

@@ -48,7 +48,7 @@ ORACLE = 1 / 16
 @claim(
     "ks-thm7",
     KS("Theorem 7; Appendix C"),
-    certificate="ks-thm7",
+    certificates=("ks-thm7",),
     quick={"cells": ((32, 8, 2**17, 6),), "draws": 6},
     full={
         "cells": (

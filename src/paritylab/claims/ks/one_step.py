@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from paritylab.claims import KS, Heatmap, Trial, claim
 from paritylab.claims.engine.rule import Estimate, at_least, at_most, control, note, within
 from paritylab.learning import Sample, TeacherStep, learn
-from paritylab.learning.chain.chain_accuracy import judge_chain
+from paritylab.learning.chain.chain_learner import judge_chain
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens

@@ -97,7 +97,11 @@ def _worse_rows(trees: Any, joined: Any, harm: Harm, *rest: Any, **more: Any) ->
     quick={"runs": 24, "tried": (OUTSIDE, LIES)},
     full={"size": (128, 64), "samples": 65_536, "runs": 60},
     more="runs",
-    planted=("rows harmed six times as much as they say", {"steps": _worse_rows}, "refuted"),
+    planted=(
+        "rows harmed six times as much as they say",
+        {"steps": _worse_rows, "runs": 12, "tried": (LIES,)},
+        "refuted",
+    ),
 )
 def chain_shift(
     trial: Trial,

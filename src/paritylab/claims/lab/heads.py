@@ -7,7 +7,7 @@ import numpy as np
 
 from paritylab.claims import OURS, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
-from paritylab.claims.hg1.hard_limits import least_risk_of_heads
+from paritylab.claims.hg1.hardening import least_risk_of_heads
 from paritylab.learning import Annealed, Population, Sample, learn
 from paritylab.learning.heads.one_step import one_step
 from paritylab.models import Circle, HeadAttention, Zigzag
@@ -229,7 +229,7 @@ def _one_more(n: int, k: int, heads: int) -> tuple[float, int]:
     quick={"cells": [(6, 2, 1), (6, 2, 2), (7, 3, 1), (7, 3, 2)]},
     full={"cells": [(10, 2, 1), (10, 2, 2), (8, 3, 1), (8, 3, 2), (8, 3, 3), (8, 4, 3)]},
     evidence="exact",
-    certificate="lab-few-heads",
+    certificates=("lab-few-heads",),
     counted=False,
     planted=("one head more than is said", {"least_risk": _one_more}, "refuted"),
 )

@@ -88,28 +88,15 @@ def layers(
     not. With the mask of lower levels, rounding and stages the weights are those of KS's Theorem 7.
     Each cell is n and a number of runs; times multiplies all runs.
     """
-    seed, grid = trial.seed, np.geomspace(0.6, 1.7, points)
     for n, many in trial.track(cells):
-        trees = random_trees(n, n // 2, times * many, key=seed)
-        formula = rows_for_hidden_chain(n, n // 2)
-        tried = [Sample(trees, int(part * formula)) for part in grid]
-        solved = [learn(changed(), data, key=seed).solved for data in tried]
-        half = half_point_estimate(grid, np.stack(solved))
-        yield within(
-            f"rows that solve half of the targets over those predicted, n = {n}",
-            half,
-            1 / NEAR,
-            NEAR,
-        )
-        label = f"the same over rows predicted with every earlier token in sight, n = {n}"
-        yield note(label, scaled(half, formula / samples_for_every_input(n, n // 2)))
+        yield from _rows_needed(changed, n, times * many, points, trial.seed)
     rows, where = int(PLENTY * rows_for_hidden_chain(*size)), f"n = {size[0]}, k = {size[1]}"
-    data = Sample(random_trees(*size, times * runs, key=seed), rows)
+    data = Sample(random_trees(*size, times * runs, key=trial.seed), rows)
     first = level_steps(*size, rows)[0].eta
 
     def trained(eta: float | None = None, **settings: Any) -> Runs[Any]:
         size_of_step = {} if eta is None else {"eta": eta * first}
-        return learn(changed(**settings, **size_of_step), data, key=seed)
+        return learn(changed(**settings, **size_of_step), data, key=trial.seed)
 
     for name in trial.track(parts):
         ways, survives = PARTS[name]
@@ -120,13 +107,25 @@ def layers(
         else:
             yield at_least(label, best, 0.5) if survives else at_most(label, best, 0.5)
     label = f"largest difference of a token from a visible chain's, same mask, {where}"
-    yield at_most(label, _from_visible_chain(trained(), size[0], seed), 1e-3)
+    yield at_most(label, _from_visible_chain(trained(), size[0], trial.seed), 1e-3)
     if compared:
         yield note(f"targets solved with rounding, {where}", trained(rounding=True).rate("solved"))
-        solvable, weights, tokens = _theorem7(compared, seed)
-        yield note(f"trees that Theorem 7 solves from {THEOREM7_ROWS:,} rows", solvable)
-        yield at_most("largest difference of a weight from Theorem 7's, solved trees", weights, 0.5)
-        yield at_most("largest difference of a token from KS's generation", tokens, 1e-3)
+        yield from _theorem7(compared, trial.seed)
+
+
+def _rows_needed(
+    learner: Callable[..., Layers], n: int, runs: int, points: int, seed: int
+) -> Iterator[Any]:
+    """N for half of the targets, k = n/2, over the N that is predicted."""
+    trees, grid = random_trees(n, n // 2, runs, key=seed), np.geomspace(0.6, 1.7, points)
+    formula = rows_for_hidden_chain(n, n // 2)
+    tried = [Sample(trees, int(part * formula)) for part in grid]
+    solved = [learn(learner(), data, key=seed).solved for data in tried]
+    half = half_point_estimate(grid, np.stack(solved))
+    label = f"rows that solve half of the targets over those predicted, n = {n}"
+    yield within(label, half, 1 / NEAR, NEAR)
+    label = f"the same over rows predicted with every earlier token in sight, n = {n}"
+    yield note(label, scaled(half, formula / samples_for_every_input(n, n // 2)))
 
 
 def _from_visible_chain(done: Runs[Any], n: int, seed: int) -> float:
@@ -139,7 +138,7 @@ def _from_visible_chain(done: Runs[Any], n: int, seed: int) -> float:
     return float(max(apart))
 
 
-def _theorem7(trees: int, seed: int) -> tuple[Rate, float, float]:
+def _theorem7(trees: int, seed: int) -> Iterator[Any]:
     """Trees that `Levels` solves, largest differences of W and of generated tokens on these.
 
     n = 32, k = 8. A tree that it does not solve has a level that its filter silenced, which no
@@ -151,11 +150,12 @@ def _theorem7(trees: int, seed: int) -> tuple[Rate, float, float]:
     solved, theirs = np.asarray(filtered.solved), filtered.numbers
     staged = Layers(mask="level", rounding=True, schedule="staged", eta=eta)
     ours = learn(staged, data, key=seed).numbers
-    if not solved.any():
-        return Rate.of(solved), np.nan, np.nan
     one, signs = theirs[solved.argmax()], draw_signs(as_key(seed), 500, n)
     generated = ChainModel(one, n, mask="level").generate(signs)
     gates = np.ones((k.bit_length() - 1, k - 1))
     passed = LayeredChain(one, n, gates=gates, mask="level", tied=True).generate(signs)
-    weights = np.abs(ours - theirs)[solved].max()
-    return Rate.of(solved), float(weights), float(np.abs(passed - generated).max())
+    weights = np.abs(ours - theirs)[solved].max() if solved.any() else np.nan
+    yield note(f"trees that Theorem 7 solves from {rows:,} rows", Rate.of(solved))
+    yield at_most("largest difference of a weight from Theorem 7's, solved trees", weights, 0.5)
+    tokens = float(np.abs(passed - generated).max())
+    yield at_most("largest difference of a token from KS's generation", tokens, 1e-3)

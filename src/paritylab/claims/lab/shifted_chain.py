@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from paritylab.learning.chain.chain_accuracy import answers, over_runs, tree_children
+from paritylab.learning.chain.chain_learner import answers, over_runs, tree_children
 from paritylab.learning.chain.teacher import batch_gradient
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink

@@ -60,7 +60,7 @@ def _swapped(k: int) -> dict[str, Any]:
     more="runs",
     planted=(
         "the net and the heads with the readout cos(πs) change places",
-        {"models": _swapped},
+        {"models": _swapped, "runs": 60},
         "refuted",
     ),
 )

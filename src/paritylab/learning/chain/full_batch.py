@@ -10,8 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.learning.chain.chain_accuracy import SOLVED_LOSS, draw_tokens
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job, Shape, descend_all
+from paritylab.learning.chain.chain_learner import (
+    SOLVED_LOSS,
+    ChainLearner,
+    Descended,
+    Job,
+    Shape,
+    descend_all,
+    draw_tokens,
+)
 from paritylab.learning.contract import register_learner
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel

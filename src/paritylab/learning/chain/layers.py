@@ -12,8 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
-from paritylab.learning.chain.chain_accuracy import draw_tokens, over_runs
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
+from paritylab.learning.chain.chain_learner import (
+    ChainLearner,
+    Descended,
+    Job,
+    draw_tokens,
+    over_runs,
+)
 from paritylab.learning.chain.levels import Stream
 from paritylab.learning.chain.teacher import batch_size
 from paritylab.learning.contract import register_learner

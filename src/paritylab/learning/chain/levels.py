@@ -12,15 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from paritylab.learning.chain.chain_accuracy import (
+from paritylab.learning.chain.chain_learner import (
+    ChainLearner,
+    Descended,
+    Job,
     draw_tokens,
     levels_solved,
     over_runs,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.chain.teacher import batch_size
 from paritylab.learning.contract import register_learner
-from paritylab.learning.loop import walk
+from paritylab.learning.descent import walk
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link

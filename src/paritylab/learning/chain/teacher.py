@@ -11,13 +11,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt8
 
 from paritylab.checks import shortened, whole
-from paritylab.learning.chain.chain_accuracy import (
+from paritylab.learning.chain.chain_learner import (
+    ChainLearner,
+    Descended,
+    Job,
     answers,
     draw_tokens,
     over_runs,
     pairs_found,
 )
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, Job
 from paritylab.learning.contract import register_learner
 from paritylab.learning.data import MOST_ROWS
 from paritylab.learning.parts import LinkPart

@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PyTree
-from numpy.typing import ArrayLike
 
 from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import (
@@ -27,24 +26,25 @@ from paritylab.learning.data import (
     Unknown,
     are_uniform,
     functions_of,
-    targets_or_unknown,
 )
-from paritylab.learning.descent import training_rows
+from paritylab.learning.descent import training_rows, walk
 from paritylab.learning.heads.fields import (
+    EVERY,
+    LAST,
     POINTS,
     Dense,
     Field,
     HiddenSet,
     Windows,
+    candidates,
     exact_loss,
     final_weights,
+    relocate,
     rows_loss,
 )
-from paritylab.learning.heads.moves import EVERY, LAST, candidates, relocate
 from paritylab.learning.judging import judge_heads, judge_models
-from paritylab.learning.loop import walk
 from paritylab.models import Circle, Cosine, HeadAttention
-from paritylab.options import Choice, Doc, Ge, Gt
+from paritylab.options import Doc, Ge, Gt
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk.objective import stacked_targets
@@ -64,10 +64,9 @@ class Annealed:
     standard deviation of the random kick per step, until 90 % of the steps are done; without it two
     heads that meet never part again. moves: relocations of a head that are compared at every second
     step, `candidates(k)` if None; the best is taken if the correlation of the model's own answers
-    with the label rises. greedy: False accepts a random one by Metropolis' rule instead. even:
-    heads start evenly spaced at a random rotation. restarts: how often at most a run whose own
-    correlation stays below 0.9 starts again. start: angles (k,) or (runs, k) of the first start.
-    k: needed for `Rows` only.
+    with the label rises. greedy: False accepts a random one by Metropolis' rule instead. restarts:
+    how often at most a run whose own correlation stays below 0.9 starts again. k: needed for `Rows`
+    only. Heads start evenly spaced at a random rotation.
 
     With moves, rows are halved: one half gives gradients, the other compares moves. A run names the
     positions its heads point at; it is solved if the squared-hinge risk of its heads at the last
@@ -83,9 +82,7 @@ class Annealed:
         None
     )
     greedy: Annotated[bool, Doc("Take the best move if it raises |c|; else Metropolis.")] = True
-    even: Annotated[bool, Doc("Start evenly spaced at a random rotation.")] = True
     restarts: Annotated[int, Ge(0), Doc("Further starts of a run that knows it failed.")] = 0
-    start: Annotated[ArrayLike | None, Choice(own="an array"), Doc("Angles to start from.")] = None
     k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
     takes = (Population, Sample, Rows)
@@ -103,13 +100,11 @@ class Annealed:
     ) -> Trained:
         """Anneal; runs that know that they failed start again, as often as `restarts` allows."""
         k = self._size(data)
-        given = self._given(len(keys), k)
         done: dict[str, np.ndarray] = {}
         counts = np.ones(len(keys), dtype=int)
         waiting = np.arange(len(keys))
         for attempt in range(self.restarts + 1):
-            found = self._attempt(data, keys, waiting, attempt, trace, given, k)
-            given = None
+            found = self._attempt(data, keys, waiting, attempt, trace, k)
             for name, values in found.items():
                 done.setdefault(name, np.zeros((len(keys), *values.shape[1:])))[waiting] = values
             counts[waiting] = attempt + 1
@@ -120,9 +115,7 @@ class Annealed:
         return self._judged(data, keys, done, counts, trace)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
-        return self._model(np.asarray(numbers), target)
-
-    def _model(self, angles: np.ndarray, target: Target | Unknown) -> HeadAttention:
+        angles = np.asarray(numbers)
         directions = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
         tau = self.tau_end / target.n**2
         return HeadAttention(directions, Circle(target.n), self._size(target), Cosine(), tau)
@@ -138,20 +131,18 @@ class Annealed:
         """Risk and named positions of the angles where every run ended."""
         numbers, n = done["angles"], data.n
         if isinstance(data, Rows):
-            pairs = zip(numbers, targets_or_unknown(data), strict=True)
-            models = [self._model(*pair) for pair in pairs]
+            models = [self.rebuild(angles, Unknown(n), keys[0]) for angles in numbers]
             found = judge_models(models, data, keys)
         else:
-            found = judge_heads(final_weights(numbers, self.tau_end, n), data, Cosine())
+            with float64():
+                weights = np.asarray(final_weights(numbers, self.tau_end, n))
+            found = judge_heads(weights, data, Cosine())
         turns = np.nan_to_num(numbers) * n / (2 * np.pi)
         positions = np.round(turns).astype(int) % n
         path = {}
         if trace is not None:
-            path = {
-                "step": np.arange(0, self.steps, trace),
-                "risk": done["risks"],
-                "angles": done["path"],
-            }
+            steps = np.arange(0, self.steps, trace)
+            path = {"step": steps, "risk": done["risks"], "angles": done["path"]}
         return found.trained(
             data,
             numbers,
@@ -172,9 +163,6 @@ class Annealed:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
         return k
 
-    def _tries(self, k: int) -> int:
-        return candidates(k) if self.moves is None else self.moves
-
     def _known(
         self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int
     ) -> PyTree:
@@ -194,17 +182,6 @@ class Annealed:
             return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
         return stacked_targets(targets)
 
-    def _given(self, runs: int, k: int) -> np.ndarray | None:
-        """The angles to start from, one row per run; None draws them."""
-        if self.start is None:
-            return None
-        angles = np.asarray(self.start, dtype=np.float64)
-        if angles.shape not in ((k,), (runs, k)) or not np.isfinite(angles).all():
-            raise ValueError(
-                f"start must be finite angles of shape {(runs, k)}, got shape {angles.shape}"
-            )
-        return np.broadcast_to(angles, (runs, k))
-
     def _attempt(
         self,
         data: Population | Sample | Rows,
@@ -212,7 +189,6 @@ class Annealed:
         chosen: np.ndarray,
         attempt: int,
         trace: int | None,
-        given: np.ndarray | None,
         k: int,
     ) -> dict[str, np.ndarray]:
         """One start of the chosen runs, padded to a power of two so that few shapes compile."""
@@ -228,7 +204,7 @@ class Annealed:
                 arrays = self._known(data, targets if every else [targets[i] for i in padded], k)
             attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(some)
             sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(some)
-            angles = _random_angles(attempt_keys, k, self.even) if given is None else given[padded]
+            angles = _random_angles(attempt_keys, k)
             schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
             shape = _Shape(
                 n=data.n,
@@ -238,7 +214,7 @@ class Annealed:
                 data=type(data).__name__,
                 samples=data.samples if isinstance(data, Sample) else 0,
                 every=trace,
-                tries=self._tries(k),
+                tries=candidates(k) if self.moves is None else self.moves,
                 greedy=self.greedy,
             )
             found = _anneal_block(angles, arrays, attempt_keys, sample_keys, schedule, shape)
@@ -271,14 +247,13 @@ def _power_of_two(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
-@partial(jax.jit, static_argnums=(1, 2))
-def _random_angles(keys: Array, k: int, even: bool) -> jax.Array:
-    """Evenly spaced at a random rotation, or every head on its own."""
+@partial(jax.jit, static_argnums=1)
+def _random_angles(keys: Array, k: int) -> jax.Array:
+    """Evenly spaced at a random rotation: the heads of a run see the whole circle between them."""
 
     def one(key: Array) -> Array:
-        shape = (1,) if even else (k,)
-        turn = jax.random.uniform(jax.random.split(key)[0], shape, jnp.float64, 0, 2 * jnp.pi)
-        return turn + (2 * jnp.pi * jnp.arange(k) / k if even else 0.0)
+        turn = jax.random.uniform(jax.random.split(key)[0], (1,), jnp.float64, 0, 2 * jnp.pi)
+        return turn + 2 * jnp.pi * jnp.arange(k) / k
 
     return jax.vmap(one)(keys)
 

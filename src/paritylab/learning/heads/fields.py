@@ -4,28 +4,35 @@ c = E[y cos πs] is the correlation of the model with the label. Two routes shar
 keeps every head's attention to every position, `Windows` only the stretch of the circle that a head
 sees, so that a step costs k² windows at any n: at n = 1000 and k = 3 three to ten times less than
 the dense one on a processor.
+
+Greedy relocations: annealing meets the trap of every mixture, two heads on one cluster of bits and
+one head on two. No small step leaves it, because the spare head would have to cross what the others
+hold. A relocation does, and it needs nothing but |c| of the learner's own model.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+from jax.scipy.special import ndtri
 from jaxtyping import Array, Float, Int, PyTree
-from scipy.special import softmax
 
 from paritylab.models import Circle, softmax_attention
-from paritylab.precision import AnyArray, float64
+from paritylab.precision import AnyArray
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.targets import SIGNS
+from paritylab.risk.routes.pieces import SIGNS
 from paritylab.risk.rows import Rows as Table
-from paritylab.shapes import bucket
 
+#: Attention of so many heads to so many positions is held at a time, 80 MB.
+NUMBERS = 10_000_000
 #: Added to a correlation before its logarithm is taken, which is finite then at 0 too.
 TINY = 1e-300
+#: Moves are tried at every second step until this share of the steps is done.
+EVERY, LAST = 2, 0.95
 #: Points of a window, and how many widths √τ it reaches to either side: beyond 6 lies 2e-9 of a
 #: head. While a head is wider than POINTS/(2·REACH) = 4 positions the points lie a quarter of a
 #: width apart and the sum over them is a trapezoidal rule; after that they are the positions.
@@ -80,29 +87,12 @@ def weights_of(angles: Float[Array, " heads"], tau: Array | float, n: int) -> Ar
     return jnp.sum(attention_of(angles, tau, n), axis=0)
 
 
-def final_weights(angles: Float[np.ndarray, "runs k"], tau_end: float, n: int) -> np.ndarray:
-    """What every bit weighs at temperature tau_end/n², (runs, n).
-
-    Where heads are sharp only the stretch that holds all but e^-40 of a head is summed.
-    """
-    reach = int(np.ceil(np.sqrt(80 * tau_end) / (2 * np.pi))) + 1
-    if 20 * reach > n:
-        padded = np.resize(angles, (bucket(len(angles)), *angles.shape[1:]))
-        with float64():
-            return np.asarray(_weights_at(padded, tau_end / n**2, n))[: len(angles)]
-    apart = 2 * np.pi / n
-    places = np.round(np.nan_to_num(angles) / apart)[..., None] + np.arange(-reach, reach + 1)
-    scores = -2 * (n * np.sin((places * apart - angles[..., None]) / 2)) ** 2 / tau_end
-    attention = softmax(scores, axis=-1)
-    weights = np.zeros((len(angles), n))
-    runs = np.arange(len(angles))[:, None, None]
-    np.add.at(weights, (runs, places.astype(np.int64) % n), attention)
-    return weights
-
-
 @partial(jax.jit, static_argnames="n")
-def _weights_at(angles: AnyArray, tau: float, n: int) -> Array:
-    weights: Array = jax.vmap(partial(weights_of, tau=tau, n=n))(jnp.asarray(angles))
+def final_weights(angles: Float[AnyArray, "runs k"], tau_end: float, n: int) -> Array:
+    """What every bit weighs at temperature tau_end/n², (runs, n); some runs at a time."""
+    at_once = max(1, NUMBERS // (angles.shape[1] * n))
+    weigh = partial(weights_of, tau=tau_end / n**2, n=n)
+    weights: Array = jax.lax.map(weigh, jnp.asarray(angles), batch_size=at_once)
     return weights
 
 
@@ -256,3 +246,43 @@ def _log_cos_share(weights: Array) -> Array:
     """log|cos(πg/2)|/g; 0 at 0."""
     g = jnp.maximum(weights, 1e-12)
     return jnp.log(jnp.abs(jnp.cos(jnp.pi / 2 * g)) + TINY) / g
+
+
+def candidates(k: int) -> int:
+    """Relocations that k heads compare at a time: k/4, and at least 2.
+
+    >>> candidates(3), candidates(64)
+    (2, 16)
+    """
+    return max(2, math.ceil(k / 4))
+
+
+def relocate(
+    field: Field,
+    seen: PyTree,
+    loss: Array,
+    angles: Float[Array, " k"],
+    tau: Array,
+    key: Array,
+    *,
+    tries: int,
+    greedy: bool,
+) -> tuple[Array, Array, Array]:
+    """The head that moves, where to, and whether it does.
+
+    A candidate is a random head that goes, with probability ½ each, one width √τ times a normal
+    number away from a random head, or to a uniform angle. greedy: the best of them, if it raises
+    |c|. Otherwise Metropolis: the first, with probability |c'|/|c|.
+    """
+    k, width = len(angles), jnp.sqrt(jnp.minimum(tau, 1.0))
+    # One draw for all: every call of the generator costs seconds of compiling.
+    draws = jax.random.uniform(key, (6, tries), jnp.float64)
+    heads, hosts = (jnp.minimum((k * each).astype(int), k - 1) for each in draws[:2])
+    nearby = angles[hosts] + width * ndtri(draws[2])
+    places = jnp.where(draws[3] < 0.5, nearby, 2 * jnp.pi * draws[4])
+    losses = field.after(seen, heads, places, tau)
+    gains = field.compared(seen, loss) - jnp.where(jnp.isnan(losses), jnp.inf, losses)
+    if greedy:
+        best = jnp.argmax(gains)
+        return heads[best], places[best], gains[best] > 0
+    return heads[0], places[0], gains[0] > jnp.log(draws[5, 0])

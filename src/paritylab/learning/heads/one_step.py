@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from paritylab.learning.contract import SOLVED_RISK, Subset, Trained, check_fields, register_learner
+from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
-from paritylab.learning.judging import judge_heads, judging_loss
+from paritylab.learning.judging import Scores, judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
 from paritylab.options import Choice, Doc, Ge, Gt
@@ -26,7 +26,8 @@ from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
 from paritylab.risk.objective import labelled, target_of
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.targets import SIGNS, Target as PlainTarget
+from paritylab.risk.routes.pieces import SIGNS
+from paritylab.risk.routes.statistic import Target as PlainTarget
 
 #: Gains a step may choose from.
 GAINS = np.geomspace(1, 200, 60)
@@ -59,7 +60,7 @@ class OneStep:
     ] = None
     positions: Annotated[
         Positions,
-        Choice(("onehot", "signs", "balanced", "sphere"), own="a code or table"),
+        Choice(("onehot", "signs", "balanced"), own="a code or table"),
         Doc("Position code."),
     ] = "signs"
 
@@ -73,24 +74,21 @@ class OneStep:
         targets = functions_of(data, "one step")
         if data.k < 1:
             raise ValueError("one step learns a Parity or Junta of at least one bit, got k=0")
-        outcomes = [self._run(target, keys[run : run + 1]) for run, target in enumerate(targets)]
-        columns = {
-            name: np.array([getattr(each, name) for each in outcomes])
-            for name in ("directions", "risk", "error", "deviation", "gain")
-        }
-        start = np.zeros_like(columns["directions"])[:, None]
+        outcomes = [self._run(target, keys[run]) for run, target in enumerate(targets)]
+        directions, subset, found, deviation, gain = zip(*outcomes, strict=True)
+        kinds = [each.kind for each in found if each.kind != "exact"]
+        risk, error, unknown = (
+            np.concatenate([getattr(each, name) for each in found])
+            for name in ("risk", "error", "accuracy")
+        )
+        start = np.zeros_like(directions)[:, None]
         path = {"step": np.zeros(1, int), "directions": start, "risk": _start_risks(targets)}
-        sampled = [each.kind for each in outcomes if each.kind != "exact"]
-        return Trained(
-            numbers=columns["directions"],
-            subset=[each.subset for each in outcomes],
-            risk=columns["risk"],
-            error=columns["error"],
-            kind=sampled[0] if sampled else "exact",
-            loss=judging_loss(data),
-            solved=columns["risk"] + columns["error"] < SOLVED_RISK,
+        return Scores(risk, error, kinds[0] if kinds else "exact", unknown).trained(
+            data,
+            np.stack(directions),
+            list(subset),
             trace={} if trace is None else path,
-            stats={"deviation": columns["deviation"], "gain": columns["gain"]},
+            stats={"deviation": np.array(deviation), "gain": np.array(gain)},
         )
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
@@ -98,11 +96,13 @@ class OneStep:
         assert k is not None
         return HeadAttention(numbers, self._code(target.n, k, key), k, Cosine(), 1.0)
 
-    def _run(self, target: Parity | Junta, keys: jax.Array) -> "_Outcome":
-        """One run; its table of positions is dropped at the end."""
+    def _run(
+        self, target: Parity | Junta, key: jax.Array
+    ) -> tuple[np.ndarray, Subset, Scores, float, float]:
+        """Directions, named set, scores, deviation and gain; the table is dropped at the end."""
         n, k = target.n, target.k
         with float64():
-            code = self._code(n, k, keys[0])
+            code = self._code(n, k, key)
             pull = jax.vjp(code.scores, jnp.zeros((1, code.width)))[1]
             # Scores are linear in w: their transpose turns forces on scores into those on w.
             direction = pull(jnp.asarray(set_forces(target))[None])[0]
@@ -113,18 +113,11 @@ class OneStep:
             gain = _best_gain(scores[inside], scores[~inside])[1]
         directions = np.repeat(gain * np.asarray(direction), k, axis=0)
         model = HeadAttention(directions, code, k, Cosine(), 1.0)
-        found = judge_heads([model], Population((target,)))
         with float64():
             weights = np.asarray(model.weights())
-        return _Outcome(
-            directions,
-            _largest(scores, k),
-            found.risk[0],
-            found.error[0],
-            found.kind,
-            deviation_of(weights[inside], weights[~inside].sum()),
-            gain,
-        )
+        deviation = deviation_of(weights[inside], weights[~inside].sum())
+        found = judge_heads([model], Population((target,)))
+        return directions, _largest(scores, k), found, deviation, gain
 
     def _code(self, n: int, k: int, key: jax.Array) -> AbstractPositionCode:
         """The positions of one run; a table that would not fit into memory is refused before."""
@@ -146,18 +139,6 @@ def _start_risks(targets: Sequence[Parity | Junta]) -> Float[np.ndarray, "runs 1
     uniform = np.full((len(targets), n), k / n)
     found = population_risks(uniform, targets, readout="cos", loss="log_correlation")
     return np.asarray(found.values[:, None])
-
-
-class _Outcome(NamedTuple):
-    """One run: w after the step, the set it names, its risk, and the deviation at its gain."""
-
-    directions: np.ndarray
-    subset: Subset
-    risk: float
-    error: float
-    kind: str
-    deviation: float
-    gain: float
 
 
 def set_forces(target: Parity | Junta) -> np.ndarray:

@@ -22,14 +22,7 @@ from paritylab.learning.data import (
     Unknown,
     functions_of,
 )
-from paritylab.learning.descent import (
-    Path,
-    Schedule,
-    as_optimiser,
-    descend_all,
-    stacked,
-    traced,
-)
+from paritylab.learning.descent import Path, Schedule, as_optimiser, descend_all, traced
 from paritylab.learning.heads.temperature import (
     Temperature,
     is_schedule,
@@ -40,26 +33,25 @@ from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.models import (
     AbstractPositionCode,
-    FeedForward,
     FullFormAttention,
     HeadAttention,
-    JointAttention,
     as_attention,
     as_code,
     as_readout,
     default_readout,
 )
+from paritylab.models.heads import unit_directions
 from paritylab.models.positions import Positions
 from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
 from paritylab.options import ATTENTION, LOSS, OPTIMISER, Choice, Doc, Formula, Ge, Gt
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, as_loss
-from paritylab.problem.sampling import each_key, normals
+from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, WeightRisk, labels_of, weight_risk
 
 #: What trains, by variant.
-HeadsModel: TypeAlias = HeadAttention | FullFormAttention | JointAttention
+HeadsModel: TypeAlias = HeadAttention | FullFormAttention
 
 
 class HeadsSettings(TypedDict, total=False):
@@ -89,8 +81,8 @@ class Heads:
     model has the last temperature. loss, readout, optimiser, positions, attention:
     a name, or a part of one's own. eta: step size; None is 0.1, and 0.2 for Adam at n = 20 as in
     the public code. heads: k if None. variant: "masked" trains the two position entries of each
-    head, "unmasked" its whole 4×4 matrix, "joint" and "joint-random" the feed-forward readout
-    too. start: directions (heads, width), or one such array per run. k: needed for `Rows` only.
+    head, "unmasked" its whole 4×4 matrix. start: directions (heads, width), or one such array per
+    run. k: needed for `Rows` only.
 
     For juntas the readout "zigzag" stands for their `default_readout`, straight lines through the
     values of a symmetric junta; others need a readout of one's own. A run names the positions its
@@ -115,8 +107,8 @@ class Heads:
     heads: Annotated[int | None, Ge(1), Doc("Number of heads; k if absent.")] = None
     variant: Annotated[
         str,
-        Choice(("masked", "unmasked", "joint", "joint-random")),
-        Doc("What trains: position entries, the 4×4 matrix, or the readout too."),
+        Choice(("masked", "unmasked")),
+        Doc("What trains: position entries, or the 4×4 matrix."),
     ] = "masked"
     positions: Annotated[
         Positions, Choice(("circle", "onehot"), own="a code or table"), Doc("Position code.")
@@ -232,15 +224,13 @@ class Heads:
         model = HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
         if self.variant == "unmasked":
             return FullFormAttention.embed(model, masked=False)
-        return model if self.variant == "masked" else JointAttention.from_zigzag(model)
+        return model
 
     def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
         """The readout by name; for juntas "zigzag" stands for the lines through their values."""
         juntas = [target for target in targets if isinstance(target, Junta)]
         if not juntas or self.readout != "zigzag":
             return as_readout(self.readout, k)
-        if self.variant.startswith("joint"):
-            raise ValueError(f'variant="{self.variant}" starts from the zigzag and learns a Parity')
         if len({junta.by_count for junta in juntas}) > 1:
             raise ValueError("juntas with different values need runs of their own, or a readout")
         return default_readout(juntas[0])
@@ -259,16 +249,15 @@ class Heads:
         return _PopulationRisk(weight_risk(model.readout, self.loss, n, k, labels=labels))
 
     def _starts(self, model: HeadsModel, keys: jax.Array) -> PyTree:
-        """Parameters of every run, stacked: random unit directions, or the given ones."""
-        heads = model.heads if isinstance(model, JointAttention) else model
-        shape = (
-            (heads.matrices.shape[0], 2)
-            if isinstance(heads, FullFormAttention)
-            else heads.directions.shape
-        )
-        pairs = [jax.random.split(key) for key in each_key(keys)]
+        """Parameters of every run, stacked: random unit directions, or the given ones.
+
+        The start of run i draws from the second half of its key, as that of every network does.
+        """
+        full = isinstance(model, FullFormAttention)
+        shape = np.shape(self._directions(model.parameters()))
         if self.start is None:
-            starts = np.stack([_unit_directions(pair[1], *shape) for pair in pairs])
+            own = (jax.random.split(key)[1] for key in each_key(keys))
+            starts = np.stack([unit_directions(key, *shape) for key in own])
         else:
             given = np.asarray(self.start, dtype=np.float64)
             fits = given.shape in (shape, (len(keys), *shape))
@@ -278,25 +267,16 @@ class Heads:
                     f"got shape {given.shape}"
                 )
             starts = np.broadcast_to(given, (len(keys), *shape))
-        if not isinstance(model, JointAttention):
-            if self.variant == "masked":
-                return starts
-            matrices = np.zeros((len(keys), shape[0], 4, 4))
-            matrices[:, :, 0, 2:] = starts
-            return matrices
-        networks = (self._network(model, pair[1]).parameters() for pair in pairs)
-        return {"directions": starts, "network": stacked(networks)}
-
-    def _network(self, model: JointAttention, key: jax.Array) -> FeedForward:
-        if self.variant == "joint":
-            return model.network
-        return JointAttention.from_random(model.heads, jax.random.fold_in(key, 1)).network
+        if not full:
+            return starts
+        matrices = np.zeros((len(keys), shape[0], 4, 4))
+        matrices[:, :, 0, 2:] = starts
+        return matrices
 
     def _directions(self, numbers: PyTree) -> Float[np.ndarray, "... heads width"]:
         """The position entries among the trained numbers."""
-        if self.variant == "unmasked":
-            return np.asarray(numbers)[..., 0, 2:]
-        return np.asarray(numbers if self.variant == "masked" else numbers["directions"])
+        given = np.asarray(numbers)
+        return given if self.variant == "masked" else given[..., 0, 2:]
 
 
 def _sums_to_one(attention: AttentionPart, n: int) -> bool:
@@ -305,12 +285,6 @@ def _sums_to_one(attention: AttentionPart, n: int) -> bool:
     with float64():
         sums = np.asarray(as_attention(attention)(jnp.asarray(scores))).sum(axis=1)
     return bool(np.abs(sums - 1).max() < 1e-6)
-
-
-def _unit_directions(key: jax.Array, heads: int, width: int) -> np.ndarray:
-    """The paper's start: unit directions, uniformly random."""
-    draws = normals(key, (heads, width)).astype(np.float64)
-    return np.asarray(draws / np.linalg.norm(draws, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)

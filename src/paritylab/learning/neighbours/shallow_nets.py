@@ -298,30 +298,27 @@ class SignDescent(_ShallowLearner):
         starts = stacked(_numbers(start) for start in self.starts(data, keys))
         weights, outputs = starts["hidden"], starts["output"]
         rule = sign_rule(self.eta, self.decay, self.threshold * math.factorial(data.k))
-        risks, sizes = [], []
+        noted = []
         for step in range(self.steps):
             mean, slopes = self._gradients(data, targets, keys, weights, outputs, step)
             if trace is not None and step % trace == 0:
-                risks.append(1 - mean)
-                sizes.append(np.abs(weights).mean(axis=1))
+                noted.append({"risk": 1 - mean, "weights": np.abs(weights).mean(axis=1)})
             # The loss is 1 - yŷ: its gradient is minus that of yŷ.
             updates, _ = rule.update(-slopes, None, weights)
             weights = weights + np.asarray(updates, np.float32)
-        path = {}
+        path = jax.tree.map(lambda *parts: np.stack(parts, axis=1), *noted) if noted else {}
         if trace is not None:
-            path = {"risk": np.stack(risks, axis=1), "weights": np.stack(sizes, axis=1)}
             path["step"] = np.arange(0, self.steps, trace)
         return Ended({"hidden": weights, "output": outputs}, path, {})
 
     def named(self, models: Sequence[Model]) -> list[Subset]:
         """The k positions whose weights are largest in the mean over neurons."""
-        nets = [net for net in models if isinstance(net, ShallowNet)]
-        sizes = [-np.abs(np.asarray(net.hidden)).mean(axis=0) for net in nets]
-        orders = [np.argsort(size, kind="stable") for size in sizes]
-        return [
-            tuple(sorted(order[: net.power].tolist()))
-            for net, order in zip(nets, orders, strict=True)
-        ]
+        found: list[Subset] = []
+        for net in models:
+            assert isinstance(net, ShallowNet)
+            order = np.argsort(-np.abs(np.asarray(net.hidden)).mean(axis=0), kind="stable")
+            found.append(tuple(sorted(order[: net.power].tolist())))
+        return found
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> ShallowNet:
         zeros = {"thresholds": np.zeros(len(numbers["output"])), "offset": np.zeros(())}
@@ -342,24 +339,18 @@ class SignDescent(_ShallowLearner):
     ) -> tuple[Float[np.ndarray, " runs"], Float[np.ndarray, "runs q n"]]:
         """E[yŷ] and its gradient: exact, or of this step's rows."""
         if isinstance(data, Population):
-            signals = [
-                power_signal(w, a, target)
-                for w, a, target in zip(weights, outputs, targets, strict=True)
-            ]
-            means, slopes = zip(*signals, strict=True)
+            means, slopes = zip(*map(power_signal, weights, outputs, targets), strict=True)
             return np.array(means), np.stack(slopes)
-        total: np.ndarray | float = 0.0
-        slope: np.ndarray | float = 0.0
+        total, slope = np.zeros(len(weights), np.float32), np.zeros_like(weights)
         generators = [generator_of(key, 3 + step) for key in each_key(keys)]
         for begin in range(0, data.samples, PIECE):
             pairs = zip(generators, targets, strict=True)
-            rows = [draw_strings(generator, target, (PIECE,)) for generator, target in pairs]
-            packed, labels = (np.stack(part) for part in zip(*rows, strict=True))
-            labels[:, data.samples - begin :] = 0
+            rows = stacked(draw_strings(*pair, (PIECE,)) for pair in pairs)
+            rows.labels[:, data.samples - begin :] = 0
             with jax.enable_x64(False), jax.default_matmul_precision("highest"):
-                sums = _sums(weights, outputs, packed, labels, data.k)
+                sums = _sums(weights, outputs, *rows, data.k)
             total, slope = total + np.asarray(sums[0]), slope + np.asarray(sums[1])
-        return np.asarray(total / data.samples), np.asarray(slope / data.samples)
+        return total / data.samples, slope / data.samples
 
 
 @partial(jax.jit, static_argnames="k")

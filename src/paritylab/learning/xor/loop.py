@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from paritylab.learning.descent import as_optimiser, descend
 from paritylab.learning.parts import AttentionPart, OptimiserPart
@@ -37,7 +37,6 @@ class Setting(NamedTuple):
     every: int | None
     source: str
     samples: int
-    learn_positions: bool
 
 
 class Start(NamedTuple):
@@ -77,11 +76,11 @@ class Found(NamedTuple):
 class End(NamedTuple):
     """Where a run ended; every array has the run as its first axis.
 
-    numbers: directions, or a dict of directions and positions where both were trained. path,
-    risks: directions and the risk the optimiser saw, at the recorded steps.
+    numbers: the directions. path, risks: directions and the risk the optimiser saw, at the recorded
+    steps.
     """
 
-    numbers: PyTree
+    numbers: Float[AnyArray, "*runs 2 width"]
     found: Found
     path: Float[AnyArray, "*runs records 2 width"]
     risks: Float[AnyArray, "*runs records"]
@@ -95,35 +94,28 @@ def run_all(setting: Setting, eta: np.float64, starts: Start) -> End:
 
 def _run(setting: Setting, eta: np.float64, start: Start) -> End:
     """One run; its key draws the rows of every step from fold_in(key, 3)."""
-    directions: PyTree = start.directions
-    if setting.learn_positions:
-        directions = {"directions": directions, "positions": start.table}
     end = descend(
         partial(_risk, setting, start),
-        directions,
+        start.directions,
         as_optimiser(setting.optimiser, eta),
         steps=setting.steps,
         every=setting.every,
         key=jax.random.fold_in(start.key, 3),
     )
-    path = end.path["directions"] if setting.learn_positions and setting.every else end.path
     found = _judged(_model(setting, start, end.parameters), start)
-    return End(end.parameters, found, path, end.risks)
+    return End(end.parameters, found, end.path, end.risks)
 
 
-def _model(setting: Setting, start: Start, parameters: PyTree) -> TwoHeads:
-    """The model with the trained directions and, where they train too, its own positions."""
-    table = start.table
-    if setting.learn_positions:
-        parameters, table = parameters["directions"], parameters["positions"]
-    code = setting.code if table is None else PositionTable(table)
+def _model(setting: Setting, start: Start, directions: AnyArray) -> TwoHeads:
+    """The model with these directions, on the run's own positions or on those of all runs."""
+    code = setting.code if start.table is None else PositionTable(start.table)
     assert code is not None
-    return TwoHeads(parameters, code, setting.attention, setting.readout)
+    return TwoHeads(directions, code, setting.attention, setting.readout)
 
 
-def _risk(setting: Setting, start: Start, parameters: PyTree, step_key: Array) -> Array:
+def _risk(setting: Setting, start: Start, directions: Array, step_key: Array) -> Array:
     """The risk whose gradient the optimiser sees, by the source of the setting."""
-    weights, on_pair = _model(setting, start, parameters).weights(), _on_pair(start, setting.n)
+    weights, on_pair = _model(setting, start, directions).weights(), _on_pair(start, setting.n)
     if setting.source == "exact":
         return xor_risk(weights, on_pair, setting.loss.name, start.noise)
     # Rows and the closed first gradient give ∂risk/∂g directly, without differentiating a scan.

@@ -15,22 +15,19 @@ from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, Rea
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     XOR_LOSSES,
-    first_gradient,
-    first_response,
-)
-from paritylab.learning.xor.loop import End, Setting, Start, batch_rows, run_all
-from paritylab.learning.xor.parts import (
     as_xor_readout,
     default_gain,
+    first_gradient,
+    first_response,
     pairs_of,
     unit_step,
     usual_width,
     xor_label,
 )
+from paritylab.learning.xor.loop import End, Setting, Start, batch_rows, run_all
 from paritylab.models import (
     AbstractPositionCode,
     Bowl,
-    PositionTable,
     TwoHeads,
     as_attention,
     as_code,
@@ -53,8 +50,8 @@ class XorStep:
     width: of random positions, 12 ln n if None; other codes have their own. positions, attention,
     readout, loss, optimiser: a name, or a part of one's own. gain: step size in units of
     `unit_step`, 2 ln n + 6 if None; for optimisers other than sgd and momentum the step size
-    itself. start: standard deviation of random starting directions. learn_positions: train the
-    positions too. Beyond about n = 10^5 use `streamed_step`, which keeps positions as packed bits.
+    itself. start: standard deviation of random starting directions. Beyond about n = 10^5 use
+    `streamed_step`, which keeps positions as packed bits.
 
     Targets are `Parity(n, (i, j), sign=-1)`. Exact gradients (`Population`) need fair bits and,
     away from w = 0, the readout "square" with the squared or correlation loss; one step from w = 0
@@ -69,7 +66,7 @@ class XorStep:
     ] = None
     positions: Annotated[
         Positions,
-        Choice(("circle", "onehot", "signs", "balanced", "sphere"), own="a code"),
+        Choice(("circle", "onehot", "signs", "balanced"), own="a code"),
         Doc("Position code; balanced is ours."),
     ] = "signs"
     attention: Annotated[AttentionPart, ATTENTION, Doc("How scores become weights.")] = "softmax"
@@ -85,7 +82,6 @@ class XorStep:
     gain: Annotated[float | None, Gt(0), Doc("Step size in units that raise the pair by 1.")] = None
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "sgd"
     start: Annotated[float, Ge(0), Doc("Standard deviation of the random start.")] = 0.0
-    learn_positions: Annotated[bool, Doc("Train the positions too.")] = False
 
     takes = (Population, Sample, Fresh)
     of = "pair"
@@ -115,12 +111,7 @@ class XorStep:
         return self._judged(setting, targets, keys, end)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> TwoHeads:
-        n = target.n
-        code: AbstractPositionCode
-        if self.learn_positions:
-            numbers, code = numbers["directions"], PositionTable(numbers["positions"])
-        else:
-            code = self._code(n, key)
+        code = self._code(target.n, key)
         return TwoHeads(numbers, code, self.attention, as_xor_readout(self.readout))
 
     def _judged(
@@ -135,8 +126,8 @@ class XorStep:
             scores = Scores(risk, rounding, "exact", unknown)
         else:
             models = (
-                self.rebuild(jax.tree.map(lambda leaf, i=i: leaf[i], end.numbers), target, keys[i])
-                for i, target in enumerate(targets)
+                self.rebuild(end.numbers[run], target, keys[run])
+                for run, target in enumerate(targets)
             )
             rows = max(256, (1 << 22) // setting.n)
             scores = squared_risks(models, targets, keys, 1 << (rows.bit_length() - 1))
@@ -152,7 +143,7 @@ class XorStep:
             stats={
                 "worst": worst,
                 "split": np.asarray(found.split),
-                "numbers": np.full(len(keys), sum(a[0].size for a in jax.tree.leaves(end.numbers))),
+                "numbers": np.full(len(keys), end.numbers[0].size),
             },
         )
 
@@ -176,7 +167,7 @@ class XorStep:
                 )
         return Setting(
             n=data.n,
-            code=None if self.learn_positions else code,
+            code=code,
             attention=self.attention,
             readout=readout,
             loss=loss,
@@ -185,7 +176,6 @@ class XorStep:
             every=trace,
             source=source,
             samples=0 if isinstance(data, Population) else data.samples,
-            learn_positions=self.learn_positions,
         )
 
     @property
@@ -215,8 +205,6 @@ class XorStep:
         records = 0 if setting.every is None else -(-setting.steps // setting.every)
         table = n * width if setting.code is None else 0
         size = table + 2 * width * (1 + records) + 8 * n
-        if setting.learn_positions:
-            size += table * records
         if setting.samples:
             size += n * batch_rows(n, setting.samples)
         if size > LARGEST_BLOCK:

@@ -32,20 +32,23 @@ def near_attention(heads: Heads, places: list[int], n: int) -> Number:
     return least
 
 
-def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
-    n, k, tau = setting["n"], setting["k"], setting["tau"]
-    table, places, x = circle(n), witness["places"], witness["input"]
-    heads = Heads([table[p] for p in places], n, tau)
+def printed_sum(heads: Heads, x: list[int]) -> Number:
+    """The printed left side, with plus for minus: the inner bracket is (1 - 2γ_p)c_p + Σ_j γ_j c_j
+    times γ_p."""
     left = arb(0)
     for row in heads.attention:
         for side in (0, 1):
-            mean = total(g * p[side] for g, p in zip(row, table, strict=True))
-            printed = total(
-                g * ((1 - 2 * g) * p[side] + mean)
-                for g, p, bit in zip(row, table, x, strict=True)
-                if bit
-            )
-            left += printed**2
+            mean = total(g * p[side] for g, p in zip(row, heads.places, strict=True))
+            terms = zip(row, heads.places, x, strict=True)
+            left += total(g * ((1 - 2 * g) * p[side] + mean) for g, p, bit in terms if bit) ** 2
+    return left
+
+
+def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
+    n, k, tau = setting["n"], setting["k"], setting["tau"]
+    places, x = witness["places"], witness["input"]
+    heads = Heads([circle(n)[p] for p in places], n, tau)
+    left = printed_sum(heads, x)
     bound = 2 * near_attention(heads, places, n) ** 2 / n**2
     proof.less("s > 0", arb(0), heads.attended(x))
     proof.less("a thousand times the printed sum is below the bound", 1000 * left, bound)

@@ -8,7 +8,7 @@ With s close to 0 the losses are large: all heads opposite to B = {0, 1, 2} and 
 from flint import arb, fmpq
 
 from paritylab.proofs.domain import rows, whole
-from paritylab.proofs.kernel import Heads, Numbers, Proof, circle, squared_hinge, total
+from paritylab.proofs.kernel import Heads, Number, Numbers, Proof, circle, squared_hinge, total
 from paritylab.proofs.statements.hg1_lemma18 import near_attention
 
 PRINTED = "fails"
@@ -22,36 +22,34 @@ WITNESS = {"places": rows(3, whole(0, 7))}
 
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
-    n, k, tau, b = (setting[name] for name in ("n", "k", "tau", "b"))
-    places = witness["places"]
-    heads = Heads([circle(n)[p] for p in places], n, tau)
-    rows, losses, left = heads.moments(), arb(0), arb(0)
-    for x, y in (((0,) * n, 1), ((1,) * n, (-1) ** k)):
-        # B has k bits, so the labels are 1 and (-1)^k.
-        loss = squared_hinge(heads.attended(x), y, k, b)
-        losses += loss.value
-        left += total((loss.slope * s) ** 2 for s in heads.slope(x, rows))
-    near = near_attention(heads, places, n)
-    bound = 64 * k**2 * (near / arb(tau)) ** 2 / n**2 * losses
+    n, k = setting["n"], setting["k"]
+    # B has k bits, so the labels of all zeros and all ones are 1 and (-1)^k.
+    constant = [((0,) * n, 1), ((1,) * n, (-1) ** k)]
+    _, losses, left, bound = _compared(setting, witness["places"], constant)
     proof.less("losses of both in sum", fmpq(1, 10000), losses)
     proof.less("squared gradients are below the printed bound", left, bound)
     proof.less("squared gradients", left, fmpq(1, 10**20))
-    _far(proof, setting)
+    # Heads opposite to B's middle, a single one at position 0 of B, and its complement.
+    single = (1,) + (0,) * (n - 1)
+    pair = [(single, -1), (tuple(1 - bit for bit in single), (-1) ** (k - 1))]
+    heads, losses, left, bound = _compared(setting, [(k // 2 + n // 2) % n] * k, pair)
+    small = heads.attended(single)
+    proof.less("s of a single one, heads opposite to B", small, fmpq(1, 10**4))
+    proof.less("losses there and at its complement in sum", fmpq(7), losses)
+    proof.less("a thousand times the squared gradients are below the bound", 1000 * left, bound)
 
 
-def _far(proof: Proof, setting: Numbers) -> None:
-    """Heads opposite to B's middle, a single one at position 0 of B, and its complement."""
+def _compared(
+    setting: Numbers, places: list[int], labelled: list[tuple[tuple[int, ...], int]]
+) -> tuple[Heads, Number, Number, Number]:
+    """Heads on these places; at the inputs with their labels the sum of the losses, that of the
+    squared gradients, and the bound that is printed for the latter."""
     n, k, tau, b = (setting[name] for name in ("n", "k", "tau", "b"))
-    places = [(k // 2 + n // 2) % n] * k
     heads = Heads([circle(n)[p] for p in places], n, tau)
     rows, losses, left = heads.moments(), arb(0), arb(0)
-    for one, y in ((1, -1), (0, (-1) ** (k - 1))):
-        x = (one,) + (1 - one,) * (n - 1)
+    for x, y in labelled:
         loss = squared_hinge(heads.attended(x), y, k, b)
         losses += loss.value
         left += total((loss.slope * s) ** 2 for s in heads.slope(x, rows))
     bound = 64 * k**2 * (near_attention(heads, places, n) / arb(tau)) ** 2 / n**2 * losses
-    small = heads.attended((1,) + (0,) * (n - 1))
-    proof.less("s of a single one, heads opposite to B", small, fmpq(1, 10**4))
-    proof.less("losses there and at its complement in sum", fmpq(7), losses)
-    proof.less("a thousand times the squared gradients are below the bound", 1000 * left, bound)
+    return heads, losses, left, bound

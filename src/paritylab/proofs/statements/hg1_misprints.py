@@ -17,6 +17,7 @@ from paritylab.proofs.kernel import (
     squared_hinge,
     total,
 )
+from paritylab.proofs.statements.hg1_lemma18 import printed_sum
 
 PRINTED = "fails"
 TITLE = "Eight printed lines differ from the true values, n = 6, B = {0, 2, 4}, τ = 1/4, b = 1/10"
@@ -81,16 +82,5 @@ def _gradient_lines(proof: Proof, setting: Numbers, directions: Number, x: list[
     moved = total(s * s for s in slopes)
     product = total((slopes[2 * i] * slopes[2 * i + 1]) ** 2 for i in range(len(directions)))
     proof.less("Lemma 18: the product of squares, printed for their sum", 2 * product, moved)
-    printed = arb(0)
-    for row in heads.attention:
-        for side in (0, 1):
-            mean = total(g * p[side] for g, p in zip(row, heads.places, strict=True))
-            printed += (
-                total(
-                    g * ((1 - 2 * g) * p[side] + mean)
-                    for g, p, bit in zip(row, heads.places, x, strict=True)
-                    if bit
-                )
-                ** 2
-            )
+    printed = printed_sum(heads, x)
     proof.less("Lemmas 14, 17, 18: plus for minus, off by", fmpq(1, 100), abs(printed - moved))

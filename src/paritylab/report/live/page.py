@@ -2,21 +2,20 @@
 
 import ast
 import json
-import os
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from paritylab import __version__, proofs
 from paritylab.claims.engine.recorded import recorded
 from paritylab.claims.engine.registry import registry
 from paritylab.claims.engine.verdict import Effort
 from paritylab.files import write_atomically
-from paritylab.report.style import policy
+from paritylab.report.page import policy
 
 FOLDER = Path(__file__).resolve().parent
 #: The claims whose verdicts each demo shows.
@@ -35,18 +34,17 @@ _EXPORT = re.compile(r"^export (?P<kind>const|function|async function) (?P<name>
 
 
 def write_live_page(out: str | Path, run: dict[str, Any] | None = None) -> Path:
-    """Write the page to a file and return its path. run: a run to replay, see `live.runs`.
-
-    Claims are linked to the report or the claim pages found near the file.
-    """
+    """Write the page to a file and return its path. run: a run to replay, see `live.runs`."""
     out = Path(out)
     if out.is_symlink() or (out.exists() and not out.is_file()):
         raise ValueError(f"--out needs a plain file or a free name, got {out}")
-    return write_atomically(out, live_page(run, link_base(out)))
+    return write_atomically(out, live_page(run))
 
 
-def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None) -> str:
+def live_page(run: dict[str, Any] | None = None, link: str = "") -> str:
     """The whole page as text: no other file, no request.
+
+    link: where claims have a page, an address with {} for the claim's id.
 
     >>> page = live_page()
     >>> len(page.encode()) < 300_000, "import " in page.split("<script")[-1][:200]
@@ -55,7 +53,8 @@ def live_page(run: dict[str, Any] | None = None, base: "LinkBase | None" = None)
     return _filled(
         "page.html.j2",
         run=None if run is None else Markup(_embedded(run)),
-        verdicts=lambda ids: _verdicts(ids, base),
+        claims=registry(),
+        link=link,
         bits=BITS,
         counted=_number(FOLDER / "engine" / "risk.js", "COUNTED"),
         version=__version__,
@@ -161,47 +160,3 @@ def _number(path: Path, name: str) -> int:
     match = re.search(rf"^export const {name} = (\d+);", path.read_text("utf-8"), re.M)
     assert match is not None, f"{path.name} has no number {name}"
     return int(match[1])
-
-
-class LinkBase(NamedTuple):
-    """How a claim's id becomes an address: before + id + after."""
-
-    before: str
-    after: str
-
-
-def link_base(out: Path) -> LinkBase | None:
-    """The report or the claim pages near the file, whichever is nearer; None if there is none."""
-    folder = out.absolute().parent
-    for place in (folder, *folder.parents[:3]):
-        for report in (place / "report" / "index.html", place / "index.html"):
-            if report != out.absolute() and _is_report(report):
-                return LinkBase(f"{_relative(report, folder)}#", "")
-        for pages in (place / "claims", place / "docs" / "claims"):
-            if (pages / f"{SHOWN['heads'][0]}.md").is_file():
-                return LinkBase(f"{_relative(pages, folder)}/", ".md")
-    return None
-
-
-def _is_report(path: Path) -> bool:
-    return path.is_file() and f'id="{SHOWN["heads"][0]}"' in path.read_text("utf-8", "replace")
-
-
-def _relative(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path, folder)).as_posix()
-
-
-def _verdicts(ids: tuple[str, ...], base: LinkBase | None) -> Markup:
-    """A list of claims with their recorded verdict, linked where there is something to link to."""
-    claims = registry()
-    rows = []
-    for id in ids:
-        name = Markup("<code>{}</code>").format(id)
-        if base is not None:
-            name = Markup('<a href="{}{}{}">{}</a>').format(base.before, id, base.after, name)
-        mark = Markup('<span class="status {0}">{0}</span>').format(_verdict(id))
-        rows.append(Markup("<li>{} {} {}</li>").format(name, mark, escape(claims[id].title)))
-    how = "" if base is not None else " (paritylab check ID runs one)"
-    return Markup('<div class="verdicts">Verdicts on what you see{}:<ul>{}</ul></div>').format(
-        how, Markup("").join(rows)
-    )

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from paritylab.checks import shortened, whole
 from paritylab.files import write_atomically
 from paritylab.learning.heads.anneal import Annealed
 from paritylab.learning.heads.temperature import temperature
@@ -123,67 +124,50 @@ def checked_run(facts: Any) -> dict[str, Any]:
     """The facts the page shows, nothing else; a ValueError names the first that does not fit."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f'a run is an object with "format": "{FORMAT}"')
-    n: Any = facts.get("n")
-    step: Any = facts.get("step")
-    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 100_000:
-        raise ValueError(f"n must be a whole number from 1 to 100,000, got {_short(n)}")
-    if not _is_numbers(step) or not 1 <= len(step) <= MOST_MOMENTS:
-        raise ValueError(f"step must be a list of 1 to {MOST_MOMENTS} finite numbers")
-    kept: dict[str, Any] = {"format": FORMAT, "n": n, "step": step}
+    n = whole("n", facts.get("n"), 1, 100_000)
+    step = _finite("step", facts.get("step"))
+    if not 1 <= len(step) <= MOST_MOMENTS:
+        raise ValueError(f"step must hold 1 to {MOST_MOMENTS} numbers, got {len(step)}")
     hidden = facts.get("hidden", [])
     if not isinstance(hidden, list) or not all(type(j) is int and 0 <= j < n for j in hidden):
-        raise ValueError(f"hidden must be positions below n={n}, got {_short(hidden)}")
-    kept["hidden"] = hidden
-    for name in ("risk", "tau"):
-        if name in facts:
-            if not _is_numbers(facts[name]) or len(facts[name]) != len(step):
-                raise ValueError(f"{name} must hold a finite number per step")
-            kept[name] = facts[name]
-    for name in ("learner", "end", "made"):
-        if name in facts:
-            kept[name] = str(facts[name])[:200]
-    kept.update({name: facts[name] for name in ("run", "seed") if type(facts.get(name)) is int})
-    for name, check in (("directions", _check_directions), ("scores", _check_scores)):
-        if name in facts:
-            check(facts[name], len(step))
-            kept[name] = facts[name]
+        raise ValueError(f"hidden must be positions below n={n}, got {shortened(hidden)}")
+    kept: dict[str, Any] = {"format": FORMAT, "n": n, "step": step, "hidden": hidden}
+    kept |= {name: str(facts[name])[:200] for name in ("learner", "end", "made") if name in facts}
+    kept |= {name: facts[name] for name in ("run", "seed") if type(facts.get(name)) is int}
+    kept |= {
+        name: _finite(name, facts[name], len(step)) for name in ("risk", "tau") if name in facts
+    }
+    if "directions" in facts:
+        moments = _moments("directions", facts["directions"], len(step))
+        heads = len(moments[0]) // 2
+        if not 1 <= heads <= 100:
+            raise ValueError(f"directions must be those of 1 to 100 heads, got {heads}")
+        kept["directions"] = [_finite("directions", each, 2 * heads) for each in moments]
+    if "scores" in facts:
+        moments = _moments("scores", facts["scores"], len(step))
+        kept["scores"] = [[_finite("scores", each) for each in moment] for moment in moments]
+        widest = max(map(len, (moments[0], *moments[0])))
+        if widest > MOST_TOKENS or len(set(map(len, moments))) > 1:
+            raise ValueError(f"scores must be as many at every step and up to {MOST_TOKENS} wide")
     return kept
 
 
-def _check_directions(directions: Any, moments: int) -> None:
-    fine = isinstance(directions, list) and len(directions) == moments
-    fine = fine and all(map(_is_numbers, directions))
-    if not fine or len({len(each) for each in directions}) != 1 or len(directions[0]) % 2:
-        raise ValueError("directions must hold two finite numbers per head at every step")
-    if not 2 <= len(directions[0]) <= 200:
-        raise ValueError(f"the page shows 1 to 100 heads, got {len(directions[0]) // 2}")
-
-
-def _check_scores(scores: Any, moments: int) -> None:
-    fine = isinstance(scores, list) and len(scores) == moments
-    fine = fine and all(isinstance(each, list) and each for each in scores)
-    fine = fine and all(_is_numbers(column) for moment in scores for column in moment)
-    if not fine or len({len(moment) for moment in scores}) != 1:
-        raise ValueError("scores must hold columns of finite numbers at every step")
-    widest = max(len(scores[0]), *(len(column) for column in scores[0]))
-    if widest > MOST_TOKENS:
-        raise ValueError(f"the page shows up to {MOST_TOKENS} tokens, got {widest}")
-
-
-def _is_numbers(values: Any) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(each, int | float) and not isinstance(each, bool) and _is_finite(each)
-        for each in values
-    )
-
-
-def _is_finite(value: float) -> bool:
+def _finite(name: str, values: Any, length: int | None = None) -> list[float]:
+    """A list of finite numbers, as many as `length` says."""
     try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond the range of floats
-        return False
+        array = np.array(values, dtype=float)
+        fine = isinstance(values, list) and array.ndim == 1 and bool(np.isfinite(array).all())
+    except (TypeError, ValueError, OverflowError):
+        fine = False
+    if not fine or (length is not None and len(values) != length):
+        raise ValueError(f"{name} must hold finite numbers, as many at every step")
+    return [number if type(number) is int else float(number) for number in values]
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"
+def _moments(name: str, values: Any, moments: int) -> list[list[Any]]:
+    """A list for each step."""
+    if not isinstance(values, list) or len(values) != moments:
+        raise ValueError(f"{name} must hold a list for each of the {moments} steps")
+    if not all(isinstance(each, list) and each for each in values):
+        raise ValueError(f"{name} must hold lists that are not empty")
+    return values

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Complex, Float, Int
+from jaxtyping import Array, Complex, Float, Inexact, Int
 
 from paritylab.precision import AnyArray
 
@@ -26,6 +26,8 @@ from paritylab.precision import AnyArray
 SMALL_HALF_ANGLE = 0.25
 #: Powers of ωg in that series, and weights that are summed at a time, which fit a cache.
 _ORDER, _CHUNK = 12, 8192
+#: Coefficients of x², x⁴, … x^_ORDER in log cos x.
+_LOG_COS = (-1 / 2, -1 / 12, -1 / 45, -17 / 2520, -31 / 14175, -691 / 935550)
 
 
 class Layout(NamedTuple):
@@ -59,20 +61,16 @@ def characteristic(
 
     half = frequencies[:, None] / 2
     inside = half * weights[layout.subset][None, :]
-    large = take(weights, layout.large)
-    lean_inside = 1 - 2 * probabilities[layout.subset][None, :]
-    k = layout.subset.shape[0]
+    large = half * take(weights, layout.large)[None, :]
     if fair:
-        common = bulk * _product_of_cosines(frequencies / 2, large)
-        plain, signed = jnp.prod(jnp.cos(inside), axis=1), jnp.prod(jnp.sin(inside), axis=1)
-        turn = (-1j) ** k
+        common, turn = bulk * product(jnp.cos(large)), (-1j) ** layout.subset.shape[0]
+        plain, signed = product(jnp.cos(inside)), product(jnp.sin(inside))
     else:
+        lean, turn = 1 - 2 * probabilities[layout.subset][None, :], 1.0
         lean_large = 1 - 2 * take(probabilities, layout.large)[None, :]
-        angles = half * large[None, :]
-        common = bulk * jnp.prod(jnp.cos(angles) - 1j * lean_large * jnp.sin(angles), axis=1)
-        plain = jnp.prod(jnp.cos(inside) - 1j * lean_inside * jnp.sin(inside), axis=1)
-        signed = jnp.prod(lean_inside * jnp.cos(inside) - 1j * jnp.sin(inside), axis=1)
-        turn = 1.0
+        common = bulk * product(jnp.cos(large) - 1j * lean_large * jnp.sin(large))
+        plain = product(jnp.cos(inside) - 1j * lean * jnp.sin(inside))
+        signed = product(lean * jnp.cos(inside) - 1j * jnp.sin(inside))
     carrier = jnp.exp(1j * frequencies * jnp.sum(weights) / 2) * common
     return carrier * plain, turn * carrier * signed
 
@@ -87,7 +85,7 @@ def dense_characteristic(
     """E[e^{iωs}] and E[e^{iωs} χ_B] at ω = 0, base, 2·base, …: one factor per position."""
     turns = powers(jnp.exp(1j * base * weights), terms)
     p, signs = jnp.asarray(probabilities)[None, :], 1 - 2 * jnp.asarray(indicator)[None, :]
-    return _product(1 - p + p * turns), _product(1 - p + signs * p * turns)
+    return product(1 - p + p * turns), product(1 - p + signs * p * turns)
 
 
 def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size"]:
@@ -98,45 +96,19 @@ def powers(z: Complex[Array, " size"], terms: int) -> Complex[Array, "terms size
     return table[:terms]
 
 
-def _product(factors: Complex[Array, "M n"]) -> Complex[Array, " M"]:
+def product(factors: Inexact[Array, "M n"]) -> Inexact[Array, " M"]:
     """Product over positions, pairwise: its derivative is as cheap as itself.
 
     `jnp.prod` would multiply all the others anew for every factor's derivative.
     """
     n = factors.shape[1]
+    if n == 0:
+        return jnp.ones(factors.shape[0], factors.dtype)
     padding = jnp.ones((factors.shape[0], (1 << (n - 1).bit_length()) - n), factors.dtype)
     factors = jnp.concatenate([factors, padding], axis=1)
     while (size := factors.shape[1]) > 1:
         factors = factors[:, : size // 2] * factors[:, size // 2 :]
     return factors[:, 0]
-
-
-@jax.custom_vjp
-def _product_of_cosines(
-    frequencies: Float[Array, " M"], weights: Float[Array, " L"]
-) -> Float[Array, " M"]:
-    """Π_l cos(ω g_l) at every ω.
-
-    The backward pass divides by one cosine after the other, which no double makes zero; automatic
-    differentiation of a product multiplies all others anew and takes five times as long.
-    """
-    return jnp.prod(jnp.cos(frequencies[:, None] * weights[None, :]), axis=1)
-
-
-def _cosines_forward(frequencies: Array, weights: Array) -> tuple[Array, tuple[Array, ...]]:
-    cosines = jnp.cos(frequencies[:, None] * weights[None, :])
-    product = jnp.prod(cosines, axis=1)
-    return product, (frequencies, weights, cosines, product)
-
-
-def _cosines_backward(kept: tuple[Array, ...], cotangents: Array) -> tuple[Array, Array]:
-    frequencies, weights, cosines, product = kept
-    tangents = jnp.sin(frequencies[:, None] * weights[None, :]) / cosines
-    steep = -cotangents * product
-    return steep * (tangents @ weights), (steep * frequencies) @ tangents
-
-
-_product_of_cosines.defvjp(_cosines_forward, _cosines_backward)
 
 
 def _small_factor(
@@ -152,7 +124,7 @@ def _small_factor(
     """
     if fair:
         sums, exponent = _even_power_sums(weights), jnp.zeros_like(frequencies)
-        for order, coefficient in enumerate(_log_cos_series(), start=1):
+        for order, coefficient in enumerate(_LOG_COS, start=1):
             exponent = exponent + coefficient * sums[order - 1] * (frequencies / 2) ** (2 * order)
         return jnp.exp(exponent)
     exponent = 1j * frequencies * jnp.sum((probabilities - 0.5) * weights)
@@ -209,15 +181,6 @@ def _power_sums_backward(weights: Array, cotangents: Array) -> tuple[Array]:
 
 
 _even_power_sums.defvjp(_power_sums_forward, _power_sums_backward)
-
-
-@cache
-def _log_cos_series() -> tuple[float, ...]:
-    """Coefficients of x², x⁴, … in log cos x, from the cumulants of a fair bit."""
-    return tuple(
-        float((-1) ** r * 4**r * np.polyval(_bernoulli_cumulant(2 * r), 0.5) / factorial(2 * r))
-        for r in range(1, _ORDER // 2 + 1)
-    )
 
 
 @cache

@@ -20,15 +20,18 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.precision import AnyArray
-from paritylab.risk.routes.statistic import EPS, Case, LoopRisk, RouteRisk, Statistic
-from paritylab.risk.routes.targets import (
-    SIGNS,
+from paritylab.risk.routes.half_sums import plain_sums
+from paritylab.risk.routes.pieces import SIGNS, Labels
+from paritylab.risk.routes.statistic import (
+    EPS,
+    Case,
     JuntaTarget,
     Labelled,
-    Labels,
+    RouteRisk,
+    Statistic,
     Target,
+    WeightRisk,
     labelled,
-    plain_sums,
 )
 
 
@@ -50,14 +53,14 @@ def many(
     return values, _rounding(weights.shape[1], values, swings, statistic)
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops; as exact as `risk`."""
     name, labels = statistic.loss.name, statistic.labels
 
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return cosine_risk(weights, labelled(target, labels), labels, name)
 
-    return LoopRisk(function, EPS * (64 * n**0.5 + 4 * n) * _size(labels))
+    return WeightRisk(function, EPS * (64 * n**0.5 + 4 * n) * _size(labels))
 
 
 def _size(labels: Labels) -> float:

@@ -29,25 +29,19 @@ from paritylab.risk.routes.characteristic import (
     dense_characteristic,
     powers,
 )
-from paritylab.risk.routes.series import layout_of
+from paritylab.risk.routes.half_sums import head_sums
+from paritylab.risk.routes.series import heaviest, layout_of
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
+    JuntaTarget,
     RouteRisk,
     Statistic,
-    evaluated,
-    risk_through_outer,
-)
-from paritylab.risk.routes.targets import (
-    JuntaTarget,
     Target,
-    enumerated_always,
-    head_sums,
+    WeightRisk,
+    evaluated,
     labelled,
-    largest_besides,
-    partial_sums,
-    target_of,
+    risk_through_outer,
 )
 
 #: Numbers of enumerated weights that are tried, each with its largest number of terms.
@@ -112,7 +106,7 @@ def risk(case: Case) -> RouteRisk:
     )
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops: as many terms as reproduce the statistic on all of [0, k].
 
     A parity needs its even and odd part. A junta has a wave for every label, each averaged over
@@ -141,7 +135,7 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
 
     rounding = 64 * EPS * float(np.abs(coefficients).sum()) * n**0.5
     error = _SAFETY * float(np.abs(expansion.fine - expansion.coarse).sum()) + rounding
-    return LoopRisk(parity if statistic.labels is None else junta, error)
+    return WeightRisk(parity if statistic.labels is None else junta, error)
 
 
 def _loop_expansion(statistic: Statistic) -> Expansion:
@@ -200,16 +194,12 @@ def expand(
     coarse[..., terms // 2 :] = 0
     turn = np.where(frequencies > 0, 2, 1) * np.exp(-1j * frequencies * origin)
     fine, coarse = fine[..., :terms] * turn, coarse[..., :terms] * turn
-    size, between = float(np.abs(values[0]).max()), _between(start, reach, statistic.k)
+    size = float(np.abs(values[0]).max())
+    between = start + reach * np.random.default_rng(0).random(256)
+    between = np.clip(between, 0.0, float(statistic.k))
     series = np.real(fine[0] @ np.exp(1j * np.outer(frequencies, between)))
     typical = float(np.abs(series - function(between)[0]).mean())
     return Expansion(fine, coarse, frequencies, size, typical if typical > _BLIND * size else 0.0)
-
-
-def _between(start: float, reach: float, most: float | int) -> Float[np.ndarray, " P"]:
-    """Random points of the interval inside [0, k]."""
-    shares = np.random.default_rng(0).random(256)
-    return np.clip(start + reach * shares, 0.0, float(most))
 
 
 class _Split(NamedTuple):
@@ -231,18 +221,11 @@ class _Split(NamedTuple):
 def _split(case: Case, heavy_count: int) -> _Split:
     """Enumerate the dominant weights; the hidden bits of a junta are always among them."""
     weights, problem = case.weights, case.problem
-    always = enumerated_always(problem)
-    more = min(max(heavy_count - len(always), 0), problem.n - len(always))
-    heavy = np.append(always, largest_besides(weights, always, more))
+    always = problem.k if isinstance(problem, Junta) else 0
+    heavy = heaviest(weights, problem, max(heavy_count - always, 0))
     light = weights.copy()
     light[heavy] = 0.0
-    if isinstance(problem, Junta):
-        sums, chances = head_sums(weights, case.target, heavy)
-    else:
-        sums, chances = partial_sums(
-            weights[heavy], problem.indicator[heavy], problem.probabilities[heavy]
-        )
-        chances = chances * np.array([[1.0], [float(target_of(problem).contrast)]])
+    sums, chances = head_sums(weights, case.target, heavy)
     set_bits = (np.arange(len(sums))[None, :] >> np.arange(len(heavy))[:, None]) & 1
     rows = np.concatenate([np.ones((1, len(sums))), set_bits]) if case.slopes else np.ones((1, 1))
     # Hoeffding: the light sum is within 4.2·√Σg² of its mean but for 1e-15 of the inputs.

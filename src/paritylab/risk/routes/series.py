@@ -34,25 +34,19 @@ from paritylab.risk.routes.characteristic import (
     dense_characteristic,
     powers,
 )
+from paritylab.risk.routes.half_sums import head_sums
+from paritylab.risk.routes.pieces import Pieces
 from paritylab.risk.routes.statistic import (
     EPS,
     Case,
-    LoopRisk,
-    Pieces,
-    RouteRisk,
-    Statistic,
-    risk_through_outer,
-    scale_of,
-)
-from paritylab.risk.routes.targets import (
     JuntaTarget,
     Labelled,
+    RouteRisk,
+    Statistic,
     Target,
-    enumerated_always,
-    head_sums,
+    WeightRisk,
     labelled,
-    largest,
-    largest_besides,
+    risk_through_outer,
 )
 
 #: Numbers of enumerated weights and of terms that a plan may choose; powers of two, so that a
@@ -61,7 +55,7 @@ HEAVY = (0, 2, 4, 6, 8, 10)
 TERMS = tuple(1 << e for e in range(6, 14))
 #: Enumerated weights and terms inside loops.
 LOOP_HEAVY, LOOP_TERMS = 6, 128
-#: How far the mean inside loops may be off as a share of `scale_of` its pieces: three times the
+#: How far the mean inside loops may be off as a share of the scale of its pieces: three times the
 #: largest gap measured away from ties. Where equal weights pile their sums up on a kink (uniform
 #: heads, halves) it is off by up to 0.2; `population_risk` says what a trained model is worth.
 LOOP_ERROR = 3e-4
@@ -92,7 +86,7 @@ def risk(case: Case) -> RouteRisk:
     arguments = (case.weights, case.target, pieces, plan)
     mean, kink, slopes = kinked_sum(*arguments, fair=problem.is_uniform, slopes=case.slopes)
     terms = len(plan.frequencies)
-    rounding = 16 * (terms + problem.n**0.5) * EPS * scale_of(pieces, problem.k)
+    rounding = 16 * (terms + problem.n**0.5) * EPS * case.statistic.scale
     truncation = float(tail.beyond(terms, float(kink)))
     return risk_through_outer(
         case.statistic.loss,
@@ -103,7 +97,7 @@ def risk(case: Case) -> RouteRisk:
     )
 
 
-def in_loop(statistic: Statistic, n: int) -> LoopRisk:
+def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     """The risk for compiled loops, from a fixed number of terms."""
     pieces, outer = statistic.pieces, statistic.loss.outer
     assert pieces is not None
@@ -111,7 +105,7 @@ def in_loop(statistic: Statistic, n: int) -> LoopRisk:
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
         return outer(moving_mean(weights, labelled(target, statistic.labels), pieces))
 
-    return LoopRisk(function, LOOP_ERROR * scale_of(pieces, statistic.k))
+    return WeightRisk(function, LOOP_ERROR * statistic.scale)
 
 
 @partial(jax.jit, static_argnames=("fair", "slopes"))
@@ -220,32 +214,15 @@ def cosine_coefficients(
         return means, near_end, near_start, waves, kink
 
     table = (jnp.asarray(pieces.knots), jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
-    means, ends, starts, waves, kink = _sum_over_knots(of_knot, table, shifts.size * terms)
+    # As many knots at a time as fit a cache.
+    found = jax.lax.map(of_knot, table, batch_size=max(1, 2**18 // (shifts.size * terms)))
+    means, ends, starts, waves, kink = (jnp.sum(each, axis=0) for each in found)
     means = means + jnp.asarray(pieces.start)[:, None]
     ends, starts = jnp.sum(chances * ends, axis=1), jnp.sum(chances * starts, axis=1)
     edges = ends[:, None] * alternating[None, :] - starts[:, None]
     constant = jnp.sum(chances * means, axis=1)
     coefficients = jnp.asarray(scale[None, :] * (edges - waves)).at[:, 0].set(constant)
     return coefficients, kink + jnp.sum(jnp.abs(ends)) + jnp.sum(jnp.abs(starts))
-
-
-def _sum_over_knots(
-    of_knot: Callable[[tuple[Array, Array, Array]], tuple[Array, ...]],
-    table: tuple[Array, Array, Array],
-    size: int,
-) -> tuple[Array, ...]:
-    """Σ_p of_knot(p): all at once while that fits a cache, one by one beyond."""
-    if size * len(table[0]) <= 2**18:
-        return tuple(jnp.sum(terms, axis=0) for terms in jax.vmap(of_knot)(table))
-    shapes = jax.eval_shape(of_knot, jax.tree.map(lambda a: a[0], table))
-    zeros = tuple(jnp.zeros(each.shape, each.dtype) for each in shapes)
-
-    def add(
-        totals: tuple[Array, ...], knot: tuple[Array, Array, Array]
-    ) -> tuple[tuple[Array, ...], None]:
-        return tuple(map(jnp.add, totals, of_knot(knot))), None
-
-    return jax.lax.scan(add, zeros, table)[0]
 
 
 def _mean_over_interval(
@@ -328,14 +305,14 @@ def kinked_plan(
 ) -> tuple[Plan, Tail]:
     """The cheapest plan whose estimated truncation is below the tolerance, or the most exact."""
     kink = 2 * float(np.abs(pieces.slope).sum())
-    always = enumerated_always(problem)
-    order = np.append(always, largest_besides(weights, always, HEAVY[-1]))
+    always = problem.k if isinstance(problem, Junta) else 0
+    order = heaviest(weights, problem, HEAVY[-1])
     stride = max(1, problem.n // 4096)
     sample = weights[::stride]
     best: tuple[float, float, Tail, int] | None = None
     for more in HEAVY:
-        count = len(always) + more
-        if more and (count >= problem.n or count > max(HEAVY[-1], len(always) + 4)):
+        count = always + more
+        if more and (count >= problem.n or count > max(HEAVY[-1], always + 4)):
             break
         tail = Tail(weights, problem, order[:count])
         for terms in TERMS:
@@ -363,13 +340,28 @@ def kinked_plan(
     return plan, tail
 
 
+def heaviest(weights: np.ndarray, problem: Parity | Junta, more: int) -> np.ndarray:
+    """Positions to enumerate: the hidden bits of a junta, then so many of the largest others."""
+    always = np.array(problem.subset if isinstance(problem, Junta) else (), dtype=int)
+    others = weights.copy()
+    others[always] = -1.0
+    return np.append(always, _largest(others, min(more, len(weights) - len(always))))
+
+
+def _largest(weights: np.ndarray, count: int) -> np.ndarray:
+    """Positions of the largest weights, largest first, without sorting all of them."""
+    count = min(count, len(weights))
+    pool = np.argpartition(-weights, count - 1)[:count] if count else np.zeros(0, int)
+    return pool[np.argsort(-weights[pool], kind="stable")]
+
+
 def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) -> np.ndarray:
     """Light positions outside B: some of the largest, the others spread over comparable weights.
 
     The largest alone would be nearly equal on a smooth bump and seem to come back into step.
     """
     excluded = np.union1d(heavy, np.asarray(problem.subset))
-    top = largest(weights, _WITNESSES // 2 + len(excluded))
+    top = _largest(weights, _WITNESSES // 2 + len(excluded))
     top = np.setdiff1d(top, excluded, assume_unique=True)[: _WITNESSES // 2]
     level = weights[top].max(initial=0.0)
     comparable = np.flatnonzero(weights > 0.02 * level)

@@ -1,17 +1,17 @@
-"""What is averaged, as every route is asked for it and answers: the statistic, a case, a risk.
+"""What is averaged, as every route is asked for it and answers: targets, statistic, case, risk.
 
-The statistic is loss(y, readout(s)), a function of the label y and of the attended sum s. Where the
-readout declares corners (straight lines between known points) and the loss is a polynomial of
-degree ≤ 2 between ŷ = -1 and ŷ = +1, the statistic is a piecewise quadratic function of s. Its
-`Pieces` are found here once; exact routes integrate them.
+Parities and juntas become arrays, so that one compiled call serves many of them. The statistic is
+loss(y, readout(s)), a function of the label y and of the attended sum s.
 """
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import chain
+from types import ModuleType
+from typing import NamedTuple, cast, overload
 
 import equinox as eqx
 import jax
@@ -19,58 +19,187 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.models.readouts import Corners, Cosine, HasCorners, Readout
-from paritylab.precision import AnyArray, Numbers, float64
+from paritylab.models.readouts import Cosine, Readout
+from paritylab.precision import AnyArray, float64, mark_of
 from paritylab.problem import Junta, Parity
-from paritylab.problem.callables import is_fixed, mark_of
 from paritylab.problem.losses import LOSSES, Loss
-from paritylab.risk.routes.targets import (
-    SIGNS,
-    JuntaTarget,
-    Labelled,
-    Labels,
-    Target,
-    labelled,
-    target_of,
-)
+from paritylab.risk.routes.pieces import SIGNS, Labels, Pieces, pieces_of, scale_of
 
 EPS = sys.float_info.epsilon
 
+#: Losses that are polynomials of degree ≤ 2 in y and ŷ, whatever the labels.
+_QUADRATIC = ("squared", "correlation", "log_correlation")
+#: Distinct values of a real table that other losses serve.
+MAX_VALUES = 32
 #: Points at which a statistic is evaluated at a time, at most.
 _BLOCK = 1 << 16
-#: Points closer than this are one knot.
-_SAME = 1e-12
-#: Losses that are polynomials in y and ŷ whatever the labels.
-_ANY_LABEL = ("squared", "correlation", "log_correlation")
 
 
-class Pieces(NamedTuple):
-    """Functions of s in [0, k] on common knots: row 0 the even part, row 1 the odd part in y; for a
-    junta one row per label.
+class Target(NamedTuple):
+    """A parity problem as arrays.
 
-    With f± the statistic at label ±1, the even part is (f₊+f₋)/2 and the odd part (f₊-f₋)/2, so
-    the statistic is even + y·odd. Each is start + Σ_p [slope_p (s-t_p)₊ + curve_p (s-t_p)₊²/2];
-    a knot at 0 carries the polynomial that holds near 0. curve: None where a route drops zeros.
+    indicator: 1 on B (n,). probabilities: P(x_j = 1), (n,). contrast: sign·(1-2ν), ().
     """
 
-    knots: Float[AnyArray, " P"]
-    start: Float[AnyArray, " rows"]
-    slope: Float[AnyArray, "rows P"]
-    curve: Float[AnyArray, "rows P"] | None
+    indicator: AnyArray
+    probabilities: AnyArray
+    contrast: AnyArray
+
+    def arrays(self) -> "Target":
+        """The same as jax arrays of the precision in force."""
+        return Target(*map(jnp.asarray, self))
+
+
+class JuntaTarget(NamedTuple):
+    """A junta as arrays. subset: B (k,). table: f (2^k,). contrast: 1-2ν, ()."""
+
+    subset: AnyArray
+    probabilities: AnyArray
+    table: AnyArray
+    contrast: AnyArray
+
+    @property
+    def indicator(self) -> Float[Array, " n"]:
+        """1 on B (n,)."""
+        return jnp.zeros(self.probabilities.shape[-1]).at[jnp.asarray(self.subset)].set(1.0)
+
+
+class Labelled(NamedTuple):
+    """A junta as the routes need it: y is label r for share_r(u) of the inputs with hidden bits u.
+
+    subset: B (k,). probabilities: (n,). shares: (R, 2^k); they sum to one over the labels and may
+    be negative where labels are nodes of an interpolation in y.
+    """
+
+    subset: AnyArray
+    probabilities: AnyArray
+    shares: AnyArray
+
+
+@overload
+def target_of(problem: Parity) -> Target: ...
+@overload
+def target_of(problem: Junta) -> JuntaTarget: ...
+@overload
+def target_of(problem: Parity | Junta) -> Target | JuntaTarget: ...
+def target_of(problem: Parity | Junta) -> Target | JuntaTarget:
+    """The problem's arrays; the contrast says how much of the label survives noise."""
+    kept = 1 - 2 * problem.noise
+    if isinstance(problem, Junta):
+        subset = np.array(problem.subset, dtype=np.int32)
+        return JuntaTarget(subset, problem.probabilities, problem.values, np.asarray(kept))
+    contrast = np.asarray(problem.sign * kept, dtype=np.float64)
+    return Target(problem.indicator, problem.probabilities, contrast)
+
+
+def stacked_targets(problems: Sequence[Parity | Junta]) -> Target | JuntaTarget:
+    """`target_of` every problem, of one kind and equal n, with a leading axis of runs.
+
+    Parities are written into one table: 100,000 of them take longer one by one than to train on.
+    """
+    if any(issubclass(kind, Junta) for kind in set(map(type, problems))):
+        together: JuntaTarget = jax.tree.map(
+            lambda *leaves: np.stack(leaves), *map(target_of, problems)
+        )
+        return together
+    parities = cast(Sequence[Parity], problems)
+    shape = len(parities), parities[0].n
+    indicator, subsets = np.zeros(shape), [each.subset for each in parities]
+    sizes = np.fromiter(map(len, subsets), np.int64, len(subsets))
+    members = np.fromiter(chain.from_iterable(subsets), np.int64, sizes.sum())
+    indicator[np.repeat(np.arange(len(subsets)), sizes), members] = 1.0
+    if len({each.bias for each in parities}) == 1:
+        probabilities = np.broadcast_to(parities[0].probabilities, shape)
+    else:
+        probabilities = np.stack([each.probabilities for each in parities])
+    contrast = np.array([each.sign * (1 - 2 * each.noise) for each in parities], np.float64)
+    return Target(indicator, probabilities, contrast)
+
+
+def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -> Labels:
+    """At which labels a statistic is needed for these targets.
+
+    ±1 for Boolean juntas. Real tables: three nodes for losses that are quadratic in y, all values
+    for others.
+    """
+    given = [problems] if isinstance(problems, Parity | Junta) else list(problems)
+    if not any(issubclass(kind, Junta) for kind in set(map(type, given))):
+        return None
+    juntas = [each for each in given if isinstance(each, Junta)]
+    if len(juntas) < len(given):
+        raise ValueError("one call takes parities or juntas, not both; write a parity as a Junta")
+    if all(junta.is_boolean for junta in juntas):
+        return SIGNS
+    values = sorted({value for junta in juntas for value in junta.table})
+    if loss in (LOSSES[name] for name in _QUADRATIC):
+        # A table of zeros has no scale of its own; any three nodes interpolate it.
+        reach = 2.0 ** math.ceil(math.log2(max(map(abs, values)) or 1.0))
+        return (-reach, 0.0, reach)
+    if len(values) > MAX_VALUES:
+        raise ValueError(
+            f"loss {loss.name} serves real tables of at most {MAX_VALUES} values, got "
+            f"{len(values)}; use one of {', '.join(_QUADRATIC)}"
+        )
+    return tuple(values)
+
+
+@overload
+def labelled(target: Target, labels: Labels) -> Target: ...
+@overload
+def labelled(target: JuntaTarget, labels: Labels) -> Labelled: ...
+@overload
+def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled: ...
+def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled:
+    """What a route computes with: a `Target`, or a `Labelled` for a junta.
+
+    Shares are the Lagrange polynomials of the labels at (1-2ν)·f: probabilities of both signs for
+    ±1 tables, weights of the nodes for losses quadratic in y, 0 or 1 for a list of values.
+    """
+    if isinstance(target, Target):
+        return target.arrays()
+    assert labels is not None
+    # A problem's own arrays stay in numpy: nothing to compile for a single case.
+    array: ModuleType = np if isinstance(target.table, np.ndarray) else jnp
+    values, nodes = array.asarray(target.table), array.asarray(labels)
+    if len(labels) > 3:
+        shares = array.where(values[None, :] == nodes[:, None], 1.0, 0.0)
+    else:
+        mean = array.asarray(target.contrast) * values
+        shares = array.stack(
+            [
+                math.prod(
+                    ((mean - other) / (label - other) for other in labels if other != label),
+                    start=array.ones_like(mean),
+                )
+                for label in labels
+            ]
+        )
+    return Labelled(array.asarray(target.subset), array.asarray(target.probabilities), shares)
+
+
+def labels_at(bits: Float[Array, "N n"], target: Target | JuntaTarget) -> Float[Array, " N"]:
+    """Noiseless labels of bit strings."""
+    if isinstance(target, JuntaTarget):
+        hidden = bits[:, target.subset].astype(jnp.int32)
+        digits = jnp.arange(hidden.shape[1], dtype=jnp.int32)[None, :]
+        return jnp.asarray(target.table, bits.dtype)[jnp.sum(hidden << digits, axis=1)]
+    return jnp.sign(target.contrast) * (1 - 2 * jnp.mod(bits @ target.indicator, 2))
 
 
 class Statistic(NamedTuple):
     """What is averaged: loss(y, readout(s)) as a function of the label and of s in [0, k].
 
     pieces: the same as a piecewise quadratic, where readout and loss declare that structure.
-    labels: None for a parity; the labels of a junta, one row of the statistic each. mark: None,
-    or new for every call with a user's function, so that compiled code never outlives a change.
+    scale: of the pieces, what rounding errors are measured against. labels: None for a parity; the
+    labels of a junta, one row of the statistic each. mark: None, or new for every call with a
+    user's function, so that compiled code never outlives a change.
     """
 
     readout: Readout
     loss: Loss
     k: int
     pieces: Pieces | None
+    scale: float
     labels: Labels = None
     mark: object = None
 
@@ -78,7 +207,7 @@ class Statistic(NamedTuple):
     def is_closed(self) -> bool:
         """Whether a closed form is known: cos(πs) with the lab's losses, hinges for labels ±1."""
         closed = self.loss in LOSSES.values() and isinstance(self.readout, Cosine)
-        return closed and (self.labels in (None, SIGNS) or self.loss.name in _ANY_LABEL)
+        return closed and (self.labels in (None, SIGNS) or self.loss.name in _QUADRATIC)
 
     def parts(self, s: Float[Array, "..."]) -> Float[Array, "rows ..."]:
         """loss(y, readout(s)) for every label y; for a parity the even part (f₊+f₋)/2 and the odd
@@ -98,8 +227,20 @@ class Statistic(NamedTuple):
 
 def statistic_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Statistic:
     """The statistic of a checked readout and loss, with its pieces where they are declared."""
+    mark = mark_of(readout, loss)
+    try:
+        return (_statistic_once if mark is None else _statistic)(readout, loss, k, labels, mark)
+    except TypeError:  # holds arrays, so it cannot be looked up
+        return _statistic(readout, loss, k, labels, mark)
+
+
+def _statistic(readout: Readout, loss: Loss, k: int, labels: Labels, mark: object) -> Statistic:
     pieces = pieces_of(readout, loss, k, labels)
-    return Statistic(readout, loss, k, pieces, labels, mark_of(readout, loss))
+    scale = math.nan if pieces is None else scale_of(pieces, k)
+    return Statistic(readout, loss, k, pieces, scale, labels, mark)
+
+
+_statistic_once = lru_cache(maxsize=256)(_statistic)
 
 
 class Case(NamedTuple):
@@ -134,41 +275,23 @@ class RouteRisk(NamedTuple):
     slopes_error: float | None = None
 
 
-#: risk(g, target) for weights g (n,), differentiable in g.
-RiskInLoop = Callable[[Float[Array, " n"], Target | JuntaTarget], Float[Array, ""]]
+@dataclass(frozen=True, eq=False)
+class WeightRisk:
+    """risk(g, target) for compiled loops, differentiable in the weights g (n,).
 
-
-class LoopRisk(NamedTuple):
-    """A risk for compiled loops: risk(g, target), and how far its mean may be off at any g.
-
-    target: `Target` of a parity, `JuntaTarget` of a junta.
+    risk: its target is the `Target` of a parity or the `JuntaTarget` of a junta. error: how far the
+    mean inside it may be off at any weights; for "series" with declared pieces the largest gap ever
+    measured. `population_risk` says what a trained model is worth. route: how it is computed.
     """
 
-    risk: RiskInLoop
+    risk: Callable[[Float[Array, " n"], Target | JuntaTarget], Float[Array, ""]]
     error: float
+    route: str = ""
 
-
-class Propagated(NamedTuple):
-    """outer(mean) with its error and the slope of outer there, each of shape (runs,)."""
-
-    value: np.ndarray
-    error: np.ndarray
-    slope: np.ndarray
-
-
-def through_outer(loss: Loss, mean: Numbers, error: Numbers) -> Propagated:
-    """Carry means (runs,) and their errors through the loss's outer function."""
-    mean, error = np.atleast_1d(np.asarray(mean, np.float64)), np.atleast_1d(np.asarray(error))
-    if loss.is_mean:
-        return Propagated(mean, error + 4 * EPS * np.abs(mean), np.ones_like(mean))
-    low, high = mean - error, mean + error
-    points = np.stack([mean, low, high, mean - error / 2, mean + error / 2, np.clip(0, low, high)])
-    with float64():
-        both = jax.vmap(jax.vmap(jax.value_and_grad(loss.outer)))(jnp.asarray(points))
-        values, slopes = map(np.asarray, both)
-    with np.errstate(invalid="ignore"):
-        spread = np.max(np.abs(values - values[0]), axis=0) + 4 * EPS * np.abs(values[0])
-    return Propagated(values[0], np.where(np.isfinite(spread), spread, math.inf), slopes[0])
+    def __call__(
+        self, weights: Float[Array, " n"], target: Target | JuntaTarget
+    ) -> Float[Array, ""]:
+        return self.risk(weights, target)
 
 
 def risk_through_outer(
@@ -180,22 +303,35 @@ def risk_through_outer(
     slopes: Float[AnyArray, " n"] | None = None,
     slopes_error: float | None = None,
 ) -> RouteRisk:
-    """What a route found about the mean as what it says about the risk."""
-    carried = through_outer(loss, mean, error)
-    slope = carried.slope[0]
-    # -log|0| has no slope; its error says so.
-    with np.errstate(invalid="ignore"):
-        if slopes_error is not None and slopes is not None:
-            ends = through_outer(loss, np.array([mean - error, mean + error]), np.zeros(2)).slope
-            bend = np.max(np.abs(ends - slope))
-            spread = abs(slope) * slopes_error + bend * (
-                np.max(np.abs(np.asarray(slopes))) + slopes_error
+    """What a route found about the mean as what it says about risk = outer(mean).
+
+    The error is the largest change of outer over a few points of the interval mean ± error, 0 among
+    them where it lies inside: -log|0| is infinite, and the error says so. The slopes dR/dg are
+    outer'(mean)·dmean/dg; how far outer' bends over the interval adds to their error.
+    """
+    if loss.is_mean:
+        value, slope, spread, bend = mean, 1.0, error, 0.0
+    else:
+        low, high = mean - error, mean + error
+        points = np.array([mean, low, high, (mean + low) / 2, (mean + high) / 2, 0.0])
+        with float64(), np.errstate(invalid="ignore"):
+            both = jax.vmap(jax.value_and_grad(loss.outer))(
+                jnp.clip(jnp.asarray(points), low, high)
             )
-            known = np.isfinite(spread) and np.isfinite(carried.error[0])
-            slopes_error = float(spread) if known else math.inf
-        if slopes is not None:
-            slopes = slope * np.asarray(slopes)
-    return RouteRisk(float(carried.value[0]), float(carried.error[0]), exact, slopes, slopes_error)
+            values, tilts = map(np.asarray, both)
+            value, slope = float(values[0]), float(tilts[0])
+            spread = float(np.max(np.abs(values - value)))
+            bend = float(np.max(np.abs(tilts[1:3] - slope)))
+    error = spread + 4 * EPS * abs(value) if math.isfinite(spread) else math.inf
+    if slopes is None:
+        return RouteRisk(value, error, exact)
+    with np.errstate(invalid="ignore"):
+        if slopes_error is not None:
+            steepest = float(np.max(np.abs(np.asarray(slopes)))) + slopes_error
+            slopes_error = abs(slope) * slopes_error + bend * steepest
+            known = math.isfinite(slopes_error) and math.isfinite(error)
+            slopes_error = slopes_error if known else math.inf
+        return RouteRisk(value, error, exact, slope * np.asarray(slopes), slopes_error)
 
 
 def evaluated(
@@ -241,126 +377,3 @@ def at_rounded_sums(
     if np.isnan(values).any():
         values = function(np.minimum(every, reach).ravel()).reshape(-1, *every.shape)
     return values[:, 0], np.abs(values[:, 1:] - values[:, :1]).max(axis=1)
-
-
-def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pieces | None:
-    """The pieces of loss(y, readout(s)) on [0, k], or None if they are not declared.
-
-    labels: of a junta. A loss of one's own declares its pieces for labels ±1 only.
-
-    >>> from paritylab.models import Zigzag
-    >>> from paritylab.problem.losses import LOSSES
-    >>> len(pieces_of(Zigzag(2), LOSSES["hinge"], 2).knots)
-    4
-    """
-    if not (isinstance(readout, HasCorners) and loss.quadratic_pieces):
-        return None
-    if labels not in (None, SIGNS) and LOSSES.get(loss.name) != loss:
-        return None
-    if not is_fixed((readout, loss)):
-        return _pieces(readout, loss, k, labels)
-    try:
-        return _pieces_once(readout, loss, k, labels)  # type: ignore[arg-type]
-    except TypeError:  # holds arrays, so it cannot be looked up
-        return _pieces(readout, loss, k, labels)
-
-
-def _pieces(readout: HasCorners, loss: Loss, k: int, labels: Labels) -> Pieces | None:
-    corners = readout.corners(k)
-    if corners is None:
-        return None
-    # The lab's hinges bend at ŷ = 1/y.
-    levels = sorted({-1.0, 1.0} | {1 / y for y in labels or () if y})
-    knots, values = _with_crossings(corners, levels)
-    slopes = np.diff(values) / np.diff(knots)
-    region = np.searchsorted(levels, (values[:-1] + values[1:]) / 2)
-    constant, first, second = np.moveaxis(_polynomials(loss, labels, levels)[:, region], -1, 0)
-    at_knot = values[None, :-1]
-    level = constant + first * at_knot + second * at_knot**2
-    tilt = (first + 2 * second * at_knot) * slopes
-    curvature = 2 * second * slopes**2
-    before = (tilt + curvature * np.diff(knots))[:, :-1]
-    slope = _clean(np.concatenate([tilt[:, :1], tilt[:, 1:] - before], axis=1))
-    curve = _clean(np.diff(curvature, axis=1, prepend=0.0))
-    kept = np.any((slope != 0) | (curve != 0), axis=0)
-    pieces = Pieces(knots[:-1][kept], level[:, 0], slope[:, kept], curve[:, kept])
-    _check_pieces(pieces, readout, loss, k, labels)
-    return pieces
-
-
-_pieces_once = lru_cache(maxsize=256)(_pieces)
-
-
-def _with_crossings(corners: Corners, levels: list[float]) -> Corners:
-    """The corners together with the points between them where the readout crosses a level."""
-    s, values = [corners.s[:1]], [corners.values[:1]]
-    for a, b, left, right in zip(
-        corners.s[:-1], corners.s[1:], corners.values[:-1], corners.values[1:], strict=True
-    ):
-        crossed = [level for level in levels if min(left, right) < level < max(left, right)]
-        inner = sorted((a + (b - a) * (level - left) / (right - left), level) for level in crossed)
-        inner = [(x, level) for x, level in inner if min(x - a, b - x) > _SAME * (b - a)]
-        s.append(np.array([x for x, _ in inner] + [b]))
-        values.append(np.array([level for _, level in inner] + [right]))
-    return Corners(np.concatenate(s), np.concatenate(values))
-
-
-def _polynomials(loss: Loss, labels: Labels, levels: list[float]) -> Float[np.ndarray, "rows L 3"]:
-    """Coefficients of 1, ŷ, ŷ² for ŷ below, between and above the levels, per row."""
-    between = [(a + np.arange(1, 4) * (b - a) / 4) for a, b in pairwise(levels)]
-    ends = levels[0] - np.array([3.0, 2.0, 1.0]), levels[-1] + np.array([1.0, 2.0, 3.0])
-    points = np.stack([ends[0], *between, ends[1]])
-    with float64(), jax.ensure_compile_time_eval():
-        values = _loss_rows(loss, labels, jnp.asarray(points))
-    step = points[:, 1] - points[:, 0]
-    second = (values[..., 0] - 2 * values[..., 1] + values[..., 2]) / (2 * step**2)
-    first = (values[..., 2] - values[..., 0]) / (2 * step) - 2 * second * points[:, 1]
-    constant = values[..., 1] - first * points[:, 1] - second * points[:, 1] ** 2
-    return np.stack([constant, first, second], axis=-1)
-
-
-def _loss_rows(loss: Loss, labels: Labels, predictions: Array) -> Float[np.ndarray, "rows ..."]:
-    """The loss at every label, or its even and odd part; call it in float64."""
-    found = [np.asarray(loss.pointwise(jnp.asarray(y), predictions)) for y in labels or SIGNS]
-    if labels is None:
-        found = [(found[0] + found[1]) / 2, (found[0] - found[1]) / 2]
-    return np.stack(found)
-
-
-def _clean(jumps: np.ndarray) -> np.ndarray:
-    """Zero what is rounding noise beside the largest jump."""
-    return np.where(np.abs(jumps) > 1e-13 * np.max(np.abs(jumps), initial=1.0), jumps, 0.0)
-
-
-def _check_pieces(pieces: Pieces, readout: Readout, loss: Loss, k: int, labels: Labels) -> None:
-    """A clear error if what was declared does not give the statistic back at random points."""
-    s = k * np.random.default_rng(0).random(128)
-    with float64(), jax.ensure_compile_time_eval():
-        truth = _loss_rows(loss, labels, jax.vmap(readout)(jnp.asarray(s)))
-    gap = np.abs(evaluate(pieces, s) - truth)
-    worst = s[int(np.argmax(gap.max(axis=0)))]
-    if not gap.max() <= 1e-9 * scale_of(pieces, k):
-        raise ValueError(
-            f"the declared pieces of {type(readout).__name__} with loss {loss.name} are off by "
-            f"{gap.max():.1g} at s={worst:.3g}; correct its corners, or quadratic_pieces of the "
-            "loss, or declare neither"
-        )
-
-
-def evaluate(pieces: Pieces, s: Float[np.ndarray, " P"]) -> Float[np.ndarray, "rows P"]:
-    """Every row at the points s."""
-    values = np.repeat(np.asarray(pieces.start)[:, None], len(s), axis=1)
-    for knot, slope, curve in zip(
-        pieces.knots, np.asarray(pieces.slope).T, np.asarray(pieces.curve).T, strict=True
-    ):
-        beyond = np.maximum(s - knot, 0)
-        values += slope[:, None] * beyond + curve[:, None] / 2 * beyond**2
-    return values
-
-
-def scale_of(pieces: Pieces, reach: float | int) -> float:
-    """Sum of the absolute terms on [0, reach]: what rounding errors are measured against."""
-    lengths = np.maximum(reach - np.asarray(pieces.knots), 0)
-    curve = np.zeros(()) if pieces.curve is None else np.asarray(pieces.curve)
-    terms = np.abs(np.asarray(pieces.slope)) * lengths + np.abs(curve) * lengths**2 / 2
-    return float(np.sum(np.abs(pieces.start)) + np.sum(terms))

@@ -13,15 +13,15 @@ import numpy as np
 from xorfind.cli import console
 from xorfind.fields.emit import code_of, emit
 from xorfind.fields.groups import set_differences, shared_functions
-from xorfind.fields.hunt import Finding, by_group, hunt
+from xorfind.fields.hunt import Finding, hunt
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.reading import Fields, read_fields
 from xorfind.fields.slices import parse
-from xorfind.fields.text import as_json, function_lines, group_lines, lines_of, timing_lines
+from xorfind.fields.text import as_json, function_lines, lines_of, timing_lines
 from xorfind.fields.timings import histogram_lines, threshold
 from xorfind.files import check_target, write_atomically
-from xorfind.table.columns import values_of
 from xorfind.table.reading import read_table
+from xorfind.table.table import Table
 
 Differences = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
@@ -54,21 +54,21 @@ def _check(asked: argparse.Namespace) -> None:
             raise ValueError("--save writes one matrix; join slices by commas to one target")
 
 
-def _read(asked: argparse.Namespace) -> Fields:
-    """The fields of the file, without columns that nobody asked for."""
+def _read(asked: argparse.Namespace, source: Table | str) -> Fields:
+    """The fields of a file or table, without columns that nobody asked for."""
 
     def wanted(names: Sequence[str]) -> set[str]:
-        texts = [*asked.target, *asked.bits, *filter(None, (asked.by, asked.same))]
+        texts = [*asked.target, *asked.bits, *([asked.same] if asked.same else [])]
         columns = {name for each in parse(texts, names) for name in each.columns}
         if not asked.bits:
             whole = {each.columns[0] for each in parse(asked.ignore, names) if not each.ends}
             columns |= set(names) - whole
         return columns - {asked.slow}
 
-    fields = read_fields(asked.file, wanted, asked.hex)
+    fields = read_fields(source, wanted, asked.hex)
     parts = [
-        f"{name}: {reading}" + (f" of {fields.lengths}" if reading == "frames" else "")
-        for name, reading in fields.readings.items()
+        f"{name}: {each.reading}" + (f" of {fields.lengths}" if each.reading == "frames" else "")
+        for name, each in fields.columns.items()
     ]
     console.say("; ".join(parts[:8]) + (f" and {len(parts) - 8} more" if len(parts) > 8 else ""))
     return fields
@@ -76,16 +76,13 @@ def _read(asked: argparse.Namespace) -> Fields:
 
 def _explain(asked: argparse.Namespace, out: TextIO) -> int:
     published = XorMatrix.load(asked.against) if asked.against else None
-    fields, findings = _read(asked), list[Finding]()
+    fields, findings = _read(asked, asked.file), list[Finding]()
     for target in asked.target:
         others = [] if asked.bits else [each for each in asked.target if each != target]
-        asks = (target, asked.bits, [*asked.ignore, *others])
-        found = hunt(fields, *asks, budget=asked.budget / len(asked.target))
+        ignore, budget = [*asked.ignore, *others], asked.budget / len(asked.target)
+        found = hunt(fields, target, asked.bits, ignore, budget=budget)
         findings.append(found)
         print("\n".join(lines_of(found)), file=out)
-        # By group where it was asked for, or where lengths differ and nothing fits all.
-        if asked.by or (len(fields.parts) > 1 and not found.found):
-            print("\n".join(group_lines(by_group(fields, asked.by, *asks))), file=out)
         _compare(found.matrix, published, out)
     _write(asked, {"findings": [as_json(each) for each in findings]}, findings[0].usable_matrix)
     if asked.emit:
@@ -137,7 +134,7 @@ def _share(asked: argparse.Namespace, out: TextIO) -> int:
 
 
 def _sets(asked: argparse.Namespace) -> Differences:
-    fields = _read(asked)
+    fields = _read(asked, asked.file)
     if len(fields.parts) > 1:
         raise ValueError("groups need frames of one length")
     bits = fields.inputs(asked.bits, asked.ignore if asked.bits else [*asked.ignore, asked.same])
@@ -147,12 +144,16 @@ def _sets(asked: argparse.Namespace) -> Differences:
 
 
 def _timed(asked: argparse.Namespace, out: TextIO) -> Differences:
-    if asked.file == "-":
-        raise ValueError("--slow reads its table twice; give a file, not standard input")
     if not asked.bits:
         raise ValueError("--slow needs --bits, such as --bits 'a^b[35:6]' for pairs a and b")
-    times = _timings(asked)
-    fields = _read(asked)
+    table = read_table(asked.file)
+    if asked.slow not in table.names:
+        raise ValueError(f"no column {asked.slow!r} for --slow")
+    try:
+        times = np.array(table.column(asked.slow).texts(), float)
+    except ValueError:
+        raise ValueError(f"column {asked.slow!r} must hold numbers to be timings") from None
+    fields = _read(asked, table)
     cut = threshold(times, asked.threshold)
     bar = "█" if str(out.encoding or "utf-8").lower().startswith("utf") else "#"
     print("\n".join([f"{asked.slow}:", *histogram_lines(times, cut, bar)]), file=out)
@@ -166,15 +167,3 @@ def _timed(asked: argparse.Namespace, out: TextIO) -> Differences:
     # A function of the XOR of two addresses is the XOR of its values: name it after an address.
     labels = tuple(bit._replace(columns=("addr",)).label() for bit in bits)
     return labels, rows[cut.slow(times)], rows[cut.fast(times)]
-
-
-def _timings(asked: argparse.Namespace) -> np.ndarray:
-    table = read_table(asked.file)
-    if asked.slow not in table.names:
-        raise ValueError(f"no column {asked.slow!r} for --slow")
-    values = values_of(table.column(asked.slow))
-    if values.codes is not None and values.missing is None:
-        return np.asarray(np.array([*map(float, values.levels), 0.0])[values.codes])
-    if values.numbers is None or values.missing is not None:
-        raise ValueError(f"column {asked.slow!r} must hold numbers to be timings")
-    return values.numbers

@@ -113,7 +113,7 @@ def _rest(
         centred[side] -= centred[side].mean()
     singles = _singles(table, found, centred)
     judged = [
-        (_on_each_side(table.parity(each), errors, sides, level - price) + price, each)
+        (_on_each_side(table.parity(each), errors, sides) + price, each)
         for each, price in (
             *singles,
             *_pairs(table, found, centred),
@@ -237,9 +237,7 @@ def _counts(table: LabelledRows, found: Fit) -> Tested:
 def _finer(columns: Tested, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
     """What labels depend on beyond the cuts of numbers, and beyond odd or even."""
     price, level = math.log(max(len(columns), 1)), math.log(DOUBT / 5)
-    judged = [
-        (_on_each_side(bits, errors, sides, level - price) + price, of) for bits, of in columns
-    ]
+    judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of in columns]
     clear = sorted(pair for pair in judged if pair[0] <= level)
     if not clear:
         return None
@@ -248,33 +246,10 @@ def _finer(columns: Tested, errors: np.ndarray, sides: list[np.ndarray]) -> Rest
     return Rest(named[:most], (), Rate(0, 0), Rate(0, 0), clear[0][0])
 
 
-def _on_each_side(
-    column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray], level: float = 0.0
-) -> float:
-    """Log p-value of "on neither side do errors depend on the column".
-
-    level: where the bell curve is far from it the curve's value will do: sums over many rows cost.
-    """
-    logs = [0.0]
-    for side in sides:
-        first, second = column[side], errors[side]
-        rough = _bell(first, second)
-        near = rough <= 0.5 * level + 1
-        logs.append(log_dependence(first, second) if near and len(side) else rough)
-    return min(0.0, min(logs) + math.log(2))
-
-
-def _bell(first: np.ndarray, second: np.ndarray) -> float:
-    """Log p-value of "two rows of bits are independent" by the bell curve."""
-    from scipy.special import log_ndtr
-
-    rows = len(first)
-    one, other = (int(np.count_nonzero(each)) for each in (first, second))
-    spread = one * (rows - one) * other * (rows - other)
-    if not spread:
-        return 0.0
-    beyond = rows * int(np.count_nonzero(first & second)) - one * other
-    return math.log(2) + float(log_ndtr(-abs(beyond) * math.sqrt(max(rows - 1, 1) / spread)))
+def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
+    """Log p-value of "on neither side do errors depend on the column"."""
+    logs = [log_dependence(column[side], errors[side]) for side in sides if len(side)]
+    return min(0.0, min(logs, default=0.0) + math.log(2))
 
 
 def _better(table: LabelledRows, found: Fit, rest: Rest) -> Better | None:

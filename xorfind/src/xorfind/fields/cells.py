@@ -6,7 +6,7 @@ comment. Whole numbers are decimal, hexadecimal with or without 0x, or binary, e
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,18 +75,63 @@ def frame_of(text: str, line: int) -> Frame | None:
     return Frame(line, bytes.fromhex(digits + "0" * (len(digits) % 2)), width)
 
 
-def frames(lines: Iterable[str]) -> list[Frame]:
-    """The frames of a text, comments and empty lines left out."""
-    made = (frame_of(line.strip(), at) for at, line in enumerate(lines, 1))
-    return [frame for frame in made if frame is not None]
+class Cells(NamedTuple):
+    """A column as bytes. data: (N, bytes), a frame from the left, a number big-endian and
+    right-aligned. widths: bits of the numbers, or of each row's frame, (N,). reading: in words."""
+
+    data: np.ndarray
+    widths: int | np.ndarray
+    reading: str
+
+    def chosen(self, rows: np.ndarray) -> "Cells":
+        """Some of the rows, by their numbers."""
+        widths = self.widths[rows] if isinstance(self.widths, np.ndarray) else self.widths
+        return self._replace(data=self.data[rows], widths=widths)
 
 
-def _payloads(column: Column, is_hex: bool) -> bool:
-    """Whether the hex digits of a column are whole bytes of several lengths, as in a CAN log.
+def stacked(frames: Sequence[Frame]) -> Cells:
+    """Frames as a column, filled up with zeros to the longest."""
+    size = max(len(frame.data) for frame in frames)
+    data = b"".join(frame.data.ljust(size, b"\0") for frame in frames)
+    cells = np.frombuffer(data, np.uint8).reshape(len(frames), size)
+    return Cells(cells, np.array([frame.width for frame in frames]), "frames")
+
+
+def cells_of(column: Column, name: str, is_hex: bool = False) -> Cells:
+    """A column of frames or of whole numbers.
+
+    is_hex: digits are hexadecimal although they might be decimal.
+    """
+    what = f"column {shown(name)!r}"
+    if column.numbers is not None:
+        return _of_array(column.numbers, what)
+    texts = [level.strip() for level in column.levels]
+    if _holds_frames(column, texts, is_hex):
+        return _of_frames(column, what)
+    if is_hex and all(map(_HEX.fullmatch, texts)):
+        base, reading, least = 16, "hexadecimal", 0
+    else:
+        base, reading, least = _base(texts, what, column)
+    assert column.codes is not None
+    return _of_numbers([_value(text, base) for text in texts], column.codes, what, reading, least)
+
+
+# Frames.
+
+
+def _holds_frames(column: Column, texts: list[str], is_hex: bool) -> bool:
+    """Whether cells are frames: long digits, bytes with separators, or bytes of several lengths."""
+    first = column.texts()[0].strip() if len(column) else ""
+    long = len(first) >= _LONG_HEX and not _PREFIXED.match(first)
+    long = long and not all(text.isdigit() for text in texts[:100])
+    return bool(long or _SEPARATED.fullmatch(first) or _payloads(texts, is_hex))
+
+
+def _payloads(texts: list[str], is_hex: bool) -> bool:
+    """Whether hex digits are whole bytes of several lengths, as in a CAN log.
 
     Numbers that are not filled up with zeros have odd counts of digits about as often as even ones.
     """
-    texts = [level.strip() for level in column.levels]
     lengths = {len(text) for text in texts}
     if len(lengths) < 2 or any(length % 2 for length in lengths):
         return False
@@ -94,78 +139,51 @@ def _payloads(column: Column, is_hex: bool) -> bool:
     return digits and (len(texts) >= _MANY or any(text.startswith("0") for text in texts))
 
 
-def column_frames(column: Column, name: str, is_hex: bool = False) -> list[Frame] | None:
-    """The frames in the cells of a column; None if they are whole numbers.
-
-    is_hex: digits are hexadecimal although they might be decimal.
-    """
-    if column.numbers is not None or not len(column):
-        return None
-    cells = column.texts()
-    first = cells[0].strip()
-    long = len(first) >= _LONG_HEX and not _PREFIXED.match(first)
-    long = long and any(not cell.strip().isdigit() for cell in cells[:100])
-    if not (long or _SEPARATED.fullmatch(first) or _payloads(column, is_hex)):
-        return None
+def _of_frames(column: Column, what: str) -> Cells:
     made = []
-    for row, cell in enumerate(cells, 1):
+    for row, cell in enumerate(column.texts(), 1):
         try:
             frame = frame_of(cell.strip(), row)
         except ValueError as error:
-            raise ValueError(f"column {shown(name)!r}, {error}") from None
+            raise ValueError(f"{what}, {error}") from None
         if frame is None:
-            raise ValueError(f"column {shown(name)!r}, row {row:,} holds no frame")
+            raise ValueError(f"{what}, row {row:,} holds no frame")
         made.append(frame)
-    return made
+    return stacked(made)
 
 
-class Numbers(NamedTuple):
-    """A column of whole numbers. cells: big-endian bytes, (N, bytes). reading: in words."""
-
-    cells: np.ndarray
-    width: int
-    reading: str
+# Whole numbers.
 
 
-def numbers_of(column: Column, name: str, is_hex: bool = False) -> Numbers:
-    """A column of whole numbers as bytes. is_hex: read digits without 0x as hexadecimal."""
-    if column.numbers is not None:
-        return _of_array(column.numbers, name)
-    assert column.codes is not None
-    texts = [level.strip() for level in column.levels]
-    if is_hex and all(map(_HEX.fullmatch, texts)):
-        base, reading, least = 16, "hexadecimal", 0
-    else:
-        base, reading, least = _base(texts, name, column)
-    values = [_value(text, base) for text in texts]
+def _of_numbers(
+    values: list[int], codes: np.ndarray, what: str, reading: str, least: int = 1
+) -> Cells:
+    """Numbers as bytes. codes: for each row the place of its value. least: bits at least."""
     width = max(*(value.bit_length() for value in values), least, 1)
     if width > WIDEST:
-        raise ValueError(f"column {shown(name)!r} holds a number of {width:,} bits; {_TOO_WIDE}")
+        raise ValueError(
+            f"{what} holds a number of {width:,} bits; at most {WIDEST:,} bits, keep longer data "
+            "as hex frames, one per line"
+        )
     size = -(-width // 8)
     joined = b"".join(value.to_bytes(size, "big") for value in values)
-    cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[column.codes]
-    return Numbers(cells, width, f"{reading}, {counted(width, 'bit')}")
+    cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[codes]
+    return Cells(cells, width, f"{reading}, {counted(width, 'bit')}")
 
 
-_TOO_WIDE = f"at most {WIDEST:,} bits, keep longer data as hex frames, one per line"
-
-
-def _of_array(cells: np.ndarray, name: str) -> Numbers:
-    what = f"column {shown(name)!r} holds"
+def _of_array(cells: np.ndarray, what: str) -> Cells:
     if cells.dtype.kind == "f":
         if not (np.isfinite(cells).all() and (cells == np.floor(cells)).all()):
-            raise ValueError(f"{what} numbers that are not whole")
+            raise ValueError(f"{what} holds numbers that are not whole")
         if (np.abs(cells) > 2.0**53).any():
             raise ValueError(
-                f"{what} floats beyond 2^53, which have lost their low bits; keep it as integers "
-                "or text"
+                f"{what} holds floats beyond 2^53, which have lost their low bits; keep it as "
+                "integers or text"
             )
-    if cells.dtype.kind != "b" and len(cells) and cells.min() < 0:
-        raise ValueError(f"{what} {cells.min()}; expected 0 and up")
-    whole = cells.astype(np.uint64)
-    width = max(int(whole.max()).bit_length() if len(whole) else 1, 1)
-    made = whole.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - -(-width // 8) :]
-    return Numbers(np.ascontiguousarray(made), width, f"whole numbers, {counted(width, 'bit')}")
+    levels, codes = np.unique(cells, return_inverse=True)
+    if levels[0] < 0:
+        raise ValueError(f"{what} holds {levels[0]}; expected 0 and up")
+    return _of_numbers([int(each) for each in levels], codes.ravel(), what, "whole numbers")
 
 
 def _value(text: str, base: int) -> int:
@@ -174,18 +192,13 @@ def _value(text: str, base: int) -> int:
     return int(text, 2) if text[:2] in ("0b", "0B") and base != 16 else int(text, base)
 
 
-def _base(texts: Sequence[str], name: str, column: Column) -> tuple[int, str, int]:
+def _base(texts: Sequence[str], what: str, column: Column) -> tuple[int, str, int]:
     """The base of a column, in words too, and the least width that its spelling shows."""
     digits = {len(text) for text in texts}
     if all(map(_DECIMAL.fullmatch, texts)):
         width = digits.pop() if len(digits) == 1 else 0
-        if width > 1 and not set("".join(texts)) - {"0", "1"}:
-            return 2, "binary", width
-        if (longest := max(map(len, texts))) > WIDEST // 3:
-            raise ValueError(
-                f"column {shown(name)!r} holds a number of {longest:,} digits; {_TOO_WIDE}"
-            )
-        return 10, "decimal", 0
+        binary = width > 1 and not set("".join(texts)) - {"0", "1"}
+        return (2, "binary", width) if binary else (10, "decimal", 0)
     if all(map(_HEX.fullmatch, texts)):
         return 16, "hexadecimal", 4 * digits.pop() if len(digits) == 1 else 0
     if all(_PREFIXED.fullmatch(text) or _DECIMAL.fullmatch(text) for text in texts):
@@ -195,9 +208,7 @@ def _base(texts: Sequence[str], name: str, column: Column) -> tuple[int, str, in
         if not (_HEX.fullmatch(text) or _PREFIXED.fullmatch(text)):
             found = "nothing" if text.casefold() in MISSING else repr(shown(text))
             raise ValueError(
-                f"column {shown(name)!r}, row {row:,} holds {found}; expected whole numbers: "
-                "decimal, hex (1f or 0x1f) or binary; --ignore leaves a column out"
+                f"{what}, row {row:,} holds {found}; expected whole numbers: decimal, hex (1f or "
+                "0x1f) or binary; --ignore leaves a column out"
             )
-    raise ValueError(
-        f"column {shown(name)!r} mixes 0x numbers with hex digits without 0x; spell them alike"
-    )
+    raise ValueError(f"{what} mixes 0x numbers with hex digits without 0x; spell them alike")

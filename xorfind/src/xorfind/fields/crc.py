@@ -50,6 +50,11 @@ class Named(NamedTuple):
     xorout: int
     check: int
 
+    @property
+    def key(self) -> tuple[int, int, bool, bool]:
+        """All but the constants."""
+        return self.width, self.poly, self.refin, self.refout
+
 
 @cache
 def catalogue() -> tuple[Named, ...]:
@@ -87,8 +92,9 @@ class CrcFit:
     poly: without its top term. how: conventions under which `constants` were measured: for each
     message length in bits, the XOR that is left when start value and final XOR are 0. skip: leading
     bytes left out by init and xorout, a pair that gives the constants, that of the catalogue if
-    there is one; 2^freedom pairs do. names: of the catalogue that agree with all of it. appended:
-    the constant after the message. fitting, rows: how many rows fit.
+    there is one; 2^freedom pairs do. names: of the catalogue that agree with all of it. tails: for
+    each of them the constant after the message; one if there is no name. fitting, rows: how many
+    rows fit.
     """
 
     width: int
@@ -100,7 +106,7 @@ class CrcFit:
     skip: int
     freedom: int
     names: tuple[str, ...]
-    appended: bytes
+    tails: tuple[bytes, ...]
     fitting: int
     rows: int
 
@@ -110,29 +116,18 @@ class CrcFit:
         free = self.width * (len(self.constants) + 1) + 6 + 2 * (self.how.after + self.how.swap - 1)
         return evidence_bits(self.width, self.fitting, self.rows, free)
 
+    @property
+    def alike(self) -> tuple[Named, ...]:
+        """Entries of the catalogue that differ in init and xorout at most."""
+        key = (self.width, self.poly, self.how.refin, self.how.refout)
+        return tuple(each for each in catalogue() if each.key == key)
+
     def misfits(self, each: Equations) -> np.ndarray:
         """Flags of the rows of one length that the CRC does not give."""
         bits, target = _sent(each, self.how)
         left = _left_over(bits, target, self.poly | 1 << self.width)
         missed: np.ndarray = left != self.constants[bits.shape[1]]
         return missed
-
-    def linear_map(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and constants of the XOR matrix for messages of `size` bits, all of one length."""
-        ((length, constant),) = self.constants.items()
-        sent = plain_map(self.poly | 1 << self.width, self.width, length)
-        length -= 8 * self.how.after
-        sent = sent[:, :length]
-        bits = np.array([constant >> (self.width - 1 - at) & 1 for at in range(self.width)])
-        sent = _in_order(sent, self.how)
-        if self.how.refout:
-            sent, bits = sent[::-1], bits[::-1]
-        if self.how.little:
-            order = np.arange(self.width).reshape(-1, 8)[::-1].ravel()
-            sent, bits = sent[order], bits[order]
-        rows = np.zeros((self.width, size), np.uint8)
-        rows[:, size - length :] = sent
-        return rows, bits.astype(np.uint8)
 
 
 def reflect(value: int, width: int) -> int:
@@ -252,119 +247,117 @@ def _voted(sent: Sequence[Sent], width: int) -> list[int]:
     return [divisor for divisor, count in ranked if count > 1]
 
 
-def plain_map(generator: int, width: int, length: int) -> np.ndarray:
-    """The CRC with start value and final XOR 0 as a matrix, (width, length)."""
-    made, term = np.zeros((width, length), np.uint8), remainder(1 << width, generator)
-    for column in range(length - 1, -1, -1):
-        made[:, column] = [term >> (width - 1 - bit) & 1 for bit in range(width)]
-        term = remainder(term << 1, generator)
-    return made
-
-
 def _left_over(bits: np.ndarray, target: np.ndarray, generator: int) -> np.ndarray:
     """What init and xorout add to each row's check value, as a number."""
-    plain = plain_map(generator, target.shape[1], bits.shape[1])
+    width, columns = target.shape[1], list[int]()
+    term = remainder(1 << width, generator)
+    for _ in range(bits.shape[1]):  # the last bit of a message stands for x^width
+        columns.append(term)
+        term = remainder(term << 1, generator)
+    plain = _bits_of(columns[::-1], width).T[::-1]
     return numbers(products(bits, plain) ^ target)
 
 
 def _fitted(
     parts: Sequence[Equations], sent: Sequence[Sent], generator: int, how: Conventions
 ) -> CrcFit:
-    width, fitting = parts[0].width, 0
-    constants: dict[int, int] = {}
-    examples = []  # of each length a row that fits
-    for each, (bits, target) in zip(parts, sent, strict=True):
-        left = _left_over(bits, target, generator)
-        constant, count = commonest(left)
-        constants[bits.shape[1]] = constant
-        examples.append(each.chosen(np.flatnonzero(left == constant)[:1]))
-        fitting += count
-    init, xorout, freedom = _constants(generator, width, constants)
-    if how.refout:
+    width = parts[0].width
+    lefts: dict[int, np.ndarray] = {}
+    for bits, target in sent:
+        left, length = _left_over(bits, target, generator), bits.shape[1]
+        lefts[length] = np.concatenate([lefts.get(length, left[:0]), left])
+    init, xorout, freedom = _constants(generator, width, lefts)
+    constants = {each: _constant(init, xorout, each, generator) for each in lefts}
+    fitting = sum(int((left == constants[each]).sum()) for each, left in lefts.items())
+    found, skip = _published(parts, generator, how, constants)
+    if found:
+        init, xorout = found[0][0].init, found[0][0].xorout
+    elif how.refout:
         xorout = reflect(xorout, width)
-    poly, appended = generator ^ (1 << width), bytes(how.after)
-    agreeing, skip = _agreeing(parts, examples, poly, how)
-    if how.after:
-        constant_of = {each: _appended(each, generator, how, constants) for each in agreeing}
-        agreeing = [each for each in agreeing if constant_of[each] is not None]
-        appended = next((each for each in constant_of.values() if each is not None), appended)
-    if agreeing:
-        init, xorout = agreeing[0].init, agreeing[0].xorout
-    names = tuple(named.name for named in agreeing)
-    rows = sum(each.rows for each in parts)
     return CrcFit(
-        width, poly, how, constants, init, xorout, skip, freedom, names, appended, fitting, rows
+        width,
+        generator ^ (1 << width),
+        how,
+        constants,
+        init,
+        xorout,
+        skip,
+        freedom,
+        tuple(named.name for named, _ in found),
+        tuple(tail for _, tail in found) or (bytes(how.after),),
+        fitting,
+        sum(each.rows for each in parts),
     )
 
 
-def _constants(generator: int, width: int, constants: dict[int, int]) -> tuple[int, int, int]:
+def _constant(init: int, xorout: int, length: int, generator: int) -> int:
+    """What init and xorout leave for messages of `length` bits: init·x^length + xorout."""
+    return remainder(product(init, power_of_x(length, generator)), generator) ^ xorout
+
+
+def _constants(generator: int, width: int, lefts: dict[int, np.ndarray]) -> tuple[int, int, int]:
     """Start value and final XOR in register order, and how many bits of them are free.
 
-    A length of n bits leaves init·x^n + xorout; two lengths leave init·(x^n + x^m), which is one
-    init where that factor has no divisor in common with the generator.
+    lefts: for each length what is left of every row. The commonest value at a length is `width`
+    equations for the bits of xorout and init. Lengths with many such rows come first; one that
+    contradicts those before it has too many wrong rows and is left out.
     """
-    first, *others = sorted(constants)
-    base = power_of_x(first, generator)
-    rows, sides = np.zeros((0, width), np.uint8), np.zeros(0, np.uint8)
-    places = np.arange(width)
-    for length in others:
-        factor = power_of_x(length, generator) ^ base
-        images = [remainder(product(factor, 1 << bit), generator) for bit in range(width)]
-        made = [[image >> out & 1 for image in images] for out in range(width)]
-        rows = np.concatenate([rows, np.array(made, np.uint8)])
-        gap = constants[length] ^ constants[first]
-        sides = np.append(sides, [gap >> int(out) & 1 for out in places]).astype(np.uint8)
-    found = affine_solutions(rows, sides[:, None])
-    if not others or not found.consistent[0]:
-        return 0, constants[first], width
-    init = sum(int(bit) << at for at, bit in enumerate(found.solutions[0]))
-    xorout = constants[first] ^ remainder(product(init, base), generator)
+    rows, sides = np.zeros((0, 2 * width), np.uint8), np.zeros((0, 1), np.uint8)
+    found = affine_solutions(rows, sides)
+    votes = {length: commonest(left) for length, left in lefts.items()}
+    for length in sorted(votes, key=lambda each: -votes[each][1]):
+        images = [_constant(1 << bit, 0, length, generator) for bit in range(width)]
+        equations = np.concatenate(
+            [np.eye(width, dtype=np.uint8), _bits_of(images, width).T], axis=1
+        )
+        more = np.concatenate([rows, equations])
+        both = np.concatenate([sides, _bits_of([votes[length][0]], width).T])
+        trial = affine_solutions(more, both)
+        if trial.consistent[0]:
+            rows, sides, found = more, both, trial
+    xorout, init = numbers(found.solutions.reshape(2, width)[:, ::-1]).tolist()
     return init, xorout, len(found.basis)
 
 
-def _agreeing(
-    parts: Sequence[Equations], examples: Sequence[Equations], poly: int, how: Conventions
-) -> tuple[list[Named], int]:
-    """Entries of the catalogue that explain the constants, and how many leading bytes they skip.
+def _bits_of(values: Sequence[int], width: int) -> np.ndarray:
+    """Numbers as rows of bits, the least significant first."""
+    return np.array([[value >> bit & 1 for bit in range(width)] for value in values], np.uint8)
 
-    Leading bytes that never change only add to the constant, so they may be outside.
+
+def _published(
+    parts: Sequence[Equations], generator: int, how: Conventions, constants: dict[int, int]
+) -> tuple[list[tuple[Named, bytes]], int]:
+    """Entries of the catalogue that leave these constants, each with what it has after the message,
+    and how many leading bytes they skip.
+
+    Leading bytes that never change only add to the constants, so they may lie outside.
     """
-    alike = [
-        named
-        for named in catalogue()
-        if (named.width, named.poly) == (parts[0].width, poly)
-        and (named.refin, named.refout) == (how.refin, how.refout)
-    ]
-    if how.after:
-        return alike, 0
+    key = (parts[0].width, generator ^ 1 << parts[0].width, how.refin, how.refout)
+    alike = [named for named in catalogue() if named.key == key]
     most = how.skip
-    if alike and all(each.size % 8 == 0 for each in parts):
+    if alike and not how.after and how.swap == 1 and all(each.size % 8 == 0 for each in parts):
         most = max(most, min(MOST_SKIPPED, min(each.size for each in parts) // 8 - 1))
     for skip in range(how.skip, most + 1):
-        agreeing = [named for named in alike if _agrees(named, examples, skip, how)]
-        if agreeing:
+        tails = ((named, _tail(named, generator, how, constants)) for named in alike)
+        if agreeing := [(named, tail) for named, tail in tails if tail is not None]:
             return agreeing, skip
-        heads = [each.bits[:, : 8 * skip + 8] for each in parts]
+        heads = [_in_order(each.bits[:, 8 * skip : 8 * skip + 8], how) for each in parts]
         if any((head != head[:1]).any() for head in heads):
             break
+        shorter = {}  # without the byte, its share of the constants is gone
+        for each, head in zip(parts, heads, strict=True):
+            length, byte = each.size - 8 * skip, int(numbers(head[:1])[0])
+            share = _constant(byte, 0, length - 8 + each.width, generator)
+            shorter[length - 8] = constants[length] ^ share
+        constants = shorter
     return [], how.skip
 
 
-def _agrees(named: Named, examples: Sequence[Equations], skip: int, how: Conventions) -> bool:
-    """Whether a CRC of the catalogue gives the check value of a row of each length."""
-    for each in examples:
-        value = numbers(swapped(each.target)) if how.little else each.values
-        bits = _in_order(each.bits[:, 8 * skip :], how._replace(refin=False))
-        message = np.packbits(bits).tobytes()
-        if each.size % 8 or crc(message, named) != int(value[0]):
-            return False
-    return True
-
-
-def _appended(
+def _tail(
     named: Named, generator: int, how: Conventions, constants: dict[int, int]
 ) -> bytes | None:
-    """The constant after the message under which a CRC of the catalogue leaves the constants.
+    """The constant after the message under which a CRC of the catalogue leaves the constants, b""
+    where none is needed; None if there is no such constant.
 
     A constant c leaves c·x^width + init·x^n + xorout for n bits, c included; c is the same for all
     lengths n, or the CRC is another.
@@ -372,8 +365,8 @@ def _appended(
     width, found = named.width, set[int]()
     xorout = reflect(named.xorout, width) if how.refout else named.xorout
     for length, constant in constants.items():
-        started = remainder(product(named.init, power_of_x(length, generator)), generator)
-        found.add(over_x(constant ^ started ^ xorout, width, generator))
+        rest = constant ^ _constant(named.init, xorout, length, generator)
+        found.add(over_x(rest, width, generator))
     value = found.pop()
     if found or value.bit_length() > 8 * how.after:
         return None

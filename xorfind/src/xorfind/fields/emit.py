@@ -1,4 +1,4 @@
-"""Code that computes a field: C or Python for checksums by name, and Verilog too for XOR matrices.
+"""Code that computes a field, in C or Python.
 
 A function takes the bytes of the message (a checksum), or frames and integers by their names (a
 matrix), and returns the field as a number, its first output the most significant bit.
@@ -15,8 +15,6 @@ from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.slices import place_of
 from xorfind.fields.sums import FAMILIES, SumFit
 
-LANGUAGES = ("c", "python", "verilog")
-
 _PARITY_C = """static unsigned parity(uint64_t v)
 {
     v ^= v >> 32; v ^= v >> 16; v ^= v >> 8; v ^= v >> 4; v ^= v >> 2; v ^= v >> 1;
@@ -32,18 +30,13 @@ def code_of(found: Finding, language: str) -> str:
     if found.outcome == Outcome.TWO:
         raise ValueError(f"{found.target} has two formulas; keep the rows of one of them in a file")
     best = found.named if found.outcome == Outcome.NAMED and found.shape is None else None
-    if found.matrix is not None and not found.system.lengths and language == "verilog":
-        best = None
     if isinstance(best, SumFit):
-        if found.system.size % 8:
-            raise ValueError(f"code takes whole bytes; the message of {found.target} has half ones")
         return emit_sum(best, language, found.target)
     if best is not None and all(length % 8 == 0 for length in best.constants):
         return emit_crc(best, language, found.target)
-    matrix = found.usable_matrix
-    if matrix is None:
+    if found.usable_matrix is None:
         raise ValueError(f"no XOR matrix of {found.target} serves new rows: no code to print")
-    return emit(matrix, language, found.target)
+    return emit(found.usable_matrix, language, found.target)
 
 
 def identifier(text: str) -> str:
@@ -62,68 +55,56 @@ def _python(lines: list[str]) -> str:
     return re.sub(r"0x[0-9a-f]+", lambda found: "0x" + found[0][2:].upper(), text)
 
 
-class _Source:
-    """The arguments of a function: frames with their bytes, integers with their bits."""
-
-    def __init__(self, matrix: XorMatrix) -> None:
-        self.frames: dict[str, int] = {}
-        self.integers: dict[str, int] = {}
-        self.places = []
-        for label in matrix.inputs:
-            place = place_of(label)
-            if place is None or place.unit < 0:
-                raise ValueError(
-                    "code for frames of several lengths is made for named checksums only; keep the "
-                    "frames of one length in a file of their own"
-                )
-            kind = self.integers if place.bit is None else self.frames
-            for name in place.name.split("^"):
-                kind[name] = max(kind.get(name, 0), place.unit + 1)
-            self.places.append(place)
-        if any(width > 64 for width in self.integers.values()):
-            raise ValueError("code takes integers of up to 64 bits")
-
-    def masked(self, row: np.ndarray) -> dict[str, int]:
-        """Words with masks whose XOR has the parity of one output."""
-        masks: dict[str, int] = {}
-        for at in np.flatnonzero(row):
-            name, unit, bit = self.places[at]
-            parts = [identifier(each) for each in name.split("^")]
-            if bit is not None:
-                parts = [f"{each}[{unit}]" for each in parts]
-            word = parts[0] if len(parts) == 1 else f"({' ^ '.join(parts)})"
-            masks[word] = masks.get(word, 0) ^ (1 << (unit if bit is None else bit))
-        return masks
-
-    def wires(self, row: np.ndarray) -> list[str]:
-        """The wires whose XOR is one output."""
-        made = []
-        for name, unit, bit in (self.places[at] for at in np.flatnonzero(row)):
-            for each in name.split("^"):
-                where = unit if bit is None else 8 * (self.frames[each] - 1 - unit) + bit
-                made.append(f"{identifier(each)}[{where}]")
-        return made
+# XOR matrices.
 
 
 def emit(matrix: XorMatrix, language: str, name: str) -> str:
     """Source text for a matrix."""
-    writers = {"c": _matrix_c, "python": _matrix_python, "verilog": _matrix_verilog}
-    if language not in writers:
-        raise ValueError(f"--emit takes {', '.join(LANGUAGES)}, got {language!r}")
     if len(matrix.outputs) > 64:
         raise ValueError(f"code returns up to 64 bits, this field has {len(matrix.outputs)}")
-    return writers[language](matrix, _Source(matrix), identifier(name))
+    frames, integers = _arguments(matrix)
+    write = _matrix_c if language == "c" else _matrix_python
+    return write(matrix, identifier(name), frames, integers)
 
 
-def _matrix_c(matrix: XorMatrix, source: _Source, name: str) -> str:
-    arguments = [f"const uint8_t *{identifier(each)}" for each in source.frames]
-    arguments += [f"uint64_t {identifier(each)}" for each in source.integers]
+def _arguments(matrix: XorMatrix) -> tuple[list[str], list[str]]:
+    """Names of the frames and of the integers that a function of the inputs takes."""
+    frames, integers = dict[str, None](), dict[str, None]()
+    for place in map(place_of, matrix.inputs):
+        if place is None or place.unit < 0:
+            raise ValueError(
+                "code for frames of several lengths is made for named checksums only; keep the "
+                "frames of one length in a file of their own"
+            )
+        if place.bit is None and place.unit > 63:
+            raise ValueError("code takes integers of up to 64 bits")
+        kind = integers if place.bit is None else frames
+        kind.update(dict.fromkeys(map(identifier, place.name.split("^"))))
+    return [*frames], [*integers]
+
+
+def _masked(matrix: XorMatrix, row: np.ndarray) -> list[tuple[str, int]]:
+    """Words with masks whose XOR has the parity of one output."""
+    masks: dict[str, int] = {}
+    for place in (place_of(matrix.inputs[at]) for at in np.flatnonzero(row)):
+        assert place is not None
+        parts = [identifier(each) for each in place.name.split("^")]
+        if place.bit is not None:
+            parts = [f"{each}[{place.unit}]" for each in parts]
+        word = parts[0] if len(parts) == 1 else f"({' ^ '.join(parts)})"
+        masks[word] = masks.get(word, 0) ^ (1 << (place.unit if place.bit is None else place.bit))
+    return [*masks.items()]
+
+
+def _matrix_c(matrix: XorMatrix, name: str, frames: list[str], integers: list[str]) -> str:
+    arguments = [f"const uint8_t *{each}" for each in frames]
+    arguments += [f"uint64_t {each}" for each in integers]
     lines = ["#include <stdint.h>", "", _PARITY_C]
     lines += [f"uint64_t {name}({', '.join(arguments)})", "{", "    uint64_t out = 0;"]
     for at, row in enumerate(matrix.rows):
         terms = " ^ ".join(
             f"({word} & 0x{mask:x}u{'ll' * (mask > 0xFFFFFFFF)})"
-            for word, mask in source.masked(row).items()
+            for word, mask in _masked(matrix, row)
         )
         value = f"parity({terms or '0'}){' ^ 1u' * int(matrix.constants[at])}"
         shift = len(matrix.outputs) - 1 - at
@@ -131,66 +112,70 @@ def _matrix_c(matrix: XorMatrix, source: _Source, name: str) -> str:
     return "\n".join([*lines, "    return out;", "}", ""])
 
 
-def _matrix_python(matrix: XorMatrix, source: _Source, name: str) -> str:
-    arguments = ", ".join(identifier(each) for each in [*source.frames, *source.integers])
-    lines = [f"def {name}({arguments}):", "    out = 0"]
+def _matrix_python(matrix: XorMatrix, name: str, frames: list[str], integers: list[str]) -> str:
+    lines = [f"def {name}({', '.join([*frames, *integers])}):", "    out = 0"]
     for at, row in enumerate(matrix.rows):
-        terms = [f"({word} & 0x{mask:x})" for word, mask in source.masked(row).items()]
+        terms = [f"({word} & 0x{mask:x})" for word, mask in _masked(matrix, row)]
         value = f"({' ^ '.join(terms) or '0'}).bit_count() & 1{' ^ 1' * int(matrix.constants[at])}"
         shift = len(matrix.outputs) - 1 - at
         lines.append(f"    out |= ({value}) << {shift}  # {matrix.outputs[at]}")
     return _python([*lines, "    return out"])
 
 
-def _matrix_verilog(matrix: XorMatrix, source: _Source, name: str) -> str:
-    top = len(matrix.outputs) - 1
-    ports = [
-        f"    input  wire [{8 * size - 1}:0] {identifier(each)}, // byte 0 first, its bit 7 on top"
-        for each, size in source.frames.items()
-    ]
-    ports += [
-        f"    input  wire [{width - 1}:0] {identifier(each)},"
-        for each, width in source.integers.items()
-    ]
-    lines = [f"module {name} (", *ports, f"    output wire [{top}:0] out", ");"]
-    for at, row in enumerate(matrix.rows):
-        terms = source.wires(row)
-        if matrix.constants[at] or not terms:
-            terms.append(f"1'b{int(matrix.constants[at])}")
-        lines.append(f"    assign out[{top - at}] = {' ^ '.join(terms)}; // {matrix.outputs[at]}")
-    return "\n".join([*lines, "endmodule", ""])
+# Checksums.
+
+
+class _Steps(NamedTuple):
+    """What a function does with the bytes x of a message, the j-th of m.
+
+    start: variables and their first values. each: for every byte. last: in the end. Both are lines
+    that mean the same in C and Python, but for a loop "for k < 8:" over the indented lines below.
+    value: what is returned. skip: leading bytes to leave out. tail: bytes that follow the message.
+    swap: bytes of words that are taken last byte first.
+    """
+
+    start: dict[str, str]
+    each: list[str]
+    last: list[str]
+    value: str
+    skip: int = 0
+    tail: bytes = b""
+    swap: int = 1
+
+    def uses(self, name: str) -> bool:
+        """Whether a variable occurs in the lines."""
+        return bool(re.search(rf"\b{name}\b", " ".join([*self.each, *self.last])))
 
 
 def emit_sum(fit: SumFit, language: str, name: str) -> str:
     """A function of the message's bytes for a family of sums."""
-    _refuse_verilog(language, fit.name)
     family, mask = FAMILIES[fit.family], (1 << fit.width) - 1
-    steps = [each.replace("W", str(max(fit.width // 8, 1))) for each in family.steps]
-    joint = "^" if family.is_xor else "+"
-    value = [f"value = (({family.value}) {joint} 0x{fit.constant:x}) & 0x{mask:x}"]
-    message = _Message(fit.skip)
-    start = {"a": "0", "b": "0"}
-    return _function(language, name, message, start, steps, value, _stored(fit.width, fit.little))
+    each = [line.replace("W", str(max(fit.width // 8, 1))) for line in family.steps]
+    joint = "^" if family.joint == "xor" else "+"
+    last = [f"value = (({family.value}) {joint} 0x{fit.constant:x}) & 0x{mask:x}"]
+    steps = _Steps({"a": "0"}, each, last, _stored(fit.width, fit.little), fit.skip)
+    if steps.uses("b"):
+        steps = steps._replace(start={"a": "0", "b": "0"})
+    return _function(language, identifier(name), steps)
 
 
 def emit_crc(fit: CrcFit, language: str, name: str) -> str:
     """A function of the message's bytes for a CRC, bit by bit."""
-    _refuse_verilog(language, "a CRC of frames of several lengths")
     top, mask = fit.width - 1, (1 << fit.width) - 1
-    steps = [
+    each = [
         "for k < 8:",
         f"    over = (r >> {top} ^ x >> {'k' if fit.how.refin else '(7 - k)'}) & 1",
         f"    r = (r << 1 & 0x{mask:x}) ^ over * 0x{fit.poly:x}",
     ]
-    after = ["value = r"]
+    last = ["value = r"]
     if fit.how.refout:
-        after = ["value = 0", f"for k < {fit.width}:", f"    value |= (r >> k & 1) << ({top} - k)"]
-    last = _stored(fit.width, fit.how.little)
+        last = ["value = 0", f"for k < {fit.width}:", f"    value |= (r >> k & 1) << ({top} - k)"]
+    value = _stored(fit.width, fit.how.little)
     if fit.xorout:
-        last = last.replace("value", f"(value ^ 0x{fit.xorout:x})")
-    message = _Message(fit.skip, fit.appended, fit.how.swap)
+        value = value.replace("value", f"(value ^ 0x{fit.xorout:x})")
     start = {"r": f"0x{fit.init:x}"}
-    return _function(language, name, message, start, steps, after, last)
+    steps = _Steps(start, each, last, value, fit.skip, fit.tails[0], fit.how.swap)
+    return _function(language, identifier(name), steps)
 
 
 def _stored(width: int, little: bool) -> str:
@@ -202,91 +187,44 @@ def _stored(width: int, little: bool) -> str:
     return " | ".join(f"({part})" for part in parts)
 
 
-def _refuse_verilog(language: str, what: str) -> None:
-    if language == "verilog":
-        raise ValueError(
-            f"Verilog is made for XOR matrices of one length; for {what} use c, python"
-        )
+def _function(language: str, name: str, steps: _Steps) -> str:
+    return _function_c(name, steps) if language == "c" else _function_python(name, steps)
 
 
-class _Message(NamedTuple):
-    """What a function goes through: leading bytes to skip, bytes that follow, words to swap."""
-
-    skip: int = 0
-    after: bytes = b""
-    swap: int = 1
-
-
-def _function(
-    language: str,
-    name: str,
-    message: _Message,
-    start: dict[str, str],
-    steps: list[str],
-    after: list[str],
-    value: str,
-) -> str:
-    """A function that goes through the bytes x of a message, the j-th of m.
-
-    start: variables and their first values. steps: for each byte; after: in the end; both in lines
-    that mean the same in C and Python, but for a loop "for k < 8:" over the indented lines below.
-    """
-    text = " ".join([*steps, *after])
-    used = {name: first for name, first in start.items() if re.search(rf"\b{name}\b", text)}
-    write = _function_c if language == "c" else _function_python
-    return write(identifier(name), message, used, steps, after, value)
-
-
-def _function_python(
-    name: str,
-    message: _Message,
-    start: dict[str, str],
-    steps: list[str],
-    after: list[str],
-    value: str,
-) -> str:
+def _function_python(name: str, steps: _Steps) -> str:
     lines = [f"def {name}(message):"]
-    if message.swap > 1:
-        index = f"message[j ^ {message.swap - 1}] for j in range(len(message))"
-        lines.append(f"    message = bytes({index})")
-    if message.skip:
-        lines.append(f"    message = message[{message.skip}:]")
-    if message.after:
-        lines.append(f'    message = message + bytes.fromhex("{message.after.hex()}")')
-    text = " ".join([*steps, *after])
-    lines += ["    m = len(message)"] if re.search(r"\bm\b", text) else []
-    lines += [f"    {each} = {first}" for each, first in start.items()]
-    numbered = re.search(r"\bj\b", text)
-    lines.append(f"    for {'j, x in enumerate(message)' if numbered else 'x in message'}:")
-    lines += [f"        {line}" for line in steps]
-    lines += [f"    {line}" for line in after]
+    if steps.swap > 1:
+        swapped = f"message[j ^ {steps.swap - 1}] for j in range(len(message))"
+        lines.append(f"    message = bytes({swapped})")
+    if steps.skip:
+        lines.append(f"    message = message[{steps.skip}:]")
+    if steps.tail:
+        lines.append(f'    message = message + bytes.fromhex("{steps.tail.hex()}")')
+    lines += ["    m = len(message)"] if steps.uses("m") else []
+    lines += [f"    {each} = {first}" for each, first in steps.start.items()]
+    lines.append(f"    for {'j, x in enumerate(message)' if steps.uses('j') else 'x in message'}:")
+    lines += [f"        {line}" for line in steps.each]
+    lines += [f"    {line}" for line in steps.last]
     looped = re.sub(r"for k < (\d+):", r"for k in range(\1):", "\n".join(lines))
-    return _python([*looped.splitlines(), f"    return {value}"])
+    return _python([looped, f"    return {steps.value}"])
 
 
-def _function_c(
-    name: str,
-    message: _Message,
-    start: dict[str, str],
-    steps: list[str],
-    after: list[str],
-    value: str,
-) -> str:
-    first, count = message.skip, len(message.after)
-    byte = f"message[j{f' ^ {message.swap - 1}' * (message.swap > 1)}{f' + {first}' * (first > 0)}]"
+def _function_c(name: str, steps: _Steps) -> str:
+    first, count = steps.skip, len(steps.tail)
+    byte = f"message[j{f' ^ {steps.swap - 1}' * (steps.swap > 1)}{f' + {first}' * (first > 0)}]"
     lines = ["#include <stddef.h>", "#include <stdint.h>", ""]
     lines += [f"uint64_t {name}(const uint8_t *message, size_t length)", "{"]
     if count:
-        values = ", ".join(f"0x{each:02x}" for each in message.after)
+        values = ", ".join(f"0x{each:02x}" for each in steps.tail)
         lines.append(f"    static const uint8_t after[] = {{{values}}};")
         byte = f"j < length ? {byte} : after[j - length]"
     size = f"length{f' + {count}' * (count > 0)}{f' - {first}' * (first > 0)}"
-    variables = [f"{each} = {begins}" for each, begins in start.items()]
-    variables += ["over"] if "over = " in steps[min(1, len(steps) - 1)] else []
+    variables = [f"{each} = {begins}" for each, begins in steps.start.items()]
+    variables += ["over"] if steps.uses("over") else []
     lines += [f"    uint64_t m = {size}, value, {', '.join(variables)};"]
     lines += ["    for (uint64_t j = 0; j < m; j++) {", f"        uint64_t x = {byte};"]
-    lines += [*_in_c(steps, 8), "    }", *_in_c(after, 4), f"    return {value};", "}", ""]
-    return "\n".join(lines)
+    lines += [*_in_c(steps.each, 8), "    }", *_in_c(steps.last, 4)]
+    return "\n".join([*lines, f"    return {steps.value};", "}", ""])
 
 
 def _in_c(lines: list[str], indent: int) -> list[str]:

@@ -1,13 +1,14 @@
 """One field, one answer: is it affine, what is it called, what is left open, what to measure."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from xorfind.fields.consensus import NoisyFit, consensus
+from xorfind.answer import Answer, Conclusion
 from xorfind.fields.crc import CrcFit, find_crc
 from xorfind.fields.equations import (
     AffineFit,
@@ -23,6 +24,7 @@ from xorfind.fields.shapes import shape_name
 from xorfind.fields.sums import SumFit, find_sums
 from xorfind.gf2 import echelon
 from xorfind.rows import packed
+from xorfind.solvers.solving import solve
 
 #: Seconds a search may take where nothing else is said.
 BUDGET = 30.0
@@ -30,6 +32,10 @@ BUDGET = 30.0
 MOSTLY = 0.6
 #: Rows beyond the rank from which on some may be wrong and the others still say what is right.
 SPARE = 20
+#: Chance that a field without a relation to the inputs gets formulas that most rows fit.
+ALPHA = 0.01
+#: Seconds below which a search among wrong rows is not begun.
+SHORTEST = 0.05
 
 
 class Outcome(StrEnum):
@@ -59,11 +65,11 @@ class Finding:
 
     rows: in the file. system, fit: the equations of the distinct rows, and what they allow.
     supported: flags of the outputs that are XORs beyond luck. reading: what a matrix needs to read
-    such rows. matrix: of all outputs that are XORs. noisy: where some rows are wrong. crc, sums:
-    families that fit. shape: a name for the matrix. proof: lines that together prove that an output
-    (its number) is not affine. clash: two lines with the same inputs and different targets. flips:
-    rows that settle what is open. wrong: lines that do not fit what was found. suspect: what those
-    lines have in common, if anything.
+    such rows. matrix: of all outputs that are XORs. noisy: answers for those (by their numbers)
+    that only most rows fit. crc, sums: families that fit. shape: a name for the matrix. proof:
+    lines that together prove that an output (its number) is not affine. clash: two lines with the
+    same inputs and different targets. flips: rows that settle what is open. wrong: lines that do
+    not fit what was found. suspect: what those lines have in common, if anything.
     """
 
     target: str
@@ -74,7 +80,7 @@ class Finding:
     supported: np.ndarray
     reading: dict[str, Any]
     matrix: XorMatrix | None = None
-    noisy: NoisyFit | None = None
+    noisy: dict[int, Answer] = field(default_factory=dict)
     crc: CrcFit | None = None
     sums: tuple[SumFit, ...] = ()
     shape: str | None = None
@@ -98,20 +104,16 @@ class Finding:
 
     @property
     def usable_matrix(self) -> XorMatrix | None:
-        """A matrix that serves new rows: that of a CRC where this says more than the rows alone.
+        """A matrix that serves new rows.
 
-        None for frames of several lengths, and where every row was needed to fix the entries, so
-        that nothing shows that they are right.
+        None for frames of several lengths, where every row was needed to fix the entries, so that
+        nothing shows that they are right, and where a CRC settles what the rows leave open: its
+        code serves new rows.
         """
-        matrix, crc = self.matrix, self.crc
-        if matrix is None or self.system.lengths:
+        crc_says_more = self.crc is not None and not self.sums and len(self.fit.free)
+        if self.system.lengths or not self.fit.spare or crc_says_more:
             return None
-        if crc is None or self.sums or not len(self.fit.free):
-            return matrix if self.fit.spare else None
-        if crc.fitting < crc.rows:
-            return None
-        rows, constants = crc.linear_map(len(matrix.inputs))
-        return replace(matrix, rows=rows, constants=constants)
+        return self.matrix
 
 
 def hunt(
@@ -171,24 +173,22 @@ def _system(parts: Sequence[Equations]) -> tuple[Equations, AffineFit]:
 
 
 def _named_families(base: Finding, parts: Sequence[Equations]) -> Finding:
-    """The simplest name: the shape of the matrix, a sum, a CRC, an XOR of words."""
+    """The simplest name: the shape of the matrix, a sum, a CRC."""
     if base.shape is not None:
         return base
     sums = tuple(find_sums(parts))
     if sums and sums[0].fitting == sums[0].rows:
         return replace(base, sums=sums)
-    crc = find_crc(parts, clean=bool(base.supported.all()))
-    shape = _shape(base, words=True) if crc is None else None
-    return replace(base, sums=sums, crc=crc, shape=shape)
+    return replace(base, sums=sums, crc=find_crc(parts, clean=bool(base.supported.all())))
 
 
-def _shape(base: Finding, words: bool = False) -> str | None:
+def _shape(base: Finding) -> str | None:
     """A name for the matrix of all inputs, or of those that change."""
     if base.system.lengths or not base.supported.all():
         return None
     rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
     varies = (base.system.bits != base.system.bits[:1]).any(axis=0)
-    return shape_name(rows, constants, words) or shape_name(rows[:, varies], constants, words)
+    return shape_name(rows, constants) or shape_name(rows[:, varies], constants)
 
 
 def _judged(base: Finding, budget: float) -> Finding:
@@ -221,20 +221,22 @@ def _two_formulas(base: Finding) -> Finding | None:
 
 def _noisy(base: Finding, budget: float) -> Finding:
     """A matrix for the bits that all rows allow and for those that most rows vote for."""
-    system, fit = base.system, base.fit
-    found, solutions, noisy = fit.holds & base.supported, fit.solutions, None
+    system, fit, noisy = base.system, base.fit, dict[int, Answer]()
+    found, solutions, wrong = fit.holds & base.supported, fit.solutions.copy(), base.wrong
     if system.rows > fit.rank + SPARE:
         noisy = consensus(system.bits, system.target, ~fit.holds, budget)
-    if noisy is None or not noisy.found.any():
-        matrix = _matrix(base, solutions, found) if found.any() else None
-        outcome = Outcome.PARTLY if found.any() else Outcome.NOTHING
-        return replace(base, matrix=matrix, outcome=outcome)
-    solutions = np.where(noisy.found[:, None], noisy.solutions, solutions)
-    found = found | noisy.found
+    for bit, answer in noisy.items():
+        assert answer.subset is not None
+        solutions[bit], found[bit] = 0, True
+        solutions[bit, [*answer.subset]] = 1
+        solutions[bit, -1] = answer.sign < 0
+    if not found.any():
+        return replace(base, outcome=Outcome.NOTHING)
     matrix = _matrix(base, solutions, found)
-    missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
+    if noisy:
+        missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
+        wrong = _sorted(system.lines[missed])
     outcome = Outcome.NOISY if found.all() else Outcome.PARTLY
-    wrong = _sorted(system.lines[missed])
     return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
 
 
@@ -264,50 +266,23 @@ def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:
     return tuple(Flip(int(system.lines[-1]), system.inputs[at]) for at in pivots)
 
 
-@dataclass(frozen=True)
-class Group:
-    """Rows of one value, by themselves. key: the value. rows: distinct ones. rank: of inputs and
-    the constant. verdict: what these rows say, in words."""
+def consensus(
+    inputs: np.ndarray, target: np.ndarray, wanted: np.ndarray, budget: float
+) -> dict[int, Answer]:
+    """For wanted target bits the parities that most rows fit, by the solvers for one label.
 
-    key: str
-    rows: int
-    rank: int
-    verdict: str
-
-
-def by_group(
-    fields: Fields,
-    by: str | None,
-    target: str,
-    bits: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-) -> list[Group]:
-    """Where one formula does not fit all frames: what each group says by itself.
-
-    by: slices as text whose values make a group (an opcode); lengths always do.
+    inputs: (N, n). target: (N, w). wanted: flags, (w,). budget: seconds for all of them.
     """
-    made: list[Group] = []
-    equations = fields.equations(target, bits, ignore)
-    for part, whole in zip(fields.parts, equations, strict=True):
-        keys, digits = part.values(by)
-        for key in np.unique(keys):
-            name = f"{int(key):0{digits}x}" if by else ""
-            if len(fields.parts) > 1:
-                name += f"{' ' if by else ''}{whole.size} bits"
-            rows = whole.chosen(keys == key).without_repeats()
-            fit = rows.fit()
-            made.append(Group(name, rows.rows, fit.rank, _verdict(rows, fit)))
-    return made
-
-
-def _verdict(rows: Equations, fit: AffineFit) -> str:
-    sums = [each for each in find_sums([rows]) if each.fitting == each.rows]
-    if sums:
-        return sums[0].name
-    crc = find_crc([rows])
-    if crc is not None and crc.fitting == crc.rows:
-        return crc.names[0] if crc.names else f"CRC-{crc.width}, polynomial 0x{crc.poly:x}"
-    if not fit.holds.all():
-        wrong = int((~fit.holds).sum())
-        return f"not linear: {wrong} of {rows.width} bits contradict"
-    return f"linear, {fit.spare} rows to spare" if fit.spare else "too few rows to say"
+    found, start = dict[int, Answer](), time.perf_counter()
+    # Random rows see little noise and any map at once; what they leave open may be sparse.
+    for method, end in (("elimination", start + budget / 2), ("auto", start + budget)):
+        bits = [bit for bit in np.flatnonzero(wanted).tolist() if bit not in found]
+        for at, bit in enumerate(bits):
+            room, side = (end - time.perf_counter()) / (len(bits) - at), target[:, bit]
+            if room < SHORTEST or side.min() == side.max():
+                continue
+            alpha = ALPHA / 2 / len(wanted)
+            answer = solve(inputs, side, alpha=alpha, budget=room, method=method)
+            if answer.subset is not None and answer.conclusion is Conclusion.EXPLAINS:
+                found[bit] = answer
+    return found

@@ -6,7 +6,7 @@ of one is an XOR of outputs of the other. That is how bank functions are compare
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 from xorfind.codec import from_json
 from xorfind.fields.equations import numbers
 from xorfind.fields.reading import Fields, read_fields
-from xorfind.fields.slices import parse, place_of
+from xorfind.fields.slices import Slice, parse, place_of
 from xorfind.files import write_atomically
 from xorfind.gf2 import products, reduced
 from xorfind.untrusted import read_json
@@ -24,12 +24,10 @@ from xorfind.words import shown
 
 
 class Comparison(NamedTuple):
-    """Two row spaces. ranks: of both. common: dimension of what they share. constants: whether the
-    constants agree too; None where that cannot be asked."""
+    """Two row spaces. ranks: of both. common: dimension of what they share."""
 
     ranks: tuple[int, int]
     common: int
-    constants: bool | None
 
     @property
     def same(self) -> bool:
@@ -38,12 +36,9 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         if self.same:
-            tail = {True: ", constants too", False: "; constants differ", None: ""}
-            return f"the same up to row operations (rank {self.common}){tail[self.constants]}"
-        return (
-            f"not the same: ranks {self.ranks[0]} and {self.ranks[1]}, of which {self.common} "
-            "in common"
-        )
+            return f"the same up to row operations (rank {self.common})"
+        first, second = self.ranks
+        return f"not the same: ranks {first} and {second}, of which {self.common} in common"
 
 
 class Applied(NamedTuple):
@@ -114,46 +109,33 @@ class XorMatrix:
 
         If each has the bits of one column only, the columns are taken for the same.
         """
-        columns = [{_column(name) for name in each.inputs} for each in (self, other)]
-        if len(columns[0]) == len(columns[1]) == 1 and columns[0] != columns[1]:
-            return self._bare().compared(other._bare())
-        names = tuple(dict.fromkeys((*self.inputs, *other.inputs)))
-        mine, theirs = self._over(names), other._over(names)
-        common = self.rank + other.rank - len(reduced(np.concatenate([mine, theirs])))
-        constants = None
-        if self.rank == other.rank == common and self.outputs == other.outputs:
-            constants = bool((self.constants == other.constants).all())
-        return Comparison((self.rank, other.rank), common, constants)
-
-    def _bare(self) -> "XorMatrix":
-        return replace(self, inputs=tuple(n.removeprefix(_column(n)) for n in self.inputs))
-
-    def _over(self, names: Sequence[str]) -> np.ndarray:
-        place = {name: at for at, name in enumerate(names)}
-        made = np.zeros((len(self.outputs), len(names)), np.uint8)
-        made[:, [place[name] for name in self.inputs]] = self.rows
-        return made
+        own = [each.inputs for each in (self, other)]
+        columns = [{name.partition("[")[0] for name in each} for each in own]
+        if len(columns[0]) == len(columns[1]) == 1:
+            own = [tuple(name.partition("[")[2] for name in each) for each in own]
+        places = {name: at for at, name in enumerate(dict.fromkeys([*own[0], *own[1]]))}
+        both = np.zeros((len(self.rows) + len(other.rows), len(places)), np.uint8)
+        both[: len(self.rows), [places[name] for name in own[0]]] = self.rows
+        both[len(self.rows) :, [places[name] for name in own[1]]] = other.rows
+        ranks = self.rank, other.rank
+        return Comparison(ranks, sum(ranks) - len(reduced(both)))
 
     def on_rows(self, source: Any) -> Applied:
         """The field of every row of a file or table, the first output the most significant bit."""
         if len(self.outputs) > 64:
             raise ValueError(f"a value has up to 64 bits, this matrix gives {len(self.outputs)}")
-        places = {label: place_of(label) for label in self.inputs}
-        if lost := [label for label, place in places.items() if place is None]:
+        if lost := [label for label in self.inputs if place_of(label) is None]:
             raise ValueError(
                 f"the input {shown(lost[0])!r} is not a bit of a row; a matrix for frames of "
                 "several lengths cannot be applied"
             )
-        columns = {name for place in places.values() if place for name in place.name.split("^")}
 
         def needed(names: Sequence[str]) -> set[str]:
-            if absent := columns - set(names):
-                raise ValueError(f"the table lacks the column {shown(min(absent))!r} of the matrix")
-            return columns | self._target_columns(names)
+            slices = [*parse(self.inputs, names), *self._target(names)]
+            return {column for each in slices for column in each.columns}
 
         hex_columns = [str(name) for name in self.reading.get("hex", [])]
-        fields = read_fields(source, needed, hex_columns)
-        made = [self._on_part(part) for part in fields.parts]
+        made = [self._on_part(part) for part in read_fields(source, needed, hex_columns).parts]
         lines, values = (np.concatenate([each[at] for each in made]) for at in range(2))
         order = np.argsort(lines, kind="stable")
         given = [each.right for each in made if each.right is not None]
@@ -163,17 +145,16 @@ class XorMatrix:
     def _on_part(self, part: Fields) -> Applied:
         values = numbers(self.apply(part.taken(part.bits(parse(self.inputs, part.names)))))
         right = None
-        if self._target_columns(part.names):
+        if self._target(part.names):
             right = numbers(part.taken(part.bits(parse(self.outputs, part.names)))) == values
         return Applied(part.lines, values, right)
 
-    def _target_columns(self, names: Sequence[str]) -> set[str]:
-        """The columns of the target, where the table has them."""
+    def _target(self, names: Sequence[str]) -> tuple[Slice, ...]:
+        """The slices of the target, where the table has them."""
         try:
-            slices = parse(str(self.reading.get("target")), names)
+            return parse(str(self.reading.get("target")), names)
         except ValueError:
-            return set()
-        return {name for each in slices for name in each.columns}
+            return ()
 
     def to_json(self) -> dict[str, Any]:
         """As JSON that people can read; docs/checksums.md says what each entry means."""
@@ -222,7 +203,3 @@ class XorMatrix:
             np.array([output.constant for output in file.outputs], np.uint8),
             file.reading or {},
         )
-
-
-def _column(name: str) -> str:
-    return name.partition("[")[0]

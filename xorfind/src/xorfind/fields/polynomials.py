@@ -21,10 +21,7 @@ def divided(value: int, modulus: int) -> tuple[int, int]:
 
 def remainder(value: int, modulus: int) -> int:
     """value mod modulus."""
-    top = modulus.bit_length()
-    while (shift := value.bit_length() - top) >= 0:
-        value ^= modulus << shift
-    return value
+    return divided(value, modulus)[1]
 
 
 def product(first: int, second: int) -> int:

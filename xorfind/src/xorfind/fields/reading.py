@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from xorfind.fields.cells import Frame, column_frames, frames, is_frame, numbers_of
-from xorfind.fields.equations import Equations, numbers
+from xorfind.fields.cells import Cells, cells_of, frame_of, is_frame, stacked
+from xorfind.fields.equations import Equations
 from xorfind.fields.slices import Bit, Shape, Slice, parse
 from xorfind.table.delimited import as_utf8, text_table
-from xorfind.table.reading import file_bytes, read_table, unpacked
+from xorfind.table.reading import WORKBOOK, file_bytes, read_table, unpacked
 from xorfind.table.table import Table
 from xorfind.words import shown
 
@@ -34,17 +34,13 @@ Wanted = Callable[[Sequence[str]], Iterable[str]]
 class Fields:
     """Rows of a file.
 
-    names: all columns. lines: where each row is, (N,). cells: bytes of the columns that were read,
-    (N, bytes): a frame from the left, an integer big-endian and right-aligned. widths: bits of an
-    integer column, or those of each row's frame, (N,). readings: how a column was read, in words.
-    hex_columns: columns whose digits were said to be hexadecimal.
+    names: all columns. lines: where each row is, (N,). columns: those that were read. hex_columns:
+    columns whose digits were said to be hexadecimal.
     """
 
     names: tuple[str, ...]
     lines: np.ndarray
-    cells: dict[str, np.ndarray]
-    widths: dict[str, int | np.ndarray]
-    readings: dict[str, str]
+    columns: dict[str, Cells]
     hex_columns: tuple[str, ...] = ()
 
     @property
@@ -52,42 +48,39 @@ class Fields:
         """How many."""
         return len(self.lines)
 
+    @property
+    def _frame_widths(self) -> list[np.ndarray]:
+        """Bits of every frame, for each column of frames."""
+        widths = [each.widths for each in self.columns.values()]
+        return [each for each in widths if isinstance(each, np.ndarray)]
+
     @cached_property
     def parts(self) -> tuple["Fields", ...]:
         """Rows whose frames have the same lengths, the shortest first."""
-        widths = [each for each in self.widths.values() if isinstance(each, np.ndarray)]
-        if not widths:
+        if not self._frame_widths:
             return (self,)
-        keys, which = np.unique(np.stack(widths, axis=1), axis=0, return_inverse=True)
-        return tuple(self.chosen(np.flatnonzero(which.ravel() == at)) for at in range(len(keys)))
+        widths = np.stack(self._frame_widths, axis=1)
+        keys, which = np.unique(widths, axis=0, return_inverse=True)
+        return tuple(self._chosen(np.flatnonzero(which.ravel() == at)) for at in range(len(keys)))
 
-    def chosen(self, rows: np.ndarray) -> "Fields":
-        """Some of the rows. rows: their numbers or flags."""
-        widths = {
-            name: each[rows] if isinstance(each, np.ndarray) else each
-            for name, each in self.widths.items()
-        }
-        cells = {name: each[rows] for name, each in self.cells.items()}
-        return replace(self, lines=self.lines[rows], cells=cells, widths=widths)
+    def _chosen(self, rows: np.ndarray) -> "Fields":
+        columns = {name: each.chosen(rows) for name, each in self.columns.items()}
+        return replace(self, lines=self.lines[rows], columns=columns)
 
     @property
     def lengths(self) -> str:
         """The lengths of the frames in words, "" without frames."""
-        widths = [each for each in self.widths.values() if isinstance(each, np.ndarray)]
-        if not widths:
+        if not self._frame_widths:
             return ""
-        least, most = int(np.min(widths)), int(np.max(widths))
+        least, most = int(np.min(self._frame_widths)), int(np.max(self._frame_widths))
         if least == most:
             return f"{least // 8} bytes" if least % 8 == 0 else f"{least} bits"
         return f"{least // 8} to {most // 8} bytes"
 
     def shape(self, columns: Sequence[str]) -> Shape:
         """What slices need to know of a column of a part, or of two that are XORed."""
-        shapes = []
-        for name in columns:
-            width = self.widths[name]
-            one = int(width[0]) if isinstance(width, np.ndarray) else width
-            shapes.append(Shape(isinstance(width, np.ndarray), one))
+        widths = [self.columns[name].widths for name in columns]
+        shapes = {Shape(isinstance(each, np.ndarray), int(np.max(each))) for each in widths}
         if len({shape.frame for shape in shapes}) > 1:
             raise ValueError(f"{'^'.join(columns)} XORs a frame with an integer")
         return max(shapes)
@@ -100,7 +93,7 @@ class Fields:
         """Some bits of every row of a part, (N, bits) of 0/1."""
         made = np.zeros((self.rows, len(bits)), np.uint8)
         for at, bit in enumerate(bits):
-            for cells in (self.cells[column] for column in bit.columns):
+            for cells in (self.columns[column].data for column in bit.columns):
                 place = bit.place if bit.place >= 0 else bit.place + 8 * cells.shape[1]
                 if place >= 0:  # above the widest value seen a bit is always 0
                     made[:, at] ^= (cells[:, place // 8] >> np.uint8(7 - place % 8)) & np.uint8(1)
@@ -110,16 +103,12 @@ class Fields:
         self, bits: Sequence[str], ignore: Sequence[str], bytewise: bool = False
     ) -> list[Bit]:
         """Bits of a part that may explain something: all columns unless some are named."""
-        slices = parse(bits, self.names) or tuple(Slice((name,)) for name in self.cells)
-        known = [each for each in parse(ignore, self.names) if set(each.columns) <= set(self.cells)]
+        slices = parse(bits, self.names) or tuple(Slice(name, (name,)) for name in self.columns)
+        known = [
+            each for each in parse(ignore, self.names) if set(each.columns) <= set(self.columns)
+        ]
         out = set(self.bits(known, bytewise))
         return [bit for bit in dict.fromkeys(self.bits(slices, bytewise)) if bit not in out]
-
-    def values(self, by: str | None) -> tuple[np.ndarray, int]:
-        """What slices hold in every row of a part, as numbers, and how many hex digits they have;
-        by: None for one value everywhere."""
-        bits = self.bits(parse(by or (), self.names))
-        return numbers(self.taken(bits)), -(-len(bits) // 4)
 
     def equations(
         self, target: str, bits: Sequence[str] = (), ignore: Sequence[str] = ()
@@ -174,17 +163,17 @@ def read_fields(
     '3 bytes'
     """
     if isinstance(source, list | tuple):
-        return _of_frames(frames(map(str, source)), "the list")
+        return _of_frames(map(str, source), "the list")
     header = False
     if isinstance(source, str | Path):
         name = shown(str(source)) if str(source) != "-" else "standard input"
         data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
         text = unpacked(data, name)
-        header = data[:2] != b"PK" and data[:4] != b"PAR1"
-        if header:
-            text = as_utf8(text, name)
+        is_text = data[:2] != b"PK" and data[:4] != b"PAR1"
+        header = is_text or WORKBOOK in data
+        text = as_utf8(text, name) if is_text else text
         if _looks_like_frames(text):
-            return _of_frames(frames(_lines(text, name)), name)
+            return _of_frames(text.decode("utf-8", "replace").splitlines(), name)
         source = text_table(text, name) if str(source) == "-" else source
     table = read_table(source)
     chosen = table.names if wanted is None else set(wanted(table.names))
@@ -200,27 +189,13 @@ def _looks_like_frames(data: bytes) -> bool:
     return False
 
 
-def _lines(data: bytes, what: str) -> list[str]:
-    try:
-        return data.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{what} is not UTF-8 (line {line:,}); save it as UTF-8") from None
-
-
-def _of_frames(made: list[Frame], what: str) -> Fields:
-    if not made:
+def _of_frames(texts: Iterable[str], what: str) -> Fields:
+    made = [frame_of(text.strip(), line) for line, text in enumerate(texts, 1)]
+    frames = [frame for frame in made if frame is not None]
+    if not frames:
         raise ValueError(f"{what} holds no frames")
-    lines, (cells, widths) = np.array([frame.line for frame in made]), _stacked(made)
-    return Fields((FRAME,), lines, {FRAME: cells}, {FRAME: widths}, {FRAME: "frames"})
-
-
-def _stacked(made: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of frames, (N, bytes of the longest), filled up with zeros, and their bits."""
-    size = max(len(frame.data) for frame in made)
-    data = b"".join(frame.data.ljust(size, b"\0") for frame in made)
-    cells = np.frombuffer(data, np.uint8).reshape(len(made), size)
-    return cells, np.array([frame.width for frame in made])
+    lines = np.array([frame.line for frame in frames])
+    return Fields((FRAME,), lines, {FRAME: stacked(frames)})
 
 
 def _of_table(
@@ -232,14 +207,10 @@ def _of_table(
     for name in hex_columns:
         if name not in table.names:
             raise ValueError(f"--hex: no column {shown(name)!r}")
-    cells, readings = {}, {}
-    widths: dict[str, int | np.ndarray] = {}
-    for name in (name for name in table.names if name in wanted):
-        asked = (table.column(name), name, name in hex_columns)
-        made = column_frames(*asked)
-        if made is not None:
-            (cells[name], widths[name]), readings[name] = _stacked(made), "frames"
-        else:
-            cells[name], widths[name], readings[name] = numbers_of(*asked)
+    made = {
+        name: cells_of(column, name, name in hex_columns)
+        for name, column in table.columns.items()
+        if name in wanted
+    }
     lines = np.arange(1, table.rows + 1) + header
-    return Fields(tuple(table.names), lines, cells, widths, readings, tuple(hex_columns))
+    return Fields(tuple(table.names), lines, made, tuple(hex_columns))

@@ -1,4 +1,4 @@
-"""What an XOR matrix is: a copy, a parity bit, an XOR of words, an LFSR step, a scrambler.
+"""What an XOR matrix is: a copy, a parity bit, an LFSR step, a scrambler, a Gray code.
 
 One convention for polynomials: x^i is the bit i steps before. A self-synchronising scrambler with
 x^7 + x^6 + 1 sends s_t = d_t + s_{t-6} + s_{t-7}; its descrambler gives s_t + s_{t-6} + s_{t-7}.
@@ -8,24 +8,17 @@ import numpy as np
 
 from xorfind.fields.polynomials import polynomial_text, shortest_register
 
-#: Widths of which the XOR of words has a name among the checksums.
-WORDS = (4, 8, 16, 32)
 
-
-def shape_name(rows: np.ndarray, constants: np.ndarray, words: bool = False) -> str | None:
+def shape_name(rows: np.ndarray, constants: np.ndarray) -> str | None:
     """A name for a matrix, most significant output and first input first; None if it has none.
 
-    rows: (w, n). constants: (w,). Inputs that no output uses do not count. words: name the XOR of
-    words only, which many a checksum is too.
+    rows: (w, n). constants: (w,). Inputs that no output uses do not count.
     """
     used: np.ndarray = np.asarray(rows.any(axis=0))
     if not used.any():
         return None
-    if words:
-        return _xor_of_words(rows, constants)
     name = _copy(rows, constants, used) or _parity_bit(rows, constants, used)
-    name = name or _register(rows) or _filter(rows, constants, used)
-    return name or (_xor_of_words(rows, constants) if len(rows) not in WORDS else None)
+    return name or _register(rows) or _filter(rows, constants, used)
 
 
 def _copy(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> str | None:
@@ -56,19 +49,6 @@ def _parity_bit(rows: np.ndarray, constants: np.ndarray, used: np.ndarray) -> st
     kind = "odd" if constants[0] else "even"
     every = "all" if used.all() else f"{int(used.sum())} of {len(used)}"
     return f"a parity bit ({kind}) of {every} input bits"
-
-
-def _xor_of_words(rows: np.ndarray, constants: np.ndarray) -> str | None:
-    """The matrix is made of identity blocks, and zero blocks."""
-    width = len(rows)
-    if width < 2 or rows.shape[1] % width:
-        return None
-    blocks = rows.reshape(width, -1, width).transpose(1, 0, 2)
-    blocks = blocks[blocks.any(axis=(1, 2))]
-    if len(blocks) < 2 or not (blocks == np.eye(width, dtype=np.uint8)).all():
-        return None
-    what = f"XOR of {len(blocks)} words of {width} bits (RAID-4/5 parity)"
-    return what + _and_fixed(constants)
 
 
 def _register(rows: np.ndarray) -> str | None:

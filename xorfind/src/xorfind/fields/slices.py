@@ -55,15 +55,13 @@ class Bit(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Some bits of a column, or of the XOR of two. ends: in brackets. bits: after the dot."""
+    """Some bits of a column, or of the XOR of two. text: as written. ends: in brackets. bits: after
+    the dot."""
 
+    text: str
     columns: tuple[str, ...]
     ends: tuple[int, int] | None = None
     bits: tuple[int, int] | None = None
-
-    def __str__(self) -> str:
-        inside = "" if self.ends is None else f"[{_pair(self.ends)}]"
-        return "^".join(self.columns) + inside + ("" if not self.bits else f".{_pair(self.bits)}")
 
     def within(self, shape: Shape, bytewise: bool = False) -> list[Bit]:
         """The bits it names, most significant first.
@@ -76,7 +74,7 @@ class Slice(NamedTuple):
         ends = (0, units - 1) if self.ends is None else self.ends
         first, last = (end + units if end < 0 else end for end in ends)
         if not (0 <= first < units and 0 <= last < units):
-            raise ValueError(f"{self} lies outside a frame of {units} bytes")
+            raise ValueError(f"{self.text} lies outside a frame of {units} bytes")
         high, low = (7, 0) if self.bits is None else self.bits
         places = [8 * unit + 7 - bit for unit in _run(first, last) for bit in _run(high, low)]
         # A frame of 12 bits ends within its second byte.
@@ -84,18 +82,12 @@ class Slice(NamedTuple):
 
     def _of_integer(self, width: int, bytewise: bool) -> list[Bit]:
         if self.bits is not None:
-            raise ValueError(
-                f"{self}: {'^'.join(self.columns)} is an integer; write its bits in the brackets"
-            )
+            raise ValueError(f"{self.text} is an integer; write its bits in the brackets")
         top = 8 * -(-width // 8) - 1 if bytewise and width > 1 else width - 1
         first, last = (top, 0) if self.ends is None else self.ends
         if min(first, last) < 0:
-            raise ValueError(f"{self}: bits of an integer are numbered from 0 upwards")
+            raise ValueError(f"{self.text}: bits of an integer are numbered from 0 upwards")
         return [Bit(self.columns, -1 - bit) for bit in _run(first, last)]
-
-
-def _pair(ends: tuple[int, int]) -> str:
-    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}:{ends[1]}"
 
 
 def _run(first: int, last: int) -> range:
@@ -107,8 +99,8 @@ def _run(first: int, last: int) -> range:
 def parse(texts: str | Sequence[str], names: Sequence[str]) -> tuple[Slice, ...]:
     """The slices of one or several texts; commas join slices. names: the columns there are.
 
-    >>> [str(each) for each in parse("addr[16:6], frame[-1]", ["addr", "frame"])]
-    ['addr[16:6]', 'frame[-1]']
+    >>> [each.ends for each in parse("addr[16:6], frame[-1]", ["addr", "frame"])]
+    [(16, 6), (-1, -1)]
     """
     made: list[Slice] = []
     for text in [texts] if isinstance(texts, str) else texts:
@@ -119,7 +111,7 @@ def parse(texts: str | Sequence[str], names: Sequence[str]) -> tuple[Slice, ...]
 
 def _one(text: str, names: Sequence[str]) -> Slice:
     if text in names:
-        return Slice((text,))
+        return Slice(text, (text,))
     match = _SLICE.fullmatch(text)
     if match is None:
         raise ValueError(f"{shown(text)!r} is no slice; expected {_FORMS}")
@@ -136,7 +128,7 @@ def _one(text: str, names: Sequence[str]) -> Slice:
         raise ValueError(f"{shown(text)!r} names more than {MOST_BITS:,} places")
     if bits and max(bits) > 7:
         raise ValueError(f"{shown(text)!r}: the bits of a byte are 7 to 0")
-    return Slice(columns, ends, bits)
+    return Slice(shown(text), columns, ends, bits)
 
 
 def _ends(first: str | None, last: str | None) -> tuple[int, int] | None:

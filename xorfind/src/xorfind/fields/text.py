@@ -7,15 +7,15 @@ import numpy as np
 
 from xorfind.fields.crc import CrcFit
 from xorfind.fields.groups import Functions
-from xorfind.fields.hunt import Finding, Group, Outcome
+from xorfind.fields.hunt import Finding, Outcome
 from xorfind.fields.sums import SumFit
-from xorfind.statistics import Rate, share_text
+from xorfind.statistics import share_text
 from xorfind.words import counted, listed
 
 #: Share of the pairs that agree in all functions that must be slow.
 ENOUGH_SLOW = 0.7
-#: Formulas, flips and lines that are shown before "and … more", and groups.
-MOST_SHOWN, MOST_GROUPS = 32, 40
+#: Formulas, flips and lines that are shown before "and … more"; equivalent readings.
+MOST_SHOWN, MOST_READINGS = 32, 4
 
 
 def lines_of(finding: Finding) -> list[str]:
@@ -32,37 +32,40 @@ def name_of(finding: Finding) -> str | None:
     """The best name: of the matrix, of a simple checksum, of a CRC; whichever fits most rows."""
     if finding.shape is not None:
         return finding.shape
-    return _family_name(finding) if finding.outcome == Outcome.NAMED else None
+    named = finding.named if finding.outcome == Outcome.NAMED else None
+    return None if named is None else _family_name(named)
 
 
-def _family_name(finding: Finding) -> str | None:
-    """The name of the family that fits most rows, perhaps not all."""
-    best = finding.named
-    if best is None:
-        return None
-    if isinstance(best, SumFit):
-        parts, little = [best.name], best.little
+def _family_name(fit: SumFit | CrcFit) -> str:
+    """A checksum with its parameters."""
+    if isinstance(fit, SumFit):
+        parts, little = [fit.name], fit.little
     else:
-        title = " or ".join(best.names[:4]) if best.names else "a CRC that is not in our list"
-        parts, little = [f"{title}: {_parameters(best)}"], best.how.little
-        if best.appended:
-            same = " (or what does the same)" * (8 * len(best.appended) >= best.width)
-            parts.append(f"with 0x{best.appended.hex()}{same} after the message, which is not sent")
-        if best.how.swap > 1:
-            parts.append(f"with the bytes of {8 * best.how.swap}-bit words in the other order")
+        parts, little = [f"{_crc_title(fit)}: {_parameters(fit)}"], fit.how.little
+        if fit.how.after:
+            parts.append(f"with 0x{fit.tails[0].hex()} after the message, which is not sent")
+        if fit.how.swap > 1:
+            parts.append(f"with the bytes of {8 * fit.how.swap}-bit words in the other order")
     if little:
         parts.append("stored least significant byte first")
-    if best.skip:
-        parts.append(f"without the first {counted(best.skip, 'byte')}")
-    return ", ".join(parts)
+    return ", ".join(parts) + _left_out(fit.skip)
+
+
+def _crc_title(fit: CrcFit) -> str:
+    if fit.names:
+        # Each name has a constant of its own after the message; a line of its own says so.
+        return fit.names[0] if fit.how.after else " or ".join(fit.names[:MOST_READINGS])
+    if fit.alike:
+        known = listed([each.name for each in fit.alike], MOST_READINGS)
+        return f"a CRC with the polynomial of {known} but other constants"
+    return "a CRC that is not in our list"
 
 
 def _parameters(fit: CrcFit) -> str:
-    digits = -(-fit.width // 4)
-    reflected = ["no", "yes"][fit.how.refin], ["no", "yes"][fit.how.refout]
+    digits, words = -(-fit.width // 4), ("no", "yes")
     return (
         f"width {fit.width}, polynomial 0x{fit.poly:0{digits}x}, "
-        f"reflected in {reflected[0]}, out {reflected[1]}, "
+        f"reflected in {words[fit.how.refin]}, out {words[fit.how.refout]}, "
         f"init 0x{fit.init:0{digits}x}, xorout 0x{fit.xorout:0{digits}x}"
     )
 
@@ -81,7 +84,7 @@ def _headline(finding: Finding) -> str:
         return f"{finding.target} is {name}"
     framed = any("]." in name for name in finding.system.inputs) and width > 2
     linear = outcome in (Outcome.LINEAR, Outcome.NOISY)
-    return f"{finding.target}: {outcome.value}" + "; linear, no CRC" * (framed and linear)
+    return f"{finding.target}: {outcome.value}" + "; no CRC fits" * (framed and linear)
 
 
 def _rows_text(finding: Finding) -> str:
@@ -94,38 +97,62 @@ def _rows_text(finding: Finding) -> str:
 
 
 def _family_lines(finding: Finding) -> list[str]:
+    """How well a checksum fits, and what else would fit as well."""
     best = finding.named
     if best is None or finding.shape is not None:
         return []
-    share = Rate(best.fitting, best.rows)
+    share = f"{best.fitting:,} of {best.rows:,} different rows"
     if finding.outcome in (Outcome.NOTHING, Outcome.PARTLY, Outcome.TWO):
-        return [f"a part of the rows, {share}, fits {_family_name(finding)}"]
+        return [f"one formula fits {share}: {_family_name(best)}"]
     if finding.outcome != Outcome.NAMED:
         return []
-    luck = f"chance for unrelated values about 2^-{best.evidence:.0f}"
-    lines = [f"fits {share} of the different rows; {luck}"]
-    if isinstance(best, SumFit):
-        equal = [fit for fit in finding.sums if fit.fitting == best.fitting][1:4]
-        others = [fit.name + _left_out(fit.skip) for fit in equal]
-        if others:
-            lines.append(f"fits equally well: {', '.join(others)}")
-    elif best.freedom:
-        which = "the catalogue's pair is shown" if best.names else "one of them is shown"
+    luck = f"2^-{best.evidence:.0f}"
+    lines = [f"it fits {share}; unrelated check values would do so with a chance of about {luck}"]
+    if isinstance(best, CrcFit):
+        return lines + _crc_lines(best)
+    equal = [fit for fit in finding.sums if fit.fitting == best.fitting][1:MOST_READINGS]
+    others = ", ".join(fit.name + _left_out(fit.skip) for fit in equal)
+    return [*lines, f"fits equally well: {others}"] if others else lines
+
+
+def _crc_lines(fit: CrcFit) -> list[str]:
+    """What frames cannot tell apart: constants after the message, pairs of init and xorout."""
+    lines, spare = [], 8 * fit.how.after - fit.width
+    if spare > 0:
+        size = counted(fit.how.after, "byte")
         lines.append(
-            f"init and xorout: 2^{best.freedom} pairs give the same on these lengths, {which}; "
-            "frames of other lengths tell more of them apart"
+            f"{_power(spare)} constants of {size} after the message give the same check values; "
+            "shown is the smallest"
+        )
+    others = zip(fit.names[1:MOST_READINGS], fit.tails[1:], strict=False)
+    if fit.how.after and len(fit.names) > 1:
+        same = ", ".join(f"{name} with 0x{tail.hex()}" for name, tail in others)
+        lines.append(f"equivalent to {same} after the message")
+    if not fit.names and fit.alike:
+        lines.append(
+            "a constant before the message (an address, a data ID) would look like another init"
+        )
+    if fit.freedom:
+        which = f"the published pair of {fit.names[0]}" if fit.names else "one of them"
+        lines.append(
+            f"{_power(fit.freedom)} pairs of init and xorout give the same check values at "
+            f"{'this length' if len(fit.constants) == 1 else 'these lengths'}; shown is {which}; "
+            "frames of another length rule out others"
         )
     return lines
 
 
+def _power(exponent: int) -> str:
+    """A power of two, written out where people can still read it."""
+    return f"{1 << exponent:,}" if exponent <= 16 else f"2^{exponent}"
+
+
 def _left_out(skip: int) -> str:
-    return f" without the first {counted(skip, 'byte')}" if skip else ""
+    return f", without the first {counted(skip, 'byte')}" if skip else ""
 
 
 def _line_numbers(lines: Sequence[int]) -> str:
-    shown = ", ".join(f"{line:,}" for line in lines[:MOST_SHOWN])
-    more = len(lines) - MOST_SHOWN
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    return listed([f"{line:,}" for line in lines], MOST_SHOWN)
 
 
 def _wrong_lines(finding: Finding) -> list[str]:
@@ -139,27 +166,37 @@ def _wrong_lines(finding: Finding) -> list[str]:
     if finding.suspect is not None:
         two = finding.outcome == Outcome.TWO
         other = "the XORs below hold" if two else "another formula may hold"
-        lines.append(f"these lines have {finding.suspect}: {other} there")
+        lines.append(f"what they have in common: {finding.suspect}; {other} there")
     return lines
 
 
 def _linear_lines(finding: Finding) -> list[str]:
+    """Whether the rows allow XORs, with rows that prove it where they do not."""
     fit, system = finding.fit, finding.system
+    if finding.outcome == Outcome.NAMED and not (fit.spare and fit.holds.all()):
+        return []
     if not fit.spare:
-        return [f"affine test: silent, no row beyond the rank {fit.rank} of {fit.inputs + 1}"]
-    head = f"affine test: {counted(fit.spare, 'row')} beyond the rank {fit.rank}"
-    if fit.holds.all():
-        return [f"{head} of {fit.inputs + 1}; all agree in all {counted(system.width, 'bit')}"]
+        return [
+            f"too few rows to test for XORs: {counted(fit.rank, 'independent row')} for "
+            f"{fit.inputs + 1} unknowns a bit"
+        ]
     held = [name for name, flag in zip(system.outputs, fit.holds, strict=True) if flag]
-    named = f" ({listed(held)})" if held else ""
-    lines = [f"{head}; {len(held)} of {counted(system.width, 'bit')} agree{named}"]
-    if finding.proof is not None and finding.outcome != Outcome.NAMED:
-        bit, where = finding.proof
+    bits = f"{len(held)} of {counted(system.width, 'bit')}"
+    if len(held) == system.width:
+        bits = f"all {counted(system.width, 'bit')}"
+    elif held:
+        bits += f" ({listed(held)})"
+    lines = [
+        f"test for XORs: {bits} passed; {counted(fit.spare, 'row')} beyond the {fit.rank} that "
+        "fix the formulas"
+    ]
+    if finding.proof is not None:
+        name, where = system.outputs[finding.proof[0]], finding.proof[1]
         lines.append(
-            f"rows that contradict for {system.outputs[bit]}: lines {_line_numbers(where)} "
-            "(over them every input sums to 0, the bit to 1)"
+            f"rows that contradict an XOR for {name}: lines {_line_numbers(where)} (in them every "
+            f"input is 1 an even number of times, {name} an odd number)"
         )
-    if held and not fit.holds[0] and fit.holds[-1] and finding.noisy is None:
+    if held and not fit.holds[0] and fit.holds[-1] and not finding.noisy:
         lines.append("the lowest bit is an XOR and the highest is not: it may be a sum")
     return lines
 
@@ -171,11 +208,13 @@ def _formulas(finding: Finding) -> list[str]:
     count = len(matrix.outputs)
     if name_of(finding) is not None and finding.found and count > 4:
         return []
-    lines = [f"rank {matrix.rank} of {counted(count, 'output')}"]
+    lines = [f"{counted(count, 'formula')}, all independent"]
+    if matrix.rank < count:
+        lines = [f"{counted(count, 'formula')}, {matrix.rank} of them independent"]
     for at in range(min(count, MOST_SHOWN)):
         place, tail = finding.system.outputs.index(matrix.outputs[at]), ""
-        if noisy is not None and noisy.found[place]:
-            share = share_text(int(noisy.fitting[place]), finding.system.rows)
+        if place in noisy:
+            share = share_text(noisy[place].best.fitting, finding.system.rows)
             tail = f"   ({share} of rows)"
         lines.append(f"{matrix.formula(at)}{tail}")
     return lines + ([f"and {count - MOST_SHOWN} more"] if count > MOST_SHOWN else [])
@@ -183,59 +222,51 @@ def _formulas(finding: Finding) -> list[str]:
 
 def _open_lines(finding: Finding) -> list[str]:
     """What is undetermined, and which rows would settle it."""
-    fit, system = finding.fit, finding.system
+    fit, system, flips = finding.fit, finding.system, finding.flips
     named = finding.outcome == Outcome.NAMED and finding.shape is None
-    if named or not finding.flips or not fit.holds.any():
+    if named or not flips or not fit.holds.any():
         return []
     missing = len(fit.free)
-    lines = [f"undetermined: {counted(missing, 'direction')}, so {counted(missing, 'row')} short"]
+    lines = [
+        f"not settled: {_power(missing)} formulas a bit fit these rows; "
+        f"{counted(missing, 'more independent row')} would leave one"
+    ]
     columns = zip(system.inputs, system.bits.T, strict=True)
     never = [name for name, column in columns if column.min() == column.max()]
     if never:
         lines.append(f"never changed, so nothing is known of them: {listed(never)}")
-    flips = [flip.bit for flip in finding.flips]
     lines.append(
-        f"measure next: line {finding.flips[0].line:,} with one bit turned, {flips[0]}; it halves "
-        "what is left for every bit"
+        f"measure next: line {flips[0].line:,} with the bit {flips[0].bit} flipped; it halves what "
+        "is left for every bit"
     )
     if len(flips) > 1:
-        lines.append(f"all is settled by turning one by one: {listed(flips, MOST_SHOWN)}")
+        every = listed([flip.bit for flip in flips], MOST_SHOWN)
+        lines.append(f"all is settled by flipping, one at a time: {every}")
     return lines
-
-
-def group_lines(groups: Sequence[Group]) -> list[str]:
-    """The table by group."""
-    width = max([len(group.key) for group in groups] + [5])
-    lines = [f"  {'group':<{width}}  {'rows':>6}  {'rank':>5}  by itself"]
-    lines += [
-        f"  {group.key:<{width}}  {group.rows:>6,}  {group.rank:>5}  {group.verdict}"
-        for group in groups[:MOST_GROUPS]
-    ]
-    more = len(groups) - MOST_GROUPS
-    return lines + ([f"  and {more} more groups"] if more > 0 else [])
 
 
 def function_lines(found: Functions) -> list[str]:
     """Functions of groups without labels."""
     count, matrix = len(found.basis), found.matrix
-    within = f"  {counted(found.differences, 'difference')} within groups"
+    pairs = f"  {counted(found.differences, 'pair')} within groups"
     if count:
         lines = [
             f"shared functions: {counted(count, 'function')}, so 2^{count} = {1 << count} groups",
-            f"{within}; {share_text(found.joint, 1)} fit all functions",
+            f"{pairs}; {share_text(found.joint, 1)} of them agree in all functions",
         ]
         for at in range(count):
             shares = share_text(found.fits[at], 1), share_text(found.across[at], 1)
-            lines.append(f"  {matrix.formula(at)}   ({shares[0]} within, {shares[1]} across)")
+            tail = f"(equal in {shares[0]} of pairs within groups, {shares[1]} across)"
+            lines.append(f"  {matrix.formula(at)}   {tail}")
     else:
-        lines = ["shared functions: no function found", within]
+        lines = ["shared functions: no function found", pairs]
     never = [name for name, flag in zip(found.names, found.never, strict=True) if flag]
     if never:
         lines.append(f"  never changed, so nothing is known of them: {listed(never)}")
     if (bit := found.next_bit()) is not None:
         lines.append(
-            f"  {counted(len(found.unproven), 'more function')} would fit every difference, but "
-            f"luck explains that; measure next: two rows of one group that differ in {bit}"
+            f"  {counted(len(found.unproven), 'more function')} would fit every pair, but luck "
+            f"explains that; measure next: two rows of one group that differ in {bit}"
         )
     return lines
 
@@ -247,9 +278,9 @@ def timing_lines(found: Functions, within: np.ndarray, across: np.ndarray) -> li
         return []
     slow = share_text(len(within), len(within) + len(across))
     return [
-        f"  these functions are not all: of the pairs that agree in them {share_text(agreeing, 1)} "
+        f"  functions are missing: of the pairs that agree in these only {share_text(agreeing, 1)} "
         f"are slow; {1 << count} groups would make {share_text(1, 1 << count)} of random pairs "
-        f"slow, and {slow} are",
+        f"slow, but {slow} are",
         "  bits outside --bits may matter, or an offset that is added to the address (a carry is "
         "not an XOR)",
     ]
@@ -259,8 +290,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
     """The finding for other programs; docs/checksums.md says what each entry means."""
     fit, crc, system = finding.fit, finding.crc, finding.system
     flags = zip(system.outputs, fit.holds, strict=True)
-    held = [name for name, flag in flags if flag and fit.spare]
-    usable = finding.usable_matrix
+    usable, noisy = finding.usable_matrix, finding.noisy
     made: dict[str, Any] = {
         "target": finding.target,
         "outcome": finding.outcome.name.lower(),
@@ -268,7 +298,12 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "name": name_of(finding),
         "rows": finding.rows,
         "distinct": system.rows,
-        "affine": {"rank": fit.rank, "inputs": fit.inputs, "spare": fit.spare, "bits": held},
+        "affine": {
+            "rank": fit.rank,
+            "inputs": fit.inputs,
+            "spare": fit.spare,
+            "bits": [name for name, flag in flags if flag and fit.spare],
+        },
         "undetermined": len(fit.free),
         "measure_next": [{"line": flip.line, "flip": flip.bit} for flip in finding.flips],
         "contradicting_lines": None if finding.proof is None else list(finding.proof[1]),
@@ -279,20 +314,23 @@ def as_json(finding: Finding) -> dict[str, Any]:
             {"family": s.family, "constant": s.constant, "skip": s.skip, "fitting": s.fitting}
             for s in finding.sums
         ],
-        "crc": None,
+        "crc": None if crc is None else _crc_json(crc),
     }
-    if crc is not None:
-        made["crc"] = {
-            **{name: getattr(crc, name) for name in ("width", "poly", "init", "xorout", "skip")},
-            "refin": crc.how.refin,
-            "refout": crc.how.refout,
-            "little_endian": crc.how.little,
-            "appended": crc.appended.hex(),
-            "swapped_bytes": crc.how.swap,
-            "free_bits": crc.freedom,
-            "names": list(crc.names),
-            "fitting": crc.fitting,
-        }
-    if finding.noisy is not None:
-        made["fitting"] = np.asarray(finding.noisy.fitting).tolist()
+    if noisy:
+        fitting = {bit: answer.best.fitting for bit, answer in noisy.items()}
+        made["fitting"] = [fitting.get(bit, system.rows) for bit in range(system.width)]
     return made
+
+
+def _crc_json(crc: CrcFit) -> dict[str, Any]:
+    names = ("width", "poly", "init", "xorout", "skip", "fitting")
+    return {
+        **{name: getattr(crc, name) for name in names},
+        "refin": crc.how.refin,
+        "refout": crc.how.refout,
+        "little_endian": crc.how.little,
+        "appended": crc.tails[0].hex(),
+        "swapped_bytes": crc.how.swap,
+        "free_bits": crc.freedom,
+        "names": list(crc.names),
+    }

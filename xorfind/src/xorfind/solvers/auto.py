@@ -72,7 +72,7 @@ def _on_a_part(task: Task) -> list[Candidates] | None:
         part = replace(
             task,
             table=LabelledRows(table.bits[chosen], table.labels[chosen]),
-            deadline=time.perf_counter() + task.left / 4,
+            deadline=time.perf_counter() + task.left / 2,
             ordered=False,
             fits={},
             lambdas={},

@@ -104,12 +104,13 @@ def clean(task: Task) -> Candidates:
     """The sparsest parities that all rows fit, if there are any."""
     task.tell(0.0, "elimination")
     n = task.table.distinct
-    words = f"all 2^{n} subsets of {n} columns that fit every row"
+    words = f"all sets of {n} columns for one that fits every row"
     try:
         found = _fitting(task)
     except TimeoutError:
         return Candidates([], (Step("elimination", Stop.BUDGET, clean=True),))
     if found is None:
+        words += " (none does)"
         step = Step("elimination", Stop.CONTRADICTION, every_size=True, clean=True, words=words)
         return Candidates([], (step,))
     sparsest, looked = sparsest_member(found.solutions[0], found.basis)
@@ -119,8 +120,8 @@ def clean(task: Task) -> Candidates:
         subsets = [each for each in subsets if len(each) == task.k]
     if found.dimensions:
         whole = looked == 2**found.dimensions
-        words += f"; the sparsest of {'all ' * whole}{looked:,}"
-        words += " solutions" if whole else f" of 2^{found.dimensions} solutions"
+        of = "" if whole else f" of 2^{found.dimensions}"
+        words += f" (the smallest of {looked:,}{of} that do)"
     step = Step("elimination", Stop.EXHAUSTED, every_size=True, clean=True, words=words)
     return Candidates([each for each in subsets if each], (step,))
 

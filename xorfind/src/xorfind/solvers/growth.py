@@ -113,7 +113,7 @@ def of_size(task: Task, size: int) -> BestSets:
         table.labels,
         size,
         deadline=task.deadline,
-        progress=lambda done: task.tell(done, f"subsets of {size} columns"),
+        progress=lambda done: task.tell(done, f"sets of {size} columns"),
     )
     return found._replace(subsets=[named(task, each) for each in found.subsets])
 
@@ -136,8 +136,14 @@ def _operations(n: int, rows: int, size: int) -> float:
 
 
 def _on_device(n: int, rows: int, size: int) -> bool:
-    """Whether an accelerator is there and worth its start."""
-    if size <= 2 or _operations(n, rows, size) <= 5 * RATE or find_spec("jax") is None:
+    """Whether an accelerator is there and worth its start.
+
+    The import of jax takes a second of the budget, so that only a machine with one of its plugins
+    for accelerators pays for it.
+    """
+    if size <= 2 or _operations(n, rows, size) <= 5 * RATE:
+        return False
+    if not any(map(find_spec, ("jax_plugins", "libtpu"))):
         return False
     from xorfind.solvers.device import fits_device, has_accelerator
 

@@ -101,9 +101,9 @@ def random_rows(
         task.tell(made / most, f"random rows: {made:,} tries")
         if supported(task, found) is not None:
             break
-    words = f"{counted(made, 'random choice')} of {solve_some.drawn} rows"
-    words += f", up to {wrong} wrong labels corrected" if wrong else ""
-    words += f", enough for {share_text(noise, 1)} noise"
+    words = f"{counted(made, 'random draw')} of {solve_some.drawn} rows, "
+    words += f"solved as if {f'up to {wrong} labels' if wrong else 'no label'} were wrong, "
+    words += f"enough for {share_text(noise, 1)} noise"
     step = Step("elimination", _ended(task, made >= most, found), words=words)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
 
@@ -192,8 +192,8 @@ def restarts(task: Task, seconds: float = math.inf) -> Candidates:
         task.tell(min(1.0, tries / most), f"random columns: {tries:,} tries")
         if supported(task, found) is not None:
             break
-    said = f"{counted(tries, 'random choice')} of {drawn} of {columns} columns"
-    said += f", about {expected:,.0f} needed for {counted(size, 'member')}"
+    said = f"{counted(tries, 'random draw')} of {drawn} of {columns} columns that fit every row, "
+    said += f"about {expected:,.0f} needed for a set of {size}"
     step = Step("restarts", _ended(task, tries >= most, found), clean=True, words=said)
     return Candidates([each for each in found if task.k is None or len(each) == task.k], (step,))
 

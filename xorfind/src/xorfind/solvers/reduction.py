@@ -79,9 +79,7 @@ def reduction(task: Task) -> Candidates:
         if supported(task, subsets) is not None:
             break
     found = [each for each in subsets if each and task.k in (None, len(each))]
-    words = (
-        f"all parities of {n} columns, by {len(first):,} pairs of rows that agree in {gone} of them"
-    )
+    words = f"all sets of {n} columns, by {len(first):,} pairs of rows that agree in {gone} of them"
     return Candidates(found, (Step("reduction", Stop.EXHAUSTED, words=words),))
 
 

@@ -32,7 +32,7 @@ def walsh(task: Task) -> Candidates:
             f"the Walsh transform takes up to {MOST_COLUMNS} columns that differ, got {n}; "
             "use method='auto'"
         )
-    task.tell(0.0, f"all subsets of {n} columns")
+    task.tell(0.0, f"all sets of {n} columns")
     scores = _scores(table.distinct_bits, table.labels)
     best = _stand_out(scores, n, task.k)
     subsets = [named(task, tuple(j for j in range(n) if mask >> j & 1)) for mask in best.tolist()]

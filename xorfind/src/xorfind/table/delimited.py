@@ -2,7 +2,7 @@
 
 Three routes. If every cell is the character 0 or 1, the text is a matrix of bytes. Otherwise
 pyarrow reads it where that is installed, in a tenth of the time; and the csv module where it is
-not, or where pyarrow finds fault with the text: its errors say which row.
+not, or where pyarrow finds fault with the text: its errors say which line.
 """
 
 import csv
@@ -11,7 +11,7 @@ import io
 import numpy as np
 
 from xorfind.table.table import Column, Table, codes_of, distinct_names, narrowed
-from xorfind.words import shown
+from xorfind.words import counted, shown
 
 #: Rows that the csv module reads at a time, and bytes from which on pyarrow is worth its import.
 TOGETHER, LONG = 1 << 13, 1 << 21
@@ -33,7 +33,7 @@ def text_table(data: bytes, what: str, *, tab: bool = False) -> Table:
         columns = read(body, len(names), delimiter)
         if columns is not None:
             return Table(dict(zip(names, columns, strict=True)), what)
-    return Table(dict(zip(names, _by_csv(body, len(names), delimiter, what), strict=True)), what)
+    return Table(dict(zip(names, _by_csv(data, len(names), delimiter, what), strict=True)), what)
 
 
 def as_utf8(data: bytes, what: str) -> bytes:
@@ -66,10 +66,9 @@ def _decoded(data: bytes, what: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start)
+        line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{what} is not UTF-8 (byte 0x{data[error.start]:02x} about row {row}); save it as "
-            "UTF-8"
+            f"{what}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8; save it as UTF-8"
         ) from None
 
 
@@ -138,28 +137,28 @@ def _by_arrow(body: bytes, width: int, delimiter: str) -> list[Column] | None:
     ]
 
 
-def _by_csv(body: bytes, width: int, delimiter: str, what: str) -> list[Column]:
-    """The columns by the csv module, which says what is wrong with a text."""
-    text = _decoded(body, what)
+def _by_csv(data: bytes, width: int, delimiter: str, what: str) -> list[Column]:
+    """The columns by the csv module, which says what is wrong with a text, and in which line of the
+    file. data: all of it, with the line of names."""
+    text = _decoded(data, what)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     numbered: list[dict[str, int]] = [{} for _ in range(width)]
     parts: list[list[np.ndarray]] = [[np.zeros(0, np.uint8)] for _ in range(width)]
-    some, done = list[list[str]](), 0
+    some = list[list[str]]()
     try:
-        for row in rows:
-            if not row:
-                continue
-            done += 1
+        next(rows)
+        for row in filter(None, rows):
             if len(row) != width:
                 raise ValueError(
-                    f"{what}: row {done} has {len(row):,} cells, the header has {width:,}"
+                    f"{what}, line {rows.line_num}: {counted(len(row), 'cell')}, the line of names "
+                    f"has {width:,}"
                 )
             some.append(row)
             if len(some) == TOGETHER:
                 _keep(some, parts, numbered)
                 some = []
     except csv.Error as error:
-        raise ValueError(f"{what}, after row {done}: {shown(str(error))}") from None
+        raise ValueError(f"{what}, line {rows.line_num}: {shown(str(error))}") from None
     if some:
         _keep(some, parts, numbered)
     return [

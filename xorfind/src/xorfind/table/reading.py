@@ -1,12 +1,11 @@
 """Tables from files, standard input and memory.
 
 The kind of a file is seen from its first bytes, not from its name. CSV, TSV and NPZ need nothing
-beyond numpy, Parquet needs pyarrow.
+beyond numpy, Parquet needs pyarrow, a workbook of Excel openpyxl.
 """
 
 import gzip
 import io
-import stat
 import sys
 import tokenize
 import zipfile
@@ -19,11 +18,13 @@ import numpy as np
 
 from xorfind.table.delimited import text_table
 from xorfind.table.table import Column, Table, distinct_names, table_of, texts_column
-from xorfind.untrusted import check_archive, refuse_bomb
+from xorfind.untrusted import check_archive, read_bytes, refuse_bomb
 from xorfind.words import shown
 
 #: Bytes of a file.
 LARGEST = 1 << 34
+#: The name of a file inside every workbook of Excel.
+WORKBOOK = b"[Content_Types].xml"
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
     *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
@@ -92,25 +93,18 @@ def _file(path: Path) -> Table:
     data = file_bytes(path, what)
     if data[:4] == b"PAR1":
         return _parquet(data, what)
-    if data[:2] == b"PK" and b"[Content_Types].xml" not in data[:4096]:
-        return _npz(data, what)
+    if data[:2] == b"PK":
+        return _workbook(data, what) if WORKBOOK in data else _npz(data, what)
     tab = bool({".tsv", ".tab"} & set(path.suffixes))
     return text_table(unpacked(data, what), what, tab=tab)
 
 
 def file_bytes(path: Path, what: str) -> bytes:
-    """All bytes of an ordinary file."""
+    """All bytes of an ordinary file. A pipe is read as standard input only, by the name -."""
     try:
-        facts = path.stat()
-        if stat.S_ISDIR(facts.st_mode):
-            raise ValueError(f"{what} is a folder; expected a CSV, TSV, NPZ or Parquet file")
-        if not stat.S_ISREG(facts.st_mode):
-            raise ValueError(f"{what} is no ordinary file; send rows to standard input and say -")
-        if facts.st_size > LARGEST:
-            raise ValueError(f"{what} has more than {LARGEST >> 30} GiB")
-        return path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"cannot read {what}: {error.strerror or error}") from None
+        return read_bytes(path, LARGEST)
+    except ValueError as error:
+        raise ValueError(f"cannot read {what}: {error} (- reads standard input)") from None
 
 
 def unpacked(data: bytes, what: str) -> bytes:
@@ -159,6 +153,30 @@ def _npz(data: bytes, what: str) -> Table:
         names += [str(each) for each in own] if own is not None else []
         columns += list(array.T)
     return table_of(names, columns, what)
+
+
+def _workbook(data: bytes, what: str) -> Table:
+    """The first sheet of a workbook of Excel (.xlsx): a row of names, then rows; formulas by the
+    values that were saved with them."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise ValueError(
+            f"{what} is a workbook of Excel, which needs openpyxl; pip install openpyxl, or save "
+            "the sheet as CSV"
+        ) from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_archive(archive)
+        sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets[0]
+        rows = [row for row in sheet.iter_rows(values_only=True) if set(row) - {None}]
+    except (*_UNREADABLE, IndexError) as error:
+        reason = shown(str(error), 200)
+        raise ValueError(f"{what} cannot be read: {reason}; save the sheet as CSV") from None
+    names, *body = rows or [()]
+    columns = zip(*body, strict=True) if body else [()] * len(names)
+    heads = [f"unnamed_{at}" if name is None else str(name) for at, name in enumerate(names)]
+    return table_of(heads, columns, what)
 
 
 def _parquet(data: bytes, what: str) -> Table:

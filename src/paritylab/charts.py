@@ -1,0 +1,388 @@
+"""Charts: a series becomes a matplotlib figure in the colours of the page.
+
+One call serves the page, the documents, sweeps, the command line and notebooks: `draw` gives a
+figure with a panel for each part of a series, `paint` fills axes of your own.
+
+A series is plain JSON, as the builders of claims.engine.figures make it: {"kind": "lines" | "bars"
+| "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks":
+[{"axis", "at", "label"}], "title", "caption"}. Lines have "lines": [{"label", "x", "y", "low",
+"high", "style"}]; bars "bars": {"names", "values", "low", "high"}; a histogram "values"; heat maps
+"panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}], rows of
+numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a level.
+The kind "side by side" holds whole series in "parts".
+"""
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paritylab.colours import HEATS, HUES, theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Series = dict[str, Any]
+Look = dict[str, Any]
+
+COLOURS = theme("light")
+#: Points: width of a panel, height of its plot, of a row of words; width of a letter.
+WIDTH, PLOT, ROW, LETTER = 400.0, 200.0, 15.0, 6.4
+#: Panels in a row; letters of a heading, of a legend's entry, of a name left of the plot.
+ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
+#: So many points of a line have a marker each, and whiskers rather than a band.
+POINTS = 30
+BINS = 24
+MARKERS = ("o", "s", "^", "D", "X", "P")
+_RULE: Look = {"color": COLOURS["soft"], "linewidth": 1.4, "linestyle": (0, (2, 3))}
+#: Lines over a heat map.
+_PENS: dict[str, Look] = {
+    "contour": {"color": COLOURS["c1"], "linewidth": 2.0},
+    "theory": {"color": COLOURS["ink"], "linewidth": 1.8, "linestyle": (0, (6, 4))},
+    "theory2": {"color": COLOURS["ink"], "linewidth": 1.8, "linestyle": (0, (2, 3))},
+}
+_STYLE: Any = {
+    "font.size": 11,
+    "text.color": COLOURS["ink"],
+    "text.parse_math": False,
+    "axes.facecolor": "none",
+    "axes.edgecolor": COLOURS["soft"],
+    "axes.labelcolor": COLOURS["soft"],
+    "axes.titlecolor": COLOURS["ink"],
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11.5,
+    "axes.axisbelow": True,
+    **{f"axes.spines.{side}": False for side in ("left", "right", "top")},
+    **{f"{axis}tick.color": COLOURS["soft"] for axis in "xy"},
+    "ytick.major.size": 0,
+    "grid.color": COLOURS["line"],
+    "legend.frameon": False,
+    "legend.fontsize": 11,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "one",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """matplotlib with the page's colours inside the block; ticks are made when a figure is saved,
+    so saving belongs inside, too."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
+        yield
+
+
+def draw(series: Series) -> "Figure":
+    """All panels of a series on one figure, two in a row."""
+    from matplotlib.figure import Figure
+
+    parts = panels_of(series)
+    across = min(ACROSS, len(parts))
+    rows = [parts[at : at + across] for at in range(0, len(parts), across)]
+    heights = [max(map(_height, row)) for row in rows]
+    with styled():
+        size = (across * WIDTH / 72, sum(heights) / 72)
+        figure = Figure(figsize=size, layout="constrained")
+        grid = figure.add_gridspec(len(rows), across, height_ratios=heights)
+        for at, part in enumerate(parts):
+            paint(figure.add_subplot(grid[divmod(at, across)]), part)
+    return figure
+
+
+def panels_of(series: Series) -> list[Series]:
+    """Series of one panel each."""
+    if series["kind"] == "side by side":
+        return [each for part in series["parts"] for each in panels_of(part)]
+    if series["kind"] == "heatmaps":
+        return [{**series, "panels": [panel]} for panel in series["panels"]]
+    return [series]
+
+
+def paint(axes: "Axes", series: Series) -> None:
+    """One panel on axes: its data, then heading, legend, rules and labels."""
+    flat = series["kind"] == "bars"
+    for axis in "xy":
+        if series.get(axis, {}).get("scale") == "log":
+            (axes.set_xscale if (axis == "x") != flat else axes.set_yscale)("log")
+    {"lines": _lines, "bars": _bars, "histogram": _histogram, "heatmaps": _heatmap}[series["kind"]](
+        axes, series
+    )
+    named: set[str] = set()
+    for mark in series.get("marks", ()):
+        line = axes.axvline if (mark["axis"] == "x") != flat else axes.axhline
+        name = _wrapped(mark.get("label"), ENTRY)
+        line(float(mark["at"]), label=None if name in named else name or None, **_RULE)
+        named.add(name)
+    axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11)
+    rows = _legend(axes)
+    axes.set_title(_heading(series), pad=8 + 16 * rows)
+    for artist in axes.get_children():
+        artist.set_clip_on(False)  # limits hold every value
+
+
+def _height(series: Series) -> float:
+    """Points that a panel needs: its plot and the words around it."""
+    plot, entries = PLOT, [*series.get("marks", ()), *series.get("lines", ())]
+    if series["kind"] == "bars":
+        plot = _bar_row(series) * (len(series["bars"]["names"]) + 0.2)
+    if series["kind"] == "heatmaps":
+        (panel,) = series["panels"]
+        plot = _cell(len(panel["values"])) * len(panel["values"]) + 40
+        entries = list({line["label"]: line for line in panel.get("lines", ())}.values())
+        entries += [{"label": "50 %"}] if "level" in panel else []
+    names = [_wrapped(each.get("label"), ENTRY) for each in entries if each.get("label")]
+    above = _legend_rows(names) + _heading(series).count("\n") + bool(_heading(series))
+    below = _wrapped(_label(series, "y" if series["kind"] == "bars" else "x")).count("\n") + 1
+    return plot + ROW * (above + below) + 34
+
+
+def _label(series: Series, axis: str) -> str:
+    return str(series.get(axis, {}).get("label") or "")
+
+
+def _wrapped(words: Any, letters: int = HEADING) -> str:
+    return textwrap.fill(str(words or ""), letters)
+
+
+def _heading(series: Series) -> str:
+    """Title and name of the vertical axis, which is easier to read above than along it."""
+    if series["kind"] == "bars":
+        return ""
+    panels = series.get("panels") or [{}]
+    title = panels[0].get("title") or series.get("title")
+    return "\n".join(filter(None, (_wrapped(title), _wrapped(_label(series, "y")))))
+
+
+def _legend(axes: "Axes") -> int:
+    """Samples with their names above the plot; returns the rows they take."""
+    handles, names = axes.get_legend_handles_labels()
+    if not names:
+        return 0
+    place: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
+    look: Look = {"labelspacing": 0.25, "columnspacing": 1, "handlelength": 2}
+    legend = axes.legend(handles, names, ncols=_columns(names), **place, **look)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return _legend_rows(names)
+
+
+def _columns(names: Sequence[str]) -> int:
+    """Columns of a legend: two if all names are short."""
+    return 2 if max(map(len, names), default=99) <= ENTRY / 2 else 1
+
+
+def _legend_rows(names: Sequence[str]) -> int:
+    return math.ceil(sum(name.count("\n") + 1 for name in names) / _columns(names))
+
+
+def _numbers(values: Any, log: bool = False) -> np.ndarray:
+    """Values as floats; NaN for None, for infinities and for what a logarithm cannot place."""
+    array = np.array(list(values), dtype=float)
+    return np.where(np.isfinite(array) & ((array > 0) | (not log)), array, np.nan)
+
+
+def _axis(axes: "Axes", axis: str, asked: Series) -> None:
+    """Scale, limits and ticks of an axis, after its data."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    log, share = asked.get("scale") == "log", bool(asked.get("percent"))
+    limits = getattr(axes, f"set_{axis}lim")
+    least, most = getattr(axes.dataLim, f"interval{axis}")
+    if not log and share and least >= 0 and most <= 1:
+        limits(0, 1)
+    elif not log and axis == "y" and least == most:
+        limits(min(0.0, 1.5 * least), max(0.0, 1.5 * most, 1.0))
+    elif not log and axis == "y" and 0 <= least < 0.6 * most:
+        limits(0, None)  # an axis that nearly reaches zero begins there: a flat line looks flat
+    ticks = getattr(axes, f"{axis}axis")
+    between = (1, 2, 5) if most < 1e3 * least else (1,)
+    ticks.set_major_locator(
+        LogLocator(subs=between) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
+    )
+    ticks.set_minor_locator(NullLocator())
+    name = FuncFormatter(lambda at, _: f"{100 * at:.3g} %" if share and at else short(at))
+    ticks.set_major_formatter(name)
+
+
+def short(value: float) -> str:
+    """A number on an axis: three digits, 66k and 1M for large ones, 10⁻⁵ for small ones.
+
+    >>> [short(v) for v in (64, 1024, 65536, 1e6, 1e-5, 0.25, -2.0, 3e12)]
+    ['64', '1,024', '65.5k', '1M', '10⁻⁵', '0.25', '−2', '3·10¹²']
+    """
+    size, sign = abs(value), "−" if value < 0 else ""
+    if size and not 1e-3 <= size < 1e9:
+        factor, power = f"{size:.2e}".split("e")
+        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{sign}{'' if float(factor) == 1 else f'{float(factor):g}·'}10{raised}"
+    for unit, name in ((1e6, "M"), (1e3, "k")):
+        if size >= max(unit, 1e4):
+            return f"{sign}{size / unit:.3g}{name}"
+    return f"{sign}{size:,.0f}" if size >= 1000 else f"{sign}{size:.3g}"
+
+
+# ---- the four kinds
+
+
+def _lines(axes: "Axes", series: Series) -> None:
+    """Lines with whiskers, or with a band where points are many."""
+    from matplotlib.ticker import FixedLocator
+    from matplotlib.transforms import ScaledTranslation
+
+    logs = {axis: series.get(axis, {}).get("scale") == "log" for axis in "xy"}
+    lines = series["lines"]
+    named = any(line.get("label") for line in lines)
+    spread = [at for at, line in enumerate(lines) if "low" in line and len(line["x"]) <= POINTS]
+    for at, line in enumerate(lines):
+        x, y = (_numbers(line[axis], logs[axis]) for axis in "xy")
+        look, label = _look(line, at, named), line.get("label")
+        look["label"] = _wrapped(label, ENTRY) if label and label != _label(series, "y") else None
+        # Whiskers at one size are moved aside so that they do not hide each other.
+        shift = 5 * (spread.index(at) - (len(spread) - 1) / 2) if at in spread else 0
+        aside = ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
+        place = axes.transData + aside if shift else axes.transData
+        if "low" in line:
+            low, high = (_numbers(line[end], logs["y"]) for end in ("low", "high"))
+            low = np.where(np.isnan(low), y / 10 if logs["y"] else y, low)
+            if x.size > POINTS:
+                axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+            else:
+                axes.vlines(x, low, high, color=look["color"], linewidth=1.5, transform=place)
+        axes.plot(x, y, transform=place, **look)
+    axes.grid(axis="y")
+    for axis in "xy":
+        _axis(axes, axis, series.get(axis, {}))
+    sizes = np.unique([size for line in lines for size in _numbers(line["x"], log=True)])
+    sizes = sizes[np.isfinite(sizes)]
+    gaps = np.diff(np.log(sizes))
+    if logs["x"] and gaps.size and gaps.min() > gaps.sum() / 8 and (sizes % 1 == 0).all():
+        axes.xaxis.set_major_locator(FixedLocator(sizes.tolist()))  # the sizes that were tried
+
+
+def _look(line: Series, index: int, named: bool) -> Look:
+    """How a line is drawn: in its own style, or with markers where points are few."""
+    many = len(line["x"]) > POINTS
+    style = line.get("style") or ("-" if many else "o-")
+    dash = (0, (6, 4)) if "--" in style else (0, (2, 3)) if ":" in style else "-"
+    marked = any(sign in style for sign in "os^d") and len(line["x"]) <= 4 * POINTS
+    return {
+        "color": COLOURS[f"c{index % HUES if named else 0}"],
+        "linewidth": 1.0 if many and not named else 1.9,
+        "alpha": 0.6 if many and not named else None,
+        "linestyle": dash if any(sign in style for sign in "-:") else "none",
+        "marker": MARKERS[index % len(MARKERS)] if marked or len(line["x"]) == 1 else "none",
+        "markersize": 6.5,
+        "markeredgewidth": 0,
+    }
+
+
+def _bar_row(series: Series) -> float:
+    lines = max((_wrapped(n, NAME).count("\n") + 1 for n in series["bars"]["names"]), default=1)
+    return max(30.0, 12.0 * lines + 8)
+
+
+def _bars(axes: "Axes", series: Series) -> None:
+    """Bars from left to right, names at their left, numbers above their right ends."""
+    bars, asked, row = series["bars"], series.get("y", {}), _bar_row(series)
+    log, share = asked.get("scale") == "log", bool(asked.get("percent"))
+    values = _numbers(bars["values"], log)
+    low, high = (_numbers(bars.get(end, bars["values"]), log) for end in ("low", "high"))
+    known = np.concatenate([values, low])
+    start = np.nanmin(known) / 2 if log and np.isfinite(known).any() else 0.0
+    at = np.arange(len(values))
+    axes.barh(at, values - start, 11 / row, start, color=COLOURS["c0"], alpha=0.7)
+    if "low" in bars:
+        axes.hlines(at, low, high, color=COLOURS["ink"], linewidth=1.5)
+    for place, value, *ends in zip(at, _numbers(bars["values"]), low, high, strict=True):
+        text = _written(value, ends, share)
+        spot: Look = {"transform": axes.get_yaxis_transform(), "ha": "right"}
+        axes.text(1, place - 9 / row, text, color=COLOURS["soft"], **spot)
+    _axis(axes, "x", asked)
+    if not log and len(values) and np.nanmin([0.0, *known]) >= 0:
+        axes.set_xlim(left=0)
+    axes.set_ylim(len(values) - 0.4, -0.6)
+    names = [_wrapped(name, NAME) for name in bars["names"]]
+    axes.set_yticks(at, names, color=COLOURS["ink"])
+
+
+def _written(value: float, ends: Sequence[float], share: bool) -> str:
+    """The number of a bar with its interval, unless the interval is the number itself."""
+    if math.isnan(value):
+        return "–"
+    text, *shown = (
+        f"{100 * each:.0f}" if share else short(float(f"{each:.3g}")) for each in (value, *ends)
+    )
+    text += " %" if share else ""
+    return f"{text} [{', '.join(shown)}]" if len(set(shown)) > 1 else text
+
+
+def _histogram(axes: "Axes", series: Series) -> None:
+    asked = series.get("x", {})
+    log = asked.get("scale") == "log"
+    values = _numbers(series["values"], log)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        raise ValueError("a histogram needs a value that can be shown")
+    edges = np.histogram_bin_edges(np.log(values) if log else values, BINS)
+    edges = np.exp(edges) if log else edges
+    edges[0], edges[-1] = min(edges[0], values.min()), max(edges[-1], values.max())
+    axes.hist(values, edges.tolist(), color=COLOURS["c0"], alpha=0.7, edgecolor=COLOURS["back"])
+    axes.grid(axis="y")
+    _axis(axes, "x", asked)
+    _axis(axes, "y", {})
+
+
+def _cell(rows: int) -> float:
+    return min(26.0, max(4.0, 230 / rows))
+
+
+def _heatmap(axes: "Axes", series: Series) -> None:
+    """Numbers between 0 and 1 in twelve steps of one ramp, with lines and marks over them."""
+    from matplotlib.colors import ListedColormap
+
+    (panel,) = series["panels"]
+    values = np.stack([_numbers(row) for row in panel["values"]])
+    rows, columns = values.shape
+    ramp = ListedColormap([COLOURS[f"h{level}"] for level in range(HEATS)])
+    mesh = axes.pcolormesh(values, cmap=ramp, vmin=0, vmax=1, edgecolors="face", linewidth=0.3)
+    axes.set(xlim=(0, columns), ylim=(rows, 0))
+    for column in panel.get("marks", ()):
+        axes.plot([column + 0.5] * rows, np.arange(rows) + 0.5, "o", color=COLOURS["c1"], ms=4.8)
+    for x, y in panel.get("points", ()):
+        for edge, width in (("back", 2.6), ("c1", 1.4)):
+            ring: Look = {"mec": COLOURS[edge], "mew": width, "mfc": "none", "ms": 6.8}
+            axes.plot([x + 0.5], [y + 0.5], "o", **ring)
+    if "level" in panel and min(values.shape) > 1:
+        grid = (np.arange(columns) + 0.5, np.arange(rows) + 0.5, np.ma.masked_invalid(values))
+        level: Look = {"colors": COLOURS["c1"], "linewidths": 2.0, "corner_mask": False}
+        axes.contour(*grid, levels=[panel["level"]], **level)
+        axes.plot([], [], color=COLOURS["c1"], linewidth=2.0, label=f"{100 * panel['level']:g} %")
+    named: set[str] = set()
+    for line in panel.get("lines", ()):
+        places = np.array(line["points"], dtype=float) + 0.5
+        name = _wrapped(line["label"], ENTRY)
+        axes.plot(*places.T, color=COLOURS["back"], linewidth=4.0)  # a rim, so that it stands out
+        pen = _PENS[line.get("pen", "contour")]
+        axes.plot(*places.T, **pen, label=None if name in named else name)
+        named.add(name)
+    x_names = [str(name) for name in panel.get("x_names") or range(columns)]
+    y_names = [str(name)[:NAME] for name in panel.get("y_names") or range(rows)]
+    every = math.ceil((max(map(len, x_names)) * LETTER + 8) * columns / (0.7 * WIDTH))
+    axes.set_xticks(np.arange(0, columns, every) + 0.5, x_names[::every])
+    every = math.ceil(13 / _cell(rows))
+    axes.set_yticks(np.arange(0, rows, every) + 0.5, y_names[::every])
+    look: Look = {
+        "location": "bottom",
+        "aspect": 30,
+        "shrink": 0.5,
+        "anchor": (0, 1),
+        "ticks": [0, 1],
+    }
+    key = axes.figure.colorbar(mesh, ax=axes, **look)
+    key.set_label(str(series.get("colour", "attention")))
+    key.outline.set_visible(False)
