@@ -91,7 +91,8 @@ def ratio(done: Known, cell: Cell, chain: str) -> str:
 def ratios(done: Known, k: int, chains: tuple[str, ...]) -> list[list[str]]:
     """The table of one k at n = 16: one row per setting of which something was run."""
     head = ["width", "layers", "positions", "step size", *(f"{c} / line" for c in chains)]
-    settings = {cell[:4] for cell in done if (cell.n, cell.k) == (16, k)}
+    run = (cell for cell in done if (cell.n, cell.k) == (16, k) and cell.chain != "line")
+    settings = {cell[:4] for cell in run}
     order = sorted(settings, key=lambda each: (each[2], each[1], each[0], each[3]))
     found = [[ratio(done, Cell(*each, "", 16, k), chain) for chain in chains] for each in order]
     return [head, *([*map(str, each), *row] for each, row in zip(order, found, strict=True))]
