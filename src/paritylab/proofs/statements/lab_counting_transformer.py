@@ -14,7 +14,7 @@ heads' weights at place c, which is enclosed in balls.
 from flint import arb, fmpq
 
 from paritylab.proofs.domain import positive
-from paritylab.proofs.kernel import Numbers, Proof, softmax
+from paritylab.proofs.kernel import Numbers, Proof, total
 
 PRINTED = "holds"
 TITLE = (
@@ -32,13 +32,14 @@ WITNESS = {"sharpness": positive(100)}
 
 def prove(proof: Proof, setting: Numbers, witness: Numbers) -> None:
     sharpness = fmpq(witness["sharpness"])
+    powers = {turn: arb(turn * sharpness).exp() for turn in (1, -1)}  # e^s and e^-s
     for n, margin in zip(setting["n"], setting["margins"], strict=True):
         elsewhere = sum(abs(_bump(m)) for m in range(-n, n + 1) if m != 0)
         proof.equal(f"sum of the bump's height times N away from i = c, n = {n}", elsewhere, 0)
         proof.equal(f"its height times N at i = c, n = {n}", _bump(0), 1)
         signs = [(-1) ** place for place in range(n + 1)]
-        even, odd = (softmax([arb(turn * s * sharpness) for s in signs]) for turn in (1, -1))
-        answers = [(a - b) / (n + 1) for a, b in zip(even, odd, strict=True)]
+        even, odd = (total(powers[turn * sign] for sign in signs) for turn in (1, -1))
+        answers = [(powers[sign] / even - powers[-sign] / odd) / (n + 1) for sign in signs]
         least = answers[0]
         for sign, answer in zip(signs, answers, strict=True):
             least = least.min(sign * answer)
