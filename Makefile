@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 DOCS_READY := $(VENV)/.docs-ready
 
-.PHONY: help setup lab test test-slow faults prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
+.PHONY: help setup lab test tests test-slow faults prove coq lint rows seeds docs site pictures bench bench-gpu lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +32,11 @@ lab: setup ## every claim, and the page report/index.html
 	  $(BIN)/paritylab sweep run chain-samples --effort quick && wait $$first
 	@$(BIN)/paritylab check --report report > /dev/null
 
-test: setup lint ## linters, types and tests
+# Side by side, because mypy keeps a single core busy.
+test: setup ## linters, types and tests
+	@$(MAKE) --no-print-directory --jobs=2 lint tests
+
+tests: setup ## the tests alone
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: setup ## the tests that take longer

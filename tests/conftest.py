@@ -108,6 +108,15 @@ def fresh_caches():
     jax.clear_caches()
 
 
+@pytest.fixture(scope="module")
+def compiled_as_for_users():
+    """For modules that train more than they compile: XLA optimises as it does for users."""
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
+
+
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
     """An empty working folder, so that stores and reports land outside the repository."""

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from paritylab.statistics import (
+    Mean,
     Rate,
     half_point,
-    mean_interval,
     power_law,
     rate_difference,
     rate_interval,
@@ -112,4 +112,4 @@ def test_laws_and_means_need_enough_points():
     with pytest.raises(ValueError, match="at least 3 points"):
         power_law([1, 2], [1, 2])
     with pytest.raises(ValueError, match="at least 2 values"):
-        mean_interval([1.0])
+        Mean.of([1.0])

@@ -6,10 +6,10 @@ figure with a panel for each part of a series, `paint` fills axes of your own.
 A series is plain JSON, as the builders of claims.engine.figures make it: {"kind": "lines" | "bars"
 | "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks":
 [{"axis", "at", "label"}], "title", "caption"}. Lines have "lines": [{"label", "x", "y", "low",
-"high", "style"}]; bars "bars": {"names", "values", "low", "high"}; a histogram "values"; heat maps
-"panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}], rows of
-numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a level.
-The kind "side by side" holds whole series in "parts".
+"high", "style", "colour"}]; bars "bars": {"names", "values", "low", "high"}; a histogram "values";
+maps "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}]:
+rows of numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a
+level. The kind "side by side" holds whole series in "parts".
 """
 
 import math
@@ -31,7 +31,7 @@ Look = dict[str, Any]
 
 COLOURS = theme("light")
 #: Points: width of a panel, height of its plot, of a row of words; width of a letter.
-WIDTH, PLOT, ROW, LETTER = 400.0, 200.0, 15.0, 6.4
+WIDTH, PLOT, ROW, LETTER = 380.0, 200.0, 15.0, 6.4
 #: Panels in a row; letters of a heading, of a legend's entry, of a name left of the plot.
 ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
 #: So many points of a line have a marker each, and whiskers rather than a band.
@@ -46,7 +46,7 @@ _PENS: dict[str, Look] = {
     "theory2": {"color": COLOURS["ink"], "linewidth": 1.8, "linestyle": (0, (2, 3))},
 }
 _STYLE: Any = {
-    "font.size": 11,
+    "font.size": 11.2,
     "text.color": COLOURS["ink"],
     "text.parse_math": False,
     "axes.facecolor": "none",
@@ -61,7 +61,7 @@ _STYLE: Any = {
     "ytick.major.size": 0,
     "grid.color": COLOURS["line"],
     "legend.frameon": False,
-    "legend.fontsize": 11,
+    "legend.fontsize": 11.2,
     "svg.fonttype": "none",
     "svg.hashsalt": "one",
 }
@@ -118,8 +118,8 @@ def paint(axes: "Axes", series: Series) -> None:
         name = _wrapped(mark.get("label"), ENTRY)
         line(float(mark["at"]), label=None if name in named else name or None, **_RULE)
         named.add(name)
-    axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11)
-    rows = _legend(axes)
+    axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11.2)
+    rows = _legend(axes, flat)
     axes.set_title(_heading(series), pad=8 + 16 * rows)
     for artist in axes.get_children():
         artist.set_clip_on(False)  # limits hold every value
@@ -136,8 +136,9 @@ def _height(series: Series) -> float:
         entries = list({line["label"]: line for line in panel.get("lines", ())}.values())
         entries += [{"label": "50 %"}] if "level" in panel else []
     names = [_wrapped(each.get("label"), ENTRY) for each in entries if each.get("label")]
-    above = _legend_rows(names) + _heading(series).count("\n") + bool(_heading(series))
-    below = _wrapped(_label(series, "y" if series["kind"] == "bars" else "x")).count("\n") + 1
+    flat = series["kind"] == "bars"
+    above = _legend_rows(names, flat) + _heading(series).count("\n") + bool(_heading(series))
+    below = _wrapped(_label(series, "y" if flat else "x")).count("\n") + 1
     return plot + ROW * (above + below) + 34
 
 
@@ -158,26 +159,26 @@ def _heading(series: Series) -> str:
     return "\n".join(filter(None, (_wrapped(title), _wrapped(_label(series, "y")))))
 
 
-def _legend(axes: "Axes") -> int:
-    """Samples with their names above the plot; returns the rows they take."""
+def _legend(axes: "Axes", flat: bool) -> int:
+    """Samples with their names above the plot; returns the rows they take. flat: of bars."""
     handles, names = axes.get_legend_handles_labels()
     if not names:
         return 0
     place: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
     look: Look = {"labelspacing": 0.25, "columnspacing": 1, "handlelength": 2}
-    legend = axes.legend(handles, names, ncols=_columns(names), **place, **look)
+    legend = axes.legend(handles, names, ncols=_columns(names, flat), **place, **look)
     for text in legend.get_texts():
         text.set_parse_math(False)
-    return _legend_rows(names)
+    return _legend_rows(names, flat)
 
 
-def _columns(names: Sequence[str]) -> int:
-    """Columns of a legend: two if all names are short."""
-    return 2 if max(map(len, names), default=99) <= ENTRY / 2 else 1
+def _columns(names: Sequence[str], flat: bool) -> int:
+    """Columns of a legend: two if all names are short and the plot is wide, unlike that of bars."""
+    return 2 if not flat and max(map(len, names), default=99) <= ENTRY / 2 else 1
 
 
-def _legend_rows(names: Sequence[str]) -> int:
-    return math.ceil(sum(name.count("\n") + 1 for name in names) / _columns(names))
+def _legend_rows(names: Sequence[str], flat: bool) -> int:
+    return math.ceil(sum(name.count("\n") + 1 for name in names) / _columns(names, flat))
 
 
 def _numbers(values: Any, log: bool = False) -> np.ndarray:
@@ -200,9 +201,9 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
     elif not log and axis == "y" and 0 <= least < 0.6 * most:
         limits(0, None)  # an axis that nearly reaches zero begins there: a flat line looks flat
     ticks = getattr(axes, f"{axis}axis")
-    between = (1, 2, 5) if most < 1e3 * least else (1,)
+    between = (1, 2, 5) if most < 30 * least else (1, 3) if most < 1e3 * least else (1,)
     ticks.set_major_locator(
-        LogLocator(subs=between) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
+        LogLocator(subs=between, numticks=6) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
     )
     ticks.set_minor_locator(NullLocator())
     name = FuncFormatter(lambda at, _: f"{100 * at:.3g} %" if share and at else short(at))
@@ -242,18 +243,20 @@ def _lines(axes: "Axes", series: Series) -> None:
         x, y = (_numbers(line[axis], logs[axis]) for axis in "xy")
         look, label = _look(line, at, named), line.get("label")
         look["label"] = _wrapped(label, ENTRY) if label and label != _label(series, "y") else None
-        # Whiskers at one size are moved aside so that they do not hide each other.
-        shift = 5 * (spread.index(at) - (len(spread) - 1) / 2) if at in spread else 0
-        aside = ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
-        place = axes.transData + aside if shift else axes.transData
+        drawn: list[Any] = []
         if "low" in line:
             low, high = (_numbers(line[end], logs["y"]) for end in ("low", "high"))
             low = np.where(np.isnan(low), y / 10 if logs["y"] else y, low)
             if x.size > POINTS:
                 axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
             else:
-                axes.vlines(x, low, high, color=look["color"], linewidth=1.5, transform=place)
-        axes.plot(x, y, transform=place, **look)
+                drawn.append(axes.vlines(x, low, high, color=look["color"], linewidth=1.5))
+        drawn += axes.plot(x, y, **look)
+        if at in spread:  # moved aside at one size, so that whiskers do not hide each other
+            shift = 5 / 72 * (spread.index(at) - (len(spread) - 1) / 2)
+            aside = ScaledTranslation(shift, 0, axes.figure.dpi_scale_trans)
+            for artist in drawn:
+                artist.set_transform(axes.transData + aside)
     axes.grid(axis="y")
     for axis in "xy":
         _axis(axes, axis, series.get(axis, {}))
@@ -271,7 +274,7 @@ def _look(line: Series, index: int, named: bool) -> Look:
     dash = (0, (6, 4)) if "--" in style else (0, (2, 3)) if ":" in style else "-"
     marked = any(sign in style for sign in "os^d") and len(line["x"]) <= 4 * POINTS
     return {
-        "color": COLOURS[f"c{index % HUES if named else 0}"],
+        "color": COLOURS[line.get("colour") or f"c{index % HUES if named else 0}"],
         "linewidth": 1.0 if many and not named else 1.9,
         "alpha": 0.6 if many and not named else None,
         "linestyle": dash if any(sign in style for sign in "-:") else "none",

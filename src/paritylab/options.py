@@ -229,6 +229,16 @@ def check_known(what: str, given: Iterable[str], known: Collection[str]) -> None
             raise ValueError(f"unknown {what} {name!r}{nearest(name, known)}")
 
 
+def check_ids(ids: Iterable[str], known: Collection[str], no_such: str, otherwise: str) -> None:
+    """Refuse the first id that is not known, with the one that was probably meant."""
+    for id in ids:
+        if id not in known:
+            near = get_close_matches(id, known, 1)
+            raise ValueError(
+                f"{no_such} {id!r}; {f'did you mean {near[0]}?' if near else otherwise}"
+            )
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """The end of an error about an unknown name: the one that was probably meant, and all.
 

@@ -16,7 +16,6 @@ __all__ = [
     "Rate",
     "half_point",
     "half_point_interval",
-    "mean_interval",
     "pooled",
     "power_law",
     "rate_difference",
@@ -24,6 +23,9 @@ __all__ = [
     "share_text",
     "threshold_law",
 ]
+
+#: Resamples behind an interval.
+DRAWS = 400
 
 
 def pooled(rates: Iterable[Rate]) -> Rate:
@@ -51,8 +53,14 @@ class Mean:
 
     @classmethod
     def of(cls, values: Any) -> "Mean":
+        from scipy import stats
+
         array = np.asarray(values, dtype=np.float64).ravel()
-        return cls(float(array.mean()), *mean_interval(array), array.size)
+        if array.size < 2:
+            raise ValueError(f"an interval needs at least 2 values, got {array.size}")
+        mean = float(array.mean())
+        half = float(stats.t.ppf(0.975, array.size - 1) * stats.sem(array))
+        return cls(mean, mean - half, mean + half, array.size)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -82,23 +90,6 @@ def rate_difference(first: Rate, second: Rate) -> tuple[float, float]:
     return gap - below, gap + above
 
 
-def mean_interval(values: Any, confidence: float = 0.95) -> tuple[float, float]:
-    """Student's t interval for the mean of independent values.
-
-    >>> low, high = mean_interval([1.0, 2.0, 3.0])
-    >>> round(low, 2), round(high, 2)
-    (-0.48, 4.48)
-    """
-    from scipy import stats
-
-    values = np.asarray(values, dtype=np.float64)
-    if values.size < 2:
-        raise ValueError(f"an interval needs at least 2 values, got {values.size}")
-    error = stats.sem(values)
-    half = stats.t.ppf((1 + confidence) / 2, values.size - 1) * error
-    return float(values.mean() - half), float(values.mean() + half)
-
-
 class PowerLaw(NamedTuple):
     """y ≈ factor·x^exponent, with the exponent's 95 % interval.
 
@@ -116,7 +107,7 @@ class PowerLaw(NamedTuple):
         return f"{self.exponent:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
-def power_law(x: Any, y: Any, confidence: float = 0.95) -> PowerLaw:
+def power_law(x: Any, y: Any) -> PowerLaw:
     """Least squares on logarithms; the interval is Student's, from the scatter around the line.
 
     >>> str(power_law([1, 2, 4, 8], [3, 12, 48, 192]))
@@ -128,7 +119,7 @@ def power_law(x: Any, y: Any, confidence: float = 0.95) -> PowerLaw:
     if log_x.size < 3:
         raise ValueError(f"an exponent with an interval needs at least 3 points, got {log_x.size}")
     fit = stats.linregress(log_x, log_y)
-    half = float(stats.t.ppf((1 + confidence) / 2, log_x.size - 2) * fit.stderr)
+    half = float(stats.t.ppf(0.975, log_x.size - 2) * fit.stderr)
     slope = float(fit.slope)
     return PowerLaw(slope, slope - half, slope + half, math.exp(fit.intercept))
 
@@ -156,9 +147,7 @@ def _log_half_point(log_sizes: np.ndarray, rates: np.ndarray) -> float:
     return float(log_sizes[at - 1] + share * (log_sizes[at] - log_sizes[at - 1]))
 
 
-def half_point_interval(
-    sizes: Any, successes: Any, *, draws: int = 400, seed: int = 0
-) -> tuple[float, float]:
+def half_point_interval(sizes: Any, successes: Any) -> tuple[float, float]:
     """95 % interval of `half_point` from resampling the runs; outside the grid, the grid's end.
 
     >>> flags = np.arange(9)[:, None] >= np.array([3, 4, 4, 5])
@@ -167,16 +156,14 @@ def half_point_interval(
     (6, 20)
     """
     table, logs = np.asarray(successes, dtype=np.float64), np.log(np.asarray(sizes, dtype=float))
-    generator, runs = np.random.default_rng(seed), table.shape[1]
-    chosen = generator.integers(0, runs, (draws, runs))
+    runs = table.shape[1]
+    chosen = np.random.default_rng(0).integers(0, runs, (DRAWS, runs))
     halves = [_log_half_point(logs, table[:, each].mean(axis=1)) for each in chosen]
     low, high = np.exp(np.percentile(halves, [2.5, 97.5]))
     return float(low), float(high)
 
 
-def threshold_law(
-    sizes: Any, grids: Any, successes: Any, *, draws: int = 400, seed: int = 0
-) -> PowerLaw:
+def threshold_law(sizes: Any, grids: Any, successes: Any, *, draws: int = DRAWS) -> PowerLaw:
     """How the half point grows with size, its interval from resampling the runs of every size.
 
     grids: for each size, the numbers tried. successes: for each size, flags (numbers, runs). A
@@ -195,7 +182,7 @@ def threshold_law(
         return PowerLaw(math.nan, -math.inf, math.inf, math.nan, draws)
     log_x = np.log(np.asarray(sizes, dtype=np.float64))
     exponent, intercept = np.polyfit(log_x, np.log(measured), 1)
-    generator, slopes, censored = np.random.default_rng(seed), [], 0
+    generator, slopes, censored = np.random.default_rng(0), [], 0
     for _ in range(draws):
         rates = [t[:, generator.integers(0, t.shape[1], t.shape[1])].mean(axis=1) for t in tables]
         censored += any(rate[0] >= 0.5 or not (rate >= 0.5).any() for rate in rates)

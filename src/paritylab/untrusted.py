@@ -7,7 +7,6 @@ from typing import Any
 
 from xorfind.untrusted import (
     DEEPEST,
-    LARGEST_TEXT,
     as_text,
     check_archive,
     check_plain,
@@ -15,22 +14,9 @@ from xorfind.untrusted import (
     printable,
     read_bytes,
     read_json,
-    refuse_bomb,
 )
 
-__all__ = [
-    "DEEPEST",
-    "LARGEST_TEXT",
-    "LARGEST_TOML",
-    "check_archive",
-    "check_plain",
-    "parse_json",
-    "printable",
-    "read_bytes",
-    "read_json",
-    "read_toml",
-    "refuse_bomb",
-]
+__all__ = ["check_archive", "parse_json", "printable", "read_bytes", "read_json", "read_toml"]
 
 #: Bytes of a TOML file, whose reader is slow on hostile input, and parts of a dotted key.
 LARGEST_TOML, _MOST_PARTS = 1 << 20, 32

@@ -2,15 +2,18 @@
 findings and values are in form."""
 
 import json
+from pathlib import Path
 
-import jax
 import pytest
 
 from paritylab.claims import Effort, Status, Trial, check, registry
-from paritylab.claims.engine.rule import MOST_WORDS
+from paritylab.claims.engine.rule import MOST_WORDS, decide
 from paritylab.claims.engine.running import run_counterexample
 
+pytestmark = pytest.mark.usefixtures("compiled_as_for_users")
+
 CLAIMS = registry()
+ROWS = json.loads((Path(__file__).parents[2] / "docs" / "rows.json").read_text())
 #: The dearest first, so that no worker is left alone with one of them at the end.
 DEAREST_FIRST = sorted(CLAIMS, key=lambda id: -CLAIMS[id].budget(Effort.QUICK))
 PLANTED = [
@@ -18,15 +21,6 @@ PLANTED = [
     for id in DEAREST_FIRST
     for number, case in enumerate(CLAIMS[id].planted)
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_as_for_users():
-    """Claims train: without XLA's optimisation they cost more than compiling them saves."""
-    before = jax.config.values["jax_disable_most_optimizations"]
-    jax.config.update("jax_disable_most_optimizations", False)
-    yield
-    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.mark.parametrize("id", DEAREST_FIRST)
@@ -54,8 +48,6 @@ def test_a_planted_case_turns_the_verdict(id, case):
 def test_nearly_every_claim_has_a_planted_case_and_few_have_a_rule_of_their_own():
     without = [id for id, claim in CLAIMS.items() if not claim.planted]
     assert len(without) <= 3, without
-    from paritylab.claims.engine.rule import decide
-
     own = {id for id, claim in CLAIMS.items() if claim.judge is not decide}
     assert len(own) <= 8, own
     assert all(CLAIMS[id].judge.__doc__ for id in own), "a rule of its own says why"
@@ -68,34 +60,18 @@ def test_titles_and_statements_are_sentences_for_people():
 
 
 def test_recorded_findings_are_short():
-    from pathlib import Path
-
-    rows = json.loads((Path(__file__).parents[2] / "docs" / "rows.json").read_text())
-    long = {
-        r["id"]: len(r["finding"].split()) for r in rows if len(r["finding"].split()) > MOST_WORDS
-    }
+    long = {row["id"]: row["finding"] for row in ROWS if len(row["finding"].split()) >= MOST_WORDS}
     assert long == {}
-    assert {row["status"] for row in rows} <= {status.value for status in Status} - {"failed"}
+    assert {row["status"] for row in ROWS} <= {status.value for status in Status} - {"failed"}
 
 
-#: Judged values that are 0 or 1 as numbers are counts; each is named here with what it counts.
 def test_values_of_zero_or_one_are_counts_with_a_label_that_says_of_what():
-    from pathlib import Path
-
-    file = Path(__file__).parent / "zeros_and_ones.txt"
-    rows = json.loads((Path(__file__).parents[2] / "docs" / "rows.json").read_text())
+    """Judged values that are 0 or 1 as numbers are counts; each is listed with what it counts."""
+    file = Path(__file__).with_name("zeros_and_ones.txt")
     found = {
         f"{row['id']}: {each['label']}"
-        for row in rows
+        for row in ROWS
         for each in row["comparisons"]
         if row["id"] in CLAIMS and each["role"] != "note" and each["value"] in (0, 1)
     }
     assert found == set(file.read_text(encoding="utf-8").splitlines()), "look, then update the list"
-
-
-def test_findings_are_one_short_sentence():
-    from pathlib import Path
-
-    rows = json.loads((Path(__file__).parents[2] / "docs" / "rows.json").read_text())
-    long = {row["id"]: row["finding"] for row in rows if len(row["finding"].split()) >= 30}
-    assert not long

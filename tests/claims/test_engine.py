@@ -176,6 +176,15 @@ def leave(trial):
     yield
 
 
+class Odd(BaseException):
+    """Not an Exception, and not an interrupt."""
+
+
+def stray(trial):
+    raise Odd("x")
+    yield
+
+
 def odd(trial):
     yield 7
 
@@ -189,6 +198,7 @@ def nothing(trial):
     [
         (fail, r"^RuntimeError: no luck \(test_engine\.py, line \d+\)$"),
         (leave, "SystemExit: 3"),
+        (stray, "Odd: x"),
         (odd, "yields comparisons .* got int"),
         (nothing, "compares at least one number"),
     ],
@@ -205,6 +215,15 @@ def test_a_failing_claim_is_a_row_and_the_rest_runs(tmp_path, measure, reason):
     assert re.search(reason, rows[0]["finding"])
     assert "\n" not in rows[0]["finding"]
     assert len(calls) == 1
+
+
+def test_check_takes_ids_and_refuses_a_wrong_one_at_once():
+    (verdict,) = check("hg1-marginals", effort="quick")
+    assert verdict.row["id"] == "hg1-marginals"
+    with pytest.raises(ValueError, match=r"no claim 'hg1-flor'; did you mean hg1-floor\?"):
+        check("hg1-flor")
+    with pytest.raises(TypeError, match=r"check takes ids, or claims .* got 3"):
+        check([3])
 
 
 def test_ctrl_c_is_not_a_failure():

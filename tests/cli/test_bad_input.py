@@ -17,7 +17,7 @@ check hg1-masc | did you mean hg1-mask?
 check --record --seed 1 | --record runs
 check --effort huge | 'huge'
 check hg1-mask --paper ks | none of the claims asked for is of paper ks
-check --jobs 0 | --jobs must be at least 1
+check --jobs 0 | greater than or equal to 1
 check --seed -1 | -1
 check --seed x | x
 check --file none.py | none.py

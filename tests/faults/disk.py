@@ -39,8 +39,7 @@ def full(attempts: int, parent: Path) -> Tally:
             if disk is None:
                 _limited(new_folder(parent, "limit"), draw, tally)
                 continue
-            plan = _OnDisk(new_folder(parent, "full"), blocks=60, pause=0.0)
-            plan.disk.append(disk)
+            plan = Plan(new_folder(parent, "full"), pause=0.0, disk=disk)
             filler = disk / "filler"
             filler.write_bytes(b"x" * (8_388_608 - draw.randrange(0, 900_000)))
             _expect_one_line(plan, tally)
@@ -58,8 +57,7 @@ def read_only(attempts: int, parent: Path) -> Tally:
                 tally.notes["not allowed to mount"] += 1
                 return tally
             tally.attempts += 1
-            plan = _OnDisk(new_folder(parent, "readonly"), blocks=60, pause=0.002)
-            plan.disk.append(disk)
+            plan = Plan(new_folder(parent, "readonly"), disk=disk)
             pid = start(plan)
             time.sleep(draw.uniform(0.05, 0.2))
             kill(pid)
@@ -75,21 +73,6 @@ def _remount(disk: Path, how: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{how}", str(disk)], check=True)
 
 
-class _OnDisk(Plan):
-    """Its store is on the small disk, its log and errors are not."""
-
-    @property
-    def disk(self) -> list[Path]:
-        return _DISKS.setdefault(self.folder, [])
-
-    @property
-    def store(self) -> Path:
-        return self.disk[0] / "store.db"
-
-
-_DISKS: dict[Path, list[Path]] = {}
-
-
 def _expect_one_line(plan: Plan, tally: Tally) -> None:
     _, status = os.waitpid(start(plan), 0)
     _note(os.waitstatus_to_exitcode(status), tally)
@@ -103,7 +86,7 @@ def _note(code: int, tally: Tally) -> None:
 
 def _limited(folder: Path, draw: random.Random, tally: Tally) -> None:
     """Without a disk of its own: files of this process may not grow beyond a limit."""
-    plan = Plan(folder, blocks=60, pause=0.0)
+    plan = Plan(folder, pause=0.0)
     pid = os.fork()
     if pid == 0:
         code = 99

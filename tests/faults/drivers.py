@@ -52,9 +52,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep: its engine, its blocks, and where its store, log and errors go.
+    """A sweep: its engine, its blocks, and the folder of its log and errors.
 
-    where: the dask cluster. deadly: the first run of a block that kills its process.
+    pause: seconds that a block takes. rivals: two drivers share the store. disk: where the store
+    is, if not in the folder.
     """
 
     folder: Path
@@ -62,12 +63,11 @@ class Plan:
     blocks: int = 60
     pause: float = 0.002
     rivals: bool = False
-    where: str = "local"
-    deadly: int | None = None
+    disk: Path | None = None
 
     @property
     def store(self) -> Path:
-        return self.folder / "store.db"
+        return (self.disk or self.folder) / "store.db"
 
     @property
     def log(self) -> Path:
@@ -78,8 +78,7 @@ class Plan:
         return self.folder / "errors"
 
     def specs(self) -> list[Spec]:
-        settings = {"pause": self.pause} | ({} if self.deadly is None else {"deadly": self.deadly})
-        grid = Grid("own", {"n": 1}, settings, runs=4 * self.blocks, block=4)
+        grid = Grid("own", {"n": 1}, {"pause": self.pause}, runs=4 * self.blocks, block=4)
         return list(grid.specs())
 
 
@@ -133,7 +132,7 @@ def drive(plan: Plan) -> int:
     engine = {
         "serial": engines.serial,
         "processes": lambda: engines.processes(2),
-        "dask": lambda: engines.cluster(plan.where, 2),
+        "dask": lambda: engines.cluster("local", 2),
     }[plan.engine]()
     try:
         with Store(plan.store) as store:
@@ -208,10 +207,10 @@ def _is_worker(pid: int) -> bool:
     return b"spawn_main" in line or b"loky.backend.popen_loky_posix" in line
 
 
-def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> bool:
-    """Send a signal; whether there was somebody to kill."""
+def kill(pid: int) -> bool:
+    """Send SIGKILL; whether there was somebody to kill."""
     try:
-        os.kill(pid, how)
+        os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return False
     return True

@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import time
 from pathlib import Path
 
@@ -24,12 +23,9 @@ from tests.faults.drivers import (
 _LONGEST = {"serial": 0.12, "processes": 0.6, "dask": 4.0}
 
 
-def drivers(
-    engine: str, kills: int, parent: Path, how: signal.Signals = signal.SIGKILL, seed: int = 0
-) -> Tally:
+def drivers(engine: str, kills: int, parent: Path) -> Tally:
     """Kill a driver and start it again, until the sweep is done; then the next sweep."""
-    name = "killed" if how == signal.SIGKILL else "ended by SIGTERM"
-    tally, draw = Tally(f"driver {name}, {engine}"), random.Random(f"{engine}{kills} {seed}")
+    tally, draw = Tally(f"driver killed, {engine}"), random.Random(f"{engine}{kills}")
     blocks = {"serial": 60, "processes": 60, "dask": 120}[engine]
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks)
@@ -38,7 +34,7 @@ def drivers(
                 break
             pid = start(plan)
             _sleep(draw.uniform(0, _LONGEST[engine]), pid)
-            if kill(pid, how):
+            if kill(pid):
                 tally.attempts += 1
             os.waitpid(pid, 0)
             inspect(plan, tally)
@@ -46,9 +42,9 @@ def drivers(
     return tally
 
 
-def workers(engine: str, kills: int, parent: Path, seed: int = 0) -> Tally:
+def workers(engine: str, kills: int, parent: Path) -> Tally:
     """Kill workers of a running sweep; blocks that died too often are run again at the end."""
-    tally, draw = Tally(f"worker killed, {engine}"), random.Random(f"w{engine}{kills} {seed}")
+    tally, draw = Tally(f"worker killed, {engine}"), random.Random(f"w{engine}{kills}")
     between, sweeps = {"processes": 0.15, "dask": 0.6}[engine], 0
     while tally.attempts < kills:
         plan = Plan(new_folder(parent, engine), engine, blocks=150, pause=0.02)

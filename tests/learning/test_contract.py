@@ -246,14 +246,10 @@ def wrong_values(option):
     else:
         yield "many", "must be a"
         yield math.nan, "must be a whole number" if option.type is int else "must be finite"
-        for bound, step, word in (
-            (option.least, -1, "at least"),
-            (option.above, 0, "above"),
-            (option.below, 0, "below"),
-            (option.most, 1, "at most"),
-        ):
-            if bound is not None:
-                yield option.type(bound + step), f"must be {word}"
+        steps = {"≥": (-1, "at least"), ">": (0, "above"), "<": (0, "below"), "≤": (1, "at most")}
+        for sign, limit in option.bounds:
+            step, word = steps[sign]
+            yield option.type(limit + step), f"must be {word}"
     if not option.optional:
         yield None, "is needed"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paritylab.claims.barak.closed_forms import first_gradient, names_the_set
+from paritylab.claims.barak.progress import first_gradient, names_the_set
 from paritylab.learning import Fresh, HingeNet, Population, SignDescent, learn
 from paritylab.learning.neighbours.strings import draw_strings
 from paritylab.learning.runs import run_keys

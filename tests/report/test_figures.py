@@ -118,6 +118,18 @@ def test_ticks_do_not_collide_and_sizes_that_are_apart_are_ticks(values, log):
         assert names == ["20", "100", "1,000", "10k"]
 
 
+def test_whiskers_that_are_moved_aside_stay_inside_the_plot():
+    rates = [Rate(3, 10), Rate(9, 10)]
+    lines = [Line.of_rates(name, [64, 1024], rates) for name in ("one", "two")]
+    (axes,) = draw(Lines(lines, x="n", y="share", log="x").series()).axes
+    axes.figure.draw_without_rendering()
+    low, high = axes.get_xlim()
+    assert 32 < low < 64
+    assert 1024 < high < 2048
+    left, right = (line.get_window_extent().x0 for line in axes.lines)
+    assert axes.bbox.x0 < left < right < axes.bbox.x1
+
+
 def test_values_that_cannot_be_placed_are_left_out():
     series = Lines([Line("a", [1, 2, 3], [0.0, 1.0, 2.0])], x="n", y="risk", log="y").series()
     (axes,) = draw(series).axes

@@ -99,6 +99,31 @@ def test_a_changed_row_is_noticed(tmp_path, table):
         list(store.blocks()), store.verdict("verdict")
 
 
+def test_a_store_is_read_where_nothing_may_be_written(tmp_path, monkeypatch):
+    """sqlite needs to write beside a file with a log even to read it; then a copy is read."""
+    truth = filled(tmp_path / "s.db")
+    usual = sqlite3.connect
+
+    def refuse(name, **options):
+        if "mode=ro" in str(name):
+
+            class Unreadable:
+                def execute(self, query):
+                    raise sqlite3.OperationalError("unable to open database file")
+
+                def close(self):
+                    pass
+
+            return Unreadable()
+        return usual(name, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    with Store(tmp_path / "s.db", reading=True) as store:
+        assert {block["key"]: block for block in store.blocks()} == truth
+        folder = store._copy.name
+    assert not Path(folder).exists()
+
+
 def test_a_read_store_is_not_made(tmp_path):
     with pytest.raises(StoreError):
         Store(tmp_path / "none.db", reading=True)

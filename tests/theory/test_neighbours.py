@@ -93,6 +93,16 @@ def test_the_polynet_flow_is_the_solution_of_its_equation(start):
     np.testing.assert_allclose(polynet_flow(start, time), solved, rtol=1e-7)
 
 
+def test_the_gradient_of_a_polynet_moves_the_hidden_bits_only():
+    """E[y·Π_i w_iᵀx_i] over all inputs, one hidden bit per block: the right side of the flow."""
+    x, weights = cube(6).reshape(-1, 3, 2), np.random.default_rng(0).uniform(0.3, 0.9, (3, 2))
+    y, units = np.prod(x[:, :, 0], axis=1), np.sum(x * weights, axis=2)
+    for i in range(3):
+        slope = np.mean((y * np.prod(np.delete(units, i, axis=1), axis=1))[:, None] * x[:, i], 0)
+        expected = [np.prod(np.delete(weights[:, 0], i)), 0.0]
+        np.testing.assert_allclose(slope, expected, atol=1e-12)
+
+
 def test_what_has_no_closed_form_is_one_line():
     for call, words in (
         (lambda: polynet_flow(np.array([0.5, -0.5, 0.5]), 0.1), "positive product"),

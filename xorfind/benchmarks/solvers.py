@@ -22,7 +22,7 @@ import numpy as np
 from planted import planted
 from split_product import device
 
-from xorfind import detectable_noise, rows_needed, solve
+from xorfind import rows_needed, solve
 from xorfind.gf2 import echelon
 from xorfind.rows import packed
 from xorfind.statistics import Rate, rate_interval
@@ -124,12 +124,10 @@ STUDIES = [
     Study("auto", 3),
     Study("walsh", None),
     Study("correlation", 3),
-    Study("heads", 2),
     Study("restarts", None, noise=0.0),
     Study("meeting", 3, noise=0.0),
     Study("correlation", None, share=0.05),
     Study("elimination", None, share=0.05, budget=0.1),
-    Study("heads", 3, share=0.01),
 ]
 
 
@@ -250,7 +248,7 @@ def m4ri_seconds(n: int, path: str | None) -> float | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["recovery", "null", "device", "elimination", "limits"])
+    parser.add_argument("part", choices=["recovery", "null", "device", "elimination"])
     parser.add_argument("--tables", type=int)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--results", help="file for the numbers of the null study")
@@ -262,12 +260,8 @@ def main() -> None:
         null(given.tables or 1000, given.results)
     elif given.part == "device":
         device(given.seconds)
-    elif given.part == "elimination":
-        elimination(given.library)
     else:
-        for rows in (50, 100, 200, 500, 1000):
-            noise = detectable_noise(200, 3, rows) or math.nan
-            print(f"n=200 k=3: {rows} rows show a parity up to {noise:.1%} noise")
+        elimination(given.library)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from paritylab.claims.engine.running import (
     Trial as Trial,
     check as check,
 )
-from paritylab.claims.engine.sources import (
+from paritylab.claims.engine.verdict import (
     BARAK as BARAK,
     DM as DM,
     HG1 as HG1,
@@ -44,11 +44,9 @@ from paritylab.claims.engine.sources import (
     KS as KS,
     OURS as OURS,
     PAPERS as PAPERS,
-    Source as Source,
-)
-from paritylab.claims.engine.verdict import (
     Effort as Effort,
     Evidence as Evidence,
+    Source as Source,
     Status as Status,
     Verdict as Verdict,
 )

@@ -48,9 +48,9 @@ def run_check(
         bool, typer.Option("--record", help="Run seeds 0, 1, 2 and record verdicts that agree.")
     ] = False,
     file: Annotated[Path | None, typer.Option(help="Your own claims, a Python file.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of every random draw.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(help="Claims run side by side; one per core if absent.")
+        int | None, typer.Option(min=1, help="Claims run side by side; one per core if absent.")
     ] = None,
     store: StoreFile = DEFAULT_STORE,
 ) -> int:
@@ -60,23 +60,23 @@ def run_check(
     kept and reused while effort, seed, code and versions stay the same. Exit code 0: every
     verdict as recorded; 1: one differs; 4: a claim's code failed, the rest was done.
     """
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, got {jobs}")
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"--seed must be from 0 to 2³² - 1, got {seed}")
     if record and (seed or file):
         raise ValueError(
             "--record runs the lab's own claims at seeds 0, 1, 2: no --seed, no --file"
         )
     keep_compiled()
     check_outputs(json=json_file, report=report)
+    own = _own_claims(file)
+    chosen = chosen_ids(ids or [], paper, {id: claim.paper for id, claim in own.items()})
     work = _Work(effort, fresh, store, jobs)
-    chosen = chosen_ids(ids or [], paper, None if file is None else _papers_of(file))
-    if record:
-        return _record(_loaded(chosen, file), work, json_file, report)
-    verdicts = _all_stored(chosen, seed, work) if file is None else None
+    verdicts = None if own or record else _all_stored(chosen, seed, work)
     if verdicts is None:
-        verdicts = _run_all(_loaded(chosen, file), seed, work)
+        from paritylab.claims import registry
+
+        claims = [own[id] if id in own else registry()[id] for id in chosen]
+        if record:
+            return _record(claims, work, json_file, report)
+        verdicts = _run_all(claims, seed, work)
     rows = [verdict.row for verdict in verdicts]
     _show(rows, json_file, report, store)
     _name_unchecked_proofs(rows)
@@ -125,7 +125,7 @@ def _show(rows: list[Row], json_file: str | None, report: Path | None, store: Pa
 def _cells(row: Row) -> list[str]:
     from paritylab.report.words import first_sentence
 
-    finding = first_sentence(row["finding"]) if row["finding"] else ""
+    finding = row["finding"] and first_sentence(row["finding"])
     return [row["id"], row["status"], row["evidence"] or "–", f"{row['seconds']:.1f}", finding]
 
 
@@ -194,19 +194,13 @@ def make_report(
         print(f"figures: {len(write_figures(rows, figures))} files in {figures}")
 
 
-def _papers_of(file: Path) -> dict[str, str]:
-    """The claims of a user's file, each with its paper."""
+def _own_claims(file: Path | None) -> dict[str, "Claim"]:
+    """The claims of a user's file by id."""
+    if file is None:
+        return {}
     from paritylab.claims import claims_from_file
 
-    return {id: claim.paper for id, claim in claims_from_file(file).items()}
-
-
-def _loaded(ids: list[str], file: Path | None) -> list["Claim"]:
-    """The claims themselves."""
-    from paritylab.claims import claims_from_file, registry
-
-    pool = {**registry(), **({} if file is None else claims_from_file(file))}
-    return [pool[id] for id in ids]
+    return dict(claims_from_file(file))
 
 
 def _all_stored(ids: list[str], seed: int, work: "_Work") -> list["Verdict"] | None:

@@ -6,8 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from paritylab.cli import console
-from paritylab.cli.options import DEFAULT_STORE, JsonFile, PaperTag, StoreFile, check_outputs
+from paritylab.cli.options import (
+    DEFAULT_STORE,
+    JsonFile,
+    PaperTag,
+    StoreFile,
+    check_outputs,
+)
 from paritylab.files import check_target, write_atomically
+from paritylab.options import check_ids
 
 Row = dict[str, Any]
 
@@ -40,20 +47,9 @@ def list_claims(
         return
     check_outputs(json=json_file)
     chosen = [recorded()[each] for each in chosen_ids([id] if id else [], paper)]
+    names = {"place": "source", "status": "recorded"}
     rows: list[Row] = [
-        {
-            "id": c.id,
-            "paper": c.paper,
-            "source": c.place,
-            "reading": c.reading,
-            "counted": c.counted,
-            "certificate": c.certificate,
-            "title": c.title,
-            "statement": c.statement,
-            "recorded": c.status,
-            "seconds": c.seconds,
-        }
-        for c in chosen
+        {names.get(key, key): value for key, value in entry._asdict().items()} for entry in chosen
     ]
     if id:
         if console.write_json(json_file, rows):
@@ -68,16 +64,10 @@ def chosen_ids(ids: list[str], paper: str | None, more: dict[str, str] | None = 
 
     more: claims of a user's file, id → paper.
     """
-    import difflib
-
     from paritylab.claims.engine.recorded import recorded
 
     papers = {id: entry.paper for id, entry in recorded().items()} | (more or {})
-    for id in ids:
-        if id not in papers:
-            near = difflib.get_close_matches(id, papers, 1)
-            hint = f"did you mean {near[0]}?" if near else "paritylab claims lists them"
-            raise ValueError(f"no claim {id!r}; {hint}")
+    check_ids(ids, papers, "no claim", "paritylab claims lists them")
     tags = list(dict.fromkeys(papers.values()))
     if paper is not None and paper not in tags:
         raise ValueError(f"--paper must be one of {', '.join(tags)}, got {paper!r}")

@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from paritylab.charts import Series
-from paritylab.claims.engine.figures import Heatmap, Histogram, Line, Lines
+from paritylab.claims.engine.figures import Heatmap
 from paritylab.learning import Runs
+from paritylab.learning.showing import course
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure
 from paritylab.statistics import Rate
 
-#: Single runs that a figure shows at most, positions of its map, numbers of a list.
-LINES, POSITIONS, SHORT = 60, 600, 20
+#: Positions of a map and numbers of a list that are shown at most.
+POSITIONS, SHORT = 600, 20
 #: What recovered and solved mean for a family of learners.
 _HEADS = ("heads on exactly the hidden set", "squared-hinge risk below 0.05")
 _CHAIN = ("every pair found", "every pair found, every fresh input right")
@@ -40,7 +41,7 @@ def outcomes(runs: Runs[Any]) -> list[list[str]]:
             steps = ["never" if at < 0 else f"{at:g}" for at in known]
             table.append(["first step with loss below 0.01", ", ".join(steps)])
         elif known.ndim == 2 and known.shape[1] <= SHORT:
-            table.append([f"{words}, first run", str([float(f"{each:.4g}") for each in known[0]])])
+            table.append([f"{words}, first run", ", ".join(f"{each:.4g}" for each in known[0])])
         elif known.ndim == 1 and known.size:
             middle, least, most = (f"{f(known):.4g}" for f in (np.median, np.min, np.max))
             text = middle if least == most else f"{middle} ({least} to {most})"
@@ -52,20 +53,8 @@ def outcomes(runs: Runs[Any]) -> list[list[str]]:
 
 def draw(runs: Runs[Any], path: Path) -> None:
     """What each run descends or how its risk ended, and where the first run attends."""
-    parts = [_course(runs), *_attention(runs)]
+    parts = [course(runs), *_attention(runs)]
     save_figure({"kind": "side by side", "parts": parts}, path)
-
-
-def _course(runs: Runs[Any]) -> Series:
-    """What each run descends, step by step; how its risk ended where no trace of it was kept."""
-    name = next((name for name in ("right", "risk") if name in runs.trace), None)
-    if name is not None and len(runs.trace["step"]) > 2:
-        paths = [row for row in runs.trace[name][:LINES] if np.isfinite(row).all()]
-        lines = [Line("", runs.trace["step"], row, style="-") for row in paths]
-        word = {"right": "share of fresh rows with a right chain", "risk": "risk of each run"}
-        return Lines(lines, x="step", y=word[name]).series()
-    ends = runs.risk[np.isfinite(runs.risk)]
-    return Histogram(ends if ends.size else [0.0], x=f"risk at the end ({runs.loss})").series()
 
 
 def _attention(runs: Runs[Any]) -> list[Series]:

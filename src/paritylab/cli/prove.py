@@ -1,6 +1,5 @@
 """`paritylab prove`."""
 
-import difflib
 import os
 from dataclasses import asdict
 from functools import partial
@@ -11,6 +10,7 @@ import typer
 
 from paritylab.cli import console
 from paritylab.cli.options import JsonFile, check_outputs
+from paritylab.options import check_ids
 
 if TYPE_CHECKING:
     from paritylab.proofs import Result
@@ -49,17 +49,28 @@ def run_proofs(
     Without ids every certificate is checked, the quick ones first. Exit code 0: all verified; 1: an
     inequality could not be shown; 2: python-flint is missing or a file is no certificate.
     """
-    from paritylab.proofs import expected_seconds, load_certificate, missing_extra, record, verify
+    from paritylab.proofs import (
+        expected_seconds,
+        load_certificate,
+        missing_extra,
+        provable,
+        record,
+        verify,
+    )
 
     if missing := missing_extra():
         raise ValueError(missing)
     if coq is not None:
-        return _write_for_rocq(coq)
+        from paritylab.proofs import rocq
+
+        print(f"{len(rocq.write(coq))} files in {coq}; {rocq.HOW}")
+        return 0
     check_outputs(json=json_file)
     own = None if file is None else load_certificate(file)
     if own is not None and ids:
         raise ValueError("--file names the claim itself: give no ids with it")
-    chosen = [own["claim"]] if own is not None else _chosen(ids or [])
+    check_ids(ids or [], provable(), "no proof of", f"there are: {', '.join(provable())}")
+    chosen = [own["claim"]] if own is not None else list(dict.fromkeys(ids or provable()))
     budgets = {id: expected_seconds(id) for id in chosen}
     results: list[Result] = []
     with console.Progress(sum(budgets.values())) as progress:
@@ -75,34 +86,17 @@ def run_proofs(
     return 0 if all(result.verified for result in results) else NOT_SHOWN
 
 
-def _write_for_rocq(folder: Path) -> int:
-    from paritylab.proofs import rocq
-
-    made = rocq.write(folder)
-    print(f"{len(made)} files in {folder}; {rocq.HOW}")
-    return 0
-
-
-def _chosen(ids: list[str]) -> list[str]:
-    from paritylab.proofs import provable
-
-    known = provable()
-    for id in ids:
-        if id not in known:
-            near = difflib.get_close_matches(id, known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
-            raise ValueError(f"no proof of {id!r}; {hint}")
-    return list(dict.fromkeys(ids or known))
-
-
-def _cells(result: "Result") -> list[str]:
-    word = "verified" if result.verified else "not shown"
-    return [result.claim, word, f"{result.seconds:.2f}", result.title]
-
-
 def _show(results: "list[Result]", json_file: str | None) -> None:
-    data, cells = [asdict(each) for each in results], [_cells(each) for each in results]
-    if not console.table_or_json(json_file, data, _COLUMNS, cells):
+    cells = [
+        [
+            each.claim,
+            "verified" if each.verified else "not shown",
+            f"{each.seconds:.2f}",
+            each.title,
+        ]
+        for each in results
+    ]
+    if not console.table_or_json(json_file, [asdict(each) for each in results], _COLUMNS, cells):
         return
     for result in results:
         if result.failure:

@@ -25,19 +25,180 @@ RECORDS = 60
 MOST_RUNS = 1_000_000
 #: Where the learners of these commands are defined; their fields become the options.
 _SOURCES = (
-    "heads/train",
-    "heads/anneal",
-    "xor/train",
-    "chain/teacher",
-    "chain/levels",
-    "chain/full_batch",
-    "chain/layers",
-    "transformer/learner",
+    *("heads/train", "heads/anneal", "xor/train", "chain/teacher", "chain/levels"),
+    *("chain/full_batch", "chain/layers", "transformer/learner"),
 )
 _LEARNING = Path(__file__).parent.parent / "learning"
+#: Options that steer the command and say nothing of what is trained.
+_STEERING = ("runs", "seed", "fresh", "store", "figure", "save")
+#: A choice and what it means: the learner's name, its preset or mode.
+_Learners = dict[str, tuple[str, dict[str, Any]]]
 
 
-def parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Parameter:
+class Family(NamedTuple):
+    """One command: which learner each choice means, and what it trains on.
+
+    chosen_by: the option that chooses; "" if there is one learner. problem: problem options it
+    takes. defaults: of any option. rows: the problem's rows if none are asked for, from the
+    learner's name and n. block: runs per compiled call.
+    """
+
+    name: str
+    help: str
+    example: str
+    chosen_by: str
+    learners: _Learners
+    problem: tuple[str, ...]
+    defaults: dict[str, Any]
+    block: int
+    rows: Callable[[str, int], dict[str, Any]] = lambda learner, n: {}
+
+
+def _chain_rows(learner: str, n: int) -> dict[str, Any]:
+    usual = {"teacher": 1000 * n, "layers": 200 * n, "levels": 2**18, "full-batch": 100_000}
+    return {"samples": usual[learner]}
+
+
+FAMILIES = (
+    Family(
+        "heads",
+        """Train k heads from random directions on hidden parities.
+
+        A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the
+        same command goes on where it was interrupted.
+        """,
+        "--n 12 --k 2 --preset code --runs 100",
+        "preset",
+        {
+            "paper": ("heads", {"preset": "paper"}),
+            "code": ("heads", {"preset": "code"}),
+            "anneal": ("anneal", {}),
+        },
+        ("n", "k", "subset", "noise", "bias", "samples", "fresh-rows"),
+        {"n": 12, "k": 2, "preset": "code"},
+        20,
+    ),
+    Family(
+        "xor",
+        """Learn y = -x_i·x_j with two heads in one gradient step, and judge every input.
+
+        A run is solved if ½(ŷ-y)² ≤ 0.01 on all 2^n inputs, decided exactly from its weights. The
+        model is our reconstruction of HG2's, from its abstract.
+        """,
+        "--n 1024 --width 84 --runs 200",
+        "",
+        {"": ("xor", {})},
+        ("n", "noise", "samples", "fresh-rows"),
+        {"n": 256},
+        20,
+    ),
+    Family(
+        "chain",
+        "Learn k-parity with a chain of thought and count how often every answer is right.",
+        "--n 64 --k 32 --runs 5",
+        "mode",
+        {
+            "teacher": ("teacher", {}),
+            "levels": ("levels", {}),
+            **{
+                mode: ("full-batch", {"mode": mode})
+                for mode in ("direct", "cot", "teacher-full", "selfcheck")
+            },
+        },
+        ("n", "k", "samples"),
+        {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
+        5,
+        _chain_rows,
+    ),
+    Family(
+        "layers",
+        """Learn k-parity in log2 k layers, with no chain to be seen when it answers.
+
+        Layer t writes level t of a tree of steps. Our reconstruction of Log-ICoT, from its
+        abstract. A run is solved if every fresh input is right.
+        """,
+        "--n 256 --k 128 --gates learnt",
+        "",
+        {"": ("layers", {})},
+        ("n", "k", "samples"),
+        {"n": 64, "k": 32, "runs": 5},
+        5,
+        _chain_rows,
+    ),
+    Family(
+        "transformer",
+        """Train an ordinary transformer to write a chain of partial parities and the answer.
+
+        Without --samples every step reads 64 new rows; with it, batches of that many rows, drawn
+        once. A run is solved, and stops, once it writes every token right on 98 % of 512 new rows.
+        """,
+        "--n 16 --k 8 --chain tree",
+        "",
+        {"": ("transformer", {})},
+        ("n", "k", "subset", "samples", "fresh-rows"),
+        {"n": 16, "k": 8, "runs": 4},
+        4,
+        lambda learner, n: {"samples": 64, "fresh": True},
+    ),
+)
+
+#: Options of every learner, by its name.
+_Known = dict[str, dict[str, Option]]
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register a command for each family."""
+    known: _Known = {}
+    for source in _SOURCES:
+        known |= options_in_source(_LEARNING / f"{source}.py")
+    for family in FAMILIES:
+        _add_command(family, known)
+    parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
+
+
+def _add_command(family: Family, known: _Known) -> None:
+    """A command whose options are made from its learners' fields; they reach it as a dict."""
+
+    def command(**values: Any) -> None:
+        _train(family, known, values)
+
+    options = _options(family, known)
+    command.__doc__ = inspect.cleandoc(family.help)
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in options}
+    example = f"Example: paritylab train {family.name} {family.example}"
+    app.command(family.name, epilog=example)(command)
+
+
+def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
+    """The command's options: its problem, every setting of its learners, the common ones."""
+    made, default = {}, family.defaults.get
+    for name in family.problem:
+        option = PROBLEM[name.removesuffix("-rows")]
+        made[name] = _parameter(name, option, default(name), option.help)
+    if family.chosen_by:
+        choices = Literal[tuple(family.learners)]  # type: ignore[valid-type]
+        text = "What trains, and how."
+        made[family.chosen_by] = _parameter(
+            family.chosen_by, choices, default(family.chosen_by), text
+        )
+    for learner, _ in family.learners.values():
+        for name, option in known[learner].items():
+            if name not in {"k", "mode", *made} and (option.choices or not option.own):
+                # absent means the learner's own default
+                made[name] = _parameter(name, option, None, option.help)
+    common = (
+        ("runs", int, default("runs", 100), "Random targets and starts."),
+        ("seed", int, 0, "Run i uses fold_in(seed, i)."),
+        ("figure", Path | None, None, "Picture to write: svg, pdf or png; a free name."),
+        ("save", Path | None, None, "Write all runs (.npz); Runs.load reads them."),
+        ("fresh", bool, False, "Run again what is kept."),
+        ("store", Path, DEFAULT_STORE, "Where finished work is kept."),
+    )
+    return [*made.values(), *(_parameter(*each) for each in common)]
+
+
+def _parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Parameter:
     """One option of a command. kind: a type, or an `Option`."""
     if isinstance(kind, Option):
         chosen: Any = Literal[kind.choices] if kind.choices else kind.type
@@ -54,206 +215,38 @@ def parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Paramete
     )
 
 
-def _add_command(
-    name: str,
-    options: list[inspect.Parameter],
-    run: Callable[[dict[str, Any]], None],
-    text: str,
-    example: str,
-) -> None:
-    """Register a command whose options are a list; it receives their values as a dict."""
+def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
+    """Run, print the table of outcomes, draw, save."""
+    check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
+    with console.patience("loading"):
+        keep_compiled()
+        from paritylab.cli import pictures
+        from paritylab.report.figures import figure_format
+        from paritylab.sweep import runner  # noqa: F401  the part that takes time
 
-    def command(**values: Any) -> None:
-        run(values)
-
-    command.__doc__ = text
-    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in options}
-    app.command(name, epilog=f"Example: {example}")(command)
-
-
-_COMMON = [
-    parameter("runs", int, 100, "Random targets and starts."),
-    parameter("seed", int, 0, "Run i uses fold_in(seed, i)."),
-    parameter("figure", Path | None, None, "Picture to write: svg, pdf or png; a free name."),
-    parameter("save", Path | None, None, "Write all runs (.npz); Runs.load reads them."),
-    parameter("fresh", bool, False, "Run again what is kept."),
-]
-_STORE = parameter("store", Path, DEFAULT_STORE, "Where finished work is kept.")
+    check_outputs(figure=values["figure"], save=values["save"])
+    figure = values["figure"] or _free_name(f"{family.name}.svg")
+    figure_format(figure)
+    given = {k: v for k, v in values.items() if k not in _STEERING and v is not None}
+    runs, seconds, reused = _all_blocks(family, _specs(family, known, given, values), values)
+    described = " ".join(f"{name}={value}" for name, value in given.items())
+    console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
+    console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
+    pictures.draw(runs, figure)
+    print(f"figure: {figure}")
+    if values["save"] is not None:
+        print(f"{len(runs)} runs: {runs.save(values['save'])}")
 
 
-#: Options of every learner, by its name.
-_Known = dict[str, dict[str, Option]]
-
-
-class Family(NamedTuple):
-    """One command: which learner each choice means, and what it trains on.
-
-    chosen_by: the option that chooses. learners: its values, each the learner's name and preset
-    (or mode). problem: problem options it takes. block: runs per compiled call.
-    """
-
-    name: str
-    chosen_by: str
-    learners: dict[str, tuple[str, dict[str, Any]]]
-    problem: tuple[str, ...]
-    defaults: dict[str, Any]
-    block: int
-
-
-HEADS = Family(
-    "heads",
-    "preset",
-    {
-        "paper": ("heads", {"preset": "paper"}),
-        "code": ("heads", {"preset": "code"}),
-        "anneal": ("anneal", {}),
-    },
-    ("n", "k", "subset", "noise", "bias", "samples", "fresh-rows"),
-    {"n": 12, "k": 2, "preset": "code"},
-    20,
-)
-XOR = Family("xor", "", {"": ("xor", {})}, ("n", "noise", "samples", "fresh-rows"), {"n": 256}, 20)
-CHAIN = Family(
-    "chain",
-    "mode",
-    {
-        "teacher": ("teacher", {}),
-        "levels": ("levels", {}),
-        **{
-            mode: ("full-batch", {"mode": mode})
-            for mode in ("direct", "cot", "teacher-full", "selfcheck")
-        },
-    },
-    ("n", "k", "samples"),
-    {"n": 64, "k": 32, "mode": "teacher", "runs": 5},
-    5,
-)
-LAYERS = Family(
-    "layers",
-    "",
-    {"": ("layers", {})},
-    ("n", "k", "samples"),
-    {"n": 64, "k": 32, "runs": 5},
-    5,
-)
-TRANSFORMER = Family(
-    "transformer",
-    "",
-    {"": ("transformer", {})},
-    ("n", "k", "subset", "samples", "fresh-rows"),
-    {"n": 16, "k": 8, "runs": 4},
-    4,
-)
-#: New rows per step of a transformer if no sample is asked for.
-_BATCH = 64
-#: Rows per bit if none are asked for.
-_ROWS_PER_BIT = {"teacher": 1000, "layers": 200}
-
-
-def add_to(parent: typer.Typer) -> None:
-    """Register this module's commands."""
-    known: _Known = {}
-    for source in _SOURCES:
-        known |= options_in_source(_LEARNING / f"{source}.py")
-    for family, text, example in (
-        (HEADS, _HEADS, "paritylab train heads --n 12 --k 2 --preset code --runs 100"),
-        (XOR, _XOR, "paritylab train xor --n 1024 --width 84 --runs 200"),
-        (CHAIN, _CHAIN, "paritylab train chain --n 64 --k 32 --runs 5"),
-        (LAYERS, _LAYERS, "paritylab train layers --n 256 --k 128 --gates learnt"),
-        (TRANSFORMER, _TRANSFORMER, "paritylab train transformer --n 16 --k 8 --chain tree"),
-    ):
-        _add_command(family.name, _options(family, known), _runner(family, known), text, example)
-    parent.add_typer(app, name="train", epilog="Example: paritylab train heads --n 12 --k 2")
-
-
-_HEADS = """Train k heads from random directions on hidden parities.
-
-A run succeeds if its heads end on exactly the hidden set. Finished blocks are kept: the same
-command goes on where it was interrupted.
-"""
-_XOR = """Learn y = -x_i·x_j with two heads in one gradient step, and judge every input.
-
-A run is solved if ½(ŷ-y)² ≤ 0.01 on all 2^n inputs, decided exactly from its weights. The model is
-our reconstruction of HG2's, from its abstract.
-"""
-_CHAIN = """Learn k-parity with a chain of thought and count how often every answer is right."""
-_LAYERS = """Learn k-parity in log2 k layers, with no chain to be seen when it answers.
-
-Layer t writes level t of a tree of steps. Our reconstruction of Log-ICoT, from its abstract. A run
-is solved if every fresh input is right.
-"""
-_TRANSFORMER = """Train an ordinary transformer to write a chain of partial parities and the answer.
-
-Without --samples every step reads 64 new rows; with it, batches of that many rows drawn once. A run
-is solved, and stops, once it writes every token right on 98 % of 512 fresh rows.
-"""
-
-
-def _options(family: Family, known: _Known) -> list[inspect.Parameter]:
-    """The command's options: its problem, every setting of its learners, the common ones."""
-    made = []
-    for name in family.problem:
-        option = PROBLEM["fresh"] if name == "fresh-rows" else PROBLEM[name]
-        made.append(parameter(name, option, family.defaults.get(name), option.help))
-    if family.chosen_by:
-        choices = Literal[tuple(family.learners)]  # type: ignore[valid-type]
-        default = family.defaults[family.chosen_by]
-        made.append(parameter(family.chosen_by, choices, default, "What trains, and how."))
-    learners = dict.fromkeys(name for name, _ in family.learners.values())
-    table = {k: v for name in reversed(list(learners)) for k, v in known[name].items()}
-    taken = {each.name for each in made} | {"k", "mode"}
-    made += [
-        parameter(name, option, None, option.help)  # absent means the learner's own default
-        for name, option in table.items()
-        if name not in taken and (option.choices or not option.own)
-    ]
-    common = [each for each in _COMMON if each.name not in family.defaults]
-    made += common
-    if "runs" in family.defaults:
-        made.append(parameter("runs", int, family.defaults["runs"], "Random targets."))
-    return [*made, _STORE]
-
-
-def _runner(family: Family, known: _Known) -> Callable[[dict[str, Any]], None]:
-    def run(values: dict[str, Any]) -> None:
-        check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
-        with console.patience("loading"):
-            keep_compiled()
-            from paritylab.cli import pictures
-            from paritylab.report.figures import figure_format
-            from paritylab.sweep import runner  # noqa: F401  the part that takes time
-
-        outputs = {name: values.pop(name) for name in ("figure", "save")}
-        check_outputs(**outputs)
-        figure = outputs["figure"] or _free_name(f"{family.name}.svg")
-        figure_format(figure)
-        runs, seconds, reused = _all_blocks(family, known, values)
-        described = " ".join(f"{name}={value}" for name, value in _given(family, values).items())
-        console.say(f"{described}: {len(runs)} runs in {seconds:.1f} s{reused}")
-        console.print_table(["outcome", "value [95 % interval]"], pictures.outcomes(runs))
-        pictures.draw(runs, figure)
-        print(f"figure: {figure}")
-        if outputs["save"] is not None:
-            print(f"{len(runs)} runs: {runs.save(outputs['save'])}")
-
-    return run
-
-
-def _given(family: Family, values: dict[str, Any]) -> dict[str, Any]:
-    """What the user asked for, without what only steers the command."""
-    steering = {"runs", "seed", "fresh", "store"}
-    return {
-        name: value for name, value in values.items() if name not in steering and value is not None
-    }
-
-
-def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[Any, float, str]:
+def _all_blocks(family: Family, specs: list[Any], values: dict[str, Any]) -> tuple[Any, float, str]:
     """All runs of the command, kept or computed, the seconds it took, and what was reused."""
     from paritylab.learning import concatenate_runs
+    from paritylab.sweep.blocks import data_of, learner_of
     from paritylab.sweep.runner import kept_runs
 
-    specs, trace = _specs(family, known, values)
+    learner = learner_of(specs[0])
+    data_of(specs[0], learner)  # refuses what cannot be, before any work
+    trace = max(1, (getattr(learner, "steps", None) or 1) // RECORDS)
     folder = values["store"].absolute().parent / "runs"
     parts, reused, start = [], 0, time.perf_counter()
     with console.Progress(len(specs), f"blocks of up to {family.block} runs") as counter:
@@ -266,53 +259,37 @@ def _all_blocks(family: Family, known: _Known, values: dict[str, Any]) -> tuple[
     return concatenate_runs(parts), time.perf_counter() - start, note
 
 
-def _specs(family: Family, known: _Known, values: dict[str, Any]) -> tuple[list[Any], int]:
-    from paritylab.sweep.blocks import data_of, learner_of
+def _specs(
+    family: Family, known: _Known, given: dict[str, Any], values: dict[str, Any]
+) -> list[Any]:
+    """The blocks of the command. given: what was asked of problem and learner."""
     from paritylab.sweep.grid import Spec
 
-    given = _given(family, values)
-    choice = given.pop(family.chosen_by, "")
-    learner, settings = family.learners[choice]
-    problem: dict[str, Any] = {
-        name.removesuffix("-rows"): given.pop(name.replace("-", "_"), None)
-        for name in family.problem
+    learner, settings = family.learners[given.get(family.chosen_by, "")]
+    asked = {
+        name.removesuffix("-rows"): given.get(name.replace("-", "_")) for name in family.problem
     }
-    if problem.get("subset") is not None:
+    # Not "in (None, False)": 0 equals False, and a 0 has to be refused, not forgotten.
+    problem = {name: v for name, v in asked.items() if v is not None and v is not False}
+    if "subset" in problem:
         problem["subset"] = _positions(problem["subset"])
         if problem["k"] == family.defaults["k"]:
-            problem["k"] = None
-    # Not "in (None, False)": 0 equals False, and a 0 has to be refused, not forgotten.
-    problem = {k: v for k, v in problem.items() if v is not None and v is not False}
-    if family in (CHAIN, LAYERS):
-        usual = 2**18 if learner == "levels" else 100_000
-        if learner in _ROWS_PER_BIT:
-            usual = _ROWS_PER_BIT[learner] * problem["n"]
-        problem.setdefault("samples", usual)
-    if family is TRANSFORMER and "samples" not in problem:
-        problem |= {"samples": _BATCH, "fresh": True}
-    for name in given:
-        if name not in known[learner]:
-            where = [c for c, (each, _) in family.learners.items() if name in known[each]]
-            raise ValueError(
-                f"--{name.replace('_', '-')} belongs to --{family.chosen_by} {' or '.join(where)}"
-            )
-    sizes = [
-        min(family.block, values["runs"] - at) for at in range(0, values["runs"], family.block)
+            problem.pop("k")
+    if "samples" not in problem:
+        problem |= family.rows(learner, problem["n"])
+    own = {name.replace("-", "_") for name in (*family.problem, family.chosen_by)}
+    changed = {name: value for name, value in given.items() if name not in own}
+    for name in changed.keys() - known[learner].keys():
+        where = [c for c, (each, _) in family.learners.items() if name in known[each]]
+        flag = name.replace("_", "-")
+        raise ValueError(f"--{flag} belongs to --{family.chosen_by} {' or '.join(where)}")
+    settings = {**settings, **changed}
+    firsts = range(0, values["runs"], family.block)
+    sizes = {at: min(family.block, values["runs"] - at) for at in firsts}
+    return [
+        Spec.make(learner, problem, settings, seed=values["seed"], first=at, block=size)
+        for at, size in sizes.items()
     ]
-    specs = [
-        Spec.make(
-            learner,
-            problem,
-            {**settings, **given},
-            seed=values["seed"],
-            block=size,
-            first=at * family.block,
-        )
-        for at, size in enumerate(sizes)
-    ]
-    built = learner_of(specs[0])
-    data_of(specs[0], built)
-    return specs, max(1, (getattr(built, "steps", None) or 1) // RECORDS)
 
 
 def _positions(text: str) -> list[int]:

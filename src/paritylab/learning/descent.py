@@ -277,6 +277,8 @@ def _descend_compiled(
     """All runs in one compiled call, mapped over parameters, targets or rows, keys and own arrays.
 
     Everything that is not an array is part of the key under which compiled code is found again.
+    The rows of a `Sample` are drawn inside, from the run's own key: a run then sees the same rows
+    alone, in a block of any size and on any device, and no row is ever sent there.
     """
     optimiser = as_optimiser(schedule.optimiser, eta)
 

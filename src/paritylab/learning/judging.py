@@ -136,6 +136,9 @@ def judge_heads(
 ) -> Scores:
     """The population risk of every run, at any n, from its model or from the weights of its bits.
 
+    Attention that does not depend on the bits makes the model a function of one sum s = Σ g_j x_j,
+    whose risk has closed forms and series (`paritylab.risk`): no inputs are visited or sampled.
+
     readout: of models that are known by their weights alone. Runs that diverged have no risk.
     """
     some: Sequence[HeadAttention] | np.ndarray

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from paritylab.charts import Series, paint, styled
 from paritylab.checks import shortened
 from paritylab.statistics import Rate
 
@@ -85,27 +86,30 @@ def _short(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def plot(runs: Runs, axes: "Axes | None" = None) -> "Axes":
-    """What each run descended, step by step; the risks at the end where no trace was kept.
+def course(runs: Runs) -> Series:
+    """The chart of what each run descended, step by step, in the colour of whether it solved its
+    problem; of the risks at the end where no trace was kept."""
+    name = next((name for name in ("right", "risk") if name in runs.trace), None)
+    if name is None or len(runs.trace["step"]) < 3:
+        ends = runs.risk[np.isfinite(runs.risk)]
+        x, values = {"label": f"risk at the end ({runs.loss})"}, ends if len(ends) else [0.0]
+        return {"kind": "histogram", "x": x, "y": {"label": "runs"}, "values": values}
+    lines = [
+        {"x": runs.trace["step"], "y": row, "colour": "c0" if solved else "soft", "style": "-"}
+        for row, solved in zip(runs.trace[name][:LINES], runs.solved, strict=False)
+        if np.isfinite(row).all()
+    ]
+    word = {"right": "share of fresh rows with a right chain", "risk": "risk that the run descends"}
+    axes = {"x": {"label": "step"}, "y": {"label": word[name]}}
+    return {"kind": "lines", **axes, "lines": lines}
 
-    Runs that solved their problem are drawn dark, the others light.
-    """
+
+def plot(runs: Runs, axes: "Axes | None" = None) -> "Axes":
+    """The chart of `course` on axes of your own, or on new ones: solved runs dark, others grey."""
     import matplotlib.pyplot as plt
 
-    axes = plt.subplots(figsize=(6, 3.5), layout="constrained")[1] if axes is None else axes
-    if "risk" in runs.trace:
-        steps, paths = runs.trace["step"], runs.trace["risk"]
-        for run in range(min(len(runs), LINES)):
-            shade = "tab:blue" if runs.solved[run] else "tab:gray"
-            axes.plot(steps, paths[run], color=shade, alpha=0.6, linewidth=1)
-        axes.set(xlabel="step", ylabel="risk that the run descends")
-    else:
-        groups = [
-            runs.risk[flags & np.isfinite(runs.risk)] for flags in (runs.solved, ~runs.solved)
-        ]
-        names, colours = ("solved", "not solved"), ("tab:blue", "tab:gray")
-        axes.hist(groups, bins=30, stacked=True, label=names, color=colours)
-        axes.set(xlabel=f"risk at the end ({runs.loss})", ylabel="runs")
-        axes.legend()
-    axes.set_title(f"{len(runs)} runs of {type(runs.learner).__name__}: {runs.rate()}")
+    with styled():
+        axes = plt.subplots(figsize=(6, 3.5), layout="constrained")[1] if axes is None else axes
+        title = f"{len(runs)} runs of {type(runs.learner).__name__}: {runs.rate()}"
+        paint(axes, {**course(runs), "title": title})
     return axes

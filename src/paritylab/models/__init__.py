@@ -4,7 +4,6 @@ from paritylab.models.attention import (
     ATTENTION as ATTENTION,
     as_attention as as_attention,
     attend as attend,
-    hard_attention as hard_attention,
     softmax_attention as softmax_attention,
     tied_positions as tied_positions,
 )
@@ -39,7 +38,6 @@ from paritylab.models.positions import (
     Circle as Circle,
     OneHot as OneHot,
     PackedSigns as PackedSigns,
-    Positions as Positions,
     PositionTable as PositionTable,
     RandomSigns as RandomSigns,
     as_code as as_code,
@@ -47,9 +45,6 @@ from paritylab.models.positions import (
 )
 from paritylab.models.protocol import (
     Model as Model,
-    check_model as check_model,
-    parameters_of as parameters_of,
-    with_parameters as with_parameters,
 )
 from paritylab.models.readouts import (
     XOR_READOUTS as XOR_READOUTS,

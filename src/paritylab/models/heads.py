@@ -85,13 +85,12 @@ class HeadAttention(eqx.Module):
         cls,
         problem: Parity | Junta,
         *,
-        code: AbstractPositionCode | None = None,
         readout: str | Readout | None = None,
         tau: AnyArray | float = 1.0,
         kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """One head exactly on each position of B: the construction of Proposition 3."""
-        return cls.at(problem.subset, problem, code=code, readout=readout, tau=tau, kind=kind)
+        return cls.at(problem.subset, problem, readout=readout, tau=tau, kind=kind)
 
     @classmethod
     def at(
@@ -118,7 +117,6 @@ class HeadAttention(eqx.Module):
         code: AbstractPositionCode | None = None,
         readout: str | Readout | None = None,
         tau: AnyArray | float = 1.0,
-        kind: str | Kind = "softmax",
     ) -> "HeadAttention":
         """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
         heads = problem.k if heads is None else heads
@@ -126,7 +124,7 @@ class HeadAttention(eqx.Module):
             raise ValueError(f"heads must be at least 1, got {heads}")
         code = Circle(problem.n) if code is None else code
         directions = unit_directions(key, heads, code.width)
-        return cls(directions, code, problem.k, _readout(readout, problem), tau, kind)
+        return cls(directions, code, problem.k, _readout(readout, problem), tau)
 
     def __check_init__(self) -> None:
         check_temperature(self.tau)

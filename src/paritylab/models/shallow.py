@@ -80,21 +80,6 @@ class ShallowNet(eqx.Module):
         return cls(draws[:, :n], np.zeros(width), draws[:, n], zero, "power", power)
 
 
-@final
-class DisjointPolyNet(eqx.Module):
-    """ŷ = Π_i w_iᵀx_{P_i}: one linear unit per block of n/k neighbouring signs, multiplied.
-
-    weights: w (k, n/k); row i reads the i-th block.
-    """
-
-    weights: Float[AnyArray, "k block"] = eqx.field(converter=keep_float64)
-
-    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
-        x = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
-        weights = jnp.asarray(self.weights)
-        return jnp.prod(jnp.sum(weights * x.reshape(weights.shape), axis=1))
-
-
 def _draws(key: Key, shape: tuple[int, ...]) -> np.ndarray:
     """Uniform in ±1; float32 in every mode, so that a key gives the same net with x64 on or off."""
     drawn = jax.random.uniform(as_key(key), shape, jnp.float32, -1.0, 1.0)

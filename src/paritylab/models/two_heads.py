@@ -10,7 +10,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from paritylab.models.attention import Kind, as_attention, attend
-from paritylab.models.heads import check_temperature
 from paritylab.models.positions import AbstractPositionCode
 from paritylab.models.readouts import Bowl, Readout
 from paritylab.precision import AnyArray, keep_float64
@@ -18,10 +17,10 @@ from paritylab.precision import AnyArray, keep_float64
 
 @final
 class TwoHeads(eqx.Module):
-    """α_h = attend(<w_h, p_l>/τ), z = ½ Σ_h Σ_l α_h[l] x_l with signs x, ŷ = readout(z).
+    """α_h = attend(<w_h, p_l>), z = ½ Σ_h Σ_l α_h[l] x_l with signs x, ŷ = readout(z).
 
     directions: w, one trainable row per head. code: the positions p. kind: how scores become
-    weights (softmax unless given). readout: 1 - 2z² unless given. tau: temperature τ.
+    weights (softmax unless given). readout: 1 - 2z² unless given.
 
     >>> from paritylab.models.positions import OneHot
     >>> model = TwoHeads(100.0 * OneHot(5).vectors([1, 3]), OneHot(5))
@@ -33,15 +32,13 @@ class TwoHeads(eqx.Module):
     code: AbstractPositionCode
     kind: str | Kind = eqx.field(static=True, default="softmax")
     readout: Readout = Bowl()
-    tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
 
     def __check_init__(self) -> None:
-        check_temperature(self.tau)
         as_attention(self.kind)
 
     def attention(self) -> Float[Array, "heads n"]:
         """α, one row per head."""
-        return attend(self.code.scores(jnp.asarray(self.directions)) / self.tau, self.kind)
+        return attend(self.code.scores(jnp.asarray(self.directions)), self.kind)
 
     def weights(self) -> Float[Array, " n"]:
         """g_l = ½ Σ_h α_h[l], the weight of sign l in z."""

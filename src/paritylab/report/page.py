@@ -4,7 +4,8 @@ import base64
 import hashlib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ from markupsafe import Markup
 from paritylab import __version__
 from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.figures import TABS
-from paritylab.claims.engine.sources import PAPERS
-from paritylab.claims.engine.verdict import Evidence, Status, checked_row
+from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
 from paritylab.claims.errata import ERRATA
 from paritylab.colours import themes_css
 from paritylab.files import write_atomically
@@ -29,8 +29,6 @@ from paritylab.untrusted import printable, read_json
 
 Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
-#: What a row that cannot be shown raises.
-_BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
 _BIBTEX = """@misc{{paritylab:{key},
@@ -67,15 +65,19 @@ def shown_rows(rows: Iterable[Any]) -> list[Row]:
     return [_shown(row, f"row {index}") for index, row in enumerate(rows)]
 
 
+@contextmanager
+def _named(refusal: str) -> Iterator[None]:
+    """Whatever a row from elsewhere breaks, as one line that begins with these words."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ValueError(f"{refusal}: {type(error).__name__}: {error}") from None
+
+
 def _shown(row: Any, name: str) -> Row:
     full = {"comparisons": [], "looks": None, **checked_row(row, name)}
-    try:
+    with _named(f"{name} ({row['id']}): its comparisons cannot be read"):
         lines = words.lines(full)
-    except _BROKEN as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise ValueError(
-            f"{name} ({row['id']}): its comparisons cannot be read: {reason}"
-        ) from None
     return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}
 
 
@@ -85,29 +87,22 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     phases: diagrams of sweeps, for a tab of their own.
     """
     text = _render(shown_rows(rows), phases)
-    return write_atomically(_made(Path(folder), "the report") / "index.html", text)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return write_atomically(Path(folder) / "index.html", text)
 
 
 def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
     """Every claim's figure as SVG and PDF, and its numbers as CSV, named after the claim."""
     drawn = {_file_name(row["id"]): row["series"] for row in shown_rows(rows)}
     drawn = {name: series for name, series in drawn.items() if has_figure(series)}
-    folder = _made(Path(folder), "figures")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for name in drawn for kind in ("svg", "pdf")]
     for path in paths:
         save_figure(drawn[path.stem], path)
     for name, series in drawn.items():
         paths.append(write_atomically(folder / f"{name}.csv", figure_csv(series)))
     return paths
-
-
-def _made(folder: Path, what: str) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        place = printable(str(folder))
-        raise ValueError(f"cannot write {what} into {place}: {error.strerror}") from None
-    return folder
 
 
 def _file_name(id: str) -> str:
@@ -211,9 +206,9 @@ def bibtex(row: Row) -> str:
     return _BIBTEX.format(**plain, version=__version__)
 
 
-def _data(value: Any, text: str | None = None) -> Markup:
+def _data(value: Any, shown: str = "") -> Markup:
     """A number as people read it, in an element that also holds the row's own value."""
-    shown = words.number(value) if text is None else text
+    shown = shown or words.number(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Markup("{}").format(shown)
     return Markup('<data value="{}">{}</data>').format(repr(value), shown)
@@ -221,12 +216,8 @@ def _data(value: Any, text: str | None = None) -> Markup:
 
 def _pictures(row: Row) -> list[Markup]:
     """The row's figure; one that cannot be drawn is refused with the row's name."""
-    try:
+    with _named(f"the series of row {row.get('id', row['title'])!r} cannot be drawn"):
         return [Markup(panel) for panel in panels(row["series"])]
-    except _BROKEN as error:
-        name = row.get("id", row["title"])
-        reason = f"{type(error).__name__}: {error}"
-        raise ValueError(f"the series of row {name!r} cannot be drawn: {reason}") from None
 
 
 def _command(row: Row) -> str:

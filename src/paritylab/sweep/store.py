@@ -6,7 +6,9 @@ A damaged file is refused in one line that says how to get its rows back; it is 
 
 import hashlib
 import json
+import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -76,6 +78,7 @@ class Store:
 
     def __init__(self, path: str | Path, *, reading: bool = False) -> None:
         self.path = Path(path)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
         if self.path.exists() and not self.path.is_file():
             name = printable(str(self.path))
             raise StoreError(f"{name} is not an ordinary file; choose another --store")
@@ -97,8 +100,23 @@ class Store:
                 raise
 
     def _opened(self, reading: bool) -> sqlite3.Connection:
-        address = f"{self.path.absolute().as_uri()}?mode={'ro' if reading else 'rwc'}"
-        return sqlite3.connect(address, uri=True, timeout=PATIENCE)
+        if not reading:
+            return sqlite3.connect(self.path, timeout=PATIENCE)
+        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
+        try:
+            connection.execute("SELECT name FROM sqlite_master").fetchall()
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if "locked" in str(error):
+                raise
+            # Where nothing may be written sqlite cannot merge a log left by a writer: read a copy.
+            self._copy = tempfile.TemporaryDirectory(prefix="paritylab-")
+            for ending in ("", "-wal"):
+                if Path(f"{self.path}{ending}").exists():
+                    shutil.copyfile(f"{self.path}{ending}", f"{self._copy.name}/store.db{ending}")
+            connection = sqlite3.connect(f"{self._copy.name}/store.db")
+        return connection
 
     def _check(self) -> bool:
         """Refuse damage and files of other programs before a byte of them is changed.
@@ -203,6 +221,8 @@ class Store:
 
     def close(self) -> None:
         self._connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def __enter__(self) -> Self:
         return self

@@ -9,25 +9,10 @@ from paritylab.claims.hg1.fixed_heads import (
     circle_attention,
     fixed_attention_margin,
     hard_features,
-    smallest_worst_risk,
-    solving_heads,
 )
 from paritylab.learning.hardness.frozen import every_input
 from paritylab.precision import float64
 from paritylab.theory import hg1
-
-
-def test_hard_heads_obey_corollary_20_unless_ties_are_averaged():
-    any_size, each_size = smallest_worst_risk(4, 1, draws=40)
-    assert any_size >= each_size >= hg1.fixed_hard_attention(4, 1)
-    assert smallest_worst_risk(4, 4, draws=0)[0] == 0  # a head for every bit
-    assert smallest_worst_risk(5, 1, draws=0, average=True)[1] == 0
-
-
-@pytest.mark.parametrize("heads", [1, 2, 3, 4, 5])
-def test_hard_heads_obey_the_ranked_bound_for_every_size_of_the_set(heads):
-    bound = hg1.fixed_hard_attention_ranked(6, heads)
-    assert smallest_worst_risk(6, heads, draws=40)[1] >= bound - 1e-12
 
 
 def test_a_hard_head_asks_two_positions_on_average():
@@ -89,17 +74,3 @@ def test_circle_attention_is_what_heads_on_the_circle_attend_to():
     weights = circle_attention(6, 3)
     assert weights.sum() == pytest.approx(1)
     assert weights.max() / weights.min() < np.exp(2)
-
-
-def test_large_weights_solve_parity_on_fixed_attention():
-    found = solving_heads(5, 2, [(0,), (1, 3)])
-    assert found.sets == 2
-    assert found.risk < 1e-12
-    assert found.norms_low > 100
-    assert solving_heads(5, 2).sets == 1
-
-
-def test_larger_tokens_need_smaller_weights_for_the_same_function():
-    found = solving_heads(5, 1, scale=1e9)
-    assert found.risk < 1e-12
-    assert found.norms_high < 1e-3

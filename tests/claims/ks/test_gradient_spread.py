@@ -11,7 +11,7 @@ import pytest
 from paritylab.claims.ks.queries import every_subset, gradient_spread
 from paritylab.learning import FullBatch, HidingOracle, Sample, learn
 from paritylab.learning.chain.chain_learner import draw_tokens
-from paritylab.learning.chain.full_batch import MODES, _cot, _direct, _selfcheck, teacher_step
+from paritylab.learning.chain.full_batch import MODES, _cot, _direct, _selfcheck, _teacher
 from paritylab.learning.hardness.oracles import (
     hiding,
     jittered,
@@ -36,18 +36,17 @@ def model_at(scale: float, n: int = 12, k: int = 4) -> ChainModel:
     return ChainModel(scores.astype(np.float32), n, LINKS["quadratic"], "level")
 
 
-def test_the_closed_teacher_step_is_autodiff(monkeypatch):
-    monkeypatch.setattr("paritylab.learning.chain.full_batch.ROWS", 100)
+def test_the_teacher_forced_gradient_is_its_closed_form():
+    """Through the softmax a: a_j(p_j - Σ_i a_i p_i), p the product of tokens and residuals."""
     model = model_at(1.0)
-
-    def loss(scores):
-        z = TOKENS @ model.with_parameters(scores).attention()
-        return jnp.mean((model.link(z) - TOKENS[:, 12:]) ** 2) / 2
-
-    value, gradient = jax.value_and_grad(loss)(model.scores)
-    closed = teacher_step(model, TOKENS)
-    assert float(closed[0]) == pytest.approx(float(value), rel=1e-5)
-    np.testing.assert_allclose(closed[1], gradient, atol=1e-6)
+    attention = np.asarray(model.attention())
+    z = np.asarray(TOKENS @ attention)
+    errors = np.asarray(model.link(z) - TOKENS[:, 12:])
+    product = np.asarray(TOKENS).T @ (errors * np.asarray(model.link.slope(z))) / errors.size
+    losses, gradient = _teacher(model, TOKENS)
+    assert float(losses.chain) == pytest.approx(np.mean(errors**2) / 2, rel=1e-5)
+    closed = attention * (product - (attention * product).sum(axis=0))
+    np.testing.assert_allclose(gradient, closed, atol=1e-6)
 
 
 def test_direct_scores_the_answer_only_and_cot_every_token():

@@ -12,9 +12,7 @@ from paritylab.claims.ks.queries import (
     decode_in_one_query,
     every_subset,
     gradient_spread,
-    identify_in_one_query,
     mean_descent,
-    read_through_oracle,
     target_values,
 )
 from paritylab.models import LINKS, ChainModel
@@ -75,18 +73,3 @@ def test_a_decoding_query_tells_targets_apart_by_the_signs_of_its_gradient():
     assert 1 < found.gradient <= 9 * found.features
     assert decode_in_one_query(8, 4, 1.9, seed=0).share < 0.05
     assert decode_in_one_query(8, 4, 2.1, seed=0).share == 0  # no gradient exceeds 2E|p·g| ≤ 2
-
-
-def test_an_exact_answer_identifies_and_a_hiding_one_does_not():
-    found = identify_in_one_query(8, 4, 4 * np.exp(-8 / 3), 256)
-    assert found.exact == found.random == 1
-    assert found.hiding == pytest.approx(1 / 70)
-    assert identify_in_one_query(8, 4, 1e-9, 64).hiding == 1
-
-
-@pytest.mark.parametrize(("error", "named"), [(0.0, 4), (1e-4, 4), (0.5, 0)])
-def test_rows_are_read_off_gradients_unless_the_oracle_hides_them(error, named):
-    found = [read_through_oracle(24, 12, 400, error=error, queries=2, seed=s) for s in range(4)]
-    assert sum(each.named for each in found) == named
-    assert all(each.exact for each in found)
-    assert all(each.hidden == (error == 0.5) for each in found)

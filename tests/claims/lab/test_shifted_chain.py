@@ -4,17 +4,16 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.claims.ks.one_step import error_patterns, survived
-from paritylab.claims.lab.shifted_chain import (
+from paritylab.claims.ks.one_step import error_patterns
+from paritylab.claims.lab.chain import (
     Harm,
     harmed_gradient,
     harmed_rows,
-    harmed_steps,
     joined_bits,
 )
-from paritylab.learning.chain.teacher import chain_curve, usual_step
-from paritylab.problem import random_tree, random_trees
-from paritylab.theory.ks import COSINE, tolerated_error
+from paritylab.learning.chain.teacher import chain_curve
+from paritylab.problem import random_tree
+from paritylab.theory.ks import COSINE
 from paritylab.theory.shift import shifted_part
 
 X64_MODES = [False]
@@ -54,20 +53,6 @@ def test_the_gradient_of_shifted_rows_is_the_closed_form(inside):
     assert float(pull[:32, 6][joined].mean()) == pytest.approx(part.member, rel=0.03)
 
 
-@pytest.mark.slow
-def test_a_large_shift_breaks_what_a_small_one_leaves_alone():
-    trees = random_trees(32, 8, 3)
-    joined = np.stack([joined_bits(tree, 8, False) for tree in trees])
-    eta = usual_step(32, 8, samples=32_768)
-    none, small, large = (
-        harmed_steps(trees, joined, Harm(alpha=alpha), 32_768, eta=eta) for alpha in (0, 0.01, 0.6)
-    )
-    assert (none.uniform == 1).all()
-    assert (small.uniform == 1).all()
-    assert not large.found.any()
-    assert large.uniform.max() < 0.8
-
-
 def test_the_adversary_tips_the_children_only():
     gradient = np.random.default_rng(0).normal(size=(39, 7))
     one, every, spread = error_patterns(gradient, TREE, 0)
@@ -77,15 +62,6 @@ def test_the_adversary_tips_the_children_only():
     assert np.abs(spread).sum() == sum(range(32, 39))
     tilt = gradient[TREE.children.T, np.arange(7)] * every[TREE.children.T, np.arange(7)]
     assert (tilt.sum(axis=0) > 0).all()  # in the direction sampling has tipped already
-
-
-def test_a_step_stands_less_than_the_tolerated_error_only():
-    trees = random_trees(64, 8, 3)
-    eta = usual_step(64, 8)
-    limit = tolerated_error(64, 8, float(np.log(70)) + 5, COSINE).one_pair
-    right = survived(trees, 100_000, [0, 0.5 * limit, 2 * limit], eta=eta)
-    assert right.shape == (3, 3, 3)
-    assert right[0].sum(axis=1).tolist() == [3, 3, 0]
 
 
 def test_a_curve_grows_along_its_own_stream():

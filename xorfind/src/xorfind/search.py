@@ -50,7 +50,7 @@ def discover(table: Any, target: Any, **options: Unpack[Options]) -> Rule: ...
 def discover(table: Any, target: Any, **options: Unpack[Options]) -> Rule | list[Rule]:
     """Is there a small set of columns whose parity gives the target? One `Rule` per target.
 
-    table: a path (CSV, TSV, NPZ, Parquet), a mapping from names to columns, or a data frame.
+    table: a path (CSV, TSV, Parquet), a mapping from names to columns, or a data frame.
     target: a column, or a list of them; or, with a frame or an array (N, n), dense or sparse, the
     labels themselves, (N,). Options: k (size of the set), alpha (0.01), budget (seconds, 30 if
     absent), bits ("address:25-6"), threshold (a number, or numbers by column), missing ("refuse" or

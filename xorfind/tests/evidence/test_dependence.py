@@ -8,7 +8,8 @@ from scipy import stats
 
 from xorfind import solve
 from xorfind.answer import Conclusion
-from xorfind.evidence.dependence import Dependence, RowsUsed, inflation
+from xorfind.evidence.dependence import Dependence, RowsUsed, inflation, rows_apart
+from xorfind.text import lines_of
 
 COPIED = [kind for kind in KINDS if kind.startswith(("copies", "oversampled"))]
 
@@ -123,3 +124,30 @@ def test_too_few_independent_rows_are_a_refusal_with_its_reason():
     assert answer.used.too_few
     assert answer.subset is None
     assert "count as independent, too few" in str(answer)
+
+
+def test_where_rows_count_for_fewer_no_number_of_rows_is_promised():
+    bits, labels = FIVE["seasonal series"](np.random.default_rng([1, 2]), False)
+    answer = solve(bits, labels, rows="check")
+    assert answer.used.effective < 60
+    said = "\n".join(lines_of(answer))
+    assert f"the 600 rows count as about {answer.used.effective} independent ones" in said
+    assert "may be luck\n" in said
+    assert "would show it" not in said
+
+
+def test_a_related_answer_names_batches_unless_they_were_named():
+    bits, labels = FIVE["shuffled batches"](np.random.default_rng([1, 2]), False)
+    answer = solve(bits, labels, rows="check")
+    assert answer.conclusion is Conclusion.RELATED
+    assert "--group COLUMN names the batch" in "\n".join(lines_of(answer))
+
+
+def test_a_part_of_many_independent_rows_is_not_taken_for_dependent():
+    """Parts of 3,000 of 8,000 rows: their mean residual is not that of all rows."""
+    for seed in range(6):
+        generator, bits, _ = _table(seed, 8000, 30)
+        wrong = generator.random(8000) < 0.35
+        labels = bits[:, HIDDEN].sum(axis=1) % 2 ^ wrong
+        for draw in range(4):
+            assert rows_apart(bits, labels, HIDDEN, seed=draw) is None

@@ -133,9 +133,6 @@ def test_every_sum_in_c_and_python(tmp_path):
 
 
 def test_what_no_code_is_made_for():
-    lengths = XorMatrix(("y",), ("length = 9 bytes",), np.ones((1, 1), np.uint8), np.zeros(1))
-    with pytest.raises(ValueError, match="several lengths"):
-        emit(lengths, "c", "f")
     wide = XorMatrix(("y",), ("a[64]",), np.ones((1, 1), np.uint8), np.zeros(1))
     with pytest.raises(ValueError, match="up to 64 bits"):
         emit(wide, "c", "f")

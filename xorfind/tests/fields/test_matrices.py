@@ -91,6 +91,17 @@ def test_saved_matrices_come_back(tmp_path):
     assert made.right.tolist() == [True, True, False]
 
 
+def test_hex_digits_of_one_length_are_bytes_where_slices_say_so(tmp_path):
+    draw = np.random.default_rng(0)
+    rows = [bytes([a, b, (a ^ b << 1) & 255 ^ 5]).hex() for a, b in draw.integers(0, 256, (60, 2))]
+    found = hunt(read_fields({"id": ["1a3"] * 60, "data": rows}), "data[-1]", ["data[0:1]"])
+    assert found.matrix.formula(7) == "data[-1].0 = data[0].0 ^ 1"
+    again = XorMatrix.load(found.matrix.save(tmp_path / "m.json"))
+    assert again.on_rows({"data": rows}).right.all()
+    with pytest.raises(ValueError, match="--hex says so"):
+        hunt(read_fields({"data": ["0101", "0203"]}), "data[-1]")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

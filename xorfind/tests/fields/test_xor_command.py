@@ -110,6 +110,14 @@ def test_code_goes_to_stdout_alone(capsys, data):
         assert space["frame_2_1"](frame[:-2]) == int.from_bytes(frame[-2:], "big")
 
 
+def test_no_code_for_xors_of_frames_of_two_lengths(capsys, data):
+    asked = ["data/pump.txt", "--target", "frame[-1]", "--emit", "c", "--save", "m.json"]
+    code, out, err = run(capsys, "bits", *asked)
+    assert (code, out) == (2, "")
+    assert "frames of one length in a file of their own" in err
+    assert not Path("m.json").exists()
+
+
 def test_two_formulas(capsys, data):
     code, out, _ = run(capsys, "bits", "data/conflict.txt", "--target", "frame[-1]")
     assert code == 0

@@ -1,17 +1,96 @@
-"""Online SGD: what the weights show before the loss moves, and what their movement does not."""
+"""Online SGD: what the first gradient ranks, what weights show before the loss moves, what not."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
 from paritylab.claims import BARAK, Line, Lines, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, instead, note, repair
 from paritylab.learning import Fresh, HingeNet, Runs, learn
+from paritylab.learning.neighbours.strings import draw_strings, generator_of
+from paritylab.learning.runs import run_keys
 from paritylab.problem import Parity, random_parities
 from paritylab.statistics import Mean, Rate
+from paritylab.theory.neighbours import fourier_gap, rows_to_rank_by_majority
+
+#: Rows held at once.
+PIECE = 1 << 16
+
+
+def first_gradient(target: Parity, rows: int, key: jax.Array) -> tuple[np.ndarray, tuple[int, ...]]:
+    """ĝ_j = mean of y·x_j·1[wᵀx > 0] over fresh rows, w of random signs, and its k largest |ĝ_j|.
+
+    With ŷ = 0 at the start this is minus the gradient of hinge and correlation loss in w, up to the
+    output weight. Its mean is half of majority's Fourier coefficient times a sign. n: odd.
+    """
+    generator = generator_of(key, 0)
+    weights = generator.choice(np.array([-1.0, 1.0], np.float32), target.n)
+    total = np.zeros(target.n)
+    for begin in range(0, rows, PIECE):
+        packed, labels = draw_strings(generator, target, (min(PIECE, rows - begin),))
+        signs = 1 - 2 * np.unpackbits(packed, axis=-1, count=target.n).astype(np.float32)
+        total += (labels * (signs @ weights > 0)) @ signs
+    order = np.argsort(-np.abs(total), kind="stable")[: target.k]
+    return total / rows, tuple(sorted(order.tolist()))
+
+
+def names_the_set(targets: Sequence[Parity], rows: int, keys: jax.Array) -> np.ndarray:
+    """Flags: the k largest entries of each target's first gradient are exactly B."""
+    pairs = zip(targets, keys, strict=True)
+    return np.array([first_gradient(t, rows, key)[1] == t.subset for t, key in pairs])
+
+
+#: Rows over those derived for half of the batches; a ReLU neuron is silent on half of its rows,
+#: which halves mean and variance of its gradient, so it needs twice majority's rows.
+PLENTY, HALF_SEEN = 4, 2
+
+
+@claim(
+    "barak-fourier-gap",
+    BARAK("Fourier gap of majority, k even and n odd"),
+    quick={"most": 101, "cells": ((33, 2), (129, 2)), "runs": 12},
+    full={"most": 2001, "cells": ((513, 2), (21, 4), (33, 4), (49, 4)), "runs": 60},
+    more="runs",
+    planted=("a fiftieth of the rows", {"most": 51, "plenty": PLENTY / 50}, "refuted"),
+)
+def gap(
+    trial: Trial,
+    most: int = 301,
+    cells: Sequence[tuple[int, int]] = ((33, 2), (129, 2), (13, 4), (17, 4)),
+    runs: int = 14,
+    *,
+    plenty: float = PLENTY,
+) -> Iterator[Any]:
+    """Majority's Fourier gap ranks the hidden set from one batch, k = 2 and 4.
+
+    For k even and n odd, n ≥ 2k, majority's coefficients obey |ξ_{k-1}| = ((n-k)/(k-1))·|ξ_{k+1}|,
+    and their gap is at least 0.03·(n-1)^(-(k-1)/2); so one batch of order n^(k-1)·ln n rows puts
+    the hidden set on top of a ReLU neuron's first gradient at random sign weights. Here a batch has
+    4 times the rows derived for half of the batches. n ≥ 2k is our condition: the gap is 0 at
+    n = 2k - 1 and negative below.
+    """
+    pairs = [(n, k) for n in range(5, most + 1, 2) for k in range(2, n // 2 + 1, 2)]
+    gaps = [fourier_gap(n, k) for n, k in pairs]
+    errors = [
+        abs(g.on * (k - 1) / ((n - k) * g.off) - 1) for g, (n, k) in zip(gaps, pairs, strict=True)
+    ]
+    ratios = np.array([(g.on - g.off) / g.bound for g in gaps])
+    n, k = pairs[int(ratios.argmin())]
+    yield at_most(f"ratio of the coefficients, relative error, n ≤ {most}", max(errors), 1e-9)
+    least = f"least gap over the bound, n ≤ {most} (at n = {n}, k = {k})"
+    yield at_least(least, float(ratios.min()), 1)
+    for n, k in trial.track(cells):
+        rows = math.ceil(plenty * HALF_SEEN * rows_to_rank_by_majority(n, k))
+        targets = random_parities(n, k, runs, key=trial.seed)
+        named = Rate.of(names_the_set(targets, rows, run_keys(trial.seed, 0, runs)))
+        yield at_least(f"batches of {rows:,} rows that rank B, n = {n}, k = {k}", named, 0.5)
+        factor = rows / (n ** (k - 1) * math.log(n))
+        yield note(f"those rows over n^(k-1)·ln n, n = {n}, k = {k}", factor)
+
 
 #: Rows per step.
 BATCH = 32

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from paritylab.claims.engine.sources import PAPERS
+from paritylab.claims.engine.verdict import PAPERS
 
 HERE = Path(__file__).parent
 

@@ -28,8 +28,15 @@ from paritylab.claims.engine.rule import (
     sentence_of,
     wants_runs,
 )
-from paritylab.claims.engine.sources import OURS, PAPERS, Source
-from paritylab.claims.engine.verdict import Effort, Evidence, Judged, Status
+from paritylab.claims.engine.verdict import (
+    OURS,
+    PAPERS,
+    Effort,
+    Evidence,
+    Judged,
+    Source,
+    Status,
+)
 from paritylab.untrusted import printable
 
 #: The package that holds one package of claims per paper, and the folder of the whole house.

@@ -22,6 +22,7 @@ from paritylab.claims.engine.verdict import (
     make_row,
     plain,
 )
+from paritylab.options import check_ids
 from paritylab.problem.keys import checked_seed
 from paritylab.sweep.engines import Done, Failure, processes, serial
 from paritylab.sweep.provenance import device, imported_beside, occasion, versions
@@ -56,7 +57,7 @@ class Trial:
 
 
 def check(
-    claims: Iterable[Claim],
+    claims: str | Claim | Iterable[str | Claim],
     *,
     effort: str | Effort = Effort.DEFAULT,
     seed: int = 0,
@@ -68,15 +69,40 @@ def check(
 ) -> Iterator[Verdict]:
     """Verdicts as they are finished, each saved in the store as soon as it exists.
 
-    A stored verdict is reused, and comes first, if effort, seed, code, versions, precision and
-    device are the same, unless `fresh`. A claim that raises becomes a row with the status failed,
-    which is not stored. jobs: worker processes for the lab's own claims.
+    claims: ids of the registry, claims of the registry or of a file, or one of these; a wrong id
+    is refused at once, before the first verdict is asked for. A stored verdict is reused, and comes
+    first, if effort, seed, code, versions, precision and device are the same, unless `fresh`. A
+    claim that raises becomes a row with the status failed, which is not stored. jobs: worker
+    processes for the lab's own claims.
     """
-    effort, missing, seed = Effort(effort), [], checked_seed(seed)
+    asked = [claims] if isinstance(claims, str | Claim) else claims
+    chosen = [_claim(each) for each in asked]
+    trial = Trial(Effort(effort), checked_seed(seed), on_progress)
+    return _verdicts(chosen, trial, store, fresh=fresh, jobs=jobs, on_start=on_start)
+
+
+def _claim(asked: str | Claim) -> Claim:
+    if isinstance(asked, str):
+        check_ids([asked], registry(), "no claim", "paritylab.registry() has them all")
+        return registry()[asked]
+    if not isinstance(asked, Claim):
+        raise TypeError(f"check takes ids, or claims of the registry or of a file, got {asked!r}")
+    return asked
+
+
+def _verdicts(
+    claims: Iterable[Claim],
+    trial: Trial,
+    store: Store | None,
+    *,
+    fresh: bool,
+    jobs: int,
+    on_start: Callable[[Claim], None],
+) -> Iterator[Verdict]:
+    """Stored verdicts first, then those of the claims that have none."""
+    effort, seed, missing = trial.effort, trial.seed, []
     keys: dict[str, str] = {}
     for claim in claims:
-        if not isinstance(claim, Claim):
-            raise TypeError(f"check takes claims of the registry or of a file, got {claim!r}")
         own = None if claim.is_built_in else claim.file
         keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
         stored = None if fresh or store is None else stored_row(store, keys[claim.id])
@@ -88,7 +114,7 @@ def check(
     if jobs > 1 and all(claim.is_built_in for claim in missing):
         done = _side_by_side(missing, effort, seed, jobs)
     else:
-        done = _in_turn(missing, Trial(effort, seed, on_progress), on_start)
+        done = _in_turn(missing, trial, on_start)
     by_id = {claim.id: claim for claim in missing}
     for id, value, seconds in done:
         row = value

@@ -15,9 +15,8 @@ from paritylab.learning.runs import run_keys
 from paritylab.models.shallow import ShallowNet
 from paritylab.problem import Parity, random_parities
 from paritylab.problem.sampling import each_key
-from paritylab.risk import enumerated_gradient
 from paritylab.statistics import Rate
-from paritylab.theory.neighbours import power_signal, readout_gap, sign_path
+from paritylab.theory.neighbours import sign_path
 
 #: Rows a step over n^(k-1) by k, in steps of 1.5.
 FACTORS = {
@@ -46,10 +45,10 @@ def dynamics(
 
     The net is Σ a_r (w_r·x)^k with fair signs a_r, which stay, and w_r(0); the loss is 1 - yŷ. On
     the population the gradient of a neuron is a·k!·Π_{i∈B, i≠j} w_i on the hidden set and 0 off it
-    (checked at n = 8, k = 2, 3, 4). So neurons with a = Πw keep |w| = 1 on B, the others lose it,
-    and off B |w| is (1-ηλ)^t; summed over all sign patterns the good neurons are 2^k·k! times the
-    parity. On enough rows the path is the same. The decay 1 and the dead zone 0.1·k! are recalled
-    (the full text is not at hand); the rate 0.1, 40 steps and 16·2^k neurons are ours.
+    (algebra, in the unit tests). So neurons with a = Πw keep |w| = 1 on B, the others lose it, and
+    off B |w| is (1-ηλ)^t. On enough rows the path is the same. The decay 1 and the dead zone
+    0.1·k! are recalled (the full text is not at hand); the rate 0.1, 40 steps and 16·2^k neurons
+    are ours.
     """
     learner, targets = SignDescent(decay=decay), random_parities(n, 3, runs, key=trial.seed)
     path = sign_path(3, learner.eta, 1.0, learner.threshold, learner.steps)
@@ -69,11 +68,7 @@ def dynamics(
     on_path = share * path.kept[:-1] + (1 - share) * np.abs(path.lost[:-1])
     apart = max(np.abs(on - on_path).max(), np.abs(off - path.off[:-1]).max())
     off_path = np.abs(exact.numbers["hidden"] - ends).max()
-    readout = max(readout_gap(k) for k in range(1, 7))
-    gradient = _gradient_error(trial.seed)
-    yield at_most("gradient over all inputs, error of the closed form", gradient, 1e-9)
     yield at_most("weights after descent on the population, error of that form", off_path, 1e-4)
-    yield at_most("sum of the good neurons over 2^k·k! parities, error, k ≤ 6", readout, 0)
     yield at_most(f"mean |w| from {rows:,} rows a step, distance from that form", apart, 0.1)
     solved = Rate.of(sampled.solved)
     yield at_least(f"runs on {rows:,} rows a step that are right", solved, 0.5)
@@ -100,18 +95,6 @@ def _is_good(start: ShallowNet, target: Parity) -> np.ndarray:
     """Neurons whose output has the sign of the product of their hidden weights."""
     product = np.prod(np.asarray(start.hidden)[:, list(target.subset)], axis=1)
     return np.asarray(start.output) * target.sign == product
-
-
-def _gradient_error(seed: int) -> float:
-    """Largest gap between the closed form and the gradient summed over all inputs."""
-    generator, gaps = np.random.default_rng(seed), []
-    for k in (2, 3, 4):
-        problem = random_parities(8, k, 1, key=seed)[0]
-        weights, outputs = generator.normal(size=(6, 8)), generator.choice([-1.0, 1.0], 6)
-        net = ShallowNet(weights, np.zeros(6), outputs, np.zeros(()), "power", k)
-        summed = enumerated_gradient(net, problem, "correlation").gradient
-        gaps.append(np.abs(-summed.hidden - power_signal(weights, outputs, problem)[1]).max())
-    return float(max(gaps))
 
 
 @claim(

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Mark, Status, Trial, claim
+from paritylab.claims import KS, Line, Lines, Mark, Status, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import (
     Comparison,
     Decision,
     Role,
-    at_least,
-    at_most,
     control,
     decide,
     instead,

@@ -5,17 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import (
-    Estimate,
-    at_most,
-    control,
-    finding,
-    instead,
-    note,
-    repair,
-    within,
-)
+from paritylab.claims import KS, Line, Lines, Trial, at_most, claim, within
+from paritylab.claims.engine.rule import Estimate, control, finding, instead, note, repair
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
@@ -45,7 +36,7 @@ STEEP = -20.0
 Law = Callable[..., tuple[TokenKind, ...]]
 
 
-def only_children(*given: Any) -> tuple[TokenKind, ...]:
+def _only_children(*given: Any) -> tuple[TokenKind, ...]:
     """The law of the expected gradient with exactly 0 off the children."""
     child, *others = level_gradient(*given)
     return child, *(kind._replace(gradient=0.0) for kind in others)
@@ -141,11 +132,15 @@ def _sampled_step(n: int, seed: int) -> _SampledStep:
 
 @claim(
     "ks-gradient-law",
-    KS("Appendix B, equations (6) to (10); Section 3.2"),
+    KS("Appendix B, equations (6) to (10); Section 3.2; weights (11)"),
     quick={"sizes": (32, 64, 128), "sampled": (32, 64)},
     full={"sizes": (32, 64, 128, 256, 512, 1024), "sampled": (32, 64, 128, 256)},
     evidence="exact",
-    planted=("a law whose gradient is exactly 0 off the children", {"law": only_children}, "holds"),
+    planted=(
+        "a law whose gradient is exactly 0 off the children",
+        {"law": _only_children},
+        "holds",
+    ),
 )
 def gradient_law(
     trial: Trial,
@@ -156,10 +151,11 @@ def gradient_law(
 ) -> Iterator[Any]:
     """The first gradient is -2c/(m-1)² on children and O(n^(-2-ε/8)) elsewhere, for every ε.
 
-    At W = 0 with teacher forcing ∂L/∂w_jm = -2c/(m-1)²·1{j is a child of m} + O(n^(-2-ε/8)) from
-    N = Ω(n^(2+ε)) samples, for every ε > 0; of its terms (7) to (9) leave O(n^(-2-ε/4)), (10)
-    O(n^(-2-ε/8)). Here: the link -cos(πt), k = n/2, the level mask, M visible tokens. Samples have
-    N = n^2.5. Every ε is tested by the expected gradient, which no number of samples changes: to
+    At W = 0 with teacher forcing ∂L/∂w_jm = -2c/(m-1)²·1{j is a child of m} + O(n^(-2-ε/8))
+    from N = Ω(n^(2+ε)) samples, for every ε > 0; of its terms (7) to (9) leave O(n^(-2-ε/4)),
+    (10) O(n^(-2-ε/8)); a step then leaves irrelevant weights (11) of Appendix C that round to
+    0. Here: the link -cos(πt), k = n/2, the level mask, M visible tokens. Samples have N =
+    n^2.5. Every ε is tested by the expected gradient, which no number of samples changes: to
     keep the law it must fall faster than every power of n.
     """
     nodes = []
@@ -176,6 +172,9 @@ def gradient_law(
     roots = [node for node in nodes if node.is_root]
     power = _power(roots[-2:], [node.elsewhere for node in roots[-2:]])
     yield at_most("power of n of the largest expected gradient elsewhere", power, STEEP)
+    shares = [2 * node.elsewhere * node.tokens**2 / node.child for node in roots[-2:]]
+    label = "power of n of an irrelevant weight over a child's after a step, expected"
+    yield at_most(label, _power(roots[-2:], shares), STEEP)
     powers = {name: _power(roots[-2:], [_term(n, name) for n in sizes[-2:]]) for name in TERMS}
     for name, each in powers.items():
         yield note(f"power of n of term {name}, expected, less the leading part", each)
@@ -190,7 +189,8 @@ def gradient_law(
         "Elsewhere the gradient is 4c/M³ in expectation, so the law holds as printed up to "
         f"ε = {printed:.1f} (its lines with ε/4 up to {finer:.1f}), and with O(n^(-2-ε/8) + n^(-3))"
         " for every ε. Theorem 5 stays true: that part has one sign and takes weight from "
-        "irrelevant tokens."
+        "irrelevant tokens. So an irrelevant weight of (11) is -2/M of a child's, of order "
+        "n^(ε/16 - 1), and rounds to 0 for ε < 16 only."
     )
     total = max(node.total for node in nodes)
     yield note("sum over all tokens over the children's part, largest", total)

@@ -5,17 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from paritylab.claims import KS, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import (
-    at_least,
-    at_most,
-    control,
-    difference,
-    finding,
-    instead,
-    note,
-    repair,
-)
+from paritylab.claims import KS, Line, Lines, Trial, at_least, at_most, claim
+from paritylab.claims.engine.rule import control, difference, finding, instead, note, repair
 from paritylab.claims.ks.queries import (
     all_signs,
     ask,

@@ -8,7 +8,7 @@ import numpy as np
 
 from paritylab.claims import OURS, Heatmap, Trial, claim, in_tab
 from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
-from paritylab.learning import Annealed, Fresh, Heads, HingeNet, OneStep, Population, learn
+from paritylab.learning import Annealed, Fresh, HingeNet, OneStep, Population, learn
 from paritylab.learning.heads.one_step import named_after_step, set_forces
 from paritylab.problem import Junta, random_junta
 from paritylab.problem.sampling import seed_of
@@ -211,7 +211,7 @@ def symmetric_functions(k: int) -> list[tuple[int, ...]]:
     "lab-juntas",
     OURS,
     quick={"n": 12, "runs": 20, "steps": 300},
-    full={"n": 20, "runs": 64, "steps": 1500, "fitted": True},
+    full={"n": 20, "runs": 64, "steps": 1500},
     more="runs",
     planted=(
         "one step, which names the bits of AND and OR too",
@@ -224,7 +224,6 @@ def juntas(
     n: int = 16,
     runs: int = 24,
     steps: int = 600,
-    fitted: bool = False,
     *,
     learner: Any = None,
 ) -> Iterator[Any]:
@@ -234,7 +233,7 @@ def juntas(
     function f of 2 or 3 bits by its top Fourier coefficient: in over 75 % of runs from |f̂(B)| = 3/4
     on, in under 50 % up to 1/4, and where it is larger never less often by a third. The lowest
     degree of f does not order them: some function is found less often than another whose lowest
-    degree is higher. At full effort also with a readout of straight lines through f's own values.
+    degree is higher.
     """
     functions = [values for k in (2, 3) for values in symmetric_functions(k)]
     generator = np.random.default_rng(trial.seed)
@@ -247,9 +246,6 @@ def juntas(
         seen.append(Symmetric(name, first.degree, top, found))
         label = f"runs that name B, {name}, |f̂(B)| = {top:g}, lowest degree {first.degree}"
         yield note(label, found)
-        if fitted:
-            rate = learn(Heads.code(), Population(targets), key=key).rate()
-            yield note(f"runs that name B with the fitted readout, {name}", rate)
     high = pooled(each.found for each in seen if each.top >= 0.75)
     low = pooled(each.found for each in seen if each.top <= 0.25)
     yield at_least(f"runs that name B where |f̂(B)| ≥ 3/4, n = {n}", high, 0.75)

@@ -51,7 +51,7 @@ def _swapped(k: int) -> dict[str, Any]:
 @claim(
     "lab-width-k",
     OURS,
-    quick={"cells": ((8, 3, 80),)},
+    quick={"cells": ((8, 3, 80),), "runs": 100},
     full={
         "cells": tuple((n, k, 10 * n) for n in (8, 10, 12) for k in (2, 3)),
         "runs": 500,

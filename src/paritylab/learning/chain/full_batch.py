@@ -30,7 +30,7 @@ from paritylab.problem.tree import level_ends
 PUBLISHED_STEPS = {8: 15.0, 16: 50.0, 32: 100.0}
 #: A level counts as opened once one of its softmax scores exceeds this.
 OPENS_AT = 0.4
-#: Rows per block of the hand-written gradient.
+#: Rows on which a teacher-forced model generates its own answers.
 ROWS = 10_000
 
 
@@ -78,7 +78,11 @@ class FullBatch(ChainLearner):
 
 
 def published_step(k: int, mode: str) -> float:
-    """η of the paper for k = 8, 16, 32, extended as 3k elsewhere; a hundredth for direct."""
+    """η of the paper for k = 8, 16, 32, extended as 3k elsewhere; a hundredth for direct.
+
+    The chain's loss is a mean over k - 1 tokens, so the gradient of one node's weights is 1/(k-1)
+    of its own: η has to grow like k for every node to move as fast. The direct loss is not divided.
+    """
     return PUBLISHED_STEPS.get(k, 3.0 * k) * (0.01 if mode == "direct" else 1)
 
 
@@ -161,39 +165,20 @@ def _selfcheck(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
     return _self_generated(model, tokens, weigh, gates)
 
 
-def teacher_step(
-    model: ChainModel, tokens: Float[Array, "rows tokens"]
-) -> tuple[Float[Array, ""], Float[Array, "tokens nodes"]]:
-    """Loss and gradient with teacher forcing, (1/2N(k-1)) Σ_m ‖φ(ẑ_m) - x_m‖², in closed form.
-
-    Two products per block of rows; nothing of size rows × nodes is kept.
-    """
-    n, nodes, rows = model.n, model.k - 1, tokens.shape[0]
-    attention, blocks = model.attention(), max(1, rows // ROWS)
-
-    def block(carry: tuple[Array, Array], part: Array) -> tuple[tuple[Array, Array], None]:
-        z = part @ attention
-        error = model.link(z) - part[:, n:]
-        product = part.T @ (error * model.link.slope(z))
-        return (carry[0] + jnp.sum(error**2), carry[1] + product), None
-
-    start = (jnp.zeros((), tokens.dtype), jnp.zeros_like(attention))
-    whole = tokens[: rows - rows % blocks].reshape(blocks, -1, tokens.shape[1])
-    total, _ = jax.lax.scan(block, start, whole)
-    if rows % blocks:
-        total, _ = block(total, tokens[rows - rows % blocks :])
-    # Through the softmax: ∂L/∂w_j = a_j(p_j - Σ_i a_i p_i) with p the product over rows.
-    squares, product = total[0], total[1] / (rows * nodes)
-    gradient = attention * (product - jnp.sum(attention * product, axis=0)[None, :])
-    return squares / (2 * rows * nodes), gradient
-
-
 def _teacher(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
-    """True tokens as input; the prediction loss is of the answer generated for ROWS rows."""
-    loss, gradient = teacher_step(model, tokens)
+    """(1/2N(k-1)) Σ_m ‖φ(ẑ_m) - x_m‖² with true tokens as input: ẑ is one product.
+
+    The prediction loss is of the answer that the model generates itself, on the first ROWS rows.
+    """
+
+    def loss(scores: Array) -> Array:
+        z = tokens @ model.with_parameters(scores).attention()
+        return _half_square(model.link(z) - tokens[:, model.n :])
+
+    chain, gradient = jax.value_and_grad(loss)(model.scores)
     shown = tokens[: min(tokens.shape[0], ROWS)]
     root = model.generate(shown[:, : model.n])[:, -1]
-    return Losses(_half_square(root - shown[:, -1]), loss, jnp.zeros((), tokens.dtype)), gradient
+    return Losses(_half_square(root - shown[:, -1]), chain, jnp.zeros((), tokens.dtype)), gradient
 
 
 LOSS_OF: dict[str, Callable[[ChainModel, Array], tuple[Losses, Gradient]]] = {

@@ -168,7 +168,11 @@ def _risk(model: LayeredChain, tokens: Float[Array, "rows tokens"]) -> Float[Arr
 
 
 def _moved(model: LayeredChain, gradient: Array, setting: _Setting) -> LayeredChain:
-    """One step on W, each level with its own η."""
+    """One step on W, each level with its own η.
+
+    A node of level l sees M_l tokens and its children's gradient is of order 1/M_l², so one η that
+    suits the bits below (M = n) would leave the upper levels, which see few tokens, far too sharp.
+    """
     sizes = np.diff(level_ends(0, setting.k))
     per_node = jnp.repeat(setting.etas, sizes, total_repeat_length=setting.k - 1)
     scores = model.scores - per_node[None, :] * gradient

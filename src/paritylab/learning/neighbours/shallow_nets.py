@@ -303,7 +303,8 @@ class SignDescent(_ShallowLearner):
             mean, slopes = self._gradients(data, targets, keys, weights, outputs, step)
             if trace is not None and step % trace == 0:
                 noted.append({"risk": 1 - mean, "weights": np.abs(weights).mean(axis=1)})
-            # The loss is 1 - yŷ: its gradient is minus that of yŷ.
+            # The loss is 1 - yŷ: its gradient is minus that of yŷ. With decay 1 the weights forget
+            # their start like (1 - eta)^t, and only what keeps a sign above the dead zone stays.
             updates, _ = rule.update(-slopes, None, weights)
             weights = weights + np.asarray(updates, np.float32)
         path = jax.tree.map(lambda *parts: np.stack(parts, axis=1), *noted) if noted else {}

@@ -238,7 +238,9 @@ def unit_step(
 def default_gain(n: int) -> float:
     """A gain inside the window of softmax for every width that ranks the pair.
 
-    2·ln n silences n positions whose scores stay below half of the pair's; the 6 is for accuracy.
+    With the pair at score β and all others below β/2 (the overlaps of random positions), the rest
+    weighs at most n·e^(-β/2) beside the pair: 2·ln n makes that 1, and the 6 makes it e^-3. A
+    larger gain magnifies the difference of the pair's own two scores instead.
     """
     return 2 * float(np.log(n)) + 6
 

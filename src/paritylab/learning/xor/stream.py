@@ -80,7 +80,9 @@ def streamed_step(
     return StreamedStep(chosen, sums.ranked, *sums.worst())
 
 
-def smallest_xor_width(n: int, goal: str, *, gain: float, draws: int, pairs: int) -> int:
+def smallest_xor_width(
+    n: int, goal: str, *, gain: float, draws: int, pairs: int, seed: int = 0, balanced: bool = False
+) -> int:
     """Smallest width on a grid of ratio 2^(1/4) where every draw ranks all pairs ("rank") or has
     ½(ŷ-y)² ≤ 0.01 on every input ("every")."""
     if goal not in ("rank", "every"):
@@ -89,7 +91,9 @@ def smallest_xor_width(n: int, goal: str, *, gain: float, draws: int, pairs: int
     while width < 4096:
         # One draw after another: most widths that are too small fail at the first.
         for draw in range(draws):
-            step = streamed_step(n, int(width), [gain], pairs=pairs, seed=draw)
+            step = streamed_step(
+                n, int(width), [gain], pairs=pairs, balanced=balanced, seed=seed + draw
+            )
             if not (step.ranked if goal == "rank" else step.error <= SOLVED_ERROR).all():
                 break
         else:

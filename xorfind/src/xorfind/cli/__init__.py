@@ -48,7 +48,7 @@ def _add_table(commands: "argparse._SubParsersAction[_Parser]") -> None:
         epilog="Example: xorfind table people.csv --target renews --threshold age=54",
     )
     add = made.add_argument
-    add("file", metavar="FILE", help="CSV, TSV (also gzipped), NPZ, Parquet; - for standard input")
+    add("file", metavar="FILE", help="CSV, TSV (also gzipped), Parquet; - for standard input")
     add("--target", metavar="COLUMN", action="append", required=True, help="what to explain")
     add("--k", type=int, help="number of columns in the parity")
     add("--alpha", type=float, default=0.01, help="chance of naming a parity where none is (0.01)")

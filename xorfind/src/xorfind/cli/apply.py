@@ -46,7 +46,7 @@ def _check_out(out: Path, *read: str) -> None:
     for given in read:
         if out.exists() and Path(given).exists() and out.samefile(given):
             raise ValueError(f"--out {out} is what is read; name another file")
-    if out.suffix.lower() in (".npz", ".parquet", ".gz"):
+    if out.suffix.lower() in (".parquet", ".gz"):
         raise ValueError(f"--out writes CSV, or TSV to a name in .tsv, got {out.name!r}")
 
 

@@ -66,6 +66,7 @@ def _read(asked: argparse.Namespace, source: Table | str) -> Fields:
         return columns - {asked.slow}
 
     fields = read_fields(source, wanted, asked.hex)
+    fields = fields.framed([*asked.target, *asked.bits, *asked.ignore])
     parts = [
         f"{name}: {each.reading}" + (f" of {fields.lengths}" if each.reading == "frames" else "")
         for name, each in fields.columns.items()

@@ -142,11 +142,18 @@ def rows_apart(
     rest = _beyond(bits, label, columns)
     if not rest.any():
         return _distinct(bits, generator)
-    some = np.sort(generator.permutation(len(bits))[:MOST_COMPARED])
+    order, least = generator.permutation(len(bits)), SUSPECTED if suspected else ALIKE
+    some = np.sort(order[:MOST_COMPARED])
     far = distances(bits[some], generator)
     # Where other columns matter as well, their sum may be what similar rows share.
     doubted = _beyond_sums(bits, rest) if related else rest
-    if _shared_radius(far, doubted[some], SUSPECTED if suspected else ALIKE) is None:
+    seen = _shared_radius(far, doubted[some], least) is not None
+    # Very many rows would be cut down to these few, so others must show the same: luck does not.
+    others = order[MOST_COMPARED : 2 * MOST_COMPARED]
+    if seen and len(others) == MOST_COMPARED:
+        again = distances(bits[others], generator)
+        seen = _shared_radius(again, doubted[others], least) is not None
+    if not seen:
         return None
     radius = _shared_radius(far, rest[some], 0.0) or 0
     # Rows that another function explains agree as well, but they are not crowded.
@@ -195,8 +202,10 @@ def _shared_radius(far: np.ndarray, rest: np.ndarray, least: float) -> int | Non
 
     Products of residuals of pairs are summed by distance, up to half of the pairs; with m pairs the
     sum has the standard error √m·var. One sum over all close pairs decides whether, the single
-    distances decide how far.
+    distances decide how far. The residuals of a part of the rows have a mean of their own, which
+    all of their products share; it is taken out first.
     """
+    rest = rest - rest.mean()
     upper = np.triu_indices(len(far), 1)
     at = far[upper]
     pairs = np.bincount(at).astype(float)

@@ -24,9 +24,7 @@ MOST_BITS = 2**31 - 1
 #: Up to this many rows the parity's margin is summed over; beyond, five points of Gauss and
 #: Hermite stand for its nearly normal distribution.
 EXACT_ROWS = 100
-#: Up to this many rows the least agreement is summed; beyond, the bell curve serves.
-SUMMED_ROWS = 1000
-#: Beyond this many rows the bell curve is as good.
+#: Beyond this many rows the bell curve is as good as sums.
 BELL_ROWS = 1000
 _NODES = np.array(
     [-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806]
@@ -168,7 +166,7 @@ def _agreement_given(rows: int, ones: int, minus: int, level: float, power: floa
     if not 0 < ones < rows or not 0 < minus < rows:
         return None
     odd, share = ones / rows, minus / rows
-    reaches = _power_bell if rows > SUMMED_ROWS else _power_summed
+    reaches = _power_bell if rows > BELL_ROWS else _power_summed
     low, high = odd * share, min(odd, share)
     if reaches(rows, ones, minus, level, high) < power:
         return None

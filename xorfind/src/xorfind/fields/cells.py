@@ -88,6 +88,12 @@ class Cells(NamedTuple):
         widths = self.widths[rows] if isinstance(self.widths, np.ndarray) else self.widths
         return self._replace(data=self.data[rows], widths=widths)
 
+    def as_frames(self) -> "Cells":
+        """Hex digits that are whole bytes, taken for frames of one length; others as they are."""
+        if not self.reading.startswith("hexadecimal") or int(np.max(self.widths)) % 8:
+            return self
+        return Cells(self.data, np.full(len(self.data), self.widths), "frames")
+
 
 def stacked(frames: Sequence[Frame]) -> Cells:
     """Frames as a column, filled up with zeros to the longest."""
@@ -108,10 +114,7 @@ def cells_of(column: Column, name: str, is_hex: bool = False) -> Cells:
     texts = [level.strip() for level in column.levels]
     if _holds_frames(column, texts, is_hex):
         return _of_frames(column, what)
-    if is_hex and all(map(_HEX.fullmatch, texts)):
-        base, reading, least = 16, "hexadecimal", 0
-    else:
-        base, reading, least = _base(texts, what, column)
+    base, reading, least = _base(texts, what, column, is_hex)
     assert column.codes is not None
     return _of_numbers([_value(text, base) for text in texts], column.codes, what, reading, least)
 
@@ -192,10 +195,10 @@ def _value(text: str, base: int) -> int:
     return int(text, 2) if text[:2] in ("0b", "0B") and base != 16 else int(text, base)
 
 
-def _base(texts: Sequence[str], what: str, column: Column) -> tuple[int, str, int]:
+def _base(texts: Sequence[str], what: str, column: Column, is_hex: bool) -> tuple[int, str, int]:
     """The base of a column, in words too, and the least width that its spelling shows."""
     digits = {len(text) for text in texts}
-    if all(map(_DECIMAL.fullmatch, texts)):
+    if not is_hex and all(map(_DECIMAL.fullmatch, texts)):
         width = digits.pop() if len(digits) == 1 else 0
         binary = width > 1 and not set("".join(texts)) - {"0", "1"}
         return (2, "binary", width) if binary else (10, "decimal", 0)

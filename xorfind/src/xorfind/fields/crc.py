@@ -61,13 +61,9 @@ def catalogue() -> tuple[Named, ...]:
     """Published CRCs, from crcs.txt."""
     lines = files(__package__).joinpath("crcs.txt").read_text("utf-8").splitlines()
     made = []
-    for line in lines:
-        if not line.startswith("#"):
-            name, width, *rest = line.split()
-            poly, init, refin, refout, xorout, check = (int(each, 0) for each in rest)
-            made.append(
-                Named(name, int(width), poly, init, bool(refin), bool(refout), xorout, check)
-            )
+    for name, *rest in (line.split() for line in lines if not line.startswith("#")):
+        width, poly, init, refin, refout, xorout, check = (int(each, 0) for each in rest)
+        made.append(Named(name, width, poly, init, bool(refin), bool(refout), xorout, check))
     return tuple(made)
 
 
@@ -274,19 +270,11 @@ def _fitted(
         init, xorout = found[0][0].init, found[0][0].xorout
     elif how.refout:
         xorout = reflect(xorout, width)
+    names = tuple(named.name for named, _ in found)
+    tails = tuple(tail for _, tail in found) or (bytes(how.after),)
+    poly, rows = generator ^ (1 << width), sum(each.rows for each in parts)
     return CrcFit(
-        width,
-        generator ^ (1 << width),
-        how,
-        constants,
-        init,
-        xorout,
-        skip,
-        freedom,
-        tuple(named.name for named, _ in found),
-        tuple(tail for _, tail in found) or (bytes(how.after),),
-        fitting,
-        sum(each.rows for each in parts),
+        width, poly, how, constants, init, xorout, skip, freedom, names, tails, fitting, rows
     )
 
 
@@ -307,10 +295,8 @@ def _constants(generator: int, width: int, lefts: dict[int, np.ndarray]) -> tupl
     votes = {length: commonest(left) for length, left in lefts.items()}
     for length in sorted(votes, key=lambda each: -votes[each][1]):
         images = [_constant(1 << bit, 0, length, generator) for bit in range(width)]
-        equations = np.concatenate(
-            [np.eye(width, dtype=np.uint8), _bits_of(images, width).T], axis=1
-        )
-        more = np.concatenate([rows, equations])
+        made = np.concatenate([np.eye(width, dtype=np.uint8), _bits_of(images, width).T], axis=1)
+        more = np.concatenate([rows, made])
         both = np.concatenate([sides, _bits_of([votes[length][0]], width).T])
         trial = affine_solutions(more, both)
         if trial.consistent[0]:

@@ -35,7 +35,10 @@ def code_of(found: Finding, language: str) -> str:
     if best is not None and all(length % 8 == 0 for length in best.constants):
         return emit_crc(best, language, found.target)
     if found.usable_matrix is None:
-        raise ValueError(f"no XOR matrix of {found.target} serves new rows: no code to print")
+        raise ValueError(
+            f"no code for {found.target}: its XORs need frames of one length in a file of their "
+            "own, and rows to spare"
+        )
     return emit(found.usable_matrix, language, found.target)
 
 
@@ -59,23 +62,40 @@ def _python(lines: list[str]) -> str:
 
 
 def emit(matrix: XorMatrix, language: str, name: str) -> str:
-    """Source text for a matrix."""
+    """Source text for a matrix: every output is the parity of masked words."""
     if len(matrix.outputs) > 64:
         raise ValueError(f"code returns up to 64 bits, this field has {len(matrix.outputs)}")
     frames, integers = _arguments(matrix)
-    write = _matrix_c if language == "c" else _matrix_python
-    return write(matrix, identifier(name), frames, integers)
+    in_c, lines = language == "c", list[str]()
+    for at, row in enumerate(matrix.rows):
+        terms = [f"({word} & {_mask(mask, in_c)})" for word, mask in _masked(matrix, row)]
+        term, odd = " ^ ".join(terms) or "0", int(matrix.constants[at])
+        shift, output = len(matrix.outputs) - 1 - at, matrix.outputs[at]
+        if in_c:
+            value = f"(uint64_t)(parity({term}){' ^ 1u' * odd})"
+            lines.append(f"    out |= {value} << {shift}; /* {output} */")
+        else:
+            value = f"(({term}).bit_count() & 1{' ^ 1' * odd})"
+            lines.append(f"    out |= {value} << {shift}  # {output}")
+    if not in_c:
+        head = f"def {identifier(name)}({', '.join([*frames, *integers])}):"
+        return _python([head, "    out = 0", *lines, "    return out"])
+    arguments = [f"const uint8_t *{each}" for each in frames]
+    arguments += [f"uint64_t {each}" for each in integers]
+    head = f"uint64_t {identifier(name)}({', '.join(arguments)})"
+    body = ["{", "    uint64_t out = 0;", *lines, "    return out;", "}", ""]
+    return "\n".join(["#include <stdint.h>", "", _PARITY_C, head, *body])
+
+
+def _mask(value: int, in_c: bool) -> str:
+    return f"0x{value:x}" + ("u" + "ll" * (value > 0xFFFFFFFF) if in_c else "")
 
 
 def _arguments(matrix: XorMatrix) -> tuple[list[str], list[str]]:
     """Names of the frames and of the integers that a function of the inputs takes."""
     frames, integers = dict[str, None](), dict[str, None]()
     for place in map(place_of, matrix.inputs):
-        if place is None or place.unit < 0:
-            raise ValueError(
-                "code for frames of several lengths is made for named checksums only; keep the "
-                "frames of one length in a file of their own"
-            )
+        assert place is not None, "a matrix of one length"
         if place.bit is None and place.unit > 63:
             raise ValueError("code takes integers of up to 64 bits")
         kind = integers if place.bit is None else frames
@@ -94,32 +114,6 @@ def _masked(matrix: XorMatrix, row: np.ndarray) -> list[tuple[str, int]]:
         word = parts[0] if len(parts) == 1 else f"({' ^ '.join(parts)})"
         masks[word] = masks.get(word, 0) ^ (1 << (place.unit if place.bit is None else place.bit))
     return [*masks.items()]
-
-
-def _matrix_c(matrix: XorMatrix, name: str, frames: list[str], integers: list[str]) -> str:
-    arguments = [f"const uint8_t *{each}" for each in frames]
-    arguments += [f"uint64_t {each}" for each in integers]
-    lines = ["#include <stdint.h>", "", _PARITY_C]
-    lines += [f"uint64_t {name}({', '.join(arguments)})", "{", "    uint64_t out = 0;"]
-    for at, row in enumerate(matrix.rows):
-        terms = " ^ ".join(
-            f"({word} & 0x{mask:x}u{'ll' * (mask > 0xFFFFFFFF)})"
-            for word, mask in _masked(matrix, row)
-        )
-        value = f"parity({terms or '0'}){' ^ 1u' * int(matrix.constants[at])}"
-        shift = len(matrix.outputs) - 1 - at
-        lines.append(f"    out |= (uint64_t)({value}) << {shift}; /* {matrix.outputs[at]} */")
-    return "\n".join([*lines, "    return out;", "}", ""])
-
-
-def _matrix_python(matrix: XorMatrix, name: str, frames: list[str], integers: list[str]) -> str:
-    lines = [f"def {name}({', '.join([*frames, *integers])}):", "    out = 0"]
-    for at, row in enumerate(matrix.rows):
-        terms = [f"({word} & 0x{mask:x})" for word, mask in _masked(matrix, row)]
-        value = f"({' ^ '.join(terms) or '0'}).bit_count() & 1{' ^ 1' * int(matrix.constants[at])}"
-        shift = len(matrix.outputs) - 1 - at
-        lines.append(f"    out |= ({value}) << {shift}  # {matrix.outputs[at]}")
-    return _python([*lines, "    return out"])
 
 
 # Checksums.

@@ -77,10 +77,6 @@ class Equations:
         keys = _keys(np.concatenate([self.bits, self.target], axis=1))
         return self.chosen(np.sort(np.unique(keys, return_index=True)[1]))
 
-    def fit(self) -> "AffineFit":
-        """The affine maps that all rows allow; rows must be distinct."""
-        return affine_fit(self.bits, self.target)
-
 
 def numbers(bits: np.ndarray) -> np.ndarray:
     """Rows of up to 64 bits, most significant first, as numbers."""
@@ -191,10 +187,11 @@ def with_one(bits: np.ndarray) -> np.ndarray:
     return np.concatenate([bits, np.ones((len(bits), 1), np.uint8)], axis=1)
 
 
-def proof_against(rows: Equations, bit: int) -> np.ndarray | None:
-    """Rows that prove that one target bit is not affine, few if possible.
+def proof_against(rows: Equations, bit: int) -> tuple[int, ...]:
+    """Lines of rows that prove that one target bit is not affine, few if possible.
 
-    Their number is even, every input sums to 0 over them and the target to 1.
+    Their number is even, every input sums to 0 over them and the target to 1. Empty if the rows
+    that are looked at prove nothing.
     """
     best: np.ndarray | None = None
     count, draw = min(rows.rows, PROOF_ROWS), np.random.default_rng(0)
@@ -203,7 +200,7 @@ def proof_against(rows: Equations, bit: int) -> np.ndarray | None:
         found = contradiction(with_one(rows.bits[some]), rows.target[some, bit])
         if found is not None and (best is None or len(found) < len(best)):
             best = some[found]
-    return best
+    return () if best is None else tuple(sorted(rows.lines[best].tolist()))
 
 
 def same_inputs(rows: Equations) -> tuple[int, int] | None:

@@ -70,9 +70,7 @@ class Functions:
         return inside / max(inside + outside, 1)
 
 
-def set_differences(
-    bits: np.ndarray, groups: np.ndarray, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def set_differences(bits: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Differences of neighbours within groups, and of random rows across groups.
 
     bits: (N, n). groups: a number per row, (N,).
@@ -80,7 +78,7 @@ def set_differences(
     order = np.argsort(groups, kind="stable")
     same = groups[order[1:]] == groups[order[:-1]]
     within = bits[order[1:][same]] ^ bits[order[:-1][same]]
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     first, second = draw.integers(0, len(bits), (2, max(2000, 2 * len(bits))))
     other = groups[first] != groups[second]
     return within, bits[first[other]] ^ bits[second[other]]

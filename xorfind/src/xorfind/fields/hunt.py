@@ -13,6 +13,7 @@ from xorfind.fields.crc import CrcFit, find_crc
 from xorfind.fields.equations import (
     AffineFit,
     Equations,
+    affine_fit,
     common_value,
     joined,
     proof_against,
@@ -134,6 +135,7 @@ def hunt(
     >>> hunt(read_fields(lines), "frame[-1]").sums[0].name
     'XOR of all bytes'
     """
+    fields = fields.framed([target, *bits, *ignore])
     parts = fields.equations(target, bits, ignore)
     if not parts[0].width or not all(part.size for part in parts):
         raise ValueError("nothing explains the target: no input bits are left")
@@ -165,10 +167,8 @@ def _sorted(lines: np.ndarray) -> tuple[int, ...]:
 
 def _system(parts: Sequence[Equations]) -> tuple[Equations, AffineFit]:
     """All rows as one system, under the layout of lengths that makes most bits affine."""
-    if len(parts) == 1:
-        return parts[0], parts[0].fit()
-    systems = [joined(parts, "end"), joined(parts, "start")]
-    made = [(system, system.fit()) for system in systems]
+    systems = parts if len(parts) == 1 else [joined(parts, "end"), joined(parts, "start")]
+    made = [(system, affine_fit(system.bits, system.target)) for system in systems]
     return max(made, key=lambda pair: (pair[1].supported(pair[0].target).sum(), pair[1].spare))
 
 
@@ -202,7 +202,9 @@ def _judged(base: Finding, budget: float) -> Finding:
         if named and not (linear and base.wrong):
             return replace(base, outcome=Outcome.NAMED)
         return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
-    base = replace(base, proof=_proof(system, fit))
+    bit = int(np.flatnonzero(~fit.holds)[-1])
+    if lines := proof_against(system, bit):
+        base = replace(base, proof=(bit, lines))
     if named:
         return replace(base, outcome=Outcome.NAMED)
     return _two_formulas(base) or _noisy(base, budget)
@@ -213,7 +215,7 @@ def _two_formulas(base: Finding) -> Finding | None:
     if base.named is None:
         return None
     rest = base.system.chosen(np.isin(base.system.lines, np.array(base.wrong)))
-    fit = rest.fit()
+    fit = affine_fit(rest.bits, rest.target)
     if not fit.supported(rest.target).all():
         return None
     return replace(base, outcome=Outcome.TWO, matrix=_matrix(base, fit.solutions, fit.holds))
@@ -244,12 +246,6 @@ def _matrix(base: Finding, solutions: np.ndarray, found: np.ndarray) -> XorMatri
     names = tuple(name for name, there in zip(base.system.outputs, found, strict=True) if there)
     chosen = solutions[found]
     return XorMatrix(names, base.system.inputs, chosen[:, :-1], chosen[:, -1], base.reading)
-
-
-def _proof(system: Equations, fit: AffineFit) -> tuple[int, tuple[int, ...]] | None:
-    bit = int(np.flatnonzero(~fit.holds)[-1])
-    rows = proof_against(system, bit)
-    return None if rows is None else (bit, _sorted(system.lines[rows]))
 
 
 def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from xorfind.codec import from_json
 from xorfind.fields.equations import numbers
 from xorfind.fields.reading import Fields, read_fields
-from xorfind.fields.slices import Slice, parse, place_of
+from xorfind.fields.slices import Slice, parse
 from xorfind.files import write_atomically
 from xorfind.gf2 import products, reduced
 from xorfind.untrusted import read_json
@@ -81,13 +81,6 @@ class XorMatrix:
     constants: np.ndarray
     reading: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.rows.shape != (len(self.outputs), len(self.inputs)):
-            raise ValueError(
-                f"a matrix of {len(self.outputs)} outputs and {len(self.inputs)} inputs cannot "
-                f"have the shape {self.rows.shape}"
-            )
-
     @cached_property
     def rank(self) -> int:
         """How many outputs are independent."""
@@ -124,18 +117,14 @@ class XorMatrix:
         """The field of every row of a file or table, the first output the most significant bit."""
         if len(self.outputs) > 64:
             raise ValueError(f"a value has up to 64 bits, this matrix gives {len(self.outputs)}")
-        if lost := [label for label in self.inputs if place_of(label) is None]:
-            raise ValueError(
-                f"the input {shown(lost[0])!r} is not a bit of a row; a matrix for frames of "
-                "several lengths cannot be applied"
-            )
 
         def needed(names: Sequence[str]) -> set[str]:
             slices = [*parse(self.inputs, names), *self._target(names)]
             return {column for each in slices for column in each.columns}
 
         hex_columns = [str(name) for name in self.reading.get("hex", [])]
-        made = [self._on_part(part) for part in read_fields(source, needed, hex_columns).parts]
+        fields = read_fields(source, needed, hex_columns).framed(self.inputs)
+        made = [self._on_part(part) for part in fields.parts]
         lines, values = (np.concatenate([each[at] for each in made]) for at in range(2))
         order = np.argsort(lines, kind="stable")
         given = [each.right for each in made if each.right is not None]

@@ -77,8 +77,18 @@ class Fields:
             return f"{least // 8} bytes" if least % 8 == 0 else f"{least} bits"
         return f"{least // 8} to {most // 8} bytes"
 
+    def framed(self, slices: str | Sequence[str]) -> "Fields":
+        """Columns of hex digits as frames where slices count their bytes from the end or take bits
+        of them: `data[-1]`, `data[2].7`."""
+        bytewise = [
+            each for each in parse(slices, self.names) if each.bits or min(each.ends or (0,)) < 0
+        ]
+        names = {name for each in bytewise for name in each.columns if name in self.columns}
+        frames = {name: self.columns[name].as_frames() for name in names}
+        return replace(self, columns={**self.columns, **frames})
+
     def shape(self, columns: Sequence[str]) -> Shape:
-        """What slices need to know of a column of a part, or of two that are XORed."""
+        """What slices need to know of a column of a part, or of some that are XORed."""
         widths = [self.columns[name].widths for name in columns]
         shapes = {Shape(isinstance(each, np.ndarray), int(np.max(each))) for each in widths}
         if len({shape.frame for shape in shapes}) > 1:

@@ -3,7 +3,7 @@
 Both ends belong to a slice. What is written first is the most significant: `frame[-2:-1]` is a
 big-endian pair of bytes, `frame[-1:-2]` the same pair little-endian. The unit in brackets is the
 bit of an integer (0 is the least significant) and the byte of a frame (0 is the first, -1 the
-last); the number after the dot selects bits of each of those bytes. `a^b` is the XOR of two
+last); the number after the dot selects bits of each of those bytes. `a^b` is the XOR of
 columns, and a comma joins slices to one field.
 """
 
@@ -36,8 +36,8 @@ class Shape(NamedTuple):
 
 
 class Bit(NamedTuple):
-    """One bit. columns: one, or two that are XORed. place: in a frame from the left, from 0; in an
-    integer from the right, from -1."""
+    """One bit. columns: one, or those that are XORed. place: in a frame from the left, from 0; in
+    an integer from the right, from -1."""
 
     columns: tuple[str, ...]
     place: int
@@ -55,8 +55,8 @@ class Bit(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Some bits of a column, or of the XOR of two. text: as written. ends: in brackets. bits: after
-    the dot."""
+    """Some bits of a column, or of the XOR of some. text: as written. ends: in brackets. bits:
+    after the dot."""
 
     text: str
     columns: tuple[str, ...]
@@ -86,7 +86,10 @@ class Slice(NamedTuple):
         top = 8 * -(-width // 8) - 1 if bytewise and width > 1 else width - 1
         first, last = (top, 0) if self.ends is None else self.ends
         if min(first, last) < 0:
-            raise ValueError(f"{self.text}: bits of an integer are numbered from 0 upwards")
+            raise ValueError(
+                f"{self.text}: bits of an integer are numbered from 0 upwards; if the column holds "
+                "bytes in hex, --hex says so"
+            )
         return [Bit(self.columns, -1 - bit) for bit in _run(first, last)]
 
 
@@ -121,8 +124,6 @@ def _one(text: str, names: Sequence[str]) -> Slice:
         if column not in names:
             there = nearest(column, list(names))
             raise ValueError(f"no column {shown(column)!r} for {shown(text)!r}{there}")
-    if len(columns) > 2:
-        raise ValueError(f"{shown(text)!r}: at most two columns can be XORed")
     ends, bits = _ends(match["first"], match["last"]), _ends(match["high"], match["low"])
     if ends and (abs(ends[0] - ends[1]) >= MOST_BITS or max(map(abs, ends)) >= MOST_BITS):
         raise ValueError(f"{shown(text)!r} names more than {MOST_BITS:,} places")

@@ -182,9 +182,9 @@ def _linear_lines(finding: Finding) -> list[str]:
         ]
     held = [name for name, flag in zip(system.outputs, fit.holds, strict=True) if flag]
     bits = f"{len(held)} of {counted(system.width, 'bit')}"
-    if len(held) == system.width:
-        bits = f"all {counted(system.width, 'bit')}"
-    elif held:
+    if len(held) == system.width > 1:
+        bits = f"all {system.width} bits"
+    elif held and system.width > 1:
         bits += f" ({listed(held)})"
     lines = [
         f"test for XORs: {bits} passed; {counted(fit.spare, 'row')} beyond the {fit.rank} that "
@@ -208,9 +208,8 @@ def _formulas(finding: Finding) -> list[str]:
     count = len(matrix.outputs)
     if name_of(finding) is not None and finding.found and count > 4:
         return []
-    lines = [f"{counted(count, 'formula')}, all independent"]
-    if matrix.rank < count:
-        lines = [f"{counted(count, 'formula')}, {matrix.rank} of them independent"]
+    independent = "all" if matrix.rank == count else f"{matrix.rank} of them"
+    lines = [f"{count} formulas, {independent} independent"] if count > 1 else []
     for at in range(min(count, MOST_SHOWN)):
         place, tail = finding.system.outputs.index(matrix.outputs[at]), ""
         if place in noisy:
@@ -330,6 +329,7 @@ def _crc_json(crc: CrcFit) -> dict[str, Any]:
         "refout": crc.how.refout,
         "little_endian": crc.how.little,
         "appended": crc.tails[0].hex(),
+        "appended_by_name": {n: t.hex() for n, t in zip(crc.names, crc.tails, strict=False) if t},
         "swapped_bytes": crc.how.swap,
         "free_bits": crc.freedom,
         "names": list(crc.names),

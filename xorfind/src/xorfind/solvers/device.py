@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import jax
@@ -23,7 +24,7 @@ from xorfind.solvers.correlation import BestSets, colex, count_subsets, moments
 TALL, WIDE = 8192, 16384
 #: Tiles computed before the clock is read.
 AHEAD = 64
-#: Bytes that one list of products may take; the list above the pivots goes in parts.
+#: Bytes that one list of products may take.
 LARGEST_LIST = 16 << 30
 #: Columns of rows are filled up to multiples of this.
 INNER = 128
@@ -67,7 +68,7 @@ def split_of(n: int, size: int) -> Split:
 
 
 def fits_device(n: int, rows: int, size: int) -> bool:
-    """Whether the list that is held whole has room."""
+    """Whether there is room for the list with the pivots; the other one is never longer."""
     return split_of(n, size).lows * (rows + INNER) <= LARGEST_LIST
 
 
@@ -93,7 +94,8 @@ def device_correlate(
     sides = _Sides(signs, labels, split_of(len(signs), size))
     best: list[tuple[float, Tile]] = []
     done = 0
-    for batch in _batches(sides):
+    every = tiles(sides.split)
+    while batch := list(islice(every, AHEAD)):
         scores = sides.best(batch)
         best += [(float(score), each) for score, each in zip(scores, batch, strict=True)]
         best = sorted(best, key=lambda pair: -pair[0])[:keep]
@@ -106,25 +108,13 @@ def device_correlate(
     return BestSets(subsets, done, done == total)
 
 
-def _batches(sides: "_Sides") -> Iterator[list[Tile]]:
-    """Tiles of one part of the upper list, AHEAD at a time."""
-    batch: list[Tile] = []
-    for tile in tiles(sides.split, sides.most_high):
-        if batch and (len(batch) == AHEAD or sides.part(tile) != sides.part(batch[0])):
-            yield batch
-            batch = []
-        batch.append(tile)
-    yield batch
-
-
-def tiles(split: Split, most_high: int) -> Iterator[Tile]:
-    """Tiles that hold every subset once; parts of the upper list come one after the other."""
+def tiles(split: Split) -> Iterator[Tile]:
+    """Tiles that hold every subset once."""
     limits = split.limits()
-    for start in range(0, split.highs, most_high):
-        for low in range(0, len(limits), TALL):
-            heights, counts = np.unique(limits[low : low + TALL], return_counts=True)
-            for high in range(start, min(int(heights[-1]), start + most_high), WIDE):
-                yield Tile(low, high, int(np.clip(heights - high, 0, WIDE) @ counts))
+    for low in range(0, len(limits), TALL):
+        heights, counts = np.unique(limits[low : low + TALL], return_counts=True)
+        for high in range(0, int(heights[-1]), WIDE):
+            yield Tile(low, high, int(np.clip(heights - high, 0, WIDE) @ counts))
 
 
 class _Sides:
@@ -136,77 +126,54 @@ class _Sides:
         # Raw labels rank as centred ones do where both margins are about even.
         even = len(which.parts) == 1
         self.margins = np.array([which.mean, which.rows], np.float32)
-        self.columns, self.lower = [], []
+        self.lower, self.upper = list[Any](), list[Any]()
         for rows, _ in which.parts:
             chosen = signs[:, rows]
             room = -(-chosen.shape[1] // INNER) * INNER
             columns, weights = np.zeros((split.n, room), np.int8), np.zeros(room, np.int8)
             columns[:, : chosen.shape[1]] = chosen
             weights[: chosen.shape[1]] = labels if even else 1
-            self.columns.append(jnp.asarray(columns[::-1]))
-            self.lower.append(
-                listed(jnp.asarray(columns), split.below + 1, 0, split.lows, TALL, weights)
-            )
-        limits = np.zeros(-(-split.lows // TALL) * TALL, np.int64)
+            below, above = jnp.asarray(columns), jnp.asarray(columns[::-1])
+            self.lower.append(listed(below, split.below + 1, split.lows, TALL, weights))
+            self.upper.append(listed(above, split.above, split.highs, WIDE))
+        limits = np.zeros(-(-split.lows // TALL) * TALL, np.int32)
         limits[: split.lows] = split.limits()
-        self.limits = limits
-        widest = max(each.shape[1] for each in self.columns)
-        self.most_high = max(WIDE, LARGEST_LIST // widest // WIDE * WIDE)
-        self.start, self.upper, self.here = -1, list[Any](), jnp.zeros(0)
-
-    def part(self, tile: Tile) -> int:
-        """Where the part of the upper list begins that a tile needs."""
-        return tile.high // self.most_high * self.most_high
+        self.limits = jnp.asarray(limits)
 
     def best(self, batch: list[Tile]) -> np.ndarray:
-        """The best score of each tile; all of one part."""
-        self._load(self.part(batch[0]))
-        corners = np.zeros((AHEAD, 2), np.int32)
-        corners[: len(batch)] = [(tile.low, tile.high - self.start) for tile in batch]
+        """The best score of each tile."""
         # Repeats of the first tile fill the batch up to its one compiled shape.
-        corners[len(batch) :] = corners[0]
-        made = _tile_scores(self.lower, self.upper, self.here, corners, self.margins, self._shape)
-        return np.asarray(made)[: len(batch)]
+        filled = [*batch, *[batch[0]] * (AHEAD - len(batch))]
+        corners = np.array([(tile.low, tile.high) for tile in filled], np.int32)
+        sides = (self.lower, self.upper, self.limits)
+        return np.asarray(_tile_scores(*sides, corners, self.margins, (TALL, WIDE)))[: len(batch)]
 
     def named(self, tile: Tile) -> tuple[int, ...]:
         """The best subset of a tile, as numbers of columns."""
-        self._load(self.part(tile))
-        corner = np.array([tile.low, tile.high - self.start], np.int32)
-        at = int(_tile_best(self.lower, self.upper, self.here, corner, self.margins, self._shape))
+        sides, corner = (self.lower, self.upper, self.limits), np.array(tile[:2], np.int32)
+        at = int(_tile_best(*sides, corner, self.margins, (TALL, WIDE)))
         n, below, above = self.split
         low = colex(np.array([tile.low + at // WIDE]), below + 1)[0]
         high = colex(np.array([tile.high + at % WIDE]), above)[0]
         return tuple(sorted([*low.tolist(), *(n - 1 - high).tolist()]))
 
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return TALL, WIDE
 
-    def _load(self, start: int) -> None:
-        if start == self.start:
-            return
-        self.start, self.upper = start, []
-        stop = min(start + self.most_high, self.split.highs)
-        self.here = jnp.asarray(np.clip(self.limits - start, 0, stop - start).astype(np.int32))
-        self.upper = [listed(c, self.split.above, start, stop, WIDE) for c in self.columns]
-
-
-def listed(columns: Any, size: int, start: int, stop: int, room: int, weights: Any = None) -> Any:
-    """Products of columns over sets number start … stop-1, and zeros to fill the last tile.
+def listed(columns: Any, size: int, count: int, room: int, weights: Any = None) -> Any:
+    """Products of columns over the first `count` sets, and zeros to fill the last tile.
 
     Each is the product over all members but the last, from the list of smaller sets, times that.
     """
-    alive = np.zeros(-(-(stop - start) // room) * room, np.int8)
-    alive[: stop - start] = 1
+    alive = np.zeros(-(-count // room) * room, np.int8)
+    alive[:count] = 1
     before, last = np.zeros((2, len(alive)), np.int32)
     firsts = np.array([math.comb(each, size) for each in range(len(columns) + 1)], np.int64)
-    member = np.repeat(np.arange(len(columns)), np.diff(firsts))[start:stop]
-    last[: stop - start] = member
-    before[: stop - start] = np.arange(start, stop) - firsts[member]
+    member = np.repeat(np.arange(len(columns)), np.diff(firsts))[:count]
+    last[:count] = member
+    before[:count] = np.arange(count) - firsts[member]
     if size == 1:
         smaller = jnp.ones((1, columns.shape[1]), jnp.int8)
     else:
-        smaller = listed(columns, size - 1, 0, int(before.max(initial=0)) + 1, 1)
+        smaller = listed(columns, size - 1, int(before.max(initial=0)) + 1, 1)
     given = np.ones(columns.shape[1], np.int8) if weights is None else weights
     return _extended(smaller, columns, before, last, alive, given)
 

@@ -2,11 +2,13 @@
 
 import math
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from xorfind.answer import Step, Stop
-from xorfind.gf2 import solve_many
+from xorfind.gf2 import affine_of, solve_many
 from xorfind.rows import packed
 from xorfind.solvers.growth import named, supported, visible_noise
 from xorfind.solvers.judge import Candidates, Task
@@ -20,12 +22,19 @@ SPARE = 8
 SLACK = 20
 #: Word operations per second assumed when a search is planned.
 RATE = 1.5e8
-#: Cubed columns per second, likewise, where wrong labels are named.
+#: Cubed columns per second, likewise, of large systems one at a time.
 SYNDROME_RATE = 1e11
+#: Columns up to which many small systems at once are quicker than one at a time by strips of eight.
+SMALL = 1000
+#: Sets of kept columns. A draw solves some systems: the sets that come out, and how many tries.
+Subsets = list[tuple[int, ...]]
+Draw = Callable[[], tuple[Subsets, int]]
 
 
 def system_seconds(rows: int, columns: int) -> float:
-    """Seconds of one small elimination."""
+    """Seconds of one elimination."""
+    if columns > SMALL:
+        return syndrome_seconds(columns)
     return rows * columns * (1 + columns // 64) / RATE
 
 
@@ -92,54 +101,59 @@ def random_rows(
     expected = row_tries(columns, noise, wrong)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
     most = max(1, int(3 * expected)) if tries is None else tries
-    solve_some = _Corrected(task) if wrong else _Batches(task, most)
-    made, end, found = 0, time.perf_counter() + seconds, list[tuple[int, ...]]()
-    while made < most and time.perf_counter() < end:
-        solutions, count = solve_some()
-        made += count
-        found += _subsets(task, solutions)
-        task.tell(made / most, f"random rows: {made:,} tries")
-        if supported(task, found) is not None:
-            break
-    words = f"{counted(made, 'random draw')} of {solve_some.drawn} rows, "
+    drawn = columns + 1 + (CHECKS if wrong else SPARE)
+    draw_some: Draw = partial(_batch, task, drawn, most)
+    if wrong or columns > SMALL:
+        draw_some = partial(_single, task, drawn, wrong)
+    found, made = _drawn(task, draw_some, most, seconds, "rows")
+    words = f"{counted(made, 'random draw')} of {drawn} rows, "
     words += f"solved as if {f'up to {wrong} labels' if wrong else 'no label'} were wrong, "
     words += f"enough for {share_text(noise, 1)} noise"
     step = Step("elimination", _ended(task, made >= most, found), words=words)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
 
 
-class _Batches:
-    """Many small systems at a time. Called: solutions without the constant, and how many tries."""
+def _drawn(
+    task: Task, draw_some: Draw, most: int, seconds: float, what: str
+) -> tuple[Subsets, int]:
+    """Draws until a set is supported, `most` tries were made or the time is up.
 
-    def __init__(self, task: Task, most: int) -> None:
-        self._task, self._columns = task, task.table.distinct + 1
-        self.drawn = self._columns + SPARE
-        room = (1 << 22) // ((self._columns // 64 + 1) * self.drawn)
-        self._batch = max(1, min(64, most, room))
+    Returns the sets that came out, as column numbers of the table, and the number of tries.
+    """
+    made, end, found = 0, time.perf_counter() + seconds, Subsets()
+    while made < most and time.perf_counter() < end:
+        sets, count = draw_some()
+        made += count
+        found += [named(task, each) for each in sets]
+        task.tell(min(1.0, made / most), f"random {what}: {made:,} tries")
+        if supported(task, found) is not None:
+            break
+    return found, made
 
-    def __call__(self) -> tuple[np.ndarray, int]:
-        rows = [_choice(self._task, self.drawn) for _ in range(self._batch)]
-        words = packed(_whole(self._task, np.concatenate(rows)))
-        systems = words.reshape(self._batch, self.drawn, -1)
-        solutions, fits = solve_many(systems, self._columns)
-        return solutions[fits, :-1], self._batch
+
+def _batch(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
+    """Many small systems at a time, none of whose labels may be wrong."""
+    columns = task.table.distinct + 1
+    room = (1 << 22) // ((columns // 64 + 1) * drawn)
+    batch = max(1, min(64, most, room))
+    rows = [_choice(task, drawn) for _ in range(batch)]
+    systems = packed(_whole(task, np.concatenate(rows))).reshape(batch, drawn, -1)
+    solutions, fits = solve_many(systems, columns)
+    return [_members(each[:-1]) for each in solutions[fits]], batch
 
 
-class _Corrected:
-    """One system at a time of which up to two labels may be wrong."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self.drawn = task.table.distinct + 1 + CHECKS
-
-    def __call__(self) -> tuple[np.ndarray, int]:
-        system = _whole(self._task, _choice(self._task, self.drawn))
-        try:
-            solutions = corrected(system[:, :-1], system[:, -1], self._task.deadline)
-        except TimeoutError:
-            solutions = []
-        none = np.zeros((0, system.shape[1] - 2), np.uint8)
-        return np.array([each[:-1] for each in solutions] or none, np.uint8), 1
+def _single(task: Task, drawn: int, wrong: int) -> tuple[Subsets, int]:
+    """One system of which up to so many labels, none or two, may be wrong; it minds the clock."""
+    system = _whole(task, _choice(task, drawn))
+    try:
+        if wrong:
+            solutions = corrected(system[:, :-1], system[:, -1], task.deadline)
+        else:
+            found = affine_of(system, system.shape[1] - 1, most=0, deadline=task.deadline)
+            solutions = list(found.solutions[found.consistent])
+    except TimeoutError:
+        solutions = []
+    return [_members(each[:-1]) for each in solutions], 1
 
 
 def _choice(task: Task, count: int) -> np.ndarray:
@@ -169,33 +183,25 @@ def restarts(task: Task, seconds: float = math.inf) -> Candidates:
     size = task.k if task.k is not None else _reach(columns, drawn, seconds / cost)
     expected = column_tries(columns, drawn, size)
     task.tell(0.0, f"random columns: about {expected:,.0f} tries for {size} members")
-    tries, most = 0, 1 if drawn == columns else math.ceil(min(5 * expected, 1e15))
-    words = -(-(drawn + 2) // 64)
-    batch = max(1, min(64, most, (1 << 22) // (words * table.rows)))
-    end, found = time.perf_counter() + seconds, list[tuple[int, ...]]()
-    extra = np.stack([np.ones(table.rows, np.uint8), table.label_bits], axis=1)
-    while tries < most and time.perf_counter() < end:
-        chosen = [
-            np.sort(task.generator.choice(columns, drawn, replace=False)) for _ in range(batch)
-        ]
-        systems = np.stack(
-            [
-                packed(np.concatenate([table.distinct_bits[:, each], extra], axis=1))
-                for each in chosen
-            ]
-        )
-        solutions, fits = solve_many(systems, drawn + 1)
-        tries += batch
-        for at in np.flatnonzero(fits):
-            members = chosen[at][solutions[at, :-1].astype(bool)]
-            found.append(named(task, tuple(members.tolist())))
-        task.tell(min(1.0, tries / most), f"random columns: {tries:,} tries")
-        if supported(task, found) is not None:
-            break
+    most = 1 if drawn == columns else math.ceil(min(5 * expected, 1e15))
+    found, tries = _drawn(task, partial(_some_columns, task, drawn, most), most, seconds, "columns")
     said = f"{counted(tries, 'random draw')} of {drawn} of {columns} columns that fit every row, "
     said += f"about {expected:,.0f} needed for a set of {size}"
     step = Step("restarts", _ended(task, tries >= most, found), clean=True, words=said)
     return Candidates([each for each in found if task.k is None or len(each) == task.k], (step,))
+
+
+def _some_columns(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
+    """All rows solved for a few columns, many choices of these at a time."""
+    table = task.table
+    batch = max(1, min(64, most, (1 << 22) // (-(-(drawn + 2) // 64) * table.rows)))
+    every = _whole(task, np.arange(table.rows))
+    chosen = [
+        np.sort(task.generator.choice(table.distinct, drawn, replace=False)) for _ in range(batch)
+    ]
+    systems = np.stack([packed(every[:, [*each, -2, -1]]) for each in chosen])
+    solutions, fits = solve_many(systems, drawn + 1)
+    return [_members(solutions[at, :-1], chosen[at]) for at in np.flatnonzero(fits)], batch
 
 
 def _ended(task: Task, enough: bool, found: list[tuple[int, ...]]) -> Stop:
@@ -215,5 +221,7 @@ def _reach(columns: int, drawn: int, tries: float) -> int:
     return size
 
 
-def _subsets(task: Task, solutions: np.ndarray) -> list[tuple[int, ...]]:
-    return [named(task, tuple(np.flatnonzero(each).tolist())) for each in solutions]
+def _members(solution: np.ndarray, columns: np.ndarray | None = None) -> tuple[int, ...]:
+    """Numbers of the columns that a solution holds; columns: what its entries stand for."""
+    held = np.flatnonzero(solution)
+    return tuple((held if columns is None else columns[held]).tolist())

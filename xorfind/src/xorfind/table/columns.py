@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from xorfind.codec import from_json
 from xorfind.table.table import Column
 from xorfind.words import canonical, is_plain, ordered, shown
 
@@ -212,23 +213,15 @@ class Coding:
         return entry
 
     @classmethod
-    def from_json(cls, entry: object) -> "Coding":
+    def from_json(cls, entry: Any) -> "Coding":
         """The coding of `to_json`; anything else is one clear ValueError."""
-        if not isinstance(entry, dict) or not isinstance(entry.get("column"), str):
-            raise ValueError('a column needs a "column" with its name')
-        kinds = {"false": str, "true": str, "above": (int, float), "bit": int}
-        values = {name: entry[name] for name in kinds if name in entry}
-        for name, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, kinds[name]):  # type: ignore[arg-type]
-                raise ValueError(f'"{name}" of {shown(entry["column"])!r} cannot be {value!r}')
-        levels = "false" in values and "true" in values
-        if levels + ("above" in values) + ("bit" in values) != 1:
-            raise ValueError(
-                f'{shown(entry["column"])!r} needs "false" and "true", "above" or "bit"'
-            )
-        if not 0 <= values.get("bit", 0) < 64:
-            raise ValueError(f'"bit" of {shown(entry["column"])!r} must be from 0 to 63')
-        return cls(entry["column"], **values, cut=entry.get("cut") is True)
+        made = from_json(cls, entry, "a column")
+        kinds = ({"false", "true"} <= entry.keys(), made.above is not None, made.bit is not None)
+        if sum(kinds) != 1:
+            raise ValueError(f'{shown(made.column)!r} needs "false" and "true", "above" or "bit"')
+        if not 0 <= (made.bit or 0) < 64:
+            raise ValueError(f'"bit" of {shown(made.column)!r} must be from 0 to 63')
+        return made
 
 
 def _bit(numbers: np.ndarray, bit: int) -> np.ndarray:

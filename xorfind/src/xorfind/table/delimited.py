@@ -40,7 +40,7 @@ def as_utf8(data: bytes, what: str) -> bytes:
     """Text in UTF-8 without a mark. Spreadsheets save UTF-16 with one; files that are not text are
     refused, workbooks in words of their own."""
     if data[:4] in WORKBOOKS:
-        raise ValueError(f"{what} is a workbook of a spreadsheet; save the sheet as CSV")
+        raise ValueError(f"{what} is a workbook or an archive; save the sheet as CSV")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             return data.decode("utf-16").encode()

@@ -1,13 +1,12 @@
 """Tables from files, standard input and memory.
 
-The kind of a file is seen from its first bytes, not from its name. CSV, TSV and NPZ need nothing
-beyond numpy, Parquet needs pyarrow, a workbook of Excel openpyxl.
+The kind of a file is seen from its first bytes, not from its name. CSV and TSV need nothing beyond
+numpy, Parquet needs pyarrow, a workbook of Excel openpyxl.
 """
 
 import gzip
 import io
 import sys
-import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -25,8 +24,9 @@ from xorfind.words import shown
 LARGEST = 1 << 34
 #: The name of a file inside every workbook of Excel.
 WORKBOOK = b"[Content_Types].xml"
+#: What a damaged one may raise.
 _UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+    *(zipfile.BadZipFile, zlib.error),
     *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
     *(TypeError, OverflowError, MemoryError, RecursionError),
 )
@@ -93,8 +93,8 @@ def _file(path: Path) -> Table:
     data = file_bytes(path, what)
     if data[:4] == b"PAR1":
         return _parquet(data, what)
-    if data[:2] == b"PK":
-        return _workbook(data, what) if WORKBOOK in data else _npz(data, what)
+    if data[:2] == b"PK" and WORKBOOK in data:
+        return _workbook(data, what)
     tab = bool({".tsv", ".tab"} & set(path.suffixes))
     return text_table(unpacked(data, what), what, tab=tab)
 
@@ -119,40 +119,6 @@ def unpacked(data: bytes, what: str) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{what} cannot be unpacked: {error}") from None
     return made.getvalue()
-
-
-def _npz(data: bytes, what: str) -> Table:
-    """Arrays of one length: each 1-D array a column, each column of a 2-D array X named X.0, …;
-    "names", if there is such an array, are those of a matrix. Nothing is unpickled."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            check_archive(archive)
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            tables = {name: arrays[name] for name in arrays.files}
-    except _UNREADABLE as error:
-        raise ValueError(f"{what} cannot be read as NPZ: {shown(str(error), 200)}") from None
-    names_of = tables.pop("names", None)
-    if not tables or not all(isinstance(each, np.ndarray) for each in tables.values()):
-        raise ValueError(f"{what} is an archive without arrays; expected an NPZ file")
-    matrix = None
-    if names_of is not None:
-        sizes = {name: a.shape[1] for name, a in tables.items() if a.ndim == 2}
-        matrix = next((name for name, size in sizes.items() if size == names_of.size), None)
-        if matrix is None or names_of.ndim != 1:
-            raise ValueError(f"{what}: 'names' must hold one name per column of a matrix")
-    names, columns = list[str](), list[np.ndarray]()
-    for name, array in tables.items():
-        if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
-            kind = f"{array.ndim} axes of {array.dtype}"
-            raise ValueError(f"{what}: {shown(name)!r} has {kind}; expected columns or a matrix")
-        if array.ndim == 1:
-            names.append(name)
-            columns.append(array)
-            continue
-        own = names_of if name == matrix else [f"{name}.{at}" for at in range(array.shape[1])]
-        names += [str(each) for each in own] if own is not None else []
-        columns += list(array.T)
-    return table_of(names, columns, what)
 
 
 def _workbook(data: bytes, what: str) -> Table:
