@@ -168,7 +168,7 @@ def _always_8(n: int) -> int:
 @claim(
     "lab-transformer-rows",
     OURS,
-    quick={"sizes": (5, 15)},
+    quick={"sizes": (7, 18)},
     full={"sizes": (16, 32, 64, 128), "runs": 16, "steps": 4000},
     more="runs",
     planted=("every size is run with 8 bits", {"bits": _always_8}, "refuted"),
