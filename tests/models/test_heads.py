@@ -120,7 +120,7 @@ def test_full_form_needs_the_circle():
 def test_parameter_counts():
     model = HeadAttention.on(PROBLEM)
     assert model.count().trainable == 6
-    assert model.count().paper == hg1.transformer_parameters(3)
+    assert model.count().paper == 18 * 3 + 2  # Proposition 3
 
 
 @settings(deadline=None, max_examples=20)

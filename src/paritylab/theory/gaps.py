@@ -132,8 +132,8 @@ def rows_to_balance_links(tokens: int, q: int, score: float) -> float:
     return float((score * ratio / allowed) ** 2)
 
 
-def rows_exponent(q: int, tokens: int = 2**14) -> float:
-    """The local power of M in `rows_to_find_links` without its logarithm: tends to 2q - 3.
+def rows_exponent(q: int) -> float:
+    """The local power of M = 2^14 in `rows_to_find_links` without its logarithm: tends to 2q - 3.
 
     >>> [round(rows_exponent(q), 2) for q in (2, 4, 8)]
     [1.0, 5.0, 13.01]
@@ -143,4 +143,4 @@ def rows_exponent(q: int, tokens: int = 2**14) -> float:
     def log_ratio(m: int) -> float:
         return 2 * float(np.log(link_noise(m, q, rule) / link_signal(m, q, rule)))
 
-    return (log_ratio(2 * tokens) - log_ratio(tokens)) / float(np.log(2))
+    return (log_ratio(2**15) - log_ratio(2**14)) / float(np.log(2))

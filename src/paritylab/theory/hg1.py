@@ -16,11 +16,6 @@ def network_parameters(k: int) -> int:
     return 2 * k + 2
 
 
-def transformer_parameters(k: int) -> int:
-    """Proposition 3: numbers in the transformer construction, 18k+2."""
-    return 18 * k + 2
-
-
 def risk_without_edge() -> float:
     """Proposition 4: smallest squared-hinge risk of a predictor that cannot see a bit of B.
 
