@@ -133,6 +133,10 @@ def test_several_targets_and_nothing_found(capsys, elsewhere):
         (["--target", "y", "--json", "."], "--json needs a file"),
         (["--target", "y", "--bits", "y"], "is a target"),
         (["--target", "y", "--missing", "guess"], "--missing"),
+        (
+            ["--target", "y", "--by", "x"],
+            "unrecognized arguments: --by x (xorfind --help explains)",
+        ),
         ([], "--target"),
     ],
 )
