@@ -24,11 +24,11 @@ def write_page(
     ] = None,
     run: Annotated[int, typer.Option(help="Which run of a .npz file.")] = 0,
 ) -> None:
-    """Write the live page: three demos in one file that opens offline in any browser.
+    """Write the live page: four demos in one file that opens offline in any browser.
 
-    Heads look for hidden bits, two heads learn XOR in one step, a chain of thought fills. With
-    --from it also replays a run: paritylab train heads --save runs.npz, then
-    paritylab live --from runs.npz.
+    Runs fall into a landscape of risk, heads look for hidden bits, two heads learn XOR in one
+    step, a chain of thought fills. With --from it also replays a run: paritylab train heads --save
+    runs.npz, then paritylab live --from runs.npz.
     """
     check_outputs(out=out)
     from paritylab.report.live.page import write_live_page
