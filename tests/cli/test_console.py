@@ -25,7 +25,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_on_a_terminal_ids_and_verdicts_stay_whole(width, monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stdout", stream)
