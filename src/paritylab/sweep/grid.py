@@ -78,7 +78,10 @@ class Spec:
         check_kind("learner", self.learner, str, "a name")
         check_seed(self.seed)
         whole("block", self.block, 1)
-        whole("first", self.first, 0, MOST_SEEDS - self.block)
+        if not 0 <= whole("first", self.first) <= MOST_SEEDS - self.block:
+            raise ValueError(
+                f"runs are numbered from 0 to 2³² - 1, got {self.block} from {self.first} on"
+            )
 
     @cached_property
     def hash(self) -> str:
