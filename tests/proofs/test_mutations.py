@@ -73,6 +73,7 @@ NATURE = {
     "ks-thm1": {"pairs": "position"},
     "ks-thm7": {"small": "norm", "epsilons": "norm"},
     "lab-few-heads": {"share": "share"},
+    "lab-counting-transformer": {"sharpness": "norm"},
 }
 
 

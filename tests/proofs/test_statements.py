@@ -82,6 +82,7 @@ SPOILED = {
     "ks-lemma8": {"radius": 2},
     "ks-thm7": {"small": 1, "epsilons": [Fraction(11, 10), Fraction(8, 5), Fraction(21, 10)]},
     "lab-few-heads": {"share": Fraction(501, 1000)},
+    "lab-counting-transformer": {"sharpness": Fraction(1, 2)},
 }
 
 
@@ -124,6 +125,7 @@ FALSE = {
     "ks-lemma8": {"k": 32},
     "ks-thm7": {"levels": 2},
     "lab-few-heads": {"largest n": 3},
+    "lab-counting-transformer": {"most": Fraction(3, 2)},
 }
 
 

@@ -162,17 +162,28 @@ class Decoder(eqx.Module):
     n: int = eqx.field(static=True)
     written: tuple[bool, ...] = eqx.field(static=True)
 
-    def outcome(self, sequence: Int[AnyArray, " length"]) -> Outcome:
-        """All slots in one pass. sequence: bits, mark and every slot but the last, n + slots."""
+    def outcome(
+        self,
+        sequence: Int[AnyArray, " length"],
+        nudge: Float[AnyArray, "heads slots length"] | None = None,
+    ) -> Outcome:
+        """All slots in one pass. sequence: bits, mark and every slot but the last, n + slots.
+
+        nudge: added to the scores of the last layer before softmax, so that a derivative by it is
+        the gradient on the attention of each slot to each token.
+        """
         vectors = self.places.add(jnp.asarray(self.tokens)[jnp.asarray(sequence)])
         first, attention = 0, jnp.zeros(())
         for number, block in enumerate(self.blocks):
             # In the last layer only the slots' places are read, so only they are computed.
-            first = self.n if number == len(self.blocks) - 1 else 0
-            vectors, attention = self._layer(block, vectors, first)
+            last = number == len(self.blocks) - 1
+            first = self.n if last else 0
+            vectors, attention = self._layer(block, vectors, first, nudge if last else None)
         return Outcome(_normed(vectors) @ self.readout, attention)
 
-    def _layer(self, block: Block, vectors: Array, first: int) -> tuple[Array, Array]:
+    def _layer(
+        self, block: Block, vectors: Array, first: int, nudge: AnyArray | None
+    ) -> tuple[Array, Array]:
         """The vectors of places `first`, … after one layer, and its attention."""
         pre, length = self.norm == "pre", len(vectors)
         seen = _normed(vectors, block.norms[0]) if pre else vectors
@@ -182,6 +193,7 @@ class Decoder(eqx.Module):
         )
         value = (seen @ block.value).reshape(split)
         scores = jnp.einsum("shd,thd->hst", query[first:], key) / np.sqrt(query.shape[-1])
+        scores = scores if nudge is None else scores + nudge
         causal = np.arange(length)[None, :] <= np.arange(first, length)[:, None]
         attention = jax.nn.softmax(jnp.where(causal[None], scores, -jnp.inf), axis=-1)
         mixed = jnp.einsum("hst,thd->shd", attention, value).reshape(length - first, -1)

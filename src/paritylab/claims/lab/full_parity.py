@@ -17,6 +17,7 @@ from paritylab.precision import float64
     quick={"sizes": (10, 1000), "strings": 8},
     full={"sizes": (10, 100, 1000, 10_000), "strings": 12},
     evidence="exact",
+    certificates=("lab-counting-transformer",),
     planted=("heads that do not tell even from odd", {"sharpness": 1e-12}, "refuted"),
 )
 def counting_transformer(

@@ -12,7 +12,8 @@ from jaxtyping import Bool, Int
 
 from paritylab.problem.tree import ParityTree, check_power_of_two
 
-CHAINS = ("line", "none", "tree", "post-order", "again", "filler")
+CHAINS = ("line", "none", "tree", "post-order", "again", "filler", "twice")
+LINES = ("line", "none", "filler", "twice")
 
 
 class Plan(NamedTuple):
@@ -40,14 +41,15 @@ def plan(chain: str, leaves: tuple[int, ...], n: int, gap: int = 1) -> Plan:
     """The chain for a parity of the bits `leaves`, in this order.
 
     line: the first bit, the product of two, of three, …; with a gap q every q-th of them and the
-    last. none: the answer alone. filler: a line with a mark between its tokens. tree: the inner
-    nodes of `ParityTree` level by level. post-order: each node right after its second child. again:
-    the tree, each node after a copy of its first child.
+    last. none: the answer alone. filler: a line with a mark between its tokens. twice: a line with
+    each token written two times, so that the second has no unknown parent. tree: the inner nodes of
+    `ParityTree` level by level. post-order: each node right after its second child. again: the
+    tree, each node after a copy of its first child.
 
     >>> plan("line", (1, 4), 6).sums.sum(axis=1).tolist(), plan("tree", (1, 4), 6).written
     ([1, 2], (True,))
     """
-    slots = _line(leaves, n, chain, gap) if chain in ("line", "none", "filler") else []
+    slots = _line(leaves, n, chain, gap) if chain in LINES else []
     if not slots:
         check_power_of_two(len(leaves), n)
         slots = _tree(ParityTree(n, leaves), chain)
@@ -69,10 +71,13 @@ def _line(leaves: tuple[int, ...], n: int, chain: str, gap: int) -> list[_Slot]:
     ends = [k] if chain == "none" else [*range(gap, k, gap), k]
     slots, start = [], 0
     for end in ends:
-        before: tuple[int | tuple[str, int], ...] = (("sum", start),) if start else ()
+        name = "copy" if chain == "twice" else "sum"
+        before: tuple[int | tuple[str, int], ...] = ((name, start),) if start else ()
         if before and chain == "filler":
             slots.append(_Slot(("mark", start), ()))
         slots.append(_Slot(("sum", end), before + leaves[start:end]))
+        if chain == "twice":
+            slots.append(_Slot(("copy", end), (("sum", end),)))
         start = end
     return slots
 

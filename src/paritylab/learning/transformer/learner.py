@@ -46,7 +46,7 @@ class Transformer:
 
     chain: Annotated[
         str,
-        Choice(("line", "none", "tree", "post-order", "again", "filler")),
+        Choice(("line", "none", "tree", "post-order", "again", "filler", "twice")),
         Doc("What is written before the answer."),
     ] = "line"
     gap: Annotated[int, Ge(1), Doc("A line shows every gap-th partial parity.")] = 1
