@@ -17,7 +17,8 @@ import numpy as np
 from harness import DOCS, markdown, write_between
 
 from paritylab import Rate
-from paritylab.claims.lab.functions import FUNCTIONS, heat, targets_of
+from paritylab.claims import Heatmap
+from paritylab.claims.lab.functions import FUNCTIONS, targets_of
 from paritylab.learning import (
     Annealed,
     FeedForwardNet,
@@ -183,7 +184,18 @@ def picture(rows: list):
         ]
     )
     names = [f"{row['name']} · {row['leap']}" for row in rows]
-    return heat(values, learners, names, "named: the k positions it looks at or listens to most")
+    numbered = [f"{number} {name}" for number, name in enumerate(learners, start=1)]
+    return Heatmap(
+        values,
+        x="learner, see below",
+        y="function · leap",
+        colour="share of runs",
+        # Learners are numbered, for their names are long.
+        x_names=[str(number) for number in range(1, len(learners) + 1)],
+        y_names=names,
+        caption="Share of runs that find a function (named: the k positions it looks at or listens "
+        f"to most). Learners: {', '.join(numbered)}. White: not defined.",
+    )
 
 
 def main() -> None:

@@ -128,7 +128,10 @@ def test_more_confidence_only_unsettles(comparison, confidence):
 @given(comparisons)
 def test_the_distance_has_the_sign_of_the_answer(comparison):
     distance, passed = comparison.distance(), comparison.passed()
-    assert (distance > 0 and passed) or (distance < 0 and passed is False) or distance == 0
+    if passed is None:
+        assert distance is None
+    else:
+        assert (distance >= 0) is passed
 
 
 @pytest.mark.parametrize(

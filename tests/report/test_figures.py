@@ -12,7 +12,6 @@ from paritylab.charts import draw
 from paritylab.claims.engine.figures import (
     Bars,
     Heatmap,
-    Histogram,
     Line,
     Lines,
     Mark,
@@ -46,14 +45,20 @@ BUILDERS = {
     "bars": Bars.of_rates(RATES, y="share", marks=[Mark(0.5, "half")]),
     "bars without intervals": Bars({"a": 1.0, "b": 20.0}, y="numbers", log="y"),
     "bars of equal height": Bars({"a": 0.0, "b": 0.0}, y="numbers"),
-    "histogram": Histogram([1.0, 2.0, 30.0], x="risk", log="x", marks=[Mark(2, "two", "x")]),
-    "histogram of one value": Histogram([2.0, 2.0], x="risk"),
+    "histogram": {
+        "kind": "histogram",
+        "x": {"label": "risk", "scale": "log"},
+        "y": {"label": "how many"},
+        "values": [1.0, 2.0, 30.0],
+        "marks": [{"axis": "x", "at": 2, "label": "two"}],
+    },
+    "histogram of one value": {"kind": "histogram", "x": {"label": "risk"}, "values": [2.0, 2.0]},
+    "histogram with a gap": {"kind": "histogram", "values": [np.nan, 1.0, 2.0]},
     "numbers that are none": SideBySide(
         [
             Lines([Line("a", [1, np.nan, 3], [np.nan, np.inf, 2.0])], x="n", y="risk", log="y"),
             Lines([Line("a", [1, 2], [np.nan, np.nan])], x="n", y="share"),
             Bars({"a": np.nan, "b": 1.0}, y="share of runs"),
-            Histogram([np.nan, 1.0, 2.0], x="risk"),
             Heatmap([[np.nan, np.nan], [0.5, 2.0]], x="a", y="b"),
         ]
     ),

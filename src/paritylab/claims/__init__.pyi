@@ -3,7 +3,6 @@
 from paritylab.claims.engine.figures import (
     Bars as Bars,
     Heatmap as Heatmap,
-    Histogram as Histogram,
     Line as Line,
     Lines as Lines,
     Mark as Mark,

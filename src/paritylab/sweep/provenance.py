@@ -120,24 +120,24 @@ def own_files(learner: type | None) -> dict[str, str]:
     return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
 
 
+def imported_names(file: Path) -> list[str]:
+    """Dotted names that a file's import statements name, inner ones included."""
+    names = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
 def imported_beside(path: Path) -> list[Path]:
     """Modules in a file's own folder that it imports, directly or through others of them."""
     found: set[Path] = set()
     waiting = [path]
     while waiting:
-        tree = ast.parse(waiting.pop().read_text(encoding="utf-8"))
-        names = {
-            name.split(".")[0]
-            for node in ast.walk(tree)
-            for name in (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-        }
-        beside = {path.parent / f"{name}.py" for name in names if name}
+        names = {name.split(".")[0] for name in imported_names(waiting.pop())}
+        beside = {path.parent / f"{name}.py" for name in names}
         new = {each for each in beside if each.is_file() and each != path} - found
         found |= new
         waiting += new

@@ -44,7 +44,7 @@ def test_queries_keep_the_largest_distance_of_every_target():
 
 def test_the_bound_is_used_up_by_a_query_that_is_one_target():
     # f = θ·p has ∇_p = -2 and 0 elsewhere: one target of ten stands out by 2, F² = 1.
-    asked = Asked(np.array([2.0] + [0.0] * 9), 1.0, 1, model_at(0))
+    asked = Asked(np.array([2.0] + [0.0] * 9), 1.0, 1)
     assert asked.use_of_bound() == pytest.approx(1)
 
 

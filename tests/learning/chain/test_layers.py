@@ -9,9 +9,11 @@ from paritylab.learning import Layers, Levels, Sample, learn
 from paritylab.learning.chain.layers import level_gradient
 from paritylab.learning.chain.levels import level_step
 from paritylab.learning.chain.wide import wide_layers
-from paritylab.models import LayeredChain
+from paritylab.models import ChainModel, LayeredChain
 from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_tree, random_trees
+from paritylab.problem.keys import as_key
+from paritylab.problem.sampling import draw_signs
 from paritylab.problem.tree import level_ends
 
 X64_MODES = [False]
@@ -67,7 +69,13 @@ def test_hiding_everything_from_the_start_learns_nothing():
 def test_stages_with_rounding_are_theorem_7():
     data, eta = Sample(random_trees(32, 4, 2, key=1), 2**14), level_step(32, 4, samples=2**14)
     staged = Layers(mask="level", rounding=True, schedule="staged", eta=eta)
-    np.testing.assert_array_equal(learn(staged, data).numbers, learn(Levels(eta=eta), data).numbers)
+    theirs = learn(Levels(eta=eta), data).numbers
+    np.testing.assert_array_equal(learn(staged, data).numbers, theirs)
+    # The layers write the tokens that KS's generation writes with these weights.
+    signs = draw_signs(as_key(1), 500, 32)
+    layered = LayeredChain(theirs[0], 32, gates=np.ones((2, 3)), mask="level", tied=True)
+    generated = ChainModel(theirs[0], 32, mask="level").generate(signs)
+    np.testing.assert_allclose(layered.generate(signs), generated, atol=1e-3)
 
 
 def test_wide_layers_find_what_the_learner_finds():

@@ -28,7 +28,7 @@ def as_series(figure: Any) -> dict[str, Any]:
         return figure.series()
     if isinstance(figure, dict):
         return figure
-    raise TypeError(f"a figure is Lines, Bars, Histogram, Heatmap or SideBySide, got {figure!r}")
+    raise TypeError(f"a figure is Lines, Bars, Heatmap or SideBySide, got {figure!r}")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines over a common x. title: a sentence above them."""
+    """Lines over a common x."""
 
     lines: Sequence[Line]
     x: str
@@ -85,12 +85,10 @@ class Lines:
     log: str = ""
     marks: Sequence[Mark] = ()
     caption: str = ""
-    title: str = ""
 
     def series(self) -> dict[str, Any]:
         shares = all(line.of_shares for line in self.lines)
-        title = {"title": self.title} if self.title else {}
-        return _chart("lines", self, shares, **title, lines=[each.series() for each in self.lines])
+        return _chart("lines", self, shares, lines=[each.series() for each in self.lines])
 
 
 @dataclass(frozen=True)
@@ -124,39 +122,11 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Histogram:
-    """How often values fall where."""
-
-    values: Numbers
-    x: str
-    y: str = "how many"
-    log: str = ""
-    marks: Sequence[Mark] = ()
-    caption: str = ""
-
-    def series(self) -> dict[str, Any]:
-        return _chart("histogram", self, values=self.values)
-
-
-@dataclass(frozen=True)
-class Over:
-    """A line over a heat map through (column, row) places. pen: "contour", "theory", "theory2"."""
-
-    label: str
-    points: Sequence[tuple[float, float]]
-    pen: str = "contour"
-
-    def series(self) -> dict[str, Any]:
-        points = [[float(x), float(y)] for x, y in self.points]
-        return {"label": self.label, "points": points, "pen": self.pen}
-
-
-@dataclass(frozen=True)
 class Heatmap:
     """A table of numbers between 0 and 1 as colours; a missing number has no colour.
 
     columns: columns to mark. points: (column, row) places to mark with a ring. x_names, y_names:
-    what columns and rows are called; their numbers if absent. lines: lines over the map.
+    what columns and rows are called; their numbers if absent.
     """
 
     values: np.ndarray | Sequence[Numbers]
@@ -169,14 +139,11 @@ class Heatmap:
     caption: str = ""
     x_names: Sequence[str] = ()
     y_names: Sequence[str] = ()
-    lines: Sequence[Over] = ()
 
     def series(self) -> dict[str, Any]:
         panel: dict[str, Any] = {"title": self.title, "values": self.values}
         names = {"x_names": list(self.x_names), "y_names": list(self.y_names)}
         panel |= {key: given for key, given in names.items() if given}
-        if self.lines:
-            panel["lines"] = [line.series() for line in self.lines]
         return {
             "kind": "heatmaps",
             **_axes(self.x, self.y, ""),
@@ -217,9 +184,7 @@ def in_tab(figure: Any, tab: str) -> dict[str, Any]:
     return {**as_series(figure), "tab": tab}
 
 
-def _chart(
-    kind: str, figure: Lines | Bars | Histogram, shares: bool = False, **parts: Any
-) -> dict[str, Any]:
+def _chart(kind: str, figure: Lines | Bars, shares: bool = False, **parts: Any) -> dict[str, Any]:
     """What charts have in common: axes, marks and a caption; parts: what is drawn."""
     return {
         "kind": kind,

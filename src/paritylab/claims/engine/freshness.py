@@ -85,15 +85,9 @@ def _hash(file: str, stamp: tuple[int, int]) -> str:
 def _imports_of(file: Path) -> tuple[Path, ...]:
     """The package's modules that a file's import statements name, inner ones included."""
     try:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        names = provenance.imported_names(file)
     except (OSError, SyntaxError, ValueError):
         return ()
-    names = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [f"{node.module}.{alias.name}" for alias in node.names]
     inside = (name for name in names if name.split(".")[0] == _NAME)
     found = (_home_of(name) for name in inside)
     return tuple(file for file in found if file is not None)

@@ -146,7 +146,7 @@ class Claim:
             [each.as_row(confidence) for each in found.comparisons],
             series={} if figure is None else as_series(figure),
             instead=(true_instead[0] if true_instead else f"Measured: {text}") if needs else None,
-            margin=abs(deciding.distance(confidence)),
+            margin=abs(deciding.distance(confidence) or 0.0),
             counterexample=shown.read_text(encoding="utf-8") if needs and shown else None,
             runs=sum({id(each.value): each.runs for each in found.comparisons}.values()),
             **how,

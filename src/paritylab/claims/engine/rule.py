@@ -127,39 +127,29 @@ class Comparison:
         stretch = _quantile(confidence) / _quantile(CONFIDENCE)
         return middle - stretch * (middle - value.low), middle + stretch * (value.high - middle)
 
-    def _margins(self, confidence: float) -> tuple[float, float]:
-        """How far the interval lies inside the allowed side, and how far wholly outside of it.
+    def distance(self, confidence: float = CONFIDENCE) -> float | None:
+        """How far the interval lies inside the allowed side; negative if wholly outside of it.
 
-        At most one of the two is positive; NaN if nothing is known.
+        None where it straddles the bound, or where nothing is known.
         """
         low, high = self.ends(confidence)
-        if math.isnan(low) or math.isnan(high):
-            return math.nan, math.nan
-        if isinstance(self.bound, tuple):
-            least, most = self.bound
-            return min(low - least, most - high), max(least - high, low - most)
         if self.bound is None:
             raise ValueError(f"{self.label!r} is a note; it has no bound")
-        if self.side == "at most":
-            return self.bound - high, low - self.bound
-        return low - self.bound, self.bound - high
-
-    def distance(self, confidence: float = CONFIDENCE) -> float:
-        """How far the interval lies on the right side of the bound; negative on the wrong side.
-
-        0 where it straddles, NaN where nothing is known.
-        """
-        inside, outside = self._margins(confidence)
-        if math.isnan(inside):
-            return math.nan
-        return float(inside) if inside >= 0 else -float(max(outside, 0.0))
+        if math.isnan(low) or math.isnan(high):
+            return None
+        if isinstance(self.bound, tuple):
+            least, most = self.bound
+            inside, outside = min(low - least, most - high), max(least - high, low - most)
+        elif self.side == "at most":
+            inside, outside = self.bound - high, low - self.bound
+        else:
+            inside, outside = low - self.bound, self.bound - high
+        return inside if inside >= 0 else -outside if outside > 0 else None
 
     def passed(self, confidence: float = CONFIDENCE) -> bool | None:
         """True, False, or None if the interval straddles the bound (or this is a note)."""
-        if self.role is Role.NOTE:
-            return None
-        inside, outside = self._margins(confidence)
-        return True if inside >= 0 else False if outside > 0 else None
+        distance = None if self.role is Role.NOTE else self.distance(confidence)
+        return None if distance is None else distance >= 0
 
     @property
     def runs(self) -> int:
@@ -366,10 +356,12 @@ def default_figure(comparisons: Sequence[Comparison]) -> Figure | None:
 
 
 def _relative(comparison: Comparison, confidence: float) -> float:
-    distance = abs(comparison.distance(confidence))
+    """The distance from the bound in multiples of the bound; 0 where the interval straddles it."""
+    if any(map(math.isnan, comparison.ends(confidence))):
+        return math.inf
     ends = comparison.bound if isinstance(comparison.bound, tuple) else (comparison.bound,)
-    scale = max((abs(end) for end in ends if end), default=0.0)
-    return math.inf if math.isnan(distance) else distance / (scale or 1.0)
+    scale = max((abs(end) for end in ends if end), default=1.0)
+    return abs(comparison.distance(confidence) or 0.0) / scale
 
 
 def _middle(value: Value) -> float:

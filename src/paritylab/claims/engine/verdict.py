@@ -5,7 +5,7 @@ As a row it is plain JSON, from which pages, tables and documents are made.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paritylab.checks import shortened
-from paritylab.statistics import Rate
 
 if TYPE_CHECKING:
     from paritylab.claims.engine.registry import Claim
@@ -171,15 +170,8 @@ class Verdict:
 
 
 def plain(value: Any) -> Any:
-    """`value` as plain JSON: arrays become lists, records dicts, infinities and NaN their names."""
-    if isinstance(value, Rate):
-        ends = ("successes", "runs", "low", "high")
-        value = {name: getattr(value, name) for name in ends}
-    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
-        value = value._asdict()
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = {each.name: getattr(value, each.name) for each in fields(value)}
-    elif isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+    """`value` as plain JSON: arrays become lists, infinities and NaN their names."""
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
         value = np.asarray(value).tolist()
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}

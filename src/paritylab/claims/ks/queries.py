@@ -122,13 +122,12 @@ class Asked(NamedTuple):
     """What some queries say about every target.
 
     distances: largest ‖∇_p - E_p∇_p‖ over the queries, per target. gradient: largest E‖∇f‖².
-    queries: how many. last: the model of the last one.
+    queries: how many.
     """
 
     distances: Float[np.ndarray, " targets"]
     gradient: float
     queries: int
-    last: ChainModel
 
     def revealed(self, error: float) -> float:
         """Share of targets that an oracle of that error cannot hide behind the mean."""
@@ -153,8 +152,8 @@ def ask(models: Iterable[ChainModel], signs: Any, subsets: Subsets) -> Asked:
     for model in models:
         spread = gradient_spread(model, signs, subsets)
         distances = np.maximum(distances, 2 * spread.distances)
-        gradient, queries, last = max(gradient, spread.mean_gradient), queries + 1, model
-    return Asked(distances, gradient, queries, last)
+        gradient, queries = max(gradient, spread.mean_gradient), queries + 1
+    return Asked(distances, gradient, queries)
 
 
 def mean_descent(model: ChainModel, signs: Any, *, eta: float, steps: int) -> Iterator[ChainModel]:

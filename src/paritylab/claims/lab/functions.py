@@ -1,6 +1,6 @@
 """Which functions of a few hidden bits one attention step, annealed heads and a net find."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations, product
 from typing import Any, NamedTuple
 
@@ -72,8 +72,8 @@ class Found(NamedTuple):
 @claim(
     "lab-functions",
     OURS,
-    quick={"runs": 16, "net": 300, "anneal": 0},
-    full={"names": tuple(FUNCTIONS), "runs": 40, "net": 4000, "anneal": 1500},
+    quick={"runs": 16, "net": 300},
+    full={"names": tuple(FUNCTIONS), "runs": 40, "net": 4000},
     more="runs",
     planted=(
         "a step the other way",
@@ -87,7 +87,6 @@ def functions(
     n: int = 16,
     runs: int = 20,
     net: int = 600,
-    anneal: int = 600,
     *,
     forces: Callable[[Junta], np.ndarray] = set_forces,
 ) -> Iterator[Any]:
@@ -101,7 +100,6 @@ def functions(
     95 % accuracy, in fewer steps.
     """
     generator, seen = np.random.default_rng(trial.seed), []
-    annealed: dict[str, Rate] = {}
     for name in trial.track(names):
         targets = targets_of(name, n, runs, trial.seed)
         first = targets[0]
@@ -112,10 +110,6 @@ def functions(
         kind = f"leap {first.leap}, {'' if pulled else 'not '}pulled"
         label = f"one step names B, n = {n}, {name} ({kind})"
         yield at_least(label, named, 0.5) if pulled else at_most(label, named, 0.5)
-        if anneal:
-            done = learn(Annealed(steps=anneal), Population(targets), key=trial.seed)
-            annealed[name] = done.rate("recovered")
-            yield note(f"annealed heads name B, {name}", annealed[name])
         steps = _steps_of_net(targets, net, trial.seed)
         if steps is not None:
             yield note(f"median steps until the net is right, {name}", np.median(steps))
@@ -134,7 +128,7 @@ def functions(
         label = f"nets that learn {a.name} (leap {a.leap}) before {b.name} ({b.leap})"
         yield at_least(label, sooner, 0.5)
     yield control(at_least("pairs of different leap that the net learns", races, 1))
-    yield _figure(seen, annealed)
+    yield _figure(seen)
 
 
 def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray | None:
@@ -146,32 +140,23 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     return np.where(right.any(axis=1), way["step"][right.argmax(axis=1)], np.inf)
 
 
-def _figure(seen: Sequence[Found], annealed: Mapping[str, Rate]) -> dict[str, Any]:
-    columns = {"one step": [each.named.value for each in seen]}
-    if annealed:
-        columns["annealed heads"] = [rate.value for rate in annealed.values()]
-    columns["ReLU net"] = [
-        np.nan if each.steps is None else float(np.isfinite(each.steps).mean()) for each in seen
+def _figure(seen: Sequence[Found]) -> dict[str, Any]:
+    """Functions × learners as colours."""
+    values = [
+        (each.named.value, np.nan if each.steps is None else float(np.isfinite(each.steps).mean()))
+        for each in seen
     ]
-    names = [f"{each.name} · {each.leap}" for each in seen]
-    values = np.stack(list(columns.values()), axis=1)
-    what = "heads: names B; net: right within its steps"
-    return in_tab(heat(values, list(columns), names, what), "functions")
-
-
-def heat(values: np.ndarray, learners: Sequence[str], names: Sequence[str], what: str) -> Heatmap:
-    """Functions × learners as colours; learners are numbered, for their names are long."""
-    numbered = [f"{number} {name}" for number, name in enumerate(learners, start=1)]
-    return Heatmap(
+    shown = Heatmap(
         values,
-        x="learner, see below",
+        x="learner",
         y="function · leap",
         colour="share of runs",
-        x_names=[str(number) for number in range(1, len(learners) + 1)],
-        y_names=names,
-        caption=f"Share of runs that find a function ({what}). Learners: {', '.join(numbered)}. "
-        "White: not defined.",
+        x_names=["one step", "net"],
+        y_names=[f"{each.name} · {each.leap}" for each in seen],
+        caption="Share of runs that find a function (one step: names B; ReLU net: right within its "
+        "steps). White: not defined.",
     )
+    return in_tab(shown, "functions")
 
 
 #: Functions whose values at 0, 1, … ones have a name of their own.

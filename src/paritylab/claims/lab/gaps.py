@@ -24,14 +24,10 @@ INPUTS = 2000
 
 
 class GapCurve(NamedTuple):
-    """Flags (N, runs): every child above every other token; every fresh input right at each node.
-
-    score: of the children.
-    """
+    """Flags (N, runs). found: every child above every other token. right: on every fresh input."""
 
     found: Bool[np.ndarray, "sizes runs"]
     right: Bool[np.ndarray, "sizes runs"]
-    score: float
 
 
 def gap_curve(
@@ -42,7 +38,6 @@ def gap_curve(
     *,
     runs: int,
     seed: int,
-    link: GapLink | None = None,
 ) -> GapCurve:
     """One teacher-forced step from growing prefixes of a stream, for parities of q of n bits.
 
@@ -50,8 +45,7 @@ def gap_curve(
     ln M + 3 above the others, M = n. In numpy, since no learner has nodes with more than two
     children and one step is a single sum over rows.
     """
-    rule = matched_link(q) if link is None else link
-    score = float(np.log(n)) + 3
+    link, score = matched_link(q), float(np.log(n)) + 3
     found, right = np.zeros((2, len(grid), runs), bool)
     for run in range(runs):
         generator = np.random.default_rng((seed, n, q, run))
@@ -60,12 +54,12 @@ def gap_curve(
         for at, rows in enumerate(grid):
             while drawn < rows:
                 more = min(ROWS, int(rows) - drawn)
-                total += _pull(_signs(generator, more, n), children, rule)
+                total += _pull(_signs(generator, more, n), children, link)
                 drawn += more
-            scores = score / abs(link_signal(n, q, rule)) * total / drawn
+            scores = score / abs(link_signal(n, q, link)) * total / drawn
             found[at, run] = _found(scores, children)
-            right[at, run] = found[at, run] and _right(scores, children, rule, generator)
-    return GapCurve(found, right, score)
+            right[at, run] = found[at, run] and _right(scores, children, link, generator)
+    return GapCurve(found, right)
 
 
 def _signs(generator: np.random.Generator, rows: int, n: int) -> Float[np.ndarray, "rows n"]:

@@ -7,14 +7,12 @@ import numpy as np
 
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, note, within
 from paritylab.claims.half_points import half_point_estimate, scaled
-from paritylab.learning import Layers, Levels, Runs, Sample, learn
-from paritylab.learning.chain.levels import level_step
-from paritylab.models import ChainModel, LayeredChain
+from paritylab.learning import Layers, Runs, Sample, learn
+from paritylab.models import ChainModel
 from paritylab.models.chain import visible_tokens
 from paritylab.problem import random_trees
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import draw_signs
-from paritylab.statistics import Rate
 from paritylab.theory.ks import samples_for_every_input
 from paritylab.theory.layers import level_steps, rows_for_hidden_chain
 
@@ -22,8 +20,6 @@ from paritylab.theory.layers import level_steps, rows_for_hidden_chain
 NEAR = 1.4
 #: Parts are tried with so many times the rows that solve half of the targets.
 PLENTY = 3
-#: Rows of the comparison with Theorem 7: from 2^15 rows 2 of 72 trees lose a level to its filter.
-THEOREM7_ROWS = 2**17
 #: What is changed, one or several ways of which the best counts, and whether learning is to survive
 #: it; None: shown only. eta: one step size for all levels, over the first level's own.
 PARTS: dict[str, tuple[list[dict[str, Any]], bool | None]] = {
@@ -56,7 +52,6 @@ def _one_step_size(**given: Any) -> Layers:
         "parts": QUICK_PARTS,
         "size": (128, 64),
         "runs": 8,
-        "compared": 0,
     },
     full={"cells": ((64, 60), (128, 60), (256, 40), (512, 20), (1024, 12)), "runs": 40},
     more="times",
@@ -69,7 +64,6 @@ def layers(
     parts: Sequence[str] = tuple(PARTS),
     size: tuple[int, int] = (32, 8),
     runs: int = 12,
-    compared: int = 4,
     times: int = 1,
     *,
     changed: Callable[..., Layers] = Layers,
@@ -85,8 +79,7 @@ def layers(
     sight needs more is the mask's doing. From three times those rows, at another n and k, learnt
     gates, tied weights without gates and stages do as well. Half-open gates, one step size for all
     levels, and hiding every level from the start (log2 k steps, the best of four step sizes) do
-    not. With the mask of lower levels, rounding and stages the weights are those of KS's Theorem 7.
-    Each cell is n and a number of runs; times multiplies all runs.
+    not. Each cell is n and a number of runs; times multiplies all runs.
     """
     for n, many in trial.track(cells):
         yield from _rows_needed(changed, n, times * many, points, trial.seed)
@@ -108,9 +101,6 @@ def layers(
             yield at_least(label, best, 0.5) if survives else at_most(label, best, 0.5)
     label = f"largest difference of a token from a visible chain's, same mask, {where}"
     yield at_most(label, _from_visible_chain(trained(), size[0], trial.seed), 1e-3)
-    if compared:
-        yield note(f"targets solved with rounding, {where}", trained(rounding=True).rate("solved"))
-        yield from _theorem7(compared, trial.seed)
 
 
 def _rows_needed(
@@ -136,26 +126,3 @@ def _from_visible_chain(done: Runs[Any], n: int, seed: int) -> float:
         visible = ChainModel(np.where(seen, model.scores, -np.inf), n)
         apart.append(np.abs(visible.generate(signs) - model.generate(signs)).max())
     return float(max(apart))
-
-
-def _theorem7(trees: int, seed: int) -> Iterator[Any]:
-    """Trees that `Levels` solves, largest differences of W and of generated tokens on these.
-
-    n = 32, k = 8. A tree that it does not solve has a level that its filter silenced, which no
-    layer can share: `Layers` has no filter.
-    """
-    n, k, rows = 32, 8, THEOREM7_ROWS
-    data, eta = Sample(random_trees(n, k, trees, key=seed), rows), level_step(n, k, samples=rows)
-    filtered = learn(Levels(eta=eta), data, key=seed)
-    solved, theirs = np.asarray(filtered.solved), filtered.numbers
-    staged = Layers(mask="level", rounding=True, schedule="staged", eta=eta)
-    ours = learn(staged, data, key=seed).numbers
-    one, signs = theirs[solved.argmax()], draw_signs(as_key(seed), 500, n)
-    generated = ChainModel(one, n, mask="level").generate(signs)
-    gates = np.ones((k.bit_length() - 1, k - 1))
-    passed = LayeredChain(one, n, gates=gates, mask="level", tied=True).generate(signs)
-    weights = np.abs(ours - theirs)[solved].max() if solved.any() else np.nan
-    yield note(f"trees that Theorem 7 solves from {rows:,} rows", Rate.of(solved))
-    yield at_most("largest difference of a weight from Theorem 7's, solved trees", weights, 0.5)
-    tokens = float(np.abs(passed - generated).max())
-    yield at_most("largest difference of a token from KS's generation", tokens, 1e-3)

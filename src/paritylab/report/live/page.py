@@ -20,7 +20,7 @@ from paritylab.report.page import policy
 FOLDER = Path(__file__).resolve().parent
 #: The claims whose verdicts each demo shows.
 SHOWN = {
-    "heads": ("hg1-thm5", "lab-code", "lab-heads-learn", "hg1-temperature", "hg1-adjacency"),
+    "heads": ("hg1-thm5", "lab-fixed-tau", "lab-heads-learn", "hg1-temperature", "hg1-adjacency"),
     "xor": ("hg2-one-step", "hg2-softmax-needed", "lab-xor-balanced"),
     "chain": ("ks-thm5", "lab-chain-samples", "ks-thm7"),
 }
