@@ -214,8 +214,9 @@ def cosine_coefficients(
         return means, near_end, near_start, waves, kink
 
     table = (jnp.asarray(pieces.knots), jnp.asarray(pieces.slope).T, jnp.asarray(pieces.curve).T)
-    # As many knots at a time as fit a cache.
-    found = jax.lax.map(of_knot, table, batch_size=max(1, 2**18 // (shifts.size * terms)))
+    # All knots at once while that fits a cache, one by one beyond.
+    at_once = shifts.size * terms * len(pieces.knots) <= 2**18
+    found = jax.vmap(of_knot)(table) if at_once else jax.lax.map(of_knot, table)
     means, ends, starts, waves, kink = (jnp.sum(each, axis=0) for each in found)
     means = means + jnp.asarray(pieces.start)[:, None]
     ends, starts = jnp.sum(chances * ends, axis=1), jnp.sum(chances * starts, axis=1)
