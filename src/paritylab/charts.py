@@ -201,7 +201,7 @@ def _axis(axes: "Axes", axis: str, asked: Series) -> None:
     elif not log and axis == "y" and 0 <= least < 0.6 * most:
         limits(0, None)  # an axis that nearly reaches zero begins there: a flat line looks flat
     ticks = getattr(axes, f"{axis}axis")
-    between = (1, 2, 5) if most < 30 * least else (1, 3) if most < 1e3 * least else (1,)
+    between = (1, 2, 5) if most < 30 * least else (1, 3) if most < 300 * least else (1,)
     ticks.set_major_locator(
         LogLocator(subs=between, numticks=6) if log else MaxNLocator(5, steps=[1, 2, 5, 10])
     )

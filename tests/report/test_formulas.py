@@ -86,7 +86,7 @@ def test_every_statement_is_well_formed_and_keeps_its_letters():
             whole = "".join(ET.fromstring(f"<p>{made}</p>").itertext())
             if not re.search(r"\de-?\d", text):
                 assert letters(whole) == letters(text), row["id"]
-    assert count > 1000
+    assert count > 800
 
 
 def test_the_site_typesets_prose_and_leaves_code_alone():
