@@ -118,6 +118,11 @@ def mixture(
         where = f"{name}, {several:,} steps of {rows} rows"
         by_share.setdefault("first" if first else share, []).append((where, learned))
         yield note(f"mean accuracy, {where}", mean)
+    yield from _best_of_each(by_share)
+
+
+def _best_of_each(by_share: Mapping[Any, list[tuple[str, Rate]]]) -> Iterator[Any]:
+    """Of each share the effort with which most runs learn is judged; without biased rows, all."""
     for share, tried in by_share.items():
         best = max(tried, key=lambda each: each[1].low)
         for where, learned in tried:
