@@ -13,7 +13,6 @@ import numpy as np
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
-from paritylab.learning.saving import RENAMED
 from paritylab.options import PROBLEM, check_known, check_value
 from paritylab.problem import Junta, Parity, random_parities, random_trees
 from paritylab.sweep.grid import Spec
@@ -36,8 +35,6 @@ _ONE_BY_ONE = {"auto", "elimination", "correlation"}
 
 def learner_of(spec: Spec) -> Learner[Any, Any]:
     """The learner a spec names, built from its settings and so checked."""
-    if spec.learner in RENAMED and spec.learner not in LEARNERS:
-        raise ValueError(f"learner {spec.learner!r} is called {RENAMED[spec.learner]!r} since 0.3")
     check_known("learner", [spec.learner], LEARNERS)
     made, settings = LEARNERS[spec.learner], dict(spec.settings)
     presets: Mapping[str, Any] = getattr(made, "presets", {})
