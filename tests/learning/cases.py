@@ -30,7 +30,6 @@ from paritylab.learning import (
     XorStep,
 )
 from paritylab.learning.rivals import (
-    AttentionOnRows,
     Auto,
     Correlation,
     Elimination,
@@ -147,5 +146,4 @@ CASES = [
     Case("auto-rows", Auto(), rows),
     Case("elimination", Elimination(), on(Sample, parities(n=12, k=5, sign=-1), 60)),
     Case("correlation", Correlation(), on(Sample, parities(n=12, k=3, noise=0.1), 100)),
-    Case("attention-on-rows", AttentionOnRows(), on(Sample, parities(n=8, noise=0.1), 400)),
 ]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from paritylab.learning import Result, Rows, Sample, learn
-from paritylab.learning.rivals import AttentionOnRows, Auto, Correlation
+from paritylab.learning.rivals import Auto, Correlation
 from paritylab.learning.runs import run_keys
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits
@@ -20,14 +20,6 @@ def planted(n, k, noise, rows, seed, *, sign=1):
     subset = tuple(sorted(generator.choice(n, k, replace=False).tolist()))
     labels = sign * (1 - 2 * (bits[:, subset].sum(axis=1) % 2).astype(int))
     return bits, np.where(generator.random(rows) < noise, -labels, labels), subset
-
-
-def test_attention_is_judged_by_rows_it_has_not_seen():
-    bits, labels, hidden = planted(12, 2, 0.1, 800, seed=0)
-    runs = learn(AttentionOnRows(k=2), Rows(bits, labels))
-    assert runs.subset == [hidden]
-    bits, labels, _ = planted(12, 2, 0.5, 400, seed=0)
-    assert learn(AttentionOnRows(k=2), Rows(bits, labels)).subset == [None]
 
 
 def test_solvers_see_the_rows_that_other_learners_see():

@@ -42,7 +42,6 @@ from paritylab.learning.networks import (
     FrozenAttention as FrozenAttention,
 )
 from paritylab.learning.rivals import (
-    AttentionOnRows as AttentionOnRows,
     Auto as Auto,
     Correlation as Correlation,
     Elimination as Elimination,

@@ -10,17 +10,11 @@ import numpy as np
 
 from paritylab.learning.contract import SOLVED_RISK, Trained, check_fields, register_learner
 from paritylab.learning.data import Rows, Sample, Target, Unknown
-from paritylab.learning.heads.anneal import Annealed
-from paritylab.learning.runs import learn
 from paritylab.options import Doc, Ge, Gt, Lt
 from paritylab.problem import Parity
 from paritylab.problem.sampling import draw_bits, each_key
-from xorfind.answer import Answer, Step, Stop
-from xorfind.solvers.judge import Candidates, Task
+from xorfind.answer import Answer
 from xorfind.solvers.solving import solve
-
-#: Sizes that attention tries where none is given, and the share of the rows it does not train on.
-SIZES, HELD_OUT = (2, 3, 4), 0.25
 
 
 class NamedParity(eqx.Module):
@@ -54,7 +48,7 @@ class _Solver:
     budget: Annotated[float | None, Gt(0), Doc("Seconds a run may take; 30 if absent.")] = None
 
     takes = (Sample, Rows)
-    method: ClassVar[Any] = "auto"
+    method: ClassVar[str] = "auto"
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -139,70 +133,6 @@ class Correlation(_Solver):
     """Every subset of the size by the split product; sizes 1, 2, … where it is not known."""
 
     method = "correlation"
-
-
-def attention(task: Task) -> Candidates:
-    """What attention names, judged by rows it has not seen.
-
-    Three quarters of the rows train, the others are the evidence: one subset is named before they
-    are looked at, so nothing but its own two signs needs correction.
-    """
-    table = task.table
-    order = task.generator.permutation(table.rows)
-    held = min(max(1, round(HELD_OUT * table.rows)), table.rows - 1)
-    train, unseen = np.sort(order[held:]), np.sort(order[:held])
-    sizes = SIZES if task.k is None else (task.k,)
-    subsets = []
-    for number, size in enumerate(sizes):
-        if number and task.left <= 0:
-            break
-        task.tell(number / len(sizes), f"{size} heads")
-        found = _one_step(task, train) if size == 2 else _annealed(task, train, size)
-        if len(found) == size:
-            subsets.append(found)
-    whole = len(sizes) == 1 or task.left > 0
-    what = "one step of two heads" if sizes == (2,) else "annealed heads"
-    words = f"{what} on {len(train)} rows, sizes {', '.join(map(str, sizes))}"
-    step = Step("attention", Stop.EXHAUSTED if whole else Stop.BUDGET, words=words)
-    return Candidates(subsets, (step,), unseen=unseen)
-
-
-def _one_step(task: Task, train: np.ndarray) -> tuple[int, ...]:
-    """The two columns whose attention one gradient step from equal weights raises most.
-
-    With z the mean of the signs s, the prediction ŷ = 1 - 2z² and the loss -yŷ, the step raises the
-    weight of column l by a multiple of -mean(y z s_l); the squared loss would add the pull of ŷ on
-    itself, which is alike for all columns but for its noise. The label of a pair is minus its sign
-    product, so the step is made for labels and for their opposites, and the pair that fits its own
-    rows better is named.
-    """
-    table = task.table
-    # Rows that do not train have no weight, so that the columns need not be copied.
-    labels = np.zeros(table.rows, np.float32)
-    labels[train] = table.labels[train]
-    order = np.argsort(table.signs @ (labels * table.signs.mean(axis=0)), kind="stable")
-    pairs = (order[:2], order[-2:])
-    best = max(pairs, key=lambda pair: abs(labels @ table.signs[pair].prod(axis=0)))
-    return tuple(sorted(table.kept[best].tolist()))
-
-
-def _annealed(task: Task, train: np.ndarray, size: int) -> tuple[int, ...]:
-    """The columns that annealed heads end on; the run with the best fit on its own rows of four."""
-    table = task.table
-    bits, labels = table.distinct_bits[train], table.labels[train]
-    data = Rows(bits, labels, held_out=HELD_OUT)
-    key = jax.random.key(int(task.generator.integers(1 << 31)))
-    runs = learn(Annealed(k=size, steps=600, restarts=1), data, runs=4, key=key)
-    best = int(np.argmax(np.nan_to_num(runs.stats["correlation"])))
-    found = runs.subset[best] or ()
-    return tuple(table.kept[list(found)].tolist())
-
-
-@register_learner("attention-on-rows")
-class AttentionOnRows(_Solver):
-    """One step of two heads, or annealed heads, with rows they have not seen as evidence."""
-
-    method = staticmethod(attention)
 
 
 def _indicator(answer: Answer, n: int) -> np.ndarray:
