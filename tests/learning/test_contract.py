@@ -181,7 +181,9 @@ def test_runs_saved_by_0_3_0_open_and_come_out_the_same_again(path, trained):
         np.testing.assert_allclose(old, new[:2], rtol=1e-5, atol=rounding(old))
     assert before.subset == after.subset[:2]
     np.testing.assert_array_equal(before.solved, after.solved[:2])
-    np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=rounding(before.risk))
+    if before.kind == after.kind:  # samples judged some nets that all inputs judge now
+        scale = rounding(before.risk)
+        np.testing.assert_allclose(before.risk, after.risk[:2], rtol=1e-5, atol=scale)
     for one, other in zip(
         *(jax.tree.leaves(each.model(1)) for each in (before, after)), strict=True
     ):

@@ -26,7 +26,7 @@ from paritylab.learning.data import (
     targets_or_unknown,
 )
 from paritylab.learning.descent import Path, Schedule, as_optimiser, descend_from, traced
-from paritylab.learning.judging import Scores, judge_models, judging_loss
+from paritylab.learning.judging import MOST_BITS, SAMPLES, judge_models, judging_loss
 from paritylab.learning.parts import LossPart, ModelPart, OptimiserPart
 from paritylab.models import FeedForward, FrozenHeads
 from paritylab.models.protocol import (
@@ -48,7 +48,7 @@ Stats = dict[str, np.ndarray]
 
 class Ended(NamedTuple):
     """Where all runs ended: trained numbers with a leading axis of runs, trace, stats of a preset's
-    own (one called accuracy replaces the judge's)."""
+    own."""
 
     numbers: PyTree
     trace: Stats
@@ -59,7 +59,7 @@ class Network(abc.ABC):
     """Gradient descent from `draw(key, target)`; a run is solved if its risk is below 0.05.
 
     The start of run i draws from the second half of its key. Presets whose rows, precision or
-    update rule are their own replace `descended`, and `judged` where other strings judge them.
+    update rule are their own replace `descended`.
     """
 
     optimiser: OptimiserPart = "sgd"
@@ -68,6 +68,8 @@ class Network(abc.ABC):
     batch: int | None = None
 
     takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh, Rows)
+    #: Inputs of up to so many bits are all visited to judge a run; beyond, so many fresh samples.
+    judged_by: ClassVar[tuple[int, int]] = (MOST_BITS, SAMPLES)
 
     @abc.abstractmethod
     def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
@@ -88,10 +90,6 @@ class Network(abc.ABC):
         )
         return Ended(saved_numbers(path.parameters), traced(path, schedule, **_named(path)), {})
 
-    def judged(self, models: Sequence[Model], data: Data, keys: jax.Array) -> Scores:
-        """What the trained models are worth."""
-        return judge_models(models, data, keys)
-
     def added_stats(self, models: Sequence[Model]) -> Stats:
         """Stats of a preset's own, from its trained models."""
         return {}
@@ -111,7 +109,8 @@ class Network(abc.ABC):
             self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], end.numbers), target, keys[run])
             for run, target in enumerate(targets_or_unknown(data))
         ]
-        found = self.judged(models, data, keys)
+        most_bits, samples = self.judged_by
+        found = judge_models(models, data, keys, most_bits=most_bits, samples=samples)
         return found.trained(
             data,
             end.numbers,

@@ -1,6 +1,5 @@
 """Recurrent networks on k-parity, with and without the running parity as intermediate labels."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -14,16 +13,11 @@ from jaxtyping import Array, Float, PyTree
 from paritylab.learning.contract import register_learner
 from paritylab.learning.data import Data, Fresh, Target, Unknown, are_uniform, parities_of
 from paritylab.learning.descent import Path, Schedule, descend, stacked, traced
-from paritylab.learning.judging import Scores, judge_models
 from paritylab.learning.networks import Ended, Network, saved_numbers
-from paritylab.models.protocol import Model
 from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
 from paritylab.options import Choice, Doc, Ge, Gt
 from paritylab.problem.sampling import draw_bits
 from paritylab.risk.objective import Target as Arrays, target_of
-
-#: Fresh strings on which the accuracy of a trained network is counted.
-TEST_STRINGS = 1000
 
 
 @register_learner("recurrent")
@@ -36,7 +30,7 @@ class RecurrentNet(Network):
     running parities of a string together. Without labels only the last answer is scored.
 
     The trained model is fed with its own answers and predicts by the last one. A run is solved if
-    the squared-hinge risk of that is below 0.05. Stats: accuracy on 1,000 fresh strings.
+    the squared-hinge risk of that is below 0.05. Stats: accuracy.
     """
 
     cell: Annotated[str, Choice(("elman", "lstm")), Doc("Kind of cell.")] = "elman"
@@ -46,12 +40,14 @@ class RecurrentNet(Network):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1500
 
     takes = (Fresh,)
+    # A string costs a network n steps one after another: fewer of them than for other models.
+    judged_by = (14, 2048)
 
     def draw(self, key: jax.Array, target: Target | Unknown) -> BitReader:
         return BitReader(Recurrent.random(key, target.n + 2, self.width, self.cell), self.labels)
 
     def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
-        """Adam on fresh strings in float32; accuracy is counted on 1,000 further strings."""
+        """Adam on fresh strings in float32."""
         assert isinstance(data, Fresh)
         parities = parities_of(data, "a recurrent net")
         schedule = Schedule("adam", self.steps, trace)
@@ -60,13 +56,9 @@ class RecurrentNet(Network):
         with jax.enable_x64(False), jax.default_matmul_precision("highest"):
             targets = stacked(jax.tree.map(np.float32, target_of(each)) for each in parities)
             start = jax.tree.map(lambda *each: jnp.stack(each), *self.starts(data, keys))
-            path, accuracy = _train_all(start, keys, targets, np.float32(self.eta), shape)
+            path = _train_all(start, keys, targets, np.float32(self.eta), shape)
         numbers = jax.tree.map(np.asarray, saved_numbers(path.parameters))
-        return Ended(numbers, traced(path, schedule), {"accuracy": np.asarray(accuracy)})
-
-    def judged(self, models: Sequence[Model], data: Data, keys: jax.Array) -> Scores:
-        # A string costs a network n steps one after another: fewer of them than for other models.
-        return judge_models(models, data, keys, most_bits=14, samples=2048)
+        return Ended(numbers, traced(path, schedule), {})
 
 
 class _Shape(NamedTuple):
@@ -80,14 +72,13 @@ class _Shape(NamedTuple):
 @eqx.filter_jit
 def _train_all(
     starts: BitReader, keys: jax.Array, targets: Arrays, eta: np.float32, shape: _Shape
-) -> tuple[Path, Array]:
-    """The descent of every run and its accuracy on fresh strings. starts: stacked over runs."""
+) -> Path:
+    """The descent of every run. starts: stacked over runs."""
     # Gradients through n time steps may explode: a step of a long gradient has norm 1.
     rule = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(eta))
 
-    def one(start: BitReader, key: jax.Array, target: Arrays) -> tuple[Path, Array]:
+    def one(start: BitReader, key: jax.Array, target: Arrays) -> Path:
         weights, rest = eqx.partition(start, eqx.is_inexact_array)
-        data_key, test_key = jax.random.fold_in(key, 2), jax.random.fold_in(key, 4)
 
         def loss(weights: PyTree, step_key: jax.Array) -> Float[Array, ""]:
             reader = eqx.combine(weights, rest)
@@ -98,22 +89,18 @@ def _train_all(
             errors = (answers - parities) ** 2
             return jnp.mean(errors if start.labels else errors[:, -1])
 
-        path = descend(
+        return descend(
             loss,
             weights,
             rule,
             steps=shape.schedule.steps,
             every=shape.schedule.every,
-            key=data_key,
+            key=jax.random.fold_in(key, 2),
             keep=lambda _: (),
         )
-        clean = target._replace(contrast=jnp.sign(target.contrast))
-        signs, parities = _strings(test_key, clean, TEST_STRINGS, shape.uniform)
-        answers = jax.vmap(eqx.combine(path.parameters, rest))((1 - signs) / 2)
-        return path, jnp.mean(answers * parities[:, -1] > 0)
 
-    path, accuracy = eqx.filter_vmap(one)(starts, keys, targets)
-    return path, accuracy
+    path: Path = eqx.filter_vmap(one)(starts, keys, targets)
+    return path
 
 
 def _strings(

@@ -22,7 +22,6 @@ from paritylab.learning.data import (
     Data,
     Fresh,
     Population,
-    Rows,
     Target,
     Unknown,
     are_uniform,
@@ -30,60 +29,28 @@ from paritylab.learning.data import (
     parities_of,
 )
 from paritylab.learning.descent import descend, sign_rule, stacked
-from paritylab.learning.judging import Scores, judging_loss
 from paritylab.learning.neighbours.strings import Strings, draw_strings, generator_of, signs_of
 from paritylab.learning.networks import Ended, Network
 from paritylab.models.protocol import Model
 from paritylab.models.shallow import ShallowNet
 from paritylab.options import Choice, Doc, Ge, Gt, Le
 from paritylab.precision import AnyArray
-from paritylab.problem import Junta, Parity, as_loss
+from paritylab.problem import Junta, Parity
 from paritylab.problem.sampling import each_key
 from paritylab.theory.neighbours import power_signal
 
 #: Fresh strings on which a trace counts accuracy, and a run its accuracy on its own mixture.
 TEST_STRINGS = 1024
-#: Fresh strings that judge a run.
-JUDGING_STRINGS = 8192
+#: Inputs of up to 14 bits are all visited to judge a run; beyond, 8,192 fresh strings: these nets
+#: are wide, and their runs many.
+JUDGED_BY = (14, 8192)
 #: Rows whose gradient is taken at once; the last piece is filled up with rows of label 0.
 PIECE = 1024
 
 
-class _ShallowLearner(Network):
-    """What both learners share: 8,192 fresh strings judge a run, drawn as its training rows are."""
-
-    def judged(self, models: Sequence[Model], data: Data, keys: jax.Array) -> Scores:
-        assert not isinstance(data, Rows)
-        drawn = [
-            draw_strings(generator_of(key, 1), target, (JUDGING_STRINGS,))
-            for key, target in zip(each_key(keys), functions_of(data, "a shallow net"), strict=True)
-        ]
-        with jax.enable_x64(False), jax.default_matmul_precision("highest"):
-            nets = jax.tree.map(np.float32, stacked(models))
-            found = _judged(nets, stacked(drawn), judging_loss(data))
-        risk, spread, accuracy = (np.asarray(part, np.float64) for part in found)
-        # A loss that no string happened to meet is still possible: never an error of 0.
-        error = np.hypot(spread / np.sqrt(JUDGING_STRINGS), 1 / JUDGING_STRINGS)
-        return Scores(risk, error, "sampled", accuracy)
-
-
-@partial(jax.jit, static_argnames="loss")
-def _judged(nets: ShallowNet, rows: Strings, loss: str) -> tuple[Array, Array, Array]:
-    """Mean loss, its spread and the share of right signs, of every run."""
-
-    def one(net: ShallowNet, rows: Strings) -> tuple[Array, Array, Array]:
-        y = jnp.asarray(rows.labels)
-        made = net.at_signs(signs_of(rows.packed, net.hidden.shape[-1]))
-        values = as_loss(loss).pointwise(y, made)
-        return jnp.mean(values), jnp.std(values), jnp.mean(y * made > 0)
-
-    risk, spread, accuracy = jax.vmap(one)(nets, rows)
-    return risk, spread, accuracy
-
-
 @register_learner("hinge-net")
 @dataclass(frozen=True, eq=False)
-class HingeNet(_ShallowLearner):
+class HingeNet(Network):
     """Two layers of `width` neurons on ±1 inputs, SGD on the hinge loss with L2 decay.
 
     activation: "relu" starts uniform in ±1/√fan-in; "clipped" starts antisymmetric, ŷ = 0. start:
@@ -120,6 +87,7 @@ class HingeNet(_ShallowLearner):
     frozen: Annotated[bool, Doc("Keep the hidden layer as drawn.")] = False
 
     takes = (Fresh,)
+    judged_by = JUDGED_BY
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -258,7 +226,7 @@ def _train_hinge(
 
 @register_learner("sign-descent")
 @dataclass(frozen=True, eq=False)
-class SignDescent(_ShallowLearner):
+class SignDescent(Network):
     """The net of Kou, Chen, Gu and Kakade: sign descent with z^k on 1 - yŷ.
 
     ŷ = Σ_r a_r (w_rᵀx)^k with a_r = ±1 fixed and w_r(0) of fair signs.
@@ -283,6 +251,7 @@ class SignDescent(_ShallowLearner):
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 40
 
     takes = (Population, Fresh)
+    judged_by = JUDGED_BY
 
     @classmethod
     def kou(cls, **changes: Any) -> "SignDescent":
