@@ -65,9 +65,6 @@ class Transformer:
     ] = "learned"
     norm: Annotated[str, Choice(("pre", "post")), Doc("Where the layer norm stands.")] = "pre"
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "adamw"
-    schedule: Annotated[
-        str, Choice(("constant", "cosine")), Doc("How the step size falls to the end.")
-    ] = "constant"
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 3e-3
     batch: Annotated[int, Ge(1), Doc("Rows per step of a sample.")] = 64
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run, at most.")] = 2000
@@ -90,7 +87,7 @@ class Transformer:
         records = 0 if trace is None else 1 + -(-tests // stride)
         batch = data.samples if isinstance(data, Fresh) else self.batch
         sampled = isinstance(data, Sample)
-        how = (self.optimiser, self.schedule, batch, sampled, are_uniform(data), self.teacher)
+        how = (self.optimiser, batch, sampled, are_uniform(data), self.teacher)
         whole = map(np.int32, (self.steps, self.check, data.samples))
         dials = Dials(np.float32(self.eta), np.float32(self.flips), *whole)
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.

@@ -34,7 +34,6 @@ class Shape(NamedTuple):
     records: entries of the trace, one per `stride` tests; 0 keeps none."""
 
     optimiser: OptimiserPart
-    schedule: str
     batch: int
     sampled: bool
     uniform: bool
@@ -144,18 +143,6 @@ def test_on(model: Decoder, rows: Rows, parents: AnyArray) -> Test:
     )
 
 
-def _optimiser(shape: Shape, dials: Dials) -> optax.GradientTransformation:
-    """The named optimiser; "cosine" lets its steps fall to 0 along half a wave."""
-    rule = as_optimiser(shape.optimiser, jnp.asarray(dials.eta))
-    if shape.schedule == "constant":
-        return rule
-
-    def part(count: Array) -> Array:
-        return (1 + jnp.cos(jnp.pi * jnp.minimum(count / dials.steps, 1))) / 2
-
-    return optax.chain(rule, optax.scale_by_schedule(part))
-
-
 @eqx.filter_jit
 def train_all(build: Build, tasks: Task, keys: Array, dials: Dials, shape: Shape) -> Ended:
     """All runs; every leaf has an axis of runs first. build: what a run's key draws at its start.
@@ -186,7 +173,8 @@ def _train_one(start: Decoder, task: Task, key: Array, dials: Dials, shape: Shap
     data_key, test_key = jax.random.fold_in(key, 2), jax.random.fold_in(key, 3)
     weights, rest = eqx.partition(start, eqx.is_inexact_array)
     clean = task._replace(target=task.target._replace(contrast=jnp.sign(task.target.contrast)))
-    rule, batch_of = _optimiser(shape, dials), _batches(task, start.written, data_key, dials, shape)
+    rule = as_optimiser(shape.optimiser, jnp.asarray(dials.eta))
+    batch_of = _batches(task, start.written, data_key, dials, shape)
 
     def fresh(number: Array | int, size: int) -> Rows:
         key = jax.random.fold_in(test_key, number)
