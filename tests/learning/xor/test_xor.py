@@ -9,7 +9,7 @@ import optax
 import pytest
 
 from paritylab.claims.hg2.samples import sample_curve
-from paritylab.learning import Fresh, Population, Runs, Sample, XorStep, learn
+from paritylab.learning import Fresh, Population, Sample, XorStep, learn
 from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
@@ -267,10 +267,7 @@ def test_a_second_call_compiles_nothing_even_at_another_gain_and_key(caplog):
     assert not [r for r in caplog.records if "Finished XLA" in r.getMessage()]
 
 
-def test_runs_can_be_saved_and_diverged_runs_are_never_solved(tmp_path):
-    runs = learn(XorStep(width=12), Population(pairs(20, 3)))
-    loaded = Runs.load(runs.save(tmp_path / "runs.npz"))
-    np.testing.assert_array_equal(loaded.model(2).weights(), runs.model(2).weights())
+def test_diverged_runs_are_never_solved():
     for readout, gain in (("square", 1e300), ("square", 300.0), ("abs", 1e5)):
         learner = XorStep(width=12, attention="exp", gain=gain, readout=readout)
         lost = learn(learner, Population(pairs(20, 3)))
@@ -280,12 +277,8 @@ def test_runs_can_be_saved_and_diverged_runs_are_never_solved(tmp_path):
 
 
 @pytest.mark.slow
-def test_parts_of_ones_own():
+def test_losses_and_optimisers_of_ones_own():
     data, rows = Population(pairs(16, 3)), Fresh(pairs(16, 3), 500)
-    table = np.random.default_rng(0).normal(size=(16, 9))
-    assert learn(XorStep(attention=twice_as_sharp), data).recovered.all()
-    assert learn(XorStep(positions=table), data).numbers.shape == (3, 2, 9)
-    assert learn(XorStep(positions=OneHot(16), readout=cosine), data).recovered.all()
     logistic = XorStep(loss=lambda y, p: jnp.logaddexp(0, -y * p), steps=2)
     assert np.isfinite(learn(logistic, rows).risk).all()
     cube = Loss("cube", lambda y, p: jnp.abs(p - y) ** 3)
