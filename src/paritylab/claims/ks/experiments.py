@@ -38,7 +38,7 @@ PUBLISHED_N, PLAIN_THERE = 100_000, Rate(12, 60)
 RARE = 0.1
 #: A rate that decides is at most this wide.
 WIDE = 0.25
-#: An accuracy on 1,000 strings this far from ½ is no longer chance (six standard errors).
+#: An accuracy on 2,048 strings this far from ½ is no longer chance (nine standard errors).
 CHANCE = 0.1
 
 
@@ -166,7 +166,7 @@ def rnn(
 
     An Elman network solves k-parity with intermediate labels and teacher forcing: the labels are
     running parities, and tests feed the net with its own answers. It must be right on every one of
-    1,000 strings in three quarters of the runs. Our comparison: without labels, in more steps, at
+    2,048 strings in three quarters of the runs. Our comparison: without labels, in more steps, at
     most a quarter of the runs leave chance, an accuracy within 0.1 of ½. The nets have 32 units and
     see 32 strings per step under Adam with a rate of 0.003.
     """
