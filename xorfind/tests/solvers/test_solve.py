@@ -176,6 +176,11 @@ def test_what_cannot_succeed_is_not_searched():
     assert "sets of 400 columns (" not in searched_text(few.search)
 
 
+def test_a_clean_parity_of_many_columns_is_found_with_fewer_rows_than_columns():
+    bits, labels, hidden = planted(200, 10, 0.0, 150, seed=0)
+    assert solve(bits, labels, budget=5).subset == hidden
+
+
 def test_plans_for_many_columns_do_not_overflow():
     bits, labels = unrelated(3000, 100, seed=0)
     task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
