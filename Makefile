@@ -101,7 +101,6 @@ bench-gpu: setup ## the same on an accelerator
 	$(BIN)/python benchmarks/gpu.py
 	$(BIN)/python benchmarks/wide.py --sizes 4096 16384 65536
 	$(BIN)/python benchmarks/wide.py --hidden --sizes 65536
-	$(BIN)/python xorfind/benchmarks/solvers.py device
 
 # Needs uv; run after a change to the requirements in pyproject.toml.
 lock: ## the two locks, from pyproject.toml

@@ -1,4 +1,4 @@
-"""The laboratory on an accelerator: make bench-gpu, which runs wide.py and solvers.py too.
+"""The laboratory on an accelerator: make bench-gpu, which runs wide.py too.
 
 python benchmarks/gpu.py [--only part-of-a-name] [--print]
 """

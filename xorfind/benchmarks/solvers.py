@@ -2,7 +2,6 @@
 
     python benchmarks/solvers.py recovery [--tables 20]
     python benchmarks/solvers.py null [--tables 1000] [--results null.json]
-    python benchmarks/solvers.py device [--seconds 60]
     python benchmarks/solvers.py elimination [--library path]
 
 Each part prints a table. Rows are 1.5 times the least with power 0.99 at level 0.01 unless said
@@ -20,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from planted import planted
-from split_product import device
 
 from xorfind import rows_needed, solve
 from xorfind.gf2 import echelon
@@ -248,9 +246,8 @@ def m4ri_seconds(n: int, path: str | None) -> float | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["recovery", "null", "device", "elimination"])
+    parser.add_argument("part", choices=["recovery", "null", "elimination"])
     parser.add_argument("--tables", type=int)
-    parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--results", help="file for the numbers of the null study")
     parser.add_argument("--library", help="path of libm4ri, where the system does not find it")
     given = parser.parse_args()
@@ -258,8 +255,6 @@ def main() -> None:
         recovery(given.tables or 20)
     elif given.part == "null":
         null(given.tables or 1000, given.results)
-    elif given.part == "device":
-        device(given.seconds)
     else:
         elimination(given.library)
 

@@ -1,6 +1,5 @@
 """The whole way: recovery, abstention, equivalents, errors."""
 
-import sys
 import time
 import tracemalloc
 
@@ -177,15 +176,9 @@ def test_what_cannot_succeed_is_not_searched():
     assert "sets of 400 columns (" not in searched_text(few.search)
 
 
-def test_plans_do_not_import_jax_where_no_accelerator_can_be(monkeypatch):
-    monkeypatch.setattr("xorfind.solvers.growth.find_spec", lambda name: None)
-    monkeypatch.setitem(sys.modules, "xorfind.solvers.device", None)
-    bits, labels = unrelated(400, 100, seed=0)
-    task = Task(LabelledRows(bits, labels), None, 0.01, np.inf, np.random.default_rng(0))
-    assert split_seconds(task, 5) > 100
-    monkeypatch.setattr("xorfind.solvers.growth.find_spec", lambda name: name == "jax_plugins")
-    with pytest.raises(ImportError):
-        split_seconds(task, 5)
+def test_a_clean_parity_of_many_columns_is_found_with_fewer_rows_than_columns():
+    bits, labels, hidden = planted(200, 10, 0.0, 150, seed=0)
+    assert solve(bits, labels, budget=5).subset == hidden
 
 
 def test_plans_for_many_columns_do_not_overflow():
@@ -207,8 +200,9 @@ def test_small_sizes_come_before_the_transform_of_many_columns():
 def test_a_budget_is_kept_with_very_many_columns():
     bits, labels = unrelated(20_000, 200, seed=0)
     start = time.perf_counter()
-    answer = solve(bits, labels, budget=1)
-    assert time.perf_counter() - start < 1 * 1.2 + 1 + 2  # two more for a busy machine
+    # All pairs take 0.7 s on a quiet machine, so that this budget ends first on any.
+    answer = solve(bits, labels, budget=0.2)
+    assert time.perf_counter() - start < 0.2 * 1.2 + 1 + 2  # two more for a busy machine
     assert not answer.complete
     assert answer.search.stop is Stop.BUDGET
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -14,9 +13,8 @@ from xorfind.solvers.judge import ONLY_JUST, Candidates, Task
 
 #: A search that would not see this share of its subsets in the time left is not begun.
 LEAST_SHARE = 0.01
-#: Multiplications and additions per second assumed when a search is planned, here and on an
-#: accelerator.
-RATE, DEVICE_RATE = 4e10, 2e14
+#: Multiplications and additions per second assumed when a search is planned.
+RATE = 4e10
 
 
 def correlation(task: Task) -> Candidates:
@@ -105,10 +103,7 @@ def of_size(task: Task, size: int) -> BestSets:
     table = task.table
     if size > table.distinct:
         return BestSets([], 0, True)
-    search = correlate
-    if _on_device(table.distinct, table.rows, size):
-        from xorfind.solvers.device import device_correlate as search
-    found = search(
+    found = correlate(
         table.signs,
         table.labels,
         size,
@@ -126,28 +121,10 @@ def named(task: Task, subset: tuple[int, ...]) -> tuple[int, ...]:
 def split_seconds(task: Task, size: int) -> float:
     """Seconds that all subsets of this size would take."""
     n, rows = task.table.distinct, task.table.rows
-    rate = DEVICE_RATE if _on_device(n, rows, size) else RATE
-    return _operations(n, rows + 20, size) / rate
-
-
-def _operations(n: int, rows: int, size: int) -> float:
-    """Multiplications and additions for all subsets of this size."""
-    return 2.0 * rows * math.exp(min(600.0, log_choose(n, size))) if size <= n else 0.0
-
-
-def _on_device(n: int, rows: int, size: int) -> bool:
-    """Whether an accelerator is there and worth its start.
-
-    The import of jax takes a second of the budget, so that only a machine with one of its plugins
-    for accelerators pays for it.
-    """
-    if size <= 2 or _operations(n, rows, size) <= 5 * RATE:
-        return False
-    if not any(map(find_spec, ("jax_plugins", "libtpu"))):
-        return False
-    from xorfind.solvers.device import fits_device, has_accelerator
-
-    return has_accelerator() and fits_device(n, rows, size)
+    if size > n:
+        return 0.0
+    # A few rows more than there are, for what each subset costs apart from its rows.
+    return 2.0 * (rows + 20) * math.exp(min(600.0, log_choose(n, size))) / RATE
 
 
 def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
