@@ -132,16 +132,10 @@ def write(name, text):
 
 BAD = {
     "odd": ("0a0b0c\n0a0\n", "frame[-1]", "line 2: '0a0' has 3 hex digits"),
-    "digit": ("0a0b\nzz00\n", "frame[-1]", "line 2: 'z' is no hex digit"),
     "short": ("0a0b0c0d\n0a\n", "frame[2]", "lies outside a frame of 1 bytes"),
     "only": ("0a\n0b\n", "frame[-1]", "no input bits are left"),
     "ragged": ("a,b\n1,2\n3\n", "b", "line 3: 1 cell, the line of names has 2"),
-    "huge": (f"a,b\n{'9' * 400},1\n2,3\n", "b", "at most 1,024 bits"),
-    "text": ("a,b\nx1,1\n2,3\n", "b", "column 'a', row 1 holds 'x1'"),
-    "negative": ("a,b\n-1,1\n2,3\n", "b", "holds '-1'"),
     "empty": ("# nothing\n", "frame[-1]", ""),
-    "column": ("a,b\n1,1\n2,3\n", "c", "no column 'c'"),
-    "slice": ("a,b\n1,1\n2,3\n", "b[", "is no slice"),
 }
 
 

@@ -176,7 +176,6 @@ BAD = {
     "three levels": (b"a,y\n0,red\n1,tan\n0,sky\n", r"3 levels \(red, sky, tan\)"),
     "numbers as target": (b"a,y\n0,1.5\n1,2.5\n0,3.5\n", "--threshold y=V"),
     "latin-1": ("a,y\n0,1\n0,süd\n".encode("latin-1"), "line 3: byte 0xfc is not UTF-8"),
-    "UTF-16": ("a,y\n0,1\n".encode("utf-16-le"), "UTF-8"),
     "duplicate names": (b"a,a,y\n0,0,0\n", "two columns named 'a'"),
     "target absent": (b"a,b\n0,0\n1,1\n", "no column 'y'; the table has a, b"),
     "only a target": (b"y\n0\n1\n", "no columns beside the target"),
@@ -259,25 +258,9 @@ def test_bits_need_whole_numbers(value):
         prepared({"a": ["1", value], "y": [0, 1]}, bits=["a"])
 
 
-BYTES = (
-    "0",
-    "1",
-    ",",
-    "\n",
-    "\r\n",
-    chr(34),
-    "\t",
-    ";",
-    "yes",
-    "no",
-    "NA",
-    "1.5",
-    "-1",
-    "\r",
-    "\ufeff",
-)
+WORDS = b"0 1 , ; yes no NA 1.5 -1 =1".split()
 PIECES = st.sampled_from(
-    [*(each.encode() for each in BYTES), *(b"\xff", b"\0", b"\x1f\x8b", b"=1")]
+    [*WORDS, b"\n", b"\r\n", b"\r", b"\t", b'"', b"\xef\xbb\xbf", b"\xff", b"\0", b"\x1f\x8b"]
 )
 TEXTS = st.one_of(
     st.binary(max_size=60),
