@@ -61,7 +61,7 @@ def without_seconds(text):
     return re.sub(r"; [\d.]+ s$", "", text.strip(), flags=re.M)
 
 
-def test_save_apply_compare_and_json(capsys, data):
+def test_save_apply_and_json(capsys, data):
     save = ["--save", "m.json", "--json", "all.json"]
     code, out, _ = run(capsys, "bits", "data/banks.csv", "--target", "bank", *save)
     assert code == 0
@@ -75,10 +75,6 @@ def test_save_apply_compare_and_json(capsys, data):
     first = Path("data/banks.csv").read_text().splitlines()[1].split(",")
     expected = EXAMPLE["bank_of"](int(first[0], 16))
     assert Path("p.csv").read_text().splitlines()[1] == f"2,0x{expected:x}"
-    same = ["--same", "bank", "--bits", "addr[32:6]", "--against", "m.json"]
-    code, out, _ = run(capsys, "bits", "data/banks.csv", *same)
-    assert code == 0
-    assert "the same up to row operations (rank 4)" in out
 
 
 @pytest.mark.parametrize(("offset", "code"), [(0, 0), (0x70000, 3)])
@@ -116,13 +112,6 @@ def test_no_code_for_xors_of_frames_of_two_lengths(capsys, data):
     assert (code, out) == (2, "")
     assert "frames of one length in a file of their own" in err
     assert not Path("m.json").exists()
-
-
-def test_two_formulas(capsys, data):
-    code, out, _ = run(capsys, "bits", "data/conflict.txt", "--target", "frame[-1]")
-    assert code == 0
-    assert "two formulas, each for some of the rows" in out
-    assert "sum of all bytes modulo 2^8" in out
 
 
 def write(name, text):

@@ -42,7 +42,10 @@ SAME = {
     "old mac": ROWS.replace("\n", "\r"),
     "tabs": ROWS.replace(",", "\t"),
     "semicolons": ROWS.replace(",", ";"),
+    "pipes": ROWS.replace(",", "|"),
     "BOM": b"\xef\xbb\xbf" + ROWS.encode(),
+    "UTF-16": ROWS.encode("utf-16"),
+    "UTF-16, semicolons": ROWS.replace(",", ";").encode("utf-16"),
     "spaces": ROWS.replace(",", " , "),
     "quotes": '"a","b","y"\n"0","0","0"\n0,"1",1\n1,0,1\n1,1,0\n',
     "blank lines": ROWS.replace("\n", "\n\n"),
@@ -315,11 +318,6 @@ def test_any_bytes_are_read_or_refused_at_length(tmp_path, content):
     read_or_refuse(tmp_path, content)
 
 
-def test_a_rule_comes_out(tmp_path):
-    rule = discover(written(tmp_path, "a,b,y\n" + ROWS[6:] * 30), "y")
-    assert rule.columns == ("a", "b")
-
-
 def test_arrays_and_frames_with_labels_beside_them():
     pandas = pytest.importorskip("pandas")
     generator = np.random.default_rng(0)
@@ -354,23 +352,10 @@ def test_labels_that_fit_no_table(table, message):
         discover(table, np.array([0, 1, 1, 0, 1]))
 
 
-PIPED = "a|b|y\n0|1|1\n1|1|0\n"
-
-
-@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("delimiter", ["|", ",", ";", "\t"])
-def test_spreadsheets_and_pipes_are_read(tmp_path, code, delimiter):
-    path = tmp_path / "rows.csv"
-    path.write_bytes(PIPED.replace("|", delimiter).encode(code))
-    table = read_table(path)
-    assert table.names == ["a", "b", "y"]
-    assert table.column("y").texts() == ["1", "0"]
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (PIPED.encode("utf-16-le"), "UTF-16 without its mark"),
+        (ROWS.encode("utf-16-le"), "UTF-16 without its mark"),
         (b"\xff\xfe\x00", "cannot be read as UTF-16"),
         (b"PK\x03\x04" + b"\0" * 26 + b"[Content_Types].xml" + b"\0" * 50, "save the sheet as CSV"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500, "save the sheet as CSV"),
