@@ -78,17 +78,13 @@ def planted(
     rows: int,
     *,
     noise: float = 0.0,
-    bias: float | Sequence[float] = 0.5,
-    correlation: float = 0.0,
     targets: int = 1,
     sign: int = 1,
     seed: int = 0,
 ) -> Planted:
     """Hidden parities of k of n bits, one independent subset per target.
 
-    bias: P(bit = 1), one number or one per column. correlation: chance that a bit copies its left
-    neighbour instead of being drawn (then all columns share the first bias). noise: chance of a
-    flipped label.
+    noise: chance of a flipped label.
 
     >>> table = planted(8, 3, 100, noise=0.1, seed=1)
     >>> table.bits.shape, len(table.truth.subset)
@@ -97,7 +93,7 @@ def planted(
     if not 0 < k <= n:
         raise ValueError(f"k must be between 1 and n={n}, got {k}")
     generator = np.random.default_rng(seed)
-    bits = _correlated(generator, rows, n, bias, correlation)
+    bits = (generator.random((rows, n)) < 0.5).astype(np.uint8)
     names = tuple(f"x{j}" for j in range(n))
     columns = dict(zip(names, bits.T, strict=True))
     truths = []
@@ -148,23 +144,6 @@ def decoy(
     hidden = () if kind == "nothing" else tuple(names[j] for j in subset)
     columns = {**dict(zip(names, bits.T, strict=True)), "y": label}
     return Planted(columns, (Truth("y", hidden, 1, noise, kind),))
-
-
-def mixture(n: int, k: int, rows: int, *, noise: float = 0.0, seed: int = 0) -> Planted:
-    """Daniely and Malach's D_A: half of the rows uniform, half with all bits of A equal.
-
-    The parity of an odd number of bits then correlates with each of them: 1/2 instead of 0.
-    """
-    generator = np.random.default_rng(seed)
-    bits = generator.integers(0, 2, (rows, n), dtype=np.uint8)
-    subset = np.sort(generator.choice(n, k, replace=False))
-    shared = generator.random(rows) < 0.5
-    same = generator.integers(0, 2, (int(shared.sum()), 1), dtype=np.uint8)
-    bits[np.ix_(shared, subset)] = same
-    names = tuple(f"x{j}" for j in range(n))
-    label = _label_bits(generator, bits[:, subset], 1, noise)
-    columns = {**dict(zip(names, bits.T, strict=True)), "y": label}
-    return Planted(columns, (Truth("y", tuple(names[j] for j in subset), 1, noise),))
 
 
 def digits(n: int = 50, rows: int = 1000, *, k: int = 6, seed: int = 0) -> Planted:
@@ -283,23 +262,3 @@ def _label_bits(
     parity = np.bitwise_xor.reduce(bits, axis=1) ^ (sign < 0)
     flipped = generator.random(len(bits)) < noise
     return np.asarray(parity.astype(bool) ^ flipped, dtype=np.uint8)
-
-
-def _correlated(
-    generator: np.random.Generator,
-    rows: int,
-    n: int,
-    bias: float | Sequence[float],
-    correlation: float,
-) -> np.ndarray:
-    if not 0 <= correlation < 1:
-        raise ValueError(f"correlation must be at least 0 and below 1, got {correlation}")
-    share = np.broadcast_to(np.asarray(bias, dtype=float), (n,))
-    if correlation:
-        share = np.full(n, share[0])
-    bits = (generator.random((rows, n)) < share).astype(np.uint8)
-    if correlation:
-        copied = generator.random((rows, n)) < correlation
-        for j in range(1, n):
-            bits[:, j] = np.where(copied[:, j], bits[:, j - 1], bits[:, j])
-    return bits

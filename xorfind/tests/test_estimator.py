@@ -1,7 +1,5 @@
 """The classifier keeps scikit-learn's contract and says what it found, or that it found nothing."""
 
-import io
-
 import numpy as np
 import pytest
 import tables
@@ -87,8 +85,6 @@ BAD = {
     "k no whole number": (ParityClassifier(k=2.5), X, Y, "k must be"),
     "alpha 0": (ParityClassifier(alpha=0), X, Y, "alpha must be"),
     "alpha 1": (ParityClassifier(alpha=1.0), X, Y, "alpha must be"),
-    "no rows": (ParityClassifier(), X[:0], Y[:0], "0 sample"),
-    "NaN": (ParityClassifier(), np.where(X > 0, np.nan, 0.0), Y, "NaN"),
     "constant": (ParityClassifier(), np.ones((600, 3)), Y, "every column of X is constant"),
     "budget": (ParityClassifier(budget=0), X, Y, "budget must be"),
     "method": (ParityClassifier(method="guess"), X, Y, "method must be one of"),
@@ -108,14 +104,6 @@ def test_pipeline_grid_search_clone_and_cross_validation():
     assert search.best_score_ > 0.85
     again = clone(search.best_estimator_)
     assert cross_val_score(again, X, Y, cv=3).mean() > 0.85
-
-
-def test_a_joblib_round_trip_predicts_the_same(fitted):
-    joblib = pytest.importorskip("joblib")
-    stream = io.BytesIO()
-    joblib.dump(fitted, stream)
-    stream.seek(0)
-    assert (joblib.load(stream).predict(X) == fitted.predict(X)).all()
 
 
 def test_frames_keep_their_names():

@@ -258,18 +258,3 @@ def test_words():
     ]
     assert chance(9.9e-5) == "1·10⁻⁴"
     assert chance(1.0) == "1"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"k": 0}, "k must be at least 1"),
-        ({"k": 3}, "k must be at most 2"),
-        ({"alpha": 0}, "alpha must be"),
-        ({"budget": -1}, "budget must be"),
-    ],
-)
-def test_bad_options_are_one_clear_line(options, message):
-    columns = {"a": [0, 1, 1, 0], "b": [1, 1, 0, 0], "y": [0, 1, 0, 1]}
-    with pytest.raises(ValueError, match=message):
-        discover(columns, "y", **options)

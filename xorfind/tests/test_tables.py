@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 import tables
 
-X64_MODES = [False]
-
 PARITIES = {
     "plain": tables.planted(20, 3, 2000, seed=1),
     "noisy": tables.planted(20, 3, 4000, noise=0.2, seed=2),
-    "biased": tables.planted(20, 3, 4000, noise=0.1, bias=0.2, seed=3),
-    "correlated": tables.planted(20, 3, 4000, correlation=0.6, seed=4),
     "negative": tables.planted(20, 2, 2000, sign=-1, seed=5),
-    "D_A": tables.mixture(20, 3, 4000, seed=6),
     "crc": tables.crc_bit(),
     "linear approximation": tables.linear_approximation(4000),
 }
@@ -25,29 +20,6 @@ def test_labels_follow_the_subset_up_to_the_noise(table):
     wrong = (signs != table.labels).mean()
     error = 4 * np.sqrt(truth.noise * (1 - truth.noise) / len(signs))
     assert abs(wrong - truth.noise) <= error
-
-
-def test_bias_and_correlation_are_those_asked_for():
-    assert PARITIES["biased"].bits.mean() == pytest.approx(0.2, abs=0.01)
-    bits = PARITIES["correlated"].bits.astype(float)
-    neighbours = np.mean([np.corrcoef(bits[:, j], bits[:, j + 1])[0, 1] for j in range(19)])
-    assert neighbours == pytest.approx(0.6, abs=0.03)
-
-
-def test_a_mixture_shows_single_bits_where_uniform_rows_do_not():
-    for name, expected in (("D_A", 0.5), ("plain", 0.0)):
-        table = PARITIES[name]
-        single = ((-1.0) ** table.bits * table.labels[:, None]).mean(axis=0)
-        assert single[list(table.positions)] == pytest.approx(np.full(3, expected), abs=0.08)
-
-
-def test_several_targets_are_independent_and_no_feature():
-    table = tables.planted(30, 4, 500, targets=3, seed=0)
-    assert [truth.target for truth in table.truths] == ["y0", "y1", "y2"]
-    assert table.bits.shape == (500, 30)
-    for truth in table.truths:
-        parity = np.bitwise_xor.reduce([table.columns[name] for name in truth.subset])
-        assert (parity == table.columns[truth.target]).all()
 
 
 @pytest.mark.parametrize("kind", ["and", "or", "majority", "nothing"])
@@ -94,22 +66,3 @@ def test_no_locus_of_an_epistatic_pair_acts_alone():
         assert abs(np.corrcoef(carried[:, j], labels)[0, 1]) < 0.02
     pair = np.prod((-1.0) ** carried[:, table.positions], axis=1)
     assert (pair * labels).mean() == pytest.approx(np.sqrt(0.2), abs=0.02)
-
-
-def test_copies_and_files(tmp_path):
-    table = tables.with_copies(tables.planted(5, 2, 50), ["x1"], flipped=True)
-    assert (table.columns["x1_copy"] + table.columns["x1"] == 1).all()
-    lines = table.write(tmp_path / "t.csv").read_text().splitlines()
-    assert lines[0] == "x0,x1,x2,x3,x4,x1_copy,y"
-    assert len(lines) == 51
-
-
-def test_same_seed_same_table():
-    first, again = (tables.planted(9, 3, 40, noise=0.2, seed=7) for _ in range(2))
-    assert all((first.columns[name] == again.columns[name]).all() for name in first.columns)
-
-
-@pytest.mark.parametrize("wrong", [{"k": 0}, {"k": 9}, {"k": 2, "correlation": 1.0}])
-def test_impossible_tables_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"k must|correlation must"):
-        tables.planted(8, rows=10, **wrong)

@@ -50,17 +50,15 @@ def by_matrix(matrix, values):
     return (matrix.apply(bits) @ [4, 2, 1]).tolist()
 
 
-def test_a_matrix_of_integers_in_python():
+@pytest.mark.parametrize("language", ["python", pytest.param("c", marks=needs_compiler)])
+def test_a_matrix_of_integers(language, tmp_path):
     matrix = bank_matrix()
-    function = in_python(emit(matrix, "python", "bank"), "bank")
-    assert [function(a) for a in ADDRESSES] == by_matrix(matrix, ADDRESSES)
-
-
-@needs_compiler
-def test_a_matrix_of_integers_in_c(tmp_path):
-    matrix = bank_matrix()
-    function = compiled(emit(matrix, "c", "bank"), "bank", tmp_path)
-    function.argtypes = [ctypes.c_uint64]
+    text = emit(matrix, language, "bank")
+    if language == "c":
+        function = compiled(text, "bank", tmp_path)
+        function.argtypes = [ctypes.c_uint64]
+    else:
+        function = in_python(text, "bank")
     assert [function(a) for a in ADDRESSES] == by_matrix(matrix, ADDRESSES)
 
 

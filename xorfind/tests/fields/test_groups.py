@@ -92,11 +92,6 @@ def test_one_hump_is_not_cut(kind):
         assert not threshold(HUMPS[kind](np.random.default_rng(seed))).separates
 
 
-def test_equal_timings_are_not_cut():
-    with pytest.raises(ValueError, match="all timings are equal"):
-        threshold(np.full(20, 200.0))
-
-
 def test_rows_that_do_not_fit_have_their_opcode_in_common():
     draw, lines = np.random.default_rng(0), []
     for _ in range(240):

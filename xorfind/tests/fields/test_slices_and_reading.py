@@ -31,31 +31,26 @@ def test_slices(text, shape, expected):
     assert labels(text, shape) == expected
 
 
-def test_order_of_bytes_is_the_order_written():
-    table = read_fields(["010203", "040506"])
-    (batch,) = table.parts
-    big = batch.taken(batch.bits(parse("frame[1:2]", table.names)))
-    little = batch.taken(batch.bits(parse("frame[2:1]", table.names)))
-    assert np.packbits(big[0]).tolist() == [2, 3]
-    assert np.packbits(little[0]).tolist() == [3, 2]
+FRAMES = {"frame": ["01 02 03", "04 05 06"]}
+WHOLE = {"addr": ["0x10", "0x3"], "b": ["5", "6"]}
 
 
-def test_an_integer_and_its_bits():
-    table = read_fields({"addr": ["0x1_0".replace("_", ""), "0x3"], "b": ["5", "6"]})
-    (batch,) = table.parts
-    bits = batch.bits(parse("addr[4:0]", table.names))
-    assert batch.taken(bits).tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 1, 1]]
-    both = batch.taken(batch.bits(parse("addr^b[2:0]", table.names)))
-    assert both.tolist() == [[1, 0, 1], [1, 0, 1]]
-    beyond = batch.taken(batch.bits(parse("addr[9]", table.names)))
-    assert not beyond.any()
-
-
-def test_bytewise_integers_have_whole_bytes():
-    table = read_fields({"x": ["3", "5"]})
-    (batch,) = table.parts
-    assert len(batch.bits(parse("x", table.names))) == 3
-    assert len(batch.bits(parse("x", table.names), bytewise=True)) == 8
+@pytest.mark.parametrize(
+    ("columns", "text", "bytewise", "values"),
+    [
+        (FRAMES, "frame[1:2]", False, ["0000001000000011", "0000010100000110"]),
+        (FRAMES, "frame[2:1]", False, ["0000001100000010", "0000011000000101"]),
+        (WHOLE, "addr[4:0]", False, ["10000", "00011"]),
+        (WHOLE, "addr^b[2:0]", False, ["101", "101"]),
+        (WHOLE, "addr[9]", False, ["0", "0"]),  # above the widest value
+        (WHOLE, "b", False, ["101", "110"]),
+        (WHOLE, "b", True, ["00000101", "00000110"]),
+    ],
+)
+def test_bits_in_the_order_written(columns, text, bytewise, values):
+    (part,) = read_fields(columns).parts
+    bits = part.taken(part.bits(parse(text, part.names), bytewise))
+    assert ["".join(map(str, row)) for row in bits.tolist()] == values
 
 
 @pytest.mark.parametrize(
@@ -66,20 +61,14 @@ def test_bytewise_integers_have_whole_bytes():
         ("addr[3].9", "bits of a byte"),
         ("a^b^c", "no column 'a'"),
         ("addr[999999999:0]", "more than"),
+        ("frame[2]", "outside a frame of 2 bytes"),
+        ("addr[-1]", "numbered from 0"),
+        ("addr[1].2", "is an integer"),
     ],
 )
 def test_bad_slices(text, message):
     with pytest.raises(ValueError, match=message):
-        parse(text, ["addr"])
-
-
-def test_slices_outside_what_they_cut():
-    with pytest.raises(ValueError, match="outside a frame of 2 bytes"):
-        labels("frame[2]", Shape(True, 16))
-    with pytest.raises(ValueError, match="numbered from 0"):
-        labels("addr[-1]", Shape(False, 16))
-    with pytest.raises(ValueError, match="is an integer"):
-        labels("addr[1].2", Shape(False, 16))
+        labels(text, Shape(text.startswith("frame"), 16))
 
 
 @pytest.mark.parametrize(

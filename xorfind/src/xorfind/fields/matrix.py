@@ -15,7 +15,7 @@ import numpy as np
 
 from xorfind.codec import from_json
 from xorfind.fields.equations import numbers
-from xorfind.fields.reading import Fields, read_fields
+from xorfind.fields.reading import read_fields
 from xorfind.fields.slices import Slice, parse
 from xorfind.files import write_atomically
 from xorfind.gf2 import products, reduced
@@ -124,19 +124,14 @@ class XorMatrix:
 
         hex_columns = [str(name) for name in self.reading.get("hex", [])]
         fields = read_fields(source, needed, hex_columns).framed(self.inputs)
-        made = [self._on_part(part) for part in fields.parts]
-        lines, values = (np.concatenate([each[at] for each in made]) for at in range(2))
-        order = np.argsort(lines, kind="stable")
-        given = [each.right for each in made if each.right is not None]
-        right = np.concatenate(given)[order] if len(given) == len(made) else None
-        return Applied(lines[order], values[order], right)
-
-    def _on_part(self, part: Fields) -> Applied:
-        values = numbers(self.apply(part.taken(part.bits(parse(self.inputs, part.names)))))
+        if len(fields.parts) > 1:
+            raise ValueError("a matrix serves frames of one length; keep each length in a file")
+        values = numbers(self.apply(fields.taken(fields.bits(parse(self.inputs, fields.names)))))
         right = None
-        if self._target(part.names):
-            right = numbers(part.taken(part.bits(parse(self.outputs, part.names)))) == values
-        return Applied(part.lines, values, right)
+        if self._target(fields.names):
+            given = fields.taken(fields.bits(parse(self.outputs, fields.names)))
+            right = numbers(given) == values
+        return Applied(fields.lines, values, right)
 
     def _target(self, names: Sequence[str]) -> tuple[Slice, ...]:
         """The slices of the target, where the table has them."""

@@ -196,8 +196,6 @@ def _linear_lines(finding: Finding) -> list[str]:
             f"rows that contradict an XOR for {name}: lines {_line_numbers(where)} (in them every "
             f"input is 1 an even number of times, {name} an odd number)"
         )
-    if held and not fit.holds[0] and fit.holds[-1] and not finding.noisy:
-        lines.append("the lowest bit is an XOR and the highest is not: it may be a sum")
     return lines
 
 
@@ -289,8 +287,8 @@ def as_json(finding: Finding) -> dict[str, Any]:
     """The finding for other programs; docs/checksums.md says what each entry means."""
     fit, crc, system = finding.fit, finding.crc, finding.system
     flags = zip(system.outputs, fit.holds, strict=True)
-    usable, noisy = finding.usable_matrix, finding.noisy
-    made: dict[str, Any] = {
+    usable = finding.usable_matrix
+    return {
         "target": finding.target,
         "outcome": finding.outcome.name.lower(),
         "found": finding.found,
@@ -315,10 +313,6 @@ def as_json(finding: Finding) -> dict[str, Any]:
         ],
         "crc": None if crc is None else _crc_json(crc),
     }
-    if noisy:
-        fitting = {bit: answer.best.fitting for bit, answer in noisy.items()}
-        made["fitting"] = [fitting.get(bit, system.rows) for bit in range(system.width)]
-    return made
 
 
 def _crc_json(crc: CrcFit) -> dict[str, Any]:
