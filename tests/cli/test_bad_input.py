@@ -26,7 +26,7 @@ check --report taken | taken is a file
 check --store taken/store.db | taken
 check --store broken.db | broken.db
 report | --from
-report --from rows.json | give --out DIR
+report --from rows.json | --out
 report --from none.json --out x | none.json
 report --from taken --out x | not readable JSON
 report --from /dev/zero --out x | ordinary

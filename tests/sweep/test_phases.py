@@ -111,7 +111,7 @@ def test_a_layout_for_any_grid():
     two = [c._replace(values={**c.values, "mask": m}) for c in one for m in ("token", "level")]
     assert usual_layout(two) == Layout("n", panel=(), curve="mask")
     wide = cells(lambda n, k: 0.5, n=(8, 1024))
-    assert usual_layout(wide, x="k", y="n") == Layout("k", "n", (), log="y")
+    assert usual_layout(wide) == Layout("n", "k", ())
     with pytest.raises(ValueError, match="no number varies"):
         usual_layout(one[:1])
     with pytest.raises(ValueError, match="an entry 'width'; there are: learner, n, k"):
@@ -144,7 +144,6 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     assert "5 cells of 4 runs each" in out
     assert "k=2 positions among n=1" in out
     ElementTree.fromstring((elsewhere / "p.svg").read_text())
-    assert run(capsys, "sweep", "plot", "--x", "k", "--y", "n", "--out", "q.svg", *shared)[0] == 0
     assert run(capsys, "sweep", "export", "--csv", "rates.csv", *shared)[0] == 0
     with (elsewhere / "rates.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -156,7 +155,6 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     ("command", "message"),
     [
         (["plot", "scaling"], "nothing of scaling is stored"),
-        (["plot", "--x", "depth", "--out", "y.svg"], "an entry 'depth'"),
         (["export", "--parquet", "x.parquet"], "Parquet needs pyarrow"),
     ],
 )

@@ -305,9 +305,6 @@ def test_sweep_commands(elsewhere, capsys):
     assert "4 blocks computed" in run("sweep", "run", "grid.toml", "--fresh")[2]
     assert "4 stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
     assert "95 % interval" in run("sweep", "status")[1]
-    assert run("sweep", "export", "--csv", "rows.csv", "--runs")[0] == 0
-    lines = (elsewhere / "rows.csv").read_text().splitlines()
-    assert len(lines) == 9
     assert run("sweep", "export", "grid.toml", "--csv", "rates.csv")[0] == 0
     with (elsewhere / "rates.csv").open() as file:
         rates_written = list(csv.DictReader(file))
@@ -315,23 +312,6 @@ def test_sweep_commands(elsewhere, capsys):
     assert all(row["low"] <= row["rate"] <= row["high"] for row in rates_written)
     mine = run("sweep", "run", "coins.toml", "--file", str(COIN), "--store", "c.db")[1]
     assert "coin k=1 n=2 rate=0.5" in mine
-
-
-@pytest.mark.slow
-def test_a_swept_width_is_exported_as_it_was(elsewhere, capsys):
-    """The runs per block once stood in its column."""
-    from paritylab.cli import main
-
-    (elsewhere / "grid.toml").write_text(
-        'learner = "xor"\nruns = 4\nblock = 2\nproblem = {n = 16}\nsettings = {width = [30, 40]}\n'
-    )
-    for command in (["run", "grid.toml"], ["export", "--csv", "rows.csv", "--runs"]):
-        with pytest.raises(SystemExit):
-            main(["sweep", *command])
-    with (elsewhere / "rows.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["width"] for row in rows] == ["30"] * 4 + ["40"] * 4
-    assert {row["block"] for row in rows} == {"2"}
 
 
 def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere, interruptible):
