@@ -158,7 +158,6 @@ GRIDS = [
     ("block = 2", "block = 0", "block must be at least 1"),
     ("block = 2", "width = 0", "unknown key"),
     ("block = 2", "block = 2\nseed = 4294967296", "seed must be below 2³²"),
-    ("block = 2", "block = 2\nuntil = 2.0", "until must be below 1"),
     ("n = [6, 8]", "n = []", "n is an empty list"),
     ("n = [6, 8]", 'n = ["six"]', "n must be a whole number, got 'six'"),
     ("n = [6, 8]", "n = [8.7]", "n must be a whole number, got 8.7"),

@@ -47,27 +47,6 @@ def test_a_new_claim_is_written_and_not_over_another(capsys, elsewhere):
         assert words in err
 
 
-def test_a_verdict_is_a_statement_a_sentence_and_a_table(capsys):
-    """Terminal and page say the same of a row with comparisons."""
-    from tests.report.rows import row
-
-    from paritylab.cli.claims import show_statement, show_verdict
-
-    facts = {"runs": 60, "effort": "quick", "seed": 0, "seconds": 1.0, "certificate": "hg1-x"}
-    tallied = {"counted": False, "reading": "abstract", "file": None}
-    shown = row(status="refuted", instead="A quarter.", looks=2, **facts, **tallied)
-    show_statement(shown)
-    show_verdict(shown)
-    out = capsys.readouterr().out
-    assert out.startswith("lab-one (LAB, ours): A title\n  A statement.\nrefuted (in our")
-    assert re.search(r"runs that learn +15 of 60, 25 % \[15, 38\] +at least 85 % +no\n", out)
-    assert "what does hold: A quarter.\n" in out
-    assert out.endswith(
-        "evidence: exact, 60 runs or cases, measured 2 times; quick effort, seed 0, 1.0\n"
-        "s; proof: paritylab prove hg1-x\n"
-    )
-
-
 @pytest.mark.parametrize("id", ["hg1-floor", "hg1-thm11", "ks-thm5", "lab-separation"])
 def test_a_verdict_is_read_in_80_columns_from_statement_to_evidence(capsys, id):
     from tests.report.rows import kept_rows

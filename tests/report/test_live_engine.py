@@ -243,19 +243,6 @@ def test_one_step_of_xor_agrees_to_1e_9(engine, kind):
         np.testing.assert_allclose(found[4], risk, rtol=1e-7, atol=1e-9)
 
 
-def test_the_worst_case_is_that_of_every_input(engine):
-    generator = np.random.default_rng(0)
-    tables = generator.normal(size=(10, 8, 5))
-    cases = [[t.ravel().tolist(), 8, (1, 4), g, "softmax"] for t in tables for g in (1, 3, 9)]
-    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    signs = 1.0 - 2.0 * bits
-    for found in engine("xor", cases):
-        errors = np.abs(1 - 2 * (signs @ np.array(found[1])) ** 2 + signs[:, 1] * signs[:, 4])
-        if found[3]["exact"]:
-            assert abs(errors.max() - found[3]["error"]) < 1e-9
-        assert errors.max() <= found[3]["error"] + 1e-9
-
-
 @pytest.mark.parametrize("mask", ["token", "level"])
 def test_one_teacher_forced_step_agrees_to_1e_9(engine, mask):
     leaves = [(0, 2, 3, 7), (1, 2, 5, 6), (0, 1, 6, 7)]
@@ -300,15 +287,6 @@ def test_levels_end_in_the_same_decision(engine):
         assert found["solved"] == bool(own.solved[run])
         for node, column in enumerate(found["scores"]):
             np.testing.assert_array_equal(column, own.numbers[run][: len(column), node])
-
-
-def test_heads_on_the_hidden_bits_show_the_scale_of_the_temperature(engine):
-    settings = {"n": 20, "subset": (2, 7, 12), "procedure": "paper", "start": "hidden", "steps": 0}
-    cases = [[{**settings, "tau": tau}] for tau in ("1/n", "1/n^2")]
-    problem = Parity(20, (2, 7, 12))
-    for tau, found in zip((1 / 20, 1 / 400), engine("run", cases), strict=True):
-        own = population_risk(HeadAttention.on(problem, tau=tau), problem)
-        assert abs(found["value"] - own.value) <= found["error"] + own.error
 
 
 def test_the_proved_minimum_is_that_of_the_certificate():

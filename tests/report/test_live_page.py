@@ -161,13 +161,6 @@ def test_a_run_cannot_break_out_of_its_element(elsewhere):
     assert json.loads(embedded)["learner"] == run["learner"]
 
 
-def test_missing_and_special_files_are_refused(elsewhere, capsys):
-    os.mkfifo(elsewhere / "pipe.json")
-    for name in ("absent.json", "pipe.json", "."):
-        code, _, error = run(capsys, "live", "--from", name)
-        assert (code, "--from needs a JSON file" in error) == (2, True)
-
-
 @pytest.mark.slow
 def test_runs_of_learners_with_a_trace_become_files(tmp_path):
     problem = Parity(8, (1, 4))

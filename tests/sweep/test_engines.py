@@ -85,12 +85,6 @@ def test_tasks_are_taken_as_workers_become_free():
     results.close()
 
 
-@pytest.mark.parametrize("jobs", [0, -1])
-def test_bad_numbers_of_jobs_are_refused(jobs):
-    with pytest.raises(ValueError, match="at least 1"):
-        processes(jobs)
-
-
 SLEEPERS = """
 import os, pathlib, signal, sys, time
 from paritylab.sweep.engines import processes

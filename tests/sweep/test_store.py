@@ -43,12 +43,6 @@ def test_a_newer_store_is_refused(tmp_path):
         Store(path)
 
 
-def test_a_folder_in_the_way_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="choose another"):
-        Store(tmp_path / "file" / "store.db")
-
-
 FACTS = {"status": "done", "seconds": 1, "device": "cpu", "versions": {}, "fingerprint": "f"}
 
 

@@ -82,7 +82,6 @@ def run(
                 specs,
                 opened,
                 engine=workers(len(specs)),
-                until=grids[0].until,
                 fresh=fresh,
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
@@ -90,9 +89,8 @@ def run(
         except BlockError as error:
             failures, computed = error.failures, error.computed
     skipped = len(specs) - computed - len(failures)
-    reason = "reused" if grids[0].until is None else "reused or decided early"
     seconds = time.perf_counter() - start
-    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
+    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} reused")
     _print_rates([cell for cell in _cells(store, specs) if cell.current])
     for spec, failure in failures[:5]:
         console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")

@@ -13,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from paritylab import __version__
 from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.figures import TABS
 from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
@@ -31,11 +30,6 @@ Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
-_BIBTEX = """@misc{{paritylab:{key},
-  title = {{{{{title}: {status}}}}},
-  howpublished = {{paritylab {version}}},
-  note = {{claim {id} ({paper}, {source}); {effort} effort, seed {seed}}},
-}}"""
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -156,7 +150,7 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
 def _card(row: Row) -> Row:
     """A row with what the template shows of it beyond its own words."""
     made = {"pictures": _pictures(row), "csv": figure_csv(row["series"])}
-    return {**row, **made, "command": _command(row), "bibtex": bibtex(row)}
+    return {**row, **made, "command": _command(row)}
 
 
 @cache
@@ -169,20 +163,6 @@ def _places() -> dict[str, tuple[str, int]]:
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """Rows of one paper in the order of its text; those that have no place there come last."""
     return sorted(rows, key=lambda row: _places().get(row["id"], ("", 10**6))[1])
-
-
-def bibtex(row: Row) -> str:
-    """An entry that cites the verdict: claim, version, seed.
-
-    >>> row = {"id": "hg1-thm5", "title": "Descent converges", "status": "refuted",
-    ...        "paper": "hg1", "source": "Theorem 5", "seed": 0, "effort": "default"}
-    >>> print(bibtex(row).splitlines()[1])
-      title = {{Descent converges: refuted}},
-    """
-    keys = ("id", "title", "status", "source", "effort", "seed", "paper")
-    plain = {key: re.sub(r"[{}\\]", " ", "" if row[key] is None else str(row[key])) for key in keys}
-    plain |= {"key": re.sub(r"[^\w-]", "-", plain["id"]), "paper": plain["paper"].upper()}
-    return _BIBTEX.format(**plain, version=__version__)
 
 
 def _data(value: Any, shown: str = "") -> Markup:

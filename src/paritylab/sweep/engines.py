@@ -67,8 +67,6 @@ def serial() -> Engine:
 
 def processes(jobs: int) -> Engine:
     """`jobs` worker processes on this machine (loky's, which joblib brings)."""
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
 
     def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
         return _over_futures(lambda: _LocalPool(jobs), function, tasks)
