@@ -8,16 +8,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.contour import ContourSet
+from tests.cli.running import run
 
 from paritylab.charts import draw
-from paritylab.learning import LEARNERS
 from paritylab.problem import Junta
 from paritylab.report import write_report
 from paritylab.report.figures import svg
 from paritylab.report.phases import phase_figure, stored_phases, usual_layout
 from paritylab.statistics import Rate
 from paritylab.sweep import Grid, Spec
-from paritylab.sweep.blocks import check_memory, data_of, learner_of, learners_from_file
+from paritylab.sweep.blocks import check_memory, data_of, learner_of
 from paritylab.sweep.cells import Cell, stored_cells, tidy, varied
 from paritylab.sweep.named import (
     EFFORTS,
@@ -29,6 +29,7 @@ from paritylab.sweep.named import (
 )
 
 COIN = Path(__file__).parent / "coin.py"
+pytestmark = pytest.mark.usefixtures("coin")
 GRID = """learner = "coin"
 runs = 4
 block = 2
@@ -38,22 +39,6 @@ k = [1, 2]
 [settings]
 rate = 0.5
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def coin():
-    if "coin" not in LEARNERS:
-        learners_from_file(COIN)
-    yield
-    LEARNERS.pop("coin", None)
-
-
-def run(capsys, *arguments):
-    from paritylab.cli import main
-
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    return stopped.value.code, *capsys.readouterr()
 
 
 def cells(rate, n=(8, 16, 32), k=(1, 2, 3, 4), **more):
