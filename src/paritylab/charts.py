@@ -4,9 +4,9 @@ One call serves the page, the documents, sweeps, the command line and notebooks:
 figure with a panel for each part of a series, `paint` fills axes of your own.
 
 A series is plain JSON, as the builders of claims.engine.figures make it: {"kind": "lines" | "bars"
-| "histogram" | "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks":
+| "heatmaps", "x": {"label", "scale"}, "y": {"label", "scale", "percent"}, "marks":
 [{"axis", "at", "label"}], "title", "caption"}. Lines have "lines": [{"label", "x", "y", "low",
-"high", "style", "colour"}]; bars "bars": {"names", "values", "low", "high"}; a histogram "values";
+"high", "style", "colour"}]; bars "bars": {"names", "values", "low", "high"};
 maps "panels": [{"title", "values", "marks", "points", "x_names", "y_names", "lines", "level"}]:
 rows of numbers between 0 and 1 with marked columns and places, lines over them, and a contour at a
 level. The kind "side by side" holds whole series in "parts".
@@ -36,7 +36,6 @@ WIDTH, PLOT, ROW, LETTER = 380.0, 200.0, 15.0, 6.4
 ACROSS, HEADING, ENTRY, NAME = 2, 50, 40, 30
 #: So many points of a line have a marker each, and whiskers rather than a band.
 POINTS = 30
-BINS = 24
 MARKERS = ("o", "s", "^", "D", "X", "P")
 _RULE: Look = {"color": COLOURS["soft"], "linewidth": 1.4, "linestyle": (0, (2, 3))}
 #: Lines over a heat map.
@@ -109,9 +108,7 @@ def paint(axes: "Axes", series: Series) -> None:
     for axis in "xy":
         if series.get(axis, {}).get("scale") == "log":
             (axes.set_xscale if (axis == "x") != flat else axes.set_yscale)("log")
-    {"lines": _lines, "bars": _bars, "histogram": _histogram, "heatmaps": _heatmap}[series["kind"]](
-        axes, series
-    )
+    {"lines": _lines, "bars": _bars, "heatmaps": _heatmap}[series["kind"]](axes, series)
     named: set[str] = set()
     for mark in series.get("marks", ()):
         line = axes.axvline if (mark["axis"] == "x") != flat else axes.axhline
@@ -227,7 +224,7 @@ def short(value: float) -> str:
     return f"{sign}{size:,.0f}" if size >= 1000 else f"{sign}{size:.3g}"
 
 
-# ---- the four kinds
+# ---- the three kinds
 
 
 def _lines(axes: "Axes", series: Series) -> None:
@@ -325,22 +322,6 @@ def _written(value: float, ends: Sequence[float], share: bool) -> str:
     )
     text += " %" if share else ""
     return f"{text} [{', '.join(shown)}]" if len(set(shown)) > 1 else text
-
-
-def _histogram(axes: "Axes", series: Series) -> None:
-    asked = series.get("x", {})
-    log = asked.get("scale") == "log"
-    values = _numbers(series["values"], log)
-    values = values[np.isfinite(values)]
-    if not values.size:
-        raise ValueError("a histogram needs a value that can be shown")
-    edges = np.histogram_bin_edges(np.log(values) if log else values, BINS)
-    edges = np.exp(edges) if log else edges
-    edges[0], edges[-1] = min(edges[0], values.min()), max(edges[-1], values.max())
-    axes.hist(values, edges.tolist(), color=COLOURS["c0"], alpha=0.7, edgecolor=COLOURS["back"])
-    axes.grid(axis="y")
-    _axis(axes, "x", asked)
-    _axis(axes, "y", {})
 
 
 def _cell(rows: int) -> float:

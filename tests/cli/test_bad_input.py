@@ -26,7 +26,7 @@ check --report taken | taken is a file
 check --store taken/store.db | taken
 check --store broken.db | broken.db
 report | --from
-report --from rows.json | give --out DIR
+report --from rows.json | --out
 report --from none.json --out x | none.json
 report --from taken --out x | not readable JSON
 report --from /dev/zero --out x | ordinary
@@ -157,8 +157,8 @@ GRIDS = [
     ("runs = 4", "runs = 2000000000", "at most 1,000,000 blocks"),
     ("block = 2", "block = 0", "block must be at least 1"),
     ("block = 2", "width = 0", "unknown key"),
+    ("block = 2", "block = 2\nuntil = 0.5", "unknown key"),
     ("block = 2", "block = 2\nseed = 4294967296", "seed must be below 2³²"),
-    ("block = 2", "block = 2\nuntil = 2.0", "until must be below 1"),
     ("n = [6, 8]", "n = []", "n is an empty list"),
     ("n = [6, 8]", 'n = ["six"]', "n must be a whole number, got 'six'"),
     ("n = [6, 8]", "n = [8.7]", "n must be a whole number, got 8.7"),

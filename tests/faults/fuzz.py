@@ -34,9 +34,9 @@ _COMMANDS = {
     "sweep run": ["--store", "--effort", "--engine", "--cluster", "--file"],
     "sweep status": ["--store"],
     "sweep export": ["--store", "--csv", "--parquet"],
-    "sweep plot": ["--store", "--out", "--x", "--y", "--effort"],
+    "sweep plot": ["--store", "--out", "--effort"],
     "check": ["--paper", "--effort", "--seed", "--jobs", "--store", "--json", "--file"],
-    "report": ["--from", "--out", "--figures"],
+    "report": ["--from", "--out"],
     "claims": ["--json"],
     "claims new": ["--json"],
     "prove": ["--file", "--json"],
@@ -262,7 +262,6 @@ def _no_long_work() -> Iterator[None]:
         "paritylab.sweep.runner.run_sweep",
         "paritylab.claims.check",
         "paritylab.report.write_report",
-        "paritylab.report.write_figures",
         "paritylab.proofs.verify",
     ]
     with contextlib.ExitStack() as stack:

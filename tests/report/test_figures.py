@@ -45,15 +45,6 @@ BUILDERS = {
     "bars": Bars.of_rates(RATES, y="share", marks=[Mark(0.5, "half")]),
     "bars without intervals": Bars({"a": 1.0, "b": 20.0}, y="numbers", log="y"),
     "bars of equal height": Bars({"a": 0.0, "b": 0.0}, y="numbers"),
-    "histogram": {
-        "kind": "histogram",
-        "x": {"label": "risk", "scale": "log"},
-        "y": {"label": "how many"},
-        "values": [1.0, 2.0, 30.0],
-        "marks": [{"axis": "x", "at": 2, "label": "two"}],
-    },
-    "histogram of one value": {"kind": "histogram", "x": {"label": "risk"}, "values": [2.0, 2.0]},
-    "histogram with a gap": {"kind": "histogram", "values": [np.nan, 1.0, 2.0]},
     "numbers that are none": SideBySide(
         [
             Lines([Line("a", [1, np.nan, 3], [np.nan, np.inf, 2.0])], x="n", y="risk", log="y"),

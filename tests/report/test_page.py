@@ -1,4 +1,4 @@
-"""Page and figure files from rows: every status, hostile text, rows that cannot be shown."""
+"""The page from rows: every status, hostile text, rows that cannot be shown."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from tests.report.rows import COMPARISONS, HOSTILE, comparison, hostile_rows, ke
 
 from paritylab.claims import Bars, Line, Lines, Status, registry
 from paritylab.claims.engine.figures import in_tab
-from paritylab.report import read_rows, write_figures, write_report
+from paritylab.report import read_rows, write_report
 from paritylab.report.page import code_places, paper_address
 from paritylab.report.words import lines, meanings, note, number
 
@@ -131,17 +131,6 @@ def test_rows_that_cannot_be_shown_are_named(tmp_path, rows, message):
 def test_a_series_that_cannot_be_drawn_names_its_row(tmp_path, series):
     with pytest.raises(ValueError, match="the series of row 'lab-one' cannot be drawn"):
         write_report([row(series=series)], tmp_path)
-
-
-def test_figures_are_written_as_files_inside_their_folder(tmp_path):
-    written = write_figures([row(), row(id="lab-two", series={})], tmp_path / "figures")
-    assert sorted(path.name for path in written) == ["lab-one.csv", "lab-one.pdf", "lab-one.svg"]
-    assert (tmp_path / "figures" / "lab-one.csv").read_text().splitlines()[1] == ",a,1,3,,"
-    assert "<svg" in (tmp_path / "figures" / "lab-one.svg").read_text()
-    for id in ("../x", "/tmp/x", "a/b", "..", "", "a\\b", "C:x", "a\0b"):
-        with pytest.raises(ValueError, match="name of a figure file"):
-            write_figures([row(), row(id=id)], tmp_path / "other")
-    assert not (tmp_path / "other").exists()
 
 
 def test_the_map_has_a_row_a_paper_and_a_tile_a_claim(tmp_path):

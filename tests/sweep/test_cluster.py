@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.faults.drivers import workers_of
 
 from paritylab.sweep.store import Store
 
@@ -23,17 +24,6 @@ GRID = (
 def contents(path):
     with Store(path, reading=True) as store:
         return [(block["key"], block["rows"]) for block in store.blocks()]
-
-
-def workers_of(pid):
-    """Worker processes of a driver; multiprocessing keeps a helper of its own beside them."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # a thread or process that has just ended
-            for child in map(int, (task / "children").read_text().split()):
-                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    found.append(child)
-    return found
 
 
 def test_a_restarted_scheduler_is_one_line_and_the_sweep_goes_on(elsewhere):

@@ -8,16 +8,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.contour import ContourSet
+from tests.cli.running import run
 
 from paritylab.charts import draw
-from paritylab.learning import LEARNERS
 from paritylab.problem import Junta
 from paritylab.report import write_report
 from paritylab.report.figures import svg
 from paritylab.report.phases import phase_figure, stored_phases, usual_layout
 from paritylab.statistics import Rate
 from paritylab.sweep import Grid, Spec
-from paritylab.sweep.blocks import check_memory, data_of, learner_of, learners_from_file
+from paritylab.sweep.blocks import check_memory, data_of, learner_of
 from paritylab.sweep.cells import Cell, stored_cells, tidy, varied
 from paritylab.sweep.named import (
     EFFORTS,
@@ -29,6 +29,7 @@ from paritylab.sweep.named import (
 )
 
 COIN = Path(__file__).parent / "coin.py"
+pytestmark = pytest.mark.usefixtures("coin")
 GRID = """learner = "coin"
 runs = 4
 block = 2
@@ -38,22 +39,6 @@ k = [1, 2]
 [settings]
 rate = 0.5
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def coin():
-    if "coin" not in LEARNERS:
-        learners_from_file(COIN)
-    yield
-    LEARNERS.pop("coin", None)
-
-
-def run(capsys, *arguments):
-    from paritylab.cli import main
-
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    return stopped.value.code, *capsys.readouterr()
 
 
 def cells(rate, n=(8, 16, 32), k=(1, 2, 3, 4), **more):
@@ -111,7 +96,7 @@ def test_a_layout_for_any_grid():
     two = [c._replace(values={**c.values, "mask": m}) for c in one for m in ("token", "level")]
     assert usual_layout(two) == Layout("n", panel=(), curve="mask")
     wide = cells(lambda n, k: 0.5, n=(8, 1024))
-    assert usual_layout(wide, x="k", y="n") == Layout("k", "n", (), log="y")
+    assert usual_layout(wide) == Layout("n", "k", ())
     with pytest.raises(ValueError, match="no number varies"):
         usual_layout(one[:1])
     with pytest.raises(ValueError, match="an entry 'width'; there are: learner, n, k"):
@@ -144,7 +129,6 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     assert "5 cells of 4 runs each" in out
     assert "k=2 positions among n=1" in out
     ElementTree.fromstring((elsewhere / "p.svg").read_text())
-    assert run(capsys, "sweep", "plot", "--x", "k", "--y", "n", "--out", "q.svg", *shared)[0] == 0
     assert run(capsys, "sweep", "export", "--csv", "rates.csv", *shared)[0] == 0
     with (elsewhere / "rates.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -156,7 +140,6 @@ def test_impossible_cells_are_left_out_and_said(elsewhere, capsys):
     ("command", "message"),
     [
         (["plot", "scaling"], "nothing of scaling is stored"),
-        (["plot", "--x", "depth", "--out", "y.svg"], "an entry 'depth'"),
         (["export", "--parquet", "x.parquet"], "Parquet needs pyarrow"),
     ],
 )

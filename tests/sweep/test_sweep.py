@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.running import run
 
 from paritylab.learning import LEARNERS
 from paritylab.sweep import Grid, Spec, Store, StoreError, grid_from_toml, rates, run_sweep
@@ -18,16 +19,8 @@ from paritylab.sweep.engines import processes
 from paritylab.sweep.runner import BlockError, block_key, fingerprint, made_rows
 
 COIN = Path(__file__).parent / "coin.py"
+pytestmark = pytest.mark.usefixtures("coin")
 COINS = Grid("coin", {"n": list(range(1, 11)), "k": 1}, {"rate": [0.2, 0.9]}, runs=40, block=10)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def coin():
-    """The learner of coin.py, registered as a user's file would be."""
-    if "coin" not in LEARNERS:
-        learners_from_file(COIN)
-    yield
-    LEARNERS.pop("coin", None)
 
 
 def contents(path):
@@ -75,17 +68,6 @@ def test_worker_processes_give_the_rows_of_the_serial_engine(tmp_path):
     assert contents(tmp_path / "a.db") == contents(tmp_path / "b.db")
 
 
-def test_sequential_stopping_spares_decided_cells(tmp_path):
-    grid = Grid("coin", {"n": 1, "k": 1}, {"rate": [0.05, 0.5, 0.95]}, runs=400, block=20)
-    with Store(tmp_path / "s.db") as store:
-        computed = run_sweep(grid.specs(), store, until=0.5)
-        runs = {each.name.split("=")[-1]: each.rate.runs for each in rates(store)}
-        assert run_sweep(grid.specs(), store, until=0.5) == 0
-    assert computed < 60
-    assert runs["0.05"] == runs["0.95"] == 20
-    assert runs["0.5"] > 100
-
-
 def test_a_half_done_block_leaves_no_trace(tmp_path):
     grid = Grid("coin", {"n": 1, "k": 1}, {"breaks": 0.2}, runs=12, block=3)
     with Store(tmp_path / "s.db") as store:
@@ -96,17 +78,14 @@ def test_a_half_done_block_leaves_no_trace(tmp_path):
 
 def test_failed_blocks_do_not_keep_the_rest_from_being_run(elsewhere, capsys):
     """The first failure once ended the sweep."""
-    from paritylab.cli import main
-
     (elsewhere / "grid.toml").write_text(
         'learner = "coin"\nruns = 24\nblock = 2\nproblem = {n = 1, k = 1}\n'
         "settings = {breaks = 0.2}\n"
     )
-    with pytest.raises(SystemExit) as stopped:
-        main(["sweep", "run", "grid.toml", "--store", "s.db", "--file", str(COIN)])
-    out, err = capsys.readouterr()
+    where = ("--store", "s.db", "--file", COIN)
+    code, out, err = run(capsys, "sweep", "run", "grid.toml", *where)
     done = len(contents("s.db"))
-    assert stopped.value.code == 4
+    assert code == 4
     assert 0 < done < 12
     assert f"{done} blocks computed" in err
     assert "failed: coin k=1 n=1 breaks=0.2, runs from" in err
@@ -281,57 +260,30 @@ def test_an_edited_learner_or_its_helper_runs_again(tmp_path, monkeypatch):
 
 
 def test_sweep_commands(elsewhere, capsys):
-    from paritylab.cli import main
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main(list(arguments))
-        return stopped.value.code, *capsys.readouterr()
-
     (elsewhere / "grid.toml").write_text(TOML)
     (elsewhere / "coins.toml").write_text(
         'learner = "coin"\nruns = 4\nblock = 2\nproblem = {n = [1, 2], k = 1}\n'
         "settings = {rate = 0.5}\n"
     )
-    assert "0 stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
+    assert "0 stored" in run(capsys, "sweep", "run", "grid.toml", "--dry-run")[1]
     assert not (elsewhere / ".paritylab").exists()
-    code, out, err = run("sweep", "run", "grid.toml")
+    code, out, err = run(capsys, "sweep", "run", "grid.toml")
     assert code == 0
     assert "heads k=2 n=8 preset=code steps=5" in out
     assert "4 blocks computed" in err
-    again = run("sweep", "run", "grid.toml")[2]
+    again = run(capsys, "sweep", "run", "grid.toml")[2]
     assert "0 blocks computed" in again
     assert "4 reused" in again
-    assert "4 blocks computed" in run("sweep", "run", "grid.toml", "--fresh")[2]
-    assert "4 stored" in run("sweep", "run", "grid.toml", "--dry-run")[1]
-    assert "95 % interval" in run("sweep", "status")[1]
-    assert run("sweep", "export", "--csv", "rows.csv", "--runs")[0] == 0
-    lines = (elsewhere / "rows.csv").read_text().splitlines()
-    assert len(lines) == 9
-    assert run("sweep", "export", "grid.toml", "--csv", "rates.csv")[0] == 0
+    assert "4 blocks computed" in run(capsys, "sweep", "run", "grid.toml", "--fresh")[2]
+    assert "4 stored" in run(capsys, "sweep", "run", "grid.toml", "--dry-run")[1]
+    assert "95 % interval" in run(capsys, "sweep", "status")[1]
+    assert run(capsys, "sweep", "export", "grid.toml", "--csv", "rates.csv")[0] == 0
     with (elsewhere / "rates.csv").open() as file:
         rates_written = list(csv.DictReader(file))
     assert [(row["n"], row["runs"]) for row in rates_written] == [("6", "4"), ("8", "4")]
     assert all(row["low"] <= row["rate"] <= row["high"] for row in rates_written)
-    mine = run("sweep", "run", "coins.toml", "--file", str(COIN), "--store", "c.db")[1]
+    mine = run(capsys, "sweep", "run", "coins.toml", "--file", str(COIN), "--store", "c.db")[1]
     assert "coin k=1 n=2 rate=0.5" in mine
-
-
-@pytest.mark.slow
-def test_a_swept_width_is_exported_as_it_was(elsewhere, capsys):
-    """The runs per block once stood in its column."""
-    from paritylab.cli import main
-
-    (elsewhere / "grid.toml").write_text(
-        'learner = "xor"\nruns = 4\nblock = 2\nproblem = {n = 16}\nsettings = {width = [30, 40]}\n'
-    )
-    for command in (["run", "grid.toml"], ["export", "--csv", "rows.csv", "--runs"]):
-        with pytest.raises(SystemExit):
-            main(["sweep", *command])
-    with (elsewhere / "rows.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["width"] for row in rows] == ["30"] * 4 + ["40"] * 4
-    assert {row["block"] for row in rows} == {"2"}
 
 
 def test_interrupted_sweep_exits_130_and_says_how_to_go_on(elsewhere, interruptible):

@@ -166,32 +166,13 @@ def _record(
 
 def make_report(
     source: Annotated[Path, typer.Option("--from", metavar="FILE", help="Rows from check --json.")],
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for index.html.")] = None,
-    figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for every figure as SVG and PDF.")
-    ] = None,
-    store: Annotated[
-        Path | None, typer.Option(help="A store whose sweeps are to be on the page.")
-    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for index.html.")],
 ) -> None:
-    """Build the HTML page, the figures as files, or both, from verdict rows.
+    """Build the HTML page from verdict rows."""
+    from paritylab.report import read_rows, write_report
 
-    With --store the page has a phase diagram of every named sweep that is stored whole.
-    """
-    from paritylab.report import read_rows, write_figures, write_report
-    from paritylab.report.phases import stored_phases
-
-    if out is None and figures is None:
-        raise ValueError("give --out DIR for the page, --figures DIR for the figures, or both")
-    check_outputs(figures=figures)
-    if out is not None:
-        check_folder(out, "--out")
-    rows = read_rows(source)
-    if out is not None:
-        phases = [] if store is None else stored_phases(store)
-        print(f"report: {write_report(rows, out, phases)}")
-    if figures is not None:
-        print(f"figures: {len(write_figures(rows, figures))} files in {figures}")
+    check_folder(out, "--out")
+    print(f"report: {write_report(read_rows(source), out)}")
 
 
 def _own_claims(file: Path | None) -> dict[str, "Claim"]:

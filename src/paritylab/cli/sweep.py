@@ -2,9 +2,8 @@
 
 import csv
 import io
-import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -83,7 +82,6 @@ def run(
                 specs,
                 opened,
                 engine=workers(len(specs)),
-                until=grids[0].until,
                 fresh=fresh,
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
@@ -91,9 +89,8 @@ def run(
         except BlockError as error:
             failures, computed = error.failures, error.computed
     skipped = len(specs) - computed - len(failures)
-    reason = "reused" if grids[0].until is None else "reused or decided early"
     seconds = time.perf_counter() - start
-    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} {reason}")
+    console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} reused")
     _print_rates([cell for cell in _cells(store, specs) if cell.current])
     for spec, failure in failures[:5]:
         console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")
@@ -186,14 +183,12 @@ def plot(
         Path | None, typer.Option(metavar="FILE", help="Picture: svg, pdf or png.")
     ] = None,
     effort: EffortOfName = "default",
-    x: Annotated[str, typer.Option(help="Entry along the horizontal axis.")] = "",
-    y: Annotated[str, typer.Option(help="Entry along the vertical axis of a heat map.")] = "",
     store: StoreFile = DEFAULT_STORE,
 ) -> None:
     """Draw a sweep from its stored rows: heat maps with the 50 % contour, curves with intervals.
 
     A named sweep has its own axes and theory's line where there is one. Otherwise n is drawn
-    against k, or the first two numbers that vary; --x and --y choose others.
+    against k, or the first two numbers that vary.
     """
     target = out or Path(f"{Path(name or 'sweep').stem}.svg")
     check_outputs(out=target)
@@ -210,7 +205,7 @@ def plot(
             f"paritylab sweep run {name or 'NAME'}"
         )
     known = named_sweep(name) if name in NAMED else None
-    layout = known.layout if known and not (x or y) else usual_layout(cells, x, y)
+    layout = known.layout if known else usual_layout(cells)
     caption = caption_of(known.shows if known else "", cells, specs, grids)
     save_figure(phase_figure(cells, layout, caption), target)
     print(f"{caption}\nfigure: {target}")
@@ -223,57 +218,21 @@ def export(
     store: StoreFile = DEFAULT_STORE,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Write a Parquet file.")] = None,
-    runs: Annotated[
-        bool, typer.Option("--runs", help="One row per run instead of one per cell.")
-    ] = False,
 ) -> None:
-    """Write the rate of every cell with its 95 % interval, one tidy row each.
-
-    With --runs every stored run is a row: cell, seed, run number, results and provenance.
-    """
+    """Write the rate of every cell with its 95 % interval, one tidy row each."""
     if csv_file is None and parquet is None:
         raise ValueError("say where to: --csv FILE or --parquet FILE")
     check_outputs(csv=csv_file, parquet=parquet)
     writers = {csv_file: _as_csv, parquet: _parquet() if parquet else None}
-    from paritylab.sweep import open_store
     from paritylab.sweep.cells import tidy
 
-    specs = _asked(name, effort)[1]
-    rows = tidy(_cells(store, specs))
-    if runs:
-        with open_store(store, reading=True) as opened:
-            rows = _run_rows(opened.blocks(), specs)
+    rows = tidy(_cells(store, _asked(name, effort)[1]))
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
     for path, writer in writers.items():
         if path is not None and writer is not None:
             write_atomically(path, writer(columns))
             print(f"{len(rows)} rows: {path}")
-
-
-def _run_rows(blocks: Iterable[Any], specs: list["Spec"] | None) -> list[dict[str, Any]]:
-    """A flat row for every stored run, with its cell and provenance."""
-    wanted, flat = None if specs is None else {spec.hash for spec in specs}, []
-    for block in blocks:
-        spec = block["spec"]
-        shared = {
-            "learner": spec["learner"],
-            **spec["problem"],
-            **spec["settings"],
-            "seed": spec["seed"],
-            "block": spec["block"],
-            "spec_hash": block["hash"],
-            "fingerprint": block["fingerprint"],
-            "device": block["device"],
-            "block_seconds": block["seconds"],
-            "versions": json.dumps(block["versions"]),
-        }
-        for index, row in enumerate(block["rows"]):
-            if wanted is None or block["hash"] in wanted:
-                # A measured number keeps its name unless a setting has it already.
-                named = {f"{k}_measured" if k in shared else k: v for k, v in row.items()}
-                flat.append({**shared, "run": spec["first"] + index, **named})
-    return flat
 
 
 def _as_csv(columns: dict[str, list[Any]]) -> str:

@@ -88,12 +88,13 @@ def _short(value: object) -> str:
 
 def course(runs: Runs) -> Series:
     """The chart of what each run descended, step by step, in the colour of whether it solved its
-    problem; of the risks at the end where no trace was kept."""
+    problem; of the risks at the end, in rising order, where no trace was kept."""
     name = next((name for name in ("right", "risk") if name in runs.trace), None)
     if name is None or len(runs.trace["step"]) < 3:
-        ends = runs.risk[np.isfinite(runs.risk)]
-        x, values = {"label": f"risk at the end ({runs.loss})"}, ends if len(ends) else [0.0]
-        return {"kind": "histogram", "x": x, "y": {"label": "runs"}, "values": values}
+        ends = np.sort(runs.risk[np.isfinite(runs.risk)])
+        line = {"x": np.arange(1, len(ends) + 1), "y": ends}
+        axes = {"x": {"label": "runs"}, "y": {"label": f"risk at the end ({runs.loss})"}}
+        return {"kind": "lines", **axes, "lines": [line]}
     lines = [
         {"x": runs.trace["step"], "y": row, "colour": "c0" if solved else "soft", "style": "-"}
         for row, solved in zip(runs.trace[name][:LINES], runs.solved, strict=False)

@@ -18,7 +18,7 @@ from paritylab.charts import Series, draw, panels_of, short, styled
 from paritylab.colours import theme, themes_css
 from paritylab.files import write_atomically
 
-KINDS = ("lines", "bars", "histogram", "heatmaps", "side by side")
+KINDS = ("lines", "bars", "heatmaps", "side by side")
 #: So many lines, bars or rows are described one by one.
 MANY = 12
 _VARIABLES = {colour: f"var(--{name})" for name, colour in theme("light").items()}
@@ -141,9 +141,7 @@ class Point(NamedTuple):
 def _points(series: Series) -> Iterator[Point]:
     """Every number in a series of one panel."""
     title = str(series.get("title") or "")
-    if series["kind"] == "histogram":
-        yield from (Point(title, "", value, "") for value in series["values"])
-    elif series["kind"] == "heatmaps":
+    if series["kind"] == "heatmaps":
         (panel,) = series["panels"]
         down = panel.get("y_names") or range(len(panel["values"]))
         for name, row in zip(down, panel["values"], strict=True):
@@ -202,7 +200,7 @@ def _panel_in_words(series: Series) -> str:
     x, y = (str(series.get(axis, {}).get("label") or "value") for axis in ("x", "y"))
     parts = [y if series["kind"] == "bars" else f"{y} against {x}"]
     for name, found in itertools.groupby(_points(series), lambda point: point.name):
-        values = [_value(point.x if point.y == "" else point.y) for point in found]
+        values = [_value(point.y) for point in found]
         parts.append(f"{name or 'values'}: {' to '.join(dict.fromkeys((values[0], values[-1])))}")
     more = len(parts) - MANY - 1
     parts[MANY + 1 :] = [f"{more} more"] if more > 0 else []

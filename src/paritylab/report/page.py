@@ -21,7 +21,7 @@ from paritylab.claims.errata import ERRATA
 from paritylab.colours import themes_css
 from paritylab.files import write_atomically
 from paritylab.report import words
-from paritylab.report.figures import figure_csv, has_figure, panels, save_figure
+from paritylab.report.figures import figure_csv, panels
 from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
 from paritylab.report.words import meanings
@@ -89,27 +89,6 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     text = _render(shown_rows(rows), phases)
     Path(folder).mkdir(parents=True, exist_ok=True)
     return write_atomically(Path(folder) / "index.html", text)
-
-
-def write_figures(rows: list[Row], folder: str | Path) -> list[Path]:
-    """Every claim's figure as SVG and PDF, and its numbers as CSV, named after the claim."""
-    drawn = {_file_name(row["id"]): row["series"] for row in shown_rows(rows)}
-    drawn = {name: series for name, series in drawn.items() if has_figure(series)}
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{kind}" for name in drawn for kind in ("svg", "pdf")]
-    for path in paths:
-        save_figure(drawn[path.stem], path)
-    for name, series in drawn.items():
-        paths.append(write_atomically(folder / f"{name}.csv", figure_csv(series)))
-    return paths
-
-
-def _file_name(id: str) -> str:
-    """The id, if it names a file inside a folder and nothing else on any system."""
-    if not re.fullmatch(r"[^/\\:\0]+", id) or id.strip(". ") != id:
-        raise ValueError(f"the row id {id!r} cannot be the name of a figure file")
-    return id
 
 
 def policy(script: str, style: str) -> str:

@@ -55,20 +55,15 @@ def phase_figure(cells: Sequence[Cell], layout: Layout, caption: str = "") -> di
     return {"kind": "side by side", "parts": parts, "caption": caption}
 
 
-def usual_layout(cells: Sequence[Cell], x: str = "", y: str = "") -> Layout:
-    """A layout for cells of any grid: n against k, or the first numbers that vary.
-
-    x, y: what the user asked for; the other entries that vary have a panel each.
-    """
+def usual_layout(cells: Sequence[Cell]) -> Layout:
+    """A layout for cells of any grid: n against k, or the first numbers that vary; the other
+    entries that vary have a panel each."""
     names = varied(cells)
     numbers = [name for name in names if all(_is_number(c.values.get(name)) for c in cells)]
     numbers.sort(key=lambda name: ("n", "k").index(name) if name in ("n", "k") else 2)
-    free = [name for name in numbers if name not in (x, y)]
-    if not x:
-        if not free:
-            raise ValueError("no number varies between these cells; paritylab sweep status lists")
-        x = free.pop(0)
-        y = y or (free.pop(0) if free else "")
+    if not numbers:
+        raise ValueError("no number varies between these cells; paritylab sweep status lists")
+    x, y = numbers[0], numbers[1] if len(numbers) > 1 else ""
     rest = tuple(name for name in names if name not in (x, y))
     if y or not rest:
         values = [float(cell.values[y]) for cell in cells] if y else [1.0]

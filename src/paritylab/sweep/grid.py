@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from paritylab.checks import check_kind, shortened, whole
-from paritylab.options import Gt, Lt, Option, check_known, check_value
+from paritylab.options import check_known
 from paritylab.untrusted import printable, read_toml
 
 #: Seeds that jax tells apart.
@@ -124,9 +124,8 @@ class Grid:
     """Every combination of the listed values, each a cell with `runs` runs in blocks of `block`.
 
     problem and settings: tables whose entries are a value, or a list of values to combine; problem
-    may also be a list of tables, for sizes that go together. until: stop a cell early once the
-    95 % interval of its success rate lies on one side of this rate. Cells that cannot exist, such
-    as k > n, are left out; `skipped` says which.
+    may also be a list of tables, for sizes that go together. Cells that cannot exist, such as
+    k > n, are left out; `skipped` says which.
 
     >>> grid = Grid("heads", {"n": [8, 12], "k": 2}, {"preset": "code"}, runs=200, block=100)
     >>> len(list(grid.specs()))
@@ -141,7 +140,6 @@ class Grid:
     runs: int = 100
     block: int = 100
     seed: int = 0
-    until: float | None = None
 
     def __post_init__(self) -> None:
         check_kind("learner", self.learner, str, "a name")
@@ -154,8 +152,6 @@ class Grid:
         check_seed(self.seed)
         if self.runs % self.block:
             raise ValueError(f"runs must be a multiple of block={self.block}, got {self.runs}")
-        if self.until is not None:
-            check_value("until", self.until, Option(float, "", (Gt(0), Lt(1))))
         blocks = self._size() * (self.runs // self.block)
         if blocks > MOST_BLOCKS:
             raise ValueError(

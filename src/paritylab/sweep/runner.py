@@ -1,14 +1,12 @@
-"""Runs specs block by block, keeps every finished block, and turns rows into rates."""
+"""Runs specs block by block, and keeps every finished block."""
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paritylab.learning import LEARNERS, Runs
-from paritylab.statistics import Rate
 from paritylab.sweep.blocks import Row, Task, data_of, learner_of, load_learner, rows_of, run_spec
 from paritylab.sweep.engines import Engine, Failure, serial
 from paritylab.sweep.grid import Spec
@@ -59,7 +57,6 @@ def run_sweep(
     store: Store,
     *,
     engine: Engine | None = None,
-    until: float | None = None,
     fresh: bool = False,
     file: str | None = None,
     on_block: Callable[[Spec, bool], None] = lambda spec, computed: None,
@@ -67,29 +64,19 @@ def run_sweep(
     """Run what is not stored yet; returns how many blocks were computed.
 
     Finished blocks are saved one transaction each and never computed again, unless `fresh`; those
-    that another process saves meanwhile are left to it. until: leave a cell alone once the 95 %
-    interval of its success rate lies on one side of this rate. (Looking after every block makes
-    the interval cover a little less often than a single look would.) file: the user's file that
-    registers the learner, for engines with other processes. Blocks that fail do not keep the rest
-    from being run; they are reported at the end by a `BlockError`.
+    that another process saves meanwhile are left to it. file: the user's file that registers
+    the learner, for engines with other processes. Blocks that fail do not keep the rest from being
+    run; they are reported at the end by a `BlockError`.
     """
     specs, engine = list(specs), engine or serial()
     check_specs(specs)
     marks = {learner: _mark(learner) for learner in {spec.learner for spec in specs}}
     keys = {spec: block_key(spec, marks[spec.learner]) for spec in specs}
     finished = set() if fresh else store.finished_blocks()
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    if until is not None and not fresh:
-        wanted = set(keys.values())
-        for block in store.blocks():
-            if block["key"] in wanted:
-                _count(counts[block["cell"]], block["rows"])
 
     def waiting() -> Iterator[Task]:
         for spec in specs:
-            decided = until is not None and Rate(*counts[spec.cell]).decides(until)
-            stored = keys[spec] in finished or (not fresh and store.is_finished(keys[spec]))
-            if stored or decided:
+            if keys[spec] in finished or (not fresh and store.is_finished(keys[spec])):
                 on_block(spec, False)
             else:
                 yield Task(spec, file)
@@ -108,7 +95,6 @@ def run_sweep(
             "fingerprint": marks[spec.learner],
         }
         computed += store.save_block(keys[spec], spec, rows, facts, replace=fresh)
-        _count(counts[spec.cell], rows)
         on_block(spec, True)
     if failures:
         raise BlockError(failures, computed)
@@ -126,11 +112,6 @@ def check_specs(specs: Iterable[Spec]) -> None:
             data_of(spec, learner_of(spec))
         except ValueError as error:
             raise ValueError(f"{spec.cell}: {error}") from None
-
-
-def _count(count: list[int], rows: list[Row]) -> None:
-    count[0] += sum(bool(row.get("success")) for row in rows)
-    count[1] += len(rows)
 
 
 # ---- trained runs kept whole, as files next to the store
