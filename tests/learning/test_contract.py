@@ -151,11 +151,7 @@ def test_options_read_from_the_source_are_those_of_the_class():
 
 
 #: Runs of settings that are gone, and the words that refuse them.
-GONE = {
-    "anneal": "Annealed has no setting",
-    "heads-joint": "variant must be one of",
-    "xor": "XorStep has no setting",
-}
+GONE = {"xor-shared": "trained with shared", "heads-joint": "variant must be one of"}
 KEPT = [path for path in sorted(SAVED.glob("*.npz")) if path.stem not in GONE]
 
 

@@ -26,6 +26,14 @@ UNREADABLE = (
     *(NotImplementedError, RuntimeError, OverflowError, MemoryError, RecursionError),
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
 )
+#: Settings that left after 0.3, with the only value under which runs can still be rebuilt.
+GONE = {
+    ("xor", "shared"): False,
+    ("xor", "positions_seed"): 0,
+    ("xor", "learn_positions"): False,
+    ("anneal", "even"): True,
+    ("anneal", "start"): None,
+}
 #: What to do with runs that this version cannot open.
 AGAIN = "read them with paritylab 0.3.0, or train again"
 
@@ -83,6 +91,11 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
             "pass the same learner: Runs.load(path, learner=…)"
         )
     settings = with_tuples(facts["fields"])
+    for (name, setting), usual in GONE.items():
+        if name == facts["name"] and settings.pop(setting, usual) != usual:
+            raise ValueError(
+                f"these runs were trained with {setting}, a setting of {name} that is gone; {AGAIN}"
+            )
     try:
         built: Learner[Any, Any] = LEARNERS[facts["name"]](**settings)
     except (TypeError, ValueError) as error:
