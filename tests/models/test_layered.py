@@ -16,36 +16,36 @@ SIGNS = np.random.default_rng(1).choice([-1.0, 1.0], (50, 8))
 @pytest.mark.parametrize("gates", [None, np.ones((3, 7))])
 def test_tied_layers_are_ks_generation(gates):
     with float64():
-        theirs = ChainModel(SCORES, 8, mask="level").generate(jnp.asarray(SIGNS))
-        ours = LayeredChain(SCORES, 8, gates=gates, mask="level", tied=True)
+        seen = visible_tokens(8, 8, "prev")
+        theirs = ChainModel(np.where(seen, SCORES, -np.inf), 8).generate(jnp.asarray(SIGNS))
+        ours = LayeredChain(SCORES, 8, gates=gates, tied=True)
         np.testing.assert_allclose(ours.generate(jnp.asarray(SIGNS)), theirs, atol=1e-12)
 
 
-@pytest.mark.parametrize("mask", ["prev", "level", "token", "none"])
 @pytest.mark.parametrize("tied", [False, True])
-def test_prescribed_gates_are_gates_that_open_one_level(mask, tied):
+def test_prescribed_gates_are_gates_that_open_one_level(tied):
     gates = np.zeros((3, 7))
     gates[0, :4] = gates[1, 4:6] = gates[2, 6] = 1
     with float64():
-        short = LayeredChain(SCORES, 8, mask=mask, tied=tied).generate(jnp.asarray(SIGNS))
-        long = LayeredChain(SCORES, 8, gates=gates, mask=mask, tied=tied)
+        short = LayeredChain(SCORES, 8, tied=tied).generate(jnp.asarray(SIGNS))
+        long = LayeredChain(SCORES, 8, gates=gates, tied=tied)
         np.testing.assert_allclose(long.generate(jnp.asarray(SIGNS)), short, atol=1e-12)
 
 
 def test_masks_say_what_a_node_sees():
-    seen = {mask: visible_tokens(8, 8, mask) for mask in ("prev", "level", "token", "none")}
+    seen = {mask: visible_tokens(8, 8, mask) for mask in ("prev", "level", "token")}
     assert [s.sum(axis=0).tolist() for s in seen.values()] == [
         [8, 8, 8, 8, 4, 4, 2],
         [8, 8, 8, 8, 12, 12, 14],
         [8, 9, 10, 11, 12, 13, 14],
-        [15] * 7,
     ]
     assert np.flatnonzero(seen["prev"][:, 4]).tolist() == [8, 9, 10, 11]
+    attention = np.asarray(ChainModel.untrained(8, 8, mask="level").attention())
+    np.testing.assert_allclose(attention.sum(axis=0), 1, rtol=1e-6)
+    assert (attention[~seen["level"]] == 0).all()
 
 
-def test_unwritten_levels_are_zero_and_a_wrong_mask_is_one_line():
+def test_unwritten_levels_are_zero():
     half = LayeredChain(SCORES, 8).generate(jnp.asarray(SIGNS), 1)
     assert (np.asarray(half)[:, 12:] == 0).all()
     assert (np.asarray(half)[:, 8:12] != 0).all()
-    with pytest.raises(ValueError, match="mask must be one of prev"):
-        LayeredChain(SCORES, 8, mask="below")

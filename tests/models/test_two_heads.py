@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 
 from paritylab.models import ATTENTION, Bowl, OneHot, Tent, TwoHeads, as_code, attend
-from paritylab.models.attention import softmax_attention
-from paritylab.models.heads import HeadAttention
 from paritylab.problem import Parity
 
 
@@ -15,14 +13,6 @@ def test_every_kind_starts_uniform_and_prefers_higher_scores(kind):
     np.testing.assert_allclose(attend(jnp.zeros((2, 7)), kind), 1 / 7, rtol=1e-6)
     weights = np.asarray(attend(jnp.array([0.0, 0.4, 0.8]), kind))
     assert (np.diff(weights) > 0).all()
-
-
-def test_only_softmax_is_normalised_and_there_is_one_of_it():
-    scores = jnp.array([0.3, -0.2, 0.9])
-    sums = {kind: float(attend(scores, kind).sum()) for kind in ATTENTION}
-    assert sums.pop("softmax") == pytest.approx(1, rel=1e-6)
-    assert all(abs(total - 1) > 1e-3 for total in sums.values())
-    assert ATTENTION["softmax"] is softmax_attention
 
 
 def test_both_readouts_are_the_xor_at_the_mean_of_two_signs():
@@ -37,15 +27,6 @@ def test_a_model_on_the_pair_labels_every_string():
     bits = np.array([[(i >> j) & 1 for j in range(5)] for i in range(32)], dtype=float)
     predictions = np.array([float(model(jnp.asarray(row))) for row in bits])
     np.testing.assert_allclose(predictions, np.asarray(problem.label(bits.astype(int))), atol=1e-5)
-
-
-def test_the_k_head_model_shares_the_attention_code():
-    """Two heads' z is the k-head attended sum with k = 2, seen in signs."""
-    code = as_code("signs", 6, key=0, width=4)
-    directions = np.random.default_rng(0).normal(size=(2, 4))
-    two = TwoHeads(directions, code)
-    many = HeadAttention(directions, code, 2, lambda s: s, 1.0)
-    np.testing.assert_allclose(2 * two.weights(), many.weights(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["signs", "balanced"])

@@ -27,19 +27,15 @@ from paritylab.learning.data import (
     Sample as Sample,
 )
 from paritylab.learning.hardness.oracles import HidingOracle as HidingOracle
-from paritylab.learning.hardness.recurrent import RecurrentNet as RecurrentNet
 from paritylab.learning.heads.anneal import Annealed as Annealed
 from paritylab.learning.heads.one_step import OneStep as OneStep
 from paritylab.learning.heads.temperature import temperature as temperature
 from paritylab.learning.heads.train import Heads as Heads
-from paritylab.learning.neighbours.shallow_nets import (
-    HingeNet as HingeNet,
-    SignDescent as SignDescent,
-)
 from paritylab.learning.networks import (
     Descent as Descent,
     FeedForwardNet as FeedForwardNet,
     FrozenAttention as FrozenAttention,
+    RecurrentNet as RecurrentNet,
 )
 from paritylab.learning.rivals import (
     Auto as Auto,
@@ -52,6 +48,7 @@ from paritylab.learning.runs import (
     concatenate_runs as concatenate_runs,
     learn as learn,
 )
+from paritylab.learning.shallow_nets import HingeNet as HingeNet, SignDescent as SignDescent
 from paritylab.learning.transformer.learner import Transformer as Transformer
 from paritylab.learning.xor.stream import (
     StreamedStep as StreamedStep,

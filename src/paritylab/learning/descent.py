@@ -5,8 +5,9 @@ parameters, target or rows, and key. From fold_in(key, 2) one half draws the row
 other the rows of every step (`Fresh`, or a random batch).
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -16,13 +17,14 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
-from paritylab.learning.parts import OptimiserPart
-from paritylab.models.protocol import Model, parameters_of, with_parameters
+from paritylab.learning.parts import LossPart, OptimiserPart
+from paritylab.models.protocol import Model, with_parameters
 from paritylab.precision import AnyArray, float64
-from paritylab.problem import Loss
+from paritylab.problem import Loss, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, stacked_targets
-from paritylab.risk.rows import WeightedRows, draw_rows, empirical_risk, every_row
+from paritylab.risk.routes.statistic import labels_at
+from paritylab.risk.rows import WeightedRows, draw_rows, every_row, predictions
 
 #: Optimisers by name; each takes the step size.
 OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
@@ -33,20 +35,8 @@ OPTIMISERS: dict[str, Callable[..., optax.GradientTransformation]] = {
     "adamw": optax.adamw,
     "rmsprop": optax.rmsprop,
 }
-
-
-def sign_rule(eta: float, decay: float, dead: float) -> optax.GradientTransformation:
-    """Sign descent: w ← (1 - eta·decay)·w - eta·sign(∇), with sign = 0 where |∇| < dead."""
-
-    def update(gradient: PyTree, state: PyTree, weights: PyTree = None) -> tuple[PyTree, PyTree]:
-        def one(slope: Array, weight: Array) -> Array:
-            move = jnp.where(jnp.abs(slope) < dead, 0, jnp.sign(slope))
-            return -eta * (decay * weight + move)
-
-        return jax.tree.map(one, gradient, weights), state
-
-    return optax.GradientTransformation(lambda _: optax.EmptyState(), update)
-
+#: Bits of the rows that a run holds at a time.
+PIECE = 1 << 20
 
 State = TypeVar("State")
 
@@ -95,9 +85,8 @@ def walk(
 class Path(NamedTuple):
     """Where a run ended and the way there.
 
-    parameters: at the end. path: parameters (or what was kept of them) before steps 0, every,
-    2·every, … risks: the risk the optimiser saw at the same steps. Both are empty if no trace was
-    asked for.
+    parameters: at the end. path: parameters before steps 0, every, 2·every, … risks: the risk the
+    optimiser saw at the same steps. Both are empty if no trace was asked for.
     """
 
     parameters: PyTree
@@ -106,21 +95,17 @@ class Path(NamedTuple):
 
 
 def descend(
-    risk: Callable[..., jax.Array],
+    risk: Callable[[Any, jax.Array, jax.Array], jax.Array],
     parameters: PyTree,
     optimiser: optax.GradientTransformation,
     *,
     steps: int,
     every: int | None = None,
     key: jax.Array,
-    numbered: bool = False,
-    keep: Callable[[PyTree], PyTree] = lambda parameters: parameters,
 ) -> Path:
-    """`steps` steps of the optimiser on risk(parameters, key of the step); call it under jit.
+    """`steps` steps of the optimiser on risk(parameters, key of the step, its number), under jit.
 
-    every: how many steps lie between two entries of the path; None keeps no path. numbered: the
-    risk changes with time and is called as risk(parameters, key, number of the step). keep: what of
-    the parameters belongs on the path.
+    every: how many steps lie between two entries of the path; None keeps no path.
     """
     optimiser = optax.with_extra_args_support(optimiser)
 
@@ -128,8 +113,7 @@ def descend(
         carry: tuple[PyTree, PyTree], number: jax.Array
     ) -> tuple[tuple[PyTree, PyTree], jax.Array]:
         parameters, state = carry
-        step_key = jax.random.fold_in(key, number)
-        given = (step_key, number) if numbered else (step_key,)
+        given = (jax.random.fold_in(key, number), number)
         value, gradient = jax.value_and_grad(risk)(parameters, *given)
         # Line searches (L-BFGS) ask for more than the gradient; others ignore it.
         updates, state = optimiser.update(
@@ -143,24 +127,21 @@ def descend(
         return (optax.apply_updates(parameters, updates), state), value
 
     start = (parameters, optimiser.init(parameters))
-    found = walk(step, start, steps=steps, every=every, keep=lambda state: keep(state[0]))
+    found = walk(step, start, steps=steps, every=every, keep=lambda state: state[0])
     risks = jnp.zeros(0) if every is None else found.noted[::every]
     return Path(found.end[0], found.path, risks)
 
 
 def as_optimiser(optimiser: OptimiserPart, eta: float | jax.Array) -> optax.GradientTransformation:
     """An optax optimiser from its name and a step size; a ready one passes unchanged."""
-    if isinstance(optimiser, str):
-        if optimiser not in OPTIMISERS:
-            known = ", ".join(OPTIMISERS)
-            raise ValueError(f"optimiser must be one of {known} or from optax, got {optimiser!r}")
+    if isinstance(optimiser, str) and optimiser in OPTIMISERS:
         return OPTIMISERS[optimiser](eta)
     if isinstance(optimiser, optax.GradientTransformation):
         return optimiser
     name = getattr(optimiser, "__name__", type(optimiser).__name__)
     if callable(optimiser):
         raise ValueError(f"optimiser must be called first, such as optax.{name}(0.1), got {name}")
-    raise ValueError(f"optimiser must be a name or from optax, got {name}")
+    raise ValueError(f"optimiser must be a name or from optax, got {optimiser!r}")
 
 
 class Schedule(NamedTuple):
@@ -169,67 +150,94 @@ class Schedule(NamedTuple):
     optimiser: OptimiserPart
     steps: int
     every: int | None
-    batch: int | None = None
+
+    def trace(self, path: Path, **named: np.ndarray) -> dict[str, np.ndarray]:
+        """The trace of a descent by name; empty if none was kept."""
+        if self.every is None:
+            return {}
+        steps = np.arange(0, self.steps, self.every)
+        return {"step": steps, "risk": np.asarray(path.risks), **named}
 
 
-#: The population risk of a model as a function of its target.
-ExactRisk = Callable[[Model, Arrays], jax.Array]
+class Objective(NamedTuple):
+    """What a compiled loop descends; equal objectives share compiled code.
 
-
-class Source(NamedTuple):
-    """Where a compiled loop gets its risk from.
-
-    kind: name of the data kind. samples: rows drawn per run or step. uniform: all bits are fair.
-    exact: the population risk, for Population.
+    loss: of the predictions. kind: name of the data kind. samples: rows drawn per run or step.
+    uniform: all bits are fair. batch: rows per step of those drawn once, all of them if None.
+    exact: risk(model, target) over all inputs, for Population. on_rows: values(model, rows, target)
+    of every row, in place of the loss of the predictions. taus: the temperature `model.tau` of
+    every step, where it changes. mixture: share of the rows, at every step, whose hidden bits share
+    a sign.
     """
 
+    loss: Loss
     kind: str
     samples: int
     uniform: bool
-    exact: ExactRisk | None = None
+    batch: int | None = None
+    exact: Callable[[Any, Any], jax.Array] | None = None
+    on_rows: Callable[[Any, WeightedRows, Any], jax.Array] | None = None
+    taus: Float[AnyArray, " steps"] | None = None
+    mixture: Float[AnyArray, " steps"] | None = None
+
+    @classmethod
+    def of(cls, data: Data, loss: LossPart, batch: int | None = None) -> "Objective":
+        """The loss on the data's own rows."""
+        if isinstance(data, Fresh) and batch is not None:
+            raise ValueError(
+                f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn "
+                "once"
+            )
+        samples = data.samples if isinstance(data, Sample | Fresh) else 0
+        return cls(as_loss(loss), type(data).__name__, samples, are_uniform(data), batch)
+
+    def pieces(self, n: int) -> int:
+        """In how many pieces the rows of a step are drawn; by the problem alone, so that a key
+        gives the same rows in blocks of any size. Batches are chosen among rows that are kept."""
+        return 1 if self.batch is not None else -(-self.samples * n // PIECE)
+
+
+class PerRun(NamedTuple):
+    """What differs between runs; every leaf has the run as its first axis.
+
+    parameters: the trainable numbers at the start. given: the target's arrays, or rows. arrays:
+    what else differs between the runs' models, a tree shaped like the model; None if nothing does.
+    """
+
+    parameters: PyTree
+    given: PyTree
+    keys: jax.Array
+    arrays: PyTree = None
+
+
+def given_of(data: Data, keys: jax.Array) -> PyTree:
+    """What the runs learn from: the arrays of their targets, or the rows that they train on."""
+    if isinstance(data, Rows):
+        return training_rows(data, keys)
+    return stacked_targets(functions_of(data, "gradient descent on a model"))
 
 
 def descend_all(
-    model: Model,
-    parameters: PyTree,
-    data: Data,
-    keys: jax.Array,
-    *,
-    loss: Loss,
-    schedule: Schedule,
-    eta: float,
-    exact: ExactRisk | None = None,
-    arrays: PyTree = None,
-    taus: Float[np.ndarray, " steps"] | None = None,
+    model: Model, runs: PerRun, objective: Objective, schedule: Schedule, eta: float
 ) -> Path:
-    """Train one run per key in one compiled call; every leaf of the result has a run axis first.
+    """Train all runs in one compiled call; every leaf of the result has a run axis first.
 
-    model: a skeleton; parameters: its trainable numbers with a leading axis of runs. arrays: what
-    else differs between the runs' models, a tree shaped like the model with the same leading axis.
-    taus: the temperature `model.tau` of every step, where it changes.
+    model: a skeleton, into which the numbers of each run are put.
     """
-    if isinstance(data, Fresh) and schedule.batch is not None:
-        raise ValueError(
-            f"Fresh draws its {data.samples} samples at every step; batch is for rows drawn once"
-        )
-    samples = data.samples if isinstance(data, Sample | Fresh) else 0
-    source = Source(type(data).__name__, samples, are_uniform(data), exact)
     with float64():
-        path = _descend_compiled(
-            model,
-            loss,
-            source,
-            schedule,
-            np.float64(eta),
-            parameters,
-            training_rows(data, keys)
-            if isinstance(data, Rows)
-            else stacked_targets(functions_of(data, "gradient descent on a model")),
-            keys,
-            arrays,
-            taus,
-        )
+        path = _descend_compiled(model, objective, schedule, np.float64(eta), runs)
         return Path(*jax.tree.map(np.asarray, path))
+
+
+def blocks_of(runs: int, most: int) -> list[np.ndarray]:
+    """Run numbers in blocks of equal size, at most `most`; the last run fills up the last block.
+
+    >>> [block.tolist() for block in blocks_of(5, 3)]
+    [[0, 1, 2], [3, 4, 4]]
+    """
+    blocks = -(-runs // max(1, most))
+    each = -(-runs // blocks)
+    return [np.minimum(at * each + np.arange(each), runs - 1) for at in range(blocks)]
 
 
 def stacked(trees: Iterable[PyTree]) -> PyTree:
@@ -237,126 +245,110 @@ def stacked(trees: Iterable[PyTree]) -> PyTree:
     return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
 
 
-def descend_from(
-    starts: Sequence[Model],
-    data: Data,
-    keys: jax.Array,
-    *,
-    loss: Loss,
-    schedule: Schedule,
-    eta: float,
-) -> Path:
-    """`descend_all` from one model per run; whatever their arrays hold belongs to the run."""
-    numbers = [jax.tree.map(np.float64, parameters_of(model)) for model in starts]
-    held = [eqx.filter(model, eqx.is_array) for model in starts]
-    with float64():
-        try:
-            parameters, arrays = (
-                jax.tree.map(lambda *each: jnp.stack(each), *trees) for trees in (numbers, held)
-            )
-        except ValueError:
-            raise ValueError("all runs must start from models of one shape") from None
-    return descend_all(
-        starts[0], parameters, data, keys, loss=loss, schedule=schedule, eta=eta, arrays=arrays
-    )
-
-
 @eqx.filter_jit
 def _descend_compiled(
-    model: Model,
-    loss: Loss,
-    source: Source,
-    schedule: Schedule,
-    eta: np.float64,
-    parameters: PyTree,
-    given: PyTree,
-    keys: jax.Array,
-    arrays: PyTree,
-    taus: Float[AnyArray, " steps"] | None,
+    model: Model, objective: Objective, schedule: Schedule, eta: np.float64, runs: PerRun
 ) -> Path:
-    """All runs in one compiled call, mapped over parameters, targets or rows, keys and own arrays.
+    """All runs of a block in one compiled call.
 
     Everything that is not an array is part of the key under which compiled code is found again.
     The rows of a `Sample` are drawn inside, from the run's own key: a run then sees the same rows
     alone, in a block of any size and on any device, and no row is ever sent there.
     """
-    optimiser = as_optimiser(schedule.optimiser, eta)
+    optimiser, taus = as_optimiser(schedule.optimiser, eta), objective.taus
 
-    def one(parameters: PyTree, given: PyTree, key: jax.Array, own: PyTree) -> Path:
-        data_key, step_key = jax.random.split(jax.random.fold_in(key, 2))
-        mine = model if own is None else eqx.combine(own, model)
+    def one(run: PerRun) -> Path:
+        data_key, step_key = jax.random.split(jax.random.fold_in(run.keys, 2))
+        mine = model if run.arrays is None else eqx.combine(run.arrays, model)
+        risk_of = _risk_of_run(objective, run.given, data_key)
 
-        def risk(p: PyTree, step_key: jax.Array, number: jax.Array) -> jax.Array:
-            now = with_parameters(mine, p)
+        def risk(parameters: PyTree, key: jax.Array, number: jax.Array) -> jax.Array:
+            now = with_parameters(mine, parameters)
             if taus is not None:
                 now = eqx.tree_at(lambda each: each.tau, now, taus[number])
-            return risk_of(now, step_key)
+            return risk_of(now, key, number)
 
-        risk_of = _risk_of_run(loss, source, schedule.batch, given, data_key)
         return descend(
             risk,
-            parameters,
+            run.parameters,
             optimiser,
             steps=schedule.steps,
             every=schedule.every,
             key=step_key,
-            numbered=True,
         )
 
-    return Path(*jax.vmap(one)(parameters, given, keys, arrays))
+    return Path(*jax.vmap(one)(runs))
 
 
 def _risk_of_run(
-    loss: Loss, source: Source, batch: int | None, given: PyTree, data_key: jax.Array
-) -> Callable[[Model, jax.Array], jax.Array]:
-    """risk(model, key of the step) for one run."""
-    exact = source.exact
+    objective: Objective, given: PyTree, data_key: jax.Array
+) -> Callable[[Model, jax.Array, jax.Array], jax.Array]:
+    """risk(model, key of the step, its number) for one run."""
+    exact, kind = objective.exact, objective.kind
     if exact is not None:
-        return lambda model, _: exact(model, given)
-    if source.kind == "Fresh":
+        return lambda model, *_: exact(model, given)
+    noise, kept = 0.0, given
+    if kind == "AllInputs":
+        kept, noise = every_row(given), (1 - jnp.abs(given.contrast)) / 2
+    pieces = objective.pieces(given.probabilities.shape[0]) if objective.samples else 1
+    draw = partial(draw_rows, target=given, uniform=objective.uniform)
+    if kind == "Sample" and pieces == 1:
+        kept = draw(data_key, size=objective.samples)
 
-        def fresh(model: Model, step_key: jax.Array) -> jax.Array:
-            rows = draw_rows(step_key, given, source.samples, uniform=source.uniform)
-            return empirical_risk(model, rows, loss)
+    def mean(model: Model, rows: WeightedRows, key: jax.Array, number: jax.Array) -> jax.Array:
+        if objective.mixture is not None:
+            share = jnp.asarray(objective.mixture)[number]
+            rows = share_a_sign(rows, jax.random.fold_in(key, 1), given, share)
+        if objective.on_rows is not None:
+            return rows.shares @ objective.on_rows(model, rows, given)
+        return rows.shares @ objective.loss.noisy(rows.labels, predictions(model, rows.bits), noise)
 
-        return fresh
-    noise: float | jax.Array = 0.0
-    if source.kind == "AllInputs":
-        rows, noise = every_row(given), (1 - jnp.abs(given.contrast)) / 2
-    elif source.kind == "Sample":
-        rows = draw_rows(data_key, given, source.samples, uniform=source.uniform)
-    else:
-        rows = given
+    def streamed(model: Model, key: jax.Array, number: jax.Array) -> jax.Array:
+        """The mean over rows that are drawn, used and forgotten piece by piece, also backwards."""
+        size = -(-objective.samples // pieces)
 
-    def on_rows(model: Model, step_key: jax.Array) -> jax.Array:
-        chosen = rows if batch is None else _some_rows(rows, step_key, batch, source)
-        return empirical_risk(model, chosen, loss, noise)
+        def piece(index: jax.Array) -> jax.Array:
+            own, places = jax.random.fold_in(key, index), index * size + jnp.arange(size)
+            shares = jnp.where(places < objective.samples, 1 / objective.samples, 0.0)
+            return mean(model, draw(own, size=size)._replace(shares=shares), own, number)
 
-    return on_rows
+        return jnp.sum(jax.lax.map(jax.checkpoint(piece), jnp.arange(pieces)))
+
+    def risk(model: Model, key: jax.Array, number: jax.Array) -> jax.Array:
+        if pieces > 1:
+            found = streamed(model, key if kind == "Fresh" else data_key, number)
+        elif kind == "Fresh":
+            found = mean(model, draw(key, size=objective.samples), key, number)
+        else:
+            rows = kept if objective.batch is None else _some_rows(kept, key, objective)
+            found = mean(model, rows, key, number)
+        return objective.loss.outer(found)
+
+    return risk
 
 
-def _some_rows(rows: WeightedRows, key: jax.Array, batch: int, source: Source) -> WeightedRows:
+def _some_rows(rows: WeightedRows, key: jax.Array, objective: Objective) -> WeightedRows:
     """A random batch of the rows, each drawn by its share."""
-    size = rows.labels.shape[0]
-    if source.kind == "AllInputs" and not source.uniform:
+    size, batch = rows.labels.shape[0], objective.batch or 0
+    if objective.kind == "AllInputs" and not objective.uniform:
         index = jax.random.choice(key, size, (batch,), p=rows.shares)
     else:
         index = jax.random.randint(key, (batch,), 0, size)
     return WeightedRows(rows.bits[index], rows.labels[index], jnp.full(batch, 1 / batch))
 
 
+def share_a_sign(rows: WeightedRows, key: jax.Array, target: Arrays, share: Array) -> WeightedRows:
+    """A share of the rows with all hidden bits equal to one fair bit; label noise stays."""
+    chosen, ones = jax.random.uniform(key, (2, rows.labels.shape[0]), jnp.float32)
+    alike = (chosen < share)[:, None] & (jnp.asarray(target.indicator) > 0)[None, :]
+    bits = jnp.where(alike, (ones < 0.5)[:, None].astype(rows.bits.dtype), rows.bits)
+    flips = jnp.where(rows.labels == labels_at(rows.bits, target), 1, -1)
+    return WeightedRows(bits, labels_at(bits, target) * flips, rows.shares)
+
+
 def training_rows(data: Rows, keys: jax.Array) -> PyTree:
-    """The rows each run trains on, a `risk.rows.Rows` of numpy arrays (runs, N, …); the others are
-    held out for judging."""
+    """The rows each run trains on, (runs, N, …); the others are held out for judging."""
     chosen = np.stack([data.split(key)[0] for key in each_key(keys)])
     bits, labels = (of[chosen].astype(np.float64) for of in (data.bits, data.labels))
     shares = np.full(chosen.shape, 1 / chosen.shape[1])
     return WeightedRows(*map(jnp.asarray, (bits, labels, shares)))
-
-
-def traced(path: Path, schedule: Schedule, **named: np.ndarray) -> dict[str, np.ndarray]:
-    """The trace of a descent by name; empty if none was kept."""
-    if schedule.every is None:
-        return {}
-    steps = np.arange(0, schedule.steps, schedule.every)
-    return {"step": steps, "risk": np.asarray(path.risks), **named}

@@ -141,18 +141,18 @@ def judge_heads(
 
     readout: of models that are known by their weights alone. Runs that diverged have no risk.
     """
-    some: Sequence[HeadAttention] | np.ndarray
     if isinstance(given, np.ndarray):
-        sound = np.flatnonzero(np.isfinite(given).all(axis=1)).tolist()
-        some = given[sound]
+        weights = given
     else:
-        sound = [run for run, model in enumerate(given) if is_finite(model)]
-        some = [given[run] for run in sound]
+        readout = given[0].readout
+        with float64():
+            weights = np.stack([np.asarray(model.weights()) for model in given])
+    sound = np.flatnonzero(np.isfinite(weights).all(axis=1)).tolist()
     risk, error, unknown = np.full((3, data.runs), np.nan)
     kind, targets = "exact", functions_of(data, "heads")
     if sound:
         risk[sound], error[sound], kind = population_risks(
-            some, [targets[i] for i in sound], readout=readout, loss=judging_loss(data)
+            weights[sound], [targets[i] for i in sound], readout=readout, loss=judging_loss(data)
         )
     return Scores(risk, error, kind, unknown)
 

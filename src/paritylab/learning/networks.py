@@ -6,15 +6,19 @@ way back from saved numbers to a model.
 """
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple, cast
+from functools import lru_cache
+from typing import Annotated, ClassVar, cast
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
+import optax
+from jaxtyping import Array, PyTree
 
-from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
+from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import (
     AllInputs,
     Data,
@@ -23,9 +27,19 @@ from paritylab.learning.data import (
     Sample,
     Target,
     Unknown,
+    parities_of,
     targets_or_unknown,
 )
-from paritylab.learning.descent import Path, Schedule, as_optimiser, descend_from, traced
+from paritylab.learning.descent import (
+    Objective,
+    Path,
+    PerRun,
+    Schedule,
+    as_optimiser,
+    blocks_of,
+    descend_all,
+    given_of,
+)
 from paritylab.learning.judging import MOST_BITS, SAMPLES, judge_models, judging_loss
 from paritylab.learning.parts import LossPart, ModelPart, OptimiserPart
 from paritylab.models import FeedForward, FrozenHeads
@@ -37,34 +51,31 @@ from paritylab.models.protocol import (
     parameters_of,
     with_parameters,
 )
+from paritylab.models.recurrent import BitReader, Recurrent, reader_inputs
 from paritylab.options import LOSS, OPTIMISER, Choice, Doc, Ge, Gt
 from paritylab.precision import float64
-from paritylab.problem import Loss, as_loss
+from paritylab.problem import as_loss
 from paritylab.problem.sampling import each_key
+from paritylab.risk.objective import Target as Arrays
+from paritylab.risk.rows import WeightedRows
 
-#: Numbers by name, one entry per run.
-Stats = dict[str, np.ndarray]
-
-
-class Ended(NamedTuple):
-    """Where all runs ended: trained numbers with a leading axis of runs, trace, stats of a preset's
-    own."""
-
-    numbers: PyTree
-    trace: Stats
-    stats: Stats
+#: Numbers that all runs of a block may hold at a time, 1 GB.
+AT_ONCE = 1 << 27
 
 
 class Network(abc.ABC):
     """Gradient descent from `draw(key, target)`; a run is solved if its risk is below 0.05.
 
-    The start of run i draws from the second half of its key. Presets whose rows, precision or
-    update rule are their own replace `descended`.
+    The start of run i draws from the second half of its key. A preset may have an update rule of
+    its own (`rule`) and descend something else than the loss of its predictions (`objective`).
+    Stats: accuracy. The trace has the parameters by name.
     """
 
-    optimiser: OptimiserPart = "sgd"
     eta: float
     steps: int
+    optimiser: OptimiserPart = "sgd"
+    #: What is descended; None is the loss that judges.
+    loss: LossPart | None = None
     batch: int | None = None
 
     takes: ClassVar[tuple[type[Data], ...]] = (AllInputs, Sample, Fresh, Rows)
@@ -75,28 +86,13 @@ class Network(abc.ABC):
     def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
         """The model of one run before training; `target.n` is the number of its bits."""
 
-    def trained_loss(self, data: Data) -> Loss:
-        """What is descended: the loss that judges, unless a preset has another."""
-        return as_loss(judging_loss(data))
+    def rule(self, data: Data) -> OptimiserPart:
+        """The optimiser, which may depend on the data."""
+        return self.optimiser
 
-    def descended(self, data: Data, keys: jax.Array, trace: int | None) -> Ended:
-        """All runs from their starts to their ends."""
-        schedule = Schedule(self.optimiser, self.steps, trace, self.batch)
-        with float64():
-            starts = self.starts(data, keys)
-            check_model(starts[0], data.n)
-        path = descend_from(
-            starts, data, keys, loss=self.trained_loss(data), schedule=schedule, eta=self.eta
-        )
-        return Ended(saved_numbers(path.parameters), traced(path, schedule, **_named(path)), {})
-
-    def added_stats(self, models: Sequence[Model]) -> Stats:
-        """Stats of a preset's own, from its trained models."""
-        return {}
-
-    def named(self, models: Sequence[Model]) -> list[Subset]:
-        """What each trained model says the hidden set is; None where it says nothing."""
-        return [None] * len(models)
+    def objective(self, data: Data) -> Objective:
+        """What is descended."""
+        return Objective.of(data, self.loss or judging_loss(data), self.batch)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -104,51 +100,96 @@ class Network(abc.ABC):
 
     def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
         """Descend, rebuild every model from its numbers, and judge it."""
-        end = self.descended(data, keys, trace)
+        schedule = Schedule(self.rule(data), self.steps, trace)
+        path, targets = self.descended(data, keys, schedule), targets_or_unknown(data)
+        # Files hold a dict as it is, of any other tree the leaves.
+        numbers = path.parameters
+        if not isinstance(numbers, dict):
+            numbers = tuple(jax.tree.leaves(numbers))
         models = [
-            self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], end.numbers), target, keys[run])
-            for run, target in enumerate(targets_or_unknown(data))
+            self.rebuild(jax.tree.map(lambda leaf, i=run: leaf[i], numbers), target, keys[run])
+            for run, target in enumerate(targets)
         ]
         most_bits, samples = self.judged_by
         found = judge_models(models, data, keys, most_bits=most_bits, samples=samples)
         return found.trained(
             data,
-            end.numbers,
-            self.named(models),
-            stats={"accuracy": found.accuracy, **end.stats, **self.added_stats(models)},
-            trace=end.trace,
+            numbers,
+            [None] * len(models),
+            stats={"accuracy": found.accuracy},
+            trace=schedule.trace(path, **_named(path.path)),
         )
+
+    def descended(self, data: Data, keys: jax.Array, schedule: Schedule) -> Path:
+        """All runs from their starts to their ends, as many at a time as fit into memory."""
+        objective, given = self.objective(data), given_of(data, keys)
+        pairs, paths = list(zip(each_key(keys), targets_or_unknown(data), strict=True)), []
+        with float64():
+            first = self._start(*pairs[0])
+            check_model(first, data.n)
+            for block in blocks_of(len(keys), _runs_at_once(first, objective, data, schedule)):
+                starts = [self._start(*pairs[run]) if run else first for run in block]
+                parameters = [jax.tree.map(np.float64, parameters_of(each)) for each in starts]
+                # Whatever else the arrays of a start hold belongs to the run.
+                arrays = [eqx.filter(each, eqx.is_array) for each in starts]
+                runs = PerRun(
+                    _stacked(parameters),
+                    jax.tree.map(lambda leaf, rows=block: leaf[rows], given),
+                    keys[block],
+                    _stacked(arrays),
+                )
+                paths.append(descend_all(first, runs, objective, schedule, self.step_size(data.n)))
+        joined: Path = jax.tree.map(lambda *parts: np.concatenate(parts)[: len(keys)], *paths)
+        return joined
+
+    def step_size(self, n: int) -> float:
+        """eta; a preset may have units of its own."""
+        return self.eta
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Model:
         """The start of the run, drawn again from its key, with the trained numbers in it."""
         with float64():
-            start = self.start_of(key, target)
+            start = self._start(key, target)
         own = parameters_of(start)
         if isinstance(own, dict):
             return with_parameters(start, {name: numbers[name] for name in own})
-        trained = jax.tree.unflatten(jax.tree.structure(own), list(numbers))
-        return with_parameters(start, trained)
+        return with_parameters(start, jax.tree.unflatten(jax.tree.structure(own), list(numbers)))
 
-    def start_of(self, key: jax.Array, target: Target | Unknown) -> Model:
-        """The start of the run with this key."""
+    def _start(self, key: jax.Array, target: Target | Unknown) -> Model:
         return self.draw(jax.random.split(key)[1], target)
 
-    def starts(self, data: Data, keys: jax.Array) -> list[Model]:
-        """The starts of all runs."""
-        pairs = zip(each_key(keys), targets_or_unknown(data), strict=True)
-        return [self.start_of(*pair) for pair in pairs]
+
+def _runs_at_once(start: Model, objective: Objective, data: Data, schedule: Schedule) -> int:
+    """How many runs fit into memory: their arrays, path, rows, and what a model makes of a row.
+
+    A model of so many trained numbers has about numbers/n hidden neurons.
+    """
+    sizes = [
+        sum(np.size(leaf) for leaf in jax.tree.leaves(tree))
+        for tree in (eqx.filter(start, eqx.is_array), parameters_of(start))
+    ]
+    held, numbers = sizes
+    records = 0 if schedule.every is None else -(-schedule.steps // schedule.every)
+    rows = {"AllInputs": 1 << data.n, "Rows": len(getattr(data, "labels", ()))}.get(
+        objective.kind, objective.samples // max(1, objective.pieces(data.n))
+    )
+    size = 3 * held + records * numbers + (objective.batch or rows) * (data.n + numbers / data.n)
+    return max(1, int(AT_ONCE / size))
 
 
-def saved_numbers(parameters: PyTree) -> PyTree:
-    """Trained parameters as files hold them: a dict as it is, the leaves of any other tree."""
-    return parameters if isinstance(parameters, dict) else tuple(jax.tree.leaves(parameters))
+def _stacked(trees: list[PyTree]) -> PyTree:
+    """Trees of all runs as one, in jax arrays, with a leading axis of runs."""
+    try:
+        return jax.tree.map(lambda *each: jnp.stack(each), *trees)
+    except ValueError:
+        raise ValueError("all runs must start from models of one shape") from None
 
 
-def _named(path: Path) -> dict[str, np.ndarray]:
+def _named(path: PyTree) -> dict[str, np.ndarray]:
     """The recorded parameters by name."""
-    if isinstance(path.path, dict):
-        return path.path
-    leaves = jax.tree_util.tree_leaves_with_path(path.path)
+    if isinstance(path, dict):
+        return path
+    leaves = jax.tree_util.tree_leaves_with_path(path)
     return {jax.tree_util.keystr(place).lstrip("."): leaf for place, leaf in leaves}
 
 
@@ -182,9 +223,6 @@ class Descent(Network):
         super().__post_init__()
         as_loss(self.loss)
 
-    def trained_loss(self, data: Data) -> Loss:
-        return as_loss(self.loss)
-
     def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
         given = self.model
         if is_model(given):
@@ -211,38 +249,24 @@ class Descent(Network):
 class FeedForwardNet(Network):
     """FFNN-1 of `width` neurons from random starts, trained on the squared hinge.
 
-    Juntas of real values are trained on ½(ŷ-y)². missing: input positions without any edge. inputs:
-    the net reads "bits" x or "signs" 1 - 2x; the trained model is a function of bits either way.
-    batch: rows per step, drawn at random; all of them if None.
-
-    Stats: accuracy; norms, ‖α‖·‖β‖ at the end; numbers, how many are trained.
+    Juntas of real values are trained on ½(ŷ-y)². inputs: the net reads "bits" x or "signs" 1 - 2x;
+    the trained model is a function of bits either way.
 
     >>> from paritylab.learning import AllInputs, learn
     >>> from paritylab.problem import Parity
     >>> runs = learn(FeedForwardNet(16, steps=600), AllInputs(Parity(6, (1, 4))), runs=4)
-    >>> runs.kind, int(runs.stats["numbers"][0]), runs.rate().successes
-    ('exact', 129, 4)
+    >>> runs.kind, runs.rate().successes
+    ('exact', 4)
     """
 
     width: Annotated[int, Ge(1), Doc("Hidden neurons.")] = 64
-    missing: Annotated[
-        tuple[int, ...], Choice(own="a tuple of positions"), Doc("Positions without any edge.")
-    ] = ()
     inputs: Annotated[str, Choice(("bits", "signs")), Doc("What the net reads.")] = "bits"
-    batch: Annotated[int | None, Ge(1), Doc("Rows per step; all of them if absent.")] = None
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "adam"
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.01
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
     def draw(self, key: jax.Array, target: Target | Unknown) -> FeedForward:
-        absent = [j for j in self.missing if j not in range(target.n)]
-        if absent:
-            raise ValueError(f"missing positions must be in 0..{target.n - 1}, got {absent[0]}")
-        signs = self.inputs == "signs"
-        return FeedForward.random(key, target.n, self.width, missing=self.missing, signs=signs)
-
-    def added_stats(self, models: Sequence[Model]) -> Stats:
-        return _net_stats([each for each in models if isinstance(each, FeedForward)])
+        return FeedForward.random(key, target.n, self.width, signs=self.inputs == "signs")
 
 
 @register_learner("frozen")
@@ -250,33 +274,67 @@ class FeedForwardNet(Network):
 class FrozenAttention(Network):
     """Random heads that never train, and an FFNN-1 of `width` neurons trained on their output.
 
-    The net sees the mean head output v = [Σγx, 1-Σγx, Σγ sin, Σγ cos]. token: the frozen scores
-    depend on the bits as well as on the positions. tau: temperature of the frozen heads. Every run
-    draws its own heads from its key.
-
-    Stats: accuracy; norms, ‖α‖·‖β‖ of the net; numbers, how many are trained.
+    The net sees the mean head output v = [Σγx, 1-Σγx, Σγ sin, Σγ cos]. tau: temperature of the
+    frozen heads, whose scores depend on the positions. Every run draws its own heads from its key.
     """
 
     heads: Annotated[int, Ge(1), Doc("Frozen heads.")] = 2
     width: Annotated[int, Ge(1), Doc("Hidden neurons on top.")] = 32
-    token: Annotated[bool, Doc("Whether the frozen scores depend on the bits.")] = False
     tau: Annotated[float, Gt(0), Doc("Temperature of the frozen heads.")] = 0.3
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "adam"
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.02
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 2000
 
     def draw(self, key: jax.Array, target: Target | Unknown) -> FrozenHeads:
-        return FrozenHeads.random(
-            key, target.n, heads=self.heads, width=self.width, token=self.token, tau=self.tau
-        )
-
-    def added_stats(self, models: Sequence[Model]) -> Stats:
-        return _net_stats([each.network for each in models if isinstance(each, FrozenHeads)])
+        return FrozenHeads.random(key, target.n, heads=self.heads, width=self.width, tau=self.tau)
 
 
-def _net_stats(nets: Sequence[FeedForward]) -> Stats:
-    """‖α‖·‖β‖ and the number of trained numbers of every net."""
-    return {
-        "norms": np.array([net.norms() for net in nets]),
-        "numbers": np.array([net.edge_numbers() for net in nets]),
-    }
+@register_learner("recurrent")
+@dataclass(frozen=True, eq=False)
+class RecurrentNet(Network):
+    """An Elman network or an LSTM that reads the bits one by one, trained by Adam.
+
+    Every step it is given one bit with its position. labels: the running parity of the hidden set
+    is the target of every step and, teacher-forced, an input of the next; label noise flips the
+    running parities of a string together. Without labels only the last answer is scored. The
+    trained model is fed with its own answers and predicts by the last one.
+    """
+
+    cell: Annotated[str, Choice(("elman", "lstm")), Doc("Kind of cell.")] = "elman"
+    labels: Annotated[bool, Doc("Show the running parity at every step.")] = True
+    width: Annotated[int, Ge(1), Doc("Units of the cell.")] = 64
+    eta: Annotated[float, Gt(0), Doc("Step size.")] = 3e-3
+    steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1500
+
+    takes = (Sample, Fresh)
+    # A string costs a network n steps one after another: fewer of them than for other models.
+    judged_by = (14, 2048)
+
+    def draw(self, key: jax.Array, target: Target | Unknown) -> BitReader:
+        return BitReader(Recurrent.random(key, target.n + 2, self.width, self.cell), self.labels)
+
+    def rule(self, data: Data) -> OptimiserPart:
+        return clipped_adam(self.eta)
+
+    def objective(self, data: Data) -> Objective:
+        assert isinstance(data, Sample | Fresh)
+        parities_of(data, "a recurrent net")
+        return super().objective(data)._replace(on_rows=running_loss)
+
+
+def running_loss(reader: BitReader, rows: WeightedRows, target: Arrays) -> Array:
+    """(answer - parity of the hidden bits so far)² of a reader fed by a teacher, for every row."""
+    signs = 1 - 2 * rows.bits
+    running = jnp.cumprod(jnp.where(jnp.asarray(target.indicator) > 0, signs, 1.0), axis=1)
+    # The last running parity is the label: its sign and noise flip those before it, too.
+    running = running * (rows.labels * running[:, -1])[:, None]
+    before = jnp.roll(running, 1, axis=1).at[:, 0].set(1.0)
+    inputs = reader_inputs(signs, before if reader.labels else jnp.zeros_like(signs))
+    errors = (jax.vmap(reader.network)(inputs) - running) ** 2
+    return jnp.mean(errors, axis=1) if reader.labels else errors[:, -1]
+
+
+@lru_cache(64)  # compiled code is found again by the identity of an optimiser
+def clipped_adam(eta: float) -> optax.GradientTransformation:
+    """Adam for gradients through n time steps, which may explode: a long one has norm 1."""
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(eta))

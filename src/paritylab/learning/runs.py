@@ -218,7 +218,7 @@ class Runs(Trained, Generic[M]):
                 first_run=facts["first_run"],
                 seconds=facts["seconds"],
             )
-            names = facts.get("names_a_set", runs.names_a_set)
+            names = facts["names_a_set"]
         except UNREADABLE as error:
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
         # Outside of the above: its message about parts of one's own is no complaint about the file.

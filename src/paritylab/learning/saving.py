@@ -17,7 +17,8 @@ from paritylab.learning.contract import LEARNERS, Learner, learner_name
 from paritylab.learning.data import with_tuples
 from paritylab.untrusted import check_archive, parse_json, read_bytes
 
-FORMAT = 3
+#: Format 3 is that of 0.3.0, whose settings and numbers differ.
+FORMAT = 4
 #: Bytes of a file of runs that is opened.
 LARGEST_FILE = 1 << 31
 #: What a malformed archive can raise.
@@ -26,16 +27,6 @@ UNREADABLE = (
     *(NotImplementedError, RuntimeError, OverflowError, MemoryError, RecursionError),
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
 )
-#: Settings that left after 0.3, with the only value under which runs can still be rebuilt.
-GONE = {
-    ("xor", "shared"): False,
-    ("xor", "positions_seed"): 0,
-    ("xor", "learn_positions"): False,
-    ("anneal", "even"): True,
-    ("anneal", "start"): None,
-}
-#: What to do with runs that this version cannot open.
-AGAIN = "read them with paritylab 0.3.0, or train again"
 
 Facts = dict[str, Any]
 
@@ -51,7 +42,7 @@ def write_arrays(path: str | Path, facts: Facts, tree: PyTree) -> Path:
 
 
 def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
-    """Facts and tree of a file written by `write_arrays`, here or by version 0.3."""
+    """Facts and tree of a file written by `write_arrays`."""
     if not Path(path).exists():
         raise ValueError(f"no file {path}")
     try:
@@ -64,8 +55,8 @@ def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
         header = parse_json(str(arrays.pop("header")))
         if header["format"] != FORMAT:
             raise ValueError(
-                f"it has format {header['format']}, this version reads {FORMAT}; load and save it "
-                "with paritylab 0.3.0, or train the runs again"
+                f"it has format {header['format']}, this version reads {FORMAT}; load it with the "
+                "paritylab that wrote it (0.3.0 for format 3), or train the runs again"
             )
         return header["facts"], _filled(header["tree"], arrays)
     except UNREADABLE as error:
@@ -90,16 +81,10 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
             f"these runs were trained by {facts['name']}{parts}; "
             "pass the same learner: Runs.load(path, learner=…)"
         )
-    settings = with_tuples(facts["fields"])
-    for (name, setting), usual in GONE.items():
-        if name == facts["name"] and settings.pop(setting, usual) != usual:
-            raise ValueError(
-                f"these runs were trained with {setting}, a setting of {name} that is gone; {AGAIN}"
-            )
     try:
-        built: Learner[Any, Any] = LEARNERS[facts["name"]](**settings)
+        built: Learner[Any, Any] = LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"a setting of these runs is not known here: {error}; {AGAIN}") from None
+        raise ValueError(f"a setting of these runs is not known here: {error}") from None
     return built
 
 

@@ -2,10 +2,11 @@
 
 from paritylab.models.attention import (
     ATTENTION as ATTENTION,
+    HeadAttention as HeadAttention,
+    WeightedReadout as WeightedReadout,
     as_attention as as_attention,
     attend as attend,
     softmax_attention as softmax_attention,
-    tied_positions as tied_positions,
 )
 from paritylab.models.chain import ChainModel as ChainModel
 from paritylab.models.constructions import (
@@ -20,11 +21,6 @@ from paritylab.models.full_form import (
     FullFormAttention as FullFormAttention,
 )
 from paritylab.models.full_parity import CountingTransformer as CountingTransformer
-from paritylab.models.heads import (
-    HeadAttention as HeadAttention,
-    WeightedReadout as WeightedReadout,
-    weights_of as weights_of,
-)
 from paritylab.models.layered import LayeredChain as LayeredChain
 from paritylab.models.links import (
     LINKS as LINKS,

@@ -1,12 +1,24 @@
-"""Attention over positions: how scores become weights, for every model of the lab."""
+"""Attention over positions: how scores become weights, and HG1's k-head model.
 
-from collections.abc import Callable
+Heads look at positions, a frozen readout takes the parity of what they see.
+"""
 
+from collections.abc import Callable, Sequence
+from typing import final
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+import numpy as np
+from jaxtyping import Array, Float
 
-from paritylab.checks import shortened
+from paritylab.checks import shortened, whole
+from paritylab.models.positions import AbstractPositionCode, Circle
+from paritylab.models.readouts import Readout, as_readout, default_readout
+from paritylab.precision import AnyArray, keep_float64
+from paritylab.problem import Junta, Parity
+from paritylab.problem.keys import Key
+from paritylab.problem.sampling import normals
 
 #: A function of scores (..., n) to weights (..., n) over the last axis.
 Kind = Callable[[Array], Array]
@@ -18,24 +30,13 @@ def softmax_attention(scores: Float[Array, "... n"]) -> Float[Array, "... n"]:
     return jax.nn.softmax(scores, axis=-1)
 
 
-def tied_positions(scores: Float[Array, "... n"]) -> Bool[Array, "... n"]:
-    """Positions whose score equals the maximum up to rounding (64 units in the last place).
-
-    >>> tied_positions(jnp.array([0.0, 1.0, 1.0])).tolist()
-    [False, True, True]
-    """
+def hard_attention(scores: Float[Array, "... n"]) -> Float[Array, "... n"]:
+    """All attention on the maximum, on the first of positions tied up to 64 units in the last
+    place: which of them is larger by less is rounding."""
     top = jnp.max(scores, axis=-1, keepdims=True)
     scale = jnp.max(jnp.abs(scores), axis=-1, keepdims=True)
     unit = jnp.finfo(scores.dtype).eps  # type: ignore[no-untyped-call]
-    return scores >= jnp.asarray(top - 64 * unit * scale)
-
-
-def hard_attention(scores: Float[Array, "... n"]) -> Float[Array, "... n"]:
-    """All attention on the maximum, on the first of tied positions.
-
-    Ask `tied_positions` whether there was a choice to make.
-    """
-    first = jnp.argmax(tied_positions(scores), axis=-1)
+    first = jnp.argmax(scores >= top - 64 * unit * scale, axis=-1)
     return jax.nn.one_hot(first, scores.shape[-1], dtype=scores.dtype)
 
 
@@ -103,3 +104,132 @@ def attend(scores: Float[Array, "... n"], kind: str | Kind = "softmax") -> Float
     [0.25, 0.25, 0.25, 0.25]
     """
     return as_attention(kind)(scores)
+
+
+def check_temperature(tau: Float[AnyArray, ""] | float) -> None:
+    """A clear error unless the temperature is positive and finite; a jax array may be traced."""
+    if not isinstance(tau, jax.Array) and not np.all((tau > 0) & (tau < np.inf)):
+        raise ValueError(f"tau must be positive and finite, got {shortened(tau)}")
+
+
+def unit_directions(key: Key, heads: int, width: int) -> Float[np.ndarray, "heads width"]:
+    """The paper's start: unit directions, uniformly random (normal numbers over their norm)."""
+    draws = normals(key, (heads, width)).astype(np.float64)
+    return np.asarray(draws / np.linalg.norm(draws, axis=1, keepdims=True))
+
+
+@final
+class WeightedReadout(eqx.Module):
+    """ŷ = readout(Σ_j g_j x_j): what the masked model is once its attention is known."""
+
+    weights: Float[AnyArray, " n"]
+    readout: Readout
+
+    def parameters(self) -> Float[AnyArray, " n"]:
+        return self.weights
+
+    def with_parameters(self, weights: AnyArray) -> "WeightedReadout":
+        return type(self)(weights, self.readout)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        return self.readout(jnp.asarray(self.weights) @ bits)
+
+
+@final
+class HeadAttention(eqx.Module):
+    """HG1's masked model: γ_i = softmax_j(<a_i, p_j>/τ), ŷ = h((k/heads) Σ_i Σ_j γ_i[j] x_j).
+
+    directions: a, one trainable row per head. code: the positions p. k: size of the parity
+    set. tau: temperature τ. readout: h, frozen; by default that of `default_readout`. kind: how
+    scores become attention, "softmax" unless given; "hard" puts all of it on the best position.
+
+    >>> model = HeadAttention.on(Parity(12, (2, 7)), tau=1 / 144)
+    >>> round(float(model(np.eye(12)[2])), 4)
+    -1.0
+    """
+
+    directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
+    code: AbstractPositionCode
+    k: int = eqx.field(static=True)
+    readout: Readout
+    tau: Float[AnyArray, ""] | float = eqx.field(converter=keep_float64, default=1.0)
+    kind: str | Kind = eqx.field(static=True, default="softmax")
+
+    @classmethod
+    def on(
+        cls,
+        problem: Parity | Junta,
+        *,
+        readout: str | Readout | None = None,
+        tau: AnyArray | float = 1.0,
+        kind: str | Kind = "softmax",
+    ) -> "HeadAttention":
+        """One head exactly on each position of B: the construction of Proposition 3."""
+        return cls.at(problem.subset, problem, readout=readout, tau=tau, kind=kind)
+
+    @classmethod
+    def at(
+        cls,
+        positions: Sequence[int],
+        problem: Parity | Junta,
+        *,
+        code: AbstractPositionCode | None = None,
+        readout: str | Readout | None = None,
+        tau: AnyArray | float = 1.0,
+        kind: str | Kind = "softmax",
+    ) -> "HeadAttention":
+        """One head on each of the given positions, right or wrong."""
+        code, k = Circle(problem.n) if code is None else code, problem.k
+        return cls(code.vectors(list(positions)), code, k, _readout(readout, problem), tau, kind)
+
+    @classmethod
+    def random(
+        cls,
+        key: Key,
+        problem: Parity | Junta,
+        *,
+        heads: int | None = None,
+        code: AbstractPositionCode | None = None,
+        readout: str | Readout | None = None,
+        tau: AnyArray | float = 1.0,
+    ) -> "HeadAttention":
+        """The paper's start: unit directions, uniformly random; `heads` defaults to k."""
+        heads = problem.k if heads is None else heads
+        if heads < 1:
+            raise ValueError(f"heads must be at least 1, got {heads}")
+        code = Circle(problem.n) if code is None else code
+        directions = unit_directions(key, heads, code.width)
+        return cls(directions, code, problem.k, _readout(readout, problem), tau)
+
+    def __check_init__(self) -> None:
+        check_temperature(self.tau)
+        whole("k", self.k, 0)
+        as_attention(self.kind)
+
+    def scores(self) -> Float[Array, "heads n"]:
+        """<a_i, p_j>/τ."""
+        return jnp.asarray(self.code.scores(jnp.asarray(self.directions)) / self.tau)
+
+    def attention(self) -> Float[Array, "heads n"]:
+        """The attention matrix γ; every row sums to one."""
+        return as_attention(self.kind)(self.scores())
+
+    def weights(self) -> Float[Array, " n"]:
+        """g_j = (k/heads)·Σ_i γ_i[j], the weight of bit j in the attended sum; Σ_j g_j = k."""
+        attention = self.attention()
+        return (self.k / attention.shape[0]) * jnp.sum(attention, axis=0)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        """The prediction ŷ for one bit string; use `jax.vmap` for many."""
+        return self.readout(self.weights() @ bits)
+
+    def parameters(self) -> Float[AnyArray, "heads width"]:
+        return self.directions
+
+    def with_parameters(self, directions: AnyArray) -> "HeadAttention":
+        changed: HeadAttention = eqx.tree_at(lambda model: model.directions, self, directions)
+        return changed
+
+
+def _readout(given: str | Readout | None, problem: Parity | Junta) -> Readout:
+    return default_readout(problem) if given is None else as_readout(given, problem.k)

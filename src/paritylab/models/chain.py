@@ -136,12 +136,12 @@ def _layer(model: ChainModel, tokens: Array, mark: object) -> Array:
 
 def visible_tokens(n: int, k: int, mask: str) -> Bool[np.ndarray, "tokens nodes"]:
     """What every node sees: "token" every earlier token, "level" every token of a lower level,
-    "prev" the level just below, "none" all tokens."""
+    "prev" the level just below."""
     tokens = np.arange(n + k - 1)
     if mask == "token":
         return tokens[:, None] < tokens[None, n:]
     ends = level_ends(n, k)
     sizes = np.diff(ends)
-    limits = np.repeat([n + k - 1] * len(sizes) if mask == "none" else ends[:-1], sizes)
+    limits = np.repeat(ends[:-1], sizes)
     first = np.repeat((0, *ends[:-2]) if mask == "prev" else np.zeros_like(sizes), sizes)
     return (tokens[:, None] >= first[None, :]) & (tokens[:, None] < limits[None, :])

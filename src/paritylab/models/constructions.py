@@ -4,8 +4,8 @@ import numpy as np
 from jaxtyping import Float
 
 from paritylab.checks import shortened, whole
+from paritylab.models.attention import HeadAttention
 from paritylab.models.feedforward import FeedForward
-from paritylab.models.heads import HeadAttention
 from paritylab.models.readouts import Zigzag
 from paritylab.problem import Parity, all_bits
 

@@ -1,6 +1,7 @@
 """FFNN-1: one hidden layer, equation (1) of HG1."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import final
 
 import equinox as eqx
@@ -56,7 +57,8 @@ class FeedForward(eqx.Module):
         # float32 draws in every mode: the same key gives the same net with x64 on or off.
         draws = normals(key, (width, n + 2), np.float32)
         numbers = np.asarray(draws, dtype=np.float64)
-        edges = input_edges(width, n, missing)
+        edges = np.ones((width, n))
+        edges[:, list(missing)] = 0.0
         hidden, output = numbers[:, :n] / np.sqrt(n), numbers[:, n + 1] / np.sqrt(width)
         return cls(hidden, numbers[:, n], output, np.zeros(()), edges, b, signs)
 
@@ -74,15 +76,7 @@ class FeedForward(eqx.Module):
         }
 
     def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "FeedForward":
-        return type(self)(
-            parameters["hidden"],
-            parameters["thresholds"],
-            parameters["output"],
-            parameters["offset"],
-            self.edges,
-            self.b,
-            self.signs,
-        )
+        return replace(self, **parameters)
 
     def norms(self) -> float:
         """‖α‖·‖β‖, β on the edges that exist."""
@@ -98,10 +92,3 @@ class FeedForward(eqx.Module):
     def edge_numbers(self) -> int:
         """Numbers if no two edges shared a weight."""
         return int(np.sum(self.edges)) + 2 * self.output.shape[0] + 1
-
-
-def input_edges(width: int, n: int, missing: Iterable[int] = ()) -> Float[np.ndarray, "width n"]:
-    """1 for every edge from an input to a neuron, 0 for those that leave a missing position."""
-    edges = np.ones((width, n))
-    edges[:, list(missing)] = 0.0
-    return edges

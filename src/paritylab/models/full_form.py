@@ -13,9 +13,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from paritylab.checks import whole
-from paritylab.models.attention import softmax_attention
+from paritylab.models.attention import HeadAttention, check_temperature, softmax_attention
 from paritylab.models.feedforward import FeedForward
-from paritylab.models.heads import HeadAttention, check_temperature
 from paritylab.models.positions import Circle
 from paritylab.models.readouts import Readout, Zigzag
 from paritylab.precision import AnyArray, keep_float64
@@ -97,17 +96,11 @@ class FrozenHeads(eqx.Module):
     network: FeedForward
 
     @classmethod
-    def random(
-        cls, key: Key, n: int, *, heads: int, width: int, token: bool, tau: float
-    ) -> "FrozenHeads":
-        """Gaussian scores of variance 1/τ² and a random net of `width` neurons.
-
-        token: the scores depend on the bits as well as on the positions.
-        """
+    def random(cls, key: Key, n: int, *, heads: int, width: int, tau: float) -> "FrozenHeads":
+        """Gaussian scores of the positions, of variance 1/τ², and a net of `width` neurons."""
         first, second = jax.random.split(as_key(key))
         entries = normals(first, (heads, 4), np.float32).astype(np.float64)
-        if not token:
-            entries[:, :2] = 0.0
+        entries[:, :2] = 0.0
         return cls.of(entries, FeedForward.random(second, 4, width), n, tau)
 
     @classmethod

@@ -7,28 +7,25 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.checks import shortened, whole
+from paritylab.checks import whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.chain import visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink, as_link
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.tree import level_ends
 
-#: What a node sees: the level just below, all lower levels, all earlier tokens, all tokens.
-LAYER_MASKS = ("prev", "level", "token", "none")
-
 
 @final
 class LayeredChain(eqx.Module):
     """h⁰ = (x, 0, …, 0); layer t: h_m ← (1 - g_tm)·h_m + g_tm·φ(Σ_j softmax(w_m)_j h_j).
 
-    scores: W, one column per inner node, one row per token. n: number of input bits. gates: g, one
-    row per layer and one column per node; None prescribes them from the tree: layer t writes level
-    t and keeps the rest. mask: one of `LAYER_MASKS`. tied: every layer uses all of W; otherwise
-    layer t has the columns of level t and zeros elsewhere.
+    A node sees the level just below its own. scores: W, one column per inner node, one row per
+    token. n: number of input bits. gates: g, one row per layer and one column per node; None
+    prescribes them from the tree: layer t writes level t and keeps the rest. tied: every layer uses
+    all of W; otherwise layer t has the columns of level t and zeros elsewhere.
 
-    There are log2 k layers. With tied weights, every gate open and the mask "level" this is what
-    `ChainModel` generates level by level.
+    There are log2 k layers. With prescribed gates this is what `ChainModel` generates from the same
+    W if its scores outside the level below are -∞.
 
     >>> model = LayeredChain(np.zeros((11, 3)), 8)
     >>> model.layers, model(jnp.zeros(8)).shape, model.tokens(jnp.zeros(8)).shape
@@ -39,15 +36,10 @@ class LayeredChain(eqx.Module):
     n: int = eqx.field(static=True)
     link: AbstractLink = eqx.field(converter=as_link, default=CosineLink())
     gates: Float[AnyArray, "layers nodes"] | None = None
-    mask: str = eqx.field(static=True, default="prev")
     tied: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
         whole("n", self.n, 1)
-        if self.mask not in LAYER_MASKS:
-            raise ValueError(
-                f"mask must be one of {', '.join(LAYER_MASKS)}, got {shortened(self.mask)}"
-            )
 
     @property
     def k(self) -> int:
@@ -60,7 +52,7 @@ class LayeredChain(eqx.Module):
 
     def attention(self) -> Float[Array, "tokens nodes"]:
         """softmax(w_m)_j; every column sums to one over what its node may see."""
-        seen = visible_tokens(self.n, self.k, self.mask)
+        seen = visible_tokens(self.n, self.k, "prev")
         shares: Array = softmax_attention(jnp.where(seen, jnp.asarray(self.scores), -jnp.inf).T)
         return shares.T
 
@@ -97,7 +89,7 @@ class LayeredChain(eqx.Module):
     ) -> Float[Array, "... nodes"]:
         """What layer number `layer`, from 0, would write on every node with its gates open."""
         if not self.tied:
-            seen = visible_tokens(self.n, self.k, self.mask)
+            seen = visible_tokens(self.n, self.k, "prev")
             uniform = seen / np.maximum(seen.sum(axis=0), 1)
             own = self._columns(layer)
             trained = (np.arange(self.k - 1) >= own.start) & (np.arange(self.k - 1) < own.stop)

@@ -16,25 +16,33 @@ from paritylab.precision import check_scalar_function, float64
 
 
 class AbstractLink(eqx.Module):
-    """φ: [-1, 1] → [-1, 1], even, φ(0) = -1, φ(±1) = 1, φ'(0) = φ'(±1) = 0."""
+    """φ: [-1, 1] → [-1, 1], even, φ(0) = -1, φ(±1) = 1, φ'(0) = φ'(±1) = 0.
 
-    @property
-    @abc.abstractmethod
-    def curvature(self) -> float:
-        """c in φ(t) = -1 + c·t² + O(t⁴)."""
-
-    @property
-    @abc.abstractmethod
-    def steepest(self) -> float:
-        """‖φ'‖∞."""
+    A subclass writes `__call__`; the others follow from it unless it knows them better.
+    """
 
     @abc.abstractmethod
     def __call__(self, t: Float[Array, "..."]) -> Float[Array, "..."]:
         """φ(t)."""
 
-    @abc.abstractmethod
-    def slope(self, t: Float[Array, "..."]) -> Float[Array, "..."]:
-        """φ'(t)."""
+    @property
+    def curvature(self) -> float:
+        """c in φ(t) = -1 + c·t² + O(t⁴): (φ(h)+1)/h² at two small h, extrapolated to h = 0."""
+        with float64(), jax.ensure_compile_time_eval():
+            near, far = (float(self(jnp.asarray(h)) + 1) / h**2 for h in (5e-4, 1e-3))
+        return (4 * near - far) / 3
+
+    @property
+    def steepest(self) -> float:
+        """‖φ'‖∞, over 4001 points of [-1, 1]."""
+        with float64(), jax.ensure_compile_time_eval():
+            return float(jnp.abs(self.slope(jnp.linspace(-1, 1, 4001))).max())
+
+    def slope(self, t: ArrayLike) -> Float[Array, "..."]:
+        """φ'(t), by automatic differentiation."""
+        t = jnp.asarray(t)
+        tangent: Array = jax.jvp(self.__call__, (t,), (jnp.ones_like(t),))[1]
+        return tangent
 
 
 # Compiled as one: outside of compiled code every operation would be a program of its own.
@@ -106,37 +114,15 @@ class SlopedLink(AbstractLink):
         total = sum(w * jnp.maximum(s * t + b, 0) ** 2 for w, s, b in self.neurons)
         return jnp.asarray(total - 1)
 
-    def slope(self, t: ArrayLike) -> Float[Array, "..."]:
-        parts = (2 * w * s * jnp.maximum(s * t + b, 0) for w, s, b in self.neurons)
-        return jnp.asarray(sum(parts))
-
 
 @final
 class FunctionLink(AbstractLink):
-    """A plain even function φ of t, elementwise in jax; its derivative is taken automatically."""
+    """A plain even function φ of t, elementwise in jax."""
 
     function: Callable[[Array], Array] = eqx.field(static=True)
 
-    @property
-    def curvature(self) -> float:
-        """From φ near 0, extrapolated to 0."""
-        with float64(), jax.ensure_compile_time_eval():
-            near, far = (float(self(jnp.asarray(h)) + 1) / h**2 for h in (5e-4, 1e-3))
-        return (4 * near - far) / 3
-
-    @property
-    def steepest(self) -> float:
-        """Over 4001 points of [-1, 1]."""
-        with float64(), jax.ensure_compile_time_eval():
-            return float(jnp.abs(self.slope(jnp.linspace(-1, 1, 4001))).max())
-
     def __call__(self, t: ArrayLike) -> Float[Array, "..."]:
         return self.function(jnp.asarray(t))
-
-    def slope(self, t: ArrayLike) -> Float[Array, "..."]:
-        t = jnp.asarray(t)
-        tangent: Array = jax.jvp(self.function, (t,), (jnp.ones_like(t),))[1]
-        return tangent
 
 
 #: Links by name: the published piecewise quadratic, -cos(πt), and one with slope just above 2.

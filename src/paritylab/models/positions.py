@@ -46,19 +46,17 @@ class AbstractPositionCode(eqx.Module):
         """The code vectors of the given positions, which may stand in groups."""
 
 
-def _finite(table: np.ndarray) -> bool:
-    return table.dtype.kind in "biuf" and bool(np.isfinite(table).all())
-
-
 class AbstractTable(AbstractPositionCode):
     """A code written out as a table, one row per position."""
 
     table: eqx.AbstractVar[Float[AnyArray, "n width"]]
 
     def __check_init__(self) -> None:
-        if self.table.ndim < 2 or (isinstance(self.table, np.ndarray) and not _finite(self.table)):
+        traced = isinstance(self.table, jax.Array)
+        if self.table.ndim < 2 or not (traced or np.isfinite(self.table).all()):
             raise ValueError(
-                f"a position code is a finite table (n, width), got {shortened(self.table)}"
+                "a position code is a table of finite numbers with a row per position, "
+                f"(n, width), got {shortened(self.table)}"
             )
 
     @property
@@ -152,11 +150,6 @@ class PackedSigns(eqx.Module):
     packed: UInt8[AnyArray, "n bytes"]
     size: int = eqx.field(static=True)
 
-    def __check_init__(self) -> None:
-        if self.packed.ndim < 2 or self.packed.dtype != np.uint8:
-            raise ValueError(f"packed must be bytes of shape (n, …), got {shortened(self.packed)}")
-        whole("size", self.size, 1)
-
     @classmethod
     def draw(
         cls, generator: np.random.Generator, n: int, width: int, *, balanced: bool = False
@@ -245,27 +238,12 @@ def as_code(
         code = positions
     else:
         table = positions(n) if callable(positions) else positions
-        code = PositionTable(_checked_table(table, n))
+        code = PositionTable(np.asarray(table, dtype=np.float64))
     if code.n != n:
         raise ValueError(f"the position code has {code.n} positions, the problem n={n}")
     if width not in (None, code.width):
         raise ValueError(f"this position code has width {code.width}, got width={width}")
     return code
-
-
-def _checked_table(table: object, n: int) -> np.ndarray:
-    """A user's table as float64, or one line that says what a position code may be."""
-    try:
-        array = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.ndim != 2 or len(array) != n or not np.isfinite(array).all():
-        raise ValueError(
-            f"a position code is a name ({', '.join(POSITIONS)}), a code with scores() and "
-            f"vectors(), or a table of finite numbers with a row per position, (n={n}, width); "
-            f"got {type(table).__name__} of shape {np.shape(array)}"
-        )
-    return array
 
 
 def _named_code(name: str, n: int, key: Key, width: int | None) -> AbstractPositionCode:

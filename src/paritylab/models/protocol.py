@@ -59,7 +59,8 @@ def check_model(model: object, n: int, *, trains: bool = True) -> None:
     name = type(model).__name__
     if not callable(model):
         raise ValueError(
-            f"a model needs a method __call__(bits) that predicts one bit string, {name} has none"
+            f"a model needs a method __call__(bits) that predicts one bit string, {name} has none; "
+            "for an attention matrix use population_risk"
         )
     methods = [hasattr(model, each) for each in ("parameters", "with_parameters")]
     if not all(methods) and (any(methods) or not isinstance(model, eqx.Module)):

@@ -1,10 +1,8 @@
 """Readouts: from the attended sum s to a prediction of the parity (-1)^s."""
 
-import abc
 import math
 from collections.abc import Callable
-from functools import lru_cache
-from typing import NamedTuple, Protocol, cast, final, runtime_checkable
+from typing import NamedTuple, cast, final
 
 import equinox as eqx
 import jax
@@ -26,33 +24,18 @@ def smooth_relu(z: Float[AnyArray, "..."], b: float | Float[Array, ""]) -> Float
 
 
 class Corners(NamedTuple):
-    """Points (s, h(s)) between which a readout is a straight line; the first at 0, s ascending."""
+    """Points (s, h(s)) between which a readout is a straight line; the first at 0, s ascending.
+
+    A readout with a method `corners(reach)` declares itself piecewise linear on [0, reach], both
+    ends included, so that exact routes can use it; the method gives None where it is not.
+    """
 
     s: Float[np.ndarray, " P"]
     values: Float[np.ndarray, " P"]
 
 
-@runtime_checkable
-class HasCorners(Protocol):
-    """A readout that may declare itself piecewise linear, so that exact routes can use it."""
-
-    def __call__(self, s: Float[Array, "..."]) -> Float[Array, "..."]:
-        """The prediction at s."""
-
-    def corners(self, reach: float | int) -> Corners | None:
-        """Its corners on [0, reach], both ends included; None where it is not piecewise linear."""
-
-
-class AbstractReadout(eqx.Module):
-    """A scalar function of the attended sum, applied entry by entry."""
-
-    @abc.abstractmethod
-    def __call__(self, s: Float[Array, "..."]) -> Float[Array, "..."]:
-        """The prediction at s."""
-
-
 @final
-class Zigzag(AbstractReadout):
+class Zigzag(eqx.Module):
     """h(s) = 1 + Σ_{i=1..k} (-1)^i (8i-4) σ(s + 1/2 - i), equation (2) of HG1.
 
     k: size of the parity set. b ≥ 0: smoothing of σ; at b = 0 h(s) = (-1)^s at every
@@ -100,7 +83,7 @@ def _floats(numbers: Numbers) -> tuple[float, ...]:
 
 
 @final
-class PiecewiseLinear(AbstractReadout):
+class PiecewiseLinear(eqx.Module):
     """Straight lines through the points (knots_p, values_p), constant beyond the ends.
 
     knots: ascending, at least two. values: h at the knots. Because its pieces are known, exact
@@ -136,7 +119,7 @@ class PiecewiseLinear(AbstractReadout):
 
 
 @final
-class Cosine(AbstractReadout):
+class Cosine(eqx.Module):
     """cos(πs), which is the parity at every integer."""
 
     def __call__(self, s: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
@@ -147,7 +130,7 @@ _bowl: Callable[[AnyArray | float], Array] = jax.jit(lambda z: 1 - 2 * jnp.asarr
 
 
 @final
-class Bowl(AbstractReadout):
+class Bowl(eqx.Module):
     """1 - 2z², which is -x_i·x_j at z = (x_i + x_j)/2 for signs x."""
 
     def __call__(self, z: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
@@ -155,19 +138,18 @@ class Bowl(AbstractReadout):
 
 
 @final
-class Tent(AbstractReadout):
+class Tent(eqx.Module):
     """1 - |2z| from two ReLUs, which is also -x_i·x_j at z = (x_i + x_j)/2."""
 
     def __call__(self, z: Float[AnyArray, "..."] | float) -> Float[Array, "..."]:
         return 1 - smooth_relu(2 * jnp.asarray(z), 0.0) - smooth_relu(-2 * jnp.asarray(z), 0.0)
 
 
-#: Readouts of the mean of two signs, by name.
-XOR_READOUTS: dict[str, AbstractReadout] = {"square": Bowl(), "abs": Tent()}
-
-
 #: Every scalar function of the attended sum can serve as a readout.
 Readout = Callable[[Array], Array]
+
+#: Readouts of the mean of two signs, by name.
+XOR_READOUTS: dict[str, Readout] = {"square": Bowl(), "abs": Tent()}
 
 
 def as_readout(readout: object, k: int) -> Readout:
@@ -192,9 +174,6 @@ def as_readout(readout: object, k: int) -> Readout:
     return function
 
 
-_zigzag = lru_cache(maxsize=64)(Zigzag)
-
-
 def default_readout(problem: Parity | Junta) -> Readout:
     """The readout that is right on every input once a head sits on each hidden bit.
 
@@ -205,7 +184,7 @@ def default_readout(problem: Parity | Junta) -> Readout:
     (1.0, 1.0, -1.0)
     """
     if isinstance(problem, Parity):
-        return _zigzag(problem.k)
+        return Zigzag(problem.k)
     check_problem(problem)
     values = problem.by_count
     if values is None:

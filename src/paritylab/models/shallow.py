@@ -1,6 +1,7 @@
 """The two-layer nets of the neighbours: ReLU, clipped ReLU, or a power, on ±1 inputs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import final
 
 import equinox as eqx
@@ -17,6 +18,8 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": lambda z: jnp.maximum(z, 0),
     "clipped": lambda z: jnp.clip(z, 0, 1),
 }
+#: The arrays of a net by name.
+ARRAYS = ("hidden", "thresholds", "output", "offset")
 
 
 @final
@@ -24,7 +27,7 @@ class ShallowNet(eqx.Module):
     """ŷ = Σ_i a_i σ(w_iᵀx + b_i) + c, x = 1 - 2·bits.
 
     hidden: w (q, n). thresholds: b (q,). output: a (q,). offset: c. activation: a name in
-    ACTIVATIONS, or "power". power: k of z^k.
+    ACTIVATIONS, or "power". power: k of z^k. trains: names of the arrays that are trained.
     """
 
     hidden: Float[AnyArray, "q n"] = eqx.field(converter=keep_float64)
@@ -33,22 +36,19 @@ class ShallowNet(eqx.Module):
     offset: Float[AnyArray, ""] = eqx.field(converter=keep_float64)
     activation: str = eqx.field(static=True, default="relu")
     power: int = eqx.field(static=True, default=1)
+    trains: tuple[str, ...] = eqx.field(static=True, default=ARRAYS)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         x = 1 - 2 * jnp.asarray(bits, jnp.result_type(float))
         z = jnp.asarray(self.hidden) @ x + self.thresholds
-        return jnp.asarray(self.output) @ self.activate(z) + self.offset
+        made = z**self.power if self.activation == "power" else ACTIVATIONS[self.activation](z)
+        return jnp.asarray(self.output) @ made + self.offset
 
-    def at_signs(self, x: Float[Array, "N n"]) -> Float[Array, " N"]:
-        """ŷ of many strings given as ±1."""
-        z = x @ jnp.asarray(self.hidden).T + jnp.asarray(self.thresholds)[None, :]
-        return self.activate(z) @ jnp.asarray(self.output) + self.offset
+    def parameters(self) -> dict[str, Float[AnyArray, "..."]]:
+        return {name: getattr(self, name) for name in self.trains}
 
-    def activate(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
-        """σ of pre-activations of any shape."""
-        if self.activation == "power":
-            return z**self.power
-        return ACTIVATIONS[self.activation](z)
+    def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "ShallowNet":
+        return replace(self, **parameters)
 
     @classmethod
     def uniform(cls, key: Key, n: int, width: int) -> "ShallowNet":
@@ -74,10 +74,11 @@ class ShallowNet(eqx.Module):
 
     @classmethod
     def signs(cls, key: Key, n: int, width: int, power: int) -> "ShallowNet":
-        """z^power without thresholds; weights and outputs fair signs."""
+        """z^power without thresholds; weights, which train, and outputs are fair signs."""
         draws = np.where(_draws(key, (width, n + 1)) > 0, 1.0, -1.0)
         zero = np.zeros(())
-        return cls(draws[:, :n], np.zeros(width), draws[:, n], zero, "power", power)
+        hidden, output = draws[:, :n], draws[:, n]
+        return cls(hidden, np.zeros(width), output, zero, "power", power, ("hidden",))
 
 
 def _draws(key: Key, shape: tuple[int, ...]) -> np.ndarray:

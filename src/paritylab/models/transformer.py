@@ -4,7 +4,6 @@ Its tokens are 0, 1 and a mark. A sequence is n bits, the mark, then the slots o
 token at one place is asked for the next one, so slot m is answered from place n + m.
 """
 
-import abc
 from collections.abc import Callable
 from typing import Any, NamedTuple, final
 
@@ -18,19 +17,21 @@ from paritylab.precision import AnyArray, name_of
 
 #: The token between bits and chain, and in slots that say nothing.
 MARK = 2
-NORMS = ("pre", "post")
 
 
 class AbstractPlaces(eqx.Module):
-    """How a transformer knows where a token stands. Floating arrays among the fields train."""
+    """How a transformer knows where a token stands: a subclass changes vectors by their places.
 
-    @abc.abstractmethod
+    Floating arrays among its fields train.
+    """
+
     def add(self, vectors: Float[Array, "length width"]) -> Float[Array, "length width"]:
         """Token vectors with what the places add to them, before the first layer."""
+        return vectors
 
-    @abc.abstractmethod
     def turn(self, vectors: Float[Array, "length heads size"]) -> Float[Array, "length heads size"]:
         """Queries or keys of every place, changed by the place."""
+        return vectors
 
 
 @final
@@ -42,9 +43,6 @@ class LearnedPlaces(AbstractPlaces):
     def add(self, vectors: Float[Array, "length width"]) -> Float[Array, "length width"]:
         return vectors + self.table[: len(vectors)]
 
-    def turn(self, vectors: Float[Array, "length heads size"]) -> Float[Array, "length heads size"]:
-        return vectors
-
 
 @final
 class FixedPlaces(AbstractPlaces):
@@ -55,25 +53,17 @@ class FixedPlaces(AbstractPlaces):
     def add(self, vectors: Float[Array, "length width"]) -> Float[Array, "length width"]:
         return vectors + jnp.asarray(self.table_of(*vectors.shape), vectors.dtype)
 
-    def turn(self, vectors: Float[Array, "length heads size"]) -> Float[Array, "length heads size"]:
-        return vectors
-
 
 @final
 class RotaryPlaces(AbstractPlaces):
     """Queries and keys turn by angles that grow with the place: scores see distances alone.
 
-    Numbers i and i + size/2 of the vector at place t turn by t·base^(-2i/size).
+    Numbers i and i + size/2 of the vector at place t turn by t·10000^(-2i/size).
     """
-
-    base: float = eqx.field(default=10_000.0, static=True)
-
-    def add(self, vectors: Float[Array, "length width"]) -> Float[Array, "length width"]:
-        return vectors
 
     def turn(self, vectors: Float[Array, "length heads size"]) -> Float[Array, "length heads size"]:
         half = vectors.shape[-1] // 2
-        speed = self.base ** (-np.arange(half) / half)
+        speed = 10_000.0 ** (-np.arange(half) / half)
         angle = jnp.asarray(np.arange(len(vectors))[:, None, None] * speed, vectors.dtype)
         first, second = vectors[..., :half], vectors[..., half : 2 * half]
         cos, sin = jnp.cos(angle), jnp.sin(angle)
@@ -149,8 +139,8 @@ class Decoder(eqx.Module):
     """ŷ = P(+1) - P(-1) in the last slot, after the earlier ones were written by the model itself.
 
     tokens: vectors of 0, 1 and the mark. readout: from a place's vector to two logits. heads: per
-    layer. norm: layer norm before each part ("pre") or after its sum ("post"). n: bits it reads.
-    written: for every slot whether the model writes it; in the others it finds the mark.
+    layer. Layer norms stand before each part. n: bits it reads. written: for every slot whether the
+    model writes it; in the others it finds the mark.
     """
 
     tokens: Float[AnyArray, "3 width"]
@@ -158,7 +148,6 @@ class Decoder(eqx.Module):
     blocks: tuple[Block, ...]
     readout: Float[AnyArray, "width 2"]
     heads: int = eqx.field(static=True)
-    norm: str = eqx.field(static=True)
     n: int = eqx.field(static=True)
     written: tuple[bool, ...] = eqx.field(static=True)
 
@@ -185,8 +174,7 @@ class Decoder(eqx.Module):
         self, block: Block, vectors: Array, first: int, nudge: AnyArray | None
     ) -> tuple[Array, Array]:
         """The vectors of places `first`, … after one layer, and its attention."""
-        pre, length = self.norm == "pre", len(vectors)
-        seen = _normed(vectors, block.norms[0]) if pre else vectors
+        length, seen = len(vectors), _normed(vectors, block.norms[0])
         split = (length, self.heads, -1)
         query, key = (
             self.places.turn((seen @ each).reshape(split)) for each in (block.query, block.key)
@@ -198,10 +186,8 @@ class Decoder(eqx.Module):
         attention = jax.nn.softmax(jnp.where(causal[None], scores, -jnp.inf), axis=-1)
         mixed = jnp.einsum("hst,thd->shd", attention, value).reshape(length - first, -1)
         added = vectors[first:] + mixed @ block.out
-        middle = added if pre else _normed(added, block.norms[0])
-        hidden = _normed(middle, block.norms[1]) if pre else middle
-        after = middle + jax.nn.relu(hidden @ block.inner + block.bias[None]) @ block.outer
-        return (after if pre else _normed(after, block.norms[1])), attention
+        hidden = _normed(added, block.norms[1]) @ block.inner + block.bias[None]
+        return added + jax.nn.relu(hidden) @ block.outer, attention
 
     def write(self, bits: Int[Array, " n"]) -> tuple[Int[Array, " slots"], Float[Array, ""]]:
         """The chain that the model writes by itself, always the likelier token, and ŷ."""
@@ -233,7 +219,6 @@ class Build(NamedTuple):
     heads: int = 4
     width: int = 32
     positions: Places = "learned"
-    norm: str = "pre"
 
     def draw(self, key: Array) -> Decoder:
         """A usual random start: normal numbers, of spread 1 in embeddings, of variance 1/inputs in
@@ -252,8 +237,8 @@ class Build(NamedTuple):
             Block(q, k, v, o, inner, jnp.zeros(4 * w), outer, norms)
             for q, k, v, o, inner, outer in (parts[at : at + 6] for at in range(3, len(parts), 6))
         ]
-        places, how = as_places(self.positions, parts[1]), (self.heads, self.norm, self.n)
-        return Decoder(parts[0], places, tuple(blocks), parts[2], *how, self.written)
+        places, how = as_places(self.positions, parts[1]), (self.heads, self.n, self.written)
+        return Decoder(parts[0], places, tuple(blocks), parts[2], *how)
 
 
 def _normed(vectors: Array, scale_and_shift: AnyArray | None = None) -> Array:

@@ -126,9 +126,7 @@ def test_a_move_is_taken_only_if_the_models_own_correlation_rises():
             loss, seen = field.seen(angles, jnp.asarray(tau))
             for seed in range(5):
                 key = jax.random.key(seed)
-                head, place, does = relocate(
-                    field, seen, loss, angles, tau, key, tries=256, greedy=True
-                )
+                head, place, does = relocate(field, seen, loss, angles, tau, key, tries=256)
                 after = field.seen(angles.at[head].set(place), tau)[0]
                 assert bool(does) == bool(after < loss)
                 if leaves:

@@ -44,7 +44,6 @@ def test_a_slot_is_the_parity_of_its_parents(chain):
         ("tree", [2, 2, 1]),
         ("post-order", [2, 2, 1]),
         ("again", [1, 1, 1, 1, 1, 1]),
-        ("twice", [1, 0, 1, 0, 1, 0, 1, 0]),
     ],
 )
 def test_how_many_parents_are_unknown(chain, unknown):

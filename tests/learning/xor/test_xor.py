@@ -7,22 +7,19 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from scipy.special import softmax
 
-from paritylab.claims.hg2.samples import sample_curve
 from paritylab.learning import Fresh, Population, Sample, XorStep, learn
-from paritylab.learning.xor import stream, train
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     default_gain,
     first_gradient,
     unit_step,
-    usual_width,
     worst_case,
     worst_of,
     xor_risk,
 )
-from paritylab.learning.xor.loop import rows_risk
-from paritylab.learning.xor.stream import first_directions, step_sums, streamed_step
+from paritylab.learning.xor.stream import step_on, streamed_step
 from paritylab.models import (
     ATTENTION,
     XOR_READOUTS,
@@ -163,23 +160,6 @@ def test_the_trace_is_the_path_of_the_exact_risk():
         assert runs.trace["risk"][0, step] == pytest.approx(exact, abs=1e-12)
 
 
-@pytest.mark.parametrize("readout", XOR_READOUTS)
-@pytest.mark.parametrize("loss", ["squared", "mean_hinge_squared"])
-def test_rows_approach_the_exact_gradient(readout, loss):
-    weights = jnp.full(8, 1 / 8, jnp.float32)
-    options = {"readout": XOR_READOUTS[readout], "loss": as_loss(loss)}
-    key = jax.random.key(0)
-    risk, gradient = rows_risk(weights, PAIR, key, 100_001, noise=0.1, **options)
-    with float64():
-        g = jnp.full(8, 1 / 8)
-        value, every = jax.value_and_grad(lambda g: enumerated(g, readout, loss, 0.1))(g)
-    assert float(risk) == pytest.approx(float(value), abs=0.02)
-    np.testing.assert_allclose(np.asarray(gradient), np.asarray(every), atol=0.03)
-    fair = np.full(8, 0.5, np.float32)
-    biased, _ = rows_risk(weights, PAIR, key, 20_000, probabilities=fair, noise=0.1, **options)
-    assert float(biased) == pytest.approx(float(value), abs=0.05)
-
-
 def test_a_sample_is_the_same_rows_at_every_step_and_fresh_rows_are_not():
     learner = XorStep(width=12, optimiser=optax.sgd(1e-9), steps=3)
     seen = {
@@ -208,39 +188,31 @@ def test_beyond_20_bits_other_readouts_are_sampled_with_their_error():
     assert abs(runs.risk[0] - exact) < 6 * runs.error[0] + 1e-9
 
 
-@pytest.mark.slow
-def test_streamed_and_tabled_steps_agree_in_distribution():
-    table = learn(XorStep(width=80, gain=20.0), Population(pairs(512, 60)))
-    stream = [streamed_step(512, 80, [20.0], pairs=20, seed=seed) for seed in range(3)]
-    medians = np.median(table.stats["worst"]), np.median([step.error[0] for step in stream])
-    assert table.recovered.all()
-    assert all(step.ranked.all() for step in stream)
-    assert 0.5 < medians[0] / medians[1] < 2
-
-
 def test_the_stream_takes_the_same_step_as_a_table():
     """The same positions and pairs through the learner: every score and weight by jax."""
-    step = streamed_step(64, 30, [8.0], pairs=4, seed=3)
-    code, _ = stream.draw_positions(64, 30, balanced=False, seed=3)
-    targets = [Parity(64, tuple(sorted(map(int, pair))), sign=-1) for pair in step.pairs]
+    code = PackedSigns.draw(np.random.default_rng(3), 64, 30)
+    chosen = np.array([[7, 39], [33, 12], [0, 63], [5, 6]])
+    step = step_on(code, chosen, np.array([8.0]))
+    targets = [Parity(64, tuple(sorted(map(int, pair))), sign=-1) for pair in chosen]
     table = learn(XorStep(gain=8.0, positions=code.vectors(np.arange(64))), Population(targets))
     np.testing.assert_allclose(step.error[0], table.stats["worst"], atol=1e-5)
     np.testing.assert_array_equal(step.ranked, table.recovered)
 
 
-def test_the_stream_keeps_the_largest_score_and_the_sum_off_the_pair():
-    code = PackedSigns.draw(np.random.default_rng(0), 40_000, 20)
-    signs = code.vectors(np.arange(40_000)) * np.sqrt(20)
-    np.testing.assert_array_equal(code.totals(), signs.round().sum(axis=0))
-    chosen = np.array([[7, 39_000], [33_000, 12]])
-    directions = first_directions(code, chosen)
-    sums = step_sums(code, chosen, directions, np.full((1, 2), 5.0))
-    scores = code.vectors(np.arange(40_000)) @ directions.T
-    for pair in range(2):
-        scores[chosen[pair], pair] = -np.inf
-        assert sums.rival[pair] == pytest.approx(scores[:, pair].max(), abs=1e-5)
-        terms = np.exp(5.0 * (scores[:, pair] - sums.on_pair[:, pair].max()))
-        assert sums.outside[0, pair] == pytest.approx(terms.sum(), rel=1e-4)
+def test_blocks_of_the_stream_are_summed():
+    n, gains = 10_000, np.array([5.0, 40.0])
+    code = PackedSigns.draw(np.random.default_rng(0), n, 20)
+    chosen = np.array([[7, 9000], [5000, 12]])
+    table, step = code.vectors(np.arange(n)), step_on(code, chosen, gains)
+    np.testing.assert_array_equal(code.totals(), (table * np.sqrt(20)).round().sum(axis=0))
+    for at, pair in enumerate(chosen):
+        scores = table @ (table[pair].sum(axis=0) - 2 * table.mean(axis=0))
+        assert step.ranked[at] == (set(np.argsort(-scores)[:2]) == set(pair))
+        weights = softmax(gains[:, None] * scores[None], axis=1)
+        outside = 1 - weights[:, pair].sum(axis=1)
+        np.testing.assert_allclose(step.outside[:, at], outside, rtol=1e-4)
+        apart = np.ptp(weights[:, pair], axis=1)
+        np.testing.assert_allclose(step.imbalance[:, at], apart, rtol=1e-4)
 
 
 def test_balanced_positions_share_exactly():
@@ -250,14 +222,6 @@ def test_balanced_positions_share_exactly():
     runs = learn(XorStep(width=80, positions="balanced"), Population(pairs(64, 40)))
     assert runs.rate("solved").value > 0.95
     assert runs.recovered.all()
-
-
-def test_blocks_of_runs_change_nothing(monkeypatch):
-    learner, data = XorStep(width=24, start=0.01), Population(pairs(32, 7))
-    whole = learn(learner, data, key=3)
-    monkeypatch.setattr(train, "LARGEST_BLOCK", 30_000)
-    parts = learn(learner, data, key=3)
-    np.testing.assert_allclose(parts.numbers, whole.numbers, rtol=1e-9)
 
 
 def test_a_second_call_compiles_nothing_even_at_another_gain_and_key(caplog):
@@ -296,12 +260,6 @@ def test_weights_that_diverged_are_never_right():
             )
 
 
-def test_more_rows_rank_the_pair_more_often():
-    curve = sample_curve(32, 40, [64, 512, 8192], runs=40, loss="correlation")
-    assert curve.onehot.mean(axis=1)[0] < 0.6 < curve.onehot.mean(axis=1)[-1]
-    assert (curve.onehot.mean(axis=1) >= curve.signs.mean(axis=1) - 0.1).all()
-
-
 def worst_errors(kind, gains, n=512, width=75):
     """Largest |ŷ - y| over all inputs after one step at each gain, gradient and softmax in a
     precision; "naive" is float32 with a softmax that does not subtract its maximum."""
@@ -334,7 +292,3 @@ def test_a_label_of_four_bits_adds_nothing_to_the_first_gradient():
     g = generator.dirichlet(np.ones(8))
     slope = np.mean((SIGNS[:, :4].prod(axis=1) * -4 * (SIGNS @ g))[:, None] * SIGNS, axis=0)
     assert np.abs(slope).max() < 1e-12
-
-
-def test_usual_sizes():
-    assert usual_width(1024) == 84

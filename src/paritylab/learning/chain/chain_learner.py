@@ -1,4 +1,4 @@
-"""What all learners of the chain share: data, model, and what a trained chain is worth.
+"""What all learners of the chain share: model, descent, and what a trained chain is worth.
 
 A run has *recovered* its tree if at every inner node the two children outscore every other token
 that the node sees. It is *solved* if on every one of 10,000 fresh inputs (on all of them up to
@@ -7,9 +7,9 @@ that trains every node on its own label must have recovered the tree as well.
 """
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from paritylab.learning.chain.rows import Stream, draw_tokens, over_runs
 from paritylab.learning.contract import Subset, Trained, check_fields
 from paritylab.learning.data import Sample, Target, Unknown
 from paritylab.learning.descent import Walk, walk
@@ -27,28 +28,15 @@ from paritylab.models.links import AbstractLink, as_link, check_link
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import ParityTree
 from paritylab.problem.keys import as_key
-from paritylab.problem.sampling import binary_digits, draw_signs
-from paritylab.problem.tree import level_ends, tree_tokens
+from paritylab.problem.sampling import binary_digits
+from paritylab.problem.tree import tree_tokens
 
-#: Fresh inputs that judge a run; up to ENUMERATED bits all inputs do.
-FRESH, ENUMERATED = 10_000, 16
+#: Fresh inputs that judge a run; up to ENUMERATED bits all inputs do. TRACED judge a trace.
+FRESH, ENUMERATED, TRACED = 10_000, 16, 1000
 #: A chain counts as solved below this ½ mean (ŷ - y)².
 SOLVED_LOSS = 0.01
 #: What is trained: a chain that is seen, or one that layers hide.
 Chain: TypeAlias = ChainModel | LayeredChain
-
-
-def draw_tokens(
-    key: Array, leaves: Int[AnyArray, " k"], n: int, rows: int
-) -> Float[Array, "rows tokens"]:
-    """Fresh input signs and the true tokens of their chain."""
-    tokens: Array = tree_tokens(draw_signs(key, rows, n), leaves)
-    return tokens
-
-
-def over_runs(one: Callable[..., PyTree], *per_run: PyTree) -> PyTree:
-    """one(…) for every run in turn, stacked: the rows of a single run may fill the memory."""
-    return jax.lax.map(lambda given: one(*given), per_run)
 
 
 def tree_children(leaves: Int[AnyArray, " k"], n: int) -> Int[Array, "nodes 2"]:
@@ -82,28 +70,6 @@ def pairs_found(
     return jnp.mean(jnp.min(children, axis=0) > others)
 
 
-def levels_solved(
-    scores: Float[AnyArray, "tokens nodes"], leaves: Int[AnyArray, " k"]
-) -> Float[Array, " levels"]:
-    """Share of nodes per level whose children's scores are equal and 1 above the others."""
-    children, others = pair_scores(scores, leaves, "level")
-    equal = jnp.abs(children[0] - children[1]) < 0.2
-    good = equal & (jnp.min(children, axis=0) > others + 1)
-    ends = np.asarray(level_ends(0, len(leaves)))
-    return jnp.stack([jnp.mean(part) for part in jnp.split(good, ends[1:-1])])
-
-
-class Generating(Protocol):
-    """A chain model: scores W, and all tokens from rows of signs."""
-
-    n: int
-
-    @property
-    def scores(self) -> AnyArray: ...
-
-    def generate(self, signs: Array) -> Array: ...
-
-
 class Answers(NamedTuple):
     """½ mean (ŷ - y)² and its standard error, rows with a wrong sign, largest |ŷ - y|."""
 
@@ -113,7 +79,7 @@ class Answers(NamedTuple):
     largest_error: Float[Array, "..."]
 
 
-def answers(model: Generating, tokens: Float[Array, "rows tokens"]) -> Answers:
+def answers(model: Chain, tokens: Float[Array, "rows tokens"]) -> Answers:
     """What the generated root is worth on rows of true tokens."""
     root, y = model.generate(tokens[:, : model.n])[:, -1], tokens[:, -1]
     loss = (root - y) ** 2 / 2
@@ -128,129 +94,59 @@ def answers(model: Generating, tokens: Float[Array, "rows tokens"]) -> Answers:
 _compiled_answers = eqx.filter_jit(answers)
 
 
-def judge_chain(
-    model: ChainModel, tree: ParityTree, key: int | Array, rows: int
-) -> tuple[float, float]:
-    """Accuracy and largest error of the generated root on fresh inputs."""
+def judge_chain(model: ChainModel, tree: ParityTree, key: int | Array, rows: int) -> float:
+    """Share of fresh inputs whose generated root has the right sign."""
     tokens = draw_tokens(as_key(key), np.asarray(tree.leaves), tree.n, rows)
-    worth = _compiled_answers(model, tokens)
-    return 1 - int(worth.wrong) / rows, float(worth.largest_error)
+    return 1 - int(_compiled_answers(model, tokens).wrong) / rows
 
 
-class Named(NamedTuple):
-    """Every node's two highest tokens, and whether no third token reaches the second's score."""
-
-    pair: Int[AnyArray, "nodes 2"]
-    clear: Bool[AnyArray, " nodes"]
-
-
-def _named(scores: Float[Array, "tokens nodes"], n: int, mask: str) -> Named:
-    seen = visible_tokens(n, scores.shape[1] + 1, mask)
-    values, tokens = jax.lax.top_k(jnp.where(seen, scores, -jnp.inf).T, min(3, len(seen)))
-    return Named(tokens[:, :2], values[:, 1] > values[:, -1])
+def traced_risks(
+    models: Sequence[Chain], leaves: Int[Array, " k"], key: Array
+) -> Float[Array, " records"]:
+    """½ mean (ŷ - y)² of each model of a run's path on a thousand fresh inputs."""
+    tokens = draw_tokens(jax.random.fold_in(key, 5), leaves, models[0].n, TRACED)
+    return jnp.stack([answers(model, tokens).risk for model in models])
 
 
-def leaves_under_root(named: Named, n: int) -> Subset:
+def leaves_under_root(
+    pairs: Int[np.ndarray, "nodes 2"], clear: Bool[np.ndarray, " nodes"], n: int
+) -> Subset:
     """The inputs below the root if every node stands on its two highest tokens.
 
-    None if a node has no two highest, or if what they form is not a tree.
+    pairs: these two tokens. clear: whether no third one reaches the second's score. None if a node
+    has no two highest, or if what they form is not a tree.
     """
-    pair, clear = np.asarray(named.pair), np.asarray(named.clear)
-    waiting, seen = [n + len(pair) - 1], set()
+    waiting, seen = [n + len(pairs) - 1], set()
     while waiting:
         token = waiting.pop()
         if token in seen or (token >= n and not clear[token - n]):
             return None
         seen.add(token)
         if token >= n:
-            waiting.extend(pair[token - n].tolist())
+            waiting.extend(pairs[token - n].tolist())
     return tuple(sorted(token for token in seen if token < n))
 
 
-class Judged(NamedTuple):
-    """What every run is worth, one entry per run.
-
-    risk, error: ½E(ŷ - y)² of the generated root and its standard error, 0 where every input was
-    visited. kind: "exact" or "sampled". right: every answer has the right sign, and the risk is
-    below SOLVED_LOSS. pairs: share of inner nodes whose children were found. accuracy,
-    largest_error: of the root. subset: the leaves under the root as the scores name them.
-    """
-
-    risk: Float[np.ndarray, " runs"]
-    error: Float[np.ndarray, " runs"]
-    kind: str
-    right: Bool[np.ndarray, " runs"]
-    pairs: Float[np.ndarray, " runs"]
-    accuracy: Float[np.ndarray, " runs"]
-    largest_error: Float[np.ndarray, " runs"]
-    subset: list[Subset]
-
-
-def judged_chains(
-    models: Generating, leaves: Int[np.ndarray, "runs k"], keys: jax.Array, mask: str
-) -> Judged:
-    """Chains on trees with the given leaves; every array of `models` has the run as first axis.
-
-    Up to n = 16 all inputs are visited in float64; beyond, 10,000 fresh ones in float32.
-    """
-    n, every_input = models.n, models.n <= ENUMERATED
-    if every_input:
-        with float64():
-            models = jax.tree.map(lambda each: np.asarray(each, np.float64), models)
-            found = _judge_runs(models, leaves, keys, mask, every_input)
-    else:
-        with jax.default_matmul_precision("highest"):
-            found = _judge_runs(models, leaves, keys, mask, every_input)
-    worth, pairs, named = jax.tree.map(np.asarray, found)
-    risk = worth.risk.astype(np.float64)
-    return Judged(
-        risk,
-        np.zeros_like(risk) if every_input else worth.error.astype(np.float64),
-        "exact" if every_input else "sampled",
-        (worth.wrong == 0) & (risk < SOLVED_LOSS),
-        pairs,
-        1 - worth.wrong / (1 << n if every_input else FRESH),
-        worth.largest_error,
-        [leaves_under_root(Named(*each), n) for each in zip(*named, strict=True)],
-    )
-
-
 @eqx.filter_jit
-def _judge_runs(
-    models: Generating, leaves: AnyArray, keys: Array, mask: str, every_input: bool
+def _judged(
+    models: Chain, leaves: Int[AnyArray, "runs k"], keys: Array, mask: str, every_input: bool
 ) -> PyTree:
-    """`Answers`, share of pairs found and what is `Named`, of every run."""
+    """Per run: `Answers`, the share of pairs found, every node's two highest tokens, and whether
+    no third token reaches the second's score."""
 
-    def one(model: Generating, leaves: Array, key: Array) -> tuple[Answers, Array, Named]:
+    def one(model: Chain, leaves: Array, key: Array) -> tuple[Answers, Array, Array, Array]:
         n, scores = model.n, jnp.asarray(model.scores)
         if every_input:
             bits = binary_digits(jnp.arange(1 << n, dtype=jnp.uint32), n)
             tokens = tree_tokens(1 - 2 * bits.astype(scores.dtype), leaves)
         else:
             tokens = draw_tokens(jax.random.fold_in(key, 2), leaves, n, FRESH)
-        return answers(model, tokens), pairs_found(scores, leaves, mask), _named(scores, n, mask)
+        seen = visible_tokens(n, model.k, mask)
+        values, highest = jax.lax.top_k(jnp.where(seen, scores, -jnp.inf).T, min(3, len(seen)))
+        found, clear = pairs_found(scores, leaves, mask), values[:, 1] > values[:, -1]
+        return answers(model, tokens), found, highest[:, :2], clear
 
     return over_runs(one, models, leaves, keys)
-
-
-class PrefixMeans(NamedTuple):
-    """Per draw: the largest |mean of the first d_l tokens| over levels and strings, and whether
-    some token is -1 on all strings."""
-
-    largest: np.ndarray
-    constant: np.ndarray
-
-
-def prefix_means(tree: ParityTree, strings: int, keys: jax.Array) -> PrefixMeans:
-    """Lemma 10's quantities on `strings` fresh strings per key."""
-    ends, leaves = np.asarray(level_ends(tree.n, tree.k)), np.asarray(tree.leaves)
-
-    def one(key: Array) -> tuple[Array, Array]:
-        tokens = draw_tokens(key, leaves, tree.n, strings)
-        means = jnp.cumsum(tokens, axis=1)[:, ends - 1] / jnp.asarray(ends, tokens.dtype)[None, :]
-        return jnp.max(jnp.abs(means)), jnp.any(jnp.max(tokens, axis=0) < 0)
-
-    return PrefixMeans(*map(np.asarray, over_runs(one, keys)))
 
 
 class Descended(NamedTuple):
@@ -265,17 +161,6 @@ class Descended(NamedTuple):
     numbers: PyTree
     stats: dict[str, np.ndarray]
     trace: dict[str, np.ndarray]
-
-
-class Job(NamedTuple):
-    """What a chain learner is to train. leaves: of every run's tree. trace: record every so many
-    steps, or nothing."""
-
-    link: AbstractLink
-    data: Sample
-    leaves: Int[np.ndarray, "runs k"]
-    keys: jax.Array
-    trace: int | None
 
 
 class Shape(NamedTuple):
@@ -325,29 +210,38 @@ class ChainLearner(abc.ABC):
         check_link(as_link(self.link))
 
     def train(self, data: Sample, keys: jax.Array, trace: int | None) -> Trained:
-        """Descend, then judge every run by what its model generates."""
-        leaves, link = leaves_of(data), as_link(self.link)
-        end = self._descend(Job(link, data, leaves, keys, trace))
+        """Descend, then judge every run by what its model generates.
+
+        Up to n = 16 all inputs are visited in float64; beyond, 10,000 fresh ones in float32.
+        """
+        link, rows = as_link(self.link), Stream.of(leaves_of(data), keys, data.samples, data.n)
+        end = self._descend(link, rows, trace)
         models = eqx.filter_vmap(lambda each: self.model_of(each, data.n, link))(end.numbers)
-        found = judged_chains(models, leaves, keys, self.mask)
+        every_input = data.n <= ENUMERATED
+        with float64() if every_input else jax.default_matmul_precision("highest"):
+            if every_input:
+                models = jax.tree.map(lambda each: np.asarray(each, np.float64), models)
+            found = _judged(models, rows.leaves, keys, self.mask, every_input)
+        worth, pairs, highest, clear = jax.tree.map(np.asarray, found)
+        risk, error = worth.risk.astype(np.float64), worth.error.astype(np.float64)
+        right = (worth.wrong == 0) & (risk < SOLVED_LOSS)
         kept = {}
         if trace is not None:
-            records = end.trace["scores"].shape[1]
-            kept = {"step": trace * np.arange(records), **end.trace}
+            kept = {"step": trace * np.arange(end.trace["scores"].shape[1]), **end.trace}
         return Trained(
             numbers=end.numbers,
-            subset=found.subset,
-            risk=found.risk,
-            error=found.error,
-            kind=found.kind,
+            subset=[leaves_under_root(*each, data.n) for each in zip(highest, clear, strict=True)],
+            risk=risk,
+            error=np.zeros_like(risk) if every_input else error,
+            kind="exact" if every_input else "sampled",
             loss="squared",
-            solved=found.right & ((found.pairs == 1) | (not self.needs_pairs)),
-            recovered=found.pairs == 1,
+            solved=right & ((pairs == 1) | (not self.needs_pairs)),
+            recovered=pairs == 1,
             trace=kept,
             stats={
-                "accuracy": found.accuracy,
-                "largest_error": found.largest_error,
-                "pairs_found": found.pairs,
+                "accuracy": 1 - worth.wrong / (1 << data.n if every_input else FRESH),
+                "largest_error": worth.largest_error,
+                "pairs_found": pairs,
                 **end.stats,
             },
         )
@@ -360,8 +254,9 @@ class ChainLearner(abc.ABC):
         return self.model_of(numbers, target.n, as_link(self.link))
 
     @abc.abstractmethod
-    def _descend(self, job: Job) -> Descended:
-        """All runs from W = 0 to their ends."""
+    def _descend(self, link: AbstractLink, rows: Stream, trace: int | None) -> Descended:
+        """All runs from W = 0 to their ends. rows: of all runs, with their keys. trace: record
+        every so many steps, or nothing."""
 
 
 def leaves_of(data: Sample) -> Int[np.ndarray, "runs k"]:

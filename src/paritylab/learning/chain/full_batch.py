@@ -14,11 +14,10 @@ from paritylab.learning.chain.chain_learner import (
     SOLVED_LOSS,
     ChainLearner,
     Descended,
-    Job,
     Shape,
     descend_all,
-    draw_tokens,
 )
+from paritylab.learning.chain.rows import Stream, draw_tokens
 from paritylab.learning.contract import register_learner
 from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
@@ -26,6 +25,8 @@ from paritylab.models.links import AbstractLink
 from paritylab.options import LINK, Choice, Doc, Ge, Gt
 from paritylab.problem.tree import level_ends
 
+#: The four models of the paper's figure.
+MODES = ("direct", "cot", "teacher-full", "selfcheck")
 #: Published step sizes by k; the direct model uses a hundredth.
 PUBLISHED_STEPS = {8: 15.0, 16: 50.0, 32: 100.0}
 #: A level counts as opened once one of its softmax scores exceeds this.
@@ -59,12 +60,12 @@ class FullBatch(ChainLearner):
 
     needs_pairs = False
 
-    def _descend(self, job: Job) -> Descended:
+    def _descend(self, link: AbstractLink, rows: Stream, trace: int | None) -> Descended:
         """All runs; `solved_at` is the first step whose prediction loss is below 0.01."""
-        link, data, leaves, keys, trace = job
-        eta = published_step(data.k, self.mode) if self.eta is None else self.eta
-        shape = Shape(data.n, data.samples, self.steps, trace)
-        found = descend_all(_step_of, (link, np.float32(eta), self.mode), leaves, keys, shape)
+        eta = published_step(rows.leaves.shape[1], self.mode) if self.eta is None else self.eta
+        shape = Shape(rows.n, int(rows.samples), self.steps, trace)
+        given = (link, np.float32(eta), self.mode)
+        found = descend_all(_step_of, given, rows.leaves, rows.key, shape)
         scores, losses, path = jax.tree.map(np.asarray, found)
         below = losses.prediction < SOLVED_LOSS
         stats = {
@@ -106,66 +107,49 @@ def _step_of(
     tokens = draw_tokens(key, leaves, shape.n, shape.samples)
 
     def step(scores: Array, _: Array) -> tuple[Array, Losses]:
-        losses, gradient = LOSS_OF[mode](ChainModel(scores, shape.n, link, "level"), tokens)
+        model = ChainModel(scores, shape.n, link, "level")
+        losses, gradient = loss_and_gradient(model, tokens, mode)
         return scores - eta * gradient, losses
 
     return step
 
 
-def _half_square(values: Array) -> Array:
-    return jnp.mean(values**2) / 2
+def loss_and_gradient(model: ChainModel, tokens: Tokens, mode: str) -> tuple[Losses, Gradient]:
+    """Losses of one of the four models, and the gradient that it descends."""
+    return _forced(model, tokens) if mode == "teacher-full" else _generated(model, tokens, mode)
 
 
-def _self_generated(
-    model: ChainModel,
-    tokens: Tokens,
-    weigh: Callable[[Array, Array, Array], Array],
-    passes: Float[Array, " levels"] | None = None,
-) -> tuple[Losses, Gradient]:
-    """Losses of the chain generated end to end, and the gradient of weigh(chain, prediction)."""
-    n, depth = model.n, len(level_ends(model.n, model.k)) - 1
-    gates = jnp.ones(depth, tokens.dtype) if passes is None else passes
+def _generated(model: ChainModel, tokens: Tokens, mode: str) -> tuple[Losses, Gradient]:
+    """The chain generated end to end: Σ_m c_m·½ mean (x̂_m - x_m)² with c by the mode.
 
-    def loss(scores: Array) -> tuple[Array, tuple[Array, Array]]:
-        made = model.with_parameters(scores).generate(tokens[:, :n], gates)
-        errors = made[:, n:] - tokens[:, n:]
-        chain, prediction = _half_square(errors), _half_square(errors[:, -1])
-        return weigh(errors, chain, prediction), (prediction, chain)
-
-    (_, (prediction, chain)), gradient = jax.value_and_grad(loss, has_aux=True)(model.scores)
-    return Losses(prediction, chain, jnp.sum(gates)), gradient
-
-
-def _direct(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
-    return _self_generated(model, tokens, lambda errors, chain, prediction: prediction)
-
-
-def _cot(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
-    return _self_generated(model, tokens, lambda errors, chain, prediction: chain)
-
-
-def _selfcheck(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
-    """Chain of thought on the levels that are open, plus a tenth of the prediction loss.
-
-    A level opens once some softmax score of the level below exceeds OPENS_AT; a closed level writes
-    zeros, so that nothing above it is trained on what is not learnt yet.
+    direct: 1 for the answer alone. cot: 1/(k-1) each. selfcheck: the same on open levels, and 0.1
+    more for the answer; a closed level writes zeros, so that nothing above it is trained on what is
+    not learnt yet.
     """
-    ends, attention = level_ends(model.n, model.k), model.attention()
-    passes, is_open = [], jnp.ones((), tokens.dtype)
-    for start, end in pairwise(ends):
-        passes.append(is_open)
-        sharp = jnp.max(attention[:, start - model.n : end - model.n]) > OPENS_AT
-        is_open = is_open * sharp
-    gates = jnp.stack(passes)
-    per_node = jnp.repeat(gates, np.diff(ends), total_repeat_length=model.k - 1)
+    n, k = model.n, model.k
+    gates = _open_levels(model) if mode == "selfcheck" else jnp.ones(k.bit_length() - 1)
+    chain = jnp.repeat(gates, np.diff(level_ends(n, k)), total_repeat_length=k - 1) / (k - 1)
+    answer = np.arange(k - 1) == k - 2
+    weights = {"direct": 1.0 * answer, "cot": chain, "selfcheck": chain + 0.1 * answer}[mode]
 
-    def weigh(errors: Array, chain: Array, prediction: Array) -> Array:
-        return jnp.mean(jnp.mean(errors**2, axis=0) * per_node) / 2 + 0.1 * prediction
+    def loss(scores: Array) -> tuple[Array, Array]:
+        made = model.with_parameters(scores).generate(tokens[:, :n], gates)
+        squares = jnp.mean((made - tokens)[:, n:] ** 2, axis=0) / 2
+        return jnp.sum(weights * squares), squares
 
-    return _self_generated(model, tokens, weigh, gates)
+    gradient, squares = jax.grad(loss, has_aux=True)(model.scores)
+    return Losses(squares[-1], jnp.mean(squares), jnp.sum(gates)), gradient
 
 
-def _teacher(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
+def _open_levels(model: ChainModel) -> Float[Array, " levels"]:
+    """1 for every open level: the first, and one above an open level with a sharp softmax score."""
+    attention, gates = model.attention(), [jnp.ones(())]
+    for start, end in pairwise(np.subtract(level_ends(model.n, model.k), model.n)[:-1]):
+        gates.append(gates[-1] * (jnp.max(attention[:, start:end]) > OPENS_AT))
+    return jnp.stack(gates)
+
+
+def _forced(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
     """(1/2N(k-1)) Σ_m ‖φ(ẑ_m) - x_m‖² with true tokens as input: ẑ is one product.
 
     The prediction loss is of the answer that the model generates itself, on the first ROWS rows.
@@ -173,19 +157,9 @@ def _teacher(model: ChainModel, tokens: Tokens) -> tuple[Losses, Gradient]:
 
     def loss(scores: Array) -> Array:
         z = tokens @ model.with_parameters(scores).attention()
-        return _half_square(model.link(z) - tokens[:, model.n :])
+        return jnp.mean((model.link(z) - tokens[:, model.n :]) ** 2) / 2
 
     chain, gradient = jax.value_and_grad(loss)(model.scores)
     shown = tokens[: min(tokens.shape[0], ROWS)]
     root = model.generate(shown[:, : model.n])[:, -1]
-    return Losses(_half_square(root - shown[:, -1]), chain, jnp.zeros((), tokens.dtype)), gradient
-
-
-LOSS_OF: dict[str, Callable[[ChainModel, Array], tuple[Losses, Gradient]]] = {
-    "direct": _direct,
-    "cot": _cot,
-    "teacher-full": _teacher,
-    "selfcheck": _selfcheck,
-}
-#: The four models of the paper's figure.
-MODES = tuple(LOSS_OF)
+    return Losses(jnp.mean((root - shown[:, -1]) ** 2) / 2, chain, jnp.zeros(())), gradient

@@ -44,8 +44,8 @@ ROWS = 32768
 REACH = 5.5
 #: Terms of one stage of a running sum: eight signs add up within a byte.
 _STAGE = 8
-#: The largest sum, and the rows after which sums move on to float32: the mean of |R| is at most its
-#: root mean square, which is 127/REACH by design, and the bound leaves room for twice as much.
+#: The largest sum, and the rows that are sure to stay below it: the mean of |R| is at most its root
+#: mean square, which is 127/REACH by design, and the bound leaves room for twice as much.
 LARGEST = 2**31 - 1
 MOST_ROWS = int(LARGEST / (2 * 127 / REACH))
 #: Keeps the compiler from computing an array again wherever it is used.
@@ -84,12 +84,11 @@ def wide_step(
     >>> wide_step(random_tree(0, 32, 8), 1, 20_000, rows=2048).pairs_found()
     1.0
     """
-    shape, rule = _shape(tree, samples, columns, rows), as_link(link)
+    shape, rule = Wide(tree.n, tree.k, columns, rows), as_link(link)
     scale = residual_scale(rule, np.arange(shape.n, shape.n + shape.k - 1))
     units = jnp.append(jnp.asarray(scale), np.float32(np.inf))  # the empty node adds nothing
-    sums = [jnp.zeros((shape.n + end, end - start), jnp.int32) for start, end in shape.blocks]
-    given = _Given(rule, shape, jnp.asarray(tree.leaves, jnp.int32), units, as_key(key))
-    products = tuple(_all_batches(_chain_batch, given, sums, samples))
+    sizes = [(shape.n + end, end - start) for start, end in shape.blocks]
+    products = _all_batches(_chain_batch, tree, key, samples, _Given(rule, shape, units), sizes)
     return WideChain(tree, rule, shape, products, scale, samples)
 
 
@@ -97,57 +96,49 @@ def wide_layers(
     tree: ParityTree, key: int | Array, samples: int, *, link: LinkPart = "cos", rows: int = ROWS
 ) -> "WideLayers":
     """The products of one step per level from W = 0; batches draw as those of `wide_step` do."""
-    shape, rule = _shape(tree, samples, 1, rows), as_link(link)
-    seen = level_tokens(tree.n, tree.k, "prev")
+    rule, seen = as_link(link), level_tokens(tree.n, tree.k)
     scale = residual_scale(rule, np.asarray(seen))
-    sums = [jnp.zeros((m, tree.k >> level), jnp.int32) for level, m in enumerate(seen, start=1)]
-    leaves = jnp.asarray(tree.leaves, jnp.int32)
-    given = _Given(rule, shape, leaves, jnp.asarray(scale), as_key(key))
-    products = tuple(_all_batches(_layers_batch, given, sums, samples))
+    sizes = [(m, tree.k >> level) for level, m in enumerate(seen, start=1)]
+    given = _Given(rule, Wide(tree.n, tree.k, 1, rows), jnp.asarray(scale))
+    products = _all_batches(_layers_batch, tree, key, samples, given, sizes)
     return WideLayers(tree, rule, products, scale, samples)
 
 
-def _shape(tree: ParityTree, samples: int, columns: int, rows: int) -> Wide:
-    whole("samples", samples, 1)
-    if rows % 32 or rows < 32 or columns < 1:
-        raise ValueError(f"rows must be a multiple of 32 and columns ≥ 1, got {rows} and {columns}")
-    return Wide(tree.n, tree.k, columns, rows)
-
-
 class _Given(NamedTuple):
-    """What every batch needs besides the sums. scale: of every node, or of every level."""
+    """What every batch needs besides its tokens. scale: of every node, or of every level."""
 
     link: AbstractLink
     shape: Wide
-    leaves: Int[Array, " k"]
-    scale: Float[Array, " nodes"]
-    key: Array
+    scale: Float[AnyArray, " nodes"]
 
 
 def _all_batches(
-    one: Callable[..., list[Array]], given: _Given, sums: list[Array], samples: int
-) -> list[Array]:
-    """one((given, number of the batch and of its rows that count), sums) for every batch."""
-    rows, before = given.shape.rows, None
+    one: Callable[..., list[Array]],
+    tree: ParityTree,
+    key: int | Array,
+    samples: int,
+    given: _Given,
+    sizes: list[tuple[int, int]],
+) -> tuple[Array, ...]:
+    """The sums after all batches: one((given, leaves, key, counts), sums) adds a batch to them.
+
+    counts: number of the batch, and of its rows that count. sizes: of the sums.
+    """
+    rows, seed, leaves = given.shape.rows, as_key(key), jnp.asarray(tree.leaves, jnp.int32)
+    whole("samples", samples, 1, MOST_ROWS)
+    if rows % 32 or rows < 32 or given.shape.columns < 1:
+        raise ValueError(f"rows must be a multiple of 32 and columns ≥ 1, got {given.shape}")
+    sums = [jnp.zeros(size, jnp.int32) for size in sizes]
     for batch in range(-(-samples // rows)):
-        if batch and batch % max(1, MOST_ROWS // rows) == 0:
-            before = _together(sums, before)
-            sums = [jnp.zeros_like(each) for each in sums]
         counts = np.asarray([batch, min(rows, samples - batch * rows)], np.int32)
-        sums = one((given, counts), sums)
-    return sums if before is None else _together(sums, before)
-
-
-def _together(sums: list[Array], before: list[Array] | None) -> list[Array]:
-    """Sums of whole numbers with those of earlier rows, in float32."""
-    floats = [each.astype(jnp.float32) for each in sums]
-    return floats if before is None else list(map(jnp.add, floats, before))
+        sums = one((given, leaves, seed, counts), sums)
+    return tuple(sums)
 
 
 @eqx.filter_jit(donate="all-except-first")
-def _chain_batch(given: tuple[_Given, Int[AnyArray, "2"]], sums: list[Array]) -> list[Array]:
+def _chain_batch(given: tuple[_Given, Array, Array, Array], sums: list[Array]) -> list[Array]:
     """The sums of all blocks with one batch more, in the memory of the old ones."""
-    (link, shape, leaves, scale, key), (batch, kept) = given
+    (link, shape, scale), leaves, key, (batch, kept) = given
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
     before = jnp.sum(tokens[: shape.n], axis=0, dtype=jnp.int32)
     added: list[Array] = []
@@ -162,9 +153,9 @@ def _chain_batch(given: tuple[_Given, Int[AnyArray, "2"]], sums: list[Array]) ->
 
 
 @eqx.filter_jit(donate="all-except-first")
-def _layers_batch(given: tuple[_Given, Int[AnyArray, "2"]], sums: list[Array]) -> list[Array]:
+def _layers_batch(given: tuple[_Given, Array, Array, Array], sums: list[Array]) -> list[Array]:
     """The sums of all levels with one batch more, in the memory of the old ones."""
-    (link, shape, leaves, scale, key), (batch, kept) = given
+    (link, shape, scale), leaves, key, (batch, kept) = given
     tokens = draw_columns(jax.random.fold_in(key, batch), leaves, shape)
     start, added = 0, []
     for level, old in enumerate(sums):
@@ -341,7 +332,6 @@ class ForwardPass(NamedTuple):
     right: float
     hidden_right: float
     largest_error: float
-    inputs: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,7 +377,7 @@ class WideLayers:
             wrong += int(np.sum(~(root * y > 0)))
             largest = max(largest, float(np.abs(root - y).max()))
         rows = parts * part
-        return ForwardPass(1 - wrong / rows, 1 - bad / (rows * (self.tree.k - 1)), largest, rows)
+        return ForwardPass(1 - wrong / rows, 1 - bad / (rows * (self.tree.k - 1)), largest)
 
 
 @eqx.filter_jit

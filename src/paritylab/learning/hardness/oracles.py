@@ -17,13 +17,12 @@ from jaxtyping import Array, Bool, Float, Int
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Descended,
-    Job,
     Shape,
     descend_all,
-    draw_tokens,
     judge_chain,
     pairs_found,
 )
+from paritylab.learning.chain.rows import Stream, draw_tokens
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.learning.contract import register_learner
 from paritylab.learning.parts import LinkPart
@@ -35,18 +34,11 @@ from paritylab.problem.keys import as_key
 from paritylab.theory.ks import child_signal
 
 
-class Answer(NamedTuple):
-    """What an oracle returned, and whether it hid the target behind the mean over all targets."""
-
-    gradient: Float[Array, "..."]
-    hidden: Bool[Array, ""]
-
-
-def hiding(true: Array, mean: Array, epsilon: float | np.float32 | Array) -> Answer:
-    """The mean gradient over all targets whenever the true one is within epsilon of it, else the
-    true one. (The printed definition in KS has the two cases exchanged.)"""
+def hiding(true: Array, mean: Array, epsilon: float | np.float32 | Array) -> tuple[Array, Array]:
+    """The oracle's answer and whether it hid the target: the mean gradient over all targets if the
+    true one is within epsilon of it, else the true one. (KS prints the two cases exchanged.)"""
     hidden = jnp.linalg.norm(jnp.ravel(true - mean)) <= epsilon
-    return Answer(jnp.where(hidden, mean, true), hidden)
+    return jnp.where(hidden, mean, true), hidden
 
 
 def opposing(true: Array, epsilon: float) -> Array:
@@ -92,14 +84,17 @@ def mean_label(n: int, k: int) -> Float[np.ndarray, " weights"]:
 
 def mean_label_tail(n: int, k: int, threshold: float) -> float:
     """P(|E_p p(x)| > threshold) over uniform x."""
-    chance = np.array([comb(n, h) / 2**n for h in range(n + 1)])
-    return float(chance[np.abs(mean_label(n, k)) > threshold].sum())
+    return float(_chances(n)[np.abs(mean_label(n, k)) > threshold].sum())
 
 
 def mean_label_square(n: int, k: int) -> float:
     """E_x (E_p p(x))², which is 1/C(n,k): what the best fixed answer saves of E(p - f)² = 1."""
-    chance = np.array([comb(n, h) / 2**n for h in range(n + 1)])
-    return float(chance @ mean_label(n, k) ** 2)
+    return float(_chances(n) @ mean_label(n, k) ** 2)
+
+
+def _chances(n: int) -> Float[np.ndarray, " weights"]:
+    """P of 0, 1, …, n minus signs."""
+    return np.array([comb(n, h) / 2**n for h in range(n + 1)])
 
 
 def mean_labels(signs: Float[Array, "... n"], k: int) -> Float[Array, "..."]:
@@ -128,12 +123,11 @@ class HidingOracle(ChainLearner):
 
     needs_pairs = False
 
-    def _descend(self, job: Job) -> Descended:
+    def _descend(self, link: AbstractLink, rows: Stream, trace: int | None) -> Descended:
         """All runs; distances and hidden flags are kept for every step."""
-        link, data, leaves, keys, trace = job
-        shape = Shape(data.n, data.samples, self.steps, trace)
+        shape = Shape(rows.n, int(rows.samples), self.steps, trace)
         given = (link, np.float32(self.eta), np.float32(self.epsilon))
-        found = descend_all(_step_of, given, leaves, keys, shape)
+        found = descend_all(_step_of, given, rows.leaves, rows.key, shape)
         scores, noted, path = jax.tree.map(np.asarray, found)
         stats = {"hidden": noted.hidden, "distance": noted.distance}
         return Descended(scores, stats, {"risk": noted.loss[:, ::trace], "scores": path})
@@ -164,9 +158,9 @@ def _step_of(
         loss, true = jax.value_and_grad(risk)(scores, labels)
         # The risk is linear in the labels up to a constant: soft labels give the mean gradient.
         mean = jax.grad(risk)(scores, soft)
-        answer = hiding(true, mean, epsilon)
+        gradient, hidden = hiding(true, mean, epsilon)
         distance = jnp.linalg.norm(jnp.ravel(true - mean))
-        return scores - eta * answer.gradient, _Noted(loss, answer.hidden, distance)
+        return scores - eta * gradient, _Noted(loss, hidden, distance)
 
     return step
 
@@ -193,5 +187,5 @@ def step_under_error(
     for name, each in wrong.items():
         model = ChainModel(-eta * each, tree.n)
         found = float(pairs_found(model.scores, leaves)) == 1
-        outcomes[name] = found and judge_chain(model, tree, key + 1, 2000)[0] == 1
+        outcomes[name] = found and judge_chain(model, tree, key + 1, 2000) == 1
     return outcomes

@@ -6,7 +6,7 @@ descending minus its logarithm pulls heads to uncovered bits of B and apart from
 and jitter are measured in the angular width √τ of a head, so nothing depends on the size.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import Trained, check_fields, register_learner
 from paritylab.learning.data import (
@@ -46,7 +46,7 @@ from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.options import Doc, Ge, Gt
 from paritylab.precision import AnyArray, float64
-from paritylab.problem import Junta, Parity
+from paritylab.problem import Parity
 from paritylab.risk.objective import stacked_targets
 from paritylab.risk.rows import draw_rows
 
@@ -64,9 +64,8 @@ class Annealed:
     standard deviation of the random kick per step, until 90 % of the steps are done; without it two
     heads that meet never part again. moves: relocations of a head that are compared at every second
     step, `candidates(k)` if None; the best is taken if the correlation of the model's own answers
-    with the label rises. greedy: False accepts a random one by Metropolis' rule instead. restarts:
-    how often at most a run whose own correlation stays below 0.9 starts again. k: needed for `Rows`
-    only. Heads start evenly spaced at a random rotation.
+    with the label rises. restarts: how often at most a run whose own correlation stays below 0.9
+    starts again. k: needed for `Rows` only. Heads start evenly spaced at a random rotation.
 
     With moves, rows are halved: one half gives gradients, the other compares moves. A run names the
     positions its heads point at; it is solved if the squared-hinge risk of its heads at the last
@@ -81,7 +80,6 @@ class Annealed:
     moves: Annotated[int | None, Ge(0), Doc("Relocations compared at a time; by k if absent.")] = (
         None
     )
-    greedy: Annotated[bool, Doc("Take the best move if it raises |c|; else Metropolis.")] = True
     restarts: Annotated[int, Ge(0), Doc("Further starts of a run that knows it failed.")] = 0
     k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
@@ -99,20 +97,40 @@ class Annealed:
         self, data: Population | Sample | Rows, keys: jax.Array, trace: int | None
     ) -> Trained:
         """Anneal; runs that know that they failed start again, as often as `restarts` allows."""
-        k = self._size(data)
-        done: dict[str, np.ndarray] = {}
-        counts = np.ones(len(keys), dtype=int)
-        waiting = np.arange(len(keys))
-        for attempt in range(self.restarts + 1):
-            found = self._attempt(data, keys, waiting, attempt, trace, k)
-            for name, values in found.items():
-                done.setdefault(name, np.zeros((len(keys), *values.shape[1:])))[waiting] = values
-            counts[waiting] = attempt + 1
-            # NaN compares false, so a diverged run waits for another start.
-            waiting = waiting[~(np.abs(found["correlation"]) >= FOUND)]
-            if not len(waiting):
-                break
-        return self._judged(data, keys, done, counts, trace)
+        k, waiting = self._size(data), np.arange(len(keys))
+        done: dict[str, np.ndarray] = {"starts": np.ones(len(keys), dtype=int)}
+        shape = _Shape(
+            n=data.n,
+            k=k,
+            steps=self.steps,
+            fair=are_uniform(data),
+            data=type(data).__name__,
+            samples=data.samples if isinstance(data, Sample) else 0,
+            every=trace,
+            tries=candidates(k) if self.moves is None else self.moves,
+        )
+        schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
+        with float64():
+            given = _given(data, keys, k)
+            for attempt in range(self.restarts + 1):
+                some, mine = given, keys
+                if attempt:
+                    # Few shapes compile: the runs that start again fill up a power of two.
+                    chosen = np.resize(waiting, 1 << (len(waiting) - 1).bit_length())
+                    some = jax.tree.map(lambda leaf, runs=chosen: leaf[runs], given)
+                    mine = keys[chosen]
+                found = _anneal_block(some, mine, np.int32(attempt), schedule, shape)
+                for name, each in found.items():
+                    values = np.asarray(each)[: len(waiting)]
+                    done.setdefault(name, np.zeros((len(keys), *values.shape[1:])))[waiting] = (
+                        values
+                    )
+                done["starts"][waiting] = attempt + 1
+                # NaN compares false, so a diverged run waits for another start.
+                waiting = waiting[~(np.abs(done["correlation"][waiting]) >= FOUND)]
+                if not len(waiting):
+                    break
+        return self._judged(data, keys, done, trace)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
         angles = np.asarray(numbers)
@@ -125,7 +143,6 @@ class Annealed:
         data: Population | Sample | Rows,
         keys: jax.Array,
         done: dict[str, np.ndarray],
-        counts: np.ndarray,
         trace: int | None,
     ) -> Trained:
         """Risk and named positions of the angles where every run ended."""
@@ -146,12 +163,12 @@ class Annealed:
         return found.trained(
             data,
             numbers,
-            _as_sets(positions),
+            [tuple(sorted(set(each))) for each in positions.tolist()],
             trace=path,
             stats={
                 "positions": positions,
                 "correlation": done["correlation"],
-                "starts": counts,
+                "starts": done["starts"],
                 "moves": done["moves"].astype(int),
             },
         )
@@ -163,62 +180,22 @@ class Annealed:
             raise ValueError(f"annealed heads need the size of the hidden set, got k={k}")
         return k
 
-    def _known(
-        self, data: Population | Sample, targets: Sequence[Parity | Junta], k: int
-    ) -> PyTree:
-        """What the exact correlation of every run depends on, as stacked arrays.
 
-        Windows serve parities of fair bits wherever they are less work than all positions.
-        """
-        if (
-            isinstance(data, Population)
-            and isinstance(targets[0], Parity)
-            and k * POINTS < data.n
-            and are_uniform(data)
-        ):
-            sets = [each for each in targets if isinstance(each, Parity)]
-            subsets = np.array([each.subset for each in sets], dtype=np.float64)
-            contrasts = np.array([each.sign * (1 - 2 * each.noise) for each in sets])
-            return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
+def _given(data: Population | Sample | Rows, keys: jax.Array, k: int) -> PyTree:
+    """What the correlation of every run depends on, as stacked arrays: a target, or rows.
+
+    Windows serve parities of fair bits wherever they are less work than all positions.
+    """
+    if isinstance(data, Rows):
+        return training_rows(data, keys)
+    targets = functions_of(data, "annealed heads")
+    sets = [each for each in targets if isinstance(each, Parity)]
+    narrow = isinstance(data, Population) and k * POINTS < data.n and are_uniform(data)
+    if not (narrow and sets):
         return stacked_targets(targets)
-
-    def _attempt(
-        self,
-        data: Population | Sample | Rows,
-        keys: jax.Array,
-        chosen: np.ndarray,
-        attempt: int,
-        trace: int | None,
-        k: int,
-    ) -> dict[str, np.ndarray]:
-        """One start of the chosen runs, padded to a power of two so that few shapes compile."""
-        runs = len(keys)
-        padded = chosen if len(chosen) == runs else np.resize(chosen, _power_of_two(len(chosen)))
-        with float64():
-            some = keys[padded]
-            if isinstance(data, Rows):
-                arrays = training_rows(data, some)
-            else:
-                targets = functions_of(data, "annealed heads")
-                every = len(chosen) == runs
-                arrays = self._known(data, targets if every else [targets[i] for i in padded], k)
-            attempt_keys = jax.vmap(lambda key: jax.random.fold_in(key, 100 + attempt))(some)
-            sample_keys = jax.vmap(lambda key: jax.random.fold_in(key, 2))(some)
-            angles = _random_angles(attempt_keys, k)
-            schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
-            shape = _Shape(
-                n=data.n,
-                k=k,
-                steps=self.steps,
-                fair=are_uniform(data),
-                data=type(data).__name__,
-                samples=data.samples if isinstance(data, Sample) else 0,
-                every=trace,
-                tries=candidates(k) if self.moves is None else self.moves,
-                greedy=self.greedy,
-            )
-            found = _anneal_block(angles, arrays, attempt_keys, sample_keys, schedule, shape)
-        return {name: np.asarray(values)[: len(chosen)] for name, values in found.items()}
+    subsets = np.array([each.subset for each in sets], dtype=np.float64)
+    contrasts = np.array([each.sign * (1 - 2 * each.noise) for each in sets])
+    return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
 
 
 class _Shape(NamedTuple):
@@ -232,62 +209,40 @@ class _Shape(NamedTuple):
     samples: int
     every: int | None
     tries: int
-    greedy: bool
-
-
-def _as_sets(positions: Int[np.ndarray, "runs k"]) -> list[tuple[int, ...] | None]:
-    """The positions of every run, ascending, each once."""
-    ordered = np.sort(positions, axis=1)
-    if np.all(ordered[:, 1:] > ordered[:, :-1]):  # what many runs spend most of this on
-        return list(map(tuple, ordered.tolist()))
-    return [tuple(sorted(set(each))) for each in ordered.tolist()]
-
-
-def _power_of_two(size: int) -> int:
-    return 1 << (size - 1).bit_length()
-
-
-@partial(jax.jit, static_argnums=1)
-def _random_angles(keys: Array, k: int) -> jax.Array:
-    """Evenly spaced at a random rotation: the heads of a run see the whole circle between them."""
-
-    def one(key: Array) -> Array:
-        turn = jax.random.uniform(jax.random.split(key)[0], (1,), jnp.float64, 0, 2 * jnp.pi)
-        return turn + 2 * jnp.pi * jnp.arange(k) / k
-
-    return jax.vmap(one)(keys)
 
 
 @partial(jax.jit, static_argnames="shape")
 def _anneal_block(
-    starts: Float[AnyArray, "runs k"],
-    per_run: PyTree,
-    keys: Array,
-    sample_keys: Array,
-    schedule: Float[AnyArray, "4"],
-    shape: _Shape,
+    per_run: PyTree, keys: Array, attempt: np.int32, schedule: Float[AnyArray, "4"], shape: _Shape
 ) -> dict[str, Array]:
-    """All runs of one start. schedule: tau_start, tau_end, eta and jitter, which may change without
+    """One start of all runs. schedule: tau_start, tau_end, eta and jitter, which may change without
     compiling again.
 
     correlation: |E[y cos πs]| at the end, by which a run knows whether it sits on B.
     """
-    tau_end = schedule[1]
+    tau_end = jnp.asarray(schedule)[1]
 
-    def one(angles: Array, given: PyTree, key: Array, sample_key: Array) -> dict[str, Array]:
-        field, whole = _fields(given, sample_key, shape)
-        step = _step(field, jax.random.split(key)[1], schedule, shape)
-        start = (angles, ADAM.init(angles))
-        way = walk(step, start, steps=shape.steps, every=shape.every, keep=lambda carry: carry[0])
-        angles = way.end[0]
-        found = {"angles": angles, "correlation": jnp.exp(-whole.seen(angles, tau_end)[0])}
-        values, moved = way.noted
-        found["moves"] = jnp.sum(moved)
+    def one(given: PyTree, run_key: Array) -> dict[str, Array]:
+        turn_key, kick_key = jax.random.split(jax.random.fold_in(run_key, 100 + attempt))
+        field, whole = _fields(given, jax.random.fold_in(run_key, 2), shape)
+        # Evenly spaced at a random rotation: the heads see the whole circle between them.
+        turn = jax.random.uniform(turn_key, (1,), jnp.float64, 0, 2 * jnp.pi)
+        angles = turn + 2 * jnp.pi * jnp.arange(shape.k) / shape.k
+        way = walk(
+            _step(field, kick_key, schedule, shape),
+            (angles, ADAM.init(angles)),
+            steps=shape.steps,
+            every=shape.every,
+            keep=lambda carry: carry[0],
+        )
+        angles, (values, moved) = way.end[0], way.noted
+        correlation = jnp.exp(-whole.seen(angles, tau_end)[0])
+        found = {"angles": angles, "correlation": correlation, "moves": jnp.sum(moved)}
         if shape.every is not None:
             found |= {"risks": values[:: shape.every], "path": way.path}
         return found
 
-    made: dict[str, Array] = jax.vmap(one)(jnp.asarray(starts), per_run, keys, sample_keys)
+    made: dict[str, Array] = jax.vmap(one)(per_run, keys)
     return made
 
 
@@ -348,7 +303,6 @@ def _step(
                 tau,
                 jax.random.fold_in(key, 1),
                 tries=shape.tries,
-                greedy=shape.greedy,
             )
             # A head that jumps keeps no momentum from where it was.
             at = (jnp.arange(shape.k) == head) & does

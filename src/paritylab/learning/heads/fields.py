@@ -13,7 +13,7 @@ hold. A relocation does, and it needs nothing but |c| of the learner's own model
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -25,7 +25,7 @@ from paritylab.precision import AnyArray
 from paritylab.risk.objective import JuntaTarget, Target, labelled
 from paritylab.risk.routes.cosine import correlation_wave, log_correlation
 from paritylab.risk.routes.pieces import SIGNS
-from paritylab.risk.rows import Rows as Table
+from paritylab.risk.rows import WeightedRows as Table
 
 #: Attention of so many heads to so many positions is held at a time, 80 MB.
 NUMBERS = 10_000_000
@@ -39,21 +39,13 @@ EVERY, LAST = 2, 0.95
 POINTS, REACH = 48, 6.0
 
 
-class Field(Protocol):
-    """-log|c| of heads at given angles, (k,), and temperature."""
-
-    def seen(self, angles: Array, tau: Array) -> tuple[Array, PyTree]:
-        """The loss to descend, and what `after` needs of these heads."""
-
-    def compared(self, seen: PyTree, loss: Array) -> Array:
-        """The loss by which moves are judged, here."""
-
-    def after(self, seen: PyTree, heads: Array, angles: Array, tau: Array) -> Array:
-        """The same if one head went to another angle, for each candidate (C,)."""
-
-
 class Dense(NamedTuple):
-    """loss: -log|c| from the weights g, (n,). judge: the same from other rows, for moves."""
+    """-log|c| of heads at given angles, (k,), and temperature, from all n positions.
+
+    loss: from the weights g, (n,), what is descended. judge: the same from other rows, for moves.
+    `seen` gives the loss and what the others need of these heads, `compared` the loss by which
+    moves are judged, `after` that loss if one head went to another angle, for each candidate (C,).
+    """
 
     n: int
     loss: Callable[[Array], Array]
@@ -82,16 +74,14 @@ def attention_of(angles: Float[Array, " heads"], tau: Array | float, n: int) -> 
     return attention
 
 
-def weights_of(angles: Float[Array, " heads"], tau: Array | float, n: int) -> Array:
-    """What every bit weighs in the attended sum of heads at the given angles."""
-    return jnp.sum(attention_of(angles, tau, n), axis=0)
-
-
 @partial(jax.jit, static_argnames="n")
 def final_weights(angles: Float[AnyArray, "runs k"], tau_end: float, n: int) -> Array:
     """What every bit weighs at temperature tau_end/n², (runs, n); some runs at a time."""
+
+    def weigh(angles: Array) -> Array:
+        return jnp.sum(attention_of(angles, tau_end / n**2, n), axis=0)
+
     at_once = max(1, NUMBERS // (angles.shape[1] * n))
-    weigh = partial(weights_of, tau=tau_end / n**2, n=n)
     weights: Array = jax.lax.map(weigh, jnp.asarray(angles), batch_size=at_once)
     return weights
 
@@ -164,7 +154,7 @@ class Windows(NamedTuple):
     """-log|c| = -Σ_{j∈B} log sin(πg_j/2) - Σ_{j∉B} log cos(πg_j/2) from the windows of the heads.
 
     With γ_i the attention of head i and F(g) = log cos(πg/2)/g, the second sum is Σ_i Σ_j γ_ij
-    F(g_j): every head sums over its own window, and windows may overlap.
+    F(g_j): every head sums over its own window, and windows may overlap. Methods as of `Dense`.
     """
 
     n: int
@@ -248,6 +238,10 @@ def _log_cos_share(weights: Array) -> Array:
     return jnp.log(jnp.abs(jnp.cos(jnp.pi / 2 * g)) + TINY) / g
 
 
+#: What annealed heads descend.
+Field: TypeAlias = Dense | Windows
+
+
 def candidates(k: int) -> int:
     """Relocations that k heads compare at a time: k/4, and at least 2.
 
@@ -266,23 +260,19 @@ def relocate(
     key: Array,
     *,
     tries: int,
-    greedy: bool,
 ) -> tuple[Array, Array, Array]:
-    """The head that moves, where to, and whether it does.
+    """The head that moves, where to, and whether it does: the best candidate, if it raises |c|.
 
     A candidate is a random head that goes, with probability ½ each, one width √τ times a normal
-    number away from a random head, or to a uniform angle. greedy: the best of them, if it raises
-    |c|. Otherwise Metropolis: the first, with probability |c'|/|c|.
+    number away from a random head, or to a uniform angle.
     """
     k, width = len(angles), jnp.sqrt(jnp.minimum(tau, 1.0))
     # One draw for all: every call of the generator costs seconds of compiling.
-    draws = jax.random.uniform(key, (6, tries), jnp.float64)
+    draws = jax.random.uniform(key, (5, tries), jnp.float64)
     heads, hosts = (jnp.minimum((k * each).astype(int), k - 1) for each in draws[:2])
     nearby = angles[hosts] + width * ndtri(draws[2])
     places = jnp.where(draws[3] < 0.5, nearby, 2 * jnp.pi * draws[4])
     losses = field.after(seen, heads, places, tau)
     gains = field.compared(seen, loss) - jnp.where(jnp.isnan(losses), jnp.inf, losses)
-    if greedy:
-        best = jnp.argmax(gains)
-        return heads[best], places[best], gains[best] > 0
-    return heads[0], places[0], gains[0] > jnp.log(draws[5, 0])
+    best = jnp.argmax(gains)
+    return heads[best], places[best], gains[best] > 0

@@ -8,7 +8,7 @@ of B, and its largest entries may lie elsewhere.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
-from paritylab.learning.judging import Scores, judge_heads
+from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
 from paritylab.options import Choice, Doc, Ge, Gt
@@ -31,8 +31,8 @@ from paritylab.risk.routes.statistic import Target as PlainTarget
 
 #: Gains a step may choose from.
 GAINS = np.geomspace(1, 200, 60)
-#: Numbers in a table of positions, 400 MB, above which a run is refused.
-LARGEST_TABLE = 50_000_000
+#: Numbers in a table of positions, 1 GB, above which a run is refused.
+LARGEST_TABLE = 1 << 27
 #: A share of a sum below this is rounding.
 _ZERO = 1e-12
 
@@ -75,19 +75,16 @@ class OneStep:
         if data.k < 1:
             raise ValueError("one step learns a Parity or Junta of at least one bit, got k=0")
         outcomes = [self._run(target, keys[run]) for run, target in enumerate(targets)]
-        directions, subset, found, deviation, gain = zip(*outcomes, strict=True)
-        kinds = [each.kind for each in found if each.kind != "exact"]
-        risk, error, unknown = (
-            np.concatenate([getattr(each, name) for each in found])
-            for name in ("risk", "error", "accuracy")
-        )
-        start = np.zeros_like(directions)[:, None]
-        path = {"step": np.zeros(1, int), "directions": start, "risk": _start_risks(targets)}
-        return Scores(risk, error, kinds[0] if kinds else "exact", unknown).trained(
+        directions, subset, weights, deviation, gain = zip(*outcomes, strict=True)
+        path: dict[str, np.ndarray] = {}
+        if trace is not None:
+            path = {"step": np.zeros(1, int), "risk": _start_risks(targets)}
+            path["directions"] = np.zeros_like(directions)[:, None]
+        return judge_heads(np.stack(weights), data, Cosine()).trained(
             data,
             np.stack(directions),
             list(subset),
-            trace={} if trace is None else path,
+            trace=path,
             stats={"deviation": np.array(deviation), "gain": np.array(gain)},
         )
 
@@ -98,8 +95,8 @@ class OneStep:
 
     def _run(
         self, target: Parity | Junta, key: jax.Array
-    ) -> tuple[np.ndarray, Subset, Scores, float, float]:
-        """Directions, named set, scores, deviation and gain; the table is dropped at the end."""
+    ) -> tuple[np.ndarray, Subset, np.ndarray, float, float]:
+        """Directions, named set, weights, deviation and gain; the table is dropped at the end."""
         n, k = target.n, target.k
         with float64():
             code = self._code(n, k, key)
@@ -108,16 +105,13 @@ class OneStep:
             direction = pull(jnp.asarray(set_forces(target))[None])[0]
             scores = np.asarray(code.scores(direction))[0]
         inside = target.indicator > 0
-        gain = self.gain
-        if gain is None:
-            gain = _best_gain(scores[inside], scores[~inside])[1]
+        gain = _best_gain(scores[inside], scores[~inside]) if self.gain is None else self.gain
         directions = np.repeat(gain * np.asarray(direction), k, axis=0)
         model = HeadAttention(directions, code, k, Cosine(), 1.0)
         with float64():
             weights = np.asarray(model.weights())
         deviation = deviation_of(weights[inside], weights[~inside].sum())
-        found = judge_heads([model], Population((target,)))
-        return directions, _largest(scores, k), found, deviation, gain
+        return directions, _largest(scores, k), weights, deviation, gain
 
     def _code(self, n: int, k: int, key: jax.Array) -> AbstractPositionCode:
         """The positions of one run; a table that would not fit into memory is refused before."""
@@ -200,53 +194,16 @@ def named_after_step(
     return _largest(positions @ (positions.T @ forces), k)
 
 
-class StepOutcome(NamedTuple):
-    """What one step gives for one draw of positions and target.
-
-    ranked: whether the k largest scores are exactly B. deviation: `deviation_of` at the gain given,
-    or the smallest over gains; below 1/2 the sign of cos(πs) is right on all 2^n inputs. gain: the
-    gain that reaches it.
-    """
-
-    ranked: bool
-    deviation: float
-    gain: float
-
-
-def one_step(n: int, k: int, width: int, *, seed: int, gain: float | None = None) -> StepOutcome:
-    """`OneStep` on random ±1/√width positions in float32, for one draw; nothing is kept.
-
-    gain: None takes the best of 60, which needs to know B.
-
-    >>> one_step(256, 3, 400, seed=0).ranked
-    True
-    """
-    if not 1 <= k <= n or width < 1:
-        raise ValueError(f"need 1 ≤ k ≤ n and width ≥ 1, got n={n}, k={k}, width={width}")
-    generator = np.random.default_rng([seed, n, k, width])
-    packed = generator.integers(0, 256, (n, -(-width // 8)), dtype=np.uint8)
-    positions = np.unpackbits(packed, axis=1, count=width).astype(np.float32) * 2 - 1
-    positions /= np.float32(np.sqrt(width))
-    mean = positions.mean(axis=0, dtype=np.float64)
-    # Positions are exchangeable, so B may be the first k of them.
-    direction = positions[:k].sum(axis=0, dtype=np.float64) - k * mean
-    scores = (positions @ direction.astype(np.float32)).astype(np.float64)
-    ranked = k == n or bool(scores[:k].min() > scores[k:].max())
-    gains = GAINS if gain is None else np.array([gain])
-    return StepOutcome(ranked, *_best_gain(scores[:k], scores[k:], gains))
-
-
-def _best_gain(
-    inside: np.ndarray, outside: np.ndarray, gains: np.ndarray = GAINS
-) -> tuple[float, float]:
-    """The smallest `deviation_of` over gains, and its gain; inside, outside: scores at gain 1."""
+def _best_gain(inside: np.ndarray, outside: np.ndarray) -> float:
+    """The gain with the smallest `deviation_of`; inside, outside: scores at gain 1."""
     k, top = len(inside), float(max(inside.max(), outside.max(initial=-np.inf)))
     # Only outsiders near the top matter; the rest enter through a histogram of their scores.
     counts, edges = np.histogram(outside, bins=2000)
-    best = (np.inf, 0.0)
-    for gain in gains:
+
+    def deviation(gain: float) -> float:
         on = np.exp(gain * (inside - top))
         off = float(counts @ np.exp(gain * (edges[1:] - top)))
         share = k / (on.sum() + off)
-        best = min(best, (deviation_of(share * on, share * off), float(gain)))
-    return best
+        return deviation_of(share * on, share * off)
+
+    return float(min(GAINS, key=deviation))

@@ -22,7 +22,15 @@ from paritylab.learning.data import (
     Unknown,
     functions_of,
 )
-from paritylab.learning.descent import Path, Schedule, as_optimiser, descend_all, traced
+from paritylab.learning.descent import (
+    Objective,
+    Path,
+    PerRun,
+    Schedule,
+    as_optimiser,
+    descend_all,
+    given_of,
+)
 from paritylab.learning.heads.temperature import (
     Temperature,
     is_schedule,
@@ -40,7 +48,7 @@ from paritylab.models import (
     as_readout,
     default_readout,
 )
-from paritylab.models.heads import unit_directions
+from paritylab.models.attention import unit_directions
 from paritylab.models.positions import Positions
 from paritylab.models.protocol import Model
 from paritylab.models.readouts import Readout
@@ -157,20 +165,14 @@ class Heads:
         schedule = Schedule(self.optimiser, self.steps, trace)
         with float64():
             model = self._skeleton(n, k, data.targets)
-            exact = None
+            objective = Objective.of(data, self.loss)
             if isinstance(data, Population) and isinstance(model, HeadAttention):
                 exact = self._population_risk(model, functions_of(data, "heads on a population"))
-            path = descend_all(
-                model,
-                self._starts(model, keys),
-                data,
-                keys,
-                loss=as_loss(self.loss),
-                schedule=schedule,
-                eta=self._eta(n),
-                exact=exact,
-                taus=temperatures(self.tau, n, self.steps) if is_schedule(self.tau) else None,
-            )
+                objective = objective._replace(exact=exact)
+            if is_schedule(self.tau):
+                objective = objective._replace(taus=temperatures(self.tau, n, self.steps))
+            runs = PerRun(self._starts(model, keys), given_of(data, keys), keys)
+            path = descend_all(model, runs, objective, schedule, self._eta(n))
         return self._judged(data, keys, path, schedule)
 
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadsModel:
@@ -198,7 +200,7 @@ class Heads:
             data,
             numbers,
             [tuple(sorted(set(heads.tolist()))) for heads in looked_at],
-            trace=traced(path, schedule, **pointing),
+            trace=schedule.trace(path, **pointing),
             stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
         )
 

@@ -5,15 +5,15 @@ where it is asked for, so a parent that stands there is known; each other parent
 for. `Plan.parents` holds those, the unknown parents.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from paritylab.problem.tree import ParityTree, check_power_of_two
+from paritylab.problem.tree import ParityTree
 
-CHAINS = ("line", "none", "tree", "post-order", "again", "filler", "twice")
-LINES = ("line", "none", "filler", "twice")
+CHAINS = ("line", "none", "tree", "post-order", "again", "filler")
 
 
 class Plan(NamedTuple):
@@ -41,18 +41,15 @@ def plan(chain: str, leaves: tuple[int, ...], n: int, gap: int = 1) -> Plan:
     """The chain for a parity of the bits `leaves`, in this order.
 
     line: the first bit, the product of two, of three, …; with a gap q every q-th of them and the
-    last. none: the answer alone. filler: a line with a mark between its tokens. twice: a line with
-    each token written two times, so that the second has no unknown parent. tree: the inner nodes of
-    `ParityTree` level by level. post-order: each node right after its second child. again: the
-    tree, each node after a copy of its first child.
+    last. none: the answer alone. filler: a line with a mark between its tokens. tree: the inner
+    nodes of `ParityTree` level by level. post-order: each node right after its second child. again:
+    the tree, each node after a copy of its first child.
 
     >>> plan("line", (1, 4), 6).sums.sum(axis=1).tolist(), plan("tree", (1, 4), 6).written
     ([1, 2], (True,))
     """
-    slots = _line(leaves, n, chain, gap) if chain in LINES else []
-    if not slots:
-        check_power_of_two(len(leaves), n)
-        slots = _tree(ParityTree(n, leaves), chain)
+    lines = ("line", "none", "filler")
+    slots = _line(leaves, chain, gap) if chain in lines else _tree(ParityTree(n, leaves), chain)
     length = n + len(slots)
     sums, parents = np.zeros((len(slots), n), np.int32), np.zeros((len(slots), length), bool)
     at: dict[tuple[str, int], int] = {}
@@ -65,20 +62,16 @@ def plan(chain: str, leaves: tuple[int, ...], n: int, gap: int = 1) -> Plan:
     return Plan(sums, parents, tuple(bool(slot.parents) for slot in slots))
 
 
-def _line(leaves: tuple[int, ...], n: int, chain: str, gap: int) -> list[_Slot]:
+def _line(leaves: tuple[int, ...], chain: str, gap: int) -> list[_Slot]:
     """Running products of the bits, or their last one."""
     k = len(leaves)
-    ends = [k] if chain == "none" else [*range(gap, k, gap), k]
-    slots, start = [], 0
-    for end in ends:
-        name = "copy" if chain == "twice" else "sum"
-        before: tuple[int | tuple[str, int], ...] = ((name, start),) if start else ()
+    ends = [0, k] if chain == "none" else [0, *range(gap, k, gap), k]
+    slots = []
+    for start, end in pairwise(ends):
+        before: tuple[int | tuple[str, int], ...] = (("sum", start),) if start else ()
         if before and chain == "filler":
             slots.append(_Slot(("mark", start), ()))
         slots.append(_Slot(("sum", end), before + leaves[start:end]))
-        if chain == "twice":
-            slots.append(_Slot(("copy", end), (("sum", end),)))
-        start = end
     return slots
 
 

@@ -13,7 +13,14 @@ from paritylab.learning.data import Fresh, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import as_optimiser, stacked
 from paritylab.learning.parts import OptimiserPart
 from paritylab.learning.transformer.chains import Plan, plan
-from paritylab.learning.transformer.training import SOLVED_SHARE, Dials, Shape, Task, train_all
+from paritylab.learning.transformer.training import (
+    SOLVED_SHARE,
+    Dials,
+    Shape,
+    Task,
+    Test,
+    train_all,
+)
 from paritylab.models.transformer import Build, Decoder, Places
 from paritylab.options import OPTIMISER, Choice, Doc, Ge, Gt, Lt
 from paritylab.problem import Parity, ParityTree
@@ -46,7 +53,7 @@ class Transformer:
 
     chain: Annotated[
         str,
-        Choice(("line", "none", "tree", "post-order", "again", "filler", "twice")),
+        Choice(("line", "none", "tree", "post-order", "again", "filler")),
         Doc("What is written before the answer."),
     ] = "line"
     gap: Annotated[int, Ge(1), Doc("A line shows every gap-th partial parity.")] = 1
@@ -63,7 +70,6 @@ class Transformer:
         ),
         Doc("How places are known."),
     ] = "learned"
-    norm: Annotated[str, Choice(("pre", "post")), Doc("Where the layer norm stands.")] = "pre"
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "adamw"
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 3e-3
     batch: Annotated[int, Ge(1), Doc("Rows per step of a sample.")] = 64
@@ -83,11 +89,10 @@ class Transformer:
     def train(self, data: Sample | Fresh, keys: jax.Array, trace: int | None) -> Trained:
         plans = [self.plan_of(each) for each in data.targets]
         tests = -(-self.steps // self.check)
-        stride = 1 if trace is None else -(-trace // self.check)
-        records = 0 if trace is None else 1 + -(-tests // stride)
         batch = data.samples if isinstance(data, Fresh) else self.batch
         sampled = isinstance(data, Sample)
-        how = (self.optimiser, batch, sampled, are_uniform(data), self.teacher)
+        records = 0 if trace is None else 1 + tests
+        how = Shape(self.optimiser, batch, sampled, are_uniform(data), self.teacher, records)
         whole = map(np.int32, (self.steps, self.check, data.samples))
         dials = Dials(np.float32(self.eta), np.float32(self.flips), *whole)
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.
@@ -96,8 +101,7 @@ class Transformer:
                 Task(jax.tree.map(np.float32, _arrays(target)), each.sums, each.parents)
                 for target, each in zip(data.targets, plans, strict=True)
             )
-            build = self._build(data.n, plans[0].written)
-            end = train_all(build, tasks, keys, dials, Shape(*how, records, stride))
+            end = train_all(self._build(data.n, plans[0].written), tasks, keys, dials, how)
         end = jax.tree.map(np.asarray, end)
         return Trained(
             numbers=tuple(jax.tree.leaves(end.model)),
@@ -113,16 +117,15 @@ class Transformer:
                 "accuracy": end.accuracy,
                 "attention": end.last.attention,
             },
-            trace={}
-            if trace is None
-            else {
-                "step": np.minimum(np.arange(records) * stride * self.check, self.steps),
-                "risk": end.seen.risk,
-                "right": end.seen.right,
-                "by_slot": end.seen.by_slot,
-                "attention": end.seen.attention,
-            },
+            trace={} if trace is None else self._traced(end.seen, tests, trace),
         )
+
+    def _traced(self, seen: Test, tests: int, trace: int) -> dict[str, np.ndarray]:
+        """The first test, every so many steps rounded up to whole tests, and the last."""
+        stride = -(-trace // self.check)
+        chosen = np.minimum(np.arange(0, tests + stride, stride), tests)
+        kept = {name: np.asarray(values)[:, chosen] for name, values in seen._asdict().items()}
+        return {"step": np.minimum(chosen * self.check, self.steps), **kept}
 
     def plan_of(self, target: Target | Unknown) -> Plan:
         """The chain that belongs to a target."""
@@ -142,8 +145,7 @@ class Transformer:
         return cast(Decoder, jax.tree.unflatten(jax.tree.structure(form), list(numbers)))
 
     def _build(self, n: int, written: tuple[bool, ...]) -> Build:
-        how = (self.layers, self.heads, self.width, self.positions, self.norm)
-        return Build(n, written, *how)
+        return Build(n, written, self.layers, self.heads, self.width, self.positions)
 
 
 def _arrays(target: Target) -> Arrays:

@@ -31,7 +31,7 @@ JUDGING_ROWS = 1024
 
 class Shape(NamedTuple):
     """What a program is compiled for. sampled: rows are drawn once per run, not at every step.
-    records: entries of the trace, one per `stride` tests; 0 keeps none."""
+    records: how many tests are kept, all or 0."""
 
     optimiser: OptimiserPart
     batch: int
@@ -39,7 +39,6 @@ class Shape(NamedTuple):
     uniform: bool
     teacher: bool
     records: int
-    stride: int
 
 
 class Dials(NamedTuple):
@@ -199,8 +198,7 @@ def _train_one(start: Decoder, task: Task, key: Array, dials: Dials, shape: Shap
         weights, held = jax.lax.fori_loop(jnp.maximum(state.steps, 0), until, step, begin)
         last = test_on(eqx.combine(weights, rest), fresh(until, TEST_ROWS), task.parents)
         # A record holds until a later one replaces it: ended runs keep their last test.
-        place = -(-until // (shape.stride * jnp.maximum(dials.check, 1)))
-        later = jnp.arange(shape.records) >= place
+        later = jnp.arange(shape.records) >= -(-until // dials.check)
         seen = jax.tree.map(
             lambda kept, new: jnp.where(later.reshape(-1, *[1] * new.ndim), new[None], kept),
             state.seen,

@@ -3,8 +3,9 @@
 z = Σ_l g_l x_l with signs x and weights g; y = -x_i·x_j.
 """
 
+import sys
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -22,8 +23,6 @@ from paritylab.precision import AnyArray, check_scalar_function, float64
 from paritylab.problem import Parity
 from paritylab.problem.losses import Loss, as_loss
 from paritylab.risk.result import outer_derivatives
-
-Numbers = TypeVar("Numbers", Array, np.ndarray)
 
 #: Losses whose mean over inputs has a closed form at any weights.
 XOR_LOSSES = ("squared", "correlation")
@@ -54,19 +53,14 @@ def xor_risk(
     agreement = 2 * (jnp.sum(inside) ** 2 - jnp.sum(inside**2)) * (1 - 2 * noise)
     if loss == "correlation":
         return -agreement
-    return squared_risk(jnp.sum(g**2), jnp.sum(g**4), agreement)
+    second = jnp.sum(g**2)
+    return 1 - 2 * second + 6 * second**2 - 4 * jnp.sum(g**4) - agreement
 
 
-def squared_risk(second: Numbers, fourth: Numbers, agreement: Numbers) -> Numbers:
-    """½E(ŷ-y)² from S₂, S₄ and E[yŷ]."""
-    risk: Numbers = 1 - 2 * second + 6 * second**2 - 4 * fourth - agreement
-    return risk
-
-
-def risk_rounding(n: int, second: Numbers) -> Numbers:
-    """How far rounding of n-term sums may carry `squared_risk`; S₄ ≤ S₂² and |E[yŷ]| ≤ 2S₂."""
-    rounding: Numbers = n * np.finfo(np.float64).eps * (1 + 4 * second + 10 * second**2)
-    return rounding
+def risk_rounding(weights: Float[AnyArray, " n"]) -> Float[Array, ""]:
+    """How far rounding of n-term sums may carry `xor_risk`; S₄ ≤ S₂² and |E[yŷ]| ≤ 2S₂."""
+    second = jnp.sum(jnp.asarray(weights) ** 2)
+    return weights.shape[0] * sys.float_info.epsilon * (1 + 4 * second + 10 * second**2)
 
 
 class WorstCase(NamedTuple):
@@ -79,11 +73,6 @@ class WorstCase(NamedTuple):
     error: Float[AnyArray, "..."]
     outside: Float[AnyArray, "..."]
     imbalance: Float[AnyArray, "..."]
-
-    @property
-    def loss(self) -> Float[AnyArray, "..."]:
-        """½(ŷ-y)² at the worst input."""
-        return self.error**2 / 2
 
 
 def worst_case(
@@ -183,19 +172,12 @@ def first_gradient(
     return FirstGradient(outer * relevant, float(outer * other), value)
 
 
-class Response(NamedTuple):
+def first_response(attention: str | Kind, n: int) -> tuple[float, float]:
     """What an attention kind gives at equal scores: each weight, and how much more of it a
-    position gains than the others when its own score rises."""
-
-    weight: float
-    slope: float
-
-
-def first_response(attention: str | Kind, n: int) -> Response:
-    """The response at score 0; a clear error if there is none to speak of.
+    position gains than the others when its own score rises; a clear error if it does not.
 
     >>> first_response("softmax", 50)
-    Response(weight=0.02, slope=0.02)
+    (0.02, 0.02)
     """
     with float64():
         zero = jnp.zeros(n)
@@ -209,7 +191,7 @@ def first_response(attention: str | Kind, n: int) -> Response:
             "does not respond; use an optimiser with a step size of its own, such as "
             "optax.sgd(0.1) or adam"
         )
-    return Response(float(weights[0]), slope)
+    return float(weights[0]), slope
 
 
 def unit_step(

@@ -38,20 +38,6 @@ class StreamedStep(NamedTuple):
     imbalance: Float[np.ndarray, "gains pairs"]
 
 
-def draw_positions(
-    n: int, width: int, *, balanced: bool, seed: int
-) -> tuple[PackedSigns, np.random.Generator]:
-    """Random sign positions, a function of the arguments alone, and the generator behind them."""
-    size = n * -(-width // 8)
-    if size > MOST_BYTES:
-        raise ValueError(
-            f"{n:,} packed positions of width {width} take {size:,} bytes, more than "
-            f"{MOST_BYTES:,}; give a smaller n or width"
-        )
-    generator = np.random.default_rng([seed, n, width])
-    return PackedSigns.draw(generator, n, width, balanced=balanced), generator
-
-
 def streamed_step(
     n: int,
     width: int,
@@ -73,11 +59,50 @@ def streamed_step(
     gains = np.asarray(gains, dtype=np.float64)
     if gains.ndim != 1 or not len(gains) or not np.isfinite(gains).all():
         raise ValueError(f"gains must be a list of finite numbers, got {shortened(gains)}")
-    code, generator = draw_positions(n, width, balanced=balanced, seed=seed)
+    size = n * -(-width // 8)
+    if size > MOST_BYTES:
+        raise ValueError(
+            f"{n:,} packed positions of width {width} take {size:,} bytes, more than "
+            f"{MOST_BYTES:,}; give a smaller n or width"
+        )
+    generator = np.random.default_rng([seed, n, width])
+    code = PackedSigns.draw(generator, n, width, balanced=balanced)
     chosen = np.stack([generator.choice(n, 2, replace=False) for _ in range(pairs)])
-    betas = np.broadcast_to(gains[:, None], (len(gains), pairs))
-    sums = step_sums(code, chosen, first_directions(code, chosen), betas)
-    return StreamedStep(chosen, sums.ranked, *sums.worst())
+    return step_on(code, chosen, gains)
+
+
+def step_on(
+    code: PackedSigns, pairs: Int[np.ndarray, "pairs 2"], gains: Float[np.ndarray, " gains"]
+) -> StreamedStep:
+    """The step on given positions and pairs, in one pass over all positions.
+
+    Scores off the pair are float32, for speed; Σ exp is taken over them in float64. Terms are
+    relative to the larger score of the pair, so none of those that matter overflows.
+    """
+    mean = code.totals() / (code.n * np.sqrt(code.width))
+    ends = [code.vectors(pairs[:, side]) for side in (0, 1)]
+    directions = sum(ends) - 2 * mean  # p_i + p_j - 2p̄: where the step goes at gain 1
+    on_pair = np.stack([(end * directions).sum(axis=1) for end in ends])
+    top, betas = on_pair.max(axis=0).astype(np.float32), gains.astype(np.float32)
+    factors = (directions / np.sqrt(code.width)).astype(np.float32)
+    rest, rival = np.zeros((len(gains), len(pairs))), np.full(len(pairs), -np.inf)
+    for at, signs in code.sign_blocks(ROWS):
+        scores = factors @ signs.T
+        inside = (pairs >= at) & (pairs < at + len(signs))
+        scores[np.nonzero(inside)[0], pairs[inside] - at] = -np.inf
+        rival = np.maximum(rival, scores.max(axis=1))
+        scores -= top[:, None]
+        for index, beta in enumerate(betas):
+            rest[index] += np.exp(beta * scores).sum(axis=1, dtype=np.float64)
+    # A float32 sum of width terms ±f is off by at most (width + 4)·u·Σ|f|, u the unit roundoff.
+    unit = (code.width + 4) * np.finfo(np.float32).eps / 2
+    rounding = unit * np.abs(factors).sum(axis=1, dtype=np.float64)
+    # Softmax: the larger score of the pair has the term 1, the smaller one e^(-β·gap).
+    smaller = np.exp(-gains[:, None] * np.abs(on_pair[0] - on_pair[1]))
+    shares = np.stack([1 + smaller, 1 - smaller, rest]) / (1 + smaller + rest)
+    with float64():
+        error, outside, imbalance = map(np.asarray, worst_of(*map(jnp.asarray, shares), Bowl()))
+    return StreamedStep(pairs, on_pair.min(axis=0) > rival + rounding, error, outside, imbalance)
 
 
 def smallest_xor_width(
@@ -100,74 +125,3 @@ def smallest_xor_width(
             return int(width)
         width *= 2**0.25
     raise ValueError(f"no width below 4096 serves n={n}")
-
-
-def first_directions(code: PackedSigns, pairs: np.ndarray) -> np.ndarray:
-    """p_i + p_j - 2p̄ for every pair, (pairs, width): where the first step goes, at gain 1."""
-    mean = code.totals() / (code.n * np.sqrt(code.width))
-    ends = code.vectors(pairs[:, 0]) + code.vectors(pairs[:, 1])
-    return np.asarray(ends - 2 * mean)
-
-
-class StepSums(NamedTuple):
-    """What softmax needs to know of all scores, at every gain and for every pair.
-
-    gains: β (gains, pairs). on_pair: scores of i and j at gain 1 (2, pairs), in float64. rival: the
-    largest score off the pair (pairs,). outside: Σ_l, off the pair, of exp(β(score_l - top)).
-    rounding: how far scores off the pair, in float32, may be off (pairs,).
-    """
-
-    gains: np.ndarray
-    on_pair: np.ndarray
-    rival: np.ndarray
-    outside: np.ndarray
-    rounding: np.ndarray
-
-    @property
-    def ranked(self) -> np.ndarray:
-        """Whether both scores of the pair are above all others."""
-        return np.asarray(self.on_pair.min(axis=0) > self.rival + self.rounding)
-
-    def worst(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Largest |ŷ - y|, weight outside the pair and |g_i - g_j|, (gains, pairs) each.
-
-        The larger score of the pair has the term 1, the smaller one e^(-β·gap).
-        """
-        other = np.exp(-self.gains * np.abs(self.on_pair[0] - self.on_pair[1]))
-        mass = 1 + other + self.outside
-        with float64():
-            found = worst_of(
-                jnp.asarray((1 + other) / mass),
-                jnp.asarray((1 - other) / mass),
-                jnp.asarray(self.outside / mass),
-                Bowl(),
-            )
-            error, outside, imbalance = (np.asarray(part) for part in found)
-        return error, outside, imbalance
-
-
-def step_sums(
-    code: PackedSigns, pairs: np.ndarray, directions: np.ndarray, gains: np.ndarray
-) -> StepSums:
-    """One pass over all positions. directions: w at gain 1, (pairs, width).
-
-    Scores are float32, for speed; Σ exp is taken over them in float64. Terms are relative to the
-    larger score of the pair, so none of those that matter overflows.
-    """
-    sides = (code.vectors(pairs[:, side]) for side in (0, 1))
-    on_pair = np.stack([(side * directions).sum(axis=1) for side in sides])
-    top, betas = on_pair.max(axis=0).astype(np.float32), gains.astype(np.float32)
-    factors = (directions / np.sqrt(code.width)).astype(np.float32)
-    outside, rival = np.zeros(gains.shape), np.full(len(pairs), -np.inf)
-    for at, signs in code.sign_blocks(ROWS):
-        scores = factors @ signs.T
-        inside = (pairs >= at) & (pairs < at + len(signs))
-        scores[np.nonzero(inside)[0], pairs[inside] - at] = -np.inf
-        rival = np.maximum(rival, scores.max(axis=1))
-        scores -= top[:, None]
-        for index, beta in enumerate(betas):
-            outside[index] += np.exp(beta[:, None] * scores).sum(axis=1, dtype=np.float64)
-    # A float32 sum of width terms ±f is off by at most (width + 4)·u·Σ|f|, u the unit roundoff.
-    unit = (code.width + 4) * np.finfo(np.float32).eps / 2
-    rounding = unit * np.abs(factors).sum(axis=1, dtype=np.float64)
-    return StepSums(gains, on_pair, rival, outside, rounding)

@@ -1,1 +1,0 @@
-"""Feed-forward neighbours: the two-layer nets that the papers measure themselves against."""
