@@ -58,26 +58,6 @@ def test_frequencies_match_bias_and_noise():
     assert abs(flipped - 0.2) < 5 * np.sqrt(0.2 * 0.8 / size)
 
 
-def test_uniform_bits_are_fair_and_independent():
-    bits = np.asarray(sample(Parity(11, (0,)), 2, 40_000).bits, dtype=float)
-    correlation = np.corrcoef(bits.T) - np.eye(11)
-    assert np.all(np.abs(bits.mean(axis=0) - 0.5) < 5 * 0.5 / 200)
-    assert np.max(np.abs(correlation)) < 5 / 200
-
-
-@pytest.mark.parametrize("size", [0, -3])
-def test_empty_samples_are_refused(size):
-    with pytest.raises(ValueError, match=str(size)):
-        sample(Parity(3, (0,)), 0, size)
-    with pytest.raises(ValueError, match=str(size)):
-        next(batches(Parity(3, (0,)), 0, size))
-
-
-def test_enumeration_of_too_many_bits_is_refused():
-    with pytest.raises(ValueError, match="60"):
-        next(all_bits(60))
-
-
 def test_keys_of_many_runs_are_those_folded_one_by_one():
     key = jax.random.key(3)
     for runs in (1, 7, 16, 20):

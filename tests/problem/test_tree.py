@@ -38,10 +38,3 @@ def test_bits_outside_the_set_have_no_parent():
 def test_other_k_are_refused_with_the_nearest(k, message):
     with pytest.raises(ValueError, match=message):
         random_tree(0, 64, k)
-
-
-def test_too_many_leaves_are_refused():
-    with pytest.raises(ValueError, match="at most n=8"):
-        random_tree(0, 8, 16)
-    with pytest.raises(ValueError, match="must not repeat"):
-        ParityTree(8, (1, 1))

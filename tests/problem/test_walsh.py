@@ -43,15 +43,3 @@ def test_the_largest_mean_is_over_all_products_of_four():
         for chosen in combinations(range(TREE.size), size)
     ]
     assert np.isclose(max(mean for mean in means if mean < 1 - 1e-9), largest)
-
-
-def test_products_below_a_token_leave_it_out():
-    root = 1 << TREE.leaves[0]
-    for leaf in TREE.leaves[1:]:
-        root |= 1 << leaf
-    assert root in token_products(TREE, most=1)
-    assert root not in token_products(TREE, most=1, below=TREE.size - 1)
-    both = (set(token_products(TREE, below=below).tolist()) for below in (TREE.size - 1, None))
-    smaller, larger = both
-    assert smaller <= larger
-    assert largest_means(TREE, 50, [7], below=5) <= largest_means(TREE, 50, [7])

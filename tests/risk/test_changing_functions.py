@@ -2,6 +2,7 @@
 
 import functools
 from functools import partial
+from types import SimpleNamespace
 
 import equinox as eqx
 import jax
@@ -39,26 +40,6 @@ def by_global(s):
     return jnp.cos(factor * jnp.pi * s)
 
 
-def global_link(a):
-    global factor
-    factor = a
-    return by_global
-
-
-def cell_of():
-    a = 1.0
-
-    def link(s):
-        return jnp.cos(a * jnp.pi * s)
-
-    def change(new):
-        nonlocal a
-        a = new
-        return link
-
-    return change
-
-
 class Owner:
     a = 1.0
 
@@ -69,72 +50,67 @@ class Owner:
         return self(s)
 
 
-def attribute_of(called):
-    owner = Owner()
-    link = owner if called else owner.method
-
-    def change(new):
-        owner.a = new
-        return link
-
-    return change
-
-
-def partial_of():
-    numbers = {"a": 1.0}
-    link = partial(lambda held, s: jnp.cos(held["a"] * jnp.pi * s), numbers)
-
-    def change(new):
-        numbers["a"] = new
-        return link
-
-    return change
-
-
 class Bent(eqx.Module):
     """A module whose call reads a global."""
 
     def __call__(self, s):
-        return jnp.cos(factor * jnp.pi * s)
+        return by_global(s)
 
 
-compiled_by_user = jax.jit(lambda s: jnp.cos(factor * jnp.pi * s))
-renamed = functools.wraps(jnp.cos)(lambda s: jnp.cos(factor * jnp.pi * s))
+def by_cell():
+    """A link that reads a cell of its closure, and what changes that cell."""
+    a = 1.0
+
+    def link(s):
+        return jnp.cos(a * jnp.pi * s)
+
+    def change(new):
+        nonlocal a
+        a = new
+
+    return link, change
 
 
-def global_of(link):
-    def change(a):
-        global_link(a)
-        return link
-
-    return change
+def change_global(new):
+    global factor
+    factor = new
 
 
+CELL, OWNER, HELD = by_cell(), Owner(), {"a": 1.0}
+#: A link cos(aπs), and what sets its a.
 LINKS = {
-    "global": global_link,
-    "closure": cell_of(),
-    "object": attribute_of(True),
-    "method": attribute_of(False),
-    "partial": partial_of(),
-    "module": global_of(Bent()),
-    "compiled by its user": global_of(compiled_by_user),
-    "under the name of jnp.cos": global_of(renamed),
+    "global": (by_global, change_global),
+    "closure": CELL,
+    "object": (OWNER, partial(setattr, OWNER, "a")),
+    "method": (OWNER.method, partial(setattr, OWNER, "a")),
+    "partial": (
+        partial(lambda held, s: jnp.cos(held["a"] * jnp.pi * s), HELD),
+        partial(HELD.__setitem__, "a"),
+    ),
+    "module": (Bent(), change_global),
+    "compiled by its user": (jax.jit(by_global), change_global),
+    "under the name of jnp.cos": (
+        functools.wraps(jnp.cos)(lambda s: jnp.cos(factor * jnp.pi * s)),
+        change_global,
+    ),
 }
 
 
-def truth(a):
+def changed(kind, a):
+    link, change = LINKS[kind]
+    change(a)
+    return link
+
+
+def truth(a, weights=WEIGHTS):
     """Risk by a sum over all inputs in numpy."""
     bits = (np.arange(64)[:, None] >> np.arange(6)) & 1
     y = 1 - 2 * (bits[:, [1, 4]].sum(axis=1) % 2)
-    return np.mean(np.maximum(0, 1 - y * np.cos(a * np.pi * (bits @ WEIGHTS))) ** 2)
-
-
-def by_weights(link):
-    return WeightedReadout(WEIGHTS, link)
+    return np.mean(np.maximum(0, 1 - y * np.cos(a * np.pi * (bits @ weights))) ** 2)
 
 
 MEANS = {
-    "enumeration": lambda link: enumerated_risk(by_weights(link), PROBLEM).value,
+    "enumeration": lambda link: enumerated_risk(WeightedReadout(WEIGHTS, link), PROBLEM).value,
     "risks": lambda link: population_risks(WEIGHTS[None], PROBLEM, readout=link).values[0],
     "series": lambda link: (
         population_risk(ATTENTION, PROBLEM, readout=link, route="series", tolerance=1e-9).value
@@ -142,26 +118,21 @@ MEANS = {
 }
 
 
-@pytest.mark.parametrize("kind", LINKS)
-def test_a_changed_readout_gives_the_new_risk(kind):
-    for a in FACTORS:
-        found = population_risk(ATTENTION, PROBLEM, readout=LINKS[kind](a))
-        assert found.value == pytest.approx(truth(a))
-
-
 @pytest.mark.parametrize("route", MEANS)
 def test_every_route_follows_a_change(route):
     for a in FACTORS[:2]:
-        assert MEANS[route](global_link(a)) == pytest.approx(truth(a), abs=1e-6)
+        assert MEANS[route](changed("global", a)) == pytest.approx(truth(a), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", LINKS)
-def test_a_changed_readout_gives_the_new_slopes(kind):
-    for a in FACTORS[:2]:
-        link = LINKS[kind](a)
+def test_a_changed_readout_gives_the_new_risk_and_slopes(kind):
+    steps = 1e-6 * np.eye(6)
+    for a in FACTORS:
+        link = changed(kind, a)
         found = population_gradient(ATTENTION, PROBLEM, readout=link)
-        steps = 1e-6 * np.eye(6)
-        slope = [(truth_at(WEIGHTS + h, a) - truth_at(WEIGHTS - h, a)) / 2e-6 for h in steps]
+        assert found.risk.value == pytest.approx(truth(a))
+        assert population_risk(ATTENTION, PROBLEM, readout=link) == found.risk
+        slope = [(truth(a, WEIGHTS + h) - truth(a, WEIGHTS - h)) / 2e-6 for h in steps]
         assert np.allclose(found.gradient[0], slope, atol=1e-6)
         with one_call(link), float64():  # as `learn` does
             loop = weight_risk(link, "squared_hinge", 6, 2)
@@ -169,38 +140,42 @@ def test_a_changed_readout_gives_the_new_slopes(kind):
         assert np.allclose(inside, slope, atol=1e-6)
 
 
-def truth_at(weights, a):
-    bits = (np.arange(64)[:, None] >> np.arange(6)) & 1
-    y = 1 - 2 * (bits[:, [1, 4]].sum(axis=1) % 2)
-    return np.mean(np.maximum(0, 1 - y * np.cos(a * np.pi * (bits @ weights))) ** 2)
+@pytest.mark.parametrize("kind", LINKS)
+def test_learning_follows_a_change(kind):
+    """The risk that `learn` reports is that of the model with the function as it is now."""
+    found = []
+    for a in FACTORS[:2]:
+        link = changed(kind, a)
+        runs = learn(Heads.code(readout=link, steps=3, tau=0.5), Population(PROBLEM), runs=2)
+        with float64():
+            weights = np.asarray(runs.model(0).weights())
+        assert runs.risk[0] == pytest.approx(truth(a, weights), abs=1e-6)
+        found.append(np.asarray(runs.model(0).directions))
+    assert not np.allclose(*found)  # the steps were taken along the new gradient
 
 
 def test_models_and_samples_follow_a_change_too():
     for a in FACTORS[:2]:
-        link = global_link(a)
+        link = changed("global", a)
         model = HeadAttention.random(3, PROBLEM, readout=link, tau=0.3)
         with float64():
             weights = np.asarray(model.weights())
-        assert model_gradient(model, PROBLEM).risk.value == pytest.approx(truth_at(weights, a))
-        sampled = sampled_risk(by_weights(link), PROBLEM, samples=20_000)
+        assert model_gradient(model, PROBLEM).risk.value == pytest.approx(truth(a, weights))
+        sampled = sampled_risk(WeightedReadout(WEIGHTS, link), PROBLEM, samples=20_000)
         assert abs(sampled.value - truth(a)) < 5 * sampled.error
 
 
 def test_a_changed_loss_gives_the_new_risk():
-    power = {"p": 1.0}
+    held = SimpleNamespace(p=1.0)
     own = Loss(
         "own",
-        lambda y, made: jnp.maximum(0, 1 - y * made) ** power["p"],
-        outer=lambda mean: power["p"] * mean,
+        lambda y, made: jnp.maximum(0, 1 - y * made) ** held.p,
+        outer=lambda mean: held.p * mean,
     )
-    seen = []
-    for power["p"] in (1.0, 2.0):
+    for held.p, named in ((1.0, "hinge"), (2.0, "squared_hinge")):
         value = population_risk(ATTENTION, PROBLEM, readout="cos", loss=own).value
-        named = "hinge" if power["p"] == 1 else "squared_hinge"
-        wanted = power["p"] * population_risk(ATTENTION, PROBLEM, readout="cos", loss=named).value
-        assert value == pytest.approx(wanted)
-        seen.append(value)
-    assert seen[0] != seen[1]
+        wanted = population_risk(ATTENTION, PROBLEM, readout="cos", loss=named).value
+        assert value == pytest.approx(held.p * wanted)
 
 
 def test_declared_corners_are_asked_for_anew():
@@ -213,34 +188,11 @@ def test_declared_corners_are_asked_for_anew():
         def __call__(self, s):
             return self.height * (1 - 2 * jnp.minimum(s, 2 - s))
 
-    link, found = Kinks(), []
+    link = Kinks()
     for link.height in (1.0, 0.5):
         risk = population_risk(ATTENTION, PROBLEM, readout=link)
         assert risk.route == "half-sums"
-        assert risk.value == pytest.approx(enumerated_risk(by_weights(link), PROBLEM).value)
-        found.append(risk.value)
-    assert found[0] != pytest.approx(found[1])
-
-
-@pytest.mark.parametrize("kind", LINKS)
-def test_learning_follows_a_change(kind):
-    """The risk that `learn` reports is that of the model with the function as it is now."""
-    found = []
-    for a in FACTORS[:2]:
-        link = LINKS[kind](a)
-        runs = learn(Heads.code(readout=link, steps=3, tau=0.5), Population(PROBLEM), runs=2)
-        with float64():
-            weights = np.asarray(runs.model(0).weights())
-        assert runs.risk[0] == pytest.approx(truth_at(weights, a), abs=1e-6)
-        found.append(np.asarray(runs.model(0).directions))
-    assert not np.allclose(*found)  # the steps were taken along the new gradient
-
-
-@functools.cache
-def trained_with(a, kind):
-    """One step of descent with the link made fresh, so that nothing can be reused."""
-    fresh = {"model": lambda: Wave(np.ones(6), lambda s: jnp.cos(a * jnp.pi * s))}[kind]()
-    return learn(Descent(fresh, steps=2), Sample(PROBLEM, 50), runs=1).risk[0]
+        assert risk.value == pytest.approx(MEANS["enumeration"](link))
 
 
 class Wave(eqx.Module):
@@ -254,21 +206,24 @@ class Wave(eqx.Module):
 def test_training_a_model_of_ones_own_follows_a_change():
     model = Wave(np.ones(6), by_global)
     for a in FACTORS[:2]:
-        global_link(a)
-        runs = learn(Descent(model, steps=2), Sample(PROBLEM, 50), runs=1)
-        assert runs.risk[0] == pytest.approx(trained_with(a, "model"), rel=1e-9)
+        change_global(a)
+        fresh = Wave(np.ones(6), lambda s, a=a: jnp.cos(a * jnp.pi * s))
+        risks = [
+            learn(Descent(each, steps=2), Sample(PROBLEM, 50), runs=1).risk[0]
+            for each in (model, fresh)
+        ]
+        assert risks[0] == pytest.approx(risks[1], rel=1e-9)
 
 
 def test_a_link_of_the_chain_follows_a_change():
-    shape = {"p": 1.0}
+    held, tree, found = SimpleNamespace(p=1.0), random_tree(0, 8, 4), []
 
     def link(t):
-        return -jnp.cos(jnp.pi * t) * (1 + shape["p"] * t**2 * (1 - t**2))
+        return -jnp.cos(jnp.pi * t) * (1 + held.p * t**2 * (1 - t**2))
 
-    tree, found = random_tree(0, 8, 4), []
     signs = np.array([[1.0, -1, 1, 1, -1, 1, 1, -1]])
     model = ChainModel(np.random.default_rng(0).normal(size=(11, 3)), 8, link)
-    for shape["p"] in (0.0, 1.0):
+    for held.p in (0.0, 1.0):
         runs = learn(TeacherStep(link=link), Sample(tree, 200), runs=1)
         with float64():
             settled = np.asarray(model.settle(jnp.asarray(signs))[1])

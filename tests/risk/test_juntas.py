@@ -7,14 +7,12 @@ import pytest
 
 from paritylab.models import Cosine, HeadAttention, PiecewiseLinear, WeightedReadout
 from paritylab.precision import float64
-from paritylab.problem import LOSSES, Junta, Parity, random_junta
+from paritylab.problem import LOSSES, Junta, random_junta
 from paritylab.risk import (
     enumerated_gradient,
     enumerated_risk,
     population_gradient,
     population_risk,
-    population_risks,
-    sampled_risk,
 )
 from paritylab.risk.objective import labels_of, target_of, weight_risk
 
@@ -114,19 +112,6 @@ def test_equal_weights_are_a_lattice(real):
     assert population_risk(np.full((1, 100_000), 1e-5), large).route == "lattice"
 
 
-@pytest.mark.slow
-def test_a_parity_written_as_a_table_has_its_risk_at_any_size():
-    weights = np.random.default_rng(2).dirichlet(np.full(200, 3.0))[None]
-    parity = Parity(200, (4, 17, 22), noise=0.1)
-    junta = Junta.from_parities(200, {parity.subset: 1.0}, noise=0.1)
-    options = {"readout": CURVES["corners"](3), "loss": "hinge"}
-    one, two = (population_gradient(weights, each, **options) for each in (parity, junta))
-    assert abs(one.risk.value - two.risk.value) <= one.risk.error + two.risk.error
-    assert np.abs(one.gradient - two.gradient).max() <= 1e-6
-    cos = [population_risk(weights, p, readout="cos", loss="squared") for p in (parity, junta)]
-    assert abs(cos[0].value - cos[1].value) <= 1e-13
-
-
 @pytest.mark.parametrize(
     ("readout", "route"),
     [("corners", "half-sums"), ("smooth", "enumeration"), ("cos", "closed form")],
@@ -158,18 +143,6 @@ def test_loops_of_the_series_stay_close(readout):
     assert abs(value - exact.value) <= risk.error + exact.error
 
 
-@pytest.mark.parametrize(("readout", "loss"), [("corners", "hinge"), ("cos", "log_correlation")])
-def test_many_juntas_at_once_are_the_front_door(readout, loss):
-    juntas = [random_junta(i, 12, 3, noise=0.1 * (i % 2)) for i in range(4)]
-    weights = 3 * np.random.default_rng(0).dirichlet(np.ones(12), 4)
-    curve = CURVES[readout](3)
-    risks = population_risks(weights, juntas, readout=curve, loss=loss)
-    assert risks.kind == "exact"
-    for value, row, junta in zip(risks.values, weights, juntas, strict=True):
-        one = population_risk(row[None] / 3, junta, readout=curve, loss=loss)
-        assert value == pytest.approx(one.value, abs=1e-12)
-
-
 def test_symmetric_juntas_bring_their_readout_and_others_ask_for_one():
     for junta in (Junta.majority(40, (3, 9, 30)), Junta.staircase(40, (7,))):
         model = HeadAttention.on(junta, tau=1e-4)
@@ -182,13 +155,6 @@ def test_symmetric_juntas_bring_their_readout_and_others_ask_for_one():
         HeadAttention.random(0, mixed)
 
 
-def test_samples_agree():
-    junta = random_junta(8, 14, 3, noise=0.1, bias=0.4)
-    model = WeightedReadout(np.full(14, 3 / 14), CURVES["corners"](3))
-    exact, drawn = enumerated_risk(model, junta), sampled_risk(model, junta, samples=40_000)
-    assert abs(exact.value - drawn.value) < 5 * drawn.error
-
-
 def test_real_tables_of_many_values_need_a_loss_quadratic_in_y():
     junta = Junta(12, range(6), np.linspace(-1, 2, 64))
     attention, readout = np.full((6, 12), 1 / 12), CURVES["corners"](6)
@@ -197,16 +163,3 @@ def test_real_tables_of_many_values_need_a_loss_quadratic_in_y():
     assert abs(found.value - exact.value) <= found.error + exact.error
     with pytest.raises(ValueError, match="at most 32 values, got 64"):
         population_risk(attention, junta, readout=readout, loss="hinge")
-
-
-@pytest.mark.parametrize("readout", ["cos", _smooth])
-def test_a_table_of_zeros_has_a_risk(readout):
-    junta = Junta(8, (1, 4), np.zeros(4))
-    attention = np.random.default_rng(0).dirichlet(np.ones(8), 2)
-    exact = enumerated_risk(
-        WeightedReadout(attention.sum(axis=0), Cosine() if readout == "cos" else readout),
-        junta,
-        "squared",
-    )
-    found = population_risk(attention, junta, readout=readout, loss="squared")
-    assert abs(found.value - exact.value) <= found.error + exact.error

@@ -34,16 +34,6 @@ def test_no_prediction_beats_the_bound_without_an_edge():
     assert np.isclose(pair.min() / 2, hg1.risk_without_edge())
 
 
-def test_the_step_of_theorem_5_is_the_inverse_of_its_smoothness():
-    k, tau, b = 3, 0.05, 0.01
-    curvature = 20 / tau**2 + 32 * k**2 / (tau**2 * b**0.5)
-    assert hg1.prediction_smoothness(k, tau, b) == pytest.approx(2 * k * curvature)
-    assert hg1.prediction_slope(k, tau) == pytest.approx(8 * k**2 / tau * (2 * k) ** 0.5)
-    second = (2 * k) ** 0.5 * (4 * k**3 * curvature + (8 * k**2 / tau) ** 2)
-    assert hg1.product_smoothness(k, tau, b) == pytest.approx(second)
-    assert hg1.step_size(k, tau, b) == pytest.approx(0.5 / (second + 2 * k * curvature))
-
-
 @pytest.mark.parametrize("n", [16, 64, 256])
 def test_a_head_needs_that_many_bits_and_no_fewer(n):
     """Against the score itself: the position a rounded head likes best."""
@@ -54,38 +44,10 @@ def test_a_head_needs_that_many_bits_and_no_fewer(n):
         assert np.array_equal(favourites, np.arange(n)) == right
 
 
-def test_motion_of_many_inputs_is_that_of_each():
-    model = HeadAttention.random(0, Parity(8, (0, 1, 2)), tau=1 / 8)
-    attention, table = np.asarray(model.attention(), dtype=float), np.asarray(model.code.table)
-    bits = np.array([np.ones(8), np.eye(8)[3]])
-    for as_printed in (True, False):
-        many = hg1.motion_of_one_input(attention, bits, table, as_printed=as_printed)
-        one = [hg1.motion_of_one_input(attention, x, table, as_printed=as_printed) for x in bits]
-        assert np.allclose(many, one)
-    twice = 2 * (attention * (1 - attention)) @ table  # the printed sum at all ones
-    assert np.isclose(
-        hg1.motion_of_one_input(attention, bits[0], table, as_printed=True), np.sum(twice**2)
-    )
-
-
-def test_least_attention_near_a_head():
-    attention = np.array([[0.5, 0.2, 0.05, 0.01, 0.0, 0.01, 0.03, 0.2]])
-    assert hg1.smallest_near_attention(attention, 0.1) == pytest.approx(2.0)
-
-
 def test_flipping_a_neglected_bit_moves_a_head_by_no_more_than_the_repair_allows():
     """g²(2(1-cg)² + 4c²) ≤ 4 on the unit square, the step that makes 2 serve as the diameter."""
     g, c = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
     assert np.max(g**2 * (2 * (1 - c * g) ** 2 + 4 * c**2)) <= 4
-
-
-@pytest.mark.parametrize(("n", "m"), [(7, 1), (10, 2), (12, 3)])
-def test_the_missed_share_of_one_head_is_counted_over_all_inputs(n, m):
-    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    first = int(np.ceil((n - 1) / m)) - 1
-    missed = bits[:, :first].sum(axis=1) < n / (5 * m)
-    assert float(hg1.missed_inputs(n, m)) == missed.mean()
-    assert hg1.missed_inputs(n, m) <= hg1.missed_inputs_printed(n, m)[-1]
 
 
 def test_the_stopping_time_is_when_the_bound_falls_below_the_target():

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.functions import influences, most_influential
 
 from paritylab.learning.heads.one_step import named_after_step, set_forces
-from paritylab.models import FeedForward
 from paritylab.problem import Junta, random_junta
 from paritylab.problem.junta import bit_patterns
 from paritylab.theory.juntas import pulls, visible
@@ -30,11 +28,6 @@ def test_heads_see_the_visible_sets_and_no_others(seed):
     assert formula == pytest.approx(mean, abs=1e-12)
 
 
-def test_sets_of_the_other_kind_of_size_are_not_seen():
-    assert visible(Junta.not_all_equal(6, (0, 2, 5))) == {}
-    assert pulls(Junta.not_all_equal(6, (0, 2, 5))) == {0: 0.0, 2: 0.0, 5: 0.0}
-
-
 @pytest.mark.parametrize(
     "junta",
     [
@@ -57,11 +50,3 @@ def test_a_wide_step_names_what_is_pulled_most():
     forces = set_forces(Junta.conjunction(12, (1, 4, 7)))
     assert named_after_step(forces, 3, 4000, generator) == (1, 4, 7)
     assert named_after_step(np.zeros(12), 3, 40, generator) is None
-
-
-def test_influence_is_the_change_under_one_flip():
-    hidden = np.zeros((1, 5))
-    hidden[0, [1, 3]] = 2.0, 0.5
-    net = FeedForward(hidden, np.zeros(1), np.ones(1), np.zeros(()), np.ones((1, 5)))
-    assert influences(net, 5) == pytest.approx([0, 4, 0, 0.25, 0], abs=1e-6)
-    assert most_influential([net], 5, 2) == [(1, 3)]

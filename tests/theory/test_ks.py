@@ -7,15 +7,10 @@ from paritylab.models import LINKS
 from paritylab.theory.ks import (
     COSINE,
     child_signal,
-    lemma4_bound,
-    lemma6_squares,
-    lemma9_kappa,
-    lemma10_bounds,
     level_signal,
     row_law,
     samples_for_every_input,
     samples_for_every_pair,
-    samples_to_find_children,
     step_error,
     tolerated_error,
 )
@@ -41,16 +36,6 @@ def test_the_first_level_does_not_know_the_tree():
         level_signal(64, 8, 4, LINKS["cos"])
     with pytest.raises(ValueError, match="at least 3"):
         child_signal(2, LINKS["cos"])
-
-
-def test_bounds_order_as_the_proofs_say():
-    before, printed, repaired = lemma6_squares(8, LINKS["cos"])
-    assert printed < before <= repaired
-    assert lemma4_bound(5, LINKS["quadratic"]) == 16
-    assert lemma9_kappa(16, 10_000, 0.1) < lemma9_kappa(16, 1000, 0.1)
-    middle, last = lemma10_bounds(64, 2, 256, 0.1)
-    assert middle < last
-    assert 90 < samples_to_find_children(64, 32) / 64 < 100
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -80,7 +65,6 @@ def test_the_best_score_is_between_leak_and_tilt():
         step_error(1024, 512, 130 * 1024.0, COSINE, score=best.score * by) for by in (0.3, 3.0)
     )
     assert small.leak > best.leak > large.leak
-    assert small.worst_leak > small.leak
     assert small.tilt < best.tilt < large.tilt
     assert min(small.risk, large.risk) > 2 * best.risk
     # Referee's measurement at N = 112n: right from ln M + 24 to ln M + 48, not at + 12.

@@ -32,13 +32,6 @@ def test_every_kind_of_token_agrees_with_enumeration(level):
     assert sum(kind.tokens for kind in kinds) == tree.ends[level - 1]
 
 
-def test_the_kinds_sum_to_zero_and_a_wrong_level_is_refused():
-    kinds = level_gradient(64, 16, 3, LINKS["quadratic"])
-    assert abs(sum(kind.tokens * kind.gradient for kind in kinds)) < 1e-15
-    with pytest.raises(ValueError, match="between 1 and 4"):
-        level_gradient(64, 16, 5, LINKS["cos"])
-
-
 @pytest.mark.parametrize(("n", "k"), [(6, 4), (10, 8), (6, 2), (20, 16)])
 def test_trivial_products_are_pairs_and_chains(n, k):
     tree = ParityTree(n, tuple(range(k)))

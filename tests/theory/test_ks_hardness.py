@@ -9,9 +9,7 @@ from paritylab.theory.ks_hardness import (
     hidden_share_bound,
     largest_eigenvalue_bound,
     revealed_share_bound,
-    separation_exponent,
     theorem2_bound,
-    theorem2_exponent,
     theorem2_samples,
 )
 
@@ -45,15 +43,3 @@ def test_the_tail_of_a_gaussian_stays_below_the_share_that_may_be_revealed():
         share = revealed_share_bound(spread, samples=1000, targets=1e60, queries=1)
         tail = math.erfc(spread / math.sqrt(2))
         assert tail < share < 6 * spread * tail  # the right exponent, a factor of order spread
-
-
-def test_few_targets_leave_the_separation_empty_and_queries_count():
-    assert revealed_share_bound(3.0, samples=1000, targets=2, queries=1) > 1 / 2
-    given = {"samples": 1000, "targets": 1e60}
-    one, ten = (revealed_share_bound(4.0, queries=t, **given) for t in (1, 10))
-    assert ten == pytest.approx(10 * one)
-
-
-def test_half_the_exponent_of_the_printed_theorem():
-    given = (0.5, 2.125, 0.25, 0.1)
-    assert theorem2_exponent(*given) == pytest.approx(2 * separation_exponent(*given) + 1)

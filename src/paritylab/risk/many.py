@@ -7,9 +7,9 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from paritylab.models import Cosine, HeadAttention, default_readout
+from paritylab.models import Cosine
 from paritylab.models.readouts import Readout
-from paritylab.precision import float64, one_call
+from paritylab.precision import AnyArray, float64, one_call
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise
 from paritylab.risk.population import checked_statistic, first_miss, risk_of_weights
@@ -30,7 +30,7 @@ class Risks(NamedTuple):
 
 
 def population_risks(
-    models: Sequence[HeadAttention] | np.ndarray,
+    weights: Float[AnyArray, "runs n"],
     problems: Parity | Junta | Sequence[Parity | Junta],
     *,
     readout: str | Readout | None = None,
@@ -38,64 +38,43 @@ def population_risks(
 ) -> Risks:
     """`population_risk` of every run: one compiled call for the closed form, else a loop.
 
-    models: weights g of shape (runs, n), g ≥ 0 and Σ_j g_j = k in every run, or one `HeadAttention`
-    per run. problems: one per run or one for all. Other arguments as in `population_risk`; models
-    bring their own readout unless another is named.
+    weights: g of every run, as `HeadAttention.weights` gives them: g ≥ 0 and Σ_j g_j = k. problems:
+    one per run or one for all. Other arguments as in `population_risk`.
 
+    >>> from paritylab.models import HeadAttention
     >>> from paritylab.problem import random_parity
     >>> problems = [random_parity(seed, 40, 2) for seed in range(3)]
-    >>> models = [HeadAttention.on(problem, tau=1e-4) for problem in problems]
-    >>> risks = population_risks(models, problems)
-    >>> bool(np.all(risks.values < 1e-9))
+    >>> sharp = [HeadAttention.on(problem, tau=1e-4).weights() for problem in problems]
+    >>> bool(np.all(population_risks(np.stack(sharp), problems).values < 1e-9))
     True
     """
-    weights, named = _weights_and_readouts(models, readout)
+    kind, weights = np.asarray(weights).dtype, np.asarray(weights, dtype=np.float64)
     targets = [problems] * len(weights) if isinstance(problems, Parity | Junta) else list(problems)
-    _check(weights, targets, np.dtype(getattr(models, "dtype", np.float64)))
-    own = [
-        default_readout(t) if link is None else link for link, t in zip(named, targets, strict=True)
-    ]
+    _check(weights, targets, kind)
     kinds = {(len(problem.subset), type(problem)) for problem in targets}
-    cosines = all(link == "cos" or isinstance(link, Cosine) for link in own)
-    with one_call(own[0], loss):
-        if len(kinds) == 1 and cosines:
-            statistic = checked_statistic(own[0], loss, targets)
+    with one_call(readout, loss):
+        if len(kinds) == 1 and (readout == "cos" or isinstance(readout, Cosine)):
+            statistic = checked_statistic(readout, loss, targets)
             if statistic.is_closed:
                 return _closed(statistic, weights, targets)
         found = [
-            risk_of_weights(row, target, checked_statistic(link, loss, [target]))[1]
-            for row, target, link in zip(weights, targets, own, strict=True)
+            risk_of_weights(row, target, checked_statistic(readout, loss, [target]))[1]
+            for row, target in zip(weights, targets, strict=True)
         ]
     values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
     exact = all(risk.kind == "exact" for risk in found)
     return Risks(values, errors, "exact" if exact else "numerical")
 
 
-def _weights_and_readouts(
-    models: Sequence[HeadAttention] | np.ndarray, readout: str | Readout | None
-) -> tuple[Float[np.ndarray, "runs n"], list[str | Readout | None]]:
-    """Weights of every run in float64, and the readout of every run."""
-    if isinstance(models, Sequence) and all(isinstance(model, HeadAttention) for model in models):
-        if len({model.code.n for model in models}) != 1:
-            raise ValueError("the models of one call need equal n, and there must be at least one")
-        with float64():
-            weights = np.stack([np.asarray(model.weights(), np.float64) for model in models])
-        return weights, [model.readout if readout is None else readout for model in models]
-    weights = np.asarray(models, dtype=np.float64)
-    if weights.ndim != 2 or not len(weights):
-        raise ValueError(f"weights must have shape (runs, n), got {weights.shape}")
-    return weights, [readout] * len(weights)
-
-
 def _check(
     weights: Float[np.ndarray, "runs n"], targets: list[Parity | Junta], kind: np.dtype
 ) -> None:
-    """Refuse weights that are no model's: negative, or not summing to k. kind: as they came."""
-    runs, n = weights.shape
+    """Refuse weights that no model has: negative, or not summing to k. kind: as they came."""
     sizes = sorted({target.n for target in targets})
-    if len(targets) != runs or sizes != [n]:
+    if weights.shape != (len(targets), *sizes):
         raise ValueError(
-            f"got weights of {runs} runs with n={n} and {len(targets)} problems with n in {sizes}"
+            f"weights must have shape (runs, n), got {weights.shape} for {len(targets)} problems "
+            f"with n in {sizes}"
         )
     if not np.all(weights >= 0):
         raise ValueError("weights must be nonnegative and finite; found a negative entry or NaN")

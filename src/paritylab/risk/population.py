@@ -59,10 +59,12 @@ def _is_lattice(case: Case) -> bool:
 
     A glance at a few positions spares most calls the sort over all of them.
     """
-    glance = case.weights[:: max(1, case.problem.n // 64)]
-    seen = len(np.unique(np.round(glance / max(glance.max(), 1e-300), 12)))
-    few = not case.slopes and seen <= states.MAX_GROUPS + case.problem.k
-    return few and states.groups_of(case.weights, case.problem) is not None
+    weights, most = case.weights, states.MAX_GROUPS + case.problem.k
+    scale = max(weights.max(), 1e-300)
+    for step in (max(1, case.problem.n // 64), 1):
+        if case.slopes or len(np.unique(np.round(weights[::step] / scale, 12))) > most:
+            return False
+    return states.groups_of(weights, case.problem) is not None
 
 
 #: The first row that applies is taken. Adding a route is adding a line.

@@ -60,7 +60,7 @@ def _enumerated(
             "use population_risk or sampled_risk"
         )
     with one_call(model, loss), float64():
-        check_predicts(model, n)
+        check_model(model, n, trains=False)
         mean, largest, gradient = _sum_over_inputs(
             model, target_of(problem), problem.noise, loss, with_gradient, mark_of(model, loss)
         )
@@ -141,7 +141,7 @@ def sampled_risk(
         raise ValueError(f"a standard error needs at least 2 samples, got {samples}")
     total, squares, mark = 0.0, 0.0, mark_of(model, loss)
     with one_call(model, loss), float64():
-        check_predicts(model, problem.n)
+        check_model(model, problem.n, trains=False)
         for batch in batches(problem, key, samples, batch_size):
             part, part_squares = _sums(model, batch.bits, batch.labels, loss, mark)
             total += float(part)
@@ -168,25 +168,12 @@ def predictions(model: Model, bits: AnyArray) -> Array:
     return jax.vmap(model)(jnp.asarray(bits, jnp.result_type(float)))
 
 
-def check_predicts(model: object, n: int) -> None:
-    """A clear error when the model does not map one string of n bits to one number."""
-    if not callable(model) and np.asarray(model).ndim:
-        raise ValueError(
-            f"expected a model of one bit string, got {type(model).__name__}; "
-            "for an attention matrix use population_risk"
-        )
-    check_model(model, n, trains=False)
-
-
 class WeightedRows(NamedTuple):
     """Bit strings, their labels, and the share of each row in the mean."""
 
     bits: Float[Array, "N n"]
     labels: Float[Array, " N"]
     shares: Float[Array, " N"]
-
-
-Rows = WeightedRows
 
 
 def draw_rows(

@@ -1,16 +1,12 @@
 """Chains with gaps: only every r-th level of the tree is shown, so a step is a parity of q = 2^r
 tokens. The gradient on every link, and how many rows find them. Ours."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import binom, norm
-
-#: φ or φ' of an array.
-Curve = Callable[[np.ndarray], np.ndarray]
 
 
 class GapLink(NamedTuple):
@@ -53,19 +49,6 @@ def link_signal(tokens: int, q: int, link: GapLink) -> float:
     sign = link.amplitude * (-1) ** (q // 2)
     size = np.sin(angle) ** (q - 1) * np.cos(angle) ** (tokens - q - 1)
     return float(sign * angle * size)
-
-
-def enumerated_signal(tokens: int, q: int, value: Curve, slope: Curve) -> float:
-    """`link_signal` of any link by summing over the children's signs and the law of the rest."""
-    _check(tokens, q)
-    rest, law = _rest(tokens - q)
-    total = 0.0
-    for minus, weight in enumerate(binom.pmf(np.arange(q + 1), q, 0.5)):
-        z = (q - 2 * minus + rest) / tokens
-        residual = (value(z) - (-1) ** minus) * slope(z)
-        apart = (q - 2 * minus) / q - rest / max(tokens - q, 1)
-        total -= weight * float(law @ (residual * apart))
-    return total / tokens
 
 
 def link_noise(tokens: int, q: int, link: GapLink) -> float:

@@ -1,7 +1,6 @@
 """Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
 
-from fractions import Fraction
-from math import ceil, comb, e, log, log1p, log2, sqrt
+from math import ceil, log, log1p, log2, sqrt
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -190,29 +189,6 @@ def _curvature(k: int, tau: float, b: float) -> float:
 def attended_inputs(n: int, heads: int) -> float:
     """Theorem 11: first factor as printed, 1 - 2m/2^⌈(n-1)/(5m)⌉, with m heads."""
     return 1 - 2 * heads / (1 << ceil((n - 1) / (5 * heads)))
-
-
-def missed_inputs(n: int, heads: int) -> Fraction:
-    """Share of inputs one head misses in Theorem 11's count, exactly: P(Bin(L, 1/2) < n/5m).
-
-    L = ⌈(n-1)/m⌉ - 1 positions are asked, and ⌈n/5m⌉ preferred tokens among them are wanted.
-
-    >>> missed_inputs(10, 1), missed_inputs(11, 2)
-    (Fraction(9, 256), Fraction(5, 16))
-    """
-    asked, wanted = ceil((n - 1) / heads) - 1, ceil(n / (5 * heads))
-    return Fraction(sum(comb(asked, i) for i in range(wanted)), 2**asked)
-
-
-def missed_inputs_printed(n: int, heads: int) -> tuple[Fraction, float, float, Fraction]:
-    """The same share in the four lines of the proof: sum, (5e)^w/2^L, 16^w/2^L, 2/2^⌈(n-1)/5m⌉.
-
-    w = ⌈n/5m⌉. Each line is meant to be at most the next, and the true share at most the first.
-    """
-    asked, wanted = ceil((n - 1) / heads) - 1, ceil(n / (5 * heads))
-    counted = Fraction(sum(comb(asked, i) for i in range(1, wanted + 1)), 2**asked)
-    bounds = (2.0 ** (wanted * log2(base) - asked) for base in (5 * e, 16))
-    return counted, *bounds, Fraction(2, 2 ** ceil((n - 1) / (5 * heads)))
 
 
 def fixed_attention_printed(n: int, heads: int, norms: float) -> float:

@@ -1,6 +1,6 @@
 """What KS promises, and the finite-size laws behind it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -68,15 +68,6 @@ def subtree_law(height: int) -> dict[int, np.ndarray]:
     return law
 
 
-def samples_to_find_children(n: int, k: int) -> float:
-    """N at which one teacher-forced step starts to succeed: 2M(√(2 ln M) + √(2 ln k))².
-
-    M = n + k - 2 tokens. Ours, from a signal-to-noise ratio of √(N/2M) per weight.
-    """
-    tokens = n + k - 2
-    return float(2 * tokens * (np.sqrt(2 * np.log(tokens)) + np.sqrt(2 * np.log(k))) ** 2)
-
-
 class RowLaw(NamedTuple):
     """One row's part in the gradient at W = 0 of nodes that see `tokens` independent tokens.
 
@@ -137,10 +128,9 @@ class StepError(NamedTuple):
     """What one teacher-forced step is predicted to do.
 
     score: of the root's children. leak: share of attention that the root gives to other tokens, in
-    the median. worst_leak: that of the worst node, for half of the targets. tilt: standard
-    deviation of the difference in score of the root's children. broken: expected number of broken
-    nodes (see LOST, TIPPED). risk: bound on ½ mean (ŷ - y)², broken + (c²/4)(leak⁴ + 3(tilt/2)⁴).
-    worst: computes worst_leak, which few ask for.
+    the median. tilt: standard deviation of the difference in score of the root's children. broken:
+    expected number of broken nodes (see LOST, TIPPED). risk: bound on ½ mean (ŷ - y)², broken +
+    (c²/4)(leak⁴ + 3(tilt/2)⁴).
     """
 
     score: float
@@ -148,11 +138,6 @@ class StepError(NamedTuple):
     tilt: float
     broken: float
     risk: float
-    worst: Callable[[], float]
-
-    @property
-    def worst_leak(self) -> float:
-        return self.worst()
 
 
 class _Nodes(NamedTuple):
@@ -177,24 +162,12 @@ class _Nodes(NamedTuple):
         leak = np.logaddexp(bulk, spread * largest) - scores - np.log(2)
         return cls(law.tokens, scores, spread, per_row * law.tilt, leak)
 
-    def leaking(self, bound: float) -> np.ndarray:
-        """Expected number of times that a node's leak is above e^bound."""
-        usual = ndtr((self.leak - bound) / self.spread)
-        apart = (self.scores + bound + np.log(2)) / (np.sqrt(2) * self.spread)
-        return np.asarray(usual + self.tokens * ndtr(-apart))
-
     def broken(self, lost: float, tipped: float) -> np.ndarray:
-        return np.asarray(self.leaking(np.log(lost)) + 2 * ndtr(-tipped / self.tilt))
-
-    def worst_leak(self, nodes: int) -> float:
-        """The share of attention lost by the worst of so many nodes like these, in the median."""
-        reach = 15 * float(np.max(self.spread))
-        least, most = float(np.min(self.leak)) - reach, float(np.max(self.leak)) + reach
-
-        def excess(bound: float) -> float:
-            return nodes * float(np.mean(self.leaking(bound))) - float(np.log(2))
-
-        return float(expit(brentq(excess, least, most)))
+        """Expected number of times that a node leaks more than `lost` or is tipped by `tipped`."""
+        usual = ndtr((self.leak - np.log(lost)) / self.spread)
+        apart = (self.scores + np.log(2 * lost)) / (np.sqrt(2) * self.spread)
+        leaking = usual + self.tokens * ndtr(-apart)
+        return np.asarray(leaking + 2 * ndtr(-tipped / self.tilt))
 
 
 def step_error(
@@ -234,16 +207,7 @@ def least_error(
         float(tilts[at]),
         float(broken[at]),
         float(risks[at]),
-        lambda: _Nodes.after(tried[at], law, samples).worst_leak(count),
     )
-
-
-def broken_nodes(
-    law: RowLaw, samples: float, scores: np.ndarray, limits: tuple[float, float]
-) -> np.ndarray:
-    """Expected share of broken nodes for every score of the law's last node."""
-    nodes = _Nodes.after(np.asarray(scores)[:, None], law, samples)
-    return np.asarray(np.mean(nodes.broken(*limits), axis=1))
 
 
 class Tolerated(NamedTuple):

@@ -307,7 +307,7 @@ def kinked_plan(
     """The cheapest plan whose estimated truncation is below the tolerance, or the most exact."""
     kink = 2 * float(np.abs(pieces.slope).sum())
     always = problem.k if isinstance(problem, Junta) else 0
-    order = heaviest(weights, problem, HEAVY[-1])
+    order = _heaviest(weights, problem, HEAVY[-1])
     stride = max(1, problem.n // 4096)
     sample = weights[::stride]
     best: tuple[float, float, Tail, int] | None = None
@@ -341,7 +341,7 @@ def kinked_plan(
     return plan, tail
 
 
-def heaviest(weights: np.ndarray, problem: Parity | Junta, more: int) -> np.ndarray:
+def _heaviest(weights: np.ndarray, problem: Parity | Junta, more: int) -> np.ndarray:
     """Positions to enumerate: the hidden bits of a junta, then so many of the largest others."""
     always = np.array(problem.subset if isinstance(problem, Junta) else (), dtype=int)
     others = weights.copy()

@@ -7,7 +7,6 @@ lattice: only the number of ones among equal weights matters, and it is binomial
 
 import math
 from functools import partial
-from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,8 +14,7 @@ from jaxtyping import Array, Float
 from scipy import stats
 
 from paritylab.problem import Junta, Parity
-from paritylab.problem.junta import bit_patterns
-from paritylab.risk.routes.half_sums import halves
+from paritylab.risk.routes.half_sums import halves, head_sums
 from paritylab.risk.routes.pieces import evaluate
 from paritylab.risk.routes.statistic import (
     EPS,
@@ -31,7 +29,6 @@ from paritylab.risk.routes.statistic import (
     evaluated,
     labelled,
     risk_through_outer,
-    target_of,
 )
 
 #: 2^_INNER sums are evaluated at a time.
@@ -93,31 +90,18 @@ def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     return WeightRisk(function, 64 * n * EPS * (1 + float(size)))
 
 
-class States(NamedTuple):
-    """Sums with their chances, plain (row 0) and times χ (row 1); for a junta a row per label.
-
-    spread: how far the sums may be off because weights that are nearly equal count as equal.
-    """
-
-    sums: Float[np.ndarray, " size"]
-    chances: Float[np.ndarray, "rows size"]
-    spread: float
-
-
 def lattice(case: Case) -> RouteRisk:
     """The value to rounding, of any statistic."""
     statistic, problem = case.statistic, case.problem
-    groups = groups_of(case.weights, problem)
-    assert groups is not None
-    states = states_of(case, groups)
-    pieces, shift = statistic.pieces, states.spread + 2 * problem.n * EPS * problem.k
+    sums, chances, spread = _states_of(case)
+    pieces, shift = statistic.pieces, spread + 2 * problem.n * EPS * problem.k
     function = partial(evaluate, pieces) if pieces else partial(evaluated, statistic)
-    parts, moved = at_rounded_sums(function, states.sums, shift, problem.k)
+    parts, moved = at_rounded_sums(function, sums, shift, problem.k)
     scale = statistic.scale if pieces else float(np.abs(parts).max(axis=1).sum())
-    mean = np.sum(states.chances * parts)
+    mean = np.sum(chances * parts)
     # A jump or a steep flank at a sum makes the value depend on the rounding of that sum. Chances
     # of a parity times χ are no larger than its plain ones.
-    shares = np.abs(states.chances) if isinstance(problem, Junta) else states.chances[:1]
+    shares = np.abs(chances) if isinstance(problem, Junta) else chances[:1]
     wobble = np.sum(shares * moved)
     # Binomial probabilities are good to about 1e-12 relative.
     error = 1e-11 * scale + float(wobble)
@@ -127,40 +111,37 @@ def lattice(case: Case) -> RouteRisk:
 def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] | None:
     """Positions grouped by equal weight and bias, or None if the counts have too many states.
 
-    Hidden bits of a junta are in no group: their values are enumerated.
+    Hidden bits of a junta are in no group: their 2^k values are enumerated.
     """
-    if isinstance(problem, Junta):
-        others = np.flatnonzero(problem.indicator == 0)
-        heads = len(np.unique(np.round(_junta_sums(weights, problem), 13)))
-        p = problem.probabilities[others]
-        found = _groups(weights[others], p, MAX_STATES // heads) if len(others) else []
-        return None if found is None else [others[members] for members in found]
-    return _groups(weights, problem.probabilities, MAX_STATES)
-
-
-def _groups(weights: np.ndarray, probabilities: np.ndarray, most: int) -> list[np.ndarray] | None:
-    rounded = np.round(weights / max(weights.max(), 1e-300), 13)
-    keys = np.stack([rounded, probabilities], axis=1)
+    hidden = problem.k if isinstance(problem, Junta) else 0
+    others = np.flatnonzero(problem.indicator == 0) if hidden else np.arange(problem.n)
+    if not len(others):
+        return []
+    rounded = np.round(weights[others] / max(weights[others].max(), 1e-300), 13)
+    keys = np.stack([rounded, problem.probabilities[others]], axis=1)
     _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    if len(counts) > MAX_GROUPS or math.prod(int(count) + 1 for count in counts) > most:
+    states = math.prod(int(count) + 1 for count in counts)
+    if len(counts) > MAX_GROUPS or states > MAX_STATES >> hidden:
         return None
-    return [np.flatnonzero(inverse.ravel() == index) for index in range(len(counts))]
+    return [others[inverse.ravel() == index] for index in range(len(counts))]
 
 
-def states_of(case: Case, groups: list[np.ndarray]) -> States:
-    """Every sum that counts of ones per group can reach; label noise is in the chances.
+def _states_of(case: Case) -> tuple[np.ndarray, np.ndarray, float]:
+    """Every sum that counts of ones per group can reach, their chances with label noise (plain and
+    times χ, or a row per label), and how far sums are off as nearly equal weights count as equal.
 
-    A parity begins with the empty sum. A junta begins with the sums of its hidden bits, one entry
-    for each distinct one, whose chances carry the labels. Every group then multiplies the states by
-    its possible counts: r ones of m equal bits add r·weight, with a binomial chance, and for the
-    second row of a parity with the mean of χ among the strings that have r ones.
+    A parity begins with the empty sum, a junta with the sums of its hidden bits, whose chances
+    carry the labels. Every group then multiplies the states by its possible counts: r ones of m
+    equal bits add r·weight, with a binomial chance, and for the second row of a parity with the
+    mean of χ among the strings that have r ones.
     """
-    problem, weights = case.problem, case.weights
-    if isinstance(problem, Junta):
-        sums, chances, spread = _hidden_states(case)
+    problem, weights, target = case.problem, case.weights, case.target
+    groups, spread = groups_of(weights, problem), 0.0
+    assert groups is not None
+    if isinstance(target, Labelled):
+        sums, chances = map(np.asarray, head_sums(weights, target, target.subset))
     else:
-        sums, chances = np.zeros(1), np.array([[1.0], [float(target_of(problem).contrast)]])
-        spread = 0.0
+        sums, chances = np.zeros(1), np.array([[1.0], [float(target.contrast)]])
     for members in groups:
         weight, size = weights[members[0]], len(members)
         spread += float(np.abs(weights[members] - weight).sum())
@@ -169,24 +150,7 @@ def states_of(case: Case, groups: list[np.ndarray]) -> States:
         sums = np.add.outer(sums, weight * np.arange(size + 1)).ravel()
         factors = counts[:1] if isinstance(problem, Junta) else counts
         chances = (chances[:, :, None] * factors[:, None, :]).reshape(len(chances), -1)
-    return States(sums, chances, spread)
-
-
-def _hidden_states(case: Case) -> States:
-    """Values of a junta's hidden bits, with a row of chances for every label."""
-    problem, target = case.problem, case.target
-    assert isinstance(target, Labelled)
-    head = _junta_sums(case.weights, problem)
-    patterns, p = bit_patterns(problem.k) == 1, problem.probabilities[list(problem.subset)]
-    chances = np.prod(np.where(patterns, p, 1 - p), axis=1) * np.asarray(target.shares)
-    _, first, which = np.unique(np.round(head, 13), return_index=True, return_inverse=True)
-    merged = np.stack([np.bincount(which.ravel(), row) for row in chances])
-    return States(head[first], merged, float(1e-13 * (len(first) < len(head))))
-
-
-def _junta_sums(weights: np.ndarray, problem: Parity | Junta) -> np.ndarray:
-    """Σ_{j∈B} g_j u_j for every value u of the hidden bits."""
-    return np.asarray(bit_patterns(problem.k) @ weights[list(problem.subset)])
+    return sums, chances, spread
 
 
 def _counts(size: int, in_subset: int, p: float) -> Float[np.ndarray, "2 counts"]:

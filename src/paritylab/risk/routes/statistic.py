@@ -143,12 +143,6 @@ def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -
     return tuple(values)
 
 
-@overload
-def labelled(target: Target, labels: Labels) -> Target: ...
-@overload
-def labelled(target: JuntaTarget, labels: Labels) -> Labelled: ...
-@overload
-def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled: ...
 def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled:
     """What a route computes with: a `Target`, or a `Labelled` for a junta.
 
