@@ -23,7 +23,7 @@ from paritylab import (
     "my-noise",
     quick={"runs": 60, "steps": 400},  # default effort is what the signature says
     more="runs",  # doubled, twice at most, while it is undecided for want of runs
-    planted=("labels that are coin flips", {"noise": 0.5}, "refuted"),  # must turn the verdict
+    planted=("labels that are nearly coins", {"noise": 0.49}, "refuted"),  # must turn the verdict
 )
 def flipped_labels(
     trial: Trial, runs: int = 100, steps: int = 600, *, noise: float = 0.1

@@ -41,7 +41,7 @@ def test_a_planted_case_turns_the_verdict(id, case):
     """In a planted case the statement is true or false by construction."""
     claim = CLAIMS[id]
     assert case.turns != claim.expected_at(Effort.QUICK), "a planted case turns the verdict"
-    judged = claim.run_planted(case, Trial(Effort.QUICK))
+    judged = claim.run(Trial(Effort.QUICK), **case.settings)
     assert judged.status == case.turns, judged.finding
 
 

@@ -4,6 +4,7 @@ The numbers are not here; they come from the rows of the claims that an entry na
 """
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,25 +19,14 @@ class Erratum(NamedTuple):
     paper: str
     place: str
     change: str
-    claims: tuple[str, ...] = ()
+    claims: Sequence[str] = ()
     is_note: bool = False
     tested: str = ""
 
 
-def _read(path: Path) -> tuple[Erratum, ...]:
-    listed = tomllib.loads(path.read_text(encoding="utf-8"))
-    return tuple(
-        Erratum(
-            paper,
-            each["place"],
-            " ".join(each["change"].split()),
-            tuple(each.get("claims", ())),
-            each.get("note", False),
-            each.get("tested", ""),
-        )
-        for paper, entries in listed.items()
-        for each in entries
-    )
-
-
-ERRATA = _read(Path(__file__).with_suffix(".toml"))
+_LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ERRATA = tuple(
+    Erratum(paper, **{**each, "change": " ".join(each["change"].split())})
+    for paper, entries in _LISTED.items()
+    for each in entries
+)

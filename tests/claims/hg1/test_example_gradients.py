@@ -7,15 +7,12 @@ import pytest
 
 from paritylab.claims.hg1.example_gradients import (
     attended_sum,
-    every_gradient,
     example_loss,
     prediction,
-    prediction_jet,
 )
 from paritylab.models import Circle, HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import Parity
-from paritylab.risk import enumerated_gradient
 from paritylab.theory import hg1
 
 X64_MODES = [True]
@@ -54,33 +51,3 @@ def test_the_sum_moves_by_the_covariance_of_bit_and_position(seed):
     assert np.sum(covariance**2) / TAU**2 == pytest.approx(moved, rel=1e-9)
     assert hg1.motion_of_one_input(attention, bits, table) / TAU**2 == pytest.approx(moved)
     assert hg1.motion_of_one_input(attention, np.ones(N), table) < 1e-25
-
-
-def test_the_jet_is_the_slope_and_curvature_of_the_prediction():
-    directions, bits = draw(2)
-    with float64():
-        value, slope, hessian = prediction_jet(directions, bits, tau=TAU, b=0.1)
-        assert float(value) == pytest.approx(float(prediction(directions, bits, tau=TAU, b=0.1)))
-        for index in range(3):
-            step = np.zeros(6)
-            step[index] = 1e-5
-            around = [
-                prediction_jet(directions + s.reshape(3, 2), bits, tau=TAU, b=0.1)
-                for s in (step, -step)
-            ]
-            moved = (around[0][0] - around[1][0]) / 2e-5
-            turned = (around[0][1] - around[1][1]) / 2e-5
-            assert float(slope[index]) == pytest.approx(float(moved), abs=1e-6)
-            np.testing.assert_allclose(hessian[index], turned, atol=1e-5)
-
-
-def test_the_mean_of_every_gradient_is_the_gradient_of_the_risk():
-    """So the mean inner product over pairs of inputs is the squared gradient of the risk."""
-    problem = Parity(6, (1, 4))
-    model = HeadAttention.random(3, problem, tau=1 / 6)
-    gradients = every_gradient(model, problem)
-    assert gradients.shape == (64, 2, 2)
-    expected = enumerated_gradient(model, problem).gradient
-    np.testing.assert_allclose(gradients.mean(axis=0), expected, atol=1e-10)
-    first = gradients[:, 0]
-    assert np.mean(first @ first.T) == pytest.approx(np.sum(first.mean(axis=0) ** 2))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from paritylab.claims.hg1.fixed_heads import (
-    circle_attention,
     fixed_attention_margin,
     hard_features,
     smallest_worst_risk,
@@ -78,9 +77,3 @@ def test_one_bit_attains_the_bound_for_fixed_scores():
         for a in np.linspace(-1, 1, 201)
     ]
     assert min(risks) == pytest.approx(hg1.fixed_attention(1, share, 1.0, positional=True))
-
-
-def test_circle_attention_is_what_heads_on_the_circle_attend_to():
-    weights = circle_attention(6, 3)
-    assert weights.sum() == pytest.approx(1)
-    assert weights.max() / weights.min() < np.exp(2)

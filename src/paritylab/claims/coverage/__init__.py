@@ -6,7 +6,7 @@ why nothing is run; note, if there is one, says what else there is to say.
 """
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,17 +21,9 @@ class Statement:
 
     place: str
     says: str
-    claims: tuple[str, ...] = ()
+    claims: Sequence[str] = ()
     none: str = ""
     note: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.place or not self.says:
-            raise ValueError(f"a statement has a place and what it says, got {self}")
-        if bool(self.claims) == bool(self.none):
-            raise ValueError(
-                f"{self.place}: either claims or, under `none`, the reason why there is none"
-            )
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -41,7 +33,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
     'Abstract (1)'
     """
     listed = tomllib.loads((HERE / f"{paper}.toml").read_text(encoding="utf-8"))["statement"]
-    return tuple(Statement(**{**each, "claims": tuple(each.get("claims", ()))}) for each in listed)
+    return tuple(Statement(**each) for each in listed)
 
 
 def covered_papers() -> tuple[str, ...]:

@@ -4,9 +4,9 @@ Every builder has `.series()`, the plain dict that report.figures turns into a p
 travels in the row. Axis labels are words a reader knows; `log` names the logarithmic axes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -15,24 +15,19 @@ from paritylab.statistics import Rate
 Numbers = Sequence[float] | np.ndarray
 
 
-@runtime_checkable
-class Figure(Protocol):
-    """Anything that gives a series."""
-
-    def series(self) -> dict[str, Any]: ...
-
-
 def as_series(figure: Any) -> dict[str, Any]:
     """The series of a builder; a dict is one already."""
-    if isinstance(figure, Figure):
+    if isinstance(figure, Lines | Bars | Heatmap | SideBySide):
         return figure.series()
-    if isinstance(figure, dict):
-        return figure
-    raise TypeError(f"a figure is Lines, Bars, Heatmap or SideBySide, got {figure!r}")
+    if not isinstance(figure, dict):
+        raise TypeError(
+            "a claim yields comparisons (at_most, at_least, within, note), finding(…), instead(…) "
+            f"or a figure (Lines, Bars, Heatmap, SideBySide); got {figure!r}"
+        )
+    return figure
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One line: points (x, y), a band from low to high where given, a matplotlib style.
 
     of_shares: y are shares between 0 and 1, which an axis shows as percentages.
@@ -44,35 +39,27 @@ class Line:
     low: Numbers | None = None
     high: Numbers | None = None
     style: str | None = None
-    of_shares: bool = False
+    of_shares: bool | None = None
 
     @classmethod
-    def of_rates(cls, label: str, x: Numbers, rates: Iterable[Rate]) -> Self:
+    def of_rates(cls, label: str, x: Numbers, rates: Sequence[Rate]) -> Self:
         """Success rates with their intervals.
 
         >>> Line.of_rates("all", [8], [Rate(5, 10)]).y
         [0.5]
         """
-        rates = list(rates)
-        value, low, high = zip(*((r.value, r.low, r.high) for r in rates), strict=True)
-        return cls(label, x, list(value), list(low), list(high), of_shares=True)
-
-    def series(self) -> dict[str, Any]:
-        return _given(
-            label=self.label, x=self.x, y=self.y, low=self.low, high=self.high, style=self.style
+        value, low, high = (
+            [getattr(rate, part) for rate in rates] for part in ("value", "low", "high")
         )
+        return cls(label, x, value, low, high, of_shares=True)
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A dotted rule across the axes at a value of `axis`."""
 
     at: float
     label: str
     axis: str = "y"
-
-    def series(self) -> dict[str, Any]:
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -88,7 +75,8 @@ class Lines:
 
     def series(self) -> dict[str, Any]:
         shares = all(line.of_shares for line in self.lines)
-        return _chart("lines", self, shares, lines=[each.series() for each in self.lines])
+        lines = [_given(**line._replace(of_shares=None)._asdict()) for line in self.lines]
+        return _chart("lines", self, shares, lines=lines)
 
 
 @dataclass(frozen=True)
@@ -137,18 +125,17 @@ class Heatmap:
     columns: Sequence[int] = ()
     points: Sequence[tuple[int, int]] = ()
     caption: str = ""
-    x_names: Sequence[str] = ()
-    y_names: Sequence[str] = ()
+    x_names: Sequence[str] | None = None
+    y_names: Sequence[str] | None = None
 
     def series(self) -> dict[str, Any]:
-        panel: dict[str, Any] = {"title": self.title, "values": self.values}
-        names = {"x_names": list(self.x_names), "y_names": list(self.y_names)}
-        panel |= {key: given for key, given in names.items() if given}
+        names = _given(x_names=self.x_names, y_names=self.y_names)
+        marked = {"marks": list(self.columns), "points": list(self.points)}
         return {
             "kind": "heatmaps",
-            **_axes(self.x, self.y, ""),
+            **_axes(self.x, self.y),
             "colour": self.colour,
-            "panels": [{**panel, "marks": list(self.columns), "points": list(self.points)}],
+            "panels": [{"title": self.title, "values": self.values, **names, **marked}],
             "caption": self.caption,
         }
 
@@ -157,7 +144,7 @@ class Heatmap:
 class SideBySide:
     """Figures next to each other under one caption."""
 
-    parts: Sequence[Figure]
+    parts: Sequence[Lines | Bars | Heatmap]
     caption: str = ""
 
     def series(self) -> dict[str, Any]:
@@ -190,12 +177,12 @@ def _chart(kind: str, figure: Lines | Bars, shares: bool = False, **parts: Any) 
         "kind": kind,
         **_axes(figure.x, figure.y, figure.log, shares),
         **parts,
-        "marks": [mark.series() for mark in figure.marks],
+        "marks": [mark._asdict() for mark in figure.marks],
         "caption": figure.caption,
     }
 
 
-def _axes(x: str, y: str, log: str, shares: bool = False) -> dict[str, Any]:
+def _axes(x: str, y: str, log: str = "", shares: bool = False) -> dict[str, Any]:
     scale = {name: {"scale": "log"} if name in log else {} for name in ("x", "y")}
     percent = {"percent": True} if shares else {}
     return {"x": {"label": x, **scale["x"]}, "y": {"label": y, **scale["y"], **percent}}

@@ -6,7 +6,6 @@ reads. An edit anywhere else leaves it fresh; what a claim reads beyond that is 
 only hashes are compared; jax is not loaded.
 """
 
-import ast
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -16,9 +15,6 @@ from pathlib import Path
 from paritylab.sweep import provenance
 
 PACKAGE = Path(__file__).resolve().parents[2]
-_NAME = PACKAGE.name
-#: Hash of a file that is not there.
-GONE = "gone"
 
 
 def verdict_key(id: str, effort: str, seed: int, file: Path | None) -> str:
@@ -44,41 +40,20 @@ def files_behind(path: Path) -> list[Path]:
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:
     """Hashes by file; the package's own under their place in it, so that a tree may be moved."""
-    return {_label(file): _hash(str(file), _stamp(file)) for file in files}
+    inside = {file: file.is_relative_to(PACKAGE) for file in files}
+    return {
+        str(file.relative_to(PACKAGE) if own else file): _hash(file) for file, own in inside.items()
+    }
 
 
 def is_fresh(kept: Mapping[str, str] | None) -> bool:
     """Whether every file has the hash that was kept of it."""
-    if not kept:
-        return False
-    return all(_now(label) == old for label, old in kept.items())
+    # A label is a place in the package or a whole path, before which pathlib drops the package.
+    return bool(kept) and all(_hash(PACKAGE / label) == old for label, old in (kept or {}).items())
 
 
-def _now(label: str) -> str:
-    """The hash of a file as it is now."""
-    file = PACKAGE / label[2:] if label.startswith("~/") else Path(label)
-    return _hash(str(file), _stamp(file))
-
-
-def _label(file: Path) -> str:
-    inside = file.is_relative_to(PACKAGE)
-    return f"~/{file.relative_to(PACKAGE).as_posix()}" if inside else str(file)
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    try:
-        about = file.stat()
-    except OSError:
-        return (0, 0)
-    return about.st_mtime_ns, about.st_size
-
-
-@cache
-def _hash(file: str, stamp: tuple[int, int]) -> str:
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
-        return GONE
+def _hash(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "gone"
 
 
 @cache
@@ -88,34 +63,20 @@ def _imports_of(file: Path) -> tuple[Path, ...]:
         names = provenance.imported_names(file)
     except (OSError, SyntaxError, ValueError):
         return ()
-    inside = (name for name in names if name.split(".")[0] == _NAME)
-    found = (_home_of(name) for name in inside)
-    return tuple(file for file in found if file is not None)
+    inside = (name for name in names if name.startswith(f"{PACKAGE.name}."))
+    return tuple(home for home in map(_home_of, inside) if home is not None)
 
 
 @cache
 def _home_of(name: str) -> Path | None:
-    """The module behind a dotted name: itself, or the one from which its package has it."""
-    parts = name.split(".")[1:]
-    for depth in range(len(parts), 0, -1):
-        stem = PACKAGE.joinpath(*parts[:depth])
-        if stem.with_suffix(".py").is_file():
-            return stem.with_suffix(".py")
-        if (stem / "__init__.py").is_file():
-            return _reexported(stem, parts[depth]) if depth < len(parts) else stem / "__init__.py"
-    return _reexported(PACKAGE, parts[0]) if parts else None
-
-
-@cache
-def _reexported(package: Path, name: str) -> Path:
-    """The module from which a package's `__init__` (or its stub) imports a name."""
-    for source in (package / "__init__.py", package / "__init__.pyi"):
-        if not source.is_file():
-            continue
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    home = f"{node.module}.{alias.name}"
-                    if (alias.asname or alias.name) == name and home.startswith(f"{_NAME}."):
-                        return _home_of(home) or source
-    return package / "__init__.py"
+    """The module behind a dotted name: itself, the one that defines the name, or the one from
+    which a package's `__init__` (or its stub) imports it."""
+    path = PACKAGE.parent.joinpath(*name.split("."))
+    for file in (path.with_suffix(".py"), path / "__init__.py", path.parent.with_suffix(".py")):
+        if file.is_file():
+            return file
+    listed = [file for file in sorted(path.parent.glob("__init__.py*")) if file.is_file()]
+    for imported in (each for file in listed for each in provenance.imported_names(file)):
+        if imported.startswith(f"{PACKAGE.name}.") and imported.endswith(f".{path.name}"):
+            return _home_of(imported)
+    return listed[0] if listed else None

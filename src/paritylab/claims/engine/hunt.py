@@ -17,16 +17,11 @@ Draw = Callable[[np.random.Generator], tuple[Any, Any]]
 
 
 class Find(NamedTuple):
-    """The smallest margin met and where.
-
-    margin: its value; negative means the inequality is violated. moving, fixed: the point. first:
-    margins of all random starts before any descent.
-    """
+    """The smallest margin met, and the point. A negative margin violates the inequality."""
 
     margin: float
     moving: Any
     fixed: Any
-    first: np.ndarray
 
 
 def hunt(margin: Callable[[Any, Any], jax.Array], draw: Draw, **search: Any) -> Find:
@@ -64,27 +59,21 @@ def hunts(
     with float64():
         keys = jax.random.split(as_key(seed), starts)
 
-        def one(
-            case: Any, moving: Any, fixed: Any, key: jax.Array
-        ) -> tuple[jax.Array, Any, jax.Array]:
+        def one(case: Any, moving: Any, fixed: Any, key: jax.Array) -> tuple[jax.Array, Any]:
+            adam = optax.adam(rate)
             found = descend(
-                lambda p, _: margin(p, fixed, case),
-                moving,
-                optax.adam(rate),
-                steps=steps,
-                every=1,
-                key=key,
+                lambda p, *_: margin(p, fixed, case), moving, adam, steps=steps, every=1, key=key
             )
             best = jnp.nanargmin(found.risks)
-            return found.risks[best], jax.tree.map(lambda a: a[best], found.path), found.risks[0]
+            return found.risks[best], jax.tree.map(lambda a: a[best], found.path)
 
         over_starts = jax.vmap(one, in_axes=(None, 0, 0, 0))
         every = jax.jit(jax.vmap(over_starts, in_axes=(0, None, None, None)))
-        margins, places, first = jax.tree.map(np.asarray, every(cases, moving, fixed, keys))
+        margins, places = jax.tree.map(np.asarray, every(cases, moving, fixed, keys))
         finds = []
         for number, values in enumerate(margins):
             best = int(np.nanargmin(values))
             place = jax.tree.map(lambda a, i=number, j=best: a[i, j], places)
             at = jax.tree.map(lambda a, j=best: np.asarray(a)[j], fixed)
-            finds.append(Find(float(values[best]), place, at, first[number]))
+            finds.append(Find(float(values[best]), place, at))
         return finds

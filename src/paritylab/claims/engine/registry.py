@@ -1,28 +1,25 @@
 """The registry: which claims there are, what each states, how it is measured."""
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
-import sys
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from paritylab.claims.engine.figures import Figure, as_series
+from paritylab.claims.engine.figures import as_series
 from paritylab.claims.engine.recorded import recorded
 from paritylab.claims.engine.rule import (
     CONFIDENCE,
+    CONFIDENCE_OF_A_LOOK,
     LOOKS,
     Comparison,
     Decision,
     Judge,
     Sentence,
-    confidence_for,
     decide,
     default_figure,
     sentence_of,
@@ -37,10 +34,10 @@ from paritylab.claims.engine.verdict import (
     Source,
     Status,
 )
-from paritylab.untrusted import printable
+from paritylab.files import line_of, module_from_file
 
-#: The package that holds one package of claims per paper, and the folder of the whole house.
-CLAIMS, PACKAGE = "paritylab.claims", Path(__file__).resolve().parents[2]
+#: The package that holds one package of claims per paper.
+CLAIMS = "paritylab.claims"
 
 
 class Planted(NamedTuple):
@@ -115,42 +112,45 @@ class Claim:
         each at 98.3 %, so that all three together are right 95 % of the time.
         """
         usual = self.settings_at(trial.effort)
-        first = {**usual, **changes}
-        confidence = confidence_for(len(LOOKS)) if self.more else CONFIDENCE
-        looks, settings, found = 0, first, _Found([], [], None)
-        for times in LOOKS if self.more else (1,):
-            looks += 1
-            settings = {**first, self.more: times * first[self.more]} if self.more else first
-            found = _sorted(self.id, self.measure(trial, **settings))
-            decision = self.judge(found.comparisons, confidence)
-            if not wants_runs(decision, confidence):
+        settings = {**usual, **changes}
+        most, confidence = (LOOKS, CONFIDENCE_OF_A_LOOK) if self.more else (1, CONFIDENCE)
+        for looks in range(1, most + 1):
+            found = list(self.measure(trial, **settings))
+            figures = [as_series(e) for e in found if not isinstance(e, Comparison | Sentence)]
+            comparisons = [each for each in found if isinstance(each, Comparison)]
+            decision = self.judge(comparisons, confidence)
+            if self.more is None or looks == most or not wants_runs(decision, confidence):
                 break
-        shown = {name: settings[name] for name in usual}
-        return self._judged(found, decision, confidence, settings=shown, looks=looks)
-
-    def run_planted(self, case: Planted, trial: Any) -> Judged:
-        """The verdict on a planted case."""
-        return self.run(trial, **case.settings)
-
-    def _judged(self, found: "_Found", decision: Decision, confidence: float, **how: Any) -> Judged:
-        status, deciding = decision
-        own = [each.text for each in found.sentences if status in each.when and not each.instead]
-        true_instead = [each.text for each in found.sentences if each.instead]
-        text = own[0] if own else sentence_of(decision, confidence)
-        needs, shown = status in (Status.CORRECTED, Status.REFUTED), self.counterexample
-        figure = found.figure or default_figure(found.comparisons)
+            settings[self.more] *= 2
+        figure = figures[-1] if figures else default_figure(comparisons)
         return Judged(
-            status,
-            text,
-            self.evidence,
-            [each.as_row(confidence) for each in found.comparisons],
-            series={} if figure is None else as_series(figure),
-            instead=(true_instead[0] if true_instead else f"Measured: {text}") if needs else None,
-            margin=abs(deciding.distance(confidence) or 0.0),
-            counterexample=shown.read_text(encoding="utf-8") if needs and shown else None,
-            runs=sum({id(each.value): each.runs for each in found.comparisons}.values()),
-            **how,
+            decision.status,
+            evidence=self.evidence,
+            comparisons=[each.as_row(confidence) for each in comparisons],
+            series=figure or {},
+            margin=abs(decision.deciding.distance(confidence) or 0.0),
+            runs=sum({id(each.value): each.runs for each in comparisons}.values()),
+            settings={name: settings[name] for name in usual},
+            looks=looks,
+            **self._words(decision, [e for e in found if isinstance(e, Sentence)], confidence),
         )
+
+    def _words(
+        self, decision: Decision, said: Sequence[Sentence], confidence: float
+    ) -> dict[str, Any]:
+        """What a row says in words: its finding and, if the statement fails, what holds instead
+        and the code that shows the failure."""
+        own = [each.text for each in said if decision.status in each.when and not each.instead]
+        finding = own[0] if own else sentence_of(decision, confidence)
+        if decision.status not in (Status.CORRECTED, Status.REFUTED):
+            return {"finding": finding}
+        holds = [each.text for each in said if each.instead]
+        shown = self.counterexample
+        return {
+            "finding": finding,
+            "instead": holds[0] if holds else f"Measured: {finding}",
+            "counterexample": shown and shown.read_text(encoding="utf-8"),
+        }
 
     @property
     def counterexample(self) -> Path | None:
@@ -188,31 +188,6 @@ class Claim:
         return 5.0 if known is None else known.budget(effort)
 
 
-class _Found(NamedTuple):
-    """What a measurement yielded, by kind."""
-
-    comparisons: list[Comparison]
-    sentences: list[Sentence]
-    figure: Figure | Mapping[str, Any] | None
-
-
-def _sorted(id: str, yielded: Iterator[Any]) -> _Found:
-    found = _Found([], [], None)
-    for each in yielded:
-        if isinstance(each, Comparison):
-            found.comparisons.append(each)
-        elif isinstance(each, Sentence):
-            found.sentences.append(each)
-        elif isinstance(each, Figure | Mapping):
-            found = found._replace(figure=each)
-        else:
-            raise TypeError(
-                f"claim {id!r} yields comparisons (at_most, at_least, within, note), finding(…), "
-                f"instead(…) or a figure; got {type(each).__name__}"
-            )
-    return found
-
-
 def claim(id: str, source: Source = OURS, **fields: Any) -> Callable[[Callable[..., Any]], Claim]:
     """Turn the decorated generator measure(trial, **settings) into a `Claim`.
 
@@ -220,22 +195,20 @@ def claim(id: str, source: Source = OURS, **fields: Any) -> Callable[[Callable[.
     5")`, `KS(…)`; `OURS` if absent. fields: those of `Claim`; planted may be one case or several,
     each (what, settings, turns).
     """
-    if not isinstance(id, str) or not re.fullmatch(r"[\w.+-]+", id):
+    if not re.fullmatch(r"[\w.+-]+", id):
         raise ValueError(f"a claim id is one word such as 'my-claim', got {id!r}")
 
     def register(function: Callable[..., Any]) -> Claim:
         title, _, statement = inspect.cleandoc(function.__doc__ or "").partition("\n")
-        if not title or not statement.strip():
-            raise ValueError(
-                f"claim {id!r} needs a docstring: a first line that is its title, an empty line, "
-                "and the statement"
-            )
-        cases = fields.pop("planted", ())
-        several = not (cases and isinstance(cases[0], str))
-        cases = [Planted(*case) for case in (cases if several else [cases])]
+        if not statement.strip():
+            raise ValueError(f"claim {id!r} needs a docstring: title, empty line, statement")
+        cases = fields.get("planted", ())
+        one = bool(cases) and isinstance(cases[0], str)
+        planted = [Planted(*case) for case in ([cases] if one else cases)]
+        evidence = Evidence(fields.get("evidence", Evidence.SAMPLED))
+        known = {**fields, "planted": planted, "evidence": evidence}
         words = " ".join(statement.split())
-        fields["evidence"] = Evidence(fields.pop("evidence", Evidence.SAMPLED))
-        return Claim(id, source, title.rstrip("."), words, function, planted=cases, **fields)
+        return Claim(id, source, title.rstrip("."), words, function, **known)
 
     return register
 
@@ -244,12 +217,9 @@ def registry() -> dict[str, Claim]:
     """Every claim of the lab by id, in the order of the papers; users' files are not in it."""
     found: dict[str, Claim] = {}
     for paper in PAPERS:
-        name = f"{CLAIMS}.{paper}"
-        if importlib.util.find_spec(name) is None:
-            continue
-        package = importlib.import_module(name)
+        package = importlib.import_module(f"{CLAIMS}.{paper}")
         for module in sorted(each.name for each in pkgutil.iter_modules(package.__path__)):
-            for each in claims_in(importlib.import_module(f"{name}.{module}")):
+            for each in claims_in(importlib.import_module(f"{package.__name__}.{module}")):
                 if each.id in found:
                     raise ValueError(f"claim {each.id!r} is registered twice; choose another id")
                 found[each.id] = each
@@ -269,44 +239,14 @@ def claims_from_file(path: str | Path) -> dict[str, Claim]:
     own folder.
     """
     path = Path(path).absolute()
-    if not path.is_file():
-        raise ValueError(f"no claims file at {printable(str(path))}")
-    spec = importlib.util.spec_from_file_location(f"paritylab_claims_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"a claims file is a Python file ending in .py, got {path.name}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        said = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{path}, line {line_of(error, path) or 1}: {said}") from error
-    finally:
-        sys.path.remove(str(path.parent))
-    found = claims_in(module)
-    if not found:
+    module = module_from_file(path, "claims")
+    by_id = {each.id: each for each in claims_in(module)}
+    if not by_id:
         raise ValueError(f"{path} has no claim; decorate a function with @claim(...)")
-    by_id = {each.id: each for each in found}
     written = re.findall(r"^@claim\(", path.read_text(encoding="utf-8"), re.MULTILINE)
     if len(written) > len(by_id):
         raise ValueError(f"{path}: two claims share an id or a function name; give each its own")
     return by_id
-
-
-def line_of(error: BaseException, file: Path) -> int | None:
-    """The last line of the claim's own file on the way to the error, None if it was never there.
-
-    A claim that calls the library with a wrong value should hear of its own line, not of the line
-    in the library that noticed.
-    """
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        return error.lineno  # its traceback ends in the importer, not in the file
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame.lineno for frame in frames if frame.filename == str(file)]
-    return own[-1] if own else None
 
 
 def reason_of(error: BaseException, file: Path) -> str:

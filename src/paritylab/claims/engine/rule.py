@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from paritylab.claims.engine.figures import Bars, Figure, Mark
+from paritylab.claims.engine.figures import Bars, Mark
 from paritylab.claims.engine.verdict import Status
 from paritylab.statistics import Mean, PowerLaw, Rate, rate_difference, rate_interval, share_text
 
@@ -43,17 +43,11 @@ Bound = float | tuple[float, float] | None
 
 #: Confidence of an interval that is looked at once.
 CONFIDENCE = 0.95
-#: Where a straddling comparison gets more runs: the runs of each look, in multiples of the first.
-LOOKS = (1, 2, 4)
-
-
-def confidence_for(looks: int) -> float:
-    """Confidence of each of several looks such that all of them together keep `CONFIDENCE`.
-
-    >>> round(confidence_for(3), 4)
-    0.9833
-    """
-    return 1 - (1 - CONFIDENCE) / looks
+#: Looks at a comparison that straddles its bound, each with twice the runs of the one before.
+LOOKS = 3
+#: Confidence of each look: the looks share one error (Bonferroni), so that all of them together
+#: keep `CONFIDENCE`.
+CONFIDENCE_OF_A_LOOK = 1 - (1 - CONFIDENCE) / LOOKS
 
 
 class Role(StrEnum):
@@ -96,17 +90,14 @@ class Comparison:
     role: Role = Role.PRINTED
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label.strip():
-            raise ValueError(f"a comparison has a label in plain words, got {self.label!r}")
         if isinstance(self.value, bool | np.bool_):
             raise TypeError(
                 f"{self.label!r} has the value {self.value}: a value is a measured quantity, such "
                 "as a count or a distance, never a truth value"
             )
-        known = isinstance(self.value, Real | Rate | Mean | Estimate | PowerLaw)
-        if not known and np.ndim(self.value):
-            raise TypeError(f"{self.label!r}: a value is one number or an estimate with low, high")
-        if not known:
+        if not isinstance(self.value, Real | Rate | Mean | Estimate | PowerLaw):
+            if np.ndim(self.value):
+                raise TypeError(f"{self.label!r}: a value is one number or has an interval")
             object.__setattr__(self, "value", float(self.value))
         if self.side is None and self.role is not Role.NOTE:
             raise ValueError(f"{self.label!r} needs a side: at_most, at_least or within")
@@ -118,11 +109,11 @@ class Comparison:
         stretched about the value as a normal law would be.
         """
         value = self.value
-        if isinstance(value, Rate):
-            known = rate_interval(value.successes, value.runs, confidence) if value.runs else None
-            return known or (0.0, 1.0)
         if isinstance(value, Real):
             return float(value), float(value)
+        if isinstance(value, Rate):
+            known = value.runs and rate_interval(value.successes, value.runs, confidence)
+            return known or (0.0, 1.0)
         middle = _middle(value)
         stretch = _quantile(confidence) / _quantile(CONFIDENCE)
         return middle - stretch * (middle - value.low), middle + stretch * (value.high - middle)
@@ -181,18 +172,15 @@ class Comparison:
 
     def as_row(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """What the JSON row holds of it."""
-        value: Any = self.value
-        if isinstance(value, Real):
-            value = float(value)
+        value: Any = _middle(self.value)
+        if isinstance(self.value, Real):
             value = int(value) if value.is_integer() else value
         else:
             low, high = self.ends(confidence)
-            value = {"value": _middle(value), "low": low, "high": high, "runs": self.runs}
+            value = {"value": value, "low": low, "high": high, "runs": self.runs}
             if isinstance(self.value, Rate):
                 value["successes"] = self.value.successes
-        bound = list(self.bound) if isinstance(self.bound, tuple) else self.bound
-        shown = {"label": self.label, "value": value, "bound": bound, "side": self.side}
-        return {**shown, "role": self.role.value, "passed": self.passed(confidence)}
+        return {**vars(self), "value": value, "passed": self.passed(confidence)}
 
 
 def at_most(label: str, value: Value, bound: float) -> Comparison:
@@ -335,24 +323,25 @@ def sentence_of(decision: Decision, confidence: float = CONFIDENCE) -> str:
     return f"{start}: {deciding.value_text(confidence)}; {asked}."
 
 
-def default_figure(comparisons: Sequence[Comparison]) -> Figure | None:
+def default_figure(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     """Bars of the values with their bounds: rates as shares, other numbers over their bound."""
     judged = [each for each in comparisons if each.role is not Role.NOTE]
     rates = {each.label: each.value for each in judged if isinstance(each.value, Rate)}
     if len(rates) > 1:
         bounds = {each.bound_text: each.bound for each in judged if each.label in rates}
         marks = [Mark(at, text) for text, at in bounds.items() if isinstance(at, float)]
-        return Bars.of_rates(rates, y="share of runs", marks=marks)
+        return Bars.of_rates(rates, y="share of runs", marks=marks).series()
     value, bottom, top = {}, {}, {}
     for each in judged:
         low, high = each.ends()
+        # A logarithmic axis shows only what is positive.
         if isinstance(each.bound, float) and each.bound > 0 and 0 < low <= high < math.inf:
             value[each.label] = _middle(each.value) / each.bound
             bottom[each.label], top[each.label] = low / each.bound, high / each.bound
     if len(value) < 2:
         return None
-    marks = [Mark(1, "bound")]
-    return Bars(value, y="measured over its bound", low=bottom, high=top, log="y", marks=marks)
+    ends: dict[str, Any] = {"low": bottom, "high": top, "log": "y", "marks": [Mark(1, "bound")]}
+    return Bars(value, y="measured over its bound", **ends).series()
 
 
 def _relative(comparison: Comparison, confidence: float) -> float:

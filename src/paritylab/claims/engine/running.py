@@ -24,7 +24,7 @@ from paritylab.claims.engine.verdict import (
 )
 from paritylab.options import check_ids
 from paritylab.problem.keys import checked_seed
-from paritylab.sweep.engines import Done, Failure, processes, serial
+from paritylab.sweep.engines import Failure, processes, serial
 from paritylab.sweep.provenance import device, imported_beside, occasion, versions
 from paritylab.sweep.store import Store
 
@@ -82,12 +82,10 @@ def check(
 
 
 def _claim(asked: str | Claim) -> Claim:
-    if isinstance(asked, str):
-        check_ids([asked], registry(), "no claim", "paritylab.registry() has them all")
-        return registry()[asked]
-    if not isinstance(asked, Claim):
-        raise TypeError(f"check takes ids, or claims of the registry or of a file, got {asked!r}")
-    return asked
+    if not isinstance(asked, str):
+        return asked
+    check_ids([asked], registry(), "no claim", "paritylab.registry() has them all")
+    return registry()[asked]
 
 
 def _verdicts(
@@ -100,26 +98,33 @@ def _verdicts(
     on_start: Callable[[Claim], None],
 ) -> Iterator[Verdict]:
     """Stored verdicts first, then those of the claims that have none."""
-    effort, seed, missing = trial.effort, trial.seed, []
+    effort, seed = trial.effort, trial.seed
+    missing: dict[str, Claim] = {}
     keys: dict[str, str] = {}
     for claim in claims:
         own = None if claim.is_built_in else claim.file
         keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
         stored = None if fresh or store is None else stored_row(store, keys[claim.id])
         if stored is None:
-            missing.append(claim)
+            missing[claim.id] = claim
         else:
             expected = plain(claim.expected_at(effort))
             yield Verdict({**stored, "expected": expected}, reused=True)
-    if jobs > 1 and all(claim.is_built_in for claim in missing):
-        done = _side_by_side(missing, effort, seed, jobs)
+
+    def here(id: str) -> Row:
+        on_start(missing[id])
+        return run_claim(missing[id], trial)
+
+    if jobs > 1 and all(claim.is_built_in for claim in missing.values()):
+        work = partial(_row_by_id, effort=effort.value, seed=seed)
+        done = processes(jobs)(work, _in_turn_of_cost(missing.values(), effort))
     else:
-        done = _in_turn(missing, trial, on_start)
-    by_id = {claim.id: claim for claim in missing}
+        done = serial()(here, missing)
     for id, value, seconds in done:
-        row = value
         if isinstance(value, Failure):
-            row = _failed(by_id[id], value.reason, _how(effort, seed, seconds))
+            row = _failed(missing[id], value.reason, _how(effort, seed, seconds))
+        else:
+            row = value
         files = row.pop(FILES, None)
         if store is not None and row["status"] != Status.FAILED:
             store.save_verdict(keys[id], {**row, FILES: files})
@@ -129,35 +134,18 @@ def _verdicts(
 def stored_row(store: Store, key: str) -> Row | None:
     """A stored verdict, if no file behind it has changed since."""
     stored = store.verdict(key)
-    if stored is None or not freshness.is_fresh(stored.get(FILES)):
-        return None
-    return {name: value for name, value in stored.items() if name not in ("mark", FILES)}
+    return stored if stored and freshness.is_fresh(stored.pop(FILES, None)) else None
 
 
-def _in_turn(
-    claims: list[Claim], trial: Trial, on_start: Callable[[Claim], None]
-) -> Iterator[Done]:
-    def row_of(claim: Claim) -> Row:
-        on_start(claim)
-        return run_claim(claim, trial)
-
-    for claim, value, seconds in serial()(row_of, claims):
-        yield Done(claim.id, value, seconds)
-
-
-def _side_by_side(claims: list[Claim], effort: Effort, seed: int, jobs: int) -> Iterator[Done]:
-    ids = [claim.id for claim in in_turn_of_cost(claims, effort)]
-    return processes(jobs)(partial(_row_by_id, effort=effort.value, seed=seed), ids)
-
-
-def in_turn_of_cost(claims: list[Claim], effort: Effort) -> list[Claim]:
+def _in_turn_of_cost(claims: Iterable[Claim], effort: Effort) -> list[str]:
     """A few cheap claims, so that verdicts show at once, then the longest first, so that none of
     them is left for the end."""
-    by_cost = sorted(claims, key=lambda claim: claim.budget(effort))
+    by_cost = [claim.id for claim in sorted(claims, key=lambda claim: claim.budget(effort))]
     return [*by_cost[:SHOWN_AT_ONCE], *reversed(by_cost[SHOWN_AT_ONCE:])]
 
 
 def _row_by_id(id: str, effort: str, seed: int) -> Row:
+    """In a worker, which gets no claim but its id."""
     return run_claim(registry()[id], Trial(Effort(effort), seed))
 
 

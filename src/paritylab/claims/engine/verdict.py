@@ -37,9 +37,8 @@ READINGS = {
     "kou": "second-hand",
     "barak": "second-hand",
 }
-#: Ways to know a source; a statement is judged in the tally only if its words were read.
-READ = ("text", "code")
-KNOWN = (*READ, "second-hand", "abstract")
+#: Ways to know a source; a statement is in the tally only if its words were read, or are our own.
+KNOWN = ("text", "code", "second-hand", "abstract")
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,6 @@ class Source:
         if self.paper not in PAPERS:
             names = ", ".join(PAPERS)
             raise ValueError(f"paper must be one of {names}, got {shortened(self.paper)}")
-        if not isinstance(self.place, str) or not self.place:
-            raise ValueError("a source names its place, such as 'Theorem 5'")
         if self.reading is None:
             object.__setattr__(self, "reading", READINGS.get(self.paper))
         elif self.reading not in KNOWN:
@@ -71,7 +68,7 @@ class Source:
     @property
     def is_read(self) -> bool:
         """Whether its words were read, or are our own."""
-        return self.reading is None or self.reading in READ
+        return self.reading in (None, "text", "code")
 
 
 HG1 = partial(Source, "hg1")
@@ -129,12 +126,9 @@ class Effort(StrEnum):
 class Judged:
     """What running a claim gives, before it is a row; the names are those of the row.
 
-    finding: the verdict in one sentence. comparisons: what was asked, measured and bounded, as
-    plain values. settings: those it was measured with. series: what its figure needs. instead: the
-    nearest statement that does hold, for corrected and refuted. margin: distance of the deciding
-    comparison from its bound. counterexample: Python that shows the failure and asserts it. runs:
-    independent runs or drawn cases behind the comparisons. looks: how often it was measured, each
-    time with twice the runs. proof: what a certificate shows, in one sentence.
+    margin: distance of the deciding comparison from its bound. counterexample: Python that shows
+    the failure and asserts it. runs: independent runs or drawn cases behind the comparisons. looks:
+    how often it was measured, each time with twice the runs.
     """
 
     status: Status
@@ -186,19 +180,34 @@ def plain(value: Any) -> Any:
     return value
 
 
-#: Keys of a row, in the order they are written.
-ROW_KEYS = (
-    *("id", "paper", "source", "title", "statement", "status", "expected", "finding", "instead"),
-    *("evidence", "comparisons", "margin", "runs", "looks", "seed", "settings", "counterexample"),
-    *("series", "seconds", "effort", "device", "versions"),
-    *("schema", "reading", "counted", "counted_with", "certificate", "proof", "file"),
-)
+_NUMBER = int | float | str | None
+#: Keys of a row in the order they are written, each with the type of its value.
+ROW: dict[str, Any] = {
+    **dict.fromkeys(("id", "paper"), str),
+    "source": str | None,
+    **dict.fromkeys(("title", "statement", "status"), str),
+    "expected": str | None,
+    "finding": str,
+    **dict.fromkeys(("instead", "evidence"), str | None),
+    "comparisons": list,
+    **dict.fromkeys(("margin", "runs", "looks", "seed"), _NUMBER),
+    "settings": dict,
+    "counterexample": str | None,
+    "series": dict,
+    "seconds": _NUMBER,
+    **dict.fromkeys(("effort", "device"), str | None),
+    "versions": dict,
+    "schema": int,
+    "reading": str | None,
+    "counted": bool,
+    **dict.fromkeys(("counted_with", "certificate", "proof", "file"), str | None),
+}
 #: The version of the row's form: 4 has comparisons; 3 and before had measured numbers by label.
 SCHEMA = 4
 
 
 def make_row(claim: "Claim", judged: Judged, made: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON row of a verdict: plain Python values, exactly the keys of `ROW_KEYS`.
+    """The JSON row of a verdict: plain Python values, exactly the keys of `ROW`.
 
     made: how it was made, by the row's names seed, effort, seconds, device and versions.
     """
@@ -218,55 +227,26 @@ def make_row(claim: "Claim", judged: Judged, made: Mapping[str, Any]) -> dict[st
         **vars(judged),
         **made,
     }
-    return {key: plain(values[key]) for key in ROW_KEYS}
-
-
-#: Types of a row's values; None is allowed where the second entry says so.
-_FORM: dict[str, tuple[type | tuple[type, ...], bool]] = {
-    **dict.fromkeys(("id", "paper", "title", "statement", "status", "finding"), (str, False)),
-    **dict.fromkeys(("source", "expected", "instead", "evidence", "reading", "file"), (str, True)),
-    **dict.fromkeys(("effort", "device", "counterexample", "certificate", "proof"), (str, True)),
-    "counted_with": (str, True),
-    **dict.fromkeys(("settings", "series", "versions"), (dict, False)),
-    **dict.fromkeys(("margin", "seconds", "runs", "seed"), ((int, float, str), True)),
-    "schema": (int, True),
-    "comparisons": (list, False),
-    "looks": (int, True),
-    "counted": (bool, False),
-}
+    return {key: plain(values[key]) for key in ROW}
 
 
 def checked_row(row: Any, name: str = "row") -> dict[str, Any]:
-    """A row of any version as one of this one; what cannot be a row is refused by name.
-
-    Rows of version 3 and before have measured numbers by label instead of comparisons; they are
-    shown with their sentence and without a table.
-    """
+    """A row from a file; what is not a row of this form is refused in one line that says why."""
     if not isinstance(row, dict):
         raise ValueError(f"{name} must be an object, got {type(row).__name__}")
     name = f"{name} ({row['id']})" if "id" in row else name
-    schema = row.get("schema")
-    if isinstance(schema, int) and schema > SCHEMA:
+    if row.get("schema", SCHEMA) != SCHEMA:
         raise ValueError(
-            f"{name} has form {row['schema']}, this version reads up to {SCHEMA}; "
-            "use the paritylab that wrote it"
+            f"{name} has form {row['schema']}, this version reads form {SCHEMA}; "
+            "make rows again with: paritylab check --json FILE"
         )
-    needed = ("id", "paper", "title", "statement", "status")
-    missing = [key for key in needed if row.get(key) is None]
+    missing = [key for key in ROW if key not in row]
     if missing:
         raise ValueError(f"{name} lacks {', '.join(missing)}")
-    empty: dict[str, Any] = {
-        key: {} if kind is dict else [] if kind is list else None
-        for key, (kind, _) in _FORM.items()
-    }
-    full: dict[str, Any] = {**empty, "finding": "", "counted": True}
-    full.update({key: value for key, value in row.items() if value is not None})
-    for key, (kind, optional) in _FORM.items():
-        if full[key] is None and optional:
-            continue
-        if not isinstance(full[key], kind):
-            expected = kind.__name__ if isinstance(kind, type) else "number"
-            raise ValueError(f"{name}: {key} must be a {expected}, got {full[key]!r}")
-    if full["status"] not in list(Status):
-        raise ValueError(f"{name} has the unknown status {full['status']!r}")
-    return full
+    for key, kind in ROW.items():
+        if not isinstance(row[key], kind):
+            expected = getattr(kind, "__name__", kind)
+            raise ValueError(f"{name}: {key} must be a {expected}, got {row[key]!r}")
+    if row["status"] not in list(Status):
+        raise ValueError(f"{name} has the unknown status {row['status']!r}")
+    return row

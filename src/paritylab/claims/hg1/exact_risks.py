@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import softmax
 
 from paritylab.learning.hardness.frozen import every_input
 from paritylab.models import Circle
@@ -43,7 +44,7 @@ class ExactRisks:
 
     def __call__(self, directions: Float[np.ndarray, "runs k 2"]) -> Local:
         bits, k = every_input(self.n), self.sets.shape[1]
-        attention = self.attention(directions)
+        attention = softmax(directions @ np.asarray(Circle(self.n).table).T / self.tau, axis=2)
         value, slope, _ = zigzag_jet(attention.sum(axis=1) @ bits.T, k, self.b)
         labels = np.prod(1.0 - 2.0 * bits.T[self.sets], axis=1)
         missing = np.maximum(0.0, 1 - labels * value)
@@ -53,9 +54,3 @@ class ExactRisks:
         return Local(
             np.mean(missing**2, axis=1), pulled @ np.asarray(Circle(self.n).table) / self.tau
         )
-
-    def attention(self, directions: Float[np.ndarray, "runs k 2"]) -> Float[np.ndarray, "runs k n"]:
-        """γ, one row per run and head."""
-        scores = directions @ np.asarray(Circle(self.n).table).T / self.tau
-        powers = np.exp(scores - scores.max(axis=2, keepdims=True))
-        return powers / powers.sum(axis=2, keepdims=True)

@@ -11,11 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.learning.hardness.frozen import every_input
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.models.readouts import smooth_relu
-from paritylab.precision import AnyArray, float64
-from paritylab.problem import Parity
+from paritylab.precision import AnyArray
 
 Scalar = Float[Array, ""]
 Heads = Float[AnyArray, "k 2"]
@@ -34,27 +32,18 @@ def prediction(directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0) -> Scal
     return 1 + smooth_relu(s - jnp.asarray(zigzag.thresholds), b) @ zigzag.output_weights
 
 
-def example_loss(directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0) -> Scalar:
-    """Squared hinge of one input."""
-    label = 1 - 2 * jnp.mod(jnp.sum(bits[: directions.shape[0]]), 2)
+def example_loss(
+    directions: Heads, bits: Bits, *, tau: Any, b: Any = 0.0, subset: tuple[int, ...] = ()
+) -> Scalar:
+    """Squared hinge of one input. subset: B, the first k positions if it is empty."""
+    hidden = bits[np.array(subset)] if subset else bits[: directions.shape[0]]
+    label = 1 - 2 * jnp.mod(jnp.sum(hidden), 2)
     return jnp.maximum(0, 1 - label * prediction(directions, bits, tau=tau, b=b)) ** 2
 
 
 def attended_sum(directions: Heads, bits: Bits, tau: Any) -> Scalar:
     """s = Σ_i Σ_j γ_i[j] x_j."""
     return heads_of(directions, bits.shape[0], tau=tau).weights() @ bits
-
-
-def every_gradient(model: HeadAttention, problem: Parity) -> Float[np.ndarray, "inputs k 2"]:
-    """The gradient of the squared hinge in the heads, for each of the 2^n inputs."""
-
-    def loss(directions: Any, x: Any) -> Any:
-        prediction = model.with_parameters(directions)(x)
-        return jnp.maximum(0, 1 - problem.label(x) * prediction) ** 2
-
-    with float64():
-        slopes = jax.jit(jax.vmap(jax.grad(loss), (None, 0)))
-        return np.asarray(slopes(jnp.asarray(model.directions), every_input(problem.n)))
 
 
 def random_heads_and_inputs(

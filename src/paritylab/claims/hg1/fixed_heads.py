@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from scipy.special import softmax
 
 from paritylab.claims.engine.hunt import Draw
 from paritylab.learning.hardness.frozen import (
@@ -87,8 +88,8 @@ def circle_attention(n: int, heads: int, seed: int = 0) -> Float[np.ndarray, " n
     """
     angles = 2 * np.pi * np.random.default_rng(seed).random(heads)
     directions = np.stack([np.sin(angles), np.cos(angles)], axis=1)
-    weights = np.exp(directions @ np.asarray(Circle(n).table, dtype=float).T)
-    return np.asarray((weights / weights.sum(axis=1, keepdims=True)).mean(axis=0))
+    weights = softmax(directions @ np.asarray(Circle(n).table, dtype=float).T, axis=1)
+    return np.asarray(weights.mean(axis=0))
 
 
 class Solvers(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,28 +27,13 @@ def limits_of_heads(n: int) -> np.ndarray:
     return np.concatenate([sharp, split])
 
 
-class SoftSolutions(NamedTuple):
-    """Combinations of limiting heads tried, and what became of them when hardened.
+def _hardened(sizes: Iterable[tuple[int, int]]) -> Iterator[Any]:
+    """Every combination of k limiting heads on every k-set without circular neighbours: which have
+    soft risk 0, and what becomes of them when they harden.
 
-    tried: how many. solutions: those with soft risk 0. failures: solutions that are wrong when
-    hard. slack: least risk minus `theory.hg1.risk_of_missing_weight`. off: largest |g_j - 1_B(j)|
-    of a solution's weights g, 0 without any. least: smallest soft risk above 0.
+    sizes: (n, k). Compared with `theory.hg1.risk_of_missing_weight`.
     """
-
-    tried: int
-    solutions: int
-    failures: int
-    slack: float
-    off: float
-    least: float
-
-
-def search_soft_solutions(sizes: Iterable[tuple[int, int]]) -> SoftSolutions:
-    """Every combination of k limiting heads on every k-set without circular neighbours.
-
-    sizes: (n, k).
-    """
-    tried, hardened, slack, off, above = 0, [np.zeros(0)], [], [0.0], []
+    tried, hardened, slack, off = 0, [np.zeros(0)], [], [0.0]
     for n, k in sizes:
         limits = limits_of_heads(n)
         combos = np.array(list(combinations_with_replacement(range(len(limits)), k)))
@@ -63,9 +48,13 @@ def search_soft_solutions(sizes: Iterable[tuple[int, int]]) -> SoftSolutions:
                 hardened.append(risks_of_weights(hard[solved], problem))
                 off.append(np.abs(weights[solved] - inside).max())
             slack.append(np.min(risks - risk_of_missing_weight(weights, inside)))
-            above.append(risks[~solved].min(initial=np.inf))
     wrong = np.concatenate(hardened) > 1e-9
-    return SoftSolutions(tried, wrong.size, int(wrong.sum()), min(slack), max(off), min(above))
+    yield note("combinations of heads in the limit, no neighbours on the circle", tried)
+    yield control(at_least("of these with soft risk 0", wrong.size, 1))
+    yield at_most("soft solutions wrong when hard, no neighbours", wrong.sum(), 0)
+    yield repair(at_least("soft solutions right when hard", np.sum(~wrong), wrong.size))
+    yield repair(at_most("largest distance of a solution's weights from 1_B", max(off), 1e-6))
+    yield repair(at_least("least risk minus 4·2^-n Σ_B (1-g_j)₊²", min(slack), -1e-9))
 
 
 def least_risk_of_heads(n: int, k: int, heads: int) -> tuple[float, int]:
@@ -141,22 +130,10 @@ def prop21(
     where = f"B = {{0, {last}}}, n = {n}"
     wrong = float(np.max(hard[soft <= ZERO], initial=0.0))
     yield at_most(f"largest hard risk of heads with soft risk 0, {where}", wrong, ZERO)
-    for at, one, other in zip(tau, soft, hard, strict=True):
-        yield note(f"soft risk of heads between 0 and 19, tau = {at:.2g}, {where}", one)
-        yield note(f"their hard risk, tau = {at:.2g}", other)
     for lean in LEANS:
         leaning = _between(n, 1 / n**2, "softmax", last, lean)
         yield note(f"soft risk over δ² for δ = {lean:g}, tau = 1/n²", leaning.value / lean**2)
-
-    found = search_soft_solutions(trial.track(sizes))
-    yield note("combinations of heads in the limit, no neighbours on the circle", found.tried)
-    yield control(at_least("of these with soft risk 0", found.solutions, 1))
-    yield at_most("soft solutions wrong when hard, no neighbours", found.failures, 0)
-    right = found.solutions - found.failures
-    yield repair(at_least("soft solutions right when hard", right, found.solutions))
-    yield repair(at_most("largest distance of a solution's weights from 1_B", found.off, 1e-6))
-    yield repair(at_least("least risk minus 4·2^-n Σ_B (1-g_j)₊²", found.slack, -1e-9))
-    yield note("smallest soft risk above 0", found.least)
+    yield from _hardened(trial.track(sizes))
     yield instead(
         "True if neighbours are those of the circle (0 and n-1 too). Soft risk 0 forces g_j ≥ 1 on "
         "B, because the risk is at least 4·2^-n Σ_B (1-g_j)₊², hence g = 1_B, and without "

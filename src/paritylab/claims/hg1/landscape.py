@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from paritylab.claims import HG1, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, control, finding, instead, note, repair
+from paritylab.claims.engine.rule import at_least, at_most, control, instead, note, repair
 from paritylab.claims.hg1.exact_risks import ExactRisks, Local
 from paritylab.models import Circle, HeadAttention
 from paritylab.precision import float64
@@ -59,16 +59,10 @@ def temperature(
                 risk = population_risk(heads, problem)
                 risks[at], error = risk.value, max(error, risk.error)
     slope = np.log(peaks[0, :, -1] / peaks[0, :, -2]) / np.log(sizes[-1] / sizes[-2])
-    last = f"n = {sizes[-1]:,}"
     yield control(at_most("largest error of a risk", error, 1e-3))
     best = float(peaks[0].min(axis=1).max())
     yield at_least("least attention of a head on its own bit, tau = c/n, best c", best, 0.9)
     yield at_least("exponent of n in the attention at tau = c/n, best c", slope.max(), -0.1)
-    for row, c in enumerate(constants):
-        where = f"tau = {c:g}/n, {last}"
-        yield note(f"attention of a head on its own bit, {where}", peaks[0, row, -1])
-        yield note(f"exponent of n in it, {where}", slope[row])
-        yield note(f"risk, {where}", risks[0, row, -1])
     sharp, clean = peaks[1].min(), risks[1].max()
     yield repair(at_least("least attention of a head on its own bit, tau = c/n²", sharp, 0.9))
     yield repair(at_most("largest risk, tau = c/n²", clean, 1e-3))
@@ -76,11 +70,6 @@ def temperature(
     tried = "k = 1 to 4, n = 8 to 16"
     yield at_most(f"largest risk of k heads on B, tau = 1/n, {tried}", soft, 1e-3)
     yield repair(at_most(f"largest risk of k heads on B, tau = 2/n², {tried}", sharper, 1e-3))
-    yield finding(
-        f"At tau = c/n a head's attention on its own bit falls like n^{slope.max():.2f} (best c); "
-        f"k ≤ 4 heads on B have a risk up to {soft:.2g}.",
-        "corrected",
-    )
     yield instead(
         f"tau = c/n²: attention within {1 - sharp:.0e} of 1, risk at most {clean:.0e} for every c "
         "and n tried. At tau = c/n a head spreads over about √(c·n) positions. With hard attention "
@@ -150,11 +139,9 @@ def lemma8_pl(
     pair = risks(N, np.array([[1, 4]]), TAU, SMOOTHING)
     flat = risks(N, np.array([[1, 1 + N // 2]]), TAU, SMOOTHING)(np.zeros((1, 2, 2)))
     yield at_least("½‖∇L‖²/L, heads at zero, B two opposite positions", _ratio(flat), LEAST)
-    yield note("risk there", flat.risk[0])
     wrong = pair(20 * np.asarray(Circle(N).vectors(np.array([[7, 7]]))))
-    ratio = _ratio(wrong)
-    yield at_least("½‖∇L‖²/L, both heads on one wrong position, norm 20", ratio, LEAST)
-    yield note("risk there, both heads on one wrong position", wrong.risk[0])
+    label = "½‖∇L‖²/L, both heads on one wrong position, norm 20"
+    yield at_least(label, _ratio(wrong), LEAST)
     least = _least_ratio(trial, pair, starts)
     yield at_least(f"least ½‖∇L‖²/L of unit heads, {starts} searches", least, LEAST)
     norms = np.linspace(4, 6, points)
@@ -166,14 +153,8 @@ def lemma8_pl(
         at = f"heads on B, k = {k}, b = {b:g}"
         law = power_law(excess, half)
         yield repair(at_most(f"exponent of L - L* in ½‖∇L‖², {at}", law, 1.1))
-        factor, formula = half[-1] / excess[-1] ** 2, hg1.slope_on_target(N, k, TAU, b)
-        yield note(f"½‖∇L‖²/(L - L*)², {at}", factor)
-        yield note(f"that over the formula r²κ²/2k, {at}", factor / formula)
-    yield finding(
-        f"With both heads on one wrong position at norm 20 the risk is {wrong.risk[0]:.2f} and "
-        f"½‖∇L‖²/L is {ratio:.0e} (masked heads, n = {N}).",
-        "refuted",
-    )
+        factor = half[-1] / excess[-1] ** 2 / hg1.slope_on_target(N, k, TAU, b)
+        yield note(f"½‖∇L‖²/(L - L*)² over the formula r²κ²/2k, {at}", factor)
     yield instead(
         "On B the ratio vanishes even for the excess L - L* over the risk of hard heads there: for "
         "bits three or more apart ½‖∇L‖² = c·(L - L*)² as the heads grow, c = r²κ²/2k, κ = (1 - "
@@ -249,22 +230,11 @@ def attention_bounds(
     c1, n = np.asarray(constants)[:, None], np.asarray(sizes)[None, :]
     outside = np.count_nonzero((peak < 1 / n) | (top > 1 - c1**2 / n))
     first, last = sizes[0], sizes[-1]
-    for row, c in enumerate(constants):
-        at = f"c₁ = {c:g}, n = {last:,}"
-        yield note(f"exponent of n in the largest γ_j/(c₁τ) off the peak, {at}", growth[row])
-        yield note(f"ln of the largest possible c₂, {at}", log_c2[row, -1])
-        yield note(f"least share of the peak, {at}", peak[row, -1])
     yield at_most("exponent of n in γ_j/(c₁τ) off the peak, best c₁", growth.min(), 0.1)
     yield at_most(f"fall of ln c₂ from n = {first} to {last:,}, best c₁", fall.min(), np.log(2))
     yield at_most("cells in which the peak leaves 1/n to 1 - c₁τ", outside, 0)
     yield at_most("largest total share beyond π/4", far.max(), 0.01)
     law = gap[:, -1].max()
-    yield note(f"largest gap of the peak from √(2π/τ)/n, n = {last:,}", law)
-    yield finding(
-        f"A position next to the peak has γ_j/(c₁τ) growing like n^{growth.min():.2f}, and c₂ "
-        f"falls by e^{-fall.min():.0f} from n = {first} to {last:,}, at the best c₁.",
-        "refuted",
-    )
     yield instead(
         f"The peak is √(2π/τ)/n (to {law:.1%} at n = {last:,}) and lies between 1/n and 1 - c₁τ. "
         "Position j has e^(-(1 - cos δ_j)/τ) times as much for a head on p, δ_j its angle from p, "

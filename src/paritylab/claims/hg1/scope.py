@@ -5,9 +5,10 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from paritylab.claims import HG1, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair, within
+from paritylab.claims.engine.rule import at_least, at_most, instead, repair, within
 from paritylab.learning.hardness.frozen import every_input, parity_of
 from paritylab.models import Circle
 from paritylab.statistics import power_law, share_text
@@ -60,7 +61,6 @@ def marginals(
     exact = np.array([hg1_limits.risk_without_bit(weights, 0) for weights in anything])
     many = f"{len(anything)} random distributions"
     yield at_least(f"least risk without an edge, least of {many}", risks.min(), 1 - ROUNDING)
-    yield note(f"least risk without an edge, largest of {many}", risks.max())
     repeated = _least(copied, labels)
     yield at_least("least risk without an edge, bit repeats another", repeated, 1 - ROUNDING)
     gaps += [float(np.abs(risks - exact).max()), repeated]
@@ -71,7 +71,6 @@ def marginals(
         noisy = _risk(uniform, labels, net, noise)
         least = _least(uniform, labels, noise, blind=False)
         yield at_most(f"risk of the net, k = {k}, {flipped}", noisy, ROUNDING)
-        yield note(f"least risk of any function, {flipped}", least)
         scaled = _risk(uniform, labels, (1 - 2 * noise) * net, noise)
         law = hg1_limits.least_pair_risk(noise)
         gaps += [abs(noisy - 4 * noise), abs(least - law), abs(scaled - least)]
@@ -155,7 +154,6 @@ def floor(
         exponent = power_law(smoothings[:3], risks[:3]).exponent
         lower += [hg1_limits.least_smoothed_risk(k + 4, k, b) for b in smoothings]
         yield at_most(f"risk of hard heads on B, k = {k}, b = 0.01", risks[3], 1e-12)
-        yield note(f"C of the risk C·b² by formula, k = {k}", constant)
         share = risks[0] / (constant * smoothings[0] ** 2)
         yield repair(within(f"risk over C·b², k = {k}, b = 1e-5", share, 0.99, 1.01))
         yield repair(within(f"exponent of b in the risk, k = {k}", exponent, 1.98, 2.02))
@@ -228,8 +226,6 @@ def _through(
     cls[first] = 1
     columns = [(first + 2) % 4, (first + 3) % 4]
     matrices[:, first, columns] = Circle(n).vectors(subset)
-    scores = np.einsum("r,irl,xjl->xij", cls, matrices, embedded) / tau
-    attention = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    attention /= attention.sum(axis=-1, keepdims=True)
+    attention = softmax(np.einsum("r,irl,xjl->xij", cls, matrices, embedded) / tau, axis=-1)
     mean = np.einsum("xij,xjl->xl", attention, embedded) / k
     return np.asarray(hg1_limits.smoothed_zigzag(k * mean[:, first], k, 0.0))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paritylab.claims import HG1, Estimate, Trial, at_most, claim, instead, note, repair
+from paritylab.claims import HG1, Estimate, Trial, at_most, claim, instead, repair
 from paritylab.claims.engine.hunt import hunts
 from paritylab.claims.hg1.example_gradients import example_hessians, random_heads_and_inputs
 from paritylab.precision import float64
@@ -79,9 +79,6 @@ def lemma6_smooth(
             yield at_most(f"{name} over its printed constant, {where}", share, 1)
     for name, share in zip(LEMMAS, (frobenius * mended).max(axis=0), strict=True):
         yield repair(at_most(f"{name} over its mended constant, every b", share, 1))
-    steps_allowed = [hg1.step_size(k, tau, b) for _, k, tau, b in cells]
-    yield note("smallest step that the printed constants allow, all cells", min(steps_allowed))
-    yield note("largest step that the printed constants allow, all cells", max(steps_allowed))
     yield instead(
         "The constants hold for b ≤ 4k⁴, and for every b once 4k³ in Lemma 16 is 4k³ + 2k√b: its "
         "proof uses |ŷ| ≤ 4k³, but |ŷ| is about 2k√b once b is large."

@@ -1,25 +1,23 @@
 """Is softmax needed? One XOR step with every kind of attention, each at its best setting.
 
 A kind has a bias, a scale and a gain of its own. From w = 0 the first step is the same for both
-heads and known in closed form, so one product with the positions serves every setting. Settings are
-chosen on half of the runs and judged on the rest.
+heads and known in closed form, so one product with the positions serves every setting. Positions
+are balanced: they add up to 0, so what the step does to all of them alike moves no score. Settings
+are chosen on half of the runs and judged on the rest.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float
 from scipy.special import expit, softmax
 
 from paritylab.claims import HG2, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, instead, note, repair
 from paritylab.claims.hg2.two_heads import pair_sums, right_on_every_input, sign_positions
-from paritylab.learning import Population, XorStep, learn
 from paritylab.learning.xor.exact import SOLVED_ERROR, usual_width
-from paritylab.problem import random_parities
 from paritylab.statistics import Rate, pooled
 from paritylab.theory.hg2 import linear_share
 
@@ -37,36 +35,18 @@ STAND_INS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "1 + score": lambda scores: _shared(np.where(scores > 0, 1 + scores, np.exp(-np.abs(scores)))),
 }
 KINDS = ("softmax", *SHAPES)
+#: What a kind is given: no bias (weights start at 1/n, as those of softmax do), a fixed one
+#: (scale·f(score - b), with b and scale functions of n), or a learnt one (f(score) with a constant
+#: coordinate added to the positions, so that the same step trains the bias).
+BIASES = ("none", "fixed", "learnt")
 #: Gains tried, and biases as shares of the gain.
 GAINS = np.geomspace(2, 200, 12)
 SHARES = np.linspace(0.3, 0.95, 14)
 #: Fixed biases that leave the first step of linear and rectified weights alive.
 ALIVE = (0.5, 0.9, 0.99)
 
-
-class Arm(NamedTuple):
-    """What a kind is given. positions: "balanced", or "signs", which are not centred. loss.
-
-    bias: "none" (weights start at 1/n, as those of softmax do), "fixed" (scale·f(score - b), with b
-    and scale functions of n), or "learnt" (f(score) with a constant coordinate added to the
-    positions, so that the same step trains the bias).
-    """
-
-    positions: str
-    loss: str
-    bias: str
-
-    def __str__(self) -> str:
-        return f"{self.positions} positions, {self.loss} loss, bias {self.bias}"
-
-
-#: Without a bias, and with one. Balanced positions take the same step under both losses.
-PLAIN = tuple(
-    Arm(positions, loss, "none")
-    for positions, loss in (("balanced", "squared"), ("signs", "squared"), ("signs", "correlation"))
-)
-LEARNT = Arm("balanced", "squared", "learnt")
-BIASED = (*(arm._replace(bias="fixed") for arm in PLAIN), LEARNT)
+#: <p_i + p_j, p_l> for every run and l; the pair comes first.
+Overlaps = Float[np.ndarray, "runs n"]
 
 
 def _largest_two(scores: np.ndarray) -> np.ndarray:
@@ -88,27 +68,11 @@ class Setting(NamedTuple):
     start: float
 
 
-class Choice(NamedTuple):
-    """The setting that solved most runs of one half, and whether it solves those of the other."""
-
-    setting: Setting
-    solved: np.ndarray
-
-
-class Overlaps(NamedTuple):
-    """<p_i + p_j, p_l> and <Σ p, p_l> for every run and l, (runs, n); the pair comes first."""
-
-    pair: np.ndarray
-    mean: np.ndarray
-
-    @classmethod
-    def draw(cls, n: int, width: int, positions: str, *, runs: int, seed: int) -> "Overlaps":
-        found = []
-        for run in range(runs):
-            generator = np.random.default_rng([seed, n, width, run])
-            table = sign_positions(generator, n, width, balanced=positions == "balanced")
-            found.append(table @ np.stack([table[0] + table[1], table.sum(axis=0)], axis=1))
-        return cls(*np.moveaxis(np.stack(found), -1, 0))
+def draw_overlaps(n: int, width: int, *, runs: int, seed: int) -> Overlaps:
+    """Overlaps of every run's own balanced positions."""
+    generators = (np.random.default_rng([seed, n, width, run]) for run in range(runs))
+    tables = (sign_positions(each, n, width) for each in generators)
+    return np.stack([table @ (table[0] + table[1]) for table in tables])
 
 
 def settings_of(kind: str, bias: str, n: int) -> Iterator[Setting]:
@@ -129,55 +93,45 @@ def settings_of(kind: str, bias: str, n: int) -> Iterator[Setting]:
                 yield Setting(gain, each, scale, scale * shape(0 if bias == "learnt" else -each))
 
 
-def drift(start: float, n: int, loss: str) -> float:
+def drift(start: float, n: int) -> float:
     """How much one step moves every position, over what it adds to the pair, at equal weights.
 
     ∂/∂g_l of ½E(ŷ-y)² is -4g + 24ng³ - 16g³ for all l, and -4g more on the pair. Negative: the step
     lowers the common score, so a constant coordinate becomes a bias that silences.
 
-    >>> drift(0.25, 100, "squared") < 0 < drift(0.01, 100, "squared")
+    >>> drift(0.25, 100) < 0 < drift(0.01, 100)
     True
     """
-    return 0.0 if loss == "correlation" else 1 - 6 * n * start**2 + 4 * start**2
+    return 1 - 6 * n * start**2 + 4 * start**2
 
 
-def weights_after(kind: str, arm: Arm, setting: Setting, overlaps: Overlaps) -> np.ndarray:
-    """g after one step, (runs, n); NaN where the arm has no such step."""
-    n = overlaps.pair.shape[1]
-    gain, bias, scale, start = setting
+def weights_after(
+    kind: str, bias: str, setting: Setting, overlaps: Overlaps
+) -> Float[np.ndarray, "runs n"]:
+    """g after one step; NaN where there is no such step."""
+    n = overlaps.shape[1]
     if kind in STAND_INS:
-        return np.asarray(STAND_INS[kind](gain * (overlaps.pair - 2 / n * overlaps.mean)))
-    common = drift(start, n, arm.loss)
+        return np.asarray(STAND_INS[kind](setting.gain * overlaps))
     # A constant coordinate feels the push on all n positions and that on the pair.
-    if arm.bias == "learnt" and n * common + 2 >= 0:
-        return np.full_like(overlaps.pair, np.nan)
+    if bias == "learnt" and n * drift(setting.start, n) + 2 >= 0:
+        return np.full_like(overlaps, np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(
-            scale * SHAPES[kind](gain * (overlaps.pair + common * overlaps.mean) - bias)
-        )
+        scores = setting.gain * overlaps - setting.bias
+        return np.asarray(setting.scale * SHAPES[kind](scores))
 
 
-def solved_after(
-    kind: str, arm: Arm, settings: Iterable[Setting], overlaps: Overlaps
-) -> np.ndarray:
-    """Whether ½(ŷ-y)² ≤ 0.01 on every input, (settings, runs)."""
-    sums = [pair_sums(weights_after(kind, arm, setting, overlaps)) for setting in settings]
-    return right_on_every_input(np.stack(sums, axis=1))
-
-
-def best_choice(kind: str, arms: Iterable[Arm], draws: Mapping[str, Overlaps]) -> Choice:
-    """The best arm and setting on the even runs, judged on the odd ones; draws: by positions.
-
-    Of equals the smallest gain is taken.
-    """
+def best_choice(
+    kind: str, biases: Sequence[str], overlaps: Overlaps
+) -> Bool[np.ndarray, " half_of_runs"]:
+    """Odd runs that are right on every input, ½(ŷ-y)² ≤ 0.01, at the setting that is right in most
+    even runs. Of equals the smallest gain is taken."""
     found = []
-    for arm in arms:
-        overlaps = draws[arm.positions]
-        settings = list(settings_of(kind, arm.bias, overlaps.pair.shape[1]))
-        solved = solved_after(kind, arm, settings, overlaps)
-        best = int(solved[:, ::2].mean(axis=1).argmax())
-        share = float(solved[best, ::2].mean())
-        found.append((share, Choice(settings[best], solved[best, 1::2])))
+    for bias in biases:
+        settings = settings_of(kind, bias, overlaps.shape[1])
+        sums = [pair_sums(weights_after(kind, bias, each, overlaps)) for each in settings]
+        right = right_on_every_input(np.stack(sums, axis=1))  # (settings, runs)
+        share = right[:, ::2].mean(axis=1)
+        found.append((float(share.max()), right[share.argmax(), 1::2]))
     return max(found, key=lambda each: each[0])[1]
 
 
@@ -192,8 +146,8 @@ OTHERS = ("exp", "relu", "linear")
     full={"runs": 400},
     more="runs",
     planted=(
-        "component-wise kinds without a bias in every arm",
-        {"sizes": (64,), "arms": PLAIN, "trained": PLAIN[0]},
+        "component-wise kinds without a bias throughout",
+        {"sizes": (64,), "biases": ("none",), "trained": "none"},
         "holds",
     ),
 )
@@ -202,53 +156,43 @@ def softmax_needed(
     sizes: Sequence[int] = (64, 256, 1024),
     runs: int = 80,
     *,
-    arms: Sequence[Arm] = BIASED,
-    trained: Arm = LEARNT,
+    biases: Sequence[str] = ("fixed", "learnt"),
+    trained: str = "learnt",
 ) -> Iterator[Any]:
     """Only exact softmax learns in one step, at positions of width 12 ln n.
 
     The rapid discovery is uniquely driven by exact softmax attention; linear or component-wise
-    attention does not match it. In our reconstruction (docs/hg2.md): softmax is right on every
-    input, ½(ŷ-y)² ≤ 0.01, in more than half of the runs, and no other kind is. Each kind chooses
-    among 12 gains from 2 to 200, biases, scales, positions and losses on half of the runs and is
-    judged on the other half; the same draws serve every kind. Cheaper stand-ins take softmax's own
-    step and replace it afterwards.
+    attention does not match it. In our reconstruction (docs/hg2.md), with balanced positions:
+    softmax is right on every input, ½(ŷ-y)² ≤ 0.01, in more than half of the runs, and no other
+    kind is. Each kind chooses among 12 gains from 2 to 200, biases and scales on half of the runs
+    and is judged on the other half; the same draws serve every kind. Cheaper stand-ins take
+    softmax's own step and replace it afterwards.
     """
     biased: dict[str, list[Rate]] = {kind: [] for kind in ("sigmoid", *OTHERS)}
     plain: list[Rate] = []
     cheaper: dict[str, list[Rate]] = {name: [] for name in STAND_INS if name != "softmax"}
     for n in trial.track(sizes):
-        draws = {
-            positions: Overlaps.draw(n, usual_width(n), positions, runs=runs, seed=trial.seed)
-            for positions in ("balanced", "signs")
-        }
-        best = partial(_best_rate, draws)
-        usual, learnt = best("softmax", PLAIN), best("sigmoid", [trained])
+        overlaps = draw_overlaps(n, usual_width(n), runs=runs, seed=trial.seed)
+
+        def best(kind: str, *tried: str, overlaps: Overlaps = overlaps) -> Rate:
+            return Rate.of(best_choice(kind, tried, overlaps))
+
+        usual, learnt = best("softmax", "none"), best("sigmoid", trained)
         yield at_least(f"runs right on every input, softmax, n = {n}", usual, 0.5)
         yield at_most(
             f"runs right, sigmoid with a bias trained in the same step, n = {n}", learnt, 0.5
         )
         for kind, rates in biased.items():
-            rates.append(best(kind, arms))
-            plain.append(best(kind, PLAIN))
+            rates.append(best(kind, *biases))
+            plain.append(best(kind, "none"))
             yield at_most(f"runs right, {kind} with a bias and a scale, n = {n}", rates[-1], 0.5)
             yield at_most(f"runs right, {kind} without a bias, n = {n}", plain[-1], 0.5)
         biased["sigmoid"].append(learnt)
         for name, rates in cheaper.items():
-            rates.append(best(name, PLAIN[:1]))
-        if n == sizes[0]:
-            untied = _untied(best_choice("sigmoid", arms[:1], draws), n, runs, trial.seed)
-            biased["sigmoid"].append(untied)
-            yield at_most(f"runs right, sigmoid with untied heads, n = {n}", untied, 0.5)
-            for kind, aside in (("softmax", PLAIN[1:]), ("sigmoid", arms[1:3])):
-                yield note(f"runs right, {kind}, positions not centred, n = {n}", best(kind, aside))
+            rates.append(best(name, "none"))
     yield from _what_serves(biased, plain, cheaper)
     linear = linear_share(sizes[-1], usual_width(sizes[-1]), SOLVED_ERROR)
     yield note(f"largest share of pairs that linear attention can serve, n = {sizes[-1]}", linear)
-
-
-def _best_rate(draws: Mapping[str, Overlaps], kind: str, tried: Sequence[Arm]) -> Rate:
-    return Rate.of(best_choice(kind, tried, draws).solved)
 
 
 def _what_serves(
@@ -256,7 +200,7 @@ def _what_serves(
 ) -> Iterator[Any]:
     """The statement that holds instead: which weights serve one step, which do not."""
     weakest = min(biased.pop("sigmoid"), key=lambda rate: rate.value)
-    label = "runs right, sigmoid with a bias, fixed or trained, or untied heads, least"
+    label = "runs right, sigmoid with a bias, fixed or trained, least"
     yield repair(at_least(label, weakest, 0.5))
     for kind, rates in biased.items():
         yield repair(
@@ -275,16 +219,3 @@ def _what_serves(
         "neither exp nor relu, and linear attention cannot be however it is trained. After the "
         "step the two largest scores may take the place of softmax, weights 1 + score may not."
     )
-
-
-def _untied(choice: Choice, n: int, runs: int, seed: int) -> Rate:
-    """Two heads of their own, from small random directions, by the gradient of the whole model."""
-    setting = choice.setting
-
-    def shifted_sigmoid(scores: jax.Array) -> jax.Array:
-        return setting.scale * jax.nn.sigmoid(scores - jnp.asarray(setting.bias))
-
-    learner = XorStep(
-        positions="balanced", attention=shifted_sigmoid, gain=setting.gain, start=0.001
-    )
-    return learn(learner, Population(random_parities(n, 2, runs, sign=-1)), key=seed).rate("solved")

@@ -63,7 +63,7 @@ def dynamics(
     on_b = np.where(good, path.kept[-1], path.lost[-1])[:, :, None]
     first = np.stack([np.asarray(start.hidden) for start in starts])
     ends = np.where(inside, on_b, path.off[-1]) * first
-    weights, share = sampled.trace["weights"], float(good.mean())
+    weights, share = np.abs(sampled.trace["hidden"]).mean(axis=2), float(good.mean())
     on, off = (np.mean(weights, axis=2, where=part).mean(axis=0) for part in (inside, ~inside))
     on_path = share * path.kept[:-1] + (1 - share) * np.abs(path.lost[:-1])
     apart = max(np.abs(on - on_path).max(), np.abs(off - path.off[:-1]).max())

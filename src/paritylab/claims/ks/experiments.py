@@ -16,9 +16,8 @@ from paritylab.claims.engine.rule import (
     note,
     repair,
 )
-from paritylab.learning import Fresh, FullBatch, Sample, learn
+from paritylab.learning import Fresh, FullBatch, RecurrentNet, Sample, learn
 from paritylab.learning.chain.full_batch import MODES
-from paritylab.learning.hardness.recurrent import RecurrentNet
 from paritylab.problem import random_parities, random_trees
 from paritylab.statistics import Rate
 

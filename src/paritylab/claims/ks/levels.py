@@ -9,7 +9,8 @@ import numpy as np
 from paritylab.claims import KS, Comparison, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, instead, note, repair
 from paritylab.learning import Levels, Runs, Sample, learn
-from paritylab.learning.chain.levels import Stream, filter_levels, level_step, loss_and_gradient
+from paritylab.learning.chain.levels import filter_levels, level_step, loss_and_gradient
+from paritylab.learning.chain.rows import Stream
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel, visible_tokens
 from paritylab.precision import float64
@@ -203,6 +204,6 @@ def _next_movement(tree: ParityTree, seed: int) -> float:
     exact = [-eta * level_gradient(tree.n, tree.k, level, LINK)[0].gradient for level in levels]
     model = _model(tree, [round(each) for each in exact])
     model = model.with_parameters(model.scores.astype(np.float32))
-    rows = Stream(np.asarray(tree.leaves, np.int32), as_key(seed), np.int32(4096), 4096)
-    _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows, "full")
+    rows = Stream.of(np.asarray(tree.leaves), as_key(seed), 4096, tree.n)
+    _, gradient = loss_and_gradient(model, jnp.ones(tree.depth), rows)
     return float(eta * jnp.abs(gradient).max())

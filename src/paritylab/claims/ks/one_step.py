@@ -55,7 +55,7 @@ def survived(
         for who, pattern in enumerate(error_patterns(gradient, tree, own)):
             for at, error in enumerate(errors):
                 model = ChainModel(-eta * (gradient + error * pattern), tree.n)
-                right[who, at, run] = judge_chain(model, tree, own + 1, 300)[0] == 1
+                right[who, at, run] = judge_chain(model, tree, own + 1, 300) == 1
     return right
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations, product
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from paritylab.claims import OURS, Heatmap, Trial, claim, in_tab
@@ -135,9 +136,16 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     """Steps until each net has 95 % accuracy, to the next 20."""
     if not targets[0].is_boolean:
         return None
-    way = learn(HingeNet(64, steps=steps), Fresh(targets, 32), key=seed, trace=20).trace
-    right = way["accuracy"] >= 0.95
-    return np.where(right.any(axis=1), way["step"][right.argmax(axis=1)], np.inf)
+    runs = learn(HingeNet(64, steps=steps), Fresh(targets, 32), key=seed, trace=20)
+    bits = np.random.default_rng(seed).integers(0, 2, (1024, targets[0].n))
+    at = []
+    for run, target in enumerate(targets):
+        net, labels = runs.model(run), np.asarray(target.label(bits))
+        path = {name: runs.trace[name][run] for name in net.trains}
+        made = jax.vmap(lambda now, net=net: jax.vmap(net.with_parameters(now))(bits))(path)
+        right = np.mean(labels * np.asarray(made) > 0, axis=1) >= 0.95
+        at.append(runs.trace["step"][right.argmax()] if right.any() else np.inf)
+    return np.array(at)
 
 
 def _figure(seen: Sequence[Found]) -> dict[str, Any]:

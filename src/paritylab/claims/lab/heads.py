@@ -8,11 +8,9 @@ import numpy as np
 from paritylab.claims import OURS, Trial, claim
 from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
 from paritylab.claims.hg1.hardening import least_risk_of_heads
-from paritylab.learning import Annealed, Population, Sample, learn
-from paritylab.learning.heads.one_step import one_step
+from paritylab.learning import Annealed, OneStep, Population, Runs, Sample, learn
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.problem import Parity, random_parities
-from paritylab.problem.sampling import seed_of
 from paritylab.risk import population_risk
 from paritylab.statistics import Rate, pooled
 
@@ -47,11 +45,6 @@ FEW = {"cells": ((12, 3, 40),)}
         ),
         ("no moves", {"moving": Annealed(steps=600, moves=0), **FEW}, "refuted"),
         ("moves without jitter", {"moving": Annealed(steps=600, jitter=0.0), **FEW}, "refuted"),
-        (
-            "moves accepted by Metropolis' rule",
-            {"moving": Annealed(steps=600, greedy=False), **FEW},
-            "refuted",
-        ),
     ],
 )
 def heads_learn(
@@ -161,11 +154,7 @@ def heads_samples(
         "draws": 100,
     },
     more="draws",
-    planted=(
-        "positions of a tenth of the width",
-        {"step": lambda n, k, width, **rest: one_step(n, k, width // 10, **rest)},
-        "refuted",
-    ),
+    planted=("positions of a tenth of the width", {"share": 0.1}, "refuted"),
 )
 def one_step_k(
     trial: Trial,
@@ -173,7 +162,7 @@ def one_step_k(
     right: Cells = ((256, 2), (256, 3), (1024, 3), (256, 5)),
     draws: int = 40,
     *,
-    step: Callable[..., Any] = one_step,
+    share: float = 1.0,
 ) -> Iterator[Any]:
     """One normalised step ranks B with 12·k·ln n numbers per head.
 
@@ -181,19 +170,20 @@ def one_step_k(
     largest scores on B. With m = 3·k³·ln² n and the gain ln n + 2, the same for every draw, it is
     right on every input. Both happen in over 90 % of all draws and over 70 % at each n and k tried.
     """
-    seeds = [seed_of(trial.seed, draw) for draw in range(draws)]
 
-    def steps(n: int, k: int, width: float) -> list[Any]:
-        gain = np.log(n) + 2
-        return [step(n, k, int(np.ceil(width)), seed=seed, gain=gain) for seed in seeds]
+    def steps(n: int, k: int, width: float) -> Runs[Any]:
+        learner = OneStep(width=int(np.ceil(share * width)), gain=np.log(n) + 2)
+        return learn(
+            learner, Population(random_parities(n, k, draws, key=trial.seed)), key=trial.seed
+        )
 
     ranked, correct = [], []
     for n, k in trial.track(rank):
-        ranked.append(Rate.of([each.ranked for each in steps(n, k, 12 * k * np.log(n))]))
+        ranked.append(steps(n, k, 12 * k * np.log(n)).rate("recovered"))
         yield at_least(f"draws that rank B, n = {n}, k = {k}", ranked[-1], 0.7)
     for n, k in right:
         done = steps(n, k, 3 * k**3 * np.log(n) ** 2)
-        correct.append(Rate.of([each.deviation < 0.5 for each in done]))
+        correct.append(Rate.of(done.stats["deviation"] < 0.5))
         yield at_least(f"draws right on every input, n = {n}, k = {k}", correct[-1], 0.7)
     yield at_least(f"draws that rank B at m = 12·k·ln n, n ≤ {max(rank)[0]:,}", pooled(ranked), 0.9)
     label = f"draws right everywhere at m = 3·k³·ln² n, n ≤ {max(right)[0]:,}"

@@ -1,1 +1,0 @@
-"""Claims of Barak et al.: online SGD, Fourier gap, PolyNet."""
