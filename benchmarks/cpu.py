@@ -25,7 +25,8 @@ from paritylab import (
     random_tree,
     streamed_step,
 )
-from paritylab.learning.chain.teacher import BATCH, teacher_gradient
+from paritylab.learning.chain.rows import BATCH
+from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import PiecewiseLinear, WeightedReadout, Zigzag
 from paritylab.models.positions import PackedSigns
 from paritylab.precision import float64

@@ -40,7 +40,7 @@ def run(engine: str, blocks: int, pause: float) -> list[tuple[int, float, float]
 
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.db") as store:
         runner.run_sweep(specs, store, engine=ENGINES[engine](), on_block=note)
-        assert len(store.finished_blocks()) == blocks
+        assert len(list(store.blocks())) == blocks
     return marks
 
 

@@ -63,7 +63,7 @@ def visible(n: int, samples: int, rows: int) -> str:
 def hidden(n: int, samples: int, rows: int) -> str:
     """A step per level and one forward pass, as a line of the table."""
     k, tree = n // 2, random_tree(0, n, n // 2)
-    seen = level_tokens(n, k, "prev")
+    seen = level_tokens(n, k)
     work = 2 * samples * sum(m * (k >> level) for level, m in enumerate(seen, start=1))
     jax.block_until_ready(wide_layers(tree, 9, rows, rows=rows).products)
     clock = time.perf_counter()

@@ -205,13 +205,13 @@ def test_examples_are_short_and_run(script, capsys):
         assert capsys.readouterr().out
 
 
-def test_the_example_claim_holds():
-    from paritylab.claims import check, claims_from_file
+def test_the_example_claim_holds_and_its_planted_case_turns_it():
+    from paritylab.claims import Trial, claims_from_file
 
-    (verdict,) = check(
-        claims_from_file(ROOT / "examples" / "new_claim.py").values(), effort="quick"
-    )
-    assert verdict.row["status"] == "holds"
+    (claim,) = claims_from_file(ROOT / "examples" / "new_claim.py").values()
+    assert claim.run(Trial("quick")).status == "holds"
+    (case,) = claim.planted
+    assert claim.run(Trial("quick"), **case.settings).status == case.turns
 
 
 @pytest.mark.slow

@@ -37,9 +37,10 @@ LIBRARY = (
         "learning.judging",
         "learning.descent",
         "learning.networks",
+        "learning.shallow_nets",
     ),
     *("learning.heads", "learning.xor", "learning.chain"),
-    *("learning.hardness", "learning.neighbours", "learning", "sweep"),
+    *("learning.hardness", "learning", "sweep"),
 )
 #: The laboratory that is built on it: proofs, claims, and the faces, which come last.
 LABORATORY = ("proofs", "claims.engine", "claims", "report", "cli")

@@ -10,6 +10,7 @@ here, so that `--help` is quick.
 """
 
 import ast
+import builtins
 import math
 import numbers
 import operator
@@ -59,14 +60,7 @@ class Formula(NamedTuple):
 
 #: Choices that several learners share.
 LOSS = Choice(
-    (
-        "squared_hinge",
-        "hinge",
-        "mean_hinge_squared",
-        "squared",
-        "correlation",
-        "log_correlation",
-    ),
+    ("squared_hinge", "hinge", "mean_hinge_squared", "squared", "correlation", "log_correlation"),
     own="a Loss or a function of y and ŷ",
 )
 OPTIMISER = Choice(
@@ -195,24 +189,16 @@ def options_in_source(path: Path) -> dict[str, dict[str, Option]]:
     return found
 
 
-class _Part:
-    """Stands for a type of another module."""
-
-    def __class_getitem__(cls, _: object) -> type:
-        return cls
-
-
 class _Names(dict[str, object]):
+    """Names of this module and Python's own; any other name stands for a type elsewhere."""
+
     def __missing__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise KeyError(name)
-        known: Mapping[str, object] = {**vars(__import__("builtins")), **globals()}
-        return known.get(name, _Part)
+        return getattr(builtins, name, list)
 
 
 def _evaluated(annotation: ast.expr) -> Any:
     code = compile(ast.Expression(annotation), "<annotation>", "eval")
-    return eval(code, {}, _Names())
+    return eval(code, {}, _Names(globals()))
 
 
 def check_settings(learner: str, values: Mapping[str, object], table: Mapping[str, Option]) -> None:
@@ -264,28 +250,25 @@ def check_value(name: str, value: object, option: Option) -> None:
             raise ValueError(f"{name} must be {option.may_be}, got {shortened(value)}")
     elif option.choices or option.own:
         _check_choice(name, value, option)
-    elif option.type is bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, got {shortened(value)}")
     elif option.type in (int, float):
         _check_number(name, value, option)
     elif not isinstance(value, option.type):
-        raise ValueError(f"{name} must be text, got {shortened(value)}")
+        wanted = "true or false" if option.type is bool else "text"
+        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
 
 
 def _check_choice(name: str, value: object, option: Option) -> None:
-    wanted = ", ".join(option.choices)
+    """A name among the choices, or anything that may be an object or function of the user's."""
+    wanted, hint = ", ".join(option.choices), ""
     wanted = f"one of {wanted}{' or ' * bool(option.own)}{option.own}" if wanted else option.own
     if isinstance(value, str):
         if value in option.choices:
             return
         close = get_close_matches(value, option.choices, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}{hint}")
-    if not option.own or isinstance(value, bool | numbers.Number):
-        raise ValueError(f"{name} must be {wanted}, got {shortened(value)}")
-    if isinstance(value, dict | set | bytes):
-        raise ValueError(f"{name} must be {option.own}, got {shortened(value)}")
+    elif option.own and not isinstance(value, numbers.Number | dict | set | bytes):
+        return
+    raise ValueError(f"{name} must be {wanted}, got {shortened(value)}{hint}")
 
 
 def _check_number(name: str, value: object, option: Option) -> None:

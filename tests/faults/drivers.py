@@ -1,9 +1,10 @@
 """Sweeps in processes of their own, there to be killed, and what must be true afterwards."""
 
 import os
-import random
+import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections import Counter
@@ -11,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 from tests.faults import work
@@ -21,33 +21,24 @@ from paritylab.sweep.grid import Grid, Spec
 from paritylab.sweep.store import Store
 
 FAILED = 4
-#: What is counted against a part; the criterion, written down before any run, is 0 of each.
-#: wrong: rows or answers that differ. hangs: no end after 20 s. codes: wrong exit codes.
-HARM = ("tracebacks", "lost", "duplicates", "wrong", "hangs", "codes")
-MARK = "the suite's own"
 
 
 @dataclass
 class Tally:
-    """A line of the table."""
+    """A line of the table. harm: what is counted against a part, by name; the criterion, written
+    down before any run, is none at all."""
 
     name: str
     attempts: int = 0
-    tracebacks: int = 0
-    lost: int = 0
-    duplicates: int = 0
-    wrong: int = 0
-    hangs: int = 0
-    codes: int = 0
+    harm: Counter = field(default_factory=Counter)
     notes: Counter = field(default_factory=Counter)
 
-    def cells(self) -> list[str]:
-        noted = ", ".join(f"{count} {what}" for what, count in self.notes.items())
-        return [self.name, *(str(getattr(self, name)) for name in ("attempts", *HARM)), noted]
-
-    @property
-    def failed(self) -> bool:
-        return any(getattr(self, name) for name in HARM)
+    def __str__(self) -> str:
+        listed = (
+            ", ".join(f"{count} {what}" for what, count in each.items() if count) or "none"
+            for each in (self.harm, self.notes)
+        )
+        return " | ".join([self.name, str(self.attempts), *listed])
 
 
 @dataclass(frozen=True)
@@ -73,24 +64,9 @@ class Plan:
     def log(self) -> Path:
         return self.folder / "log"
 
-    @property
-    def errors(self) -> Path:
-        return self.folder / "errors"
-
     def specs(self) -> list[Spec]:
         grid = Grid("own", {"n": 1}, {"pause": self.pause}, runs=4 * self.blocks, block=4)
         return list(grid.specs())
-
-
-def _stand_ins() -> list[tuple[Any, str, Any]]:
-    return [
-        (runner, "Task", work.Task),
-        (runner, "made_rows", work.made_rows),
-        (runner, "check_specs", lambda specs: None),
-        (runner, "_mark", lambda learner: MARK),
-        (runner, "device", lambda: "cpu"),
-        (runner, "versions", lambda: {"python": "3"}),
-    ]
 
 
 @contextmanager
@@ -98,23 +74,35 @@ def stand_ins() -> Iterator[None]:
     """Sweeps of this process and its forks compute the blocks of `work`, without jax."""
     import distributed  # noqa: F401  so that every fork has it
 
+    instead = {
+        "Task": work.Task,
+        "made_rows": work.made_rows,
+        "check_specs": lambda specs: None,
+        "fingerprint": lambda learner: "the suite's own",
+        "device": lambda: "cpu",
+        "versions": lambda: {"python": "3"},
+    }
     with ExitStack() as stack:
-        for place, name, value in _stand_ins():
-            stack.enter_context(mock.patch.object(place, name, value))
+        for name, value in instead.items():
+            stack.enter_context(mock.patch.object(runner, name, value))
         yield
 
 
-def start(plan: Plan) -> int:
-    """A driver in a fork of this process; its id. Ends with 0, 2 for one line, FAILED, or 99."""
+def start(plan: Plan, most: int | None = None) -> int:
+    """A driver in a fork of this process; its id. Ends with 0, 2 for one line, FAILED, or 99.
+
+    most: bytes beyond which no file of it may grow.
+    """
     pid = os.fork()
     if pid:
         return pid
     code = 99
     try:
         os.setsid()
-        errors = os.open(plan.errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        os.dup2(errors, 2)
-        sys.stderr = os.fdopen(2, "w", buffering=1)
+        sys.stderr = (plan.folder / "errors").open("a", buffering=1)
+        os.dup2(sys.stderr.fileno(), 2)
+        if most is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         code = drive(plan)
     except BaseException:
         traceback.print_exc()
@@ -146,47 +134,41 @@ def drive(plan: Plan) -> int:
     return 0
 
 
+def ending(pid: int) -> int:
+    """The exit code of a driver, once it has ended."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 def finish(plan: Plan, tally: Tally, tries: int = 8) -> None:
     """Undisturbed, the sweep has to complete; then look at everything."""
     for _ in range(tries):
-        _, status = os.waitpid(start(plan), 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code != FAILED:
+        if (code := ending(start(plan))) != FAILED:
             break
-    if code != 0:
-        tally.notes[f"exit code {code} undisturbed"] += 1
-        tally.wrong += 1
+    tally.harm[f"exit code {code} undisturbed"] += code != 0
     inspect(plan, tally, complete=True)
 
 
-def inspect(plan: Plan, tally: Tally, complete: bool = False) -> int:
-    """Count what is lost, doubled or wrong in a store; returns how many blocks it has."""
+def inspect(plan: Plan, tally: Tally, complete: bool = False) -> None:
+    """Count what is lost, doubled or wrong in a store, and tracebacks of its drivers."""
     specs = {spec.first: spec for spec in plan.specs()}
     found: list[int] = []
     if plan.store.exists() and plan.store.stat().st_size:
         with Store(plan.store, reading=True) as store:
             for block in store.blocks():
-                first = block["spec"]["first"]
-                found.append(first)
-                tally.wrong += block["rows"] != work.true_rows(specs[first])
+                found.append(block["spec"]["first"])
+                tally.harm["wrong"] += block["rows"] != work.true_rows(specs[found[-1]])
     noted = plan.log.read_text().split() if plan.log.exists() else []
-    tally.lost += len({int(each) for each in noted} - set(found))
-    tally.duplicates += len(found) - len(set(found))
+    tally.harm["lost"] += len({int(each) for each in noted} - set(found))
+    tally.harm["duplicates"] += len(found) - len(set(found))
     if complete:
-        tally.lost += len(set(specs) - set(found))
+        tally.harm["lost"] += len(set(specs) - set(found))
         if not plan.rivals:  # who may both compute a block, of which one copy is kept
-            tally.duplicates += len(noted) - len(set(noted))
-    tally.tracebacks += _tracebacks(plan.errors)
-    return len(found)
-
-
-def _tracebacks(path: Path) -> int:
-    if not path.exists():
-        return 0
-    text = path.read_text(errors="replace")
-    if "Traceback" in text:
-        path.replace(path.with_name(f"traceback-{time.monotonic_ns()}"))
-    return text.count("Traceback")
+            tally.harm["duplicates"] += len(noted) - len(set(noted))
+    errors = plan.folder / "errors"
+    text = errors.read_text(errors="replace") if errors.exists() else ""
+    tally.harm["tracebacks"] += text.count("Traceback")
+    if "Traceback" in text:  # kept, and counted once
+        errors.replace(errors.with_name(f"traceback-{time.monotonic_ns()}"))
 
 
 def workers_of(pid: int) -> list[int]:
@@ -195,16 +177,12 @@ def workers_of(pid: int) -> list[int]:
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
-                if _is_worker(child):
+                line = Path(f"/proc/{child}/cmdline").read_bytes()
+                if b"spawn_main" in line or b"loky.backend.popen_loky_posix" in line:
                     found.append(child)
     except OSError:
         pass
     return found
-
-
-def _is_worker(pid: int) -> bool:
-    line = Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b"spawn_main" in line or b"loky.backend.popen_loky_posix" in line
 
 
 def kill(pid: int) -> bool:
@@ -216,17 +194,5 @@ def kill(pid: int) -> bool:
     return True
 
 
-def ended(pid: int) -> int | None:
-    """The exit code of a driver, None while it runs."""
-    done, status = os.waitpid(pid, os.WNOHANG)
-    return os.waitstatus_to_exitcode(status) if done else None
-
-
-def new_folder(parent: Path, name: str) -> Path:
-    folder = parent / f"{name}-{random.randrange(1 << 40):x}"
-    folder.mkdir()
-    return folder
-
-
-def one_of(things: list[Any], draw: random.Random) -> Any:
-    return things[draw.randrange(len(things))]
+def new_folder(parent: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=parent))

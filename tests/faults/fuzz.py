@@ -6,13 +6,13 @@ Input that is known to be wrong is in the tables of tests/cli/test_bad_input.py.
 import contextlib
 import io
 import json
-import os
 import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from tests.faults.drivers import Tally, new_folder
@@ -30,7 +30,7 @@ _COMMANDS = {
     "train heads": ["--n", "--k", "--noise", "--samples", "--steps", "--eta", "--tau", "--heads"],
     "train xor": ["--n", "--width", "--eta", "--samples", "--gain", "--positions"],
     "train chain": ["--n", "--k", "--samples", "--mode"],
-    "train layers": ["--n", "--k", "--samples", "--gates", "--mask", "--schedule"],
+    "train layers": ["--n", "--k", "--samples", "--gates", "--schedule"],
     "sweep run": ["--store", "--effort", "--engine", "--cluster", "--file"],
     "sweep status": ["--store"],
     "sweep export": ["--store", "--csv", "--parquet"],
@@ -43,18 +43,9 @@ _COMMANDS = {
     "live": ["--from", "--out", "--run"],
     "info": ["--json"],
 }
-VALUES = ["0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "x", "", "1/n", "n/0", "no.db"]
-VALUES += [
-    "rows.json",
-    "grid.toml",
-    "local",
-    "dask",
-    "quick",
-    "hg1",
-    "tcp://",
-    "é\u2028",
-    "-",
-    ".",
+VALUES = [
+    *("0", "-1", "1", "2", "12", "1e400", "nan", "inf", "0.5", "1/n", "n/0", "x", "", "-", "."),
+    *("no.db", "rows.json", "grid.toml", "local", "dask", "quick", "hg1", "tcp://", "é\u2028"),
 ]
 
 
@@ -71,29 +62,17 @@ def _lines(draw: st.DrawFn) -> list[str]:
     return words + draw(st.lists(st.sampled_from(["--quiet", "--debug"]), max_size=1))
 
 
-GRID: dict[str, Any] = {
-    "learner": "xor",
-    "runs": 4,
-    "block": 2,
-    "problem": {"n": [16]},
-    "settings": {"width": [20]},
-}
-
-
-def toml(table: dict[str, Any]) -> str:
-    plain = {name: value for name, value in table.items() if not isinstance(value, dict)}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
-    for name, value in table.items():
-        if isinstance(value, dict):
-            lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in value.items())]
-    return "\n".join(lines) + "\n"
+GRID = """learner = "xor"
+runs = 4
+block = 2
+[problem]
+n = [16]
+[settings]
+width = [20]
+"""
 
 
 @st.composite
-def _grids(draw: st.DrawFn) -> str:
-    return _scrambled(draw, toml(GRID))
-
-
 def _scrambled(draw: st.DrawFn, text: str) -> str:
     """A few letters cut, doubled or replaced."""
     for _ in range(draw(st.integers(1, 3))):
@@ -108,7 +87,7 @@ def _scrambled(draw: st.DrawFn, text: str) -> str:
 def _rows(draw: st.DrawFn, whole: str) -> str:
     (row,) = json.loads(whole)
     if draw(st.booleans()):
-        return _scrambled(draw, whole)
+        return draw(_scrambled(whole))
     junk = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.just([]))
     row[draw(st.sampled_from(sorted(row)))] = draw(st.one_of(junk, st.just({"x": [1, "y"]})))
     return json.dumps([row])
@@ -131,7 +110,7 @@ def sweep_files(count: int, parent: Path) -> Tally:
         judge(["sweep", "run", "grid.toml", "--dry-run"], tally, text)
 
     with place(parent):
-        _each(count, _grids(), one)
+        _each(count, _scrambled(GRID), one)
     return tally
 
 
@@ -152,8 +131,7 @@ def row_files(count: int, parent: Path) -> Tally:
         except ValueError:
             pass
         except Exception as error:
-            tally.tracebacks += 1
-            found(tally, text, f"{type(error).__name__}: {error}")
+            found(tally, "tracebacks", text, f"{type(error).__name__}: {error}")
 
     with place(parent):
         _each(count, _rows(whole), one)
@@ -182,22 +160,19 @@ def judge(line: list[str], tally: Tally, text: str = "") -> None:
     start = time.monotonic()
     code, err = _run(line)
     shown = f"{' '.join(line)!r} {text!r}"
-    allowed = "--debug" in line
     if str(code).startswith("TimeoutError") or time.monotonic() - start > SECONDS:
-        tally.hangs += 1
-        tally.notes[f"no end: {shown[:150]}"] += 1
-    elif not isinstance(code, int) or ("Traceback" in err and not allowed):
-        tally.tracebacks += 1
-        found(tally, shown, f"{code}: {err}")
+        found(tally, "hangs", shown, "no end")
+    elif not isinstance(code, int) or ("Traceback" in err and "--debug" not in line):
+        found(tally, "tracebacks", shown, f"{code}: {err}")
     elif code not in CODES:
-        tally.codes += 1
-        found(tally, shown, f"exit code {code}: {err}")
+        found(tally, "codes", shown, f"exit code {code}: {err}")
 
 
-def found(tally: Tally, shown: str, error: str) -> None:
-    last = " ".join(error.strip().splitlines()[-1:])
-    if sum(1 for note in tally.notes if note.startswith("found")) < 6:
-        tally.notes[f"found {shown[:160]} → {last[:160]}"] += 1
+def found(tally: Tally, harm: str, shown: str, error: str) -> None:
+    """Count a harm, and note the first few with what did it."""
+    tally.harm[harm] += 1
+    if tally.harm.total() <= 6:
+        tally.notes[f"{shown[:160]} → {' '.join(error.strip().splitlines()[-1:])[:160]}"] += 1
 
 
 def _run(arguments: list[str]) -> tuple[int | str, str]:
@@ -224,24 +199,15 @@ def _late(number: int, frame: object) -> None:
     raise TimeoutError(f"no end after {SECONDS} s")
 
 
-def fill(folder: Path) -> None:
-    """The files that command lines may name."""
-    (folder / "rows.json").write_text(_one_row())
-    (folder / "grid.toml").write_text(toml(GRID))
-
-
 @contextlib.contextmanager
 def place(parent: Path) -> Iterator[Path]:
     """A working folder of its own with a few files that command lines may name."""
-    folder, before = new_folder(parent, "fuzz"), Path.cwd()
-    fill(folder)
-    os.chdir(folder)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield folder
-    finally:
-        os.chdir(before)
+    folder = new_folder(parent)
+    (folder / "rows.json").write_text(_one_row())
+    (folder / "grid.toml").write_text(GRID)
+    with contextlib.chdir(folder), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield folder
 
 
 def _one_row() -> str:
@@ -252,11 +218,6 @@ def _one_row() -> str:
 @contextlib.contextmanager
 def _no_long_work() -> Iterator[None]:
     """Training, checking, searching and drawing count as done once they would begin."""
-    from unittest import mock
-
-    def accept(*arguments: Any, **options: Any) -> Any:
-        raise Accepted
-
     places = [
         "paritylab.sweep.runner.kept_runs",
         "paritylab.sweep.runner.run_sweep",
@@ -266,5 +227,5 @@ def _no_long_work() -> Iterator[None]:
     ]
     with contextlib.ExitStack() as stack:
         for place in places:
-            stack.enter_context(mock.patch(place, accept))
+            stack.enter_context(mock.patch(place, side_effect=Accepted))
         yield

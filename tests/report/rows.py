@@ -5,6 +5,7 @@ from pathlib import Path
 
 from paritylab.claims import Line, Lines
 from paritylab.claims.engine.figures import Bars, Heatmap, SideBySide
+from paritylab.claims.engine.verdict import ROW, SCHEMA
 
 KEPT = Path(__file__).parents[2] / "docs" / "rows.json"
 HOSTILE = (
@@ -31,6 +32,10 @@ COMPARISONS = [
     comparison("gap", 0.5, bound=0.4, side="at most", passed=None),
     comparison("runs without jitter", {**RATE, "successes": 0, "value": 0.0, "low": 0.0}, "note"),
 ]
+
+
+#: A row in which nothing is known but its form.
+EMPTY = dict.fromkeys(ROW) | {"settings": {}, "versions": {}, "schema": SCHEMA, "counted": True}
 
 
 def kept_rows():
@@ -65,7 +70,7 @@ def row(**changes):
         "looks": 1,
         "series": LINES,
     }
-    return {**fine, **changes}
+    return {**EMPTY, **fine, **changes}
 
 
 def hostile_rows():
@@ -81,6 +86,6 @@ def hostile_rows():
     everywhere["comparisons"] = [comparison(HOSTILE), comparison("x", HOSTILE, "note")]
     series = SideBySide([lines, bars, heat], caption=HOSTILE).series()
     return [
-        {**everywhere, "id": f"{HOSTILE}{status}", "status": status, "series": series}
+        {**EMPTY, **everywhere, "id": f"{HOSTILE}{status}", "status": status, "series": series}
         for status in ("holds", "corrected", "refuted", "undecided", "failed")
     ]

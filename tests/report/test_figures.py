@@ -173,7 +173,7 @@ def test_colours_stand_out_and_colour_blind_readers_tell_them_apart(name):
 
 def test_dicts_are_series_already_and_other_things_are_refused():
     assert as_series({"kind": "lines"}) == {"kind": "lines"}
-    with pytest.raises(TypeError, match="SideBySide"):
+    with pytest.raises(TypeError, match="a claim yields"):
         as_series(7)
     with pytest.raises(ValueError, match="phases, benchmarks, functions"):
         in_tab(LINES, "other")

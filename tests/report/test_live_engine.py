@@ -34,7 +34,6 @@ from paritylab.report.live.runs import page_positions
 from paritylab.risk import enumerated_risk, population_gradient, population_risk, population_risks
 from paritylab.statistics import rate_interval
 from paritylab.theory.hg2 import median_worst_error
-from paritylab.theory.ks import samples_to_find_children
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +90,11 @@ def test_small_laws_agree(engine):
     assert engine("temperature", [["x", 3], ["", 3], ["0", 3], ["n/0", 3]]) == [None] * 4
     sizes = [[16, 4, 20_000], [16, 8, 4096], [32, 8, 2**17], [12, 2, 1000]]
     for (n, k, samples), found in zip(sizes, engine("laws", sizes), strict=True):
+        m = n + k - 2
         expected = [
             usual_step(n, k),
             level_step(n, k, "cos", samples),
-            samples_to_find_children(n, k),
+            2 * m * (np.sqrt(2 * np.log(m)) + np.sqrt(2 * np.log(k))) ** 2,
             default_gain(n),
             usual_width(n),
             median_worst_error(n, k, 20.0),

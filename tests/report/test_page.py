@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from tests.report.rows import COMPARISONS, HOSTILE, comparison, hostile_rows, kept_rows, row
@@ -48,15 +49,9 @@ def test_a_verdict_is_a_table_and_a_sentence(tmp_path):
     assert "holds : It does." in words
 
 
-def test_rows_of_earlier_versions_are_shown_without_a_table(tmp_path):
-    old = row(measured={"value": 2}, predicted={}, schema=3)
-    del old["comparisons"], old["looks"]
-    (tmp_path / "rows.json").write_text(json.dumps([old]))
-    text = page(read_rows(tmp_path / "rows.json"), tmp_path / "page")
-    assert "It does." in text
-    assert "<table" not in text
-    needed = {key: old[key] for key in ("id", "paper", "title", "statement", "status")}
-    assert "A statement." in page([needed], tmp_path / "page")
+def test_rows_of_earlier_versions_are_refused_with_the_way_to_new_ones():
+    with pytest.raises(ValueError, match=r"has form 3, .* again with: paritylab check --json"):
+        read_rows(Path(__file__).parents[1] / "fixtures" / "rows-0.3.0.json")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +104,10 @@ def test_a_page_of_hostile_rows_is_one_closed_file(tmp_path):
     [
         ({}, "list of rows"),
         ([3], "row 0 must be an object"),
-        ([row(), {"id": "lab-two"}], r"row 1 \(lab-two\) lacks paper, title, statement, status"),
+        (
+            [row(), {"id": "lab-two"}],
+            r"row 1 \(lab-two\) lacks paper, source, title",
+        ),
         ([row(status="great")], "unknown status 'great'"),
         ([row(title=7)], "title must be a str"),
         ([row(comparisons=[{"label": "x"}])], r"row 0 \(lab-one\): its comparisons cannot be read"),

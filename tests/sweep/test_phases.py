@@ -217,7 +217,7 @@ def test_other_codes_runs_stand_in_but_are_never_added():
 
     from paritylab.sweep.runner import fingerprint
 
-    mine = fingerprint(Spec.make("coin", {"n": 1, "k": 1}, {}))
+    mine = fingerprint("coin")
     (cell,) = stored_cells([block("other", 0), block("other", 2), block(mine, 0)])
     assert (cell.rate.runs, cell.current) == (2, True)
     (cell,) = stored_cells([block("other", 0), block("other", 2), block("third", 0)])

@@ -1,53 +1,15 @@
+"""The store: what was written comes back, what cannot be used is refused and left alone."""
+
 import contextlib
 import os
 import sqlite3
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from paritylab.sweep.grid import Spec
-from paritylab.sweep.store import VERSION, Store, StoreError, open_store
-
-
-def test_rows_come_back_as_they_were(tmp_path):
-    row = {"id": "x", "measured": {"a": [1.5, "inf"]}}
-    with Store(tmp_path / "new" / "store.db") as store:
-        store.save_verdict("key", row)
-        assert store.verdict("other") is None
-    with Store(tmp_path / "new" / "store.db") as store:
-        assert store.verdict("key") == row
-
-
-def test_a_new_folder_keeps_out_of_version_control(tmp_path):
-    open_store(tmp_path / "new" / "store.db").close()
-    assert (tmp_path / "new" / ".gitignore").read_text() == "*\n"
-    open_store(tmp_path / "store.db").close()
-    assert not (tmp_path / ".gitignore").exists()
-
-
-def test_a_corrupt_store_is_refused_and_left_alone(tmp_path):
-    path = tmp_path / "store.db"
-    path.write_bytes(b"this is not a database" * 100)
-    with pytest.raises(StoreError, match="move the file away"):
-        Store(path)
-    assert path.read_bytes().startswith(b"this is not")
-
-
-def test_a_newer_store_is_refused(tmp_path):
-    path = tmp_path / "store.db"
-    Store(path).close()
-    connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    connection.close()
-    with pytest.raises(StoreError, match="newer paritylab"):
-        Store(path)
-
-
-def test_a_folder_in_the_way_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="choose another"):
-        Store(tmp_path / "file" / "store.db")
-
+from paritylab.sweep.store import APPLICATION, Store, StoreError
 
 FACTS = {"status": "done", "seconds": 1, "device": "cpu", "versions": {}, "fingerprint": "f"}
 
@@ -59,31 +21,65 @@ def filled(path, blocks=12):
             spec = Spec.make("own", {"n": number + 1}, {})
             rows = [{"success": True, "risk": number / 7}] * (400 if number % 5 == 0 else 2)
             store.save_block(f"key {number}", spec, rows, FACTS)
-        store.save_verdict("verdict", {"id": "x", "finding": "y"})
+        store.save_verdict("verdict", {"id": "x", "finding": "y", "measured": [1.5, "inf"]})
         return {block["key"]: block for block in store.blocks()}
+
+
+def test_what_was_written_comes_back(tmp_path):
+    written = filled(tmp_path / "new" / "store.db")
+    assert (tmp_path / "new" / ".gitignore").read_text() == "*\n"
+    with Store(tmp_path / "new" / "store.db") as store:
+        assert {block["key"]: block for block in store.blocks()} == written
+        assert store.verdict("verdict") == {"id": "x", "finding": "y", "measured": [1.5, "inf"]}
+        assert store.verdict("other") is None
+        assert store.is_finished("key 3")
+        assert not store.is_finished("key 12")
+    Store(tmp_path / "store.db").close()
+    assert not (tmp_path / ".gitignore").exists()
 
 
 @pytest.mark.parametrize("reading", [False, True])
 @pytest.mark.parametrize(
-    "statement", ["CREATE TABLE notes (text)", "CREATE TABLE blocks (x)", "PRAGMA user_version = 3"]
+    "statements",
+    [
+        ["CREATE TABLE notes (text)"],
+        ["CREATE TABLE blocks (x)"],
+        ["PRAGMA user_version = 3"],
+        [f"PRAGMA application_id = {APPLICATION}", "PRAGMA user_version = 3"],
+        [f"PRAGMA application_id = {APPLICATION}", "PRAGMA user_version = 99"],
+    ],
 )
-def test_a_file_of_another_program_is_refused_and_unchanged(tmp_path, statement, reading):
+def test_files_of_other_programs_and_versions_are_refused_and_unchanged(
+    tmp_path, statements, reading
+):
     path = tmp_path / "other.db"
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
+        for statement in statements:
+            connection.execute(statement)
         connection.commit()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"another program|from before"):
+    with pytest.raises(StoreError, match="use the program that wrote it, or choose another"):
         Store(path, reading=reading)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
 
 
-def test_what_is_no_ordinary_file_is_refused(tmp_path):
+def test_what_is_no_database_is_refused_and_left_alone(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(StoreError, match="not an ordinary file"):
-            Store(path)
+    path = tmp_path / "store.db"
+    path.write_bytes(b"this is not a database" * 100)
+    for where, words in (
+        (path, "move the file away"),
+        (path / "store.db", "choose another"),
+        (tmp_path, "not an ordinary file"),
+        (tmp_path / "pipe", "not an ordinary file"),
+    ):
+        with pytest.raises(StoreError, match=words):
+            Store(where)
+    assert path.read_bytes().startswith(b"this is not")
+    with pytest.raises(StoreError, match="no store"):
+        Store(tmp_path / "none.db", reading=True)
+    assert not (tmp_path / "none.db").exists()
 
 
 @pytest.mark.parametrize("table", ["blocks", "verdicts"])
@@ -102,32 +98,17 @@ def test_a_changed_row_is_noticed(tmp_path, table):
 def test_a_store_is_read_where_nothing_may_be_written(tmp_path, monkeypatch):
     """sqlite needs to write beside a file with a log even to read it; then a copy is read."""
     truth = filled(tmp_path / "s.db")
-    usual = sqlite3.connect
+    usual, unreadable = sqlite3.connect, mock.Mock()
+    unreadable.execute.side_effect = sqlite3.OperationalError("unable to open database file")
 
     def refuse(name, **options):
-        if "mode=ro" in str(name):
-
-            class Unreadable:
-                def execute(self, query):
-                    raise sqlite3.OperationalError("unable to open database file")
-
-                def close(self):
-                    pass
-
-            return Unreadable()
-        return usual(name, **options)
+        return unreadable if "mode=ro" in str(name) else usual(name, **options)
 
     monkeypatch.setattr(sqlite3, "connect", refuse)
     with Store(tmp_path / "s.db", reading=True) as store:
         assert {block["key"]: block for block in store.blocks()} == truth
         folder = store._copy.name
     assert not Path(folder).exists()
-
-
-def test_a_read_store_is_not_made(tmp_path):
-    with pytest.raises(StoreError):
-        Store(tmp_path / "none.db", reading=True)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_store_whose_writer_was_killed_before_its_first_table_reads_as_empty(tmp_path):
@@ -141,35 +122,3 @@ def test_a_store_whose_writer_was_killed_before_its_first_table_reads_as_empty(t
         assert store.verdict("key") is None
     assert path.read_bytes() == before
     assert len(filled(path)) == 12
-
-
-def test_a_store_of_0_3_0_opens_with_its_blocks_and_verdicts(tmp_path):
-    path = tmp_path / "store.db"
-    path.write_bytes((Path(__file__).parents[1] / "fixtures" / "store-0.3.0.db").read_bytes())
-    with Store(path) as store:
-        blocks = list(store.blocks())
-        keys = [row["key"] for row in store._rows("verdicts")]
-        verdicts = [store.verdict(key) for key in keys]
-    counts = {block["cell"]: [] for block in blocks}
-    for block in blocks:
-        counts[block["cell"]] += [row["success"] for row in block["rows"]]
-    assert {cell: (sum(flags), len(flags)) for cell, flags in counts.items()} == {
-        "heads k=2 n=6 preset=code steps=50": (17, 20),
-        "heads k=2 n=8 preset=code steps=50": (10, 20),
-    }
-    assert {row["id"]: row["status"] for row in verdicts} == {
-        "hg1-mask": "corrected",
-        "lab-one-step-k": "holds",
-    }
-
-
-def test_a_store_from_before_0_3_is_refused_with_the_way_out(tmp_path):
-    path = tmp_path / "old.db"
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE verdicts (key TEXT PRIMARY KEY)")
-        connection.execute("PRAGMA user_version = 1")
-        connection.commit()
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"from before 0\.3; open it once with paritylab 0\.3"):
-        Store(path)
-    assert path.read_bytes() == before

@@ -122,8 +122,7 @@ def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     done = 0
     if store.exists():
         with open_store(store, reading=True) as opened:
-            stored = opened.finished_blocks()
-        done = sum(block_key(spec) in stored for spec in specs)
+            done = sum(opened.is_finished(block_key(spec)) for spec in specs)
     cells = len({spec.cell for spec in specs})
     size = " or ".join(map(str, sorted({spec.block for spec in specs})))
     print(f"{cells} cells, {len(specs)} blocks of {size} runs, {done} stored")

@@ -58,10 +58,7 @@ def read_rows(path: str | Path) -> list[Row]:
 
 
 def shown_rows(rows: Iterable[Any]) -> list[Row]:
-    """Rows with all that is shown of them; one that cannot be shown is refused by its number.
-
-    Rows of earlier versions have no comparisons: their sentences are shown without a table.
-    """
+    """Rows with all that is shown of them; one that cannot be shown is refused by its number."""
     return [_shown(row, f"row {index}") for index, row in enumerate(rows)]
 
 
@@ -75,7 +72,7 @@ def _named(refusal: str) -> Iterator[None]:
 
 
 def _shown(row: Any, name: str) -> Row:
-    full = {"comparisons": [], "looks": None, **checked_row(row, name)}
+    full = checked_row(row, name)
     with _named(f"{name} ({row['id']}): its comparisons cannot be read"):
         lines = words.lines(full)
     return {**full, "lines": lines, "note": words.note(full), "symbols": meanings(full)}

@@ -1,8 +1,6 @@
 """From a spec to its runs: the learner it names, the data it asks for, one row per run."""
 
-import importlib.util
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paritylab.files import module_from_file
 from paritylab.learning import LEARNERS, AllInputs, Fresh, Population, Runs, Sample, learn
 from paritylab.learning.contract import Learner
 from paritylab.learning.data import Target
@@ -196,20 +195,8 @@ def learners_from_file(path: str | Path) -> set[str]:
     The file is run as Python code, so give only files you trust.
     """
     path = Path(path).resolve()
-    if not path.is_file():
-        raise ValueError(f"no learners file at {path}")
-    spec = importlib.util.spec_from_file_location(f"paritylab_learners_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"a learners file is a Python file ending in .py, got {path.name}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise ValueError(f"{path.name} fails: {type(error).__name__}: {error}") from error
-    added = {name for name, learner in LEARNERS.items() if learner.__module__ == spec.name}
+    module = module_from_file(path, "learners")
+    added = {name for name, learner in LEARNERS.items() if learner.__module__ == module.__name__}
     if not added:
         raise ValueError(
             f"{path.name} registers no learner; decorate a class with @register_learner(name)"

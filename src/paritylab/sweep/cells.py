@@ -7,7 +7,7 @@ from paritylab.learning import LEARNERS
 from paritylab.statistics import Rate
 from paritylab.sweep.grid import Spec
 from paritylab.sweep.provenance import fingerprint_of
-from paritylab.sweep.store import Store, StoredBlock
+from paritylab.sweep.store import Block, Store
 
 Values = dict[str, Any]
 
@@ -34,7 +34,7 @@ def rates(store: Store) -> list[Cell]:
     return stored_cells(store.blocks())
 
 
-def stored_cells(blocks: Iterable[StoredBlock], specs: Iterable[Spec] | None = None) -> list[Cell]:
+def stored_cells(blocks: Iterable[Block], specs: Iterable[Spec] | None = None) -> list[Cell]:
     """The cells of stored blocks: those of these specs in their order, all of them if None.
 
     Runs of other code, versions or devices are never added to this one's; where only such are

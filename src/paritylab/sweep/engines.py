@@ -125,21 +125,10 @@ def timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
     return value, time.perf_counter() - start
 
 
-class _Pool(Protocol):
-    """Workers that turn (function, task) into futures."""
-
-    room: int
-    deaths: tuple[type[BaseException], ...]
-
-    def submit(self, function: Callable[[_T], _R], task: _T) -> "Future[Any]": ...
-
-    def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]: ...
-
-    def close(self) -> None: ...
-
-
 def _over_futures(
-    pool_of: Callable[[], _Pool], function: Callable[[_T], _R], tasks: Iterable[_T]
+    pool_of: Callable[[], "_LocalPool | _DaskPool"],
+    function: Callable[[_T], _R],
+    tasks: Iterable[_T],
 ) -> Iterator[Done[_T, _R | Failure]]:
     """Keep a pool busy with a few tasks per worker; after a death begin again with what is left.
 
@@ -149,7 +138,7 @@ def _over_futures(
     waiting = iter(tasks)
     left: list[tuple[_T, int]] = []  # tasks to try again, with the deaths they were there for
     running: dict[Future[Any], tuple[_T, int]] = {}
-    pool: _Pool | None = None
+    pool: _LocalPool | _DaskPool | None = None
     try:
         while True:
             alone = bool(left) and left[0][1] >= FORGIVEN
@@ -172,7 +161,8 @@ def _over_futures(
                     there = [(task, deaths + 1), *((t, d + 1) for t, d in running.values())]
                     if deaths >= FORGIVEN:
                         there.pop(0)
-                        yield Done(task, Failure(f"its process died ({_ending(error)})"), 0.0)
+                        ending = " ".join(str(error).split())[:120] or type(error).__name__
+                        yield Done(task, Failure(f"its process died ({ending})"), 0.0)
                     left = sorted([*left, *there], key=lambda each: each[1])
                     running.clear()
                     pool.close()
@@ -185,10 +175,6 @@ def _over_futures(
     finally:
         if pool is not None:
             pool.close()
-
-
-def _ending(error: BaseException) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def _begin(driver: int) -> None:

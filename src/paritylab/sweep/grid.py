@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from paritylab.checks import check_kind, shortened, whole
 from paritylab.options import check_known
@@ -22,17 +22,6 @@ from paritylab.untrusted import printable, read_toml
 MOST_SEEDS = 2**32
 
 Pairs = tuple[tuple[str, Any], ...]
-
-
-class PlainSpec(TypedDict):
-    """A spec as plain JSON values."""
-
-    learner: str
-    problem: dict[str, object]
-    settings: dict[str, object]
-    seed: int
-    block: int
-    first: int
 
 
 def check_seed(seed: object) -> None:
@@ -95,10 +84,10 @@ class Spec:
         pairs = [*self.problem, *self.settings]
         return " ".join([self.learner, *(f"{name}={value}" for name, value in pairs)])
 
-    def plain(self) -> PlainSpec:
+    def plain(self) -> dict[str, Any]:
         """The spec as plain JSON values."""
         pairs = {"problem": dict(self.problem), "settings": dict(self.settings)}
-        return cast(PlainSpec, {**asdict(self), **pairs})
+        return {**asdict(self), **pairs}
 
 
 def _pairs(values: Mapping[str, object]) -> Pairs:

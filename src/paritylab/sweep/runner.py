@@ -27,14 +27,14 @@ class BlockError(ValueError):
         self.failures, self.computed = failures, computed
 
 
-def fingerprint(spec: Spec) -> str:
-    """Hash of the code, versions, precision and device behind a block."""
-    return _mark(spec.learner)
+def fingerprint(learner: str) -> str:
+    """Hash of the code, versions, precision and device behind the blocks of a learner."""
+    return fingerprint_of(LEARNERS.get(learner))
 
 
 def block_key(spec: Spec, mark: str | None = None) -> str:
     """Names a block together with everything that computed it. mark: its fingerprint, if known."""
-    mark = fingerprint(spec) if mark is None else mark
+    mark = fingerprint(spec.learner) if mark is None else mark
     return hashlib.sha256(f"{spec.hash}|{mark}".encode()).hexdigest()
 
 
@@ -44,7 +44,7 @@ def made_rows(task: Task, marks: dict[str, str]) -> list[Row]:
     A worker whose code, versions or learner's file differ from the driver's must not answer.
     """
     load_learner(task)
-    if fingerprint(task.spec) != marks[task.spec.learner]:
+    if fingerprint(task.spec.learner) != marks[task.spec.learner]:
         raise RuntimeError(
             "its worker has other code, versions or another learner's file than this process; "
             "give all machines the same ones and start old workers anew"
@@ -70,13 +70,12 @@ def run_sweep(
     """
     specs, engine = list(specs), engine or serial()
     check_specs(specs)
-    marks = {learner: _mark(learner) for learner in {spec.learner for spec in specs}}
+    marks = {learner: fingerprint(learner) for learner in {spec.learner for spec in specs}}
     keys = {spec: block_key(spec, marks[spec.learner]) for spec in specs}
-    finished = set() if fresh else store.finished_blocks()
 
     def waiting() -> Iterator[Task]:
         for spec in specs:
-            if keys[spec] in finished or (not fresh and store.is_finished(keys[spec])):
+            if not fresh and store.is_finished(keys[spec]):
                 on_block(spec, False)
             else:
                 yield Task(spec, file)
@@ -99,10 +98,6 @@ def run_sweep(
     if failures:
         raise BlockError(failures, computed)
     return computed
-
-
-def _mark(learner: str) -> str:
-    return fingerprint_of(LEARNERS.get(learner))
 
 
 def check_specs(specs: Iterable[Spec]) -> None:

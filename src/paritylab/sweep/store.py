@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypedDict, cast
+from typing import Any, Self
 
-from paritylab.sweep.grid import PlainSpec, Spec
+from paritylab.sweep.grid import Spec
 from paritylab.untrusted import printable
 
-#: Version 4, of release 0.3.0 on. Both numbers are in the file's header; the second ("PLab") tells
-#: a store from any other sqlite file.
+#: Both numbers are in the file's header; the second ("PLab") tells a store from any other sqlite
+#: file. Version 4 is that of release 0.3.0 on.
 VERSION, APPLICATION = 4, 0x504C6162
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
@@ -47,23 +47,9 @@ _TABLES = tuple(
 )
 
 
-class StoredBlock(TypedDict):
-    """A block: its key, the hash of its spec, its cell, spec and rows, and how it was made.
-
-    seconds: of its computation. versions: by library. fingerprint: of the code.
-    """
-
-    key: str
-    hash: str
-    cell: str
-    spec: PlainSpec
-    status: str
-    seconds: float
-    device: str
-    versions: dict[str, str]
-    saved: str
-    rows: list[dict[str, object]]
-    fingerprint: str
+#: A stored block by column: spec and rows as plain values, seconds of its computation, versions by
+#: library, the fingerprint of the code, and so on.
+Block = dict[str, Any]
 
 
 class StoreError(ValueError):
@@ -73,7 +59,8 @@ class StoreError(ValueError):
 class Store:
     """Results in one sqlite file; several processes may read and write it at once.
 
-    reading: only read; works on files and folders without write permission.
+    reading: only read; works on files and folders without write permission. A folder that is made
+    for it is kept out of version control.
     """
 
     def __init__(self, path: str | Path, *, reading: bool = False) -> None:
@@ -85,8 +72,9 @@ class Store:
         if reading and not self.path.exists():
             raise StoreError(f"no store {self.path}")
         with self._translated():
-            if not reading:
+            if not reading and not self.path.parent.exists():
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+                (self.path.parent / ".gitignore").write_text("*\n")
             self._connection = self._opened(reading)
             try:
                 empty = self._check()
@@ -133,16 +121,11 @@ class Store:
             application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         if (version, application) == (VERSION, APPLICATION) or not (tables or version):
             return not tables
-        if application != APPLICATION and not 1 <= version < VERSION:
-            reason = "it is a database of another program; choose another --store"
-        elif version > VERSION:
-            reason = f"it has version {version}, written by a newer paritylab; upgrade paritylab"
-        else:
-            reason = (
-                f"it has version {version}, from before 0.3; open it once with paritylab 0.3 "
-                "(sweep status), which brings it up to date"
-            )
-        raise StoreError(f"cannot use the store {self.path}: {reason}")
+        kind = f"a store of version {version}" if application == APPLICATION else "something else"
+        raise StoreError(
+            f"cannot use the store {self.path}: it is {kind}, this paritylab reads version "
+            f"{VERSION}; use the program that wrote it, or choose another --store"
+        )
 
     def _prepare(self) -> None:
         self._write_ahead()
@@ -172,20 +155,14 @@ class Store:
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
-        for row in self._rows("verdicts", "WHERE key = ?", key):
-            found: dict[str, Any] = json.loads(str(row["row"]))
-            return found
-        return None
+        row = next(self._rows("verdicts", "WHERE key = ?", key), None)
+        return None if row is None else json.loads(row["row"])
 
     def save_verdict(self, key: str, row: Mapping[str, object]) -> None:
         """Keep a verdict's row under its key, replacing an older one."""
         text = json.dumps(row, allow_nan=False)
         facts = {"key": key, "id": str(row["id"]), "saved": _now(), "row": text}
         self._save("verdicts", facts, "REPLACE")
-
-    def finished_blocks(self) -> set[str]:
-        """Keys of all finished blocks, whose rows are whole."""
-        return {str(row["key"]) for row in self._rows("blocks")}
 
     def is_finished(self, key: str) -> bool:
         """Whether a block is there, perhaps saved by another process meanwhile."""
@@ -212,12 +189,11 @@ class Store:
         every = {**facts, **named, **columns, "seconds": float(facts["seconds"])}
         return self._save("blocks", every, "REPLACE" if replace else "IGNORE")
 
-    def blocks(self) -> Iterator[StoredBlock]:
+    def blocks(self) -> Iterator[Block]:
         """Every finished block with its rows, in the order of cells and blocks."""
         order = "ORDER BY cell, json_extract(spec, '$.seed'), json_extract(spec, '$.first'), key"
         for row in self._rows("blocks", order):
-            parsed = {name: json.loads(str(row[name])) for name in ("spec", "versions", "rows")}
-            yield cast(StoredBlock, row | parsed)
+            yield row | {name: json.loads(row[name]) for name in ("spec", "versions", "rows")}
 
     def close(self) -> None:
         self._connection.close()
@@ -280,11 +256,5 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def open_store(path: str | Path, *, reading: bool = False) -> Store:
-    """The store at the path; a new folder for it is kept out of version control."""
-    path = Path(path)
-    new_folder = not path.parent.exists()
-    store = Store(path, reading=reading)
-    if new_folder:
-        (path.parent / ".gitignore").write_text("*\n")
-    return store
+#: The name of release 0.3.
+open_store = Store
