@@ -18,6 +18,8 @@ from typing import Any
 import jax
 import numpy as np
 
+import paritylab
+
 Call = Callable[[], Any]
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 HEADS = ("", "peer ÷ ours", "floor ÷ ours", "ours", "peer", "floor", "accuracy")
@@ -91,7 +93,8 @@ def machine() -> str:
         "device": jax.devices()[0].device_kind,
         "machine": f"{platform.machine()}, {platform.system()}",
         "python": platform.python_version(),
-        **{name: version(name) for name in ("jax", "jaxlib", "numpy", "equinox", "paritylab")},
+        **{name: version(name) for name in ("jax", "jaxlib", "numpy", "equinox")},
+        "paritylab": paritylab.__version__,  # a source tree is not installed
     }
     return ", ".join(f"{name} {value}" for name, value in known.items())
 
