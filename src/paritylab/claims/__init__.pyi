@@ -35,7 +35,6 @@ from paritylab.claims.engine.running import (
     check as check,
 )
 from paritylab.claims.engine.verdict import (
-    BARAK as BARAK,
     DM as DM,
     HG1 as HG1,
     HG2 as HG2,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from paritylab.claims import DM, Trial, at_least, at_most, claim, control, note
@@ -43,8 +44,8 @@ def accuracies(
     for model, target in zip(runs.models, targets, strict=True):
         bits = generator.integers(0, 2, (STRINGS, target.n))
         biased = np.flatnonzero(generator.random(STRINGS) < learner.mixture)
-        bits[np.ix_(biased, target.subset)] = generator.integers(0, 2, (len(biased), 1))
-        made = jax.vmap(model)(bits)
+        bits[biased[:, None], np.array(target.subset)] = generator.integers(0, 2, (len(biased), 1))
+        made = jax.vmap(model)(jnp.asarray(bits))
         right.append(np.mean(np.asarray(made) * np.asarray(target.label(bits)) > 0))
     return Rate.of(np.array(right) >= LEARNED), float(np.mean(right))
 

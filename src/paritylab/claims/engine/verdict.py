@@ -24,7 +24,6 @@ PAPERS = {
     "ks": "chain of thought learns parity (Kim & Suzuki, arXiv 2410.08633)",
     "dm": "nets learn parity from biased inputs (Daniely & Malach, arXiv 2002.07400)",
     "kou": "sign descent learns parity (Kou, Chen, Gu & Kakade, arXiv 2404.12376)",
-    "barak": "hidden progress of SGD on parity (Barak et al., arXiv 2207.08799)",
     "lab": "beyond the papers: this laboratory's own statements",
 }
 
@@ -35,7 +34,6 @@ READINGS = {
     "ks": "text",
     "dm": "second-hand",
     "kou": "second-hand",
-    "barak": "second-hand",
 }
 #: Ways to know a source; a statement is in the tally only if its words were read, or are our own.
 KNOWN = ("text", "code", "second-hand", "abstract")
@@ -76,7 +74,6 @@ HG2 = partial(Source, "hg2")
 KS = partial(Source, "ks")
 DM = partial(Source, "dm")
 KOU = partial(Source, "kou")
-BARAK = partial(Source, "barak")
 #: A statement of this laboratory, or of whoever writes the claim.
 OURS = Source("lab", "ours")
 

@@ -141,7 +141,7 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     at = []
     for run, target in enumerate(targets):
         net, labels = runs.model(run), np.asarray(target.label(bits))
-        path = {name: runs.trace[name][run] for name in net.trains}
+        path = {name: runs.trace[name][run] for name in net.parameters()}
         made = jax.vmap(lambda now, net=net: jax.vmap(net.with_parameters(now))(bits))(path)
         right = np.mean(labels * np.asarray(made) > 0, axis=1) >= 0.95
         at.append(runs.trace["step"][right.argmax()] if right.any() else np.inf)
