@@ -12,11 +12,11 @@ import datetime
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paritylab.claims.lab.transformers import growth, median_of, trained
-from paritylab.claims.lab.unknown_parents import Setting
+from paritylab.claims.lab.transformers import LINE, growth, median_of, trained
 
 HERE = Path(__file__).parent
 DATA, PAGE = HERE / "runs" / "transformers.json", HERE / "concepts" / "transformers.md"
@@ -27,7 +27,8 @@ SEED = 10
 
 
 class Cell(NamedTuple):
-    """One line of the data without what was measured; see `Setting` and its chains."""
+    """One line of the data without what was measured. eta: step size. chain: one of `CHAINS`, "gap"
+    is a line of every second token."""
 
     width: int
     layers: int
@@ -60,7 +61,9 @@ def measured(cell: Cell) -> dict[str, Any]:
     """The cell with the rows of every run and whether it was solved."""
     steps = 600 if cell[1:3] == (1, "rotary") else 2500 if cell.layers == 1 else 1200
     runs, begin = (6 if cell.layers == 1 else 4), time.process_time()
-    learner = Setting(*cell[:4]).learner(cell.chain, steps)
+    shape = {"width": cell.width, "layers": cell.layers, "positions": cell.positions}
+    shown = {"chain": "line", "gap": 2} if cell.chain == "gap" else {"chain": cell.chain}
+    learner = replace(LINE, **shape, **shown, eta=cell.eta, steps=steps)
     found = trained(learner, cell.n, cell.k, runs, SEED)
     rows, solved = found.stats["rows"].tolist(), found.solved.tolist()
     seconds = round(time.process_time() - begin, 1)

@@ -101,26 +101,3 @@ def linear_share(n: int, width: int, error: float) -> float:
     outside = (np.sqrt(1 + error / 2) - np.sqrt(1 - error / 2)) / 2
     tangent = (error / 2 + outside**2) / (1 - error / 2)
     return float(min(1.0, mean * (1 + tangent)))
-
-
-def mixture_accuracy(spread: float) -> float:
-    """Share right of the sign of 1 - 2z² on signs under normal noise, at weights ½ and ½.
-
-    z is normal with variance spread²/2 around ±1 or 0.
-
-    >>> round(mixture_accuracy(0.5), 3)
-    0.875
-    """
-    scale, edge = spread / np.sqrt(2), np.sqrt(0.5)
-    equal = norm.sf((edge - 1) / scale) + norm.cdf((-edge - 1) / scale)
-    return float((equal + 1 - 2 * norm.sf(edge / scale)) / 2)
-
-
-def best_mixture_accuracy(spread: float) -> float:
-    """Share right of the best rule on the same: both signs are read off one by one.
-
-    >>> round(best_mixture_accuracy(0.5), 3)
-    0.956
-    """
-    wrong = norm.sf(1 / spread)
-    return float(1 - 2 * wrong * (1 - wrong))

@@ -2,25 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
 
 from paritylab.claims import OURS, Bars, Trial, at_least, at_most, claim, control, finding, note
-from paritylab.claims.lab.transformers import (
-    BATCH,
-    ETA,
-    LINE,
-    RATES,
-    median_of,
-    median_rows,
-    trained,
-)
+from paritylab.claims.lab.transformers import LINE, median_rows, trained
 from paritylab.learning import Runs, Transformer
-from paritylab.learning.transformer.training import SOLVED_SHARE
 from paritylab.models.transformer import MARK, Decoder
 from paritylab.problem.keys import as_key
 from paritylab.problem.sampling import draw_signs
@@ -40,46 +30,11 @@ SHOWN = {
 TWO_UNKNOWN = ("tree", "filler", "post-order", "gap")
 
 
-class Setting(NamedTuple):
-    """What a law should not depend on. eta: the step size."""
-
-    width: int = 32
-    layers: int = 1
-    positions: str = "learned"
-    eta: float = ETA
-
-    def learner(self, chain: str, steps: int) -> Transformer:
-        """A transformer that is shown one of `SHOWN`."""
-        kind, gap = ("line", 2) if chain == "gap" else (chain, 1)
-        how = replace(LINE, width=self.width, layers=self.layers, positions=self.positions)
-        return replace(how, chain=kind, gap=gap, eta=self.eta, steps=steps)
-
-    def __str__(self) -> str:
-        usual = Setting()
-        parts = (
-            f"width {self.width}",
-            f"{self.layers} layers",
-            self.positions,
-            f"η = {self.eta:g}",
-        )
-        return "".join(
-            f", {part}" for part, own, old in zip(parts, self, usual, strict=True) if own != old
-        )
-
-
-#: Rotary positions need a second layer: in one, slots cannot tell which of them they are.
-GRID = tuple(
-    Setting(width, layers, positions, eta)
-    for width, eta in product((32, 64, 128), RATES)
-    for layers, positions in ((1, "learned"), (2, "learned"), (2, "rotary"))
-)
-
-
 @claim(
     "lab-unknown-parents",
     OURS,
     quick={"chains": ("tree", "again"), "size": (28, 2), "runs": 6, "steps": 160},
-    full={"size": (32, 16), "steps": 8000, "settings": GRID},
+    full={"size": (32, 16), "steps": 8000},
     more="runs",
     planted=(
         "the tree with copies in place of the tree",
@@ -93,7 +48,6 @@ def unknown_parents(
     runs: int = 8,
     steps: int = 500,
     chains: Sequence[str] = tuple(SHOWN),
-    settings: Sequence[Setting] = (Setting(),),
     *,
     as_shown: Mapping[str, str] = {},
 ) -> Iterator[Any]:
@@ -113,29 +67,27 @@ def unknown_parents(
     nothing: there both chains are of order 1/M², and a tree costs what a line costs
     (lab-tree-or-line).
     """
-    (n, k), cells = size, [(setting, chain) for setting in settings for chain in chains]
-    groups: dict[tuple[Setting, str], Runs[Decoder]] = {}
-    for setting, chain in trial.track(cells):
+    (n, k), groups = size, dict[str, Runs[Decoder]]()
+    for chain in trial.track(chains):
         # Twice as many rows for the cheap chains, which stop when solved: each of them counts.
         most = steps if chain in TWO_UNKNOWN else 2 * steps
-        learner = setting.learner(as_shown.get(chain, chain), most)
-        kept = learner.check if chain == "post-order" else None
-        groups[setting, chain] = trained(learner, n, k, runs, trial.seed, kept)
-    for setting in settings:
-        found = {chain: groups[setting, chain] for chain in chains}
-        yield from _laws(found, f"n = {n}, k = {k}{setting}")
-    shown = {SHOWN[chain]: median_rows(groups[settings[0], chain]) for chain in chains}
+        shown = as_shown.get(chain, chain)
+        kind, gap = ("line", 2) if shown == "gap" else (shown, 1)
+        learner = replace(LINE, chain=kind, gap=gap, steps=most)
+        groups[chain] = trained(learner, n, k, runs, trial.seed)
+    yield from _laws(groups, f"n = {n}, k = {k}")
+    rows = {SHOWN[chain]: median_rows(group) for chain, group in groups.items()}
     yield Bars(
-        {name: each.value for name, each in shown.items()},
+        {name: each.value for name, each in rows.items()},
         y="rows until solved",
-        low={name: each.low for name, each in shown.items()},
-        high={name: each.high for name, each in shown.items()},
+        low={name: each.low for name, each in rows.items()},
+        high={name: each.high for name, each in rows.items()},
         caption=f"Median rows until solved by the chain that is shown, n = {n}, k = {k}.",
     )
 
 
 def _laws(groups: Mapping[str, Runs[Decoder]], where: str) -> Iterator[Any]:
-    """The comparisons of one setting."""
+    """How many rows one chain needs over another."""
     for chain in (each for each in ("line", "again") if each in groups):
         label = f"runs solved, {SHOWN[chain]}, {where}"
         yield control(at_least(label, groups[chain].rate("solved"), 0.5))
@@ -149,31 +101,8 @@ def _laws(groups: Mapping[str, Runs[Decoder]], where: str) -> Iterator[Any]:
         yield at_most(label, again, 2)
         text = f"A tree needs {tree.value:.2g} times the rows of a line, {again.value:.2g} times"
         yield finding(f"{text} with a child of each node written again, {where}.", "holds")
-    if "post-order" in groups:
-        by = rows_by_unknown(groups["post-order"])
-        label = f"rows of post-order's tokens of two unknown parents, over those of one, {where}"
-        yield note(label, median_of(by[2], by[1]))
     for chain, found in groups.items():
         yield note(f"runs solved, {SHOWN[chain]}, {where}", found.rate("solved"))
-        yield note(f"rows until solved, median, {SHOWN[chain]}, {where}", median_rows(found))
-
-
-def rows_by_unknown(runs: Runs[Decoder]) -> dict[int, np.ndarray]:
-    """Rows of each run until its tokens of so many unknown parents are right, by that number.
-
-    A class of tokens is right at the first test of the trace in which each of them is right on
-    98 % of the rows; in a run that never is, it counts with the rows that the run read.
-    """
-    assert isinstance(runs.learner, Transformer)
-    plan = runs.learner.plan_of(runs.targets[0])
-    unknown, written = plan.parents.sum(axis=1), np.asarray(plan.written)
-    rows = runs.trace["step"] * (runs.stats["rows"] // runs.stats["steps"])[:, None]
-    found = {}
-    for count in np.unique(unknown[written]):
-        least = runs.trace["by_slot"][:, :, written & (unknown == count)].min(axis=-1)
-        first = np.where(least >= SOLVED_SHARE, rows, np.inf).min(axis=1)
-        found[int(count)] = np.clip(first, BATCH, runs.stats["rows"])
-    return found
 
 
 def mass_on(runs: Runs[Decoder], shift: int, seed: int) -> np.ndarray:
