@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from paritylab.claims.hg1.exact_risks import ExactRisks
-from paritylab.models import Circle
+from paritylab.models import Circle, HeadAttention, Zigzag
+from paritylab.problem import Parity
+from paritylab.risk import enumerated_gradient
 from paritylab.theory import hg1
 from paritylab.theory.hg1_limits import smoothed_zigzag, smoothing_floor
 
@@ -118,10 +119,11 @@ def first_order(k, b):
 @pytest.mark.parametrize("b", [0.0, 0.1, 0.5, 2.0])
 def test_the_excess_risk_law_for_heads_on_the_set(n, subset, b):
     k, norm, tau = len(subset), 7.0, 1 / n
-    risks = ExactRisks(n, np.array([subset]), tau, b)
-    local = risks(norm * np.asarray(Circle(n).vectors([subset]), dtype=float))
-    excess = float(local.risk[0]) - smoothing_floor(k, b)
-    ratio = 0.5 * float(local.squared_slope()[0]) / excess**2
+    directions = norm * np.asarray(Circle(n).vectors(subset), dtype=float)
+    heads = HeadAttention(directions, Circle(n), k, Zigzag(k, b), tau)
+    found = enumerated_gradient(heads, Parity(n, subset))
+    excess = found.risk.value - smoothing_floor(k, b)
+    ratio = 0.5 * np.sum(np.square(found.gradient)) / excess**2
     assert ratio == pytest.approx(hg1.slope_on_target(n, k, tau, b), rel=2e-3)
     if b and k != 2:
         spilled = np.exp(-norm * (1 - np.cos(2 * np.pi / n)) / tau)

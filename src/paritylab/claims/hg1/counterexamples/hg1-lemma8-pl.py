@@ -1,9 +1,10 @@
 import numpy as np
 
-from paritylab.claims.hg1.exact_risks import ExactRisks
+from paritylab import Circle, HeadAttention, Parity, Zigzag
+from paritylab.risk import enumerated_gradient
 
-heads = np.zeros((1, 2, 2))
 for b in (0.0, 0.1):
-    local = ExactRisks(10, np.array([[1, 6]]), tau=0.1, b=b)(heads)  # B: two opposite positions
-    print("b", b, "risk", local.risk[0], "squared gradient", local.squared_slope()[0])
-    assert local.risk[0] > 1.5 and local.squared_slope()[0] < 1e-24
+    heads = HeadAttention(np.zeros((2, 2)), Circle(10), 2, Zigzag(2, b), tau=0.1)
+    found = enumerated_gradient(heads, Parity(10, (1, 6)))  # B: two opposite positions
+    print("b", b, "risk", found.risk.value, "largest slope", np.abs(found.gradient).max())
+    assert found.risk.value > 1.5 and np.abs(found.gradient).max() < 1e-12
