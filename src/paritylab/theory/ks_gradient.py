@@ -198,6 +198,13 @@ def scheduled_lead(
 
 
 def least_lead(factor: float, epsilon: float, link: AbstractLink, share: float) -> float:
-    """The smallest `scheduled_lead` over all n ≥ 2."""
+    """The smallest `scheduled_lead` over all n ≥ 2.
+
+    With k = n/8 and ε = ½ a factor of 1.6 leads at every n, a factor of 1 does not:
+
+    >>> from paritylab.models import LINKS
+    >>> least_lead(1.0, 0.5, LINKS["cos"], 1 / 8) < 0 < least_lead(1.6, 0.5, LINKS["cos"], 1 / 8)
+    True
+    """
     logs = np.linspace(np.log(2), 64 / epsilon, 4001)
     return min(scheduled_lead(float(np.exp(x)), factor, epsilon, link, share) for x in logs)

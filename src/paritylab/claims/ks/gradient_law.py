@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paritylab.claims import KS, Line, Lines, Trial, at_most, claim, within
-from paritylab.claims.engine.rule import Estimate, control, finding, instead, note, repair
+from paritylab.claims.engine.rule import control, finding, instead, repair
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.models import CosineLink
 from paritylab.models.chain import visible_tokens
@@ -45,35 +45,25 @@ def _only_children(*given: Any) -> tuple[TokenKind, ...]:
 class _ExactNode(NamedTuple):
     """The expected gradient of a node that sees M tokens, all inputs at once.
 
-    child: -∂L/∂w on a child over 2c/M². low, high: ∂L/∂w on tokens that are not children over
-    4c/M³, by kind of token. total: |sum over all tokens| over the children's part.
+    child: -∂L/∂w on a child over 2c/M². elsewhere: largest |∂L/∂w| off the children.
     """
 
     n: int
     level: int
     tokens: int
     child: float
-    low: float
-    high: float
-    total: float
+    elsewhere: float
 
     @property
     def is_root(self) -> bool:
         return self.level == (self.n // 2).bit_length() - 1
 
-    @property
-    def elsewhere(self) -> float:
-        """Largest |∂L/∂w| off the children, without 4c."""
-        return max(abs(self.low), abs(self.high)) / self.tokens**3
-
 
 def _exact_node(n: int, level: int, law: Law) -> _ExactNode:
-    kinds = law(n, n // 2, level, LINK)
-    tokens, c = level_ends(n, n // 2)[level - 1], LINK.curvature
-    child, others = kinds[0], [kind.gradient * tokens**3 / (4 * c) for kind in kinds[1:]]
-    total = abs(sum(kind.tokens * kind.gradient for kind in kinds)) / abs(2 * child.gradient)
-    shared = -child.gradient * tokens**2 / (2 * c)
-    return _ExactNode(n, level, tokens, shared, min(others), max(others), total)
+    child, *others = law(n, n // 2, level, LINK)
+    tokens = level_ends(n, n // 2)[level - 1]
+    share = -child.gradient * tokens**2 / (2 * LINK.curvature)
+    return _ExactNode(n, level, tokens, share, max(abs(kind.gradient) for kind in others))
 
 
 def _power(nodes: Sequence[_ExactNode], values: Sequence[float]) -> float:
@@ -83,13 +73,12 @@ def _power(nodes: Sequence[_ExactNode], values: Sequence[float]) -> float:
     return float(np.log(values[-1] / values[0]) / np.log(nodes[-1].tokens / nodes[0].tokens))
 
 
-def _term(n: int, name: str) -> float:
-    """Largest |expected value| of a term over the root's tokens, less the leading part of (7)."""
+def _rest_of_7(n: int) -> float:
+    """Largest |expected value| of the term (7) over the root's tokens, less its leading part."""
     k = n // 2
     level, tokens = k.bit_length() - 1, level_ends(n, k)[-2]
-    values = [kind.gradient for kind in level_gradient(n, k, level, LINK, TERMS[name])]
-    if name == "(7)":
-        values[0] += 2 * LINK.curvature / tokens**2
+    values = [kind.gradient for kind in level_gradient(n, k, level, LINK, TERMS["(7)"])]
+    values[0] += 2 * LINK.curvature / tokens**2
     return float(np.abs(values).max())
 
 
@@ -172,14 +161,12 @@ def gradient_law(
     roots = [node for node in nodes if node.is_root]
     power = _power(roots[-2:], [node.elsewhere for node in roots[-2:]])
     yield at_most("power of n of the largest expected gradient elsewhere", power, STEEP)
-    shares = [2 * node.elsewhere * node.tokens**2 / node.child for node in roots[-2:]]
+    shares = [node.elsewhere * node.tokens**2 / node.child for node in roots[-2:]]
     label = "power of n of an irrelevant weight over a child's after a step, expected"
     yield at_most(label, _power(roots[-2:], shares), STEEP)
-    powers = {name: _power(roots[-2:], [_term(n, name) for n in sizes[-2:]]) for name in TERMS}
-    for name, each in powers.items():
-        yield note(f"power of n of term {name}, expected, less the leading part", each)
     # The law of the rest of (7) is the simplest: n^(-2-share·ε) is kept up to this ε.
-    printed, finer = ((-powers["(7)"] - 2) / share for share in (1 / 8, 1 / 4))
+    rest = _power(roots[-2:], [_rest_of_7(n) for n in sizes[-2:]])
+    printed, finer = ((-rest - 2) / share for share in (1 / 8, 1 / 4))
     yield finding(
         f"Up to n = {sizes[-1]} the expected gradient elsewhere falls like n^{power:.2f} whatever "
         f"N is, so it keeps n^(-2-ε/8) only up to ε = {printed:.1f}.",
@@ -192,13 +179,6 @@ def gradient_law(
         "irrelevant tokens. So an irrelevant weight of (11) is -2/M of a child's, of order "
         "n^(ε/16 - 1), and rounds to 0 for ε < 16 only."
     )
-    total = max(node.total for node in nodes)
-    yield note("sum over all tokens over the children's part, largest", total)
-    ratios = [node.child for node in nodes]
-    yield note("least gradient of a child over 2c/M², exact, any level and n", min(ratios))
-    ends = [end for node in nodes for end in (node.low, node.high)]
-    yield note("least expected gradient elsewhere over 4c/M³", min(ends))
-    yield note("largest expected gradient elsewhere over 4c/M³", max(ends))
     yield _figure(roots, steps)
 
 
@@ -213,11 +193,6 @@ def _samples_say(steps: Sequence[_SampledStep]) -> Iterator[Any]:
     for step in steps:
         noise = f"noise elsewhere over its formula, n = {step.n}"
         yield control(within(noise, step.noise, 1 / FACTOR, FACTOR))
-        half = 1.96 * step.error
-        mean = Estimate(step.child, step.child - half, step.child + half, step.n // 2 - 1)
-        yield note(f"children's gradient, sampled over exact, n = {step.n}", mean)
-        contrast = step.smallest / step.elsewhere
-        yield note(f"least on a child over largest elsewhere, n = {step.n}", contrast)
 
 
 def _figure(roots: Sequence[_ExactNode], steps: Sequence[_SampledStep]) -> Lines:
@@ -225,7 +200,7 @@ def _figure(roots: Sequence[_ExactNode], steps: Sequence[_SampledStep]) -> Lines
     at = [step.n for step in steps]
     lines = [
         Line("child, exact", n, [2 * c * node.child / node.tokens**2 for node in roots]),
-        Line("elsewhere, exact", n, [4 * c * node.high / node.tokens**3 for node in roots]),
+        Line("elsewhere, exact", n, [node.elsewhere for node in roots]),
         Line("least child, sample", at, [step.smallest for step in steps]),
         Line("largest elsewhere, sample", at, [step.elsewhere for step in steps]),
         Line("n^(-2-ε/8)", at, [x**ALLOWED for x in at], style="--"),

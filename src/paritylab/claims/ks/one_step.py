@@ -17,7 +17,6 @@ from paritylab.problem import ParityTree, random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Mean, Rate, half_point
 from paritylab.theory.ks import child_signal, row_law, tolerated_error
-from paritylab.theory.ks_gradient import least_lead, scheduled_lead
 
 #: Where the error sits, in the order of `survived`.
 ADVERSARIES = ("one pair", "every pair", "every entry at random")
@@ -209,11 +208,9 @@ def thm5_rate(
         yield control(within(tilt, cell.tilt, 1 / AGREE, AGREE))
         yield note(f"children's attention, largest distance from ½, n = {n}", cell.balance)
         yield note(f"others' attention, largest, n = {n}", cell.leak)
-        yield note(f"largest error, median, n = {n}", float(np.median(cell.errors)))
     if len(made) > 1:
         ends = f"n = {made[0].n} to {made[-1].n}"
         yield at_most(f"exponent of the largest error, {ends}", _fall(made), -EPSILON / 8)
-    yield from _leads()
 
 
 def _scheduled(n: int, k: int, runs: int, seed: int, rows: float) -> _Runs:
@@ -247,14 +244,3 @@ def _fall(made: Sequence[_Runs]) -> Estimate:
     half = float(np.hypot(large.high - large.value, small.high - small.value) / log_n)
     exponent = float((large.value - small.value) / log_n)
     return Estimate(exponent, exponent - half, exponent + half, small.runs + large.runs)
-
-
-def _leads() -> Iterator[Any]:
-    """How far the schedule lifts a child's score above ln M, by formula: notes, not judged."""
-    least = least_lead(PACE, EPSILON, LINK, 1 / 8)
-    yield note(f"least lead over ln M of a child's score, factor {PACE:g}, any n", least)
-    logs = np.linspace(np.log(2), 64 / EPSILON, 4001)
-    lost = [x for x in logs if scheduled_lead(float(np.exp(x)), 1.0, EPSILON, LINK, 1 / 8) < 0]
-    ends = (float(np.exp(lost[0])), float(np.exp(lost[-1]))) if lost else (np.inf, np.inf)
-    yield note("least n without a lead at a factor of 1 (formula)", ends[0])
-    yield note("largest n without a lead at a factor of 1 (formula)", ends[1])
