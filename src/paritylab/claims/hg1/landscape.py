@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from paritylab.claims import HG1, Line, Lines, Trial, claim
-from paritylab.claims.engine.rule import at_least, at_most, control, instead, note, repair
+from paritylab.claims.engine.rule import at_least, at_most, control, instead, repair
 from paritylab.models import Circle, HeadAttention, Zigzag
 from paritylab.precision import float64
 from paritylab.problem import Parity, random_parity
@@ -154,8 +154,6 @@ def lemma8_pl(
         at = f"heads on B, k = {k}, b = {b:g}"
         law = power_law(excess, half)
         yield repair(at_most(f"exponent of L - L* in ½‖∇L‖², {at}", law, 1.1))
-        factor = half[-1] / excess[-1] ** 2 / hg1.slope_on_target(N, k, TAU, b)
-        yield note(f"½‖∇L‖²/(L - L*)² over the formula r²κ²/2k, {at}", factor)
     yield instead(
         "On B the ratio vanishes even for the excess L - L* over the risk of hard heads there: for "
         "bits three or more apart ½‖∇L‖² = c·(L - L*)² as the heads grow, c = r²κ²/2k, κ = (1 - "

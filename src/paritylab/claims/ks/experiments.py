@@ -13,7 +13,6 @@ from paritylab.claims.engine.rule import (
     control,
     decide,
     instead,
-    note,
     repair,
 )
 from paritylab.learning import Fresh, FullBatch, RecurrentNet, Sample, learn
@@ -107,8 +106,6 @@ def experiments(
                 yield repair(at_least(f"the same, by more than a rare run, {name}", solved, RARE))
             elif samples >= published:
                 yield repair(at_most(f"the same, in all but rare runs, {name}", solved, 1 - RARE))
-            loss = float(np.median(runs.stats["chain_loss"]))
-            yield note(f"loss of the chain at the end, median, {name}", loss)
             widest = max(widest, solved.high - solved.low)
             if mode == "selfcheck":
                 staged += [(staged_by or _in_stages)(each, k) for each in runs.trace["opened"]]
@@ -118,8 +115,6 @@ def experiments(
     yield control(at_most("width of the widest interval of a share solved", widest, WIDE))
     opened = "runs with self-consistency whose levels open in turn"
     yield control(at_least(opened, Rate.of(staged), 0.5))
-    label = f"targets solved, {NAMES['cot']}, k = 8, N = {PUBLISHED_N:,}, measured before"
-    yield note(label, PLAIN_THERE)
     yield instead(
         f"On most targets as published but for {'; '.join(otherwise)}. At N = {PUBLISHED_N:,} the "
         f"plain chain solves k = 8 on {PLAIN_THERE} targets: a run as "
@@ -183,5 +178,3 @@ def rnn(
         yield at_least(label, right, 1 - WIDE)
         label = f"{cell} nets that leave chance in {steps_without:,} steps without labels, n = 32"
         yield at_most(label, learned, WIDE)
-        apart = float(np.abs(without - 0.5).max())
-        yield note(f"largest distance of those accuracies from ½, {cell}", apart)

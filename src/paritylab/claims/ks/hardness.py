@@ -25,7 +25,7 @@ from paritylab.learning.hardness.oracles import mean_label_square, step_under_er
 from paritylab.problem import random_trees
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, share_text
-from paritylab.theory.ks_hardness import separation_exponent, theorem2_bound, theorem2_exponent
+from paritylab.theory.ks_hardness import separation_exponent, theorem2_exponent
 
 #: Of a bound that is met exactly, rounding in float32 may leave this much.
 ROUNDING = 1e-5
@@ -127,17 +127,13 @@ def thm1(
     revealed targets is compared with 4F²T/(|P|ε²) at every error ε.
     """
     for n, k in trial.track(cells):
-        fixed, descent, revealed = _use_of_bound(n, k, queries, trial.seed)
-        many = f"by {queries} queries, n = {n}, k = {k}"
-        yield repair(at_most(f"use of 4F²T/(|P|ε²) {many}", max(fixed, descent), 1 + ROUNDING))
-        yield note(f"share of targets revealed at error e^(-n/3) {many}", revealed)
-    decoded = [decode_in_one_query(n, n // 2, error(n), trial.seed) for n in sizes]
-    shares = [each.share for each in decoded]
+        used = _use_of_bound(n, k, queries, trial.seed)
+        label = f"use of 4F²T/(|P|ε²) by {queries} queries, n = {n}, k = {k}"
+        yield repair(at_most(label, used, 1 + ROUNDING))
+    shares = [decode_in_one_query(n, n // 2, error(n), trial.seed).share for n in sizes]
     rate = float(np.polyfit(sizes, np.log(np.maximum(shares, 1e-300)), 1)[0])
     label = f"share of targets that one query identifies, as e^(c·n): c, n ≤ {sizes[-1]}"
     yield at_most(label, rate, -1 / 3)
-    yield note(f"share that it identifies at n = {sizes[-1]}", shares[-1])
-    yield note(f"largest ‖∇f‖² of its model at n = {sizes[-1]}", decoded[-1].gradient)
     # One query tells about 3/ε² of C(n, n/2) targets apart.
     limit = 2 / 3 - float(np.log(2))
     yield instead(
@@ -152,15 +148,13 @@ def thm1(
     yield Lines(lines, "n", "share of targets", log="y", caption=caption)
 
 
-def _use_of_bound(n: int, k: int, queries: int, seed: int) -> tuple[float, float, float]:
-    """Largest share revealed over 4F²T/(|P|ε²), over all ε: for queries at zero and random W, and
-    for those of a descent; then the share that the first reveal at ε = e^(-n/3)."""
+def _use_of_bound(n: int, k: int, queries: int, seed: int) -> float:
+    """Largest share revealed over 4F²T/(|P|ε²), over all ε, by queries at zero and random W or by
+    those of a descent."""
     signs, subsets = all_signs(n), every_subset(n, k)
     models = (direct_model(n, k, float(q > 0), seed + q) for q in range(queries))
-    fixed = ask(models, signs, subsets)
     path = mean_descent(direct_model(n, k, 1.0, seed), signs, eta=1.0, steps=queries)
-    descent = ask(path, signs, subsets)
-    return fixed.use_of_bound(), descent.use_of_bound(), fixed.revealed(np.exp(-n / 3))
+    return max(ask(each, signs, subsets).use_of_bound() for each in (models, path))
 
 
 @claim(
@@ -251,12 +245,9 @@ def thm2(
         signs = random_signs(generator, size, N)
         spread = gradient_spread(direct_model(N, K, 0.0, 0), signs, subsets)
         hidden[size] = Rate.of(spread.distances <= error)
-        known = {"targets": round(1 / mean_label_square(N, K)), "samples": size}
-        allowed = 2 * max(1 / known["targets"], np.sqrt(4 * N / size)) * spread.largest_gradient
-        bound = theorem2_bound(N, queries=1, error=ERROR, gradient=spread.largest_gradient, **known)
+        allowed = 2 * max(mean_label_square(N, K), np.sqrt(4 * N / size)) * spread.largest_gradient
         variance = spread.variance / allowed
         yield repair(at_most(f"variance over the proof's bound on it, N = {size:,}", variance, 1))
-        yield note(f"bound (5) on E(p - f)², N = {size:,}", bound)
     few, *between, many = rows
     more = difference(hidden[many], hidden[few])
     yield control(at_least(f"targets hidden at N = {many:,}", hidden[many], MOST))
@@ -268,8 +259,6 @@ def thm2(
     yield at_least(f"{best}, k = {largest}", whole, NEAR_ONE)
     yield repair(at_least(f"{best}, k = {N // 2}", half, NEAR_ONE))
     printed, ours = theorem2_exponent(*EXPONENTS), separation_exponent(*EXPONENTS)
-    yield note("ν at ν₁ … ν₄ = ½, 2⅛, ¼, 0, as printed", printed)
-    yield note("ν there by lab-separation", ours)
     yield instead(
         "n - k must be of order n as well: k = Θ(n) allows k = n, which has one target only, and a "
         f"fixed answer reaches 1 - 1/C(n,k). Then N = n^ν rows suffice with ν = {ours:g} where the "
@@ -334,7 +323,3 @@ def separation(
         learns = Rate.of([each.exact for each in read])
         label = f"targets named without a chain if the oracle is exact, {where}"
         yield control(at_least(label, learns, MOST))
-        distance = max(each.distance for each in read) / size if size else 0.0
-        yield note(
-            f"largest distance of a gradient from the mean over the error, {where}", distance
-        )

@@ -1,7 +1,6 @@
 """Lemmas 4, 6, 8, 9 and 10: bounds on gradients, and means of tokens and of parities."""
 
 from collections.abc import Iterator, Sequence
-from math import comb
 from typing import Any
 
 import jax
@@ -11,7 +10,7 @@ import numpy as np
 from paritylab.claims import KS, Comparison, Trial, at_most, claim, instead, note, repair
 from paritylab.claims.engine.hunt import hunt
 from paritylab.learning.chain.rows import draw_tokens, over_runs
-from paritylab.learning.hardness.oracles import mean_label, mean_label_square, mean_label_tail
+from paritylab.learning.hardness.oracles import mean_label, mean_label_tail
 from paritylab.models import LINKS, AbstractLink, ChainModel
 from paritylab.problem import ParityTree, random_tree
 from paritylab.problem.keys import as_key
@@ -144,8 +143,6 @@ def lemma8(
     slope = float(max(np.polyfit(sizes, each, 1)[0] for each in logs))
     tail = "exponent per bit of the slowest tail, k = n/4, n/2, 3n/4"
     yield repair(at_most(tail, slope, 0))
-    gap = max(abs(mean_label_square(n, n // 2) * comb(n, n // 2) - 1) for n in sizes)
-    yield note("mean square over 1/C(n,n/2), distance from 1", gap)
     yield instead(
         f"k and n - k of order n: at k = n/4, n/2 and 3n/4 P(|E_p p(x)| > e^(-n/8)) falls like "
         f"e^({slope:.2f}n) or faster. The root mean square is 1/√C(n,k)."
@@ -185,9 +182,6 @@ def lemma9(
     for p, flags, others in zip(FAILURES, below_m, with_m, strict=True):
         yield at_most(f"draws with a mean above κ at p = {p:g}, {where}", Rate.of(flags), p)
         yield note(f"the same with token m itself, p = {p:g}", Rate.of(others))
-    means = printed / kappas[0]
-    n, k, samples = cells[-1]
-    yield note(f"median largest mean over κ, n = {n}, k = {k}", float(np.median(means)))
 
 
 @claim(

@@ -129,10 +129,6 @@ class Asked(NamedTuple):
     gradient: float
     queries: int
 
-    def revealed(self, error: float) -> float:
-        """Share of targets that an oracle of that error cannot hide behind the mean."""
-        return float(np.mean(self.distances > error))
-
     def use_of_bound(self) -> float:
         """Largest ratio, over all errors, of the share revealed to `hidden_share_bound`."""
         shares = np.arange(1, len(self.distances) + 1) / len(self.distances)
@@ -284,13 +280,12 @@ class Reading(NamedTuple):
     """What queries that read rows lead to.
 
     hidden: every answer was the mean over all targets. named: some answer named the target. exact:
-    some answer of an exact oracle would have named it. distance: largest ‖∇_p - E_p∇_p‖.
+    some answer of an exact oracle would have named it.
     """
 
     hidden: bool
     named: bool
     exact: bool
-    distance: float
 
 
 def read_through_oracle(
@@ -313,7 +308,7 @@ def read_through_oracle(
     digits = min(n, ceil(log2(16 * rows)))
     first = (signs[:, :digits] < 0) @ (1 << np.arange(digits))
     buckets = ceil(1.5 * n * (1 << digits) / rows)
-    means, hidden, named, exact, distances = mean_label(n, k), [], [], [], []
+    means, hidden, named, exact = mean_label(n, k), [], [], []
     for _ in range(queries):
         number = first * (int(generator.integers(1 << digits)) | 1) % (1 << digits)
         kept = number < buckets
@@ -321,8 +316,7 @@ def read_through_oracle(
         true = _bucket_sums(own, own[:, target].prod(axis=1), at, buckets) / rows
         minus = np.round((n - own.sum(axis=1)) / 2).astype(int)
         mean = _bucket_sums(own, means[minus], at, buckets) / rows
-        distances.append(float(np.linalg.norm(true - mean)))
-        hidden.append(distances[-1] <= error)
+        hidden.append(float(np.linalg.norm(true - mean)) <= error)
         exact.append(_names(true, rows, target))
         named.append(_names(mean if hidden[-1] else true, rows, target))
-    return Reading(all(hidden), any(named), any(exact), max(distances))
+    return Reading(all(hidden), any(named), any(exact))

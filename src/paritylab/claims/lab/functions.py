@@ -11,6 +11,8 @@ from paritylab.claims import OURS, Heatmap, Trial, claim, in_tab
 from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
 from paritylab.learning import Annealed, Fresh, HingeNet, OneStep, Population, learn
 from paritylab.learning.heads.one_step import named_after_step, set_forces
+from paritylab.models.protocol import with_parameters
+from paritylab.models.shallow import ARRAYS
 from paritylab.problem import Junta, random_junta
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, pooled
@@ -112,8 +114,6 @@ def functions(
         label = f"one step names B, n = {n}, {name} ({kind})"
         yield at_least(label, named, 0.5) if pulled else at_most(label, named, 0.5)
         steps = _steps_of_net(targets, net, trial.seed)
-        if steps is not None:
-            yield note(f"median steps until the net is right, {name}", np.median(steps))
         seen.append(Found(name, first.k, first.leap, named, steps))
     by_leap = [(a, b) for a, b in permutations(seen, 2) if a.leap < b.leap]
     less, more = max(by_leap, key=lambda pair: pair[1].named.low - pair[0].named.high)
@@ -141,8 +141,8 @@ def _steps_of_net(targets: Sequence[Junta], steps: int, seed: int) -> np.ndarray
     at = []
     for run, target in enumerate(targets):
         net, labels = runs.model(run), np.asarray(target.label(bits))
-        path = {name: runs.trace[name][run] for name in net.parameters()}
-        made = jax.vmap(lambda now, net=net: jax.vmap(net.with_parameters(now))(bits))(path)
+        path = {name: runs.trace[name][run] for name in ARRAYS}
+        made = jax.vmap(lambda now, net=net: jax.vmap(with_parameters(net, now))(bits))(path)
         right = np.mean(labels * np.asarray(made) > 0, axis=1) >= 0.95
         at.append(runs.trace["step"][right.argmax()] if right.any() else np.inf)
     return np.array(at)

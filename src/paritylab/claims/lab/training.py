@@ -89,8 +89,6 @@ def fixed_tau(
     for tau in trial.track(taus):
         done = learn(code(tau=tau, **usual), Population(targets), key=seed)
         found[tau], solved[tau] = done.rate(), done.rate("solved")
-        plain = learn(Heads.paper(tau=tau, **usual), Population(targets), key=seed).rate()
-        yield note(f"runs that find B at tau = {tau}, squared hinge", plain)
     yield within(f"runs that find B at tau = n/4, {where}", found[SOFT], 0.1, 0.9)
     label = f"runs with squared hinge below 0.05 at tau = n/4, {where}"
     yield at_most(label, solved[SOFT], 0.9)
@@ -109,7 +107,6 @@ def fixed_tau(
     yield at_least(f"share that find B from 64 rows less from coin flips, {where}", lead, 0)
     for each, rate in by_rows.items():
         yield note(f"runs that find B, {each} rows per batch, {where}", rate)
-    yield note(f"runs that find B, {BATCH} rows of coin-flip labels, {where}", flipped)
 
 
 def favourites(model: HeadAttention, size: int) -> tuple[int, ...]:
@@ -195,13 +192,6 @@ def recover_b(
     chance, saving = comb(pool, k) / comb(n, k), log2(comb(n, k) / comb(pool, k))
     where = f"n = {n}, k = {k}"
     missed, brute = Rate.of(inside[~found]), Rate.of(without <= HANDFUL)
-    helped = Rate.of(inside & (within_pool <= HANDFUL))
     yield at_least(f"runs that miss B and hold it among 3k favourites, {where}", missed, chance)
     yield within(f"rows saved by knowing 3k favourites, {where}", saved, saving - 1, saving + 1)
     yield at_least(f"runs with B from {HANDFUL} rows without heads, {where}", brute, 0.8)
-    yield note(f"runs whose k favourites are B, {where}", Rate.of(found))
-    yield note(f"runs whose 3k favourites hold B, {where}", Rate.of(inside))
-    yield note(f"runs with B from {HANDFUL} rows within the favourites, {where}", helped)
-    for name, needed in (("all k-sets", without), ("k-sets of the favourites", within_pool)):
-        median = np.median(needed[inside]) if inside.any() else ROWS
-        yield note(f"median rows until B is left among {name}", median)

@@ -79,8 +79,8 @@ def drawn(label: str, x: Sequence[float], values: Sequence[Estimate]) -> Line:
 def growth(sizes: Sequence[int], groups: Sequence[ArrayLike]) -> Estimate:
     """Exponent of n in the median row count, with a 95 % interval. groups: one per size."""
     slope, drawn = (np.polyfit(np.log(sizes), each, 1)[0] for each in _medians(groups))
-    runs = sum(np.size(each) for each in groups)
-    return Estimate(float(slope), *np.percentile(drawn, [2.5, 97.5]), runs)
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return Estimate(float(slope), float(low), float(high), sum(np.size(each) for each in groups))
 
 
 @claim(
