@@ -12,7 +12,6 @@ from paritylab.claims.ks.queries import (
     decode_in_one_query,
     every_subset,
     gradient_spread,
-    mean_descent,
     target_values,
 )
 from paritylab.models import LINKS, ChainModel
@@ -37,8 +36,6 @@ def test_queries_keep_the_largest_distance_of_every_target():
     single = [2 * gradient_spread(model_at(s), SIGNS, SUBSETS).distances for s in (0, 1)]
     np.testing.assert_allclose(both.distances, np.maximum(*single))
     assert both.queries == 2
-    middle = float(np.median(both.distances))
-    assert both.revealed(middle) == pytest.approx(np.mean(both.distances > middle))
     assert 0 < both.use_of_bound() <= 1
 
 
@@ -46,24 +43,6 @@ def test_the_bound_is_used_up_by_a_query_that_is_one_target():
     # f = θ·p has ∇_p = -2 and 0 elsewhere: one target of ten stands out by 2, F² = 1.
     asked = Asked(np.array([2.0] + [0.0] * 9), 1.0, 1)
     assert asked.use_of_bound() == pytest.approx(1)
-
-
-def test_descent_on_the_mean_follows_the_gradient_averaged_over_targets():
-    first, second = mean_descent(model_at(0), SIGNS, eta=0.5, steps=2)
-    values = target_values(SIGNS, SUBSETS)
-
-    def loss(scores):
-        answers = np.asarray(first.with_parameters(scores).generate(SIGNS))[:, -1]
-        return np.mean((values - answers) ** 2)
-
-    token, step = 3, np.float32(1e-2)
-    ends = []
-    for sign in (1, -1):
-        moved = np.array(first.scores)
-        moved[token, 0] += sign * step
-        ends.append(loss(moved))
-    slope = (ends[0] - ends[1]) / (2 * step)
-    assert first.scores[token, 0] - second.scores[token, 0] == pytest.approx(0.5 * slope, abs=1e-4)
 
 
 def test_a_decoding_query_tells_targets_apart_by_the_signs_of_its_gradient():

@@ -1,6 +1,6 @@
 """Gradients over every target at once: what queries to an oracle reveal and what they cannot."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import ceil, log2
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from paritylab.learning.hardness.oracles import mean_label, mean_labels
+from paritylab.learning.hardness.oracles import mean_label
 from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
 from paritylab.problem import all_bits, signs_from_bits
@@ -150,27 +150,6 @@ def ask(models: Iterable[ChainModel], signs: Any, subsets: Subsets) -> Asked:
         distances = np.maximum(distances, 2 * spread.distances)
         gradient, queries = max(gradient, spread.mean_gradient), queries + 1
     return Asked(distances, gradient, queries)
-
-
-def mean_descent(model: ChainModel, signs: Any, *, eta: float, steps: int) -> Iterator[ChainModel]:
-    """Where gradient descent asks next while the oracle answers with the mean over all targets.
-
-    Every hidden target takes this same path, whatever it is.
-    """
-    rows = jnp.asarray(signs, jnp.float32)
-    labels = mean_labels(rows, model.k)
-    for _ in range(steps):
-        yield model
-        model = model.with_parameters(model.scores - eta * _mean_gradient(model, rows, labels))
-
-
-@jax.jit
-def _mean_gradient(model: ChainModel, rows: Any, labels: Any) -> Any:
-    def loss(scores: Any) -> Any:
-        answers = model.with_parameters(scores).generate(rows)[:, -1]
-        return jnp.mean((answers - labels) ** 2)
-
-    return jax.grad(loss)(model.scores)
 
 
 class Decoded(NamedTuple):
