@@ -2,7 +2,6 @@
 
 import json
 import re
-from fractions import Fraction
 
 import pytest
 
@@ -30,20 +29,16 @@ def written(tmp_path, content) -> str:
     [
         ("{", "not JSON"),
         ('{"claim": "hg1-floor", "claim": "hg1-marginals"}', "given twice"),
-        ({**GOOD, "witness": {"blind": "0x1.8p-9999"}}, "exponent"),
         ({**GOOD, "witness": {"blind": "-9/5"}}, "blind must be a number from -1 to 1"),
         ("[]", "claim, setting and witness"),
         ({**GOOD, "more": 1}, "claim, setting and witness"),
-        ({**GOOD, "claim": "hg1-nothing"}, "no statement"),
         ({**GOOD, "claim": "../kernel"}, "no statement"),
         ({**GOOD, "setting": {"p": "1/2", "noise": "1/10"}}, "the statement is about"),
         ({**GOOD, "witness": {}}, "must have ['blind']"),
         ({**GOOD, "witness": {"blind": 1, "other": 2}}, "must have ['blind']"),
         ('{"claim": "hg1-marginals", "setting": {}, "witness": {"blind": 0.8}}', "not exact"),
         ({**GOOD, "witness": {"blind": "4/0"}}, "no exact number"),
-        ({**GOOD, "witness": {"blind": "nan"}}, "no exact number"),
         ({**GOOD, "witness": {"blind": None}}, "expected a number"),
-        ({**GOOD, "witness": {"blind": True}}, "expected a number"),
         ({**GOOD, "witness": {"blind": "9" * 500}}, "too long"),
         ({**GOOD, "witness": {"blind": 10**400}}, "too long"),
         ({**GOOD, "witness": {"blind": [[[[[[[[1]]]]]]]]}}, "deeper"),
@@ -55,12 +50,6 @@ def test_what_is_no_certificate_is_refused_in_one_line(tmp_path, content, said):
     with pytest.raises(ValueError, match=re.escape(said)) as caught:
         load_certificate(written(tmp_path, content))
     assert "\n" not in str(caught.value)
-
-
-def test_dyadic_and_rational_numbers_are_exact():
-    assert reading.exact("0x1.8p+1") == 3
-    assert reading.exact("-0x1.8p-1074") == Fraction(-3, 2**1075)
-    assert reading.exact("-3/6") == Fraction(-1, 2)
 
 
 def run(capsys, *arguments):
@@ -121,16 +110,15 @@ def test_a_record_counts_only_with_the_same_files_and_python_flint(monkeypatch, 
     checker.record(checker.Result(id, "", True, seconds=400.0))
     assert verified(id)
     assert f"python-flint {checker.flint_version()} in 400 s" in checker.provenance(id)
-    monkeypatch.setattr(checker, "flint_version", lambda: "0.0.1")
-    assert not verified(id)
-    assert "not with 0.0.1: run make prove" in checker.provenance(id)
-    monkeypatch.undo()
-    monkeypatch.setattr(checker, "RECORD", tmp_path / "verified.json")
-    shared = checker.files_of(id)
-    other = tmp_path / "kernel.py"
-    other.write_text(shared[-1].read_text() + "\n")
-    monkeypatch.setattr(checker, "files_of", lambda id: [*shared[:-1], other])
-    assert not verified(id)
-    assert "files have changed" in checker.provenance(id)
+    files_of, other = checker.files_of, tmp_path / "kernel.py"
+    other.write_text("changed")
+    for name, instead in (
+        ("flint_version", lambda: "0.0.1"),
+        ("files_of", lambda id: [*files_of(id)[:-1], other]),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(checker, name, instead)
+            assert not verified(id)
+            assert "not with these files and python-flint" in checker.provenance(id)
     checker.record(checker.Result(id, "", False))
     assert "never recorded" in checker.provenance(id)

@@ -1,10 +1,10 @@
-"""Hostile certificates: every kind of change is tried on every certificate, and none is believed.
+"""Hostile certificates: every kind of change is tried at every number, and none is believed.
 
-A change is refused if `load_certificate` or `verify` says in one line why it is no certificate of
-this claim, or if an inequality is not shown. What is hostile is written down here a second time,
-by the nature of each number (a bit, a position, a norm), not read from the statements. A change
-that keeps a number's nature is not hostile: if it verifies, it is another witness of the same claim
-in the same setting, as a head at a slightly different angle is.
+A change is refused if `load_certificate` says in one line why it is no certificate of this claim,
+or if an inequality is not shown. What is hostile is written down here a second time, by the nature
+of each number (a bit, a position, a norm), not read from the statements. A change that keeps a
+number's nature is not hostile: if it verifies, it is another witness of the same claim, as a head
+at a slightly different angle is.
 """
 
 import copy
@@ -19,22 +19,8 @@ pytest.importorskip("flint")
 from paritylab.proofs import expected_seconds, load_certificate, provable, verify
 from paritylab.proofs.checker import CERTIFICATES
 
-#: Entries of the witness that are replaced, by what.
-REPLACED: dict[str, Any] = {
-    "a list": [],
-    "an object": {},
-    "a word": "seven",
-    "nothing": None,
-    "a truth value": True,
-    "a float": 0.25,
-    "not a number": float("nan"),
-    "an underflow": "0x1.8p-9999",
-    "an overflow": "0x1.8p+9999",
-    "a huge number": 10**200,
-    "a number of 500 digits": "9" * 500,
-    "division by zero": "1/0",
-    "minus the huge": -(10**60),
-}
+#: What replaces each number and each list of a witness.
+REPLACED = [[], {}, "seven", None, True, 0.25, float("nan"), 10**200, "9" * 500, "1/0", -(10**60)]
 
 #: Numbers that cannot be what the witness says they are, by nature.
 IMPOSSIBLE: dict[str, list[Any]] = {
@@ -54,12 +40,7 @@ NATURE = {
     "hg1-lemma18": {"places": "position", "input": "bit", "s": "sum"},
     "hg1-lemma19": {"places": "position"},
     "hg1-lemma6-smooth": {"heads": "real", "input": "bit", "entry": "position"},
-    "hg1-lemma8-pl": {
-        "centre": "real",
-        "radius": "norm",
-        "mu": "norm",
-        "between": "real",
-    },
+    "hg1-lemma8-pl": {"centre": "real", "radius": "norm", "mu": "norm", "between": "real"},
     "hg1-marginals": {"blind": "real"},
     "hg1-misprints": {"heads": "real", "s": "sum", "input": "bit"},
     "hg1-prop21": {"angle": "real"},
@@ -81,96 +62,53 @@ def raw(id: str) -> dict[str, Any]:
     return json.loads((CERTIFICATES / f"{id}.json").read_text())
 
 
-def places(value: Any, at: tuple = ()) -> Iterator[tuple]:
-    """The ways to every number in nested lists and objects, and to the lists."""
+def places(value: Any, at: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+    """The ways to lists and numbers in nested lists and objects, with what is there; of a list's
+    entries the first and the last."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield from places(each, (*at, name))
-    elif isinstance(value, list):
-        yield at
+        return
+    yield at, value
+    if isinstance(value, list):
         yield from places(value[0], (*at, 0))
         yield from places(value[-1], (*at, len(value) - 1))
-    else:
-        yield at
 
 
 def put(certificate: dict[str, Any], way: tuple, value: Any) -> dict[str, Any]:
-    changed = copy.deepcopy(certificate)
-    inner = changed
+    changed = inner = copy.deepcopy(certificate)
     for step in way[:-1]:
         inner = inner[step]
     inner[way[-1]] = value
     return changed
 
 
-def get(certificate: dict[str, Any], way: tuple) -> Any:
-    for step in way:
-        certificate = certificate[step]
-    return certificate
-
-
-def whole_changes(id: str) -> Iterator[tuple[str, str]]:
-    """Changes of a file as a whole, as text."""
-    good = raw(id)
-    other = "ks-thm7" if id != "ks-thm7" else "ks-thm1"
-    text = json.dumps(good)
-    yield "empty", "{}"
-    yield "nothing", ""
-    yield "a list", "[]"
-    yield "without a setting", json.dumps({"claim": id, "witness": good["witness"]})
-    yield "without a witness", json.dumps({"claim": id, "setting": good["setting"]})
-    yield "an empty setting", json.dumps({**good, "setting": {}})
-    yield "a witness that is a number", json.dumps({**good, "witness": 1})
-    yield "one key more", json.dumps({**good, "verified": 1})
-    yield "one witness more", json.dumps({**good, "witness": {**good["witness"], "more": 1}})
+def changes(id: str) -> Iterator[tuple[str, str]]:
+    """Every number of the setting moved, every kind of replacement in the witness, lists one longer
+    and one shorter, another claim's name and content; each as text."""
+    good, other = raw(id), "ks-thm7" if id != "ks-thm7" else "ks-thm1"
     yield "another claim's name", json.dumps({**good, "claim": other})
     yield "another claim's content", json.dumps({**raw(other), "claim": id})
-    yield "a claim that is a list", json.dumps({**good, "claim": [id]})
-    yield "the claim twice", text.replace("{", f'{{"claim": "{other}", ', 1)
-    yield "the setting twice", text[:-1] + ', "setting": {}}'
-    if good["witness"]:
-        name = next(iter(good["witness"]))
-        yield "one witness less", json.dumps(put(good, ("witness",), {}))
-        yield (
-            "one witness twice",
-            text.replace('"witness": {', f'"witness": {{"{name}": 0, ', 1),
-        )
-
-
-def setting_changes(id: str) -> Iterator[tuple[str, str]]:
-    """Every number of the setting moved by one."""
-    good = raw(id)
-    for way in places(good["setting"]):
-        value = get(good["setting"], way)
+    yield "one witness more", json.dumps({**good, "witness": {**good["witness"], "more": 1}})
+    for way, value in places(good["setting"]):
         moved = [*value, 1] if isinstance(value, list) else f"{value}1"
         yield f"setting {way}", json.dumps(put(good, ("setting", *way), moved))
-
-
-def witness_changes(id: str) -> Iterator[tuple[str, str]]:
-    """Every kind of replacement at every place; lists one longer and one shorter."""
-    good = raw(id)
-    for way in places(good["witness"]):
-        value, where = get(good["witness"], way), "/".join(map(str, way))
-        kinds = dict(REPLACED)
-        if isinstance(value, list):
-            kinds |= {"one longer": [*value, value[-1]], "one shorter": value[:-1]}
-        else:
-            kinds |= {str(each): each for each in IMPOSSIBLE[NATURE[id][way[0]]]}
-        for name, put_in in kinds.items():
-            yield f"{where}: {name}", json.dumps(put(good, ("witness", *way), put_in))
+    for way, value in places(good["witness"]):
+        is_list = isinstance(value, list)
+        kinds = [[*value, value[-1]], value[:-1]] if is_list else IMPOSSIBLE[NATURE[id][way[0]]]
+        for new in [*REPLACED, *kinds]:
+            yield f"{way}: {str(new)[:40]}", json.dumps(put(good, ("witness", *way), new))
 
 
 def believed(id: str, text: str, path) -> bool:
     """Whether a changed file is accepted and verifies; anything but a clear answer raises."""
     path.write_text(text)
     try:
-        held = load_certificate(path)
+        held, said = load_certificate(path), ""
     except ValueError as error:
-        said = str(error)
-    else:
-        said = ""
+        held, said = {}, str(error)
+    assert "\n" not in said
     if said:
-        assert "\n" not in said
         return False
     if held["claim"] != id:
         with pytest.raises(ValueError, match="not of"):
@@ -178,12 +116,6 @@ def believed(id: str, text: str, path) -> bool:
         return False
     assert expected_seconds(id) <= 1, "a long proof must not even begin"
     return verify(id, held).verified
-
-
-def changes(id: str) -> Iterator[tuple[str, str]]:
-    yield from whole_changes(id)
-    yield from setting_changes(id)
-    yield from witness_changes(id)
 
 
 @pytest.mark.parametrize("id", provable())
@@ -203,7 +135,6 @@ def test_a_certificate_from_memory_is_checked_like_a_file():
     for changed in (
         {},
         {**held, "setting": {**held["setting"], "b": 0}},
-        {**held, "witness": {**held["witness"], "s": -5}},
         {**held, "witness": {**held["witness"], "s": 0.25}},
         {**held, "witness": {**held["witness"], "input": [7, *[0] * 7]}},
         {**held, "claim": "hg1-lemma19"},

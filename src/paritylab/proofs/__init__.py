@@ -5,31 +5,16 @@ lists them. python-flint is needed: pip install 'paritylab[proofs]'.
 """
 
 from paritylab.proofs.checker import (
-    Result,
-    expected_seconds,
-    files_of,
-    load_certificate,
-    missing_extra,
-    provable,
-    provenance,
-    record,
-    settles,
-    title,
-    verified,
-    verify,
+    Result as Result,
+    expected_seconds as expected_seconds,
+    files_of as files_of,
+    load_certificate as load_certificate,
+    missing_extra as missing_extra,
+    provable as provable,
+    provenance as provenance,
+    record as record,
+    settles as settles,
+    title as title,
+    verified as verified,
+    verify as verify,
 )
-
-__all__ = [
-    "Result",
-    "expected_seconds",
-    "files_of",
-    "load_certificate",
-    "missing_extra",
-    "provable",
-    "provenance",
-    "record",
-    "settles",
-    "title",
-    "verified",
-    "verify",
-]

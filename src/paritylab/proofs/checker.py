@@ -82,17 +82,17 @@ def load_certificate(path: str | Path) -> dict[str, Any]:
     """
     content = reading.read(path)
     try:
-        id = content.get("claim") if isinstance(content, dict) else None
-        return _checked(content, id if isinstance(id, str) else "")
+        return _checked(content)
     except ValueError as error:
         raise ValueError(f"{Path(path).name}: {error}") from None
 
 
-def _checked(content: Any, id: str) -> dict[str, Any]:
-    if not isinstance(content, dict) or "claim" not in content:
+def _checked(content: Any, id: str | None = None) -> dict[str, Any]:
+    """The certificate with its numbers as integers and fractions; id: whose it has to be."""
+    if not isinstance(content, dict) or not isinstance(content.get("claim"), str):
         raise ValueError("a certificate is an object with claim, setting and witness only")
-    module = statement(id)
-    return reading.checked(content, id, module.SETTING, module.WITNESS)
+    id = id or content["claim"]
+    return reading.checked(content, id, statement(id).SETTING, statement(id).WITNESS)
 
 
 def verify(
@@ -168,8 +168,7 @@ def settles(id: str, status: str) -> bool:
 
 def recorded() -> dict[str, dict[str, Any]]:
     """What is known of long proofs that were verified, by id: see `record`."""
-    kept = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
-    return {id: entry for id, entry in kept.items() if isinstance(entry, dict)}
+    return dict(json.loads(RECORD.read_text(encoding="utf-8"))) if RECORD.is_file() else {}
 
 
 def record(result: Result) -> None:
@@ -199,9 +198,7 @@ def provenance(id: str) -> str:
     said += f" in {entry['seconds']} s of processor time"
     if entry["fingerprint"] == fingerprint(id):
         return said
-    if entry["python-flint"] != flint_version():
-        return f"{said}, not with {flint_version()}: run make prove"
-    return f"{said}, its files have changed since: run make prove"
+    return f"{said}, not with these files and python-flint {flint_version()}: run make prove"
 
 
 def flint_version() -> str:

@@ -17,24 +17,23 @@ Domain = Callable[[Any], str]
 LONGEST = 800
 
 
-def whole(low: int, high: int) -> Domain:
-    """Integers from low to high, both included."""
-
+def _among(words: str, kinds: Any, fits: Callable[[Any], bool]) -> Domain:
     def outside(value: Any) -> str:
-        fits = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        return "" if fits else f"a whole number from {low} to {high}"
+        known = isinstance(value, kinds) and not isinstance(value, bool)
+        return "" if known and fits(value) else words
 
     return outside
+
+
+def whole(low: int, high: int) -> Domain:
+    """Integers from low to high, both included."""
+    return _among(f"a whole number from {low} to {high}", int, lambda v: low <= v <= high)
 
 
 def between(low: Any, high: Any) -> Domain:
     """Integers and fractions strictly between low and high."""
-
-    def outside(value: Any) -> str:
-        fits = isinstance(value, int | Fraction) and not isinstance(value, bool)
-        return "" if fits and low < value < high else f"a number above {low} and below {high}"
-
-    return outside
+    words = f"a number above {low} and below {high}"
+    return _among(words, int | Fraction, lambda v: low < v < high)
 
 
 def positive(below: Any) -> Domain:
@@ -44,12 +43,7 @@ def positive(below: Any) -> Domain:
 
 def from_to(low: Any, high: Any) -> Domain:
     """Integers and fractions from low to high, both included."""
-
-    def outside(value: Any) -> str:
-        fits = isinstance(value, int | Fraction) and not isinstance(value, bool)
-        return "" if fits and low <= value <= high else f"a number from {low} to {high}"
-
-    return outside
+    return _among(f"a number from {low} to {high}", int | Fraction, lambda v: low <= v <= high)
 
 
 def row(*domains: Domain) -> Domain:

@@ -1,9 +1,8 @@
 """Reads certificates and refuses, in one line, what is not one.
 
-A certificate is a JSON file with `claim`, `setting` and `witness`. Its numbers are exact: integers,
-rationals "p/q" and hexadecimal floats "0x1.8p+1". The setting must be the statement's own and the
-witness must lie in the domains that the statement names, whether the certificate comes from a file
-or from memory.
+A certificate is a JSON file with `claim`, `setting` and `witness`. Its numbers are exact: integers
+and rationals "p/q". The setting must be the statement's own and the witness must lie in the domains
+that the statement names, whether the certificate comes from a file or from memory.
 """
 
 import json
@@ -17,10 +16,7 @@ from paritylab.proofs.domain import LONGEST, Domain, refuse_outside, shortened
 
 #: Larger files are refused unread; deeper ones and longer numbers, too.
 LARGEST_FILE, DEEPEST, LONGEST_NUMBER = 1 << 16, 6, 200
-#: Exponents of hexadecimal floats: those of doubles, subnormal ones included.
-LEAST_EXPONENT, LARGEST_EXPONENT = -1074, 1023
 _RATIONAL = re.compile(r"-?\d+(/0*[1-9]\d*)?\Z", re.ASCII)
-_DYADIC = re.compile(r"(-?)0x([01])\.([0-9a-f]{1,13})p([+-]\d{1,4})\Z", re.ASCII)
 
 
 def read(path: str | Path) -> Any:
@@ -64,7 +60,7 @@ def checked(
 
 
 def _inexact(number: str) -> Any:
-    raise ValueError(f'{number} is not exact; write "p/q" or a hexadecimal float in quotes')
+    raise ValueError(f'{number} is not exact; write "p/q" in quotes')
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -77,7 +73,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def exact(value: Any, depth: int = 0) -> Any:
-    """Integers, rationals and dyadic floats, in lists and objects."""
+    """Integers and rationals, in lists and objects."""
     if depth > DEEPEST:
         raise ValueError(f"nested deeper than {DEEPEST}")
     if isinstance(value, bool) or value is None:
@@ -87,32 +83,13 @@ def exact(value: Any, depth: int = 0) -> Any:
             raise ValueError("a number is too long")
         return value.numerator if value.denominator == 1 else value
     if isinstance(value, str):
-        return _number(value)
+        if len(value) > LONGEST_NUMBER:
+            raise ValueError("a number is too long")
+        if not _RATIONAL.match(value):
+            raise ValueError(f'{value!r} is no exact number; expected "p/q"')
+        return exact(Fraction(value))
     if isinstance(value, list | tuple):
         return [exact(each, depth + 1) for each in value]
     if isinstance(value, dict):
         return {str(name): exact(each, depth + 1) for name, each in value.items()}
     raise ValueError(f"expected a number, got {type(value).__name__}")
-
-
-def _number(written: str) -> Any:
-    if len(written) > LONGEST_NUMBER:
-        raise ValueError("a number is too long")
-    if _RATIONAL.match(written):
-        return exact(Fraction(written))
-    if dyadic := _DYADIC.match(written):
-        sign, first, digits, power = dyadic.groups()
-        if not LEAST_EXPONENT <= int(power) <= LARGEST_EXPONENT:
-            raise ValueError(
-                f"the exponent of {written} is not from {LEAST_EXPONENT} to {LARGEST_EXPONENT}"
-            )
-        mantissa = Fraction(int(first + digits, 16), 16 ** len(digits))
-        return _signed(sign, mantissa * Fraction(2) ** int(power))
-    raise ValueError(
-        f'{written!r} is no exact number; expected "p/q" or a float such as "0x1.8p+1"'
-    )
-
-
-def _signed(sign: str, value: Fraction) -> Any:
-    signed = -value if sign else value
-    return signed.numerator if signed.denominator == 1 else signed
