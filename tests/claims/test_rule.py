@@ -19,7 +19,7 @@ from paritylab.claims import (
     repair,
     within,
 )
-from paritylab.claims.engine.rule import Role, sentence_of, wants_runs
+from paritylab.claims.engine.rule import Role, wants_runs
 from paritylab.statistics import Mean, PowerLaw, Rate
 
 # Drawing is quick; a busy machine makes it look slow.
@@ -172,9 +172,3 @@ def test_the_rule_and_whether_more_runs_could_decide(found, status, more):
 def test_what_a_claim_may_not_yield(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make()
-
-
-def test_the_sentence_has_label_value_and_bound():
-    assert sentence_of(decide([within("exponent of n", 2.04, 1.8, 2.2)])) == (
-        "Exponent of n: 2.04; claimed: between 1.8 and 2.2."
-    )

@@ -199,12 +199,6 @@ def test_theorem_5_refuses_heights_that_are_not_there():
         module.above(Proof(), pairs, "too high", ray[1:], sector[1:], fmpq(2))
 
 
-def test_the_share_of_starts_is_enclosed_coarsely():
-    module, model, _, setting, heights = theorem_5()
-    with pytest.raises(NotShownError, match="share of starts"):
-        module._starts(Proof(), setting, model, heights, [2, 2, 2])
-
-
 def test_starts_at_small_temperatures_are_those_of_sampled_heads():
     """Counted pieces of a cell hold only starts below its height, at this norm and larger ones."""
     module, model, pairs, _, heights = theorem_5()

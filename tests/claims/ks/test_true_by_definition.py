@@ -19,22 +19,6 @@ from paritylab.statistics import power_law
 from paritylab.theory.ks import child_signal, lemma4_bound, samples_for_every_pair
 from paritylab.theory.ks_hardness import theorem2_samples
 
-
-def count_additions(bits):
-    """How often plain elimination down to a triangle adds one row of 0s and 1s to another."""
-    rows, total = [int("".join(map(str, row)), 2) for row in np.asarray(bits, int).tolist()], 0
-    for column in reversed(range(np.shape(bits)[1])):
-        pivot = next((at for at, row in enumerate(rows) if row.bit_length() == column + 1), None)
-        if pivot is None:
-            continue
-        head = rows.pop(pivot)
-        hit = [at for at, row in enumerate(rows) if row >> column & 1]
-        total += len(hit)
-        for at in hit:
-            rows[at] ^= head
-    return total
-
-
 X64_MODES = [False]
 #: Figure 1's tree: 16 bits, 8 leaves, the first two on x_1 and x_4; the text names no others.
 FIGURE1 = ParityTree(16, (0, 3, 6, 7, 9, 11, 12, 15))
@@ -148,12 +132,6 @@ def test_rounding_weights_is_rounding_updates_if_halves_go_up():
 def test_elimination_solves_parity_from_n_plus_20_rows(n):
     data = Sample(random_parities(n, n // 2, 20), n + 20)
     assert learn(Elimination(), data).rate("solved").low > 0.7
-
-
-def test_elimination_takes_at_most_cubic_bit_operations():
-    generator, sizes = np.random.default_rng(0), (64, 128, 256, 512)
-    work = [n * count_additions(generator.integers(0, 2, (n + 20, n))) for n in sizes]
-    assert 2 < power_law(sizes, work).exponent < 3.2
 
 
 N, K = 10, 5
