@@ -71,7 +71,7 @@ def teacher_step() -> None:
 
 
 def claim_to_page() -> None:
-    claim = paritylab.registry()["hg1-mask"]
+    claim = paritylab.registry()["ks-lemma8"]
     (verdict,) = paritylab.check([claim], effort="quick")
     with tempfile.TemporaryDirectory() as folder:
         write_report([verdict.row], folder)

@@ -115,5 +115,5 @@ def mixture(
         how = {"mixture": share, "shared_first": 0.02 if first else 0.0, **mixed}
         found = learned(targets, rows, trial.seed, width=64, steps=several, **how)
         name = "biased rows first" if first else f"α = {share:g}"
-        asked = at_least if share or first else at_most
-        yield asked(f"runs that learn, {name}, {several:,} steps of {rows} rows", found, 0.5)
+        label = f"runs that learn, {name}, {several:,} steps of {rows} rows"
+        yield (at_least if share or first else at_most)(label, found, 0.5)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from paritylab import proofs
-from paritylab.checks import whole
 from paritylab.claims.engine import freshness
 from paritylab.claims.engine.registry import Claim, reason_of, registry
 from paritylab.claims.engine.verdict import (
@@ -24,7 +23,7 @@ from paritylab.claims.engine.verdict import (
 )
 from paritylab.options import check_ids
 from paritylab.problem.keys import checked_seed
-from paritylab.sweep.engines import Failure, processes, serial
+from paritylab.sweep.engines import Failure, processes
 from paritylab.sweep.provenance import device, imported_beside, occasion, versions
 from paritylab.sweep.store import Store
 
@@ -45,7 +44,7 @@ class Trial:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", Effort(self.effort))
-        whole("seed", self.seed, 0)
+        object.__setattr__(self, "seed", checked_seed(self.seed))
 
     def track(self, items: Iterable[Any]) -> Iterator[Any]:
         """The items, reporting the share that is done before each one."""
@@ -77,7 +76,7 @@ def check(
     """
     asked = [claims] if isinstance(claims, str | Claim) else claims
     chosen = [_claim(each) for each in asked]
-    trial = Trial(Effort(effort), checked_seed(seed), on_progress)
+    trial = Trial(Effort(effort), seed, on_progress)
     return _verdicts(chosen, trial, store, fresh=fresh, jobs=jobs, on_start=on_start)
 
 
@@ -98,37 +97,40 @@ def _verdicts(
     on_start: Callable[[Claim], None],
 ) -> Iterator[Verdict]:
     """Stored verdicts first, then those of the claims that have none."""
-    effort, seed = trial.effort, trial.seed
     missing: dict[str, Claim] = {}
     keys: dict[str, str] = {}
     for claim in claims:
-        own = None if claim.is_built_in else claim.file
-        keys[claim.id] = freshness.verdict_key(claim.id, effort.value, seed, own)
-        stored = None if fresh or store is None else stored_row(store, keys[claim.id])
-        if stored is None:
-            missing[claim.id] = claim
-        else:
-            expected = plain(claim.expected_at(effort))
-            yield Verdict({**stored, "expected": expected}, reused=True)
-
-    def here(id: str) -> Row:
-        on_start(missing[id])
-        return run_claim(missing[id], trial)
-
-    if jobs > 1 and all(claim.is_built_in for claim in missing.values()):
-        work = partial(_row_by_id, effort=effort.value, seed=seed)
-        done = processes(jobs)(work, _in_turn_of_cost(missing.values(), effort))
-    else:
-        done = serial()(here, missing)
-    for id, value, seconds in done:
-        if isinstance(value, Failure):
-            row = _failed(missing[id], value.reason, _how(effort, seed, seconds))
-        else:
-            row = value
-        files = row.pop(FILES, None)
+        if store is not None:
+            own = None if claim.is_built_in else claim.file
+            key = freshness.verdict_key(claim.id, trial.effort.value, trial.seed, own)
+            keys[claim.id] = key
+            if not fresh and (stored := stored_row(store, key)):
+                yield Verdict({**stored, "expected": plain(claim.expected_at(trial.effort))}, True)
+                continue
+        missing[claim.id] = claim
+    # Before the work: what is loaded now is what runs, whatever is edited meanwhile.
+    files = {id: dependencies(missing[id]) for id in keys if id in missing}
+    for row in _rows(missing, trial, jobs, on_start):
         if store is not None and row["status"] != Status.FAILED:
-            store.save_verdict(keys[id], {**row, FILES: files})
+            store.save_verdict(keys[row["id"]], {**row, FILES: files[row["id"]]})
         yield Verdict(row)
+
+
+def _rows(
+    claims: dict[str, Claim], trial: Trial, jobs: int, on_start: Callable[[Claim], None]
+) -> Iterator[Row]:
+    """One by one here, or side by side in worker processes."""
+    if jobs == 1 or not all(claim.is_built_in for claim in claims.values()):
+        for claim in claims.values():
+            on_start(claim)
+            yield run_claim(claim, trial)
+        return
+    work = partial(_row_by_id, effort=trial.effort.value, seed=trial.seed)
+    for id, value, seconds in processes(jobs)(work, _in_turn_of_cost(claims.values(), trial)):
+        if isinstance(value, Failure):
+            yield _failed(claims[id], value.reason, _how(trial, seconds))
+        else:
+            yield value
 
 
 def stored_row(store: Store, key: str) -> Row | None:
@@ -137,10 +139,10 @@ def stored_row(store: Store, key: str) -> Row | None:
     return stored if stored and freshness.is_fresh(stored.pop(FILES, None)) else None
 
 
-def _in_turn_of_cost(claims: Iterable[Claim], effort: Effort) -> list[str]:
+def _in_turn_of_cost(claims: Iterable[Claim], trial: Trial) -> list[str]:
     """A few cheap claims, so that verdicts show at once, then the longest first, so that none of
     them is left for the end."""
-    by_cost = [claim.id for claim in sorted(claims, key=lambda claim: claim.budget(effort))]
+    by_cost = [claim.id for claim in sorted(claims, key=lambda claim: claim.budget(trial.effort))]
     return [*by_cost[:SHOWN_AT_ONCE], *reversed(by_cost[SHOWN_AT_ONCE:])]
 
 
@@ -155,21 +157,16 @@ def run_claim(claim: Claim, trial: Trial) -> Row:
     From default effort on a counterexample has to run, too.
     """
     start = time.perf_counter()
-    # Before the work: what is loaded now is what runs, whatever is edited meanwhile.
-    files = dependencies(claim)
-
-    def how() -> Row:
-        return _how(trial.effort, trial.seed, time.perf_counter() - start)
-
     try:
         judged = claim.run(trial)
         if trial.effort is not Effort.QUICK and judged.counterexample is not None:
             run_counterexample(judged.counterexample)
-        return {**make_row(claim, with_proof(claim, judged), how()), FILES: files}
+        return make_row(claim, with_proof(claim, judged), _how(trial, time.perf_counter() - start))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return _failed(claim, reason_of(error, claim.file), how())
+        how = _how(trial, time.perf_counter() - start)
+        return _failed(claim, reason_of(error, claim.file), how)
 
 
 def _failed(claim: Claim, reason: str, how: Row) -> Row:
@@ -177,10 +174,10 @@ def _failed(claim: Claim, reason: str, how: Row) -> Row:
     return make_row(claim, Judged(Status.FAILED, reason), how)
 
 
-def _how(effort: Effort, seed: int, seconds: float) -> Row:
+def _how(trial: Trial, seconds: float) -> Row:
     """How a row was made, by the row's names."""
-    facts = {"effort": effort, "seed": seed, "seconds": round(seconds, 3), "device": device()}
-    return {**facts, "versions": {**versions(), **occasion()}}
+    facts = {"effort": trial.effort, "seed": trial.seed, "seconds": round(seconds, 3)}
+    return {**facts, "device": device(), "versions": {**versions(), **occasion()}}
 
 
 def run_counterexample(code: str) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from paritylab.claims import OURS, Trial, at_least, at_most, claim, difference, note, within
 from paritylab.claims.half_points import quotient
 from paritylab.learning import Annealed, Fresh, Heads, Population, Sample, learn
-from paritylab.models import HeadAttention
 from paritylab.precision import float64
 from paritylab.problem import random_parities
 from paritylab.statistics import Rate
@@ -106,14 +105,14 @@ def fixed_tau(
         yield note(f"runs that find B, {each} rows per batch, {where}", rate)
 
 
-def favourites(model: HeadAttention, size: int) -> tuple[int, ...]:
+def favourites(model: Any, size: int) -> tuple[int, ...]:
     """The `size` positions with most attention, most first."""
     with float64():
         weights = np.asarray(model.weights())
     return tuple(np.argsort(-weights, kind="stable")[:size].tolist())
 
 
-def _least_liked(model: HeadAttention, size: int) -> tuple[int, ...]:
+def _least_liked(model: Any, size: int) -> tuple[int, ...]:
     return favourites(model, model.code.n)[-size:]
 
 
@@ -144,11 +143,11 @@ def recover_b(
     still have it among the 3k positions with most attention, their favourites, more often than
     chance.
     """
-    data = Population(random_parities(n, k, runs, key=trial.seed))
-    models, size = learn(Heads.code(steps=steps), data, key=trial.seed).models, min(n, 3 * k)
-    runs_of = list(zip(models, data.targets, strict=True))
-    found = np.array([set(favourites(model, k)) == set(b.subset) for model, b in runs_of])
-    kept = np.array([set(b.subset) <= set(pool_of(model, size)) for model, b in runs_of])
+    targets, size = random_parities(n, k, runs, key=trial.seed), min(n, 3 * k)
+    done = learn(Heads.code(steps=steps), Population(targets), key=trial.seed)
+    each = list(zip(done.models, targets, strict=True))
+    found = np.array([set(favourites(model, k)) == set(b.subset) for model, b in each])
+    kept = np.array([set(b.subset) <= set(pool_of(model, size)) for model, b in each])
     label = f"runs that miss B and hold it among 3k favourites, n = {n}, k = {k}"
     yield at_least(label, Rate.of(kept[~found]), comb(size, k) / comb(n, k))
     yield note(f"runs whose k favourites are B, n = {n}, k = {k}", Rate.of(found))
