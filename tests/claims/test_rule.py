@@ -94,13 +94,6 @@ def test_repairs_only_turn_refuted_into_corrected(found):
     assert pair[0] == pair[1] or pair in turned
 
 
-@given(lists)
-def test_failing_controls_leave_it_undecided(found):
-    broken = control(at_least("runs that learn at all", Rate(1, 60), 0.9))
-    status, deciding = decide([*found, broken])
-    assert (status, deciding.role) == (Status.UNDECIDED, Role.CONTROL)
-
-
 @given(comparisons, st.floats(0.951, 0.999))
 def test_more_confidence_only_unsettles(comparison, confidence):
     usual, careful = comparison.passed(), comparison.passed(confidence)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from paritylab.claims.ks.queries import every_subset, gradient_spread
-from paritylab.learning import FullBatch, HidingOracle, Sample, learn
-from paritylab.learning.chain.full_batch import MODES, loss_and_gradient
+from paritylab.learning import HidingOracle, Sample, learn
+from paritylab.learning.chain.full_batch import loss_and_gradient
 from paritylab.learning.chain.rows import draw_tokens
 from paritylab.learning.hardness.oracles import (
     hiding,
@@ -21,7 +21,6 @@ from paritylab.learning.hardness.oracles import (
     mean_labels,
     opposing,
     step_under_error,
-    tipping,
 )
 from paritylab.models import LINKS, ChainModel
 from paritylab.problem import random_tree, random_trees
@@ -71,22 +70,6 @@ def test_selfcheck_opens_levels_from_the_bottom():
     assert float(opened[0][2]) == 2
 
 
-@pytest.mark.slow
-def test_teacher_forcing_learns_where_direct_training_does_not():
-    data = Sample(random_tree(0, 32, 8), 3000)
-    done = {mode: learn(FullBatch(mode, steps=150), data, trace=149) for mode in MODES}
-    assert done["teacher-full"].solved.all()
-    assert done["teacher-full"].recovered.all()
-    assert 0 < done["teacher-full"].stats["solved_at"][0] < 150
-    assert not done["direct"].solved.any()
-    assert done["direct"].stats["solved_at"].tolist() == [-1]
-    assert abs(done["direct"].stats["accuracy"][0] - 0.5) < 0.05
-    assert done["selfcheck"].trace["opened"][0, 0] == 1
-    for mode, runs in done.items():
-        path = runs.trace["risk"][0]
-        assert path[1] == pytest.approx(runs.stats["prediction_loss"][0], rel=1e-6), mode
-
-
 def test_the_mean_label_is_the_mean_over_all_targets():
     signs = np.array(list(product([1.0, -1.0], repeat=6)), np.float32)
     values = np.stack([signs[:, list(s)].prod(axis=1) for s in every_subset(6, 3)])
@@ -131,15 +114,6 @@ def test_one_step_stands_a_small_error_wherever_it_is_put():
     assert small == {"opposed": True, "spread": True, "tipped": True}
     assert large == {"opposed": True, "spread": True, "tipped": False}
     assert not step_under_error(tree, 200_000, 1.0)["opposed"]
-
-
-def test_tipping_moves_the_two_entries_of_the_most_unequal_pair():
-    children = np.array([[0, 1], [2, 3]])
-    true = jnp.zeros((5, 2)).at[3, 1].set(0.5)
-    wrong = np.asarray(tipping(true, children, 0.1) - true)
-    assert wrong[2, 1] == pytest.approx(-0.1)
-    assert wrong[3, 1] == pytest.approx(0.1)
-    assert np.count_nonzero(wrong) == 2
 
 
 def test_a_hidden_target_is_not_learned_and_leaves_a_path_that_no_sample_changes():
