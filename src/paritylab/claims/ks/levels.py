@@ -1,6 +1,7 @@
 """Theorem 7: without teacher forcing one level per step, and what its integer weights do."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -24,6 +25,7 @@ OFTEN = 0.7
 #: Unlabelled strings of the filter in training, and its ε₀; the second is above the deviation of
 #: an untrained token, as the proof asks, and below 1.
 STRINGS, EPSILON, SMALL = 12, 1.6, 0.95
+_levels = partial(Levels, strings=STRINGS, full_gradient=True)
 #: ε₀ at and on both sides of 1 and of 2; the filter is as the proof says for those between.
 EDGES = (0.95, 1.0, 1.05, 1.95, 2.0, 2.05)
 #: Where the filter alone is tried, at weights (11): n, k, strings, and the children's score.
@@ -100,11 +102,6 @@ def thm7(
         "ε₀ ≥ 2 silences what follows it. Above an untrained level the proof needs silence, not "
         "tokens within O(n^(-1/2)) of -1. Irrelevant weights that round to -1 do no harm."
     )
-
-
-def _levels(**changed: Any) -> Levels:
-    given: dict[str, Any] = {"strings": STRINGS, "epsilon": EPSILON, "full_gradient": True}
-    return Levels(**{**given, **changed})
 
 
 def _epsilon_of(n: int, samples: int) -> float:

@@ -61,8 +61,6 @@ def joined_bits(tree: ParityTree, members: int, inside: bool) -> Bool[np.ndarray
     """A: the first `members` leaves of the tree, or so many bits outside the parity set."""
     outside = np.setdiff1d(np.arange(tree.n), tree.leaves)
     chosen = np.asarray(tree.leaves if inside else outside)
-    if not 0 <= members <= chosen.size:
-        raise ValueError(f"there are {chosen.size} such bits, got members={members}")
     joined = np.zeros(tree.n, dtype=bool)
     joined[chosen[:members]] = True
     return joined
@@ -145,8 +143,6 @@ def harmed_steps(
 
     joined: flags (runs, n) of the bits that may share a sign. shape: one of `SHAPES`.
     """
-    if shape not in SHAPES:
-        raise ValueError(f"shape must be tree or line, got {shape!r}")
     keys = fold_keys(as_key(key), np.arange(len(trees)))
     leaves = np.array([tree.leaves for tree in trees], dtype=np.int32)
     numbers = (np.float32(eta), np.int32(samples), Harm(*(np.float32(each) for each in harm)))
