@@ -1,7 +1,12 @@
 """How wrong a model is: one front door, one table of routes, and siblings that check it."""
 
-from paritylab.risk.many import Risks, population_risks
-from paritylab.risk.population import model_gradient, population_gradient, population_risk
+from paritylab.risk.population import (
+    Risks,
+    model_gradient,
+    population_gradient,
+    population_risk,
+    population_risks,
+)
 from paritylab.risk.result import Risk, RiskGradient
 from paritylab.risk.rows import enumerated_gradient, enumerated_risk, sampled_risk
 

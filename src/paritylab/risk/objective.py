@@ -1,5 +1,6 @@
 """The population risk as a function that compiled training loops can differentiate."""
 
+from contextlib import suppress
 from functools import lru_cache
 
 import jax
@@ -47,30 +48,22 @@ def weight_risk(
 
     The route is the first of `ROUTES` that serves this n inside loops. Equal arguments give
     the same object, so that compiled loops are found again; a user's function gives a new one in
-    every call of `learn`. Call it in float64.
+    every call of `learn`, whose mark it carries. Call it in float64.
     """
     readout, loss = as_readout(readout, k), as_loss(loss)
     mark = mark_of(readout, loss)
-    if mark is not None and mark is not call_in_progress():
-        return _weight_risk(readout, loss, n, k, route, labels)
-    try:
-        return _once(readout, loss, n, k, route, labels, mark)
-    except TypeError:  # holds arrays, so it cannot be looked up
-        return _weight_risk(readout, loss, n, k, route, labels)
+    with float64(), jax.ensure_compile_time_eval():
+        if mark is None or mark is call_in_progress():
+            with suppress(TypeError):  # a readout that holds arrays cannot be looked up
+                return _once(readout, loss, n, k, route, labels, mark)
+        return _weight_risk(readout, loss, n, k, route, labels, mark)
 
 
 def _weight_risk(
-    readout: Readout,
-    loss: Loss,
-    n: int,
-    k: int,
-    route: str,
-    labels: Labels,
-    mark: object = None,
+    readout: Readout, loss: Loss, n: int, k: int, route: str, labels: Labels, mark: object
 ) -> WeightRisk:
     """`weight_risk` of checked arguments; mark: of the call in which a user's function was met."""
-    with float64(), jax.ensure_compile_time_eval():
-        return route_in_loop(statistic_of(readout, loss, k, labels), n, route)
+    return route_in_loop(statistic_of(readout, loss, k, labels), n, route)
 
 
 _once = lru_cache(maxsize=256)(_weight_risk)

@@ -1,13 +1,14 @@
 """The front door: population risk at any n without visiting 2^n inputs, by the table of routes."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from paritylab.models import (
     Cosine,
@@ -21,7 +22,7 @@ from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, float64, one_call
 from paritylab.problem import Junta, Parity
 from paritylab.problem.losses import Loss, Pointwise, as_loss
-from paritylab.risk.result import Risk, RiskGradient
+from paritylab.risk.result import Kind, Risk, RiskGradient
 from paritylab.risk.routes import cosine, half_sums, numerical, series, states
 from paritylab.risk.routes.statistic import (
     Case,
@@ -54,63 +55,36 @@ def _has_pieces(statistic: Statistic) -> bool:
     return statistic.pieces is not None
 
 
-def _is_lattice(case: Case) -> bool:
-    """Whether the weights have few distinct values; for values only, without slopes.
-
-    A glance at a few positions spares most calls the sort over all of them.
-    """
-    weights, most = case.weights, states.MAX_GROUPS + case.problem.k
-    scale = max(weights.max(), 1e-300)
-    for step in (max(1, case.problem.n // 64), 1):
-        if case.slopes or len(np.unique(np.round(weights[::step] / scale, 12))) > most:
-            return False
-    return states.groups_of(weights, case.problem) is not None
-
-
 #: The first row that applies is taken. Adding a route is adding a line.
 ROUTES = (
     Route("closed form", cosine.risk, cosine.in_loop, lambda statistic: statistic.is_closed),
     Route("half-sums", half_sums.risk, half_sums.in_loop, _has_pieces, once=36, loop=24, most=36),
     Route("enumeration", states.enumerated, states.in_loop, once=20, loop=14, most=26),
-    Route("lattice", states.lattice, None, fits=_is_lattice),
+    Route("lattice", states.lattice, None, fits=states.is_lattice),
     Route("series", series.risk, series.in_loop, _has_pieces),
     Route("series", numerical.risk, numerical.in_loop),
 )
 
 
-def route_once(case: Case, name: str = "auto") -> Route:
-    """The row for one risk at fixed weights; name: "auto", or the route that is asked for."""
-    fitting = (
-        row
-        for row in ROUTES
-        if case.problem.n <= (row.once if name == "auto" else row.most)
-        and row.serves(case.statistic)
-        and row.fits(case)
-    )
-    return _first(fitting, name)
-
-
 def route_in_loop(statistic: Statistic, n: int, name: str = "auto") -> WeightRisk:
-    """The risk for compiled loops by the first row that serves it; name as above."""
-    fitting = (
-        row
-        for row in ROUTES
-        if row.in_loop and n <= (row.loop if name == "auto" else row.most) and row.serves(statistic)
-    )
-    row = _first(fitting, name)
+    """The risk for compiled loops by the first row that serves it; name: as `route` above."""
+    row = _row(name, n, "loop", lambda row: row.in_loop is not None and row.serves(statistic))
     assert row.in_loop is not None
     return replace(row.in_loop(statistic, n), route=row.name)
 
 
-def _first(fitting: Iterable[Route], name: str) -> Route:
-    """The first row, or the first of that name."""
-    rows = []
-    for row in fitting:
-        if name in ("auto", row.name):
-            return row
-        rows.append(row.name)
-    possible = ", ".join(dict.fromkeys(rows))
-    raise ValueError(f"route {name!r} does not apply here; possible: {possible}")
+def _row(
+    name: str, n: int, place: Literal["once", "loop"], usable: Callable[[Route], bool]
+) -> Route:
+    """The first usable row at this n, or the first of that name."""
+    possible: list[str] = []
+    for row in ROUTES:
+        if n <= (getattr(row, place) if name == "auto" else row.most) and usable(row):
+            if name in ("auto", row.name):
+                return row
+            possible.append(row.name)
+    possible = list(dict.fromkeys(possible))
+    raise ValueError(f"route {name!r} does not apply here; possible: {', '.join(possible)}")
 
 
 def population_risk(
@@ -154,9 +128,8 @@ def population_gradient(
 
     Arguments as in `population_risk`.
     """
-    risk, gradient, error = _population(attention, problem, readout, loss, tolerance, route, True)
-    assert gradient is not None
-    return RiskGradient(risk, gradient, error)
+    risk, gradient = _population(attention, problem, readout, loss, tolerance, route, True)
+    return RiskGradient(risk, gradient)
 
 
 def model_gradient(
@@ -190,26 +163,25 @@ def _population(
     tolerance: float,
     route: str,
     slopes: bool,
-) -> tuple[Risk, np.ndarray | None, np.ndarray | None]:
-    """The risk, its gradient in the attention (heads, n) if slopes are asked for, its error."""
+) -> tuple[Risk, np.ndarray | None]:
+    """The risk, and its gradient in the attention (heads, n) if slopes are asked for."""
     with one_call(attention, readout, loss):
         if isinstance(attention, HeadAttention):
             readout = attention.readout if readout is None else readout
             with float64():
                 attention = attention.attention()
-        shares = _checked(attention, problem)
+        given = np.asarray(attention)
+        if given.ndim != 2 or given.shape[1] != problem.n:
+            raise ValueError(f"attention must have shape (heads, n={problem.n}), got {given.shape}")
+        shares = _checked_rows(given, np.ones(len(given)), "attention")
         scale = problem.k / len(shares)
-        statistic = checked_statistic(readout, loss, [problem])
+        statistic = _statistic(readout, loss, [problem])
         weights = shares.sum(axis=0) * scale
-        found, risk = risk_of_weights(weights, problem, statistic, tolerance, route, slopes)
-    if found.slopes is None:
-        return risk, None, None
-    gradient = np.broadcast_to(np.asarray(found.slopes) * scale, shares.shape)
-    error = found.slopes_error
-    return risk, gradient, None if error is None else np.full(shares.shape, error * scale)
+        risk, found = _risk_of_weights(weights, problem, statistic, tolerance, route, slopes)
+    return risk, None if found is None else np.broadcast_to(found * scale, shares.shape)
 
 
-def checked_statistic(
+def _statistic(
     readout: str | Readout | None,
     loss: str | Loss | Pointwise,
     problems: Sequence[Parity | Junta],
@@ -223,55 +195,98 @@ def checked_statistic(
         link: Readout = readout
     else:
         link = default_readout(first) if readout is None else as_readout(readout, first.k)
-    juntas = any(isinstance(problem, Junta) for problem in problems)
-    return statistic_of(link, loss, first.k, labels_of(problems, loss) if juntas else None)
+    return statistic_of(link, loss, first.k, labels_of(problems, loss))
 
 
-def risk_of_weights(
+def _risk_of_weights(
     weights: np.ndarray,
     problem: Parity | Junta,
     statistic: Statistic,
     tolerance: float = 1e-6,
     route: str = "auto",
     slopes: bool = False,
-) -> tuple[RouteRisk, Risk]:
-    """The risk at weights g ≥ 0 (n,), Σ g = k up to rounding, by the table of routes."""
+) -> tuple[Risk, np.ndarray | None]:
+    """The risk at weights g ≥ 0 (n,), Σ g = k up to rounding, by the table of routes; its slopes
+    in g if they are asked for."""
     if not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance}")
     # Scaled, so that s never exceeds k.
     case = Case(statistic, weights * (problem.k / weights.sum()), problem, tolerance, slopes)
     with float64():
-        row = route_once(case, route)
+        row = _row(route, problem.n, "once", lambda row: row.serves(statistic) and row.fits(case))
         found = row.risk(case)
     if math.isnan(found.value):
         raise ValueError(f"the readout or the loss is not a number somewhere on [0, {problem.k}]")
-    return found, Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")
+    risk = Risk(found.value, found.error, row.name, "exact" if found.exact else "numerical")
+    return risk, None if found.slopes is None else np.asarray(found.slopes)
 
 
-def _checked(attention: AnyArray, problem: Parity | Junta) -> np.ndarray:
-    """The shares in float64."""
-    given = np.asarray(attention)
-    shares = given.astype(np.float64)
-    if shares.ndim != 2 or shares.shape[1] != problem.n:
-        raise ValueError(f"attention must have shape (heads, n={problem.n}), got {shares.shape}")
-    if problem.k < 1:
-        raise ValueError("the model needs a parity set with at least one position, got k=0")
-    if not np.all(shares >= 0):
-        raise ValueError("attention must be nonnegative and finite; found a negative entry or NaN")
-    sums = shares.sum(axis=1)
-    if (row := first_miss(given.dtype, sums, np.ones(len(sums)))) is not None:
-        raise ValueError(
-            f"every row of attention must sum to 1, got a row that sums to {sums[row]}; "
-            "divide it by its sum: a / a.sum(axis=1, keepdims=True)"
-        )
-    return shares
+def _checked_rows(given: np.ndarray, wanted: np.ndarray, what: str) -> np.ndarray:
+    """The rows in float64, nonnegative and each with the sum that is wanted.
 
-
-def first_miss(kind: np.dtype, totals: np.ndarray, wanted: np.ndarray) -> int | None:
-    """The first of the sums that misses what it should be by more than rounding explains.
-
-    kind: of the array that was passed; sums of float32 numbers may miss by 1e-5, others by 1e-9.
+    Sums of float32 numbers may miss it by 1e-5, others by 1e-9.
     """
-    allowed = 1e-5 if kind.kind == "f" and kind.itemsize < 8 else 1e-9
-    missed = np.flatnonzero(~(np.abs(totals - wanted) <= allowed * np.maximum(wanted, 1.0)))
-    return int(missed[0]) if len(missed) else None
+    rows = given.astype(np.float64)
+    if not np.all(rows >= 0):
+        raise ValueError(f"{what} must be nonnegative and finite; found a negative entry or NaN")
+    sums = rows.sum(axis=1)
+    allowed = 1e-5 if given.dtype.kind == "f" and given.dtype.itemsize < 8 else 1e-9
+    missed = np.flatnonzero(np.abs(sums - wanted) > allowed * np.maximum(wanted, 1.0))
+    if len(missed):
+        row = missed[0]
+        raise ValueError(
+            f"row {row} of {what} must sum to {wanted[row]:g}, got {sums[row]:.12g}; "
+            f"multiply it by {wanted[row]:g} and divide by its sum"
+        )
+    return rows
+
+
+class Risks(NamedTuple):
+    """Risks of many runs. kind: "exact" only if every one of them is."""
+
+    values: Float[np.ndarray, " runs"]
+    errors: Float[np.ndarray, " runs"]
+    kind: Kind
+
+
+def population_risks(
+    weights: Float[AnyArray, "runs n"],
+    problems: Parity | Junta | Sequence[Parity | Junta],
+    *,
+    readout: str | Readout | None = None,
+    loss: str | Loss | Pointwise = "squared_hinge",
+) -> Risks:
+    """`population_risk` of every run: one compiled call for the closed form, else a loop.
+
+    weights: g of every run, as `HeadAttention.weights` gives them: g ≥ 0 and Σ_j g_j = k. problems:
+    one per run or one for all. Other arguments as in `population_risk`.
+
+    >>> from paritylab.problem import random_parity
+    >>> problems = [random_parity(seed, 40, 2) for seed in range(3)]
+    >>> sharp = [HeadAttention.on(problem, tau=1e-4).weights() for problem in problems]
+    >>> bool(np.all(population_risks(np.stack(sharp), problems).values < 1e-9))
+    True
+    """
+    given = np.asarray(weights)
+    targets = [problems] * len(given) if isinstance(problems, Parity | Junta) else list(problems)
+    sizes = sorted({target.n for target in targets})
+    if given.shape != (len(targets), *sizes):
+        raise ValueError(
+            f"weights must have shape (runs, n), got {given.shape} for {len(targets)} problems "
+            f"with n in {sizes}"
+        )
+    rows = _checked_rows(given, np.array([len(each.subset) for each in targets]), "weights")
+    with one_call(readout, loss):
+        one_kind = len({(len(each.subset), type(each)) for each in targets}) == 1
+        if one_kind and (readout == "cos" or isinstance(readout, Cosine)):
+            statistic = _statistic(readout, loss, targets)
+            if statistic.is_closed:
+                rows = rows * (statistic.k / rows.sum(axis=1, keepdims=True))
+                return Risks(*cosine.many(statistic, rows, targets), "exact")
+        found = [
+            _risk_of_weights(row, target, _statistic(readout, loss, [target]))[0]
+            for row, target in zip(rows, targets, strict=True)
+        ]
+    values, errors = (np.array([getattr(r, name) for r in found]) for name in ("value", "error"))
+    exact = all(risk.kind == "exact" for risk in found)
+    return Risks(values, errors, "exact" if exact else "numerical")

@@ -32,17 +32,14 @@ class Risk:
 
 
 class RiskGradient(NamedTuple):
-    """The risk, its gradient in the shape of the model's parameters, and the gradient's error.
+    """The risk and its gradient in the shape of the model's parameters.
 
-    error: in the same shape, estimates for the series of a readout known only by its values,
-    rounding for enumeration by `population_gradient`; None for declared pieces, for closed forms
-    and for `model_gradient`. The slope at a kink or a jump is the one that jax gives on it; where
-    a sum lies so near that rounding decides, both count.
+    The slope at a kink or a jump is the one that jax gives on it; where a sum lies so near that
+    rounding decides, both sides count.
     """
 
     risk: Risk
     gradient: Any
-    error: Any = None
 
 
 def outer_derivatives(loss: Loss, mean: float) -> tuple[float, float, float]:

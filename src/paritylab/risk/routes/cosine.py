@@ -11,7 +11,7 @@ any more, so c is kept as exp(modulus)·factor with the modulus as a logarithm. 
 hidden bits are enumerated, and the product runs over the others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import jax
@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from paritylab.precision import AnyArray
+from paritylab.precision import AnyArray, float64
+from paritylab.problem import Junta, Parity
 from paritylab.risk.routes.half_sums import plain_sums
 from paritylab.risk.routes.pieces import SIGNS, Labels
 from paritylab.risk.routes.statistic import (
@@ -32,7 +33,11 @@ from paritylab.risk.routes.statistic import (
     Target,
     WeightRisk,
     labelled,
+    stacked_targets,
 )
+
+#: Floats that one compiled call may hold at a time.
+_BUDGET = 1 << 25
 
 
 def risk(case: Case) -> RouteRisk:
@@ -45,12 +50,25 @@ def risk(case: Case) -> RouteRisk:
 
 
 def many(
-    statistic: Statistic, weights: Float[AnyArray, "runs n"], targets: Target | JuntaTarget
+    statistic: Statistic, weights: Float[np.ndarray, "runs n"], problems: Sequence[Parity | Junta]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and errors (runs,) of weights (runs, n) on stacked targets."""
-    found = _values(weights, targets, statistic.labels, statistic.loss.name)
-    values, swings = map(np.asarray, found)
-    return values, _rounding(weights.shape[1], values, swings, statistic)
+    """Values and errors (runs,) of weights (runs, n), each with its problem, all of one kind.
+
+    Blocks have equal sizes, so that one compilation serves all; the last is filled up with
+    repetitions.
+    """
+    runs, n = weights.shape
+    targets = stacked_targets(problems)
+    size = max(1, min(1 << (runs - 1).bit_length(), _BUDGET // (64 * n)))
+    blocks = []
+    for start in range(0, runs, size):
+        rows = np.resize(np.arange(start, min(start + size, runs)), size)
+        with float64():
+            some = jax.tree.map(lambda array, rows=rows: array[rows], targets)
+            found = _values(weights[rows], some, statistic.labels, statistic.loss.name)
+            blocks.append(np.stack(found))
+    values, swings = np.concatenate(blocks, axis=1)[:, :runs]
+    return values, _rounding(n, values, swings, statistic)
 
 
 def in_loop(statistic: Statistic, n: int) -> WeightRisk:
@@ -58,7 +76,7 @@ def in_loop(statistic: Statistic, n: int) -> WeightRisk:
     name, labels = statistic.loss.name, statistic.labels
 
     def function(weights: Float[Array, " n"], target: Target | JuntaTarget) -> Float[Array, ""]:
-        return cosine_risk(weights, labelled(target, labels), labels, name)
+        return cosine_risk(weights, labelled(target, labels), labels, name)[0]
 
     return WeightRisk(function, EPS * (64 * n**0.5 + 4 * n) * _size(labels))
 
@@ -80,30 +98,6 @@ def _rounding(n: int, values: np.ndarray, swings: np.ndarray, statistic: Statist
         return np.asarray(factors * size + 32 * EPS * np.abs(values))
     with np.errstate(divide="ignore"):
         return np.asarray(factors / np.abs(swings) + 32 * EPS * np.abs(values))
-
-
-def _risk_and_swing(
-    weights: Float[Array, " n"], target: Target | Labelled, labels: Labels, loss: str
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """The risk, and the share of E|y e^{iπs}| that is left of the factor in it: rounding grows as
-    it falls."""
-    _, _, swing = correlation_wave(weights, target, labels)
-    return cosine_risk(weights, target, labels, loss), swing
-
-
-_value_and_slopes = jax.jit(
-    jax.value_and_grad(_risk_and_swing, has_aux=True), static_argnums=(2, 3)
-)
-
-
-@partial(jax.jit, static_argnums=(2, 3))
-def _values(
-    weights: Float[Array, "runs n"], targets: Target | JuntaTarget, labels: Labels, loss: str
-) -> tuple[Float[Array, " runs"], Float[Array, " runs"]]:
-    def one(row: Array, target: Target | JuntaTarget) -> tuple[Array, Array]:
-        return _risk_and_swing(row, labelled(target, labels), labels, loss)
-
-    return jax.vmap(one)(weights, targets)
 
 
 def log_characteristic(
@@ -151,16 +145,11 @@ def correlation_wave(
     assert labels is not None
     means = jnp.asarray(labels) @ target.shares
     head = plain_sums(weights[target.subset], target.probabilities[target.subset])
-    modulus, phase = _bulk(weights, target, jnp.pi)
+    others, none = weights.at[target.subset].set(0.0), jnp.zeros_like(weights)
+    modulus, phase, _ = log_characteristic(others, none, target.probabilities, jnp.pi)
     terms = head.chances[0] * means
     factor = jnp.sum(terms * jnp.cos(phase + jnp.pi * head.sums))
     return modulus, factor, factor / jnp.sum(jnp.abs(terms))
-
-
-def _bulk(weights: Float[Array, " n"], target: Labelled, frequency: float) -> tuple[Array, Array]:
-    """`log_characteristic` of the positions outside B."""
-    others = weights.at[target.subset].set(0.0)
-    return log_characteristic(others, jnp.zeros_like(others), target.probabilities, frequency)[:2]
 
 
 def log_correlation(
@@ -174,25 +163,24 @@ def log_correlation(
 
 def cosine_risk(
     weights: Float[Array, " n"], target: Target | Labelled, labels: Labels, loss: str
-) -> Float[Array, ""]:
-    """The population risk of cos(πs) for one of the lab's losses by name."""
-    modulus, factor, _ = correlation_wave(weights, target, labels)
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The population risk of cos(πs) for one of the lab's losses by name, and the last number of
+    `correlation_wave`: rounding grows as it falls."""
+    modulus, factor, share = correlation_wave(weights, target, labels)
     if loss == "log_correlation":
-        return -(modulus + jnp.log(jnp.abs(factor)))
+        return -(modulus + jnp.log(jnp.abs(factor))), share
     c = jnp.exp(modulus) * factor
     if loss in _OF_CORRELATION:
-        return _OF_CORRELATION[loss](c)
-    modulus, phase, _ = log_characteristic(
-        weights, jnp.zeros_like(weights), target.probabilities, 2 * jnp.pi
-    )
-    mean_square = (1 + jnp.exp(modulus) * jnp.cos(phase)) / 2
-    if isinstance(target, Target) or loss == "squared_hinge":
-        total = 1 - 2 * c + mean_square
-    else:
+        return _OF_CORRELATION[loss](c), share
+    none = jnp.zeros_like(weights)
+    modulus, phase, _ = log_characteristic(weights, none, target.probabilities, 2 * jnp.pi)
+    total = 1 - 2 * c + (1 + jnp.exp(modulus) * jnp.cos(phase)) / 2
+    if loss == "squared_hinge":
+        return total, share
+    if isinstance(target, Labelled):  # E y² is not 1 for a real table
         chances = plain_sums(weights[target.subset], target.probabilities[target.subset]).chances
-        squares = jnp.asarray(labels) ** 2 @ target.shares
-        total = jnp.sum(chances[0] * squares) - 2 * c + mean_square
-    return total if loss == "squared_hinge" else total / 2
+        total += chances[0] @ (jnp.asarray(labels) ** 2 @ target.shares) - 1
+    return total / 2, share
 
 
 _OF_CORRELATION: dict[str, Callable[[Array], Array]] = {
@@ -200,3 +188,16 @@ _OF_CORRELATION: dict[str, Callable[[Array], Array]] = {
     "mean_hinge_squared": lambda c: (1 - c) ** 2,
     "correlation": lambda c: -c,
 }
+
+
+_value_and_slopes = jax.jit(jax.value_and_grad(cosine_risk, has_aux=True), static_argnums=(2, 3))
+
+
+@partial(jax.jit, static_argnums=(2, 3))
+def _values(
+    weights: Float[Array, "runs n"], targets: Target | JuntaTarget, labels: Labels, loss: str
+) -> tuple[Float[Array, " runs"], Float[Array, " runs"]]:
+    def one(row: Array, target: Target | JuntaTarget) -> tuple[Array, Array]:
+        return cosine_risk(row, labelled(target, labels), labels, loss)
+
+    return jax.vmap(one)(weights, targets)

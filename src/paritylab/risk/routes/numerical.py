@@ -14,7 +14,7 @@ feature narrower than the grid (a value at one sum, a spike) leaves no trace in 
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -110,6 +110,19 @@ def expand(statistic: Statistic, start: float, reach: float, terms: int) -> Expa
     return Expansion(fine, coarse, frequencies, size, typical if typical > _BLIND * size else 0.0)
 
 
+class _Sum(NamedTuple):
+    """What one expansion gives: the mean, how far it is from that of half as many terms, rounding.
+
+    A term is off by the rounding of its angle ω_m s, which grows with m, and every coefficient by
+    the rounding of the largest value in it.
+    """
+
+    expansion: Expansion
+    mean: float
+    error: float
+    rounding: float
+
+
 def risk(case: Case) -> RouteRisk:
     """Value and slopes of the first number of terms that reaches the tolerance, or of the best."""
     best, terms, most = None, _FEWEST_TERMS, _MOST_TERMS
@@ -119,97 +132,66 @@ def risk(case: Case) -> RouteRisk:
         found = _summed(case, terms)
         if best is None or found.error < best.error:
             best = found
-        if best.error <= 1e-3 * case.tolerance * max(1.0, best.size):
+        if best.error <= 1e-3 * case.tolerance * max(1.0, best.expansion.size):
             break
         terms *= 2
     assert best is not None
+    expansion, loss = best.expansion, case.statistic.loss
     advice = "use sampled_risk or declare its structure (PiecewiseLinear)"
-    _refuse_unresolved(case.statistic, best.terms, best.error, _UNRESOLVED * best.size, advice)
+    _refuse_unresolved(case.statistic, expansion, best.error, _UNRESOLVED, advice)
+    slopes = _at_weights(case, expansion, _slopes_and_waves)[0] if case.slopes else None
     return risk_through_outer(
-        case.statistic.loss,
-        best.mean,
-        best.error + best.rounding,
-        exact=False,
-        slopes=best.slopes,
-        slopes_error=best.slopes_error,
+        loss, best.mean, best.error + best.rounding, exact=False, slopes=slopes
     )
 
 
-class _Sum(NamedTuple):
-    """What so many terms give: the mean, how far it is from that of half as many, its slopes."""
-
-    terms: int
-    mean: float
-    error: float
-    rounding: float
-    size: float
-    slopes: np.ndarray | None
-    slopes_error: float | None
-
-
 def _summed(case: Case, terms: int) -> _Sum:
-    """The mean by so many terms.
-
-    A term is off by the rounding of its angle ω_m s, which grows with m, and every coefficient by
-    the rounding of the largest value in it.
-    """
+    """The mean by so many terms."""
     weights, problem = case.weights, case.problem
     # Hoeffding: s is within 4.2·√Σg² of its mean but for 1e-15 of the inputs.
     centre, width = float(weights @ problem.probabilities), 4.2 * math.sqrt(weights @ weights)
     low, high = max(0.0, centre - width), min(float(problem.k), centre + width)
     margin = 1e-9 * problem.k
     expansion = expand(case.statistic, low - margin, high - low + 2 * margin, terms)
-    frequencies, apart = expansion.frequencies, np.abs(expansion.fine - expansion.coarse)
-    # A junta's hidden bits are summed over, so they have no factor of their own.
-    subset = () if isinstance(problem, Junta) else problem.subset
-    means, waves, slopes = _means_and_slopes(
-        weights,
-        case.target,
-        np.stack([expansion.fine, expansion.coarse]),
-        frequencies,
-        layout_of(weights, subset, frequencies[-1]),
-        fair=problem.is_uniform,
-        slopes=case.slopes,
-    )
-    sizes = np.abs(np.asarray(waves))
+    mean, waves = _at_weights(case, expansion, _mean_and_waves)
+    sizes, apart = np.abs(np.asarray(waves)), np.abs(expansion.fine - expansion.coarse)
     error = max(_SAFETY * float(np.sum(apart * sizes)), expansion.blind)
     phases = float(np.sum(np.abs(expansion.fine) * sizes, axis=0) @ (4 + np.pi * np.arange(terms)))
-    rounding = EPS * (16 * phases + 64 * abs(float(means[0])))
+    rounding = EPS * (16 * phases + 64 * abs(float(mean)))
     rounding += EPS * expansion.size * (4 + float(np.sum(sizes, axis=1).max()))
-    found = _Sum(terms, float(means[0]), error, rounding, expansion.size, None, None)
-    if slopes is None:
-        return found
-    fine, coarse = np.asarray(slopes)
-    # A slope in g_j brings a factor ω_m; differences of slopes may cancel, the sum does not.
-    steep = max(np.abs(fine - coarse).max(), float(np.sum(apart * sizes, axis=0) @ frequencies))
-    slopes_error = _SAFETY * steep + error + rounding * frequencies[-1]
-    return found._replace(slopes=fine, slopes_error=float(slopes_error))
+    return _Sum(expansion, float(mean), error, rounding)
 
 
-@partial(jax.jit, static_argnames=("fair", "slopes"))
-def _means_and_slopes(
+def _at_weights(case: Case, expansion: Expansion, function: Callable[..., Any]) -> Any:
+    """What `_mean_and_waves` or its derivative gives for an expansion at the weights of a case."""
+    problem, frequencies = case.problem, expansion.frequencies
+    # A junta's hidden bits are summed over, so they have no factor of their own.
+    subset = () if isinstance(problem, Junta) else problem.subset
+    layout = layout_of(case.weights, subset, frequencies[-1])
+    given = case.weights, case.target, expansion.fine, frequencies, layout
+    return function(*given, fair=problem.is_uniform)
+
+
+@partial(jax.jit, static_argnames="fair")
+def _mean_and_waves(
     weights: Float[Array, " n"],
     target: Target | Labelled,
-    coefficients: Complex[Array, "grids parts M"],
+    coefficients: Complex[Array, "parts M"],
     frequencies: Float[Array, " M"],
     layout: Layout,
     *,
     fair: bool,
-    slopes: bool,
-) -> tuple[Array, Array, Array | None]:
-    """Re Σ_m c_m φ(ω_m) on both grids, the waves φ themselves, and the gradients in the weights."""
+) -> tuple[Array, Array]:
+    """Re Σ_m c_m φ(ω_m), and the waves φ themselves."""
     p = jnp.asarray(target.probabilities)
     spectrum = partial(
         characteristic, probabilities=p, frequencies=frequencies, layout=layout, fair=fair
     )
+    waves = _waves(weights, target, frequencies[1], frequencies.shape[0], spectrum)
+    return jnp.sum((coefficients * waves).real), waves
 
-    def means(some: Array) -> tuple[Array, Array]:
-        waves = _waves(some, target, frequencies[1], frequencies.shape[0], spectrum)
-        return jnp.sum((coefficients * waves[None]).real, axis=(1, 2)), waves
 
-    found, waves = means(weights)
-    gradient = jax.jacrev(lambda some: means(some)[0])(weights) if slopes else None
-    return found, waves, gradient
+_slopes_and_waves = jax.jit(jax.grad(_mean_and_waves, has_aux=True), static_argnames="fair")
 
 
 def _waves(
@@ -266,16 +248,16 @@ def _loop_expansion(statistic: Statistic) -> Expansion:
         if apart <= _LOOP_GOAL * max(1.0, found.size) or terms >= _LOOP_TERMS:
             break
         terms *= 2
-    advice = 'train on rows (data="fresh" or "sample") or declare its structure (PiecewiseLinear)'
-    _refuse_unresolved(statistic, terms, apart, _LOOP_UNRESOLVED * found.size, advice)
+    advice = "train on rows (Fresh or Sample) or declare its structure (PiecewiseLinear)"
+    _refuse_unresolved(statistic, found, apart, _LOOP_UNRESOLVED, advice)
     return found
 
 
 def _refuse_unresolved(
-    statistic: Statistic, terms: int, error: float, allowed: float, advice: str
+    statistic: Statistic, found: Expansion, error: float, share: float, advice: str
 ) -> None:
-    if not error <= allowed:
+    if not error <= share * found.size:
         raise ValueError(
-            f"{terms} terms miss this readout with loss {statistic.loss.name} by {error:.1g} "
-            f"on [0, {statistic.k}]; {advice}"
+            f"{len(found.frequencies)} terms miss this readout with loss {statistic.loss.name} by "
+            f"{error:.1g} on [0, {statistic.k}]; {advice}"
         )

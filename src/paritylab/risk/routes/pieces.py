@@ -5,7 +5,6 @@ of degree ≤ 2 in ŷ on both sides of ŷ = ±1. So loss(y, readout(s)) is a qua
 corners and the crossings of ŷ = ±1; exact routes integrate it piece by piece.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -15,13 +14,15 @@ from jaxtyping import Array, Float
 
 from paritylab.models.readouts import Corners, Readout
 from paritylab.precision import AnyArray, float64
-from paritylab.problem.losses import LOSSES, Loss
+from paritylab.problem.losses import Loss
 
 #: Values at which a statistic is asked for a label; None stands for the signs of a parity, where
 #: even and odd part are kept instead.
 Labels = tuple[float, ...] | None
 
 SIGNS = (1.0, -1.0)
+#: Predictions at which the lab's losses may bend.
+_LEVELS = (-1.0, 1.0)
 #: Points closer than this are one knot.
 _SAME = 1e-12
 
@@ -44,8 +45,6 @@ class Pieces(NamedTuple):
 def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pieces | None:
     """The pieces of loss(y, readout(s)) on [0, k], or None if they are not declared.
 
-    labels: of a junta. A loss of one's own declares its pieces for labels ±1 only.
-
     >>> from paritylab.models import Zigzag
     >>> from paritylab.problem.losses import LOSSES
     >>> len(pieces_of(Zigzag(2), LOSSES["hinge"], 2).knots)
@@ -54,17 +53,15 @@ def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pi
     declared = getattr(readout, "corners", None)
     if declared is None or not loss.quadratic_pieces:
         return None
-    if labels not in (None, SIGNS) and LOSSES.get(loss.name) != loss:
-        return None
     corners = declared(k)
     if corners is None:
         return None
-    # The lab's hinges bend at ŷ = 1/y.
-    levels = sorted({-1.0, 1.0} | {1 / y for y in labels or () if y})
-    knots, values = _with_crossings(corners, levels)
+    knots, values = _with_crossings(corners)
     slopes = np.diff(values) / np.diff(knots)
-    region = np.searchsorted(levels, (values[:-1] + values[1:]) / 2)
-    constant, first, second = np.moveaxis(_polynomials(loss, labels, levels)[:, region], -1, 0)
+    region = np.searchsorted(_LEVELS, (values[:-1] + values[1:]) / 2)
+    constant, first, second = _polynomials(loss, labels)[..., region]
+    # ŷ = value + slope·(s - knot) on a piece, put into the polynomial of its region: the value of
+    # the statistic at the knot, its derivative in s there, and its second derivative.
     at_knot = values[None, :-1]
     level = constant + first * at_knot + second * at_knot**2
     tilt = (first + 2 * second * at_knot) * slopes
@@ -78,13 +75,13 @@ def pieces_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Pi
     return pieces
 
 
-def _with_crossings(corners: Corners, levels: list[float]) -> Corners:
-    """The corners together with the points between them where the readout crosses a level."""
+def _with_crossings(corners: Corners) -> Corners:
+    """The corners together with the points between them where the readout crosses ±1."""
     s, values = [corners.s[:1]], [corners.values[:1]]
     for a, b, left, right in zip(
         corners.s[:-1], corners.s[1:], corners.values[:-1], corners.values[1:], strict=True
     ):
-        crossed = [level for level in levels if min(left, right) < level < max(left, right)]
+        crossed = [level for level in _LEVELS if min(left, right) < level < max(left, right)]
         inner = sorted((a + (b - a) * (level - left) / (right - left), level) for level in crossed)
         inner = [(x, level) for x, level in inner if min(x - a, b - x) > _SAME * (b - a)]
         s.append(np.array([x for x, _ in inner] + [b]))
@@ -92,18 +89,17 @@ def _with_crossings(corners: Corners, levels: list[float]) -> Corners:
     return Corners(np.concatenate(s), np.concatenate(values))
 
 
-def _polynomials(loss: Loss, labels: Labels, levels: list[float]) -> Float[np.ndarray, "rows L 3"]:
-    """Coefficients of 1, ŷ, ŷ² for ŷ below, between and above the levels, per row."""
-    between = [(a + np.arange(1, 4) * (b - a) / 4) for a, b in pairwise(levels)]
-    ends = levels[0] - np.array([3.0, 2.0, 1.0]), levels[-1] + np.array([1.0, 2.0, 3.0])
-    points = np.stack([ends[0], *between, ends[1]])
+def _polynomials(loss: Loss, labels: Labels) -> Float[np.ndarray, "3 rows 3"]:
+    """Coefficients of 1, ŷ and ŷ² (first axis) per row for ŷ < -1, |ŷ| < 1 and ŷ > 1 (last axis):
+    the parabola through three points of each region."""
+    middle = np.array([-2.0, 0.0, 2.0])
     with float64(), jax.ensure_compile_time_eval():
-        values = _loss_rows(loss, labels, jnp.asarray(points))
-    step = points[:, 1] - points[:, 0]
-    second = (values[..., 0] - 2 * values[..., 1] + values[..., 2]) / (2 * step**2)
-    first = (values[..., 2] - values[..., 0]) / (2 * step) - 2 * second * points[:, 1]
-    constant = values[..., 1] - first * points[:, 1] - second * points[:, 1] ** 2
-    return np.stack([constant, first, second], axis=-1)
+        left, centre, right = (
+            _loss_rows(loss, labels, jnp.asarray(middle + shift)) for shift in (-0.5, 0.0, 0.5)
+        )
+    second = 2 * (left - 2 * centre + right)
+    first = right - left - 2 * second * middle
+    return np.stack([centre - first * middle - second * middle**2, first, second])
 
 
 def _loss_rows(loss: Loss, labels: Labels, predictions: Array) -> Float[np.ndarray, "rows ..."]:

@@ -259,31 +259,30 @@ class Tail:
     positions outside B, and |factor|² = 1 - 4p(1-p) sin²(ωg/2). A few witnesses among the light
     weights are followed to twice the frequency at which the largest could come back into step
     (ωg = 2π, where its factor is 1 again); beyond, the mean of what was seen stands for the rest.
+
+    light: the weights that are not enumerated. start, reach: the interval of expansion.
     """
 
     def __init__(self, weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray):
-        self.heavy = heavy
-        mass = max(float(weights.sum() - weights[heavy].sum()), 1e-12)
-        mean = float(
-            weights @ problem.probabilities - weights[heavy] @ problem.probabilities[heavy]
-        )
-        squares = max(float(weights @ weights - weights[heavy] @ weights[heavy]), 0.0)
+        self.heavy, self.light = heavy, weights.copy()
+        self.light[heavy] = 0.0
+        p, light = problem.probabilities, self.light
         # Hoeffding: the light sum is within 4.2·√Σg² of its mean but for 1e-15 of the inputs.
-        half_width = min(mass, 4.2 * math.sqrt(squares) + 1e-12)
-        self.start, self.reach = mean - half_width, 2 * half_width
-        witnesses = _witnesses(weights, problem, heavy)
-        p, g = problem.probabilities[witnesses], weights[witnesses]
+        half_width = min(max(light.sum(), 1e-12), 4.2 * math.sqrt(light @ light) + 1e-12)
+        self.start, self.reach = float(light @ p - half_width), float(2 * half_width)
+        subset = np.asarray(problem.subset, dtype=int)
+        chosen = _witnesses(light, subset)
+        spread, g = 4 * p[chosen] * (1 - p[chosen]), light[chosen]
         first = math.pi * TERMS[0] / self.reach
         last = 4 * math.pi * TERMS[-1] / self.reach
         top = g.max(initial=4 * math.pi / last)
         last = max(last, 4 * math.pi / top)
         self._omega = np.union1d(np.geomspace(first, last, 100), np.linspace(first, last, 100))
-        moduli = 1 - 4 * p * (1 - p) * np.sin(np.multiply.outer(self._omega, g) / 2) ** 2
+        moduli = 1 - spread * np.sin(np.multiply.outer(self._omega, g) / 2) ** 2
         log_size = np.log(np.maximum(moduli, 1e-300)).sum(axis=1) / 2
         # All other weights help too, as long as the largest angle stays below a right angle.
-        out = np.union1d(heavy, np.asarray(problem.subset)).astype(int)
-        variances = weights**2 * (problem.probabilities * (1 - problem.probabilities))
-        others = float(variances.sum() - variances[out].sum()) - g**2 @ (p * (1 - p))
+        variances = light**2 * (p * (1 - p))
+        others = variances.sum() - variances[subset].sum() - variances[chosen].sum()
         in_step = self._omega * top < math.pi
         log_size -= np.where(in_step, 0.4 * self._omega**2 * max(others, 0.0), 0.0)
         self._size = np.exp(log_size)
@@ -306,14 +305,17 @@ def kinked_plan(
 ) -> tuple[Plan, Tail]:
     """The cheapest plan whose estimated truncation is below the tolerance, or the most exact."""
     kink = 2 * float(np.abs(pieces.slope).sum())
-    always = problem.k if isinstance(problem, Junta) else 0
-    order = _heaviest(weights, problem, HEAVY[-1])
+    # The hidden bits of a junta are always enumerated, and then the largest of the others.
+    always = np.array(problem.subset if isinstance(problem, Junta) else (), dtype=int)
+    others = weights.copy()
+    others[always] = -1.0
+    order = np.append(always, _largest(others, min(HEAVY[-1], problem.n - len(always))))
     stride = max(1, problem.n // 4096)
     sample = weights[::stride]
     best: tuple[float, float, Tail, int] | None = None
     for more in HEAVY:
-        count = always + more
-        if more and (count >= problem.n or count > max(HEAVY[-1], always + 4)):
+        count = len(always) + more
+        if more and (count >= problem.n or count > max(HEAVY[-1], len(always) + 4)):
             break
         tail = Tail(weights, problem, order[:count])
         for terms in TERMS:
@@ -328,25 +330,10 @@ def kinked_plan(
     assert best is not None
     _, _, tail, terms = best
     frequencies = math.pi * np.arange(terms) / tail.reach
-    light = weights.copy()
-    light[tail.heavy] = 0.0
-    layout = layout_of(light, np.setdiff1d(problem.subset, tail.heavy), frequencies[-1])
-    plan = Plan(
-        tail.heavy.astype(np.int32),
-        layout,
-        frequencies,
-        np.asarray(tail.reach),
-        np.asarray(tail.start),
-    )
-    return plan, tail
-
-
-def _heaviest(weights: np.ndarray, problem: Parity | Junta, more: int) -> np.ndarray:
-    """Positions to enumerate: the hidden bits of a junta, then so many of the largest others."""
-    always = np.array(problem.subset if isinstance(problem, Junta) else (), dtype=int)
-    others = weights.copy()
-    others[always] = -1.0
-    return np.append(always, _largest(others, min(more, len(weights) - len(always))))
+    subset = np.setdiff1d(problem.subset, tail.heavy)
+    layout = layout_of(tail.light, subset, frequencies[-1])
+    heavy, reach, start = map(np.asarray, (tail.heavy.astype(np.int32), tail.reach, tail.start))
+    return Plan(heavy, layout, frequencies, reach, start), tail
 
 
 def _largest(weights: np.ndarray, count: int) -> np.ndarray:
@@ -356,19 +343,17 @@ def _largest(weights: np.ndarray, count: int) -> np.ndarray:
     return pool[np.argsort(-weights[pool], kind="stable")]
 
 
-def _witnesses(weights: np.ndarray, problem: Parity | Junta, heavy: np.ndarray) -> np.ndarray:
+def _witnesses(light: np.ndarray, subset: np.ndarray) -> np.ndarray:
     """Light positions outside B: some of the largest, the others spread over comparable weights.
 
     The largest alone would be nearly equal on a smooth bump and seem to come back into step.
     """
-    excluded = np.union1d(heavy, np.asarray(problem.subset))
-    top = _largest(weights, _WITNESSES // 2 + len(excluded))
-    top = np.setdiff1d(top, excluded, assume_unique=True)[: _WITNESSES // 2]
-    level = weights[top].max(initial=0.0)
-    comparable = np.flatnonzero(weights > 0.02 * level)
-    spread = comparable[:: max(1, len(comparable) // (_WITNESSES // 2))][:_WITNESSES]
-    chosen = np.setdiff1d(np.union1d(top, spread), excluded)
-    return np.asarray(chosen[weights[chosen] > 0])
+    top = _largest(light, _WITNESSES // 2 + len(subset))
+    top = np.setdiff1d(top, subset, assume_unique=True)[: _WITNESSES // 2]
+    comparable = np.flatnonzero(light > 0.02 * light[top].max(initial=0.0))
+    spread = comparable[:: max(1, len(comparable) // (_WITNESSES // 2))]
+    chosen = np.setdiff1d(np.union1d(top, spread), subset)
+    return np.asarray(chosen[light[chosen] > 0])
 
 
 def layout_of(

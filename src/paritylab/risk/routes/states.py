@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from scipy import stats
 
 from paritylab.problem import Junta, Parity
-from paritylab.risk.routes.half_sums import halves, head_sums
+from paritylab.risk.routes.half_sums import Half, halves, head_sums
 from paritylab.risk.routes.pieces import evaluate
 from paritylab.risk.routes.statistic import (
     EPS,
@@ -36,45 +36,34 @@ _INNER = 15
 #: Largest number of count combinations that is summed.
 MAX_STATES = 1 << 21
 MAX_GROUPS = 20
-#: Bits up to which all counts are kept, however rare.
-_FEW = 4096
 
 
 def enumerated(case: Case) -> RouteRisk:
     """Value and slopes to rounding.
 
-    Sums are rounded too. Where one lies on a jump, or a slope on a kink, the error counts what
-    the other side would give.
+    Sums are rounded too. Where one lies on a jump, the error counts what the other side would give.
     """
     n, statistic = case.problem.n, case.statistic
     both = halves(case.weights, case.target, _INNER)
-    inner, outer = (tuple(map(np.asarray, half)) for half in (both.left, both.right))
+    inner, outer = (Half(*map(np.asarray, half)) for half in (both.left, both.right))
     shift = 2 * n * EPS * statistic.k
-    # Of the statistic and, if asked for, of its derivative: mean, what rounding moves, the largest.
-    totals = np.zeros((1 + case.slopes, 3))
-    inner_slopes, outer_slopes = np.zeros(len(inner[0])), np.zeros(len(outer[0]))
-    for number, (start, chance) in enumerate(zip(outer[0], outer[1].T, strict=True)):
-        sums, shares = inner[0] + start, inner[1] * chance[:, None]
-        for row, total in enumerate(totals):
-            function = partial(evaluated, statistic, slopes=row == 1)
-            values, moved = at_rounded_sums(function, sums, shift, statistic.k)
-            if row == 1:
-                moved[:, sums == 0] = 0  # the empty sum is exact, and belongs to no weight
-                slopes = np.sum(shares * values, axis=0)
-                inner_slopes += slopes
-                outer_slopes[number] = slopes.sum()
-            total[0] += np.sum(shares * values)
-            total[1] += np.sum(np.abs(shares) * moved)
-            total[2] = max(total[2], np.abs(values).max())
-    errors = 64 * n * EPS * (1 + totals[:, 2]) + totals[:, 1]
-    return risk_through_outer(
-        statistic.loss,
-        float(totals[0, 0]),
-        float(errors[0]),
-        exact=True,
-        slopes=both.gathered(inner_slopes, outer_slopes) if case.slopes else None,
-        slopes_error=float(errors[1]) if case.slopes else None,
-    )
+    mean = moved_mean = largest = 0.0
+    inner_slopes, outer_slopes = np.zeros(len(inner.sums)), np.zeros(len(outer.sums))
+    for number, (start, chance) in enumerate(zip(outer.sums, outer.chances.T, strict=True)):
+        sums, shares = inner.sums + start, inner.chances * chance[:, None]
+        function = partial(evaluated, statistic)
+        values, moved = at_rounded_sums(function, sums, shift, statistic.k)
+        mean += float(np.sum(shares * values))
+        moved_mean += float(np.sum(np.abs(shares) * moved))
+        largest = max(largest, float(np.abs(values).max()))
+        if case.slopes:
+            within = np.clip(sums, 0, statistic.k)
+            slopes = np.sum(shares * evaluated(statistic, within, slopes=True), axis=0)
+            inner_slopes += slopes
+            outer_slopes[number] = slopes.sum()
+    error = 64 * n * EPS * (1 + largest) + moved_mean
+    slopes = both.gathered(inner_slopes, outer_slopes) if case.slopes else None
+    return risk_through_outer(statistic.loss, mean, error, exact=True, slopes=slopes)
 
 
 def in_loop(statistic: Statistic, n: int) -> WeightRisk:
@@ -98,14 +87,27 @@ def lattice(case: Case) -> RouteRisk:
     function = partial(evaluate, pieces) if pieces else partial(evaluated, statistic)
     parts, moved = at_rounded_sums(function, sums, shift, problem.k)
     scale = statistic.scale if pieces else float(np.abs(parts).max(axis=1).sum())
-    mean = np.sum(chances * parts)
     # A jump or a steep flank at a sum makes the value depend on the rounding of that sum. Chances
     # of a parity times χ are no larger than its plain ones.
     shares = np.abs(chances) if isinstance(problem, Junta) else chances[:1]
-    wobble = np.sum(shares * moved)
     # Binomial probabilities are good to about 1e-12 relative.
-    error = 1e-11 * scale + float(wobble)
-    return risk_through_outer(statistic.loss, float(mean), error, exact=True)
+    error = 1e-11 * scale + float(np.sum(shares * moved))
+    return risk_through_outer(statistic.loss, float(np.sum(chances * parts)), error, exact=True)
+
+
+def is_lattice(case: Case) -> bool:
+    """Whether the weights have few distinct values; for values only, without slopes.
+
+    A glance at a few positions spares most calls the sort over all of them.
+    """
+    few = case.weights[:: max(1, case.problem.n // 64)]
+    some = len(np.unique(_rounded(few))) <= MAX_GROUPS + case.problem.k
+    return not case.slopes and some and groups_of(case.weights, case.problem) is not None
+
+
+def _rounded(weights: np.ndarray) -> np.ndarray:
+    """Weights that differ by rounding only become equal."""
+    return np.asarray(np.round(weights / max(weights.max(initial=0.0), 1e-300), 13))
 
 
 def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] | None:
@@ -115,15 +117,16 @@ def groups_of(weights: np.ndarray, problem: Parity | Junta) -> list[np.ndarray] 
     """
     hidden = problem.k if isinstance(problem, Junta) else 0
     others = np.flatnonzero(problem.indicator == 0) if hidden else np.arange(problem.n)
-    if not len(others):
-        return []
-    rounded = np.round(weights[others] / max(weights[others].max(), 1e-300), 13)
-    keys = np.stack([rounded, problem.probabilities[others]], axis=1)
-    _, inverse, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    rounded = _rounded(weights[others])
+    if len(np.unique(rounded)) > MAX_GROUPS:
+        return None
+    # Weight and bias in one number: numpy sorts complex numbers by both parts.
+    keys = rounded + 1j * problem.probabilities[others]
+    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
     states = math.prod(int(count) + 1 for count in counts)
     if len(counts) > MAX_GROUPS or states > MAX_STATES >> hidden:
         return None
-    return [others[inverse.ravel() == index] for index in range(len(counts))]
+    return [others[inverse == index] for index in range(len(counts))]
 
 
 def _states_of(case: Case) -> tuple[np.ndarray, np.ndarray, float]:
@@ -154,24 +157,11 @@ def _states_of(case: Case) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def _counts(size: int, in_subset: int, p: float) -> Float[np.ndarray, "2 counts"]:
-    """P(r ones) and E[χ; r ones] for r = 0..size: binomials of the bits in B and of the others."""
-    start, others = _likely(size - in_subset, p)
-    inside, subset = _likely(in_subset, p)
-    signs = np.where((inside + np.arange(len(subset))) % 2 == 0, 1.0, -1.0)
-    found = np.zeros((2, size + 1))
-    for row, each in zip(found, (subset, subset * signs), strict=True):
-        row[start + inside :][: len(others) + len(subset) - 1] = np.convolve(others, each)
-    return found
-
-
-def _likely(size: int, p: float) -> tuple[int, np.ndarray]:
-    """Chances of r ones among `size` bits, from the first r on that is not beyond belief.
-
-    What is left out is less than 1e-18 in all; without it a convolution of half a million counts
-    with as many others would take hours.
-    """
-    chances = stats.binom.pmf(np.arange(size + 1), size, p)
-    if size < _FEW:
-        return 0, chances
-    kept = np.flatnonzero(chances > 1e-25)
-    return int(kept[0]), chances[kept[0] : kept[-1] + 1]
+    """P(r ones) and E[χ; r ones] for r = 0..size: binomials of the bits in B and of the others,
+    whose sums are convolved by a Fourier transform, so that a million bits take a second."""
+    subset = stats.binom.pmf(np.arange(in_subset + 1), in_subset, p)
+    others = stats.binom.pmf(np.arange(size - in_subset + 1), size - in_subset, p)
+    signed = np.where(np.arange(in_subset + 1) % 2 == 0, subset, -subset)
+    length = 1 << size.bit_length()  # holds the size + 1 counts without wrapping around
+    wave = np.fft.rfft(others, length) * np.fft.rfft([subset, signed], length)
+    return np.fft.irfft(wave, length)[:, : size + 1]

@@ -7,6 +7,7 @@ loss(y, readout(s)), a function of the label y and of the attended sum s.
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -28,9 +29,7 @@ from paritylab.risk.routes.pieces import SIGNS, Labels, Pieces, pieces_of, scale
 EPS = sys.float_info.epsilon
 
 #: Losses that are polynomials of degree ≤ 2 in y and ŷ, whatever the labels.
-_QUADRATIC = ("squared", "correlation", "log_correlation")
-#: Distinct values of a real table that other losses serve.
-MAX_VALUES = 32
+QUADRATIC = ("squared", "correlation", "log_correlation")
 #: Points at which a statistic is evaluated at a time, at most.
 _BLOCK = 1 << 16
 
@@ -67,8 +66,8 @@ class JuntaTarget(NamedTuple):
 class Labelled(NamedTuple):
     """A junta as the routes need it: y is label r for share_r(u) of the inputs with hidden bits u.
 
-    subset: B (k,). probabilities: (n,). shares: (R, 2^k); they sum to one over the labels and may
-    be negative where labels are nodes of an interpolation in y.
+    subset: B (k,). probabilities: (n,). shares: (R, 2^k); they sum to one over the labels, and may
+    be negative for a real table, whose labels are nodes of an interpolation in y.
     """
 
     subset: AnyArray
@@ -117,11 +116,8 @@ def stacked_targets(problems: Sequence[Parity | Junta]) -> Target | JuntaTarget:
 
 
 def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -> Labels:
-    """At which labels a statistic is needed for these targets.
-
-    ±1 for Boolean juntas. Real tables: three nodes for losses that are quadratic in y, all values
-    for others.
-    """
+    """At which labels a statistic is needed for these targets: None for parities, ±1 for Boolean
+    juntas, three nodes for real tables, whose loss must be quadratic in y."""
     given = [problems] if isinstance(problems, Parity | Junta) else list(problems)
     if not any(issubclass(kind, Junta) for kind in set(map(type, given))):
         return None
@@ -130,45 +126,36 @@ def labels_of(problems: Parity | Junta | Sequence[Parity | Junta], loss: Loss) -
         raise ValueError("one call takes parities or juntas, not both; write a parity as a Junta")
     if all(junta.is_boolean for junta in juntas):
         return SIGNS
-    values = sorted({value for junta in juntas for value in junta.table})
-    if loss in (LOSSES[name] for name in _QUADRATIC):
-        # A table of zeros has no scale of its own; any three nodes interpolate it.
-        reach = 2.0 ** math.ceil(math.log2(max(map(abs, values)) or 1.0))
-        return (-reach, 0.0, reach)
-    if len(values) > MAX_VALUES:
+    if loss not in (LOSSES[name] for name in QUADRATIC):
         raise ValueError(
-            f"loss {loss.name} serves real tables of at most {MAX_VALUES} values, got "
-            f"{len(values)}; use one of {', '.join(_QUADRATIC)}"
+            f"a table of real values needs a loss quadratic in y, got {loss.name}; use one of "
+            f"{', '.join(QUADRATIC)}, or enumerated_risk or sampled_risk"
         )
-    return tuple(values)
+    # A power of two, so that tables of about one size share their compiled code; a table of zeros
+    # has no scale of its own, and any nodes interpolate it.
+    largest = max(float(np.abs(junta.values).max()) for junta in juntas) or 1.0
+    reach = 2.0 ** math.ceil(math.log2(largest))
+    return (-reach, 0.0, reach)
 
 
 def labelled(target: Target | JuntaTarget, labels: Labels) -> Target | Labelled:
     """What a route computes with: a `Target`, or a `Labelled` for a junta.
 
-    Shares are the Lagrange polynomials of the labels at (1-2ν)·f: probabilities of both signs for
-    ±1 tables, weights of the nodes for losses quadratic in y, 0 or 1 for a list of values.
+    Shares are the Lagrange polynomials of the labels at E[y | u] = (1-2ν)·f(u): the chances of ±1
+    for a Boolean table, and for a real one the weights of three nodes, which give every polynomial
+    of degree 2 in y exactly.
     """
     if isinstance(target, Target):
         return target.arrays()
     assert labels is not None
     # A problem's own arrays stay in numpy: nothing to compile for a single case.
     array: ModuleType = np if isinstance(target.table, np.ndarray) else jnp
-    values, nodes = array.asarray(target.table), array.asarray(labels)
-    if len(labels) > 3:
-        shares = array.where(values[None, :] == nodes[:, None], 1.0, 0.0)
-    else:
-        mean = array.asarray(target.contrast) * values
-        shares = array.stack(
-            [
-                math.prod(
-                    ((mean - other) / (label - other) for other in labels if other != label),
-                    start=array.ones_like(mean),
-                )
-                for label in labels
-            ]
-        )
-    return Labelled(array.asarray(target.subset), array.asarray(target.probabilities), shares)
+    mean, shares = array.asarray(target.contrast) * array.asarray(target.table), []
+    for label in labels:
+        others = [other for other in labels if other != label]
+        shares.append(math.prod((mean - other) / (label - other) for other in others))
+    subset, probabilities = array.asarray(target.subset), array.asarray(target.probabilities)
+    return Labelled(subset, probabilities, array.stack(shares))
 
 
 def labels_at(bits: Float[Array, "N n"], target: Target | JuntaTarget) -> Float[Array, " N"]:
@@ -199,9 +186,8 @@ class Statistic(NamedTuple):
 
     @property
     def is_closed(self) -> bool:
-        """Whether a closed form is known: cos(πs) with the lab's losses, hinges for labels ±1."""
-        closed = self.loss in LOSSES.values() and isinstance(self.readout, Cosine)
-        return closed and (self.labels in (None, SIGNS) or self.loss.name in _QUADRATIC)
+        """Whether a closed form is known: cos(πs) with the lab's losses."""
+        return self.loss in LOSSES.values() and isinstance(self.readout, Cosine)
 
     def parts(self, s: Float[Array, "..."]) -> Float[Array, "rows ..."]:
         """loss(y, readout(s)) for every label y; for a parity the even part (f₊+f₋)/2 and the odd
@@ -222,13 +208,15 @@ class Statistic(NamedTuple):
 def statistic_of(readout: Readout, loss: Loss, k: int, labels: Labels = None) -> Statistic:
     """The statistic of a checked readout and loss, with its pieces where they are declared."""
     mark = mark_of(readout, loss)
-    try:
-        return (_statistic_once if mark is None else _statistic)(readout, loss, k, labels, mark)
-    except TypeError:  # holds arrays, so it cannot be looked up
-        return _statistic(readout, loss, k, labels, mark)
+    if mark is None:
+        with suppress(TypeError):  # one that holds arrays cannot be looked up
+            return _statistic_once(readout, loss, k, labels)
+    return _statistic(readout, loss, k, labels, mark)
 
 
-def _statistic(readout: Readout, loss: Loss, k: int, labels: Labels, mark: object) -> Statistic:
+def _statistic(
+    readout: Readout, loss: Loss, k: int, labels: Labels, mark: object = None
+) -> Statistic:
     pieces = pieces_of(readout, loss, k, labels)
     scale = math.nan if pieces is None else scale_of(pieces, k)
     return Statistic(readout, loss, k, pieces, scale, labels, mark)
@@ -257,16 +245,12 @@ class Case(NamedTuple):
 
 
 class RouteRisk(NamedTuple):
-    """A risk, how far it may be off, whether only by rounding, and the slopes dR/dg (n,).
-
-    slopes_error: how far each slope may be off, one number for all; None where not estimated.
-    """
+    """A risk, how far it may be off, whether only by rounding, and the slopes dR/dg (n,)."""
 
     value: float
     error: float
     exact: bool
     slopes: Float[AnyArray, " n"] | None = None
-    slopes_error: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,37 +279,25 @@ def risk_through_outer(
     *,
     exact: bool,
     slopes: Float[AnyArray, " n"] | None = None,
-    slopes_error: float | None = None,
 ) -> RouteRisk:
     """What a route found about the mean as what it says about risk = outer(mean).
 
     The error is the largest change of outer over a few points of the interval mean ± error, 0 among
     them where it lies inside: -log|0| is infinite, and the error says so. The slopes dR/dg are
-    outer'(mean)·dmean/dg; how far outer' bends over the interval adds to their error.
+    outer'(mean)·dmean/dg.
     """
-    if loss.is_mean:
-        value, slope, spread, bend = mean, 1.0, error, 0.0
-    else:
+    value, tilt, spread = mean, 1.0, error
+    if not loss.is_mean:
         low, high = mean - error, mean + error
-        points = np.array([mean, low, high, (mean + low) / 2, (mean + high) / 2, 0.0])
+        some = np.array([mean, low, high, (mean + low) / 2, (mean + high) / 2, 0.0])
         with float64(), np.errstate(invalid="ignore"):
-            both = jax.vmap(jax.value_and_grad(loss.outer))(
-                jnp.clip(jnp.asarray(points), low, high)
-            )
+            both = jax.vmap(jax.value_and_grad(loss.outer))(jnp.clip(jnp.asarray(some), low, high))
             values, tilts = map(np.asarray, both)
-            value, slope = float(values[0]), float(tilts[0])
+            value, tilt = float(values[0]), float(tilts[0])
             spread = float(np.max(np.abs(values - value)))
-            bend = float(np.max(np.abs(tilts[1:3] - slope)))
     error = spread + 4 * EPS * abs(value) if math.isfinite(spread) else math.inf
-    if slopes is None:
-        return RouteRisk(value, error, exact)
     with np.errstate(invalid="ignore"):
-        if slopes_error is not None:
-            steepest = float(np.max(np.abs(np.asarray(slopes)))) + slopes_error
-            slopes_error = abs(slope) * slopes_error + bend * steepest
-            known = math.isfinite(slopes_error) and math.isfinite(error)
-            slopes_error = slopes_error if known else math.inf
-        return RouteRisk(value, error, exact, slope * np.asarray(slopes), slopes_error)
+        return RouteRisk(value, error, exact, None if slopes is None else tilt * np.asarray(slopes))
 
 
 def evaluated(
@@ -340,12 +312,11 @@ def evaluated(
     rows = _compiled_rows if statistic.mark is None else _rows
     blocks = np.resize(s, (-(-len(s) // size), size))
     with float64():
-        values = [np.asarray(rows(statistic, block, slopes)) for block in blocks]
+        values = [np.asarray(rows(statistic, jnp.asarray(block), slopes)) for block in blocks]
     return np.concatenate(values, axis=1)[:, : len(s)]
 
 
-def _rows(statistic: Statistic, s: AnyArray, slopes: bool) -> Array:
-    points = jnp.asarray(s)
+def _rows(statistic: Statistic, points: Array, slopes: bool) -> Array:
     if not slopes:
         return statistic.parts(points)
     return jnp.asarray(jax.jvp(statistic.parts, (points,), (jnp.ones_like(points),))[1])
