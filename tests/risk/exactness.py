@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from paritylab.models import PiecewiseLinear, Zigzag
 from paritylab.precision import AnyArray
 from paritylab.problem import Parity
-from paritylab.risk import population_gradient, population_risk
+from paritylab.risk import population_risk
 
 K = 3
 #: How the readout is declared. "own" is a user's function, which is enumerated.
@@ -41,7 +41,7 @@ class Hard(eqx.Module):
 def _hard(xp, which, at, width, height, s):
     """The readout in jax or, in extended precision, in numpy."""
     z = s - at
-    shapes = [
+    shapes = [  # as SHAPES names them
         xp.where(s == 0, 1.0, 0.0),
         xp.where(xp.abs(z) < width, 1.0, 0.0),
         xp.exp(-((z / width) ** 2)),
@@ -52,18 +52,6 @@ def _hard(xp, which, at, width, height, s):
         xp.abs(z),
     ]
     return xp.cos(np.pi * s) + height * xp.select([which == i for i in range(8)], shapes)
-
-
-def _hard_slope(which, at, width, height, s):
-    """Its derivative where it has one, in extended precision; 0 on a jump, as jax says."""
-    z, nothing = s - at, np.zeros_like(s)
-    shapes = {
-        2: -2 * z / width**2 * np.exp(-((z / width) ** 2)),
-        3: -np.sin(s / width) / width,
-        4: (1 - np.tanh(z / width) ** 2) / width,
-        7: np.sign(z),
-    }
-    return -np.pi * np.sin(np.pi * s) + height * shapes.get(int(which), nothing)
 
 
 class Drawn(NamedTuple):
@@ -150,12 +138,6 @@ def _loss(name, y, made):
     return table.get(name, hinge)
 
 
-def _loss_slope(name, y, made):
-    short = np.maximum(0, 1 - y * made)
-    table = {"squared_hinge": -2 * y * short, "correlation": -y, "squared": made - y}
-    return table.get(name, -y * (short > 0))
-
-
 def _inputs(case: Drawn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sums, chances and labels of all 2^n inputs; input i has bit j equal to (i >> j) & 1."""
     problem = case.problem
@@ -190,18 +172,6 @@ def truth(case: Drawn) -> float:
     return _mean(case, *(_counts(case) if case.form == "lattice" else _inputs(case)))
 
 
-def true_slopes(case: Drawn) -> np.ndarray:
-    """Slopes of the mean statistic in the weights, for a readout of the form "own"."""
-    sums, chances, signs = _inputs(case)
-    made, hard = _predicted(case.readout, sums), case.readout
-    steep = _hard_slope(hard.which, *map(_WIDE, (hard.at, hard.width, hard.height)), sums)
-    noise = _WIDE(case.problem.noise)
-    labels = ((1 - noise, signs), (noise, -signs))
-    bent = steep * sum(share * _loss_slope(case.loss, y, made) for share, y in labels)
-    bits = np.arange(len(sums))[:, None] >> np.arange(case.problem.n)[None, :] & 1
-    return np.asarray((chances * bent) @ bits, np.float64)
-
-
 def outside(number: int) -> tuple[str, float]:
     """The route taken, and how many stated errors the risk of case `number` is off."""
     case = drawn(number)
@@ -209,14 +179,3 @@ def outside(number: int) -> tuple[str, float]:
     assert risk.kind == "exact", (number, risk)
     gap = abs(risk.value - truth(case))
     return risk.route, gap / risk.error if gap else 0.0
-
-
-def slopes_outside(number: int) -> float:
-    """The same of the slopes of an enumerated readout; losses with an outer function are left."""
-    case = drawn(number)
-    loss = case.loss if case.loss in ("squared_hinge", "hinge", "squared") else "squared"
-    case = case._replace(loss=loss)
-    found = population_gradient(case.attention, case.problem, readout=case.readout, loss=loss)
-    share = case.problem.k / len(case.attention)
-    gaps = np.abs(found.gradient[0] - share * true_slopes(case))
-    return float(np.max(np.where(gaps > 0, gaps / found.error[0], 0.0)))

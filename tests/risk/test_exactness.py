@@ -3,14 +3,15 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.risk.exactness import FORMS, drawn, outside, slopes_outside, truth
+from tests.risk.exactness import FORMS, drawn, outside, truth
 
 from paritylab.problem import Parity, random_parity
 from paritylab.risk import population_risk
 
 X64_MODES = [False]
 
-#: Case `number` is of form FORMS[number % 5].
+#: Case `number` is of form FORMS[number % 5], so 2,000 of them have a declared form; the default run
+#: takes 240 of these.
 CASES = 2_500
 
 
@@ -27,23 +28,14 @@ def test_exact_risks_stay_inside_their_error(numbers):
     assert {number: each for number, each in found.items() if not each[1] <= 1} == {}
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [range(4, 60, 5), pytest.param(range(4, 1000, 5), marks=pytest.mark.slow)],
-)
-def test_slopes_of_enumerated_readouts_stay_inside_their_error(numbers):
-    found = {number: slopes_outside(number) for number in numbers}
-    assert {number: share for number, share in found.items() if not share <= 1} == {}
-
-
 def test_a_jump_at_the_sum_of_all_weights_is_counted_from_both_sides():
     route, share = outside(1039)
     assert route == "enumeration"
     assert share <= 1
-    readout = population_risk(
+    rooted = population_risk(
         np.full((1, 6), 1 / 6), Parity(6, (0, 1, 2)), readout=lambda s: jnp.sqrt(3.0 - s)
     )
-    assert readout.error < 1e-6
+    assert rooted.error < 1e-6
 
 
 def test_every_route_is_among_the_cases_and_both_references_agree():

@@ -108,9 +108,8 @@ def test_sampling_agrees_within_its_error(name, loss):
     assert abs(drawn.value - exact.value) < 5 * drawn.error
 
 
-@pytest.mark.grid(8)
-@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", ["circle", "cos", "4x4 unmasked", "feed-forward"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_correlation"])
 def test_gradient_is_the_slope_of_the_risk(name, loss):
     problem = PROBLEMS["noisy"]
     model = MODELS[name](problem)
@@ -142,17 +141,6 @@ def test_chunked_enumeration_equals_one_chunk():
     assert np.isclose(larger.value, direct, atol=1e-12)
 
 
-def test_a_second_call_of_the_same_size_compiles_nothing(caplog):
-    def risk(seed, subset):
-        problem = Parity(6, subset)
-        return enumerated_risk(HeadAttention.random(seed, problem, tau=0.1 + seed), problem)
-
-    risk(0, (0, 1))
-    with jax.log_compiles(), caplog.at_level("WARNING"):
-        risk(1, (2, 5))
-    assert not [record for record in caplog.records if "_sum_over_inputs" in record.getMessage()]
-
-
 def test_bad_requests_say_what_came():
     problem = PROBLEMS["uniform"]
     model = heads(problem)
@@ -162,8 +150,6 @@ def test_bad_requests_say_what_came():
         enumerated_risk(model, Parity(40, (0,)))
     with pytest.raises(ValueError, match="9 bits"):
         enumerated_risk(model, Parity(9, (0, 1)))
-    with pytest.raises(ValueError, match="use population_risk"):
-        enumerated_risk(np.ones((2, N)), problem)
     with pytest.raises(ValueError, match="at least 2"):
         sampled_risk(model, problem, samples=1)
     with pytest.raises(ValueError, match=r"\(2,\)"):

@@ -1,19 +1,17 @@
-"""Does `discover` say more than the rows do? Tables without a parity, with one, with half of one.
+"""Does `discover` say more than the rows do? Tables without a parity, and with one.
 
     OMP_NUM_THREADS=1 python benchmarks/null_tables.py nulls --tables 1000 [--kinds copies sticky]
     python benchmarks/null_tables.py planted --tables 100
-    python benchmarks/null_tables.py functions
 
 `nulls`: labels that have nothing to do with the columns, in rows that depend on each other in one
 way each; how many get a parity, and how many anything at all. `planted`: the same kinds with a
-parity of two columns. `functions`: labels that are, or are not, explained by one parity, with what
-is said of each and the Brier score of `ParityClassifier` on other rows. Counts are printed with
-their 95 % interval; every table is made from its number, so that a study can be done in parts with
---first; thresholds were set on tables below 1,000,000.
+parity of two columns. Counts are printed with their 95 % interval; every table is made from its
+number, so that a study can be done in parts with --first; thresholds were set on tables below
+1,000,000.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -146,93 +144,13 @@ def study(kind: str, planted: bool, first: int, tables: int) -> tuple[Rate, Rate
     return Rate.of(explained), Rate.of(any_parity), used
 
 
-# Labels that one parity explains, and labels that it does not.
-
-
-class Case(NamedTuple):
-    name: str
-    bits: np.ndarray
-    truth: np.ndarray
-    explained: bool
-
-
-def made(rows: int, seed: int) -> Iterator[Case]:
-    """Labels made from independent fair columns."""
-    generator = np.random.default_rng(seed)
-    x, luck = generator.integers(0, 2, (rows, 12)), generator.random(rows)
-    odd = x[:, 1] ^ x[:, 4]
-    yield Case("rare: 12 % odd, 2 % even", x, luck < np.where(odd, 0.12, 0.02), True)
-    yield Case("noise 5 % odd, 30 % even", x, luck < np.where(odd, 0.95, 0.3), True)
-    yield Case("noise 20 %", x, odd ^ (luck < 0.2), True)
-    yield Case("(x0^x1)|(x2^x3)", x, (x[:, 0] ^ x[:, 1]) | (x[:, 2] ^ x[:, 3]), False)
-    yield Case("x0^(x1&x2&x3)", x, x[:, 0] ^ (x[:, 1] & x[:, 2] & x[:, 3]), False)
-    bent = (x[:, 0] & x[:, 1]) ^ (x[:, 2] & x[:, 3])
-    yield Case("bent, 4 columns", x, bent, False)
-    yield Case("bent, 6 columns", x, bent ^ (x[:, 4] & x[:, 5]), False)
-    weights = np.linspace(2, 0.2, 12)
-    chance = 1 / (1 + np.exp(-(x - 0.5) @ weights))
-    yield Case("logistic", x, luck < chance, False)
-    address = 2 * x[:, 0] + x[:, 1]
-    yield Case("multiplexer, 6 columns", x, x[np.arange(rows), 2 + address], False)
-    flipped = luck < np.where(x[:, 5] == 1, 0.3, 0.02)
-    yield Case("noise by x5", x, x[:, 0] ^ x[:, 1] ^ flipped, False)
-
-
-def monks() -> Iterator[Case]:
-    """The three problems on all 432 rows, each attribute as one column per level."""
-    levels = (3, 3, 2, 3, 4, 2)
-    a = np.stack(np.meshgrid(*(np.arange(1, m + 1) for m in levels), indexing="ij"), -1)
-    a = np.random.default_rng(0).permutation(a.reshape(-1, 6))
-    hot = np.concatenate(
-        [a[:, [j]] == np.arange(1, m + 1)[None] for j, m in enumerate(levels)], axis=1
-    ).astype(int)
-    yield Case("MONK-1", hot, (a[:, 0] == a[:, 1]) | (a[:, 4] == 1), False)
-    yield Case("MONK-2", hot, (a == 1).sum(axis=1) == 2, False)
-    third = ((a[:, 4] == 3) & (a[:, 3] == 1)) | ((a[:, 4] != 4) & (a[:, 1] != 3))
-    flipped = np.random.default_rng(1).random(len(a)) < 0.05
-    yield Case("MONK-3", hot, third ^ flipped, False)
-
-
-def real() -> Iterator[Case]:
-    """Tables that scikit-learn brings along, rows shuffled; numbers are cut by the classifier."""
-    from sklearn import datasets
-
-    for name, load in (
-        ("iris", datasets.load_iris),
-        ("wine", datasets.load_wine),
-        ("diabetes", datasets.load_diabetes),
-    ):
-        data = load()
-        at = np.random.default_rng(0).permutation(len(data.data))
-        wanted = data.target > np.median(data.target) if name == "diabetes" else data.target == 1
-        yield Case(name, data.data[at], wanted[at], False)
-
-
-def functions() -> Iterator[tuple[Case, str, float, float]]:
-    """Each case with what is said, and the Brier scores of the classifier and of the constant."""
-    from xorfind import ParityClassifier
-
-    for case in (*made(2000, 0), *monks(), *real()):
-        half, truth = len(case.truth) // 2, case.truth.astype(int)
-        model = ParityClassifier(random_state=0).fit(case.bits[:half], truth[:half])
-        chances = model.predict_proba(case.bits[half:])[:, 1]
-        constant = truth[:half].mean()
-        scores = (((each - truth[half:]) ** 2).mean() for each in (chances, constant))
-        yield case, str(model.outcome_), *scores
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("nulls", "planted", "functions"))
+    parser.add_argument("what", choices=("nulls", "planted"))
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--first", type=int, default=5_200_000)
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     asked = parser.parse_args()
-    if asked.what == "functions":
-        for case, said, score, constant in functions():
-            want = "explained" if case.explained else "not explained"
-            print(f"{case.name} ({want}): Brier {score:.3f}, constant {constant:.3f}\n  {said}")
-        return
     planted = asked.what == "planted"
     print(f"{COLUMNS} columns, {ROWS} independent rows a table, alpha = {ALPHA:g}")
     for kind in asked.kinds:

@@ -1,7 +1,7 @@
 """Solvers of hidden parities: recovery, false discoveries, speed, and others beside them.
 
     python benchmarks/solvers.py recovery [--tables 20]
-    python benchmarks/solvers.py null [--tables 1000] [--results null.json]
+    python benchmarks/solvers.py null [--tables 1000]
     python benchmarks/solvers.py elimination [--library path]
 
 Each part prints a table. Rows are 1.5 times the least with power 0.99 at level 0.01 unless said
@@ -11,7 +11,6 @@ otherwise. Without libm4ri its line is left out. Other tools: rivals.py.
 import argparse
 import ctypes
 import ctypes.util
-import json
 import math
 import time
 from collections.abc import Callable
@@ -129,13 +128,12 @@ STUDIES = [
 ]
 
 
-def null(tables: int, path: str | None) -> None:
+def null(tables: int) -> None:
     """False discoveries at level 0.05, and how often a parity is found in such tables."""
     print(
         "method | k told | columns | false of tables [95 %] | most allowed | "
         "noise, parities found, another named | time per table without one"
     )
-    lines = []
     for study in STUDIES:
         for columns in ("fair", "biased and chained"):
             count, start = max(1, int(study.share * tables)), time.process_time()
@@ -146,16 +144,12 @@ def null(tables: int, path: str | None) -> None:
             right, another, of = found(study, columns, max(1, count // 10))
             low, high = rate_interval(false, count, method="exact")
             allowed = int(count * 0.05 + 3 * math.sqrt(count * 0.05 * 0.95))
-            lines.append([*study, columns, false, count, low, high, allowed, right, another, of])
             print(
                 f"{study.method} | {study.k or '–'} | {columns} | {false} of {count:,} "
                 f"[{low:.2%}, {high:.2%}] | {allowed} | {study.noise}, {Rate(right, of)}, "
                 f"{another} | {1000 * taken:.0f} ms",
                 flush=True,
             )
-            if path:
-                with open(path, "w") as file:
-                    json.dump(lines, file)
 
 
 def asked(study: Study, bits: np.ndarray, labels: np.ndarray) -> tuple[int, ...] | None:
@@ -248,13 +242,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", choices=["recovery", "null", "elimination"])
     parser.add_argument("--tables", type=int)
-    parser.add_argument("--results", help="file for the numbers of the null study")
     parser.add_argument("--library", help="path of libm4ri, where the system does not find it")
     given = parser.parse_args()
     if given.part == "recovery":
         recovery(given.tables or 20)
     elif given.part == "null":
-        null(given.tables or 1000, given.results)
+        null(given.tables or 1000)
     else:
         elimination(given.library)
 

@@ -1,21 +1,18 @@
 """Fields, checksums and bank functions: how many of 20 tables are found, in what time.
 
-    python benchmarks/xor_hunters.py [--tables 20] [--json FILE]
+    python benchmarks/xor_hunters.py [--tables 20]
 
-Beside `hunt` stand galois (row_reduce over GF(2); extra `bench`), CRC RevEng (`reveng`, if it is
-installed) and plain elimination, one row operation at a time in numpy. These three solve clean
-rows only; where a case is none of theirs the cell is empty. Found means: right on 200 fresh rows,
+`hunt` is compared with galois (row_reduce over GF(2); extra `bench`) and with plain elimination,
+one row operation at a time in numpy. These two solve clean rows only; where a case is none of
+theirs the cell is empty. Found means: right on 200 fresh rows,
 the right polynomial, or the same bank functions up to row operations; for "no formula" it counts
 tables in which nothing was claimed.
 """
 
 import argparse
 import importlib.util
-import json
 import random
 import runpy
-import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,8 +42,7 @@ class Case:
     """One line of the table.
 
     ours: a table's seed to whether it was found and the seconds. system: for the peers, a seed to
-    bits and target, clean; None where they have nothing to solve. words: for reveng, a seed to its
-    arguments.
+    bits and target, clean; None where they have nothing to solve.
     """
 
     name: str
@@ -54,7 +50,6 @@ class Case:
     noise: str
     ours: Callable[[int], tuple[bool, float]]
     system: Callable[[int], tuple[np.ndarray, np.ndarray]] | None = None
-    words: Callable[[int], list[str]] | None = None
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
@@ -92,11 +87,7 @@ def crc_case(name: str, rows: int, wrong: int = 0) -> Case:
         finding, seconds = explained(frames(seed), target)
         return finding.crc is not None and name in finding.crc.names, seconds
 
-    def words(seed: int) -> list[str]:
-        return ["-w", str(named.width), "-s", *frames(seed)]
-
-    noise = f"{wrong} frames" if wrong else "0"
-    return Case(name, rows, noise, ours, words=None if wrong else words)
+    return Case(name, rows, f"{wrong} frames" if wrong else "0", ours)
 
 
 def predicted(name: str, target: str, make: Callable[..., list[str]], rows: int) -> Case:
@@ -258,22 +249,6 @@ def peer(
     return {"found": sum(ok for ok, _ in made), "seconds": median(s for _, s in made)}
 
 
-def by_reveng(case: Case, tables: int) -> dict[str, Any] | None:
-    program = shutil.which("reveng")
-    if program is None or case.words is None:
-        return None
-    made = []
-    for seed in range(tables):
-        words = case.words(seed)
-        done, seconds = timed(
-            lambda w=words: subprocess.run(
-                [program, *w], capture_output=True, text=True, check=False
-            )
-        )
-        made.append((f'name="{case.name}"' in done.stdout, seconds))
-    return {"found": sum(ok for ok, _ in made), "seconds": median(s for _, s in made)}
-
-
 def shown(entry: dict[str, Any] | None, tables: int) -> str:
     return "" if entry is None else f"{entry['found']} of {tables}, {entry['seconds']:.3g} s"
 
@@ -282,39 +257,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=20)
     parser.add_argument("--first", type=int, default=0, help="seed of the first table")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    tables, rows = options.tables, []
+    tables = options.tables
     galois = importlib.util.find_spec("galois") is not None
-    print("| case | rows | noise | found | seconds | galois | plain elimination | reveng |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| case | rows | noise | found | seconds | galois | plain elimination |")
+    print("|---|---|---|---|---|---|---|")
     for case in cases():
         made = [case.ours(options.first + seed) for seed in range(tables)]
-        row: dict[str, Any] = {
-            "case": case.name,
-            "rows": case.rows,
-            "noise": case.noise,
-            "found": sum(ok for ok, _ in made),
-            "tables": tables,
-            "seconds": median(seconds for _, seconds in made),
-            "worst": max(seconds for _, seconds in made),
-            "galois": peer(by_galois, case, tables) if galois else None,
-            "plain": peer(plainly, case, tables),
-            "reveng": by_reveng(case, tables),
-        }
-        rows.append(row)
+        seconds = [each for _, each in made]
+        peers = [peer(by_galois, case, tables) if galois else None, peer(plainly, case, tables)]
         print(
-            f"| {case.name} | {case.rows:,} | {case.noise} | {row['found']} of {tables} | "
-            f"{row['seconds']:.2g} (worst {row['worst']:.2g}) | {shown(row['galois'], tables)} | "
-            f"{shown(row['plain'], tables)} | {shown(row['reveng'], tables)} |",
+            f"| {case.name} | {case.rows:,} | {case.noise} | {sum(ok for ok, _ in made)} of "
+            f"{tables} | {median(seconds):.2g} (worst {max(seconds):.2g}) | "
+            f"{' | '.join(shown(each, tables) for each in peers)} |",
             flush=True,
         )
     if not galois:
         print("galois is not installed (extra bench), so its column is empty")
-    if shutil.which("reveng") is None:
-        print("reveng is not installed, so its column is empty")
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":
