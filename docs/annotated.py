@@ -7,8 +7,10 @@ verdict leads to its finding, its counterexample and its certificate.
 from pathlib import Path
 from typing import Any
 
+import numbered
+
 from paritylab.claims import PAPERS, Claim
-from paritylab.claims.coverage import Statement, statements
+from paritylab.claims.coverage import statements
 from paritylab.report import words
 from paritylab.report.page import SIGNS, paper_address
 
@@ -31,45 +33,24 @@ def prose(text: str) -> str:
     return text.replace("*", "\\*")
 
 
+def sentence(row: Row) -> str:
+    """The finding in one sentence."""
+    return prose(words.first_sentence(row["finding"]))
+
+
 def page(paper: str, claims: dict[str, Claim], rows: dict[str, Row]) -> str:
     """One paper from its abstract to its appendix."""
-    listed = statements(paper)
-    run = sum(bool(each.claims) for each in listed)
-    lines = [
-        f"# {paper.upper()}, statement by statement",
-        "",
-        f"[{PAPERS[paper]}]({paper_address(paper)}): {len(listed)} statements in the order of the "
-        f"text, in our words; {run} of them are run. At the margin is the verdict of each claim; "
-        "the words under it are its finding at default effort. A finding holds for the sizes and "
-        "settings it names.",
-        "",
-    ]
-    for each in listed:
-        lines += _statement(each, paper, claims, rows)
-    return "\n".join(lines)
-
-
-def _statement(each: Statement, paper: str, claims: dict[str, Claim], rows: dict[str, Row]) -> Any:
-    """Its place as a heading, what it says, its verdicts or why there is none."""
-    lines = [f"## {each.place}", "", prose(each.says), ""]
-    for id in each.claims:
-        lines += [f"- {badge(rows[id])} {_verdict(claims[id], rows[id], paper)}"]
-    if each.none:
-        lines.append(f"*Not run: {each.none}.*")
-    if each.note:
-        lines += ["", each.note]
-    return [*lines, ""]
-
-
-def _verdict(claim: Claim, row: Row, paper: str) -> str:
-    """The finding in one sentence, with what one can look at next."""
-    links = [f"[{claim.id}](../claims/{claim.id}.md)"]
-    if row["counterexample"]:
-        links.append(f"[counterexample](../claims/{claim.id}.md#{COUNTEREXAMPLE})")
-    if row["certificate"]:
-        links.append(f"[certificate](../proofs.md#{row['certificate']})")
-    ours = ", a claim of ours on this question" if claim.paper != paper else ""
-    return f"{prose(words.first_sentence(row['finding']))} ({', '.join(links)}{ours})"
+    known = {"badge": badge, "sentence": sentence, "prose": prose, "counterexample": COUNTEREXAMPLE}
+    given = {"paper": paper, "title": PAPERS[paper], "address": paper_address(paper)}
+    return numbered.page(
+        "annotated.md",
+        {},
+        kept=rows,
+        claims=claims,
+        listed=statements(paper),
+        **known,
+        **given,
+    )
 
 
 def pages(folder: Path, claims: dict[str, Claim], rows: dict[str, Row]) -> dict[Path, str]:

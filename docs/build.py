@@ -173,33 +173,15 @@ def proofs_page(claims: dict[str, Claim]) -> str:
     length = {name: len((PROOFS / name).read_text().splitlines()) for name in KERNEL}
     listed = ", ".join(f"`{name}` ({lines} lines)" for name, lines in length.items())
     statements = [path for path in (PROOFS / "statements").glob("*.py") if path.stem != "__init__"]
-    longest = max(len(path.read_text().splitlines()) for path in statements)
-    lines = [
-        "# Proofs",
-        "",
-        f"{sum(each['verified'] for each in results)} of {len(results)} certificates verify. Each "
-        "proves in ball arithmetic (every number carries a guaranteed error) or in whole numbers "
-        "what decides a verdict. `paritylab prove` repeats them; "
-        "[what a certificate is](concepts/certificates.md) tells how to read one. "
-        f"The checker is {listed} and one file a statement (the longest has {longest} lines). It "
-        "imports python-flint and nothing of the laboratory.",
-        "",
-        "| claim | verdict | what is proved | seconds |",
-        "|---|---|---|---|",
-    ]
-    for each in results:
-        claim = named[each["claim"]]
-        title = in_cell(what_is_proved(each["claim"]))
-        cells = (f"[{claim.id}](claims/{claim.id}.md)", word_of(claim), title)
-        lines.append(f"| {' | '.join(cells)} | {each['seconds']:.2g} |")
-    lines += ["", "Theorems with written proofs are [listed apart](theorems/README.md).", ""]
-    for each in results:
-        few = each["steps"] if len(each["steps"]) <= STEPS_SHOWN else each["steps"][:STEPS_SHOWN]
-        lines += [f"## {each['claim']}", "", f"{what_is_proved(each['claim'])}.", ""]
-        lines += [f"- {step}: {shown}" for step, shown in few]
-        more = len(each["steps"]) - len(few)
-        lines += ([f"- and {more} more of the same kinds"] if more else []) + [""]
-    return "\n".join(lines)
+    return from_template(
+        "proofs.md",
+        results=results,
+        named=named,
+        checker=listed,
+        longest=max(len(path.read_text().splitlines()) for path in statements),
+        proved=what_is_proved,
+        shown=STEPS_SHOWN,
+    )
 
 
 def coverage_page(claims: dict[str, Claim], rows: dict[str, Row]) -> str:

@@ -56,30 +56,12 @@ def gather(pages: Path = PAGES) -> Path:
     for file in sorted(shown):
         write(pages / shown_at(file), source_page(file))
     write(pages / "landscape.html", landscape_page())
-    write(pages / "llms.txt", llms_text())
     write(pages / "live.html", live_page(link="claims/{}.html"))
     if (ROOT / "report" / "index.html").is_file():
         copy(ROOT / "report" / "index.html", pages / "last-report" / "index.html")
     else:
         write_report(read_rows(HERE / "rows.json"), pages / "last-report")
     return pages
-
-
-def llms_text() -> str:
-    """A plain list of the site's pages for language models: title, address, first sentence."""
-    lines = ["# paritylab", "", "> A laboratory that runs theorems on how attention learns parity."]
-    parts: dict[str, list[str]] = {}
-    for source, place in documents():
-        title, _, text = source.read_text(encoding="utf-8").strip().partition("\n")
-        plain = re.sub(r"<[^>]+>|[*`]|\[([^\]]*)\]\([^)]*\)", r"\1", text.strip())
-        first = re.match(r"[^#|!\n-].*?\.(?=\s|$)", plain)
-        part = place.parts[0] if len(place.parts) > 1 else "pages"
-        address = place.with_suffix(".html").as_posix()
-        said = f": {' '.join(first[0].split())}" if first else ""
-        parts.setdefault(part, []).append(f"- [{title.lstrip('# ')}]({address}){said}")
-    for part, listed in parts.items():
-        lines += ["", f"## {part.capitalize()}", "", *listed]
-    return "\n".join([*lines, ""])
 
 
 def documents() -> Iterator[tuple[Path, Path]]:
