@@ -20,13 +20,11 @@ _HOMES = {
     "Rate": "statistics",
     "Rule": "rule",
     "XorMatrix": "fields.matrix",
-    "contradicting_rows": "solvers.elimination",
     "detectable_noise": "evidence.power",
     "discover": "search",
     "hunt": "fields.hunt",
     "read_fields": "fields.reading",
     "rows_needed": "evidence.power",
-    "solution_spaces": "solvers.elimination",
     "solve": "solvers.solving",
     "support_power": "evidence.power",
 }
@@ -45,10 +43,6 @@ if TYPE_CHECKING:
     from xorfind.fields.reading import read_fields as read_fields
     from xorfind.rule import Rule as Rule
     from xorfind.search import discover as discover
-    from xorfind.solvers.elimination import (
-        contradicting_rows as contradicting_rows,
-        solution_spaces as solution_spaces,
-    )
     from xorfind.solvers.solving import METHODS as METHODS, solve as solve
     from xorfind.statistics import Rate as Rate
 

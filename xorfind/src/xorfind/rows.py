@@ -38,6 +38,10 @@ class LabelledRows:
         self.bits = np.ascontiguousarray(bits, dtype=np.uint8)
         self.labels = as_signs(labels)
 
+    def at(self, chosen: np.ndarray) -> "LabelledRows":
+        """Some of the rows."""
+        return LabelledRows(self.bits[chosen], self.labels[chosen])
+
     @property
     def rows(self) -> int:
         return len(self.labels)
@@ -45,6 +49,11 @@ class LabelledRows:
     @property
     def n(self) -> int:
         return int(self.bits.shape[1])
+
+    @cached_property
+    def minus(self) -> int:
+        """Rows labelled -1."""
+        return int(np.count_nonzero(self.labels < 0))
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -64,6 +73,23 @@ class LabelledRows:
     def twins(self, column: int) -> Twins:
         """Columns that say the same as a kept one, or the opposite."""
         return self._groups[column]
+
+    def interchangeable(self, column: int) -> tuple[int, ...]:
+        """A kept column, and those that it stands for."""
+        same, opposite = self._groups[column]
+        return column, *same, *opposite
+
+    def named(self, subset: Any) -> tuple[int, ...]:
+        """Numbers of columns from their places among the kept ones."""
+        return tuple(self.kept[np.asarray(subset, int)].tolist())
+
+    def system(self, rows: Any) -> np.ndarray:
+        """Kept columns, the constant 1 and the label bits of some rows, side by side."""
+        some = self.distinct_bits[rows]
+        made = np.ones((len(some), self.distinct + 2), np.uint8)
+        made[:, :-2] = some
+        made[:, -1] = self.label_bits[rows]
+        return made
 
     @cached_property
     def _groups(self) -> dict[int, Twins]:
@@ -131,6 +157,10 @@ class LabelledRows:
         """The exclusive or of some columns, one bit per row."""
         odd: np.ndarray = unpacked(self.packed_parity(subset)[None], self.rows)[0]
         return odd
+
+    def predicted(self, subset: Iterable[int], sign: int) -> np.ndarray:
+        """What the label bits are if the label is sign·(-1)^(xor of the columns)."""
+        return self.parity(subset) ^ np.uint8(sign < 0)
 
     def packed_parity(self, subset: Iterable[int]) -> np.ndarray:
         """The exclusive or of some columns as packed bits, (words,)."""

@@ -134,7 +134,6 @@ def test_restarts_solve_for_fewer_columns_than_rows():
 def test_random_rows_outvote_a_little_noise(monkeypatch, small):
     """Many systems at once, or one at a time as for very many columns."""
     monkeypatch.setattr("xorfind.solvers.random_parts.SMALL", small)
-    monkeypatch.setattr("xorfind.solvers.random_parts.WRONG", 0)
     bits, labels, hidden = planted(40, 17, 0.03, 200, seed=0)
     told = []
     task = task_for(bits, labels)

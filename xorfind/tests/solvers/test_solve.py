@@ -215,6 +215,21 @@ def test_no_step_says_that_the_budget_ended_before_it_did():
     assert (Stop.BUDGET in stops) == (answer.search.seconds >= 3)
 
 
+def test_elimination_ends_with_its_budget():
+    answer = solve(*unrelated(3000, 3300, seed=0), method="elimination", budget=0.05)
+    assert answer.search.stop is Stop.BUDGET
+    assert answer.search.steps[0].stop is Stop.BUDGET
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_dense_parities_stand_a_wrong_label_or_two(wrong):
+    bits, labels, hidden = planted(300, 150, 0.0, 500, seed=1)
+    labels[100 : 100 + wrong] *= -1
+    answer = solve(bits, labels)
+    assert answer.subset == hidden
+    assert answer.best.fitting == 500 - wrong
+
+
 def test_memory_is_a_few_bytes_a_cell():
     generator = np.random.default_rng(0)
     bits = generator.integers(0, 2, (100_000, 64), dtype=np.uint8)

@@ -6,10 +6,10 @@ import math
 import numpy as np
 
 from xorfind.answer import Size, Step, Stop
-from xorfind.evidence.levels import Fit, log_choose, log_family
+from xorfind.evidence.levels import log_choose, log_family
 from xorfind.evidence.power import detectable_noise
 from xorfind.solvers.correlation import BestSets, correlate
-from xorfind.solvers.judge import ONLY_JUST, Candidates, Task
+from xorfind.solvers.judge import ONLY_JUST, Candidates, Task, supported
 
 #: A search that would not see this share of its subsets in the time left is not begun.
 LEAST_SHARE = 0.01
@@ -19,11 +19,14 @@ RATE = 4e10
 
 def correlation(task: Task) -> Candidates:
     """Every subset of the size, or of sizes 1, 2, … as far as rows and time allow."""
-    return by_growing_size(task, math.inf)
+    return by_growing_size(task)
 
 
 def by_growing_size(
-    task: Task, patience: float, after: Candidates | None = None, covered: float = -1.0
+    task: Task,
+    patience: float = math.inf,
+    after: Candidates | None = None,
+    covered: float = -1.0,
 ) -> Candidates:
     """Subsets of growing size.
 
@@ -47,7 +50,7 @@ def by_growing_size(
         if stop is not Stop.FOUND and not _begins(task, size, patience):
             stop = Stop.TOO_MANY
             break
-        found = of_size(task, size)
+        found = _of_size(task, size)
         candidates += grown(task, found.subsets)
         done.append(Size.of(columns, size, found.examined))
         best = supported(task, candidates)
@@ -75,9 +78,8 @@ def possible_sizes(task: Task) -> list[int]:
     """Sizes at which these rows could support a subset at all, were there no noise."""
     if task.k is not None:
         return [task.k]
-    rows, minus = task.table.rows, int(task.table.label_bits.sum(dtype=np.int64))
-    best, columns = math.log(2) - log_choose(rows, minus), task.table.distinct
-    level = math.log(task.alpha)
+    best = math.log(2) - log_choose(task.table.rows, task.table.minus)
+    level, columns = math.log(task.alpha), task.table.distinct
     sizes = itertools.takewhile(
         lambda size: best + log_family(columns, size, False) <= level, range(1, columns + 1)
     )
@@ -92,17 +94,14 @@ def visible_noise(task: Task, size: int) -> float:
     table = task.table
     if not 1 <= size <= table.distinct:
         return -1.0
-    seen = detectable_noise(
-        table.distinct, size, table.rows, task.alpha, power=0.5, known=task.k is not None
-    )
+    known = task.k is not None
+    seen = detectable_noise(table.distinct, size, table.rows, task.alpha, power=0.5, known=known)
     return -1.0 if seen is None else seen
 
 
-def of_size(task: Task, size: int) -> BestSets:
+def _of_size(task: Task, size: int) -> BestSets:
     """The best subsets of one size, as column numbers of the table."""
     table = task.table
-    if size > table.distinct:
-        return BestSets([], 0, True)
     found = correlate(
         table.signs,
         table.labels,
@@ -110,12 +109,7 @@ def of_size(task: Task, size: int) -> BestSets:
         deadline=task.deadline,
         progress=lambda done: task.tell(done, f"sets of {size} columns"),
     )
-    return found._replace(subsets=[named(task, each) for each in found.subsets])
-
-
-def named(task: Task, subset: tuple[int, ...]) -> tuple[int, ...]:
-    """Column numbers of the table from numbers of its kept columns."""
-    return tuple(task.table.kept[list(subset)].tolist())
+    return found._replace(subsets=[table.named(each) for each in found.subsets])
 
 
 def split_seconds(task: Task, size: int) -> float:
@@ -127,17 +121,11 @@ def split_seconds(task: Task, size: int) -> float:
     return 2.0 * (rows + 20) * math.exp(min(600.0, log_choose(n, size))) / RATE
 
 
-def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
-    """The best candidate if it reaches the level."""
-    best = min(task.evidence(candidates), key=lambda each: each.log_p, default=None)
-    return best if best is not None and best.log_p <= math.log(task.alpha) else None
-
-
 def grown(task: Task, candidates: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Candidates and what the best one grows into, one or two columns exchanged at a time.
 
     With biased or dependent columns a part of a parity correlates with the label; the whole does
-    more, and is a step away.
+    more, and is a step away: labels times the part correlate with the columns that differ.
     """
     best = supported(task, candidates)
     if best is None or task.k is not None or best.fitting == task.table.rows:
@@ -148,7 +136,7 @@ def grown(task: Task, candidates: list[tuple[int, ...]]) -> list[tuple[int, ...]
         if abs(int(rest.sum(dtype=np.int64))) == table.rows:
             break
         steps = [
-            tuple(sorted(set(best.subset) ^ set(named(task, each))))
+            tuple(sorted(set(best.subset) ^ set(table.named(each))))
             for size in (1, 2)
             for each in correlate(table.signs, rest, size, keep=8, deadline=task.deadline).subsets
         ]

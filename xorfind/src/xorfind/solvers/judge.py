@@ -3,8 +3,8 @@
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from xorfind.answer import Answer, Search, Step, Stop
 from xorfind.evidence.dependence import Dependence, RowsUsed, inflation
 from xorfind.evidence.form import Finer, Form, beats, form, near_ties
-from xorfind.evidence.levels import Fit, fits, log_dependence, log_family, widened
+from xorfind.evidence.levels import Fit, fits, log_family, widened
 from xorfind.evidence.power import detectable_noise, rows_about
 from xorfind.gf2 import affine_of
 from xorfind.rows import LabelledRows
@@ -30,9 +30,10 @@ MOST_RELATED = 500
 class Task:
     """What a solver is asked: rows, the size if known, the level, and how long it may take.
 
-    ordered: whether the order of the rows may say something, so that evidence is discounted for it.
-    used: which rows of a larger table these are, None if nobody looked. lambdas: by how much the
-    order widens the chance distribution of a set, where that was looked at.
+    used: which rows of a larger table these are. finer: other cuts of the numbers that columns were
+    cut from. ordered: whether the order of the rows may say something, so that evidence is
+    discounted for it. lambdas: by how much the order widens the chance distribution of a set, where
+    that was looked at.
     """
 
     table: LabelledRows
@@ -47,6 +48,11 @@ class Task:
     fits: dict[tuple[int, ...], Fit] = field(default_factory=dict)
     lambdas: dict[tuple[int, ...], float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
+
+    def of_rows(self, chosen: np.ndarray) -> "Task":
+        """The same task for some of the rows."""
+        finer = None if self.finer is None else self.finer._replace(bits=self.finer.bits[chosen])
+        return replace(self, table=self.table.at(chosen), finer=finer, fits={}, lambdas={})
 
     @property
     def left(self) -> float:
@@ -81,14 +87,18 @@ class Task:
 class Candidates(NamedTuple):
     """What a search found: sets as column numbers, and what it did.
 
-    unseen: rows to judge by where the search has seen only the others, else None. covered: noise
-    up to which a parity of any size would most likely have been found.
+    covered: noise up to which a parity of any size would most likely have been found.
     """
 
     subsets: list[tuple[int, ...]]
     steps: tuple[Step, ...]
-    unseen: np.ndarray | None = None
     covered: float = 0.0
+
+
+def supported(task: Task, candidates: list[tuple[int, ...]]) -> Fit | None:
+    """The best candidate if it reaches the level."""
+    best = min(task.evidence(candidates), key=lambda each: each.log_p, default=None)
+    return best if best is not None and best.log_p <= math.log(task.alpha) else None
 
 
 def answer_for(task: Task, candidates: Candidates) -> Answer:
@@ -98,30 +108,28 @@ def answer_for(task: Task, candidates: Candidates) -> Answer:
         task.evidence(candidates.subsets),
         key=lambda each: (each.log_p, len(each.subset), each.subset),
     )
-    if candidates.unseen is not None and ranked:
-        ranked = _held_out(table, ranked, candidates.unseen)
-    elif task.k is None:
+    if task.k is None:
         ranked = _simplest_first(task, ranked)
-    best = ranked[0] if ranked else Fit((), 1, int(np.count_nonzero(table.labels > 0)), 0.0)
+    best = ranked[0] if ranked else Fit((), 1, table.rows - table.minus, 0.0)
     used = _used(task, best)
     reached = bool(best.subset) and best.log_p <= math.log(task.alpha)
-    supported = reached and not used.too_few
+    found = reached and not used.too_few
     others = [each.subset for each in ranked[1:]]
-    says = table.parity(best.subset) ^ np.uint8(best.sign < 0) if best.subset else None
-    on, off = (
-        Rate(0, 0) if says is None else Rate.of(table.label_bits[says == side]) for side in (1, 0)
-    )
+    on = off = Rate(0, 0)
+    if best.subset:
+        says = table.predicted(best.subset, best.sign)
+        on, off = (Rate.of(table.label_bits[says == side]) for side in (1, 0))
     return Answer(
         best=best,
-        equivalents=_equivalents(table, best, ranked, supported),
-        near=near_ties(table, best) if supported else (),
-        form=form(table, best, others, task.finer) if supported else Form(),
+        equivalents=_equivalents(table, best, others, found),
+        near=near_ties(table, best) if found else (),
+        form=form(table, best, others, task.finer) if found else Form(),
         on=on,
         off=off,
         used=used,
-        rows_needed=None if supported else _needed(task, best),
-        detectable=None if supported else _detectable(task, best),
-        search=_search(task, candidates.steps, supported),
+        rows_needed=None if found else _needed(task, best),
+        detectable=None if found else _detectable(task, best),
+        search=_search(task, candidates.steps, found),
     )
 
 
@@ -135,23 +143,23 @@ def _used(task: Task, best: Fit) -> RowsUsed:
     return used._replace(why=(*used.why, Dependence.ORDER), effective=max(1, round(rows / wide)))
 
 
-def _search(task: Task, steps: tuple[Step, ...], supported: bool) -> Search:
+def _search(task: Task, steps: tuple[Step, ...], found: bool) -> Search:
     """The record of all steps; `imbalance` for the sizes that one of them may have searched."""
-    table, unfinished = task.table, any(not step.complete for step in steps)
+    table = task.table
     stops = {step.stop for step in steps} - {Stop.FOUND}
-    if supported:
+    if found:
         stop = Stop.FOUND
-    elif unfinished:
+    elif not all(step.complete for step in steps):
         stop = Stop.BUDGET if task.left <= 0 else Stop.TOO_MANY
     else:
         stop = stops.pop() if len(stops) == 1 else Stop.EXHAUSTED
     return Search(
         rows=table.rows,
-        minus=int(table.label_bits.sum(dtype=np.int64)),
+        minus=table.minus,
         columns=table.distinct,
         k=task.k,
         alpha=task.alpha,
-        imbalance=() if supported else _imbalance(table, steps),
+        imbalance=() if found else _imbalance(table, steps),
         steps=steps,
         stop=stop,
         seconds=time.perf_counter() - task.started,
@@ -191,44 +199,27 @@ def _simplest_first(task: Task, fits: list[Fit]) -> list[Fit]:
     return fits
 
 
-def _held_out(table: LabelledRows, fits: list[Fit], rows: np.ndarray) -> list[Fit]:
-    """The same subsets with p-values from rows the search has not seen."""
-    unseen = LabelledRows(table.bits[rows], table.labels[rows])
-    judged = []
-    for each in fits:
-        log_p = log_dependence(unseen.parity(each.subset), unseen.label_bits)
-        judged.append(each._replace(log_p=log_p + math.log(len(fits))))
-    return sorted(judged, key=lambda each: (each.log_p, len(each.subset), each.subset))
-
-
 def _equivalents(
-    table: LabelledRows, best: Fit, fits: list[Fit], supported: bool
+    table: LabelledRows, best: Fit, others: list[tuple[int, ...]], found: bool
 ) -> tuple[tuple[int, ...], ...]:
-    """Other subsets that say the same on every row: candidates, and columns that may be swapped.
+    """Other subsets that say the same on every row: candidates, columns whose sum never changes
+    exchanged for each other, and twins.
 
     Where nothing is supported but something fits every row, all candidates that do.
     """
-    if not best.subset or not (supported or best.fitting == table.rows):
+    if not best.subset or not (found or best.fitting == table.rows):
         return ()
     said = table.parity(best.subset)
     same = {best.subset}
-    for each in fits:
-        other = table.parity(each.subset)
-        if np.array_equal(other, said) or not np.any(other == said):
-            same.add(each.subset)
+    same.update(each for each in others if len(np.unique(said ^ table.parity(each))) == 1)
     for relation in _relations(table):
         related = tuple(sorted(set(best.subset) ^ relation))
         if related and len(related) <= len(best.subset) + len(relation) - 2:
             same.add(related)
     for subset in sorted(same, key=len):
-        groups = [_interchangeable(table, column) for column in subset]
-        if all(len(group) == 1 for group in groups):
-            continue
-        for choice in product(*groups):
-            if len(set(choice)) == len(choice):
-                same.add(tuple(sorted(choice)))
-            if len(same) > MOST_EQUIVALENTS:
-                break
+        choices = product(*map(table.interchangeable, subset))
+        room = max(0, MOST_EQUIVALENTS + 1 - len(same))
+        same.update(tuple(sorted(each)) for each in islice(choices, room))
     listed = sorted(same - {best.subset}, key=lambda each: (len(each), each))
     return tuple(listed[:MOST_EQUIVALENTS])
 
@@ -241,22 +232,13 @@ def _relations(table: LabelledRows) -> list[set[int]]:
     columns = table.distinct
     if table.rows <= columns + 1 or columns > MOST_RELATED:
         return []
-    system = np.ones((min(table.rows, columns + 65), columns + 1), np.uint8)
-    system[:, :-1] = table.distinct_bits[: len(system)]
-    found = []
+    fixed = []
+    system = table.system(slice(columns + 65))[:, :-1]
     for relation in affine_of(system, columns + 1).basis:
-        members = table.kept[np.flatnonzero(relation[:-1])].tolist()
+        members = set(table.named(np.flatnonzero(relation[:-1])))
         if not np.any(table.parity(members) != relation[-1]):
-            found.append(set(members))
-    return found
-
-
-def _interchangeable(table: LabelledRows, column: int) -> tuple[int, ...]:
-    try:
-        twins = table.twins(column)
-    except KeyError:
-        return (column,)
-    return (column, *twins.same, *twins.opposite)
+            fixed.append(members)
+    return fixed
 
 
 def _needed(task: Task, best: Fit) -> int | None:

@@ -9,8 +9,8 @@ import numpy as np
 from xorfind.answer import Size, Step, Stop
 from xorfind.rows import packed
 from xorfind.solvers.correlation import colex
-from xorfind.solvers.growth import named, possible_sizes, supported
-from xorfind.solvers.judge import Candidates, Task
+from xorfind.solvers.growth import possible_sizes
+from xorfind.solvers.judge import Candidates, Task, supported
 
 #: Longest list of halves, 8 bytes each and as much again to sort, and most fits listed.
 LONGEST, MOST_FITS = 30_000_000, 100_000
@@ -93,7 +93,7 @@ def fitting_subsets(task: Task, size: int) -> tuple[list[tuple[int, ...]], bool]
 
 
 def _listed(task: Task, fits: list[np.ndarray]) -> list[tuple[int, ...]]:
-    return [named(task, tuple(each)) for part in fits for each in part.tolist()]
+    return [task.table.named(each) for part in fits for each in part.tolist()]
 
 
 def _sums(words: np.ndarray, size: int, start: int = 0, stop: int | None = None) -> np.ndarray:

@@ -1,4 +1,9 @@
-"""Random parts of the rows or of the columns, solved by elimination until one is right."""
+"""Random parts of the rows or of the columns, solved by elimination until one is right.
+
+Rows: a choice of n + 9 of N rows without a wrong label gives the parity, and all rows vote on what
+comes out; at noise ν that takes about (1-ν)^-(n+9) tries. Columns: N rows without noise solve for
+about N of n columns; a choice that holds all k members gives the parity, one in C(n, k)/C(N, k).
+"""
 
 import math
 import time
@@ -10,9 +15,8 @@ import numpy as np
 from xorfind.answer import Step, Stop
 from xorfind.gf2 import affine_of, solve_many
 from xorfind.rows import packed
-from xorfind.solvers.growth import named, supported, visible_noise
-from xorfind.solvers.judge import Candidates, Task
-from xorfind.solvers.syndrome import CHECKS, WRONG, corrected
+from xorfind.solvers.growth import visible_noise
+from xorfind.solvers.judge import Candidates, Task, supported
 from xorfind.statistics import share_text
 from xorfind.words import counted
 
@@ -20,42 +24,28 @@ from xorfind.words import counted
 SPARE = 8
 #: Rows kept for the vote when columns are drawn, so that a fit is no accident.
 SLACK = 20
-#: Word operations per second assumed when a search is planned.
-RATE = 1.5e8
-#: Cubed columns per second, likewise, of large systems one at a time.
-SYNDROME_RATE = 1e11
-#: Columns up to which many small systems at once are quicker than one at a time by strips of eight.
-SMALL = 1000
+#: Columns up to which many small systems at once are quicker than one at a time by strips of eight,
+#: and how many of them there are at most.
+SMALL, MANY = 1000, 64
 #: Sets of kept columns. A draw solves some systems: the sets that come out, and how many tries.
 Subsets = list[tuple[int, ...]]
 Draw = Callable[[], tuple[Subsets, int]]
 
 
-def system_seconds(rows: int, columns: int) -> float:
-    """Seconds of one elimination."""
+def _seconds(rows: int, columns: int) -> float:
+    """Seconds of one elimination, about: word operations, or cubed columns by strips of eight."""
     if columns > SMALL:
-        return syndrome_seconds(columns)
-    return rows * columns * (1 + columns // 64) / RATE
+        return 0.004 + columns * 1e-4 + columns**3 / 1e11
+    return rows * columns * (1 + columns // 64) / 1.5e8
 
 
-def syndrome_seconds(columns: int) -> float:
-    """Seconds to name one or two wrong labels among a few more rows than columns."""
-    return 0.004 + columns * 1e-4 + columns**3 / SYNDROME_RATE
+def row_tries(columns: int, noise: float) -> float:
+    """Expected tries until random rows have no wrong label: (1-ν)^-(columns + 1 + spare).
 
-
-def row_tries(columns: int, noise: float, wrong: int = 0) -> float:
-    """Expected tries until a random choice of rows has no wrong label, or one that is corrected.
-
-    Without correction (1-ν)^-(columns + spare); with it, at most `wrong` labels among the columns
-    and the rows for the checks may be wrong.
-
-    >>> round(row_tries(100, 0.05)), round(row_tries(100, 0.05, wrong=2))
-    (268, 100)
+    >>> round(row_tries(100, 0.05))
+    268
     """
-    rows = columns + 1 + (CHECKS if wrong else SPARE)
-    odds = noise / (1 - noise)
-    inside = sum(math.comb(rows, each) * odds**each for each in range(wrong + 1))
-    return math.exp(min(600.0, -rows * math.log1p(-noise) - math.log(inside)))
+    return math.exp(min(600.0, -(columns + 1 + SPARE) * math.log1p(-noise)))
 
 
 def column_tries(columns: int, drawn: int, size: int) -> float:
@@ -65,52 +55,52 @@ def column_tries(columns: int, drawn: int, size: int) -> float:
     return math.exp(sum(math.log(columns - i) - math.log(drawn - i) for i in range(size)))
 
 
-def affordable_noise(task: Task, seconds: float, wrong: int = 0) -> float:
+def affordable_noise(task: Task, seconds: float) -> float:
     """The noise at which random rows would be right within the time, three times over."""
-    columns = task.table.distinct
-    each = syndrome_seconds(columns) if wrong else system_seconds(columns + SPARE + 1, columns + 1)
-    tries = min(seconds, 1e9) / each / 3
-    if tries <= 1:
-        return 0.0
-    low, high = 0.0, 0.5
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if row_tries(columns, middle, wrong) <= tries else (low, middle)
-    return low
+    rows = task.table.distinct + 1 + SPARE
+    tries = min(seconds, 1e9) / _seconds(rows, task.table.distinct + 1) / 3
+    return min(0.5, -math.expm1(-math.log(tries) / rows)) if tries > 1 else 0.0
 
 
-def random_rows(
-    task: Task, seconds: float = math.inf, size: int | None = None, tries: int | None = None
-) -> Candidates:
+def random_rows(task: Task, seconds: float = math.inf, size: int | None = None) -> Candidates:
     """Elimination on random rows, all rows voting on what comes out: for little noise.
 
-    Each try draws a few rows more than columns. Many small systems without a wrong label, or larger
-    ones of which up to two wrong labels are corrected: whichever stands more noise in the time.
-    size: the smallest that is looked for; tries end where more noise would hide it anyway. tries:
-    at most so many, with correction.
+    size: the smallest that is looked for; tries end where more noise would hide it anyway.
     """
-    table = task.table
-    columns, seconds = table.distinct, min(seconds, task.left)
-    visible = visible_noise(task, size or task.k or 1)
-    if table.rows < columns + 1 + SPARE or visible < 0:
+    table, columns, seconds = task.table, task.table.distinct, min(seconds, task.left)
+    drawn, visible = columns + 1 + SPARE, visible_noise(task, size or task.k or 1)
+    if table.rows < drawn or visible < 0:
         return Candidates([], (Step("elimination", Stop.TOO_FEW_ROWS),))
-    corrects = table.rows >= columns + 1 + CHECKS
-    wrong = max((0, WRONG) if corrects else (0,), key=lambda w: affordable_noise(task, seconds, w))
-    wrong = WRONG if tries is not None else wrong
-    noise = min(affordable_noise(task, seconds, wrong), visible)
-    expected = row_tries(columns, noise, wrong)
+    noise = min(affordable_noise(task, seconds), visible)
+    expected = row_tries(columns, noise)
     task.tell(0.0, f"random rows: about {expected:,.0f} tries at {noise:.1%} noise")
-    most = max(1, int(3 * expected)) if tries is None else tries
-    drawn = columns + 1 + (CHECKS if wrong else SPARE)
-    draw_some: Draw = partial(_batch, task, drawn, most)
-    if wrong or columns > SMALL:
-        draw_some = partial(_single, task, drawn, wrong)
-    found, made = _drawn(task, draw_some, most, seconds, "rows")
-    words = f"{counted(made, 'random draw')} of {drawn} rows, "
-    words += f"solved as if {f'up to {wrong} labels' if wrong else 'no label'} were wrong, "
+    most = max(1, int(3 * expected))
+    found, made = _drawn(task, partial(_some_rows, task, drawn, most), most, seconds, "rows")
+    words = f"{counted(made, 'random draw')} of {drawn} rows, solved as if no label were wrong, "
     words += f"enough for {share_text(noise, 1)} noise"
     step = Step("elimination", _ended(task, made >= most, found), words=words)
     return Candidates(found, (step,), covered=noise if made >= most else 0.0)
+
+
+def restarts(task: Task, seconds: float = math.inf) -> Candidates:
+    """Elimination on random columns: for few rows without noise and many members.
+
+    Rows solve for fewer columns than there are rows; a choice that holds the whole subset fits all.
+    """
+    table, columns, seconds = task.table, task.table.distinct, min(seconds, task.left)
+    drawn = min(columns, table.rows - 1 - SLACK)
+    if drawn < (task.k or 1):
+        return Candidates([], (Step("restarts", Stop.TOO_FEW_ROWS, clean=True),))
+    affordable = seconds / _seconds(table.rows, drawn + 1)
+    size = task.k if task.k is not None else _reach(columns, drawn, affordable)
+    expected = column_tries(columns, drawn, size)
+    task.tell(0.0, f"random columns: about {expected:,.0f} tries for {size} members")
+    most = 1 if drawn == columns else math.ceil(min(5 * expected, 1e15))
+    found, made = _drawn(task, partial(_some_columns, task, drawn, most), most, seconds, "columns")
+    words = f"{counted(made, 'random draw')} of {drawn} of {columns} columns that fit every row, "
+    words += f"about {expected:,.0f} needed for a set of {size}"
+    step = Step("restarts", _ended(task, made >= most, found), clean=True, words=words)
+    return Candidates([each for each in found if task.k in (None, len(each))], (step,))
 
 
 def _drawn(
@@ -124,36 +114,51 @@ def _drawn(
     while made < most and time.perf_counter() < end:
         sets, count = draw_some()
         made += count
-        found += [named(task, each) for each in sets]
+        found += [task.table.named(each) for each in sets]
         task.tell(min(1.0, made / most), f"random {what}: {made:,} tries")
         if supported(task, found) is not None:
             break
     return found, made
 
 
-def _batch(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
-    """Many small systems at a time, none of whose labels may be wrong."""
+def _some_rows(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
+    """Random rows solved for all columns: one large system, or many small ones at a time."""
     columns = task.table.distinct + 1
-    room = (1 << 22) // ((columns // 64 + 1) * drawn)
-    batch = max(1, min(64, most, room))
-    rows = [_choice(task, drawn) for _ in range(batch)]
-    systems = packed(_whole(task, np.concatenate(rows))).reshape(batch, drawn, -1)
+    if columns > SMALL:
+        return _one_system(task, _choice(task, drawn)), 1
+    batch = _batch(columns + 1, drawn, most)
+    rows = np.concatenate([_choice(task, drawn) for _ in range(batch)])
+    systems = packed(task.table.system(rows)).reshape(batch, drawn, -1)
     solutions, fits = solve_many(systems, columns)
     return [_members(each[:-1]) for each in solutions[fits]], batch
 
 
-def _single(task: Task, drawn: int, wrong: int) -> tuple[Subsets, int]:
-    """One system of which up to so many labels, none or two, may be wrong; it minds the clock."""
-    system = _whole(task, _choice(task, drawn))
+def _one_system(task: Task, rows: np.ndarray) -> Subsets:
+    """The solution of some rows if there is one, and time for it."""
+    system = task.table.system(rows)
     try:
-        if wrong:
-            solutions = corrected(system[:, :-1], system[:, -1], task.deadline)
-        else:
-            found = affine_of(system, system.shape[1] - 1, most=0, deadline=task.deadline)
-            solutions = list(found.solutions[found.consistent])
+        found = affine_of(system, system.shape[1] - 1, most=0, deadline=task.deadline)
     except TimeoutError:
-        solutions = []
-    return [_members(each[:-1]) for each in solutions], 1
+        return []
+    return [_members(each[:-1]) for each in found.solutions[found.consistent]]
+
+
+def _some_columns(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
+    """All rows solved for a few columns, many choices of these at a time."""
+    table = task.table
+    every = table.system(slice(None))
+    chosen = [
+        np.sort(task.generator.choice(table.distinct, drawn, replace=False))
+        for _ in range(_batch(drawn + 2, table.rows, most))
+    ]
+    systems = np.stack([packed(every[:, [*each, -2, -1]]) for each in chosen])
+    solutions, fits = solve_many(systems, drawn + 1)
+    return [_members(solutions[at, :-1], chosen[at]) for at in np.flatnonzero(fits)], len(chosen)
+
+
+def _batch(columns: int, rows: int, most: int) -> int:
+    """How many systems are solved at once: few enough to stay in the cache, 1 MB."""
+    return max(1, min(MANY, most, (1 << 17) // (-(-columns // 64) * rows)))
 
 
 def _choice(task: Task, count: int) -> np.ndarray:
@@ -161,50 +166,7 @@ def _choice(task: Task, count: int) -> np.ndarray:
     return task.generator.choice(task.table.rows, count, replace=False, shuffle=False)
 
 
-def _whole(task: Task, rows: np.ndarray) -> np.ndarray:
-    """Distinct columns, the constant and the labels of some rows, side by side."""
-    made = np.ones((len(rows), task.table.distinct + 2), np.uint8)
-    made[:, :-2] = task.table.distinct_bits[rows]
-    made[:, -1] = task.table.label_bits[rows]
-    return made
-
-
-def restarts(task: Task, seconds: float = math.inf) -> Candidates:
-    """Elimination on random columns: for few rows without noise and many members.
-
-    Rows solve for fewer columns than there are rows; a choice that holds the whole subset fits all.
-    """
-    table = task.table
-    columns, seconds = table.distinct, min(seconds, task.left)
-    drawn = min(columns, table.rows - 1 - SLACK)
-    if drawn < (task.k or 1):
-        return Candidates([], (Step("restarts", Stop.TOO_FEW_ROWS, clean=True),))
-    cost = system_seconds(table.rows, drawn + 1)
-    size = task.k if task.k is not None else _reach(columns, drawn, seconds / cost)
-    expected = column_tries(columns, drawn, size)
-    task.tell(0.0, f"random columns: about {expected:,.0f} tries for {size} members")
-    most = 1 if drawn == columns else math.ceil(min(5 * expected, 1e15))
-    found, tries = _drawn(task, partial(_some_columns, task, drawn, most), most, seconds, "columns")
-    said = f"{counted(tries, 'random draw')} of {drawn} of {columns} columns that fit every row, "
-    said += f"about {expected:,.0f} needed for a set of {size}"
-    step = Step("restarts", _ended(task, tries >= most, found), clean=True, words=said)
-    return Candidates([each for each in found if task.k is None or len(each) == task.k], (step,))
-
-
-def _some_columns(task: Task, drawn: int, most: int) -> tuple[Subsets, int]:
-    """All rows solved for a few columns, many choices of these at a time."""
-    table = task.table
-    batch = max(1, min(64, most, (1 << 22) // (-(-(drawn + 2) // 64) * table.rows)))
-    every = _whole(task, np.arange(table.rows))
-    chosen = [
-        np.sort(task.generator.choice(table.distinct, drawn, replace=False)) for _ in range(batch)
-    ]
-    systems = np.stack([packed(every[:, [*each, -2, -1]]) for each in chosen])
-    solutions, fits = solve_many(systems, drawn + 1)
-    return [_members(solutions[at, :-1], chosen[at]) for at in np.flatnonzero(fits)], batch
-
-
-def _ended(task: Task, enough: bool, found: list[tuple[int, ...]]) -> Stop:
+def _ended(task: Task, enough: bool, found: Subsets) -> Stop:
     """Why drawing ended. enough: whether all tries were made."""
     if supported(task, found) is not None:
         return Stop.FOUND

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from xorfind.answer import Step, Stop
-from xorfind.solvers.growth import named, supported
-from xorfind.solvers.judge import Candidates, Task
+from xorfind.solvers.judge import Candidates, Task, supported
 from xorfind.solvers.walsh import hadamard, walsh_seconds
 
 #: Columns that are left for the first transform, if the others are few enough for the second.
@@ -75,7 +74,7 @@ def reduction(task: Task) -> Candidates:
         labels = np.where(parity, -table.labels, table.labels)
         (rest,) = _largest(codes & np.uint64((1 << gone) - 1), labels, gone, 1).tolist()
         whole = mask << gone | rest
-        subsets.append(named(task, tuple(j for j in range(n) if whole >> j & 1)))
+        subsets.append(table.named([j for j in range(n) if whole >> j & 1]))
         if supported(task, subsets) is not None:
             break
     found = [each for each in subsets if each and task.k in (None, len(each))]

@@ -7,7 +7,6 @@ import numpy as np
 
 from xorfind.answer import Step, Stop
 from xorfind.evidence.levels import log_choose
-from xorfind.solvers.growth import named
 from xorfind.solvers.judge import Candidates, Task
 
 #: Most distinct columns: two tables of 2^26 sums in float32, 512 MiB, are all that is held.
@@ -35,7 +34,7 @@ def walsh(task: Task) -> Candidates:
     task.tell(0.0, f"all sets of {n} columns")
     scores = _scores(table.distinct_bits, table.labels)
     best = _stand_out(scores, n, task.k)
-    subsets = [named(task, tuple(j for j in range(n) if mask >> j & 1)) for mask in best.tolist()]
+    subsets = [task.table.named([j for j in range(n) if mask >> j & 1]) for mask in best.tolist()]
     return Candidates(subsets, (Step("walsh", Stop.EXHAUSTED, every_size=True),))
 
 
