@@ -10,12 +10,8 @@ from scipy import stats
 
 from xorfind import detectable_noise, rows_needed, support_power
 from xorfind.evidence.form import DOUBT, Finer, Form, beats, form, near_ties
-from xorfind.evidence.levels import (
-    fit,
-    log_family,
-    log_overlap_tails,
-)
-from xorfind.evidence.power import _least_overlap, rows_about
+from xorfind.evidence.levels import fits, log_family, log_overlap_tails
+from xorfind.evidence.power import least_overlaps, rows_about
 from xorfind.rows import LabelledRows
 from xorfind.text import better_text, rest_text
 
@@ -43,9 +39,9 @@ def test_tails_of_millions_of_rows_are_near_and_far_from_the_middle_alike():
 @pytest.mark.parametrize(("rows", "ones", "minus"), [(40, 20, 20), (2000, 700, 1200)])
 def test_the_least_overlap_that_counts(rows, ones, minus):
     level, law = math.log(1e-4), stats.hypergeom(rows, ones, minus)
-    least = _least_overlap(rows, ones, minus, level)
+    least, never = least_overlaps(rows, ones, np.array([minus, 1]), level)
+    assert never == rows + 1
     assert math.log(2) + law.logsf(least - 1) <= level < math.log(2) + law.logsf(least - 2)
-    assert _least_overlap(12, 2, 6, level) == 13
 
 
 def test_shares_of_the_level_sum_to_one():
@@ -114,6 +110,10 @@ def test_rows_about_is_close_to_rows_needed():
 def test_rows_needed_asks_for_sense(call, words):
     with pytest.raises(ValueError, match=words):
         rows_needed(*call)
+
+
+def fit(table, subset):
+    return fits(table, [subset])[0]
 
 
 def _form(bits, labels, subset, others=()):

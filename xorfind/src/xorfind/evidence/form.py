@@ -13,6 +13,7 @@ columns is compared with the parity and with always saying the same.
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -31,15 +32,17 @@ MOST_OTHERS, MOST_PAIRED = 40, 400
 TOGETHER = 1 << 15
 #: Columns that are named, and columns whose combinations are tabulated.
 MOST_NAMED, MOST_TABULATED = 4, 8
-#: |Correlation| of two parities from which one is the other's twin, and twins that are named.
+#: |Correlation| of two columns from which one is the other's twin, and twins that are named.
 TWIN, MOST_NEAR = 0.5, 10
 #: Of parities with plain noise at most this share is called related only; one fifth each for parts
 #: and columns, pairs, other candidates, all columns together, and other cuts of numbers.
 DOUBT = 0.05
-#: Numbers that are held at a time.
-CELLS = 1 << 22
+LEVEL = math.log(DOUBT / 5)
 #: Rows with the rarer label that the test of all columns together needs for each of them.
 EVENTS = 5
+
+#: Bits to test, the columns they are made of, and the logarithm of how many such tests there are.
+Tested = tuple[np.ndarray, Columns, float]
 
 
 class Better(NamedTuple):
@@ -59,7 +62,7 @@ class Rest(NamedTuple):
     """What labels depend on besides the parity.
 
     columns: named, the clearest first. xor: the parity of columns that shows it, empty if many
-    columns show it together. off, on: rows that do not fit, of those where that is 0, and 1.
+    columns or other cuts show it. off, on: rows that do not fit, of those where that is 0, and 1.
     log_p: of such a dependence by luck, after correction.
     """
 
@@ -90,12 +93,15 @@ def form(
     """What speaks against a parity alone. others: subsets that the search also found."""
     if not found.subset or found.fitting == table.rows:
         return Form()
-    predicted = table.parity(found.subset) ^ np.uint8(found.sign < 0)
+    predicted = table.predicted(found.subset, found.sign)
     errors = predicted ^ table.label_bits
     sides = [side for side in (np.flatnonzero(predicted == at) for at in (0, 1)) if len(side)]
-    rest = _rest(table, found, others, errors, sides) or _finer(
-        [*_cuts(finer), *_counts(table, found)], errors, sides
-    )
+    rest = _rest(table, found, others, errors, sides)
+    if rest is None:
+        cuts = [*_cuts(finer), *_counts(table, found)]
+        price = math.log(max(len(cuts), 1))
+        clear = _clear(((bits, columns, price) for bits, columns in cuts), errors, sides)
+        rest = _without_parity(clear[0][0], _named(clear)) if clear else None
     return Form() if rest is None else Form(rest, _better(table, found, rest))
 
 
@@ -107,38 +113,52 @@ def _rest(
     sides: list[np.ndarray],
 ) -> Rest | None:
     """The clearest dependence of the labels within the sides, if any is beyond luck."""
-    level = math.log(DOUBT / 5)
     centred = errors.astype(np.float64)
     for side in sides:
         centred[side] -= centred[side].mean()
-    singles = _singles(table, found, centred)
-    judged = [
-        (_on_each_side(table.parity(each), errors, sides) + price, each)
-        for each, price in (
-            *singles,
-            *_pairs(table, found, centred),
-            *_candidates(table, found, others),
-        )
-    ]
-    clear = sorted(pair for pair in judged if pair[0] <= level)
+    singles = list(_singles(table, found, centred))
+    pairs, candidates = _pairs(table, found, centred), _candidates(table, found, others)
+    clear = _clear([*singles, *pairs, *candidates], errors, sides)
     if clear:
-        log_p, first = clear[0]
-        odd = table.parity(first).astype(bool)
-        named = dict.fromkeys(column for _, each in clear for column in each)
-        most = max(MOST_NAMED, len(first))
-        return Rest(tuple(named)[:most], first, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
-    log_p = _together(table, found, centred, sides)
-    if log_p > level:
+        log_p, xor = clear[0]
+        odd = table.parity(xor).astype(bool)
+        return Rest(_named(clear), xor, Rate.of(errors[~odd]), Rate.of(errors[odd]), log_p)
+    log_p = _together(table, centred, sides)
+    if log_p > LEVEL:
         return None
-    named = dict.fromkeys(column for each, _ in singles for column in each)
-    nothing = Rate(0, 0)
-    return Rest(tuple(named)[:MOST_NAMED], (), nothing, nothing, log_p)
+    named = tuple(dict.fromkeys(column for _, each, _ in singles for column in each))
+    return _without_parity(log_p, named[:MOST_NAMED])
 
 
-Priced = list[tuple[tuple[int, ...], float]]
+def _without_parity(log_p: float, columns: Columns) -> Rest:
+    """A dependence that no single parity of columns shows."""
+    return Rest(columns, (), Rate(0, 0), Rate(0, 0), log_p)
 
 
-def _singles(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
+def _clear(
+    tests: Iterable[Tested], errors: np.ndarray, sides: list[np.ndarray]
+) -> list[tuple[float, Columns]]:
+    """What errors depend on within a side beyond luck, with its log p-value, the clearest first."""
+    judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of, price in tests]
+    return sorted(each for each in judged if each[0] <= LEVEL)
+
+
+def _named(clear: list[tuple[float, Columns]]) -> Columns:
+    """All columns of the clearest dependence and a few of the others."""
+    named = tuple(dict.fromkeys(column for _, each in clear for column in each))
+    return named[: max(MOST_NAMED, len(clear[0][1]))]
+
+
+def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
+    """Log p-value of "on neither side do errors depend on the column"."""
+    logs = [log_dependence(column[side], errors[side]) for side in sides if len(side)]
+    return min(0.0, min(logs, default=0.0) + math.log(2))
+
+
+# What is tested.
+
+
+def _singles(table: LabelledRows, found: Fit, centred: np.ndarray) -> Iterator[Tested]:
     """Parts of the parity and single further columns: the clearest, priced for all of them."""
     own = set(found.subset)
     sizes = (
@@ -154,40 +174,32 @@ def _singles(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
         counts = np.bitwise_count(masks & table.packed_parity(part)).sum(axis=1, dtype=np.int64)
         ones = counts.sum() / table.rows
         scores[at] = (values @ counts) ** 2 / max(ones * (1 - ones), 1e-12)
-    strongest = np.argsort(-scores, kind="stable")[:MOST_NAMED]
-    return [(parts[at], math.log(len(parts))) for at in strongest.tolist()]
+    for at in np.argsort(-scores, kind="stable")[:MOST_NAMED].tolist():
+        yield table.parity(parts[at]), parts[at], math.log(len(parts))
 
 
-def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Priced:
+def _pairs(table: LabelledRows, found: Fit, centred: np.ndarray) -> Iterator[Tested]:
     """The clearest pairs of columns, priced for all pairs."""
     columns = table.distinct
     if not 2 <= columns <= MOST_PAIRED:
-        return []
-    signs = table.signs
-    scores = np.abs(weighted_product(signs, signs, centred.astype(np.float32)))
+        return
+    scores = np.abs(weighted_product(table.signs, table.signs, centred.astype(np.float32)))
     scores[np.tril_indices(columns)] = -1
-    price = math.log(math.comb(columns, 2))
-    made: Priced = []
     for at in np.argsort(-scores, axis=None)[: 2 * MOST_NAMED].tolist():
-        first, second = (int(table.kept[each]) for each in divmod(at, columns))
-        pair = tuple(sorted((first, second)))
+        pair = table.named(divmod(at, columns))
         if scores.flat[at] >= 0 and pair != found.subset:
-            made.append((pair, price))
-    return made
+            yield table.parity(pair), pair, math.log(math.comb(columns, 2))
 
 
-def _candidates(table: LabelledRows, found: Fit, others: list[tuple[int, ...]]) -> Priced:
+def _candidates(table: LabelledRows, found: Fit, others: list[tuple[int, ...]]) -> Iterator[Tested]:
     """What else the search found, each priced for all subsets of its size."""
-    made: Priced = []
     for other in others[:MOST_OTHERS]:
         if other and other != found.subset:
-            made.append((other, log_family(table.distinct, min(len(other), table.distinct), False)))
-    return made
+            size = min(len(other), table.distinct)
+            yield table.parity(other), other, log_family(table.distinct, size, False)
 
 
-def _together(
-    table: LabelledRows, found: Fit, centred: np.ndarray, sides: list[np.ndarray]
-) -> float:
+def _together(table: LabelledRows, centred: np.ndarray, sides: list[np.ndarray]) -> float:
     """Log p-value of "on neither side do labels depend on the single columns", all at once.
 
     The score test of a logistic regression on the columns beside the two sides.
@@ -212,56 +224,29 @@ def _together(
     return log_gamma_tail(int(solid.sum()) / 2, statistic / 2)
 
 
-Tested = list[tuple[np.ndarray, tuple[int, ...]]]
-
-
-def _cuts(finer: Finer | None) -> Tested:
+def _cuts(finer: Finer | None) -> list[tuple[np.ndarray, Columns]]:
     """Other cuts of numbers, each with the column that was cut."""
     if finer is None:
         return []
     return [(bits, (int(of),)) for bits, of in zip(finer.bits.T, finer.columns, strict=True)]
 
 
-def _counts(table: LabelledRows, found: Fit) -> Tested:
+def _counts(table: LabelledRows, found: Fit) -> list[tuple[np.ndarray, Columns]]:
     """Whether c or more of the parity's own columns are true, for every c in between."""
-    if len(found.subset) < 3:
-        return []
     count = table.bits[:, found.subset].sum(axis=1)
-    return [
-        ((count >= least).astype(np.uint8), found.subset)
-        for least in range(2, len(found.subset))
-        if 0 < np.count_nonzero(count >= least) < table.rows
-    ]
+    made = [(count >= least).astype(np.uint8) for least in range(2, len(found.subset))]
+    return [(bits, found.subset) for bits in made if bits.min() < bits.max()]
 
 
-def _finer(columns: Tested, errors: np.ndarray, sides: list[np.ndarray]) -> Rest | None:
-    """What labels depend on beyond the cuts of numbers, and beyond odd or even."""
-    price, level = math.log(max(len(columns), 1)), math.log(DOUBT / 5)
-    judged = [(_on_each_side(bits, errors, sides) + price, of) for bits, of in columns]
-    clear = sorted(pair for pair in judged if pair[0] <= level)
-    if not clear:
-        return None
-    named = tuple(dict.fromkeys(column for _, of in clear for column in of))
-    most = max(MOST_NAMED, len(clear[0][1]))
-    return Rest(named[:most], (), Rate(0, 0), Rate(0, 0), clear[0][0])
-
-
-def _on_each_side(column: np.ndarray, errors: np.ndarray, sides: list[np.ndarray]) -> float:
-    """Log p-value of "on neither side do errors depend on the column"."""
-    logs = [log_dependence(column[side], errors[side]) for side in sides if len(side)]
-    return min(0.0, min(logs, default=0.0) + math.log(2))
+# What fits better.
 
 
 def _better(table: LabelledRows, found: Fit, rest: Rest) -> Better | None:
     """The table of the parity's columns and the named ones, where it predicts more rows."""
-    shown = tuple(sorted({*found.subset, *rest.xor}))
-    wide = tuple(sorted({*found.subset, *rest.columns}))
-    constant = max(
-        int(table.label_bits.sum(dtype=np.int64)),
-        table.rows - int(table.label_bits.sum(dtype=np.int64)),
-    )
+    constant = max(table.minus, table.rows - table.minus)
     best: tuple[int, tuple[int, ...]] = (max(found.fitting, constant), ())
-    for columns in dict.fromkeys((shown, wide)):
+    for more in (rest.xor, rest.columns):
+        columns = tuple(sorted({*found.subset, *more}))
         if len(columns) <= MOST_TABULATED:
             best = max(best, (_predicted(table, columns), columns), key=lambda each: each[0])
     if not best[1]:
@@ -287,11 +272,8 @@ def beats(table: LabelledRows, larger: Fit, smaller: Fit, alpha: float) -> bool:
     If the smaller one is right, its errors are noise and do not depend on where the two differ,
     on either of its sides; that test is corrected for all ways to exchange that many columns.
     """
-    first, second = (
-        table.parity(each.subset) ^ np.uint8(each.sign < 0) for each in (larger, smaller)
-    )
-    differ = first ^ second
-    errors = second ^ table.label_bits
+    first, second = (table.predicted(each.subset, each.sign) for each in (larger, smaller))
+    differ, errors = first ^ second, second ^ table.label_bits
     if 2 * np.count_nonzero(differ & errors) <= np.count_nonzero(differ):
         return False
     sides = [np.flatnonzero(second == side) for side in (0, 1)]
@@ -303,30 +285,24 @@ def beats(table: LabelledRows, larger: Fit, smaller: Fit, alpha: float) -> bool:
 def near_ties(table: LabelledRows, best: Fit) -> tuple[tuple[int, ...], ...]:
     """Subsets with one column exchanged that fit as well but for luck, the nearest first.
 
-    Such a column is a twin: the two parities agree, or disagree, on three rows of four or more, and
-    where they differ neither is right clearly more often (a sign test at 5 %).
+    The other column is a twin: the two agree, or disagree, on three rows of four or more, and where
+    the two parities differ neither is right clearly more often (a sign test at 5 %).
     """
     if len(best.subset) > MOST_TABULATED:
         return ()
     from scipy.special import bdtr
 
-    own, columns = set(best.subset), table.distinct_bits
-    said = table.parity(best.subset) ^ np.uint8(best.sign < 0)
-    right = said == table.label_bits
-    found = []
+    own, found = set(best.subset), []
+    right = table.predicted(best.subset, best.sign) == table.label_bits
     for column in best.subset:
-        needed = said ^ table.parity(own - {column})
-        alike = np.zeros(table.distinct)
-        for start in range(0, table.rows, max(1, CELLS // table.distinct)):
-            rows = slice(start, start + max(1, CELLS // table.distinct))
-            alike += np.count_nonzero(columns[rows] == needed[rows, None], axis=0)
-        alike = 2 * alike / table.rows - 1
+        unlike = np.bitwise_count(table.packed_columns ^ table.packed_parity((column,)))
+        alike = 1 - 2 * unlike.sum(axis=1, dtype=np.int64) / table.rows
         for at in np.flatnonzero((np.abs(alike) >= TWIN) & (np.abs(alike) < 1)).tolist():
             other = int(table.kept[at])
             if other in own:
                 continue
-            differ = (columns[:, at] != needed) ^ (alike[at] < 0)
+            differ = table.predicted((column, other), 1 if alike[at] > 0 else -1).astype(bool)
             lost, apart = int(np.count_nonzero(right & differ)), int(np.count_nonzero(differ))
-            if apart and 2 * float(bdtr(apart - lost, apart, 0.5)) > 0.05:
+            if 2 * float(bdtr(apart - lost, apart, 0.5)) > 0.05:
                 found.append((2 * lost - apart, tuple(sorted((own - {column}) | {other}))))
     return tuple(each for _, each in sorted(found)[:MOST_NEAR])

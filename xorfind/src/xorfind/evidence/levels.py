@@ -9,7 +9,6 @@ subsets and the two signs. A subset's p-value is therefore valid however it was 
 
 import math
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,14 +20,14 @@ from xorfind.rows import LabelledRows
 TOGETHER = 128
 
 
-def log_choose(n: float, k: float) -> float:
-    """The logarithm of n over k."""
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+def log_choose(n: Any, k: Any) -> Any:
+    """The logarithm of n over k, entry by entry."""
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.subtract(n, k) + 1.0)
 
 
 def log_family(n: int, size: int, known: bool) -> float:
     """Log of what a subset's two-sided p-value is multiplied by; known: whether the size was."""
-    return log_choose(n, size) + (0.0 if known else math.log(size * (size + 1)))
+    return float(log_choose(n, size)) + (0.0 if known else math.log(size * (size + 1)))
 
 
 def log_overlap_tails(rows: int, first: Any, second: int, overlap: Any) -> tuple[Any, Any]:
@@ -74,13 +73,8 @@ def _beyond(upwards: Any, light: Any, heavy: Any, outside: Any) -> tuple[Any, An
 
 def _log_chance(rows: int, first: Any, second: int, overlap: Any) -> Any:
     """log P(O = overlap)."""
-    inside = log_choose_all(first, overlap) + log_choose_all(rows - first, second - overlap)
-    return inside - log_choose_all(rows, second)
-
-
-def log_choose_all(n: Any, k: Any) -> Any:
-    """`log_choose`, entry by entry."""
-    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.subtract(n, k) + 1.0)
+    inside = log_choose(first, overlap) + log_choose(rows - first, second - overlap)
+    return inside - log_choose(rows, second)
 
 
 def _log_sum(logs: np.ndarray) -> Any:
@@ -108,19 +102,12 @@ def widened(log_p: float, by: float) -> float:
     return math.log(2) + float(log_ndtr(-beyond / math.sqrt(by)))
 
 
-@lru_cache(maxsize=8)
-def log_factorials(most: int) -> np.ndarray:
-    """Logarithms of 0!, 1!, …, most!."""
-    return np.asarray(gammaln(np.arange(most + 1) + 1.0))
-
-
 def log_dependence(column: np.ndarray, labels: np.ndarray) -> float:
     """Log of the two-sided p-value of "these two rows of bits are independent"."""
     first, second = int(column.sum(dtype=np.int64)), int(labels.sum(dtype=np.int64))
     overlap = int(np.count_nonzero(column & labels))
-    return min(
-        0.0, math.log(2) + float(min(log_overlap_tails(len(labels), first, second, overlap)))
-    )
+    tails = log_overlap_tails(len(labels), first, second, overlap)
+    return min(0.0, math.log(2) + float(min(tails)))
 
 
 #: Columns by number, or by name once an answer has been named.
@@ -146,11 +133,6 @@ def fits(table: LabelledRows, subsets: Iterable[Iterable[int]], known: bool = Fa
     for start in range(0, len(chosen), TOGETHER):
         made += _fits(table, chosen[start : start + TOGETHER], known)
     return made
-
-
-def fit(table: LabelledRows, subset: Iterable[int], known: bool = False) -> Fit:
-    """A subset's sign, agreement and p-value; known: whether its size was given."""
-    return fits(table, [subset], known)[0]
 
 
 def _fits(table: LabelledRows, subsets: list[tuple[int, ...]], known: bool) -> list[Fit]:
