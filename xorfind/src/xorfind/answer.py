@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from xorfind.evidence.dependence import RowsUsed
 from xorfind.evidence.form import Form
-from xorfind.evidence.levels import Columns, Fit, log_choose
+from xorfind.evidence.levels import Columns, Fit
 from xorfind.evidence.power import least_agreement
 from xorfind.statistics import Rate
 
@@ -63,9 +63,8 @@ class Size(NamedTuple):
     @classmethod
     def of(cls, columns: int, k: int, examined: int) -> "Size":
         """So many of the sets of k columns."""
-        countable = k <= columns and log_choose(columns, k) < math.log(MOST_COUNTED)
-        sets = math.comb(columns, k) if countable or k > columns else None
-        return cls(k, sets, min(examined, MOST_COUNTED))
+        sets = math.comb(columns, k)
+        return cls(k, sets if sets < MOST_COUNTED else None, min(examined, MOST_COUNTED))
 
     @classmethod
     def whole(cls, columns: int, k: int) -> "Size":
@@ -176,12 +175,11 @@ class Search:
         """What a parity had to fit to be found, for sizes that were searched completely and for no
         other; nothing where something was found. most: only that many of the smallest sizes."""
         whole = [size.k for size in self.sizes if size.complete and size.k <= len(self.imbalance)]
-        return tuple(Power(k, self._least_agreement(k)) for k in whole[:most])
-
-    def _least_agreement(self, k: int) -> float | None:
-        known = self.k is not None
-        shape = (self.columns, k, self.rows, self.minus, self.imbalance[k - 1])
-        return least_agreement(*shape, alpha=self.alpha, known=known)
+        least = partial(least_agreement, alpha=self.alpha, known=self.k is not None)
+        return tuple(
+            Power(k, least(self.columns, k, self.rows, self.minus, self.imbalance[k - 1]))
+            for k in whole[:most]
+        )
 
 
 class Target(NamedTuple):
@@ -256,11 +254,6 @@ class Answer:
         return self.search.rows
 
     @property
-    def misses(self) -> Rate:
-        """Rows that do not fit the best candidate."""
-        return Rate(self.rows - self.best.fitting, self.rows)
-
-    @property
     def agreement(self) -> float:
         """Share of the rows that fit, of the best candidate where nothing is supported."""
         return self.best.fitting / self.rows
@@ -268,12 +261,7 @@ class Answer:
     @property
     def noise_rate(self) -> float:
         """Share of the rows that do not fit."""
-        return self.misses.value
-
-    @property
-    def noise_interval(self) -> tuple[float, float]:
-        """The 95 % interval of the noise rate."""
-        return self.misses.interval
+        return 1 - self.agreement
 
     @property
     def p_value(self) -> float:

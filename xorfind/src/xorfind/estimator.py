@@ -11,9 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from xorfind.answer import Target
-from xorfind.checks import shortened
-from xorfind.evidence.form import Finer
-from xorfind.table.prepare import median_threshold, quartile_bits
+from xorfind.table.prepare import MOST_FINER, finer_cuts, median_threshold
 from xorfind.words import counted
 
 
@@ -72,7 +70,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, accept_sparse="csc", ensure_min_samples=2)
         check_search(self.method, self.alpha, self.budget, self.k, X.shape[1])
         check_classification_targets(y)
-        generator = self._generator()
+        generator = check_random_state(self.random_state)
         weights, stay = _sampled(sample_weight, X, generator)
         self.classes_ = np.unique(y[weights > 0])
         codes = (y == self.classes_[-1]).astype(np.int8)
@@ -85,13 +83,12 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y needs two classes, got one class: {self.classes_[0]!r}")
         self._counts = np.bincount(codes, weights, minlength=2)
         X, codes = X[stay], codes[stay]
-        self.thresholds_, bits = _as_bits(X)
+        self.thresholds_, bits, cut = _as_bits(X)
         if not (bits != bits[:1]).any():
             raise ValueError("every column of X is constant; nothing can explain y")
-        finer = _finer(X, self.thresholds_)
-        if finer is not None:
-            cut = counted(len(set(finer.columns.tolist())), "column")
-            warnings.warn(f"{cut} of numbers cut at the median; see thresholds_", stacklevel=2)
+        if cut:
+            columns = counted(len(cut), "column")
+            warnings.warn(f"{columns} of numbers cut at the median; see thresholds_", stacklevel=2)
         self.answer_ = solve(
             bits,
             codes,
@@ -101,23 +98,13 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             budget=self.budget,
             key=int(generator.randint(2**31 - 1)),
             rows="check",
-            finer=finer,
+            finer=finer_cuts((at, _column(X, at), self.thresholds_[at]) for at in cut[:MOST_FINER]),
         )
         return self._keep_answer()
 
-    def _generator(self) -> np.random.RandomState:
-        try:
-            made: np.random.RandomState = check_random_state(self.random_state)
-        except (TypeError, ValueError):
-            wanted = "a whole number from 0 to 2³² - 1, a numpy RandomState or None"
-            given = shortened(self.random_state)
-            raise ValueError(f"random_state must be {wanted}, got {given}") from None
-        return made
-
     def _keep_answer(self) -> Self:
-        answer = self.answer_
+        answer, second = self.answer_, str(self.classes_[1])
         names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(self.n_features_in_)])
-        second = str(self.classes_[1])
         self.outcome_ = answer.named(
             lambda at: str(names[at]),
             Target(f"the class is {second}", f"the class tends to be {second}", "the class"),
@@ -141,7 +128,9 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the classes, so that no chance is 0; abstaining, both chances are the shares of the classes.
         """
         check_is_fitted(self)
-        members = self._members(X)
+        X = validate_data(self, X, accept_sparse="csc", reset=False)
+        members = X[:, self.subset_]
+        members = np.asarray(members.toarray() if issparse(members) else members)
         shares = self._counts / self._counts.sum()
         if self.abstained_:
             return np.tile(shares, (len(members), 1))
@@ -153,12 +142,6 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         chance = np.where(second == 1, on, off)
         return np.stack([1 - chance, chance], axis=1)
-
-    def _members(self, X: Any) -> np.ndarray:
-        """The columns that the parity uses, (N, members)."""
-        X = validate_data(self, X, accept_sparse="csc", reset=False)
-        members = X[:, self.subset_]
-        return np.asarray(members.toarray() if issparse(members) else members)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -190,36 +173,21 @@ def _sampled(given: Any, X: Any, generator: np.random.RandomState) -> tuple[np.n
     return weights, stay
 
 
-def _as_bits(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds of the columns, and their bits: one byte a cell, also of a sparse matrix."""
-    bits, thresholds = np.empty(X.shape, np.uint8), np.empty(X.shape[1])
+def _as_bits(X: Any) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Thresholds of the columns, their bits, one byte a cell also of a sparse matrix, and the
+    columns that were cut at the median; of two values the threshold lies in the middle."""
+    bits, thresholds, cut = np.empty(X.shape, np.uint8), np.empty(X.shape[1]), list[int]()
     for at in range(X.shape[1]):
         column = _column(X, at)
-        thresholds[at] = _threshold(column)
+        low, high = column.min(), column.max()
+        if ((column == low) | (column == high)).all():
+            thresholds[at] = float(low) / 2 + float(high) / 2
+        else:
+            thresholds[at] = median_threshold(column)
+            cut.append(at)
         bits[:, at] = column > thresholds[at]
-    return thresholds, bits
-
-
-def _finer(X: Any, thresholds: np.ndarray, most: int = 200) -> Finer | None:
-    """Other cuts of columns with more than two values, of so many columns at most."""
-    cut = []
-    for at in range(min(X.shape[1], most)):
-        column = _column(X, at)
-        if ((column != column.min()) & (column != column.max())).any():
-            cut.append((at, quartile_bits(column, thresholds[at])))
-    if not cut:
-        return None
-    owners = np.repeat([at for at, _ in cut], [bits.shape[1] for _, bits in cut])
-    return Finer(np.concatenate([bits for _, bits in cut], axis=1), owners)
+    return thresholds, bits, cut
 
 
 def _column(X: Any, at: int) -> np.ndarray:
     return np.asarray(X[:, [at]].toarray().ravel() if issparse(X) else X[:, at])
-
-
-def _threshold(column: np.ndarray) -> float:
-    """Between two values; the median of more."""
-    low, high = column.min(), column.max()
-    if ((column == low) | (column == high)).all():
-        return float(low) / 2 + float(high) / 2
-    return median_threshold(column)

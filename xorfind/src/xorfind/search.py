@@ -4,12 +4,11 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, overload
 
 import numpy as np
 
 from xorfind.answer import Answer
-from xorfind.evidence.form import Finer
 from xorfind.rule import Rule, Share, target_words
 from xorfind.solvers.solving import check_search, solve
 from xorfind.statistics import Rate
@@ -23,31 +22,13 @@ Progress = Callable[[float, str], None]
 _MOST = 50
 
 
-class Options(TypedDict, total=False):
-    """How a table is read and searched; `discover_all` has the defaults."""
-
-    k: int | None
-    alpha: float
-    budget: float | None
-    bits: str | Iterable[str]
-    threshold: Threshold
-    missing: str
-    method: str
-    key: int
-    progress: Progress | None
-    rows: str
-    group: str | None
-
-
 @overload
-def discover(table: Any, target: str, **options: Unpack[Options]) -> Rule: ...
+def discover(table: Any, target: str, **options: Any) -> Rule: ...
 @overload
-def discover(
-    table: Any, target: list[str] | tuple[str, ...], **options: Unpack[Options]
-) -> list[Rule]: ...
+def discover(table: Any, target: list[str] | tuple[str, ...], **options: Any) -> list[Rule]: ...
 @overload
-def discover(table: Any, target: Any, **options: Unpack[Options]) -> Rule: ...
-def discover(table: Any, target: Any, **options: Unpack[Options]) -> Rule | list[Rule]:
+def discover(table: Any, target: Any, **options: Any) -> Rule: ...
+def discover(table: Any, target: Any, **options: Any) -> Rule | list[Rule]:
     """Is there a small set of columns whose parity gives the target? One `Rule` per target.
 
     table: a path (CSV, TSV, Parquet), a mapping from names to columns, or a data frame.
@@ -94,8 +75,7 @@ def discover_all(
 ) -> tuple[list[Rule], Notes]:
     """Rules for several targets of one table, read once, and notes on its columns."""
     check_search(method, alpha, budget, k)
-    choices = as_choices(bits, threshold, missing)._replace(group=group)
-    prepared = prepare(read_table(table), targets, choices)
+    prepared = prepare(read_table(table), targets, as_choices(bits, threshold, missing, group))
     end = None if budget is None else time.monotonic() + budget
     rules = []
     for at, (coding, target) in enumerate(prepared.targets):
@@ -111,7 +91,7 @@ def discover_all(
             progress=_part_of(progress, at, len(targets)),
             rows=rows,
             groups=prepared.groups,
-            finer=_finer(prepared),
+            finer=prepared.finer,
         )
         rules.append(_rule(prepared, coding, target, answer))
     return rules, prepared.notes
@@ -123,19 +103,6 @@ def _part_of(progress: Progress | None, at: int, targets: int) -> Progress | Non
     return lambda share, text: progress((at + share) / targets, text)
 
 
-def _finer(prepared: Prepared) -> Finer | None:
-    """Other cuts of the columns of numbers that are used."""
-    cut = [
-        (at, prepared.finer[coding.name])
-        for at, coding in enumerate(prepared.codings)
-        if coding.name in prepared.finer
-    ]
-    if not cut:
-        return None
-    owners = np.repeat([at for at, _ in cut], [bits.shape[1] for _, bits in cut])
-    return Finer(np.concatenate([bits for _, bits in cut], axis=1), owners)
-
-
 def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, answer: Answer) -> Rule:
     """The rule of one target: the answer with names instead of numbers."""
     codings, odd = prepared.codings, answer.sign > 0
@@ -144,8 +111,8 @@ def _rule(prepared: Prepared, coding: Coding, target: np.ndarray, answer: Answer
         named = replace(named, equivalents=_alternatives(answer, codings, prepared.notes))
     if answer.subset is None or answer.abstained:
         return Rule(coding, (), odd, statement(named), named)
-    profile = _profile(prepared.bits[:, list(answer.subset)], target)
     terms = tuple(codings[at] for at in answer.subset)
+    profile = _profile(prepared.bits[:, list(answer.subset)], target)
     return Rule(coding, terms, odd, statement(named), named, profile)
 
 
@@ -162,8 +129,6 @@ def _alternatives(
     for subset in named:
         choices = [[name, *(other for other, _ in notes.twins.get(name, []))] for name in subset]
         made += itertools.islice(itertools.product(*choices), 1, _MOST + 1 - len(made))
-        if len(made) >= _MOST:
-            break
     return (*named[1:], *made)
 
 

@@ -8,7 +8,7 @@ import pytest
 from drawn import planted, unrelated
 from scipy import stats
 
-from xorfind import METHODS, rows_needed, solve
+from xorfind import METHODS, Rate, rows_needed, solve
 from xorfind.answer import Stop
 from xorfind.rows import LabelledRows
 from xorfind.solvers.growth import split_seconds
@@ -34,7 +34,7 @@ def test_planted_parities_are_found_with_about_the_least_rows(n, k, noise, metho
         assert answer.subset == hidden
         assert answer.method == method
         assert answer.p_value <= 0.01
-        low, high = answer.noise_interval
+        low, high = Rate(answer.rows - answer.best.fitting, answer.rows).interval
         assert low <= answer.noise_rate <= high
         assert answer.rows_needed is None
 

@@ -1,7 +1,7 @@
 """What cells mean, and how a column becomes a bit."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +34,16 @@ class Values:
             return self
         codes = None if self.codes is None else self.codes[rows]
         return Values(self.levels, codes, None if self.numbers is None else self.numbers[rows])
+
+    def as_numbers(self) -> np.ndarray | None:
+        """The numbers, also those of two levels; None if it is text."""
+        if self.numbers is not None or self.codes is None:
+            return self.numbers
+        try:
+            levels = np.array([*map(float, self.levels), 0.0, 0.0])
+        except ValueError:
+            return None
+        return np.asarray(levels[self.codes])
 
 
 def values_of(column: Column) -> Values:
@@ -98,21 +108,15 @@ def whole_numbers(column: Column, name: str) -> Values:
 def _whole(cell: Any, name: str) -> int:
     """A whole number from 0 to 2⁶⁴-1, decimal or hexadecimal with 0x."""
     try:
-        if isinstance(cell, str):
-            cell = cell.strip()
-            number = int(cell, 16) if cell[:2].lower() == "0x" else int(cell)
-        else:
-            number = int(cell)
-            if number != cell:
-                raise ValueError
-    except (ValueError, OverflowError):
-        raise ValueError(
-            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers, "
-            "hexadecimal ones with 0x"
-        ) from None
+        number = int(cell, 16 if cell.strip()[:2].lower() == "0x" else 10)
+    except AttributeError:
+        number = int(cell) if cell == cell // 1 else -1
+    except ValueError:
+        number = -1
     if not 0 <= number < 2**64:
         raise ValueError(
-            f"--bits: column {shown(name)!r} holds {shown(str(cell))}, expected 0 to 2^64 - 1"
+            f"--bits: column {shown(name)!r} holds {shown(str(cell))!r}, expected whole numbers "
+            "from 0 to 2^64 - 1, hexadecimal ones with 0x"
         )
     return number
 
@@ -159,51 +163,37 @@ class Coding:
 
     def read(self, cells: Column) -> tuple[np.ndarray, np.ndarray]:
         """Bits of the cells and flags of those known."""
-        if self.bit is not None:
-            whole = whole_numbers(cells, self.column)
-            assert whole.numbers is not None
-            return _bit(whole.numbers, self.bit), _known(whole, cells)
-        values = values_of(cells)
-        if self.above is not None:
-            return (self._numbers(values) > self.above).astype(np.uint8), _known(values, cells)
-        wanted = {self._folded(self.false): 0, self._folded(self.true): 1}
+        if self.bit is None and self.above is None:
+            return self._read_levels(cells)
+        values = values_of(cells) if self.bit is None else whole_numbers(cells, self.column)
+        numbers = values.as_numbers()
+        if numbers is None:
+            raise ValueError(f"column {shown(self.column)!r} must hold numbers for this rule")
+        known = np.ones(len(cells), bool) if values.missing is None else ~values.missing
+        return self.of_numbers(numbers), known
+
+    def of_numbers(self, numbers: np.ndarray) -> np.ndarray:
+        """Bits of numbers, by the threshold or by the number of the bit."""
+        if self.bit is None:
+            return (numbers > self.above).astype(np.uint8)
+        shifted: np.ndarray = numbers >> np.uint64(self.bit)
+        return (shifted & np.uint64(1)).astype(np.uint8)
+
+    def _read_levels(self, cells: Column) -> tuple[np.ndarray, np.ndarray]:
+        """By the two levels, however they are spelled; a third one is refused."""
+        wanted = {_folded(self.false): 0, _folded(self.true): 1}
         if set(wanted) in ({"0", "1"}, {"false", "true"}):
             wanted = {"0": 0, "1": 1, "false": 0, "true": 1}
-        if values.codes is None:
-            other = (e for e in cells.texts() if self._folded(e) not in {*wanted, ""})
-            self._refuse(next(other))
-        for level in values.levels:
-            if self._folded(level) not in wanted:
-                self._refuse(level)
-        new = [wanted[self._folded(level)] for level in values.levels]
-        return np.array([*new, 0, 0], np.uint8)[values.codes], _known(values, cells)
-
-    def _numbers(self, values: Values) -> np.ndarray:
-        if values.numbers is not None:
-            return values.numbers
-        try:
-            levels = np.array([float(level) for level in values.levels] + [0.0, 0.0])
-        except ValueError:
-            levels = None
-        if levels is None or values.codes is None:
-            raise ValueError(f"column {shown(self.column)!r} must hold numbers for this rule")
-        return np.asarray(levels[values.codes])
-
-    @staticmethod
-    def _folded(level: str) -> str:
-        text = canonical(level)
-        if text is None:
-            return ""
-        try:
-            return number_text(float(text))
-        except (ValueError, OverflowError):
-            return text
-
-    def _refuse(self, level: object) -> NoReturn:
-        raise ValueError(
-            f"column {shown(self.column)!r} holds {shown(str(level))!r}; the rule knows "
-            f"{shown(self.false)!r} and {shown(self.true)!r}"
-        )
+        meaning, missing = {**wanted, "": 2}, 2
+        texts, codes = cells.distinct()
+        for text in texts:
+            if _folded(text) not in meaning:
+                raise ValueError(
+                    f"column {shown(self.column)!r} holds {shown(text)!r}; the rule knows "
+                    f"{shown(self.false)!r} and {shown(self.true)!r}"
+                )
+        found = np.array([meaning[_folded(text)] for text in texts], np.uint8)[codes]
+        return found & 1, found != missing
 
     def to_json(self) -> dict[str, Any]:
         """A column with its levels, its threshold or its bit; nothing that does not apply."""
@@ -217,26 +207,17 @@ class Coding:
         """The coding of `to_json`; anything else is one clear ValueError."""
         made = from_json(cls, entry, "a column")
         kinds = ({"false", "true"} <= entry.keys(), made.above is not None, made.bit is not None)
-        if sum(kinds) != 1:
-            raise ValueError(f'{shown(made.column)!r} needs "false" and "true", "above" or "bit"')
-        if not 0 <= (made.bit or 0) < 64:
-            raise ValueError(f'"bit" of {shown(made.column)!r} must be from 0 to 63')
+        if sum(kinds) != 1 or not 0 <= (made.bit or 0) < 64:
+            raise ValueError(
+                f'{shown(made.column)!r} needs "false" and "true", "above", or a "bit" from 0 to 63'
+            )
         return made
 
 
-def _bit(numbers: np.ndarray, bit: int) -> np.ndarray:
-    made: np.ndarray = (numbers >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)
-    return made
-
-
-def _known(values: Values, cells: Column) -> np.ndarray:
-    return np.ones(len(cells), bool) if values.missing is None else ~values.missing
-
-
-def bits_of_number(values: Values, column: str, low: int, high: int | None) -> list[Any]:
-    """Bits of whole numbers from `low` to `high` (all that occur if None), each with its coding."""
-    assert values.numbers is not None
-    if high is None:
-        high = max(int(values.numbers.max()).bit_length() - 1, low)
-    bits = range(low, high + 1)
-    return [(Coding(column, bit=bit), _bit(values.numbers, bit)) for bit in bits]
+def _folded(level: str) -> str:
+    """A level without its spelling: 1 for 1.0, yes for Yes; empty if it is missing."""
+    text = canonical(level) or ""
+    try:
+        return number_text(float(text))
+    except (ValueError, OverflowError):
+        return text

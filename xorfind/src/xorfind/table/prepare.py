@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xorfind.evidence.form import Finer
 from xorfind.rows import LabelledRows
-from xorfind.table.columns import Coding, Values, bits_of_number, values_of, whole_numbers
-from xorfind.table.table import Table
+from xorfind.table.columns import Coding, Values, values_of, whole_numbers
+from xorfind.table.table import Table, distinct_names
 from xorfind.words import counted, hint_for, listed, nearest, shown
 
 #: What a user may give: one for all columns of numbers, "V", "COLUMN=V", or numbers by column.
@@ -16,29 +17,23 @@ Threshold = float | str | Sequence[str] | Mapping[str, float] | None
 #: Values of columns such as genotypes, and the cuts that make bits of them.
 _GENOTYPE, _CUTS = (0, 1, 2), (0.0, 1.0)
 #: Columns of numbers that are also cut elsewhere, to see whether one cut says it all.
-_FINER = 200
-#: Other levels of a column of 0 and 1 that are named, so that a reader may mend them.
-MOST_ODD = 3
+MOST_FINER = 200
 
 
 class Choices(NamedTuple):
     """How columns are to be read.
 
     bits: columns of whole numbers with their highest (None: all that occur) and lowest bit.
-    threshold: one for all numbers, or by column. missing: "refuse" rows with missing cells, or
-    "drop" them. group: the column that names rows which belong together.
+    threshold: of columns of numbers, and of those that have none of their own. missing: "refuse"
+    rows with missing cells, or "drop" them. group: the column that names rows which belong
+    together.
     """
 
     bits: dict[str, tuple[int | None, int]]
-    threshold: float | dict[str, float] | None = None
+    thresholds: dict[str, float]
+    threshold: float | None = None
     missing: str = "refuse"
     group: str | None = None
-
-    def threshold_of(self, name: str) -> float | None:
-        """The threshold given for a column of numbers, if any."""
-        if isinstance(self.threshold, dict):
-            return self.threshold.get(name)
-        return self.threshold
 
 
 @dataclass
@@ -68,25 +63,20 @@ class Notes:
             lines.append(f"{counted(self.dropped, 'row')} with missing values left out")
         if self.thresholds:
             lines.append(f"numbers read as true above a threshold: {listed(self.thresholds, 4)}")
-        same, opposite = (
-            [
-                f"{other} = {'not ' * flip}{name}"
-                for name, twins in self.twins.items()
-                for other, flip in twins
-                if flip == wanted
-            ]
-            for wanted in (False, True)
-        )
+        twins = [
+            (f"{other} = {'not ' * flip}{name}", flip)
+            for name, others in self.twins.items()
+            for other, flip in others
+        ]
         for names, kind, text in (
-            (self.cut, "column", "of 0, 1, 2, read as two bits each, above 0 and above 1"),
-            (self.constant, "column", "with one value only, left out"),
-            (self.ignored, "column", "of text with more than two levels, left out"),
-            (same, "duplicate column", ""),
-            (opposite, "complementary column", ""),
+            (self.cut, "column", " of 0, 1, 2, read as two bits each, above 0 and above 1"),
+            (self.constant, "column", " with one value only, left out"),
+            (self.ignored, "column", " of text with more than two levels, left out"),
+            ([each for each, flip in twins if not flip], "duplicate column", ""),
+            ([each for each, flip in twins if flip], "complementary column", ""),
         ):
             if names:
-                what = f"{counted(len(names), kind)} {text}".rstrip()
-                lines.append(f"{what}: {listed(names, 4)}")
+                lines.append(f"{counted(len(names), kind)}{text}: {listed(names, 4)}")
         return [*lines, *self.hints]
 
 
@@ -94,14 +84,14 @@ class Notes:
 class Prepared:
     """Bits to search. codings: what the columns of `bits` (N, n) mean. targets: each with bits.
     groups: a number per row that rows of one group share, if a column for that was named.
-    finer: for columns of numbers, by name, other cuts of them, (N, cuts)."""
+    finer: other cuts of the columns of numbers that are used."""
 
     codings: list[Coding]
     bits: np.ndarray
     targets: list[tuple[Coding, np.ndarray]]
     notes: Notes
     groups: np.ndarray | None
-    finer: dict[str, np.ndarray]
+    finer: Finer | None
 
 
 def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
@@ -118,7 +108,7 @@ def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
     rows = _complete_rows(read, table.rows, choices, notes, set(targets))
     notes.rows = table.rows if rows is None else int(rows.sum())
     features = {name: each.at(rows) for name, each in read.items() if name not in targets}
-    codings, bits, finer = _coded(features, choices, notes)
+    codings, bits = _coded(features, choices, notes)
     own = [_target(name, read[name].at(rows), choices) for name in targets]
     keep = _distinct(bits, own[0][1], codings, notes)
     if not keep:
@@ -133,7 +123,7 @@ def prepare(table: Table, targets: Sequence[str], choices: Choices) -> Prepared:
         texts = np.array([each.strip() for each in table.column(choices.group).texts()])
         groups = np.unique(texts, return_inverse=True)[1]
         groups = groups if rows is None else groups[rows]
-    return Prepared(codings, bits, own, notes, groups, finer)
+    return Prepared(codings, bits, own, notes, groups, _finer_cuts(codings, features))
 
 
 def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> None:
@@ -146,113 +136,96 @@ def _check_names(names: list[str], targets: Sequence[str], choices: Choices) -> 
         raise ValueError(f"a target is named twice: {listed(targets)}")
     if len(names) == len(targets):
         raise ValueError("the table has no columns beside the target")
-    if choices.group is not None and choices.group in targets:
-        raise ValueError(f"--group: {shown(choices.group)!r} is a target")
+    group = [] if choices.group is None else [choices.group]
     for option, asked in (
-        ("--group", [] if choices.group is None else [choices.group]),
-        ("--bits", list(choices.bits)),
-        ("--threshold", list(choices.threshold) if isinstance(choices.threshold, dict) else []),
+        ("--group", group),
+        ("--bits", choices.bits),
+        ("--threshold", choices.thresholds),
     ):
         for name in asked:
             if name not in names:
                 raise ValueError(f"{option}: no column {shown(name)!r}; there are {listed(names)}")
-            if name in targets and option == "--bits":
-                raise ValueError(f"--bits: {shown(name)!r} is a target; a target is one bit")
+            if name in targets and option != "--threshold":
+                raise ValueError(f"{option}: {shown(name)!r} is a target")
 
 
 def _complete_rows(
     read: dict[str, Values], count: int, choices: Choices, notes: Notes, targets: set[str]
 ) -> np.ndarray | None:
     """Flags of the rows without a missing cell in a column that is used; None for all."""
-    rows, holes = np.ones(count, dtype=bool), {}
-    for name, values in read.items():
-        if values.missing is not None and (not values.is_text or name in targets):
-            rows &= ~values.missing
-            holes[name] = int(values.missing.sum())
-    if rows.all():
+    holes = {
+        name: values.missing
+        for name, values in read.items()
+        if values.missing is not None and (not values.is_text or name in targets)
+    }
+    if not holes:
         return None
-    gone = int((~rows).sum())
+    gone = np.logical_or.reduce(list(holes.values()))
+    notes.dropped = int(gone.sum())
     if choices.missing == "refuse":
-        where = ", ".join(f"{shown(name)} {count:,}" for name, count in list(holes.items())[:4])
+        some = [f"{shown(name)} {each.sum():,}" for name, each in list(holes.items())[:4]]
         raise ValueError(
-            f"{counted(gone, 'row')} of {count:,} with missing values ({where}); "
-            "--missing drop leaves them out"
+            f"{counted(notes.dropped, 'row')} of {count:,} with missing values "
+            f"({', '.join(some)}); --missing drop leaves them out"
         )
-    if not rows.any():
+    if gone.all():
         raise ValueError("every row has a missing value; nothing is left")
-    notes.dropped = gone
-    return rows
-
-
-def _beside_bits(levels: Sequence[str]) -> str:
-    """The few other levels of a column of 0 and 1, such as "?"; empty if it is not one."""
-    odd = [each for each in levels if each.strip() not in ("0", "1")]
-    return listed(odd) if len(odd) == len(levels) - 2 and len(odd) <= MOST_ODD else ""
+    kept: np.ndarray = ~gone
+    return kept
 
 
 def _coded(
     features: dict[str, Values], choices: Choices, notes: Notes
-) -> tuple[list[Coding], np.ndarray, dict[str, np.ndarray]]:
-    """Every column as bits: the codings, the bits (N, n), and finer cuts."""
+) -> tuple[list[Coding], np.ndarray]:
+    """Every column as bits: the codings, and the bits (N, n)."""
     made: list[tuple[Coding, np.ndarray]] = []
-    finer: dict[str, np.ndarray] = {}
     for name, values in features.items():
-        numbers, given = values.numbers, choices.threshold_of(name)
+        numbers = values.numbers
         if values.is_text:
             notes.ignored.append(name)
             if hint := hint_for(values.levels):
                 notes.hints.append(f"{shown(name)} looks like {hint}")
-            elif odd := _beside_bits(values.levels):
-                notes.hints.append(f"{shown(name)} is 0 or 1 but for {odd}: mend those cells")
-        elif name in choices.bits:
+            continue
+        if name in choices.bits:
+            assert numbers is not None
             high, low = choices.bits[name]
-            made += bits_of_number(values, name, low, high)
-        elif (
-            numbers is not None and given is None and np.array_equal(np.unique(numbers), _GENOTYPE)
-        ):
+            if high is None:
+                high = max(int(numbers.max()).bit_length() - 1, low)
+            cuts = [Coding(name, bit=bit) for bit in range(low, high + 1)]
+        elif numbers is not None and _is_genotype(numbers) and _given(name, choices) is None:
             notes.cut.append(name)
             cuts = [Coding(name, above=at, cut=True) for at in _CUTS]
-            made += [(cut, (numbers > cut.above).astype(np.uint8)) for cut in cuts]
         else:
             coding, bits = _one_bit(name, values, choices)
             if coding.above is not None:
-                if numbers is not None and len(finer) < _FINER:
-                    finer[coding.name] = quartile_bits(numbers, coding.above)
                 notes.thresholds.append(coding.phrase)
             made.append((coding, bits))
-    codings = [coding for coding, _ in made]
-    names = [coding.name for coding in codings]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"--bits makes a column {shown(twice)!r} that the table already has")
+            continue
+        made += [(cut, cut.of_numbers(numbers)) for cut in cuts]
+    distinct_names([coding.name for coding, _ in made], "the table with the bits asked for")
     matrix = np.array([bits for _, bits in made], np.uint8).reshape(len(made), notes.rows).T
-    return codings, np.ascontiguousarray(matrix), finer
+    return [coding for coding, _ in made], np.ascontiguousarray(matrix)
+
+
+def _is_genotype(numbers: np.ndarray) -> bool:
+    return np.array_equal(np.unique(numbers), _GENOTYPE)
+
+
+def _given(name: str, choices: Choices) -> float | None:
+    """The threshold asked for, if any."""
+    return choices.thresholds.get(name, choices.threshold)
 
 
 def _one_bit(name: str, values: Values, choices: Choices) -> tuple[Coding, np.ndarray]:
     """Levels as they are; numbers above the threshold given, or above their median."""
-    given = choices.threshold_of(name)
-    named = isinstance(choices.threshold, dict) and given is not None
-    if values.codes is not None and not named:
+    if values.codes is not None and name not in choices.thresholds:
         false, true = (*values.levels, "", "")[:2]
         return Coding(name, false, true), values.codes
-    numbers = values.numbers
+    numbers, given = values.as_numbers(), _given(name, choices)
     if numbers is None:
-        try:
-            levels = np.array([float(level) for level in values.levels] + [0.0])
-        except ValueError:
-            raise ValueError(f"--threshold: {shown(name)!r} holds no numbers") from None
-        numbers = levels[values.codes]
-    above = median_threshold(numbers) if given is None else given
-    return Coding(name, above=above), (numbers > above).astype(np.uint8)
-
-
-def quartile_bits(values: np.ndarray, above: float) -> np.ndarray:
-    """Cuts of numbers at their quartiles and median other than the one that was made, (N, cuts)."""
-    cuts = [cut for cut in np.unique(np.quantile(values, (0.25, 0.5, 0.75))) if cut < values.max()]
-    made = [(values > cut).astype(np.uint8) for cut in cuts]
-    other = [each for each in made if (each != (values > above)).any()]
-    return np.array(other, np.uint8).reshape(-1, len(values)).T
+        raise ValueError(f"--threshold: {shown(name)!r} holds no numbers")
+    coding = Coding(name, above=median_threshold(numbers) if given is None else given)
+    return coding, coding.of_numbers(numbers)
 
 
 def median_threshold(values: np.ndarray) -> float:
@@ -267,6 +240,30 @@ def median_threshold(values: np.ndarray) -> float:
     return float(values[values < highest].max())
 
 
+def finer_cuts(cut: Iterable[tuple[int, np.ndarray, float]]) -> Finer | None:
+    """Cuts of numbers at their quartiles and median other than the ones made; None if none is cut.
+
+    cut: the number of a column, its values (N,) and the threshold it was cut at.
+    """
+    bits, columns = list[np.ndarray](), list[int]()
+    for at, values, above in cut:
+        for other in np.unique(np.quantile(values, (0.25, 0.5, 0.75))):
+            made = values > other
+            if made.any() and (made != (values > above)).any():
+                bits.append(made.astype(np.uint8))
+                columns.append(at)
+    return Finer(np.stack(bits, axis=1), np.array(columns)) if bits else None
+
+
+def _finer_cuts(codings: list[Coding], features: dict[str, Values]) -> Finer | None:
+    cut = []
+    for at, coding in enumerate(codings):
+        numbers = features[coding.column].numbers
+        if numbers is not None and coding.above is not None and not coding.cut:
+            cut.append((at, numbers, coding.above))
+    return finer_cuts(cut[:MOST_FINER])
+
+
 def _target(name: str, values: Values, choices: Choices) -> tuple[Coding, np.ndarray]:
     if values.is_text:
         hint = hint_for(values.levels)
@@ -274,7 +271,7 @@ def _target(name: str, values: Values, choices: Choices) -> tuple[Coding, np.nda
             f"target {shown(name)!r} has {len(values.levels)} levels "
             f"({listed(values.levels, 4)}); a parity needs two" + (f"; {hint}" if hint else "")
         )
-    if values.codes is None and choices.threshold_of(name) is None:
+    if values.codes is None and _given(name, choices) is None:
         raise ValueError(
             f"target {shown(name)!r} holds numbers of more than two values; "
             f"--threshold {shown(name)}=V makes it one bit"
@@ -297,20 +294,32 @@ def _distinct(
         return []
     table, varies = LabelledRows(bits, target), (bits != bits[:1]).any(axis=0)
     notes.constant += [codings[at].name for at in np.flatnonzero(~varies)]
-    for at in table.kept.tolist():
+    kept: list[int] = table.kept.tolist()
+    for at in kept:
         same, opposite = table.twins(at)
         others = sorted([*((each, False) for each in same), *((each, True) for each in opposite)])
         if others:
             notes.twins[codings[at].name] = [(codings[each].name, flip) for each, flip in others]
-    return [int(at) for at in table.kept]
+    return kept
 
 
-def as_choices(bits: str | Iterable[str], threshold: Threshold, missing: str) -> Choices:
+def as_choices(
+    bits: str | Iterable[str], threshold: Threshold, missing: str, group: str | None = None
+) -> Choices:
     """Choices from what a user typed: "address:25-6", 220, "cycles=220"."""
     if missing not in ("refuse", "drop"):
         raise ValueError(f"missing must be refuse or drop, got {missing!r}")
-    asked = [bits] if isinstance(bits, str) else list(bits)
-    return Choices(dict(map(_parsed_bits, asked)), _parsed_threshold(threshold), missing)
+    asked = dict(map(_parsed_bits, [bits] if isinstance(bits, str) else bits))
+    if isinstance(threshold, Mapping):
+        return Choices(
+            asked, {str(k): float(v) for k, v in threshold.items()}, None, missing, group
+        )
+    given = [threshold] if isinstance(threshold, str | int | float) else threshold or ()
+    named = dict(map(_parsed_threshold, given))
+    for_all = named.pop("", None)
+    if for_all is not None and len(given) > 1:
+        raise ValueError(f"--threshold takes V once, or COLUMN=V for each column, got {given!r}")
+    return Choices(asked, named, for_all, missing, group)
 
 
 def _parsed_bits(text: str) -> tuple[str, tuple[int | None, int]]:
@@ -326,20 +335,13 @@ def _parsed_bits(text: str) -> tuple[str, tuple[int | None, int]]:
     return column, (top, bottom)
 
 
-def _parsed_threshold(given: Threshold) -> float | dict[str, float] | None:
-    if given is None or isinstance(given, Mapping):
-        return None if given is None else {str(k): float(v) for k, v in given.items()}
-    texts = [given] if isinstance(given, str | int | float) else list(given)
-    named: dict[str, float] = {}
-    for text in texts:
-        column, equals, number = str(text).rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = np.nan
-        if not np.isfinite(value) or (not equals and len(texts) > 1):
-            raise ValueError(f"--threshold takes V once, or COLUMN=V for each column, got {text!r}")
-        if not equals:
-            return value
-        named[column] = value
-    return named or None
+def _parsed_threshold(text: object) -> tuple[str, float]:
+    """The column, "" for all, and the threshold."""
+    column, _, number = str(text).rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise ValueError(f"--threshold takes V once, or COLUMN=V for each column, got {text!r}")
+    return column, value

@@ -30,13 +30,17 @@ class Column:
         assert cells is not None
         return len(cells)
 
+    def distinct(self) -> tuple[list[str], np.ndarray]:
+        """The distinct cells as text, and the number of each cell among them."""
+        if self.codes is not None:
+            return list(self.levels), self.codes
+        values, codes = np.unique(np.asarray(self.numbers), return_inverse=True)
+        return [str(each) for each in values.tolist()], codes
+
     def texts(self) -> list[str]:
         """The cells as text."""
-        if self.codes is None:
-            assert self.numbers is not None
-            return [str(each) for each in self.numbers.tolist()]
-        made: list[str] = np.array(self.levels, dtype=object)[self.codes].tolist()
-        return made
+        texts, codes = self.distinct()
+        return [texts[at] for at in codes.tolist()]
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def narrowed(codes: np.ndarray, levels: int) -> np.ndarray:
 
 def distinct_names(names: list[str], what: str) -> list[str]:
     """The names, unless two are equal."""
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
+    (twice, times), *_ = [*Counter(names).most_common(1), ("", 1)]
+    if times > 1:
         raise ValueError(f"{what} has two columns named {shown(twice)!r}; names must differ")
     return names
