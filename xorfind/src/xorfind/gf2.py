@@ -1,29 +1,22 @@
-"""Elimination over GF(2) on packed bits, by the method of four Russians.
-
-Eight columns are cleared at a time: their pivot rows, reduced among themselves, are added up in a
-table of 256 sums, and every other row takes the one sum that its eight bits call for.
-"""
+"""Elimination over GF(2) on packed bits: 64 columns of a row are one exclusive or."""
 
 import math
 import time
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from xorfind.rows import packed, unpacked
 
-#: Rows that take their sums at a time: these and the table stay in the cache.
-CHUNK = 512
 #: Rows that `products` packs at a time.
 PART = 1 << 13
 
 
 class Echelon(NamedTuple):
-    """Rows in echelon form.
+    """Rows in reduced echelon form.
 
-    rows: packed words, the first `rank` of them with a pivot each. pivots: their columns,
-    ascending. order: which row each one came from; the first `rank` span all.
+    rows: packed words, the first `rank` of them with a pivot each, which no other row has. pivots:
+    their columns, ascending. order: which row each one came from; the first `rank` span all.
     """
 
     rows: np.ndarray
@@ -36,7 +29,7 @@ class Echelon(NamedTuple):
 
 
 def echelon(words: np.ndarray, columns: int, deadline: float = math.inf) -> Echelon:
-    """Echelon form of packed rows in their first `columns` columns; the others follow along.
+    """Reduced echelon form of packed rows in their first `columns` columns; others follow along.
 
     deadline: on time.perf_counter; a TimeoutError says that it was missed.
 
@@ -44,86 +37,24 @@ def echelon(words: np.ndarray, columns: int, deadline: float = math.inf) -> Eche
     >>> echelon(packed(bits), 3).pivots.tolist()
     [0, 1]
     """
-    rows = np.array(words, order="C")
-    as_bytes, order = rows.view(np.uint8), np.arange(len(rows))
-    pivots: list[int] = []
-    space = np.empty((CHUNK, rows.shape[1]), rows.dtype)
-    for strip in range(-(-columns // 8)):
-        done = len(pivots)
-        if done == len(rows):
+    rows, free = np.array(words, order="C"), np.ones(len(words), bool)
+    chosen, pivots = list[int](), list[int]()
+    for column in range(columns):
+        if len(pivots) == len(rows):
             break
-        _mind(deadline)
-        values = as_bytes[done:, strip].copy()
-        if columns - 8 * strip < 8:
-            values &= (1 << (columns - 8 * strip)) - 1
-        chosen, places = _strip_pivots(values)
-        if not chosen:
-            continue
-        first = strip // 8
-        table = _sums(rows[done + np.array(places), first:], chosen, strip % 8)
-        which = _selector(tuple(chosen))[values]
-        _add(rows[done:, first:], table, which, space)
-        heads = table[1 << np.arange(len(chosen))]
-        for offset, place in enumerate(places):
-            to, came = done + offset, done + place
-            rows[came], rows[to, first:] = rows[to], heads[offset]
-            rows[to, :first] = 0
-            order[[to, came]] = order[[came, to]]
-            # A later pivot that sat where this one goes has moved to where this one was.
-            places[offset + 1 :] = [place if p == offset else p for p in places[offset + 1 :]]
-        pivots += [8 * strip + bit for bit in chosen]
-    return Echelon(rows, np.array(pivots, dtype=np.int64), order)
-
-
-def _mind(deadline: float) -> None:
-    if time.perf_counter() > deadline:
-        raise TimeoutError("elimination ran out of time")
-
-
-def _strip_pivots(values: np.ndarray) -> tuple[list[int], list[int]]:
-    """Bits of eight columns that have a pivot, and the rows that hold them."""
-    rest, chosen, places = values.copy(), [], []
-    for bit in range(8):
-        has = (rest >> bit) & 1
-        place = int(has.argmax())
-        if has[place]:
-            rest ^= has * rest[place]
-            chosen.append(bit)
-            places.append(place)
-    return chosen, places
-
-
-def _sums(heads: np.ndarray, bits: list[int], byte: int) -> np.ndarray:
-    """All sums of the pivot rows once each holds its own pivot bit only; sum number s adds row i
-    if bit i of s is set."""
-    strip = np.ascontiguousarray(heads).view(np.uint8)
-    heads = strip.view(heads.dtype)
-    for row, bit in enumerate(bits):
-        others = ((strip[:, byte] >> bit) & 1).astype(bool)
-        others[row] = False
-        heads[others] ^= heads[row]
-    table = np.zeros((1 << len(bits), heads.shape[1]), heads.dtype)
-    for row in range(len(bits)):
-        half = 1 << row
-        np.bitwise_xor(table[:half], heads[row], out=table[half : 2 * half])
-    return table
-
-
-@lru_cache(maxsize=256)
-def _selector(bits: tuple[int, ...]) -> np.ndarray:
-    """For each byte, the number of the sum that clears its pivot bits."""
-    values = np.arange(256)
-    return sum((((values >> bit) & 1) << row for row, bit in enumerate(bits)), np.zeros(256, int))
-
-
-def _add(rows: np.ndarray, table: np.ndarray, which: np.ndarray, space: np.ndarray) -> None:
-    width = rows.shape[1]
-    flat = space.reshape(-1)
-    for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
-        taken = flat[: len(part) * width].reshape(len(part), width)
-        np.take(table, which[start : start + CHUNK], axis=0, out=taken, mode="clip")
-        np.bitwise_xor(part, taken, out=part)
+        if time.perf_counter() > deadline:
+            raise TimeoutError("elimination ran out of time")
+        word, bit = divmod(column, 64)
+        has = np.flatnonzero(rows[:, word] >> np.uint64(bit) & np.uint64(1))
+        first = has[free[has]][:1]
+        if len(first):
+            # The pivot row is zero in all columns before this one.
+            rows[has[has != first], word:] ^= rows[first, word:]
+            free[first] = False
+            chosen += first.tolist()
+            pivots.append(column)
+    order = np.concatenate([np.array(chosen, dtype=np.int64), np.flatnonzero(free)])
+    return Echelon(rows[order], np.array(pivots, dtype=np.int64), order)
 
 
 class Affine(NamedTuple):
@@ -162,28 +93,13 @@ def affine_of(
     consistent: np.ndarray = np.logical_not(left.any(axis=0))
     clash = np.where(consistent, -1, form.order[rank:][left.argmax(axis=0)] if len(left) else -1)
     free = np.setdiff1d(np.arange(columns), pivots)[:most]
-    others = (columns - rank, consistent, clash, form.order[:rank])
     upper = unpacked(form.rows[:rank], columns + count)
-    given = np.concatenate([upper[:, columns:], upper[:, free]], axis=1)
-    solved = back_substitution(upper[:, pivots], given, deadline)
     solutions = np.zeros((count, columns), np.uint8)
-    solutions[:, pivots] = solved[:, :count].T
+    solutions[:, pivots] = upper[:, columns:].T
     basis = np.zeros((len(free), columns), np.uint8)
-    basis[:, pivots] = solved[:, count:].T
+    basis[:, pivots] = upper[:, free].T
     basis[np.arange(len(free)), free] = 1
-    return Affine(solutions, basis, *others)
-
-
-def back_substitution(
-    upper: np.ndarray, sides: np.ndarray, deadline: float = math.inf
-) -> np.ndarray:
-    """X with upper·X = sides for a unit upper triangular matrix, all in bits."""
-    solved = packed(sides)
-    for row in range(len(upper) - 2, -1, -1):
-        _mind(deadline)
-        later = np.flatnonzero(upper[row, row + 1 :]) + row + 1
-        solved[row] ^= np.bitwise_xor.reduce(solved[later], axis=0)
-    return unpacked(solved, sides.shape[1])
+    return Affine(solutions, basis, columns - rank, consistent, clash, form.order[:rank])
 
 
 def reduced(rows: np.ndarray) -> np.ndarray:
@@ -197,8 +113,7 @@ def reduced(rows: np.ndarray) -> np.ndarray:
     if not len(bits) or not columns:
         return np.zeros((0, columns), np.uint8)
     form = echelon(packed(bits), columns)
-    upper = unpacked(form.rows[: form.rank], columns)
-    return back_substitution(upper[:, form.pivots], upper)
+    return unpacked(form.rows[: form.rank], columns)
 
 
 def products(bits: np.ndarray, masks: np.ndarray) -> np.ndarray:
