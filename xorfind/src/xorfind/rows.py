@@ -8,8 +8,6 @@ import numpy as np
 
 from xorfind.checks import shortened
 
-#: Rows of the first comparison of columns.
-FIRST_LOOK = 256
 #: Rows packed at a time, a multiple of 8, and signs unpacked at a time.
 TOGETHER, UNPACKED = 512, 1 << 20
 
@@ -94,23 +92,22 @@ class LabelledRows:
     @cached_property
     def _groups(self) -> dict[int, Twins]:
         """Every kept column with those it stands for."""
-        # Few rows tell nearly all columns apart; only those they do not are compared in full.
-        few = _turned(self.bits[:FIRST_LOOK])
-        _, which, count = np.unique(_keys(few), return_inverse=True, return_counts=True)
-        alone = (count[which] == 1) & few.any(axis=1)
-        groups = {int(column): Twins((), ()) for column in np.flatnonzero(alone)}
-        rest = np.flatnonzero(~alone)
-        full = _turned(self.bits[:, rest])
-        rest, full = rest[full.any(axis=1)], full[full.any(axis=1)]
-        if not len(rest):
-            return groups
-        _, which = np.unique(_keys(full), return_inverse=True)
+        # Complemented where the first row is 1, opposites become equal, and constants zero.
+        complement = (self._packed[:, :1] & np.uint64(1)).astype(bool)
+        all_rows = packed(np.ones((1, self.rows), np.uint8))
+        turned = np.where(complement, self._packed ^ all_rows, self._packed)
+        keys = np.ascontiguousarray(turned).view(f"V{8 * turned.shape[1]}").ravel()
+        varying = np.flatnonzero(turned.any(axis=1))
+        if not len(varying):
+            return {}
+        _, which = np.unique(keys[varying], return_inverse=True)
         order = np.argsort(which, kind="stable")
         starts = np.flatnonzero(np.diff(which[order], prepend=-1))
-        for members in np.split(rest[order], starts[1:]):
-            head, others = int(members[0]), members[1:]
-            equal = self.bits[0, others] == self.bits[0, head]
-            groups[head] = Twins(tuple(others[equal].tolist()), tuple(others[~equal].tolist()))
+        groups = {}
+        for members in np.split(varying[order], starts[1:]):
+            head, others = members[0], members[1:]
+            equal = complement[others, 0] == complement[head, 0]
+            groups[int(head)] = Twins(tuple(others[equal].tolist()), tuple(others[~equal].tolist()))
         return groups
 
     @cached_property
@@ -197,16 +194,6 @@ def as_signs(labels: np.ndarray) -> np.ndarray:
     if (ones | (labels == 0)).all():
         return np.where(ones, -1, 1).astype(np.int8)
     raise ValueError(f"labels must be ±1 or 0/1, got {shortened(labels)}")
-
-
-def _turned(bits: np.ndarray) -> np.ndarray:
-    """Columns as packed bytes, complemented where the first row is 1: opposites become equal."""
-    return np.ascontiguousarray(np.packbits(bits ^ bits[:1], axis=0).T)
-
-
-def _keys(packed_columns: np.ndarray) -> np.ndarray:
-    """One comparable value per packed column."""
-    return packed_columns.view(f"V{packed_columns.shape[1]}").ravel()
 
 
 def packed(bits: np.ndarray) -> np.ndarray:

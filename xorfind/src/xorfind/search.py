@@ -53,8 +53,8 @@ def discover(table: Any, target: Any, **options: Any) -> Rule | list[Rule]:
         return discover_all(table, [target], **options)[0][0]
     if all(isinstance(each, str) for each in target) and not hasattr(target, "dtype"):
         return discover_all(table, list(target), **options)[0]
-    columns, name = with_labels(table, target)
-    return discover_all(columns, [name], **options)[0][0]
+    labelled, name = with_labels(table, target)
+    return discover_all(labelled, [name], **options)[0][0]
 
 
 def discover_all(

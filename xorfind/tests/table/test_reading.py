@@ -1,9 +1,9 @@
 """Tables of every kind are read right, or refused in one clear line."""
 
+import csv
 import gzip
 import io
 import os
-import random
 import sys
 import zipfile
 from types import SimpleNamespace
@@ -58,43 +58,25 @@ SAME = {
 }
 
 
-@pytest.fixture(params=["pyarrow", "csv"])
-def reader(request, monkeypatch):
-    """With pyarrow, and as if it were not installed."""
-    if request.param == "csv":
-        monkeypatch.setattr(delimited, "_by_arrow", lambda *_: None)
-    else:
-        pytest.importorskip("pyarrow")
-        monkeypatch.setattr(delimited, "LONG", 1)
-
-
 @pytest.mark.parametrize("content", SAME.values(), ids=SAME)
-def test_spellings_of_one_table_give_the_same_bits(tmp_path, content, reader):
+def test_spellings_of_one_table_give_the_same_bits(tmp_path, content):
     found = prepared(written(tmp_path, content))
     assert found.bits.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert found.targets[0][1].tolist() == [0, 1, 1, 0]
     assert [coding.name for coding in found.codings] == ["a", "b"]
 
 
-def test_both_readers_give_the_same_table(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    generator = random.Random(0)
-    lines = ["a,b,name,y"]
-    for _ in range(300):
-        name = generator.choice(["plain", '"one, two"', '"two\nlines ""quoted"""', '""', "NA"])
-        lines.append(
-            f"{generator.randrange(2)},{generator.random():.3f},{name},{generator.randrange(2)}"
-        )
-    path = written(tmp_path, "\n".join(lines))
-    monkeypatch.setattr(delimited, "LONG", 1)
-    by_arrow = read_table(path)
-    monkeypatch.setattr(delimited, "_by_arrow", lambda *_: None)
+def test_quotes_and_line_ends_in_cells_are_read_a_few_rows_at_a_time(tmp_path, monkeypatch):
+    cells = ["plain", "one, two", 'two\nlines "quoted"', "", "NA"]
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["a", "name", "y"])
+        writer.writerows((at % 2, cells[at % 5], at % 3 % 2) for at in range(60))
     monkeypatch.setattr(delimited, "TOGETHER", 7)
-    by_csv = read_table(path)
-    assert by_arrow.names == by_csv.names
-    for name in by_csv.names:
-        assert by_arrow.column(name).texts() == by_csv.column(name).texts()
-    assert prepared(by_csv).notes.ignored == ["name"]
+    table = read_table(path)
+    assert table.column("name").texts() == cells * 12
+    assert prepared(table).notes.ignored == ["name"]
 
 
 def test_memory_stays_a_few_bytes_per_cell(tmp_path):
@@ -195,7 +177,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD)
-def test_bad_files_are_one_clear_line(tmp_path, content, message, reader):
+def test_bad_files_are_one_clear_line(tmp_path, content, message):
     with pytest.raises(ValueError, match=message) as caught:
         prepared(written(tmp_path, content))
     assert "\n" not in str(caught.value)

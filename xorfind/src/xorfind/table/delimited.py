@@ -1,20 +1,22 @@
 """Delimited text with a line of names: commas, tabs, semicolons or vertical bars.
 
-Three routes. If every cell is the character 0 or 1, the text is a matrix of bytes. Otherwise
-pyarrow reads it where that is installed, in a tenth of the time; and the csv module where it is
-not, or where pyarrow finds fault with the text: its errors say which line.
+If every cell is the character 0 or 1, the text is a matrix of bytes. Otherwise the csv module reads
+it, some thousand rows at a time; its errors say which line.
 """
 
 import csv
 import io
+import itertools
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from xorfind.table.table import Column, Table, codes_of, distinct_names, narrowed
 from xorfind.words import counted, shown
 
-#: Rows that the csv module reads at a time, and bytes from which on pyarrow is worth its import.
-TOGETHER, LONG = 1 << 13, 1 << 21
+#: Rows that the csv module reads at a time.
+TOGETHER = 1 << 13
 #: First bytes of Excel's files: a ZIP archive, and what came before it.
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
@@ -29,11 +31,10 @@ def text_table(data: bytes, what: str, *, tab: bool = False) -> Table:
     outside = "".join(header.split('"')[0::2])
     delimiter = "\t" if tab else max(",\t;|", key=outside.count)
     names, body = _names(header, delimiter, what), data[end:]
-    for read in (_by_characters, _by_arrow):
-        columns = read(body, len(names), delimiter)
-        if columns is not None:
-            return Table(dict(zip(names, columns, strict=True)), what)
-    return Table(dict(zip(names, _by_csv(data, len(names), delimiter, what), strict=True)), what)
+    columns = _by_characters(body, len(names), delimiter)
+    if columns is None:
+        columns = _by_csv(data, len(names), delimiter, what)
+    return Table(dict(zip(names, columns, strict=True)), what)
 
 
 def as_utf8(data: bytes, what: str) -> bytes:
@@ -101,76 +102,37 @@ def _by_characters(body: bytes, width: int, delimiter: str) -> list[Column] | No
     return [Column(codes=column, levels=("0", "1")) for column in np.ascontiguousarray(cells.T & 1)]
 
 
-def _by_arrow(body: bytes, width: int, delimiter: str) -> list[Column] | None:
-    """The columns by pyarrow; None if it is not installed or finds fault with the text."""
-    if len(body) < LONG:
-        return None
-    try:
-        import pyarrow
-        from pyarrow import csv as reader
-    except ImportError:
-        return None
-    names, kind = [str(at) for at in range(width)], pyarrow.dictionary(pyarrow.int32(), "string")
-    try:
-        batches = reader.open_csv(
-            pyarrow.BufferReader(body),
-            reader.ReadOptions(column_names=names, block_size=1 << 24),
-            reader.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in body),
-            reader.ConvertOptions(
-                column_types=dict.fromkeys(names, kind), null_values=[], strings_can_be_null=False
-            ),
-        )
-        parts: list[list[np.ndarray]] = [[] for _ in names]
-        numbered: list[dict[str, int]] = [{} for _ in names]
-        for batch in batches:
-            for own, known, column in zip(parts, numbered, batch.columns, strict=True):
-                places = codes_of(column.dictionary.to_pylist(), known)
-                # Not by to_numpy, which would import pandas.
-                where = np.frombuffer(column.indices.buffers()[1], np.int32)
-                codes = places[where[column.offset : column.offset + len(column)]]
-                own.append(narrowed(codes, len(known)))
-    except (pyarrow.ArrowException, OSError):
-        return None
-    return [
-        Column(codes=np.concatenate(own), levels=tuple(known))
-        for own, known in zip(parts, numbered, strict=True)
-    ]
-
-
 def _by_csv(data: bytes, width: int, delimiter: str, what: str) -> list[Column]:
     """The columns by the csv module, which says what is wrong with a text, and in which line of the
     file. data: all of it, with the line of names."""
-    text = _decoded(data, what)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    text = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     numbered: list[dict[str, int]] = [{} for _ in range(width)]
     parts: list[list[np.ndarray]] = [[np.zeros(0, np.uint8)] for _ in range(width)]
-    some = list[list[str]]()
     try:
-        next(rows)
-        for row in filter(None, rows):
-            if len(row) != width:
-                raise ValueError(
-                    f"{what}, line {rows.line_num}: {counted(len(row), 'cell')}, the line of names "
-                    f"has {width:,}"
-                )
-            some.append(row)
-            if len(some) == TOGETHER:
-                _keep(some, parts, numbered)
-                some = []
+        next(reader)
+        rows = filter(None, reader)
+        while some := list(itertools.islice(_checked(rows, reader, width, what), TOGETHER)):
+            for own, known, cells in zip(parts, numbered, zip(*some, strict=True), strict=True):
+                codes = codes_of(cells, known)
+                own.append(narrowed(codes, len(known)))
     except csv.Error as error:
-        raise ValueError(f"{what}, line {rows.line_num}: {shown(str(error))}") from None
-    if some:
-        _keep(some, parts, numbered)
+        raise ValueError(f"{what}, line {reader.line_num}: {shown(str(error))}") from None
+    except UnicodeDecodeError:
+        _decoded(data, what)
+        raise
     return [
         Column(codes=np.concatenate(own), levels=tuple(known))
         for own, known in zip(parts, numbered, strict=True)
     ]
 
 
-def _keep(
-    rows: list[list[str]], parts: list[list[np.ndarray]], numbered: list[dict[str, int]]
-) -> None:
-    """Add some rows to the columns."""
-    for own, known, cells in zip(parts, numbered, zip(*rows, strict=True), strict=True):
-        codes = codes_of(cells, known)
-        own.append(narrowed(codes, len(known)))
+def _checked(rows: Iterator[list[str]], reader: Any, width: int, what: str) -> Iterator[list[str]]:
+    """Rows that have as many cells as the line of names."""
+    for row in rows:
+        if len(row) != width:
+            cells = counted(len(row), "cell")
+            raise ValueError(
+                f"{what}, line {reader.line_num}: {cells}, the line of names has {width:,}"
+            )
+        yield row

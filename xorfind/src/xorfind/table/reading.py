@@ -24,12 +24,6 @@ from xorfind.words import shown
 LARGEST = 1 << 34
 #: The name of a file inside every workbook of Excel.
 WORKBOOK = b"[Content_Types].xml"
-#: What a damaged one may raise.
-_UNREADABLE = (
-    *(zipfile.BadZipFile, zlib.error),
-    *(ValueError, EOFError, KeyError, SyntaxError, RuntimeError, NotImplementedError, OSError),
-    *(TypeError, OverflowError, MemoryError, RecursionError),
-)
 
 
 def read_table(source: Any) -> Table:
@@ -40,48 +34,53 @@ def read_table(source: Any) -> Table:
         if str(source) == "-":
             return text_table(unpacked(sys.stdin.buffer.read(), "standard input"), "standard input")
         return _file(Path(source))
-    if isinstance(source, Mapping):
-        return table_of([str(name) for name in source], source.values())
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
-        parts = [source.iloc[:, at].to_numpy() for at in range(len(source.columns))]
-        return table_of([str(name) for name in source.columns], parts)
     if hasattr(source, "column_names"):
         return _of_arrow(source, "the table")
-    raise ValueError(
-        "a table is a path, '-', a mapping from names to columns or a data frame, "
-        f"got {type(source).__name__}"
-    )
+    columns = _columns_of(source)
+    if columns is None:
+        raise ValueError(
+            "a table is a path, '-', a mapping from names to columns or a data frame, "
+            f"got {type(source).__name__}"
+        )
+    return table_of(*columns)
 
 
-def with_labels(table: Any, labels: Any) -> tuple[dict[str, Any], str]:
-    """Columns of a frame, a mapping or an array (N, n), dense or sparse, and the labels (N,) as one
-    mapping, with the name the labels got: their own, or y.
+def with_labels(source: Any, labels: Any) -> tuple[Table, str]:
+    """A table of a frame, a mapping or an array (N, n), dense or sparse, and the labels (N,), with
+    the name the labels got: their own, or y.
 
     Columns of an array are x0, x1, …
     """
-    if hasattr(table, "columns") and hasattr(table, "iloc"):
-        columns = {str(name): table.iloc[:, at] for at, name in enumerate(table.columns)}
-    elif isinstance(table, Mapping):
-        columns = {str(name): values for name, values in table.items()}
-    else:
-        array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+    columns = _columns_of(source)
+    if columns is None:
+        array = source.toarray() if hasattr(source, "toarray") else np.asarray(source)
         if array.ndim != 2:
             raise ValueError(
                 "labels need a data frame, a mapping from names to columns or an array of shape "
-                f"(N, n), got {type(table).__name__}"
+                f"(N, n), got {type(source).__name__}"
             )
-        columns = {f"x{at}": column for at, column in enumerate(array.T)}
-    values = np.asarray(labels)
-    rows = {len(each) for each in columns.values()}
+        columns = [f"x{at}" for at in range(array.shape[1])], list(array.T)
+    (names, parts), values = columns, np.asarray(labels)
+    rows = {len(each) for each in parts}
     if values.ndim != 1 or rows - {len(values)}:
         raise ValueError(
             f"labels need one value per row, got shape {values.shape} for "
             f"{sorted(rows)[:1] or 'no'} rows; or name a target column"
         )
     name = str(getattr(labels, "name", None) or "y")
-    while name in columns:
+    while name in names:
         name += "_"
-    return {**columns, name: values}, name
+    return table_of([*names, name], [*parts, values]), name
+
+
+def _columns_of(source: Any) -> tuple[list[str], list[Any]] | None:
+    """Names and columns of a mapping or a data frame; None for anything else."""
+    if isinstance(source, Mapping):
+        return list(map(str, source)), list(source.values())
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        parts = [source.iloc[:, at].to_numpy() for at in range(len(source.columns))]
+        return list(map(str, source.columns)), parts
+    return None
 
 
 # Files.
@@ -136,7 +135,8 @@ def _workbook(data: bytes, what: str) -> Table:
             check_archive(archive)
         sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets[0]
         rows = [row for row in sheet.iter_rows(values_only=True) if set(row) - {None}]
-    except (*_UNREADABLE, IndexError) as error:
+    except Exception as error:
+        # A damaged one may raise nearly anything.
         reason = shown(str(error), 200)
         raise ValueError(f"{what} cannot be read: {reason}; save the sheet as CSV") from None
     names, *body = rows or [()]
