@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from xorfind.files import check_target, write_atomically, written_beside
+from xorfind.files import check_target, write_atomically
 from xorfind.untrusted import printable
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "module_from_file",
     "user_folder",
     "write_atomically",
-    "written_beside",
 ]
 
 

@@ -1,54 +1,48 @@
 """Files that are written in full or not at all."""
 
 import os
+import re
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 
 def write_atomically(path: Path, content: str | bytes) -> Path:
-    """Write to a temporary file beside the path, then rename it into place."""
-    with written_beside(path) as stream:
-        stream.write(content.encode() if isinstance(content, str) else content)
-    return path
+    """Write to a temporary file in the same folder, then rename it into place.
 
-
-@contextmanager
-def written_beside(path: Path) -> Iterator[BinaryIO]:
-    """A stream to a temporary file beside the path, renamed into place if nothing went wrong.
-
-    A pipe or terminal is written to as it is; a link is never followed.
+    A pipe, a terminal or /dev/stdout is written to as it is; a link is never followed.
     """
+    data = content.encode() if isinstance(content, str) else content
     try:
         if (descriptor := _own_descriptor(path)) is not None:
             with os.fdopen(os.dup(descriptor), "wb") as stream:
-                yield stream
-            return
-        if _is_stream(path):
-            with path.open("wb") as stream:
-                yield stream
-            return
-        if path.is_symlink() or (path.exists() and not path.is_file()):
+                stream.write(data)
+        elif _is_stream(path):
+            path.write_bytes(data)
+        elif path.is_symlink() or (path.exists() and not path.is_file()):
             raise ValueError(f"cannot write {path}: it is a link or no ordinary file")
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                yield stream
-            # mkstemp makes private files; a result file gets the permissions any new file would.
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        else:
+            _replace(path, data)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error.strerror}") from None
+    return path
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        # mkstemp makes private files; a result file gets the permissions any new file would.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def check_target(path: Path, option: str) -> None:
@@ -68,29 +62,14 @@ def check_target(path: Path, option: str) -> None:
 
 def _own_descriptor(path: Path) -> int | None:
     """The number of this process's own output that a path such as /dev/stdout stands for."""
-    names = {"/dev/stdout": 1, "/dev/stderr": 2}
-    text = str(path)
-    for folder in ("/dev/fd/", "/proc/self/fd/"):
-        if text.startswith(folder) and text.removeprefix(folder).isdigit():
-            return int(text.removeprefix(folder))
-    return names.get(text)
+    match = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", str(path))
+    return int(match[1]) if match else {"/dev/stdout": 1, "/dev/stderr": 2}.get(str(path))
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether the path is a pipe, a terminal or the null device."""
+    """Whether the path is a pipe, a terminal or another device that is written byte by byte."""
     try:
         mode = path.stat().st_mode
     except OSError:
         return False
-    if not stat.S_ISCHR(mode):
-        return stat.S_ISFIFO(mode)
-    try:
-        if path.samefile(os.devnull):
-            return True
-        handle = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        return os.isatty(handle)
-    finally:
-        os.close(handle)
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)

@@ -90,7 +90,7 @@ def test_a_crc_that_is_stored_little_endian_with_a_sync_byte_outside():
     finding = found(["aa" + line for line in inside], "frame[-2:-1]")
     assert finding.crc.names == ("CRC-16/XMODEM",)
     assert finding.crc.how.little
-    assert finding.crc.skip == 1
+    assert finding.crc.how.skip == 1
 
 
 def test_a_crc_of_no_catalogue_and_its_constants_from_two_lengths():

@@ -9,7 +9,7 @@ import pytest
 
 from xorfind.fields import hunt, read_fields
 from xorfind.fields.crc import catalogue, crc, find_crc
-from xorfind.fields.emit import code_of, emit, emit_crc, emit_sum
+from xorfind.fields.emit import code_of, emit, emit_checksum
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.sums import FAMILIES, SumFit, value_of
 
@@ -87,9 +87,9 @@ def test_crcs_in_c_and_python(name, tmp_path):
         lines.append((data + crc(data, named).to_bytes(size, order)).hex())
     fit = find_crc(read_fields(lines).equations(f"frame[-{size}:-1]"))
     assert name in fit.names
-    function = compiled(emit_crc(fit, "c", "check"), "check", tmp_path)
+    function = compiled(emit_checksum(fit, "c", "check"), "check", tmp_path)
     function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-    python = in_python(emit_crc(fit, "python", "check"), "check")
+    python = in_python(emit_checksum(fit, "python", "check"), "check")
     for line in lines:
         data = bytes.fromhex(line)
         value = int.from_bytes(data[-size:], "big")
@@ -119,9 +119,9 @@ def test_every_sum_in_c_and_python(tmp_path):
         little = width == 16
         fit = SumFit(key, width, 5, little, 0, 1, 1)
         name = "check_" + key.replace("-", "_")
-        function = compiled(emit_sum(fit, "c", name), name, tmp_path)
+        function = compiled(emit_checksum(fit, "c", name), name, tmp_path)
         function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-        python = in_python(emit_sum(fit, "python", name), name)
+        python = in_python(emit_checksum(fit, "python", name), name)
         for each in data if not family.digits else [bytes(b % 10 for b in each) for each in data]:
             (value,) = value_of(key, np.frombuffer(each, np.uint8)[None], width).tolist()
             value = (value ^ 5 if family.joint == "xor" else value + 5) & ((1 << width) - 1)

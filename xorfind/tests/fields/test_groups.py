@@ -3,26 +3,26 @@
 import numpy as np
 import pytest
 
-from xorfind.fields import XorMatrix, set_differences, shared_functions
-from xorfind.fields.hunt import hunt
-from xorfind.fields.reading import read_fields
+from xorfind.fields import set_differences, shared_functions
 from xorfind.fields.timings import histogram_lines, threshold
+from xorfind.gf2 import products, reduced
 
 NAMES = tuple(f"addr[{bit}]" for bit in range(30))
 BITS = ((7, 8, 9, 12, 13, 18, 19), (14, 18), (15, 19), (16, 20))
 
 
-def truth():
-    rows = np.zeros((4, 30), np.uint8)
-    for row, bits in zip(rows, BITS, strict=True):
-        row[list(bits)] = 1
-    return XorMatrix(("a", "b", "c", "d"), NAMES, rows, np.zeros(4, np.uint8))
+TRUTH = np.array([[bit in bits for bit in range(30)] for bits in BITS], np.uint8)
+
+
+def rank_with_truth(found):
+    """4 if all functions found are sums of the true ones."""
+    return len(reduced(np.concatenate([found.basis, TRUTH])))
 
 
 def sets(rows, noise, seed):
     draw = np.random.default_rng(seed)
     bits = draw.integers(0, 2, (rows, 30)).astype(np.uint8)
-    groups = truth().apply(bits) @ [8, 4, 2, 1]
+    groups = products(bits, TRUTH) @ [8, 4, 2, 1]
     wrong = draw.random(rows) < noise
     return bits, np.where(wrong, draw.integers(0, 16, rows), groups)
 
@@ -30,8 +30,7 @@ def sets(rows, noise, seed):
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_functions_of_sets(noise):
     found = shared_functions(NAMES, *set_differences(*sets(800, noise, 1)))
-    assert found.matrix.compared(truth()).same
-    assert len(found.basis) == 4
+    assert len(found.basis) == rank_with_truth(found) == 4
 
 
 def test_groups_that_share_nothing_have_no_function():
@@ -46,13 +45,13 @@ def test_a_bit_that_rarely_differs_is_no_function():
     bits, groups = sets(800, 0.0, 2)
     bits[:, 29] = np.random.default_rng(0).random(800) < 0.02
     found = shared_functions(NAMES, *set_differences(bits, groups))
-    assert found.matrix.compared(truth()).same
+    assert len(found.basis) == rank_with_truth(found) == 4
 
 
 def test_few_differences_leave_functions_unproven_and_say_what_to_measure():
     bits, groups = sets(45, 0.0, 3)
     found = shared_functions(NAMES, *set_differences(bits, groups), budget=0.5)
-    assert found.matrix.compared(truth()).common == len(found.basis)
+    assert rank_with_truth(found) == 4
     if len(found.basis) < 4:
         assert found.next_bit() in NAMES
     never = bits.copy()
@@ -90,15 +89,3 @@ HUMPS = {
 def test_one_hump_is_not_cut(kind):
     for seed in range(5):
         assert not threshold(HUMPS[kind](np.random.default_rng(seed))).separates
-
-
-def test_rows_that_do_not_fit_have_their_opcode_in_common():
-    draw, lines = np.random.default_rng(0), []
-    for _ in range(240):
-        opcode, data = int(draw.choice([0x11, 0x12, 0x13])), draw.bytes(3)
-        linear = data[0] ^ (data[1] << 1 & 255) ^ (data[2] >> 1) ^ opcode
-        check = sum(data) & 255 if opcode == 0x12 else linear
-        lines.append((bytes([opcode]) + data + bytes([check])).hex())
-    finding = hunt(read_fields(lines), "frame[-1]", budget=2.0)
-    assert finding.suspect == "frame[0] = 0x11 or 0x13"
-    assert finding.sums[0].family == "sum-bytes"

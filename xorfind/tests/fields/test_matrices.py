@@ -9,7 +9,6 @@ import pytest
 from xorfind.fields import Outcome, XorMatrix, hunt, read_fields
 from xorfind.fields.equations import affine_fit
 from xorfind.fields.hunt import consensus
-from xorfind.gf2 import reduced
 
 
 def random_map(n, w, seed=0):
@@ -53,32 +52,10 @@ def test_what_is_open_and_the_flips_that_settle_it():
     assert (affine_fit(more, target).solutions == solution).all()
 
 
-def test_reduced_forms_are_equal_for_equal_spaces():
-    draw = np.random.default_rng(0)
-    rows = draw.integers(0, 2, (5, 70)).astype(np.uint8)
-    mixed = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1]])
-    mixed = np.vstack([mixed, [[1, 0, 0, 0, 0]]])
-    assert (reduced(rows) == reduced((mixed @ rows % 2).astype(np.uint8))).all()
-    form = reduced(rows)
-    pivots = form.argmax(axis=1)
-    assert (form[:, pivots] == np.eye(len(form))).all()
-
-
 def small(rows, names=("a[2]", "a[1]", "a[0]")):
     matrix = np.array(rows, np.uint8)
     outputs = tuple(f"b[{len(rows) - 1 - at}]" for at in range(len(rows)))
     return XorMatrix(outputs, names, matrix, np.zeros(len(rows), np.uint8), {"target": "b"})
-
-
-def test_comparison_up_to_row_operations():
-    first, same = small([[1, 1, 0], [0, 1, 1]]), small([[1, 0, 1], [0, 1, 1]])
-    other = small([[1, 0, 0], [0, 1, 1]])
-    assert first.compared(same).same
-    assert "the same up to row operations" in str(first.compared(same))
-    assert not first.compared(other).same
-    assert first.compared(other).common == 1
-    renamed = small([[1, 0, 1], [0, 1, 1]], ("addr[2]", "addr[1]", "addr[0]"))
-    assert first.compared(renamed).same
 
 
 def test_saved_matrices_come_back(tmp_path):

@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 import traceback
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from xorfind import __version__
 from xorfind.cli import console
@@ -53,7 +53,13 @@ def _add_table(commands: "argparse._SubParsersAction[_Parser]") -> None:
     add("--k", type=int, help="number of columns in the parity")
     add("--alpha", type=float, default=0.01, help="chance of naming a parity where none is (0.01)")
     add("--budget", metavar="SECONDS", type=float, help="time for the search (30)")
-    add("--bits", metavar="COLUMN[:HI-LO]", action="append", help="whole numbers, bit by bit")
+    add(
+        "--bits",
+        metavar="COLUMN[:HI-LO]",
+        action="append",
+        default=[],
+        help="whole numbers, bit by bit",
+    )
     add(
         "--threshold",
         metavar="[COLUMN=]V",
@@ -82,14 +88,15 @@ def _add_bits(commands: "argparse._SubParsersAction[_Parser]") -> None:
     )
     add = made.add_argument
     add("file", metavar="FILE", help="hex frames, one per line, or a table; - for standard input")
-    add("--target", metavar="SLICE", action="append", help="field to explain: bank, frame[-1]")
-    add("--bits", metavar="SLICE", action="append", help="what may explain it; all if absent")
-    add("--ignore", metavar="SLICE", action="append", help="what may not explain it")
-    add("--same", metavar="COLUMN", help="instead of a target: rows with one value share a bank")
-    add("--slow", metavar="COLUMN", help="instead of a target: timings; slow pairs share a bank")
+    add_one = made.add_mutually_exclusive_group(required=True).add_argument
+    add_one("--target", metavar="SLICE", action="append", default=[], help="field to explain")
+    add_one("--same", metavar="COLUMN", help="or: rows with one value here share a bank")
+    add_one("--slow", metavar="COLUMN", help="or: timings of pairs; slow pairs share a bank")
+    several: dict[str, Any] = {"action": "append", "default": []}
+    add("--bits", metavar="SLICE", help="what may explain it; all if absent", **several)
+    add("--ignore", metavar="SLICE", help="what may not explain it", **several)
+    add("--hex", metavar="COLUMN", help="digits are hexadecimal", **several)
     add("--threshold", type=float, help="slower is slow; from the histogram if absent")
-    add("--hex", metavar="COLUMN", action="append", help="digits are hexadecimal")
-    add("--against", metavar="MATRIX", help="compare up to row operations")
     add("--budget", metavar="SECONDS", type=float, default=30.0, help="time under noise (30)")
     add("--emit", choices=("c", "python"), help="print code that computes it")
     add("--save", metavar="MATRIX", help="write the matrix for xorfind apply")
@@ -127,7 +134,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     console.quiet = _take_flag(arguments, "--quiet")
     debug = _take_flag(arguments, "--debug")
-    console.write_everywhere()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a letter that it cannot hold becomes a question mark
+            stream.reconfigure(errors="replace")
     try:
         code = _run(arguments)
         sys.stdout.flush()

@@ -4,16 +4,14 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from xorfind.cli import console
 from xorfind.fields.matrix import XorMatrix
-from xorfind.files import check_target, written_beside
+from xorfind.files import check_target, write_atomically
 from xorfind.rule import Rule
 from xorfind.statistics import share_text
 from xorfind.table.reading import read_table
@@ -26,17 +24,15 @@ def run(asked: argparse.Namespace) -> int:
     out = Path(asked.out) if asked.out else None
     if out is not None:
         _check_out(out, asked.rule, asked.file)
-    with _output(out) as stream:
-        tab = out is not None and out.suffix.lower() == ".tsv"
-        write = _apply_matrix if _is_matrix(asked.rule) else _apply_rule
-        said = write(
-            asked.rule,
-            asked.file,
-            csv.writer(stream, delimiter="\t" if tab else ",", lineterminator="\n"),
-        )
+    tab = out is not None and out.suffix.lower() == ".tsv"
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if tab else ",", lineterminator="\n")
+    said = (_apply_matrix if _is_matrix(asked.rule) else _apply_rule)(asked, writer)
     if out is None:
+        sys.stdout.write(text.getvalue())
         console.say(said)
     else:
+        write_atomically(out, text.getvalue())
         print(f"{said}: {out}")
     return 0
 
@@ -50,18 +46,6 @@ def _check_out(out: Path, *read: str) -> None:
         raise ValueError(f"--out writes CSV, or TSV to a name in .tsv, got {out.name!r}")
 
 
-@contextmanager
-def _output(out: Path | None) -> Iterator[TextIO]:
-    if out is None:
-        yield sys.stdout
-        return
-    with written_beside(out) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        yield text
-        text.flush()
-        text.detach()
-
-
 def _is_matrix(path: str) -> bool:
     try:
         data = read_json(path)
@@ -70,10 +54,10 @@ def _is_matrix(path: str) -> bool:
     return isinstance(data, dict) and "xor" in (data.get("paritylab"), data.get("xorfind"))
 
 
-def _apply_matrix(path: str, file: str, writer: Any) -> str:
+def _apply_matrix(asked: argparse.Namespace, writer: Any) -> str:
     """Line and value of every row."""
-    matrix = XorMatrix.load(path)
-    made = matrix.on_rows(file)
+    matrix = XorMatrix.load(asked.rule)
+    made = matrix.on_rows(asked.file)
     digits = -(-len(matrix.outputs) // 4)
     writer.writerow(("line", "predicted"))
     for line, value in zip(made.lines, made.values, strict=True):
@@ -84,9 +68,9 @@ def _apply_matrix(path: str, file: str, writer: Any) -> str:
     return said
 
 
-def _apply_rule(path: str, file: str, writer: Any) -> str:
+def _apply_rule(asked: argparse.Namespace, writer: Any) -> str:
     """The rows with their predictions."""
-    rule, table = Rule.load(path), read_table(file)
+    rule, table = Rule.load(asked.rule), read_table(asked.file)
     if "predicted" in table.names:
         raise ValueError("the table already has a column 'predicted'; rename it first")
     bits, known = rule.bits(table)

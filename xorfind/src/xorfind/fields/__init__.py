@@ -6,11 +6,10 @@ groups without labels share.
 
 from xorfind.fields.groups import Functions, set_differences, shared_functions
 from xorfind.fields.hunt import Finding, Outcome, hunt
-from xorfind.fields.matrix import Comparison, XorMatrix
+from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.reading import read_fields
 
 __all__ = [
-    "Comparison",
     "Finding",
     "Functions",
     "Outcome",

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from xorfind.table.table import Column
-from xorfind.words import MISSING, counted, shown
+from xorfind.words import counted, shown
 
-#: Bits of the longest frame, and of the widest number.
-LONGEST, WIDEST = 1 << 16, 1024
+#: Bits of the widest number.
+WIDEST = 1024
 #: Hex digits without 0x from which on a cell of a table is a frame, not an integer.
 _LONG_HEX = 17
 #: Different cells from which on even counts of digits alone show that they are bytes.
@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"(#|//|;).*")
 _LENGTH = re.compile(r"\{(\d+)\}(.*)", re.S)
 _BETWEEN = re.compile(r"0[xX]|[\s:_-]+")
 _DECIMAL, _HEX = re.compile(r"\d+"), re.compile(r"[0-9a-fA-F]+")
-_PREFIXED = re.compile(r"0[xX][0-9a-fA-F]+|0[bB][01]+")
+_PREFIXED = re.compile(r"0[xX][0-9a-fA-F]+")
 _SEPARATED = re.compile(r"\{\d+\}.*|[0-9a-fA-F]{2}([\s:-]+[0-9a-fA-F]{2})+")
 
 
@@ -39,10 +39,16 @@ class Frame(NamedTuple):
 
 def is_frame(line: str) -> bool:
     """Whether a line looks like a frame rather than like the header of a table."""
-    text = _COMMENT.sub("", line).strip()
+    _, digits = _digits(line)
+    return bool(_HEX.fullmatch(digits)) and not (digits.isdigit() and len(digits) < 2)
+
+
+def _digits(text: str) -> tuple[int | None, str]:
+    """The length that a line gives in braces, if any, and its digits without what parts them."""
+    if not text.isalnum():
+        text = _COMMENT.sub("", text).strip()
     match = _LENGTH.fullmatch(text)
-    bare = _BETWEEN.sub("", match[2] if match else text)
-    return bool(_HEX.fullmatch(bare)) and not (bare.isdigit() and len(bare) < 2)
+    return (int(match[1]), _BETWEEN.sub("", match[2])) if match else (None, _BETWEEN.sub("", text))
 
 
 def frame_of(text: str, line: int) -> Frame | None:
@@ -51,23 +57,18 @@ def frame_of(text: str, line: int) -> Frame | None:
     >>> frame_of("{12}abc  # door opens", 7)
     Frame(line=7, data=b'\\xab\\xc0', width=12)
     """
-    if not text.isalnum():
-        text = _COMMENT.sub("", text).strip()
-        if not text:
-            return None
-    match = _LENGTH.fullmatch(text)
-    digits = _BETWEEN.sub("", match[2] if match else text)
-    width = int(match[1]) if match else 4 * len(digits)
+    said, digits = _digits(text)
+    if not digits and said is None:
+        return None
+    width = 4 * len(digits) if said is None else said
     problem = ""
     if wrong := next((c for c in digits if not _HEX.fullmatch(c)), ""):
         problem = f"{shown(wrong)!r} is no hex digit; expected a frame such as 3a07ff"
-    elif not match and len(digits) % 2:
+    elif said is None and len(digits) % 2:
         problem = (
             f"{shown(text)!r} has {len(digits)} hex digits; a frame needs an even number, or its "
             f"length in bits before it: {{{width}}}{shown(digits)}"
         )
-    elif not 0 < width <= LONGEST:
-        problem = f"{width:,} bits; a frame has 1 to {LONGEST:,}"
     elif not 4 * len(digits) - 8 < width <= 4 * len(digits):
         problem = f"{{{width}}} says {width} bits, but {len(digits)} hex digits follow"
     if problem:
@@ -92,7 +93,8 @@ class Cells(NamedTuple):
         """Hex digits that are whole bytes, taken for frames of one length; others as they are."""
         if not self.reading.startswith("hexadecimal") or int(np.max(self.widths)) % 8:
             return self
-        return Cells(self.data, np.full(len(self.data), self.widths), "frames")
+        widths = np.full(len(self.data), self.widths)
+        return Cells(self.data, widths, f"frames of {length_text(widths)}")
 
 
 def stacked(frames: Sequence[Frame]) -> Cells:
@@ -100,7 +102,16 @@ def stacked(frames: Sequence[Frame]) -> Cells:
     size = max(len(frame.data) for frame in frames)
     data = b"".join(frame.data.ljust(size, b"\0") for frame in frames)
     cells = np.frombuffer(data, np.uint8).reshape(len(frames), size)
-    return Cells(cells, np.array([frame.width for frame in frames]), "frames")
+    widths = np.array([frame.width for frame in frames])
+    return Cells(cells, widths, f"frames of {length_text(widths)}")
+
+
+def length_text(widths: np.ndarray) -> str:
+    """The lengths of frames in words. widths: in bits."""
+    least, most = int(widths.min()), int(widths.max())
+    if least == most:
+        return f"{least // 8} bytes" if least % 8 == 0 else f"{least} bits"
+    return f"{least // 8} to {most // 8} bytes"
 
 
 def cells_of(column: Column, name: str, is_hex: bool = False) -> Cells:
@@ -110,36 +121,42 @@ def cells_of(column: Column, name: str, is_hex: bool = False) -> Cells:
     """
     what = f"column {shown(name)!r}"
     if column.numbers is not None:
-        return _of_array(column.numbers, what)
+        levels, codes = np.unique(column.numbers, return_inverse=True)
+        exact = np.isfinite(levels) & (levels == np.floor(levels)) & (levels >= 0)
+        if levels.dtype.kind == "f":
+            exact &= levels <= 2.0**53  # larger floats have lost their low bits
+        if not exact.all():
+            raise ValueError(
+                f"{what} holds {levels[~exact][0]}; expected whole numbers from 0, as integers or "
+                "text beyond 2^53"
+            )
+        return _of_numbers([int(each) for each in levels], codes, what, "whole numbers")
     texts = [level.strip() for level in column.levels]
     if _holds_frames(column, texts, is_hex):
         return _of_frames(column, what)
-    base, reading, least = _base(texts, what, column, is_hex)
     assert column.codes is not None
-    return _of_numbers([_value(text, base) for text in texts], column.codes, what, reading, least)
+    return _of_numbers(*_values(texts, column, what, is_hex))
 
 
 # Frames.
 
 
 def _holds_frames(column: Column, texts: list[str], is_hex: bool) -> bool:
-    """Whether cells are frames: long digits, bytes with separators, or bytes of several lengths."""
-    first = column.texts()[0].strip() if len(column) else ""
-    long = len(first) >= _LONG_HEX and not _PREFIXED.match(first)
-    long = long and not all(text.isdigit() for text in texts[:100])
-    return bool(long or _SEPARATED.fullmatch(first) or _payloads(texts, is_hex))
+    """Whether cells are frames: long digits, bytes with separators, or bytes of several lengths.
 
-
-def _payloads(texts: list[str], is_hex: bool) -> bool:
-    """Whether hex digits are whole bytes of several lengths, as in a CAN log.
-
-    Numbers that are not filled up with zeros have odd counts of digits about as often as even ones.
+    Such are the data of a CAN log. Numbers that are not filled up with zeros have odd counts of
+    digits about as often as even ones.
     """
+    first = column.texts()[0].strip() if len(column) else ""
+    decimal = all(map(_DECIMAL.fullmatch, texts))
+    long = len(first) >= _LONG_HEX and not _PREFIXED.match(first) and not decimal
+    if long or _SEPARATED.fullmatch(first):
+        return True
     lengths = {len(text) for text in texts}
-    if len(lengths) < 2 or any(length % 2 for length in lengths):
+    if len(lengths) < 2 or any(length % 2 for length in lengths) or (decimal and not is_hex):
         return False
-    digits = all(map(_HEX.fullmatch, texts)) and (is_hex or not all(t.isdigit() for t in texts))
-    return digits and (len(texts) >= _MANY or any(text.startswith("0") for text in texts))
+    many = len(texts) >= _MANY or any(text.startswith("0") for text in texts)
+    return many and all(map(_HEX.fullmatch, texts))
 
 
 def _of_frames(column: Column, what: str) -> Cells:
@@ -170,48 +187,34 @@ def _of_numbers(
         )
     size = -(-width // 8)
     joined = b"".join(value.to_bytes(size, "big") for value in values)
-    cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[codes]
+    cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[codes.ravel()]
     return Cells(cells, width, f"{reading}, {counted(width, 'bit')}")
 
 
-def _of_array(cells: np.ndarray, what: str) -> Cells:
-    if cells.dtype.kind == "f":
-        if not (np.isfinite(cells).all() and (cells == np.floor(cells)).all()):
-            raise ValueError(f"{what} holds numbers that are not whole")
-        if (np.abs(cells) > 2.0**53).any():
-            raise ValueError(
-                f"{what} holds floats beyond 2^53, which have lost their low bits; keep it as "
-                "integers or text"
-            )
-    levels, codes = np.unique(cells, return_inverse=True)
-    if levels[0] < 0:
-        raise ValueError(f"{what} holds {levels[0]}; expected 0 and up")
-    return _of_numbers([int(each) for each in levels], codes.ravel(), what, "whole numbers")
+def _values(
+    texts: list[str], column: Column, what: str, is_hex: bool
+) -> tuple[list[int], np.ndarray, str, str, int]:
+    """What `_of_numbers` takes: cells of one base, and the least width that their spelling shows.
 
-
-def _value(text: str, base: int) -> int:
-    if text[:2] in ("0x", "0X"):
-        return int(text, 16)
-    return int(text, 2) if text[:2] in ("0b", "0B") and base != 16 else int(text, base)
-
-
-def _base(texts: Sequence[str], what: str, column: Column, is_hex: bool) -> tuple[int, str, int]:
-    """The base of a column, in words too, and the least width that its spelling shows."""
-    digits = {len(text) for text in texts}
+    Digits of one length are filled up with zeros, so that their length is their width.
+    """
+    assert column.codes is not None
+    lengths = {len(text) for text in texts}
+    width = lengths.pop() if len(lengths) == 1 else 0
     if not is_hex and all(map(_DECIMAL.fullmatch, texts)):
-        width = digits.pop() if len(digits) == 1 else 0
         binary = width > 1 and not set("".join(texts)) - {"0", "1"}
-        return (2, "binary", width) if binary else (10, "decimal", 0)
-    if all(map(_HEX.fullmatch, texts)):
-        return 16, "hexadecimal", 4 * digits.pop() if len(digits) == 1 else 0
-    if all(_PREFIXED.fullmatch(text) or _DECIMAL.fullmatch(text) for text in texts):
-        return 10, "whole numbers with 0x or 0b", 0
-    for row, cell in enumerate(column.texts(), 1):
-        text = cell.strip()
-        if not (_HEX.fullmatch(text) or _PREFIXED.fullmatch(text)):
-            found = "nothing" if text.casefold() in MISSING else repr(shown(text))
-            raise ValueError(
-                f"{what}, row {row:,} holds {found}; expected whole numbers: decimal, hex (1f or "
-                "0x1f) or binary; --ignore leaves a column out"
-            )
-    raise ValueError(f"{what} mixes 0x numbers with hex digits without 0x; spell them alike")
+        base, reading, least = (2, "binary", width) if binary else (10, "decimal", 0)
+    elif all(map(_HEX.fullmatch, texts)):
+        base, reading, least = 16, "hexadecimal", 4 * width
+    elif all(_PREFIXED.fullmatch(text) or _DECIMAL.fullmatch(text) for text in texts):
+        base, reading, least = 10, "whole numbers with 0x", 0
+    else:
+        known = {text for text in texts if _HEX.fullmatch(text) or _PREFIXED.fullmatch(text)}
+        cells = [*map(str.strip, column.texts())]
+        row = next((row for row, cell in enumerate(cells) if cell not in known), 0)
+        raise ValueError(
+            f"{what}, row {row + 1:,} holds {shown(cells[row])!r}; expected whole numbers: "
+            "decimal, hex (all like 1f or all like 0x1f) or binary; --ignore leaves a column out"
+        )
+    values = [int(text, 16 if _PREFIXED.fullmatch(text) else base) for text in texts]
+    return values, column.codes, what, reading, least

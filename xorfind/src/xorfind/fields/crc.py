@@ -19,7 +19,7 @@ from xorfind.fields.polynomials import (
     common_divisor,
     divisors_of_degree,
     over_x,
-    power_of_x,
+    powers_of_x,
     product,
     remainder,
 )
@@ -49,11 +49,6 @@ class Named(NamedTuple):
     refout: bool
     xorout: int
     check: int
-
-    @property
-    def key(self) -> tuple[int, int, bool, bool]:
-        """All but the constants."""
-        return self.width, self.poly, self.refin, self.refout
 
 
 @cache
@@ -86,11 +81,10 @@ class CrcFit:
     """A CRC that rows fit.
 
     poly: without its top term. how: conventions under which `constants` were measured: for each
-    message length in bits, the XOR that is left when start value and final XOR are 0. skip: leading
-    bytes left out by init and xorout, a pair that gives the constants, that of the catalogue if
-    there is one; 2^freedom pairs do. names: of the catalogue that agree with all of it. tails: for
-    each of them the constant after the message; one if there is no name. fitting, rows: how many
-    rows fit.
+    message length in bits, the XOR that is left when start value and final XOR are 0. init, xorout:
+    a pair that gives the constants, that of the catalogue if there is one; 2^freedom pairs do.
+    names: of the catalogue that agree with all of it. tails: for each of them the constant after
+    the message; one if there is no name. fitting, rows: how many rows fit.
     """
 
     width: int
@@ -99,7 +93,6 @@ class CrcFit:
     constants: dict[int, int]
     init: int
     xorout: int
-    skip: int
     freedom: int
     names: tuple[str, ...]
     tails: tuple[bytes, ...]
@@ -115,8 +108,7 @@ class CrcFit:
     @property
     def alike(self) -> tuple[Named, ...]:
         """Entries of the catalogue that differ in init and xorout at most."""
-        key = (self.width, self.poly, self.how.refin, self.how.refout)
-        return tuple(each for each in catalogue() if each.key == key)
+        return _alike(self.width, self.poly, self.how)
 
     def misfits(self, each: Equations) -> np.ndarray:
         """Flags of the rows of one length that the CRC does not give."""
@@ -124,6 +116,11 @@ class CrcFit:
         left = _left_over(bits, target, self.poly | 1 << self.width)
         missed: np.ndarray = left != self.constants[bits.shape[1]]
         return missed
+
+
+def _alike(width: int, poly: int, how: Conventions) -> tuple[Named, ...]:
+    key = (width, poly, how.refin, how.refout)
+    return tuple(c for c in catalogue() if (c.width, c.poly, c.refin, c.refout) == key)
 
 
 def reflect(value: int, width: int) -> int:
@@ -151,18 +148,25 @@ def crc(data: bytes, named: Named) -> int:
 
 
 def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
-    """The CRC behind check values, if luck does not explain its fit. clean: no row is wrong."""
+    """The CRC behind check values, if luck does not explain its fit. clean: no row is wrong.
+
+    Leading bytes that never change only add to the constants. So where a CRC that fits has no name,
+    one that leaves them out may have one.
+    """
     parts = [each for each in parts if each.size]
     if not parts or parts[0].width not in WIDTHS:
         return None
     best: CrcFit | None = None
     for how in _variants(parts):
-        if best is not None and (best.fitting == best.rows or how.after or how.swap > 1):
+        rare = how.after or how.swap > 1
+        if best is not None and (rare or (best.fitting == best.rows and best.names)):
             break
         sent = [_sent(each, how) for each in parts]
         for generator in _generators(sent, clean):
-            fit = _fitted(parts, sent, generator, how)
-            if fit.evidence >= EVIDENCE and (best is None or fit.evidence > best.evidence):
+            fit = _fitted(sent, generator, how)
+            rank = fit.fitting, bool(fit.names)
+            better = best is None or rank > (best.fitting, bool(best.names))
+            if better and fit.evidence >= EVIDENCE:
                 best = fit
     return best
 
@@ -170,21 +174,18 @@ def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
 def _variants(parts: Sequence[Equations]) -> Iterator[Conventions]:
     """Conventions to try, those that are rare last."""
     whole = all(each.size % 8 == 0 for each in parts)
-    width = parts[0].width
+    width, shortest = parts[0].width, min(each.size for each in parts) // 8
     orders = [False, True] if width % 8 == 0 and width > 8 else [False]
-    shortest = min(each.size for each in parts) // 8
-    skips = range(min(MOST_SKIPPED, shortest - 1) + 1) if whole and shortest else range(1)
+    skips = range(max(min(MOST_SKIPPED + 1, shortest), 1) if whole else 1)
     reflections = [(False, False), (True, True), (True, False), (False, True)]
     for skip, (refin, refout), little in pairs(skips, reflections, orders):
         if whole or not refin:
             yield Conventions(refin, refout, little, skip)
-    swaps = [
-        swap for swap in (2, 4) if whole and all(each.size % (8 * swap) == 0 for each in parts)
-    ]
-    for (refin, refout), little in pairs(reflections, orders):
-        if whole:
-            yield from (Conventions(refin, refout, little, after=count) for count in AFTER)
-        yield from (Conventions(refin, refout, little, swap=swap) for swap in swaps)
+    words = [size for size in (2, 4) if all(each.size % (8 * size) == 0 for each in parts)]
+    for (refin, refout), little in pairs(reflections if whole else [], orders):
+        usual = Conventions(refin, refout, little)
+        yield from (usual._replace(after=count) for count in AFTER)
+        yield from (usual._replace(swap=size) for size in words)
 
 
 #: Bits of messages and of check values in the order in which a CRC takes them.
@@ -244,43 +245,40 @@ def _voted(sent: Sequence[Sent], width: int) -> list[int]:
 
 
 def _left_over(bits: np.ndarray, target: np.ndarray, generator: int) -> np.ndarray:
-    """What init and xorout add to each row's check value, as a number."""
-    width, columns = target.shape[1], list[int]()
-    term = remainder(1 << width, generator)
-    for _ in range(bits.shape[1]):  # the last bit of a message stands for x^width
-        columns.append(term)
-        term = remainder(term << 1, generator)
-    plain = _bits_of(columns[::-1], width).T[::-1]
+    """What init and xorout add to each row's check value, as a number.
+
+    The last bit of a message stands for x^width, the first of n bits for x^(width + n - 1).
+    """
+    width, size = target.shape[1], bits.shape[1]
+    terms = powers_of_x(width + size, generator)[width:]
+    plain = _bits_of(terms[::-1], width).T[::-1]
     return numbers(products(bits, plain) ^ target)
 
 
-def _fitted(
-    parts: Sequence[Equations], sent: Sequence[Sent], generator: int, how: Conventions
-) -> CrcFit:
-    width = parts[0].width
-    lefts: dict[int, np.ndarray] = {}
+def _fitted(sent: Sequence[Sent], generator: int, how: Conventions) -> CrcFit:
+    width, lefts = sent[0][1].shape[1], dict[int, np.ndarray]()
     for bits, target in sent:
         left, length = _left_over(bits, target, generator), bits.shape[1]
         lefts[length] = np.concatenate([lefts.get(length, left[:0]), left])
     init, xorout, freedom = _constants(generator, width, lefts)
     constants = {each: _constant(init, xorout, each, generator) for each in lefts}
     fitting = sum(int((left == constants[each]).sum()) for each, left in lefts.items())
-    found, skip = _published(parts, generator, how, constants)
+    poly, rows = generator ^ (1 << width), sum(len(left) for left in lefts.values())
+    tails = {named: _tail(named, generator, how, constants) for named in _alike(width, poly, how)}
+    found = [(named, tail) for named, tail in tails.items() if tail is not None]
     if found:
         init, xorout = found[0][0].init, found[0][0].xorout
     elif how.refout:
         xorout = reflect(xorout, width)
     names = tuple(named.name for named, _ in found)
-    tails = tuple(tail for _, tail in found) or (bytes(how.after),)
-    poly, rows = generator ^ (1 << width), sum(each.rows for each in parts)
-    return CrcFit(
-        width, poly, how, constants, init, xorout, skip, freedom, names, tails, fitting, rows
-    )
+    after = tuple(tail for _, tail in found) or (bytes(how.after),)
+    return CrcFit(width, poly, how, constants, init, xorout, freedom, names, after, fitting, rows)
 
 
 def _constant(init: int, xorout: int, length: int, generator: int) -> int:
     """What init and xorout leave for messages of `length` bits: init·x^length + xorout."""
-    return remainder(product(init, power_of_x(length, generator)), generator) ^ xorout
+    power = powers_of_x(length + 1, generator)[-1]
+    return remainder(product(init, power), generator) ^ xorout
 
 
 def _constants(generator: int, width: int, lefts: dict[int, np.ndarray]) -> tuple[int, int, int]:
@@ -294,7 +292,7 @@ def _constants(generator: int, width: int, lefts: dict[int, np.ndarray]) -> tupl
     found = affine_solutions(rows, sides)
     votes = {length: commonest(left) for length, left in lefts.items()}
     for length in sorted(votes, key=lambda each: -votes[each][1]):
-        images = [_constant(1 << bit, 0, length, generator) for bit in range(width)]
+        images = powers_of_x(length + width, generator)[length:]
         made = np.concatenate([np.eye(width, dtype=np.uint8), _bits_of(images, width).T], axis=1)
         more = np.concatenate([rows, made])
         both = np.concatenate([sides, _bits_of([votes[length][0]], width).T])
@@ -310,35 +308,6 @@ def _bits_of(values: Sequence[int], width: int) -> np.ndarray:
     return np.array([[value >> bit & 1 for bit in range(width)] for value in values], np.uint8)
 
 
-def _published(
-    parts: Sequence[Equations], generator: int, how: Conventions, constants: dict[int, int]
-) -> tuple[list[tuple[Named, bytes]], int]:
-    """Entries of the catalogue that leave these constants, each with what it has after the message,
-    and how many leading bytes they skip.
-
-    Leading bytes that never change only add to the constants, so they may lie outside.
-    """
-    key = (parts[0].width, generator ^ 1 << parts[0].width, how.refin, how.refout)
-    alike = [named for named in catalogue() if named.key == key]
-    most = how.skip
-    if alike and not how.after and how.swap == 1 and all(each.size % 8 == 0 for each in parts):
-        most = max(most, min(MOST_SKIPPED, min(each.size for each in parts) // 8 - 1))
-    for skip in range(how.skip, most + 1):
-        tails = ((named, _tail(named, generator, how, constants)) for named in alike)
-        if agreeing := [(named, tail) for named, tail in tails if tail is not None]:
-            return agreeing, skip
-        heads = [_in_order(each.bits[:, 8 * skip : 8 * skip + 8], how) for each in parts]
-        if any((head != head[:1]).any() for head in heads):
-            break
-        shorter = {}  # without the byte, its share of the constants is gone
-        for each, head in zip(parts, heads, strict=True):
-            length, byte = each.size - 8 * skip, int(numbers(head[:1])[0])
-            share = _constant(byte, 0, length - 8 + each.width, generator)
-            shorter[length - 8] = constants[length] ^ share
-        constants = shorter
-    return [], how.skip
-
-
 def _tail(
     named: Named, generator: int, how: Conventions, constants: dict[int, int]
 ) -> bytes | None:
@@ -348,11 +317,12 @@ def _tail(
     A constant c leaves c·x^width + init·x^n + xorout for n bits, c included; c is the same for all
     lengths n, or the CRC is another.
     """
-    width, found = named.width, set[int]()
+    width = named.width
     xorout = reflect(named.xorout, width) if how.refout else named.xorout
-    for length, constant in constants.items():
-        rest = constant ^ _constant(named.init, xorout, length, generator)
-        found.add(over_x(rest, width, generator))
+    found = {
+        over_x(constant ^ _constant(named.init, xorout, length, generator), width, generator)
+        for length, constant in constants.items()
+    }
     value = found.pop()
     if found or value.bit_length() > 8 * how.after:
         return None

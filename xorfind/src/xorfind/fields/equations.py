@@ -9,11 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
-from xorfind.fields.slices import place_of
 from xorfind.gf2 import affine_of, contradiction, echelon
 from xorfind.rows import packed, unpacked
 
@@ -21,10 +19,6 @@ from xorfind.rows import packed, unpacked
 CHUNK, PROOF_ROWS = 1 << 13, 1 << 12
 #: Bits of evidence that one output bit needs by itself, and all bits of a field together.
 OWN_EVIDENCE, JOINT_EVIDENCE = 7.0, 20.0
-#: Bits of a field whose values may tell rows apart, and share of rows that they must tell.
-MOST_TELLING, SHARED = 16, 0.9
-#: Rows that a value must have on average to tell anything.
-ROWS_PER_VALUE = 8
 
 
 @dataclass(frozen=True)
@@ -33,9 +27,8 @@ class Equations:
 
     bits: of the messages, first sent or most significant first, (N, n). target: of the check
     values, most significant first, (N, w). lines: where the rows are. inputs, outputs: names of
-    the columns. from_end: names of the inputs with bytes counted from the end. length: of the
-    frames, in words. lengths: how many columns at the end say which length a row has. side: from
-    which frames of several lengths are counted.
+    the columns. length: of the frames, in words. lengths: how many columns at the end say which
+    length a row has.
     """
 
     bits: np.ndarray
@@ -43,10 +36,8 @@ class Equations:
     lines: np.ndarray
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    from_end: tuple[str, ...] = ()
     length: str = ""
     lengths: int = 0
-    side: str = ""
 
     @property
     def rows(self) -> int:
@@ -213,49 +204,25 @@ def same_inputs(rows: Equations) -> tuple[int, int] | None:
     return int(rows.lines[like[wrong[0]]]), int(rows.lines[wrong[0]])
 
 
-def joined(parts: Sequence[Equations], side: Literal["end", "start"]) -> Equations:
-    """Rows of several lengths as one system: bytes counted from one side, absent ones 0, and a
-    column for every length but the first, because each length may have its own constant."""
-    own = [part.from_end if side == "end" else part.inputs for part in parts]
-    longest = max(own, key=len)
-    names = list(dict.fromkeys([*longest, *(name for each in own for name in each)]))
+def joined(parts: Sequence[Equations]) -> Equations:
+    """Rows of several lengths as one system: absent bits are 0, and there is a column for every
+    length but the first, because each length may have its own constant."""
+    if len(parts) == 1:
+        return parts[0]
+    longest = max((part.inputs for part in parts), key=len)
+    names = list(dict.fromkeys([*longest, *(name for part in parts for name in part.inputs)]))
     place = {name: at for at, name in enumerate(names)}
-    bits = np.zeros((sum(part.rows for part in parts), len(names) + len(parts) - 1), np.uint8)
-    start = 0
-    for at, (part, labels) in enumerate(zip(parts, own, strict=True)):
-        some = slice(start, start + part.rows)
-        bits[some, [place[name] for name in labels]] = part.bits
-        if at:
-            bits[some, len(names) + at - 1] = 1
-        start += part.rows
+    pieces = []
+    for at, part in enumerate(parts):
+        bits = np.zeros((part.rows, len(names) + len(parts) - 1), np.uint8)
+        bits[:, [place[name] for name in part.inputs]] = part.bits
+        bits[:, len(names) :] = np.arange(1, len(parts)) == at
+        pieces.append(bits)
     return Equations(
-        bits,
+        np.concatenate(pieces),
         np.concatenate([part.target for part in parts]),
         np.concatenate([part.lines for part in parts]),
         (*names, *(f"length = {part.length}" for part in parts[1:])),
         parts[0].outputs,
         lengths=len(parts) - 1,
-        side=side,
     )
-
-
-def common_value(rows: Equations, flags: np.ndarray) -> str | None:
-    """A byte or small field whose value tells the flagged rows from the others, in words."""
-    places: dict[str, list[int]] = {}
-    for at, label in enumerate(rows.inputs[: len(rows.inputs) - rows.lengths]):
-        place = place_of(label)
-        if place is not None:
-            unit = place.name if place.bit is None else f"{place.name}[{place.unit}]"
-            places.setdefault(unit, []).append(at)
-    for unit, columns in places.items():
-        if len(columns) > MOST_TELLING:
-            continue
-        values = numbers(rows.bits[:, columns])
-        if len(np.unique(values)) > len(values) / ROWS_PER_VALUE:
-            continue
-        telling = [value for value in np.unique(values) if flags[values == value].mean() > SHARED]
-        inside = np.isin(values, np.array(telling, np.uint64))
-        if telling and not inside.all() and inside[flags].mean() > SHARED:
-            digits = -(-len(columns) // 4)
-            return f"{unit} = {' or '.join(f'0x{int(v):0{digits}x}' for v in telling[:8])}"
-    return None

@@ -64,10 +64,8 @@ class Functions:
 
         Near 1 if the functions say all there is to say about the groups.
         """
-        inside, outside = (
-            int((~products(rows, self.basis).any(axis=1)).sum()) for rows in (within, across)
-        )
-        return inside / max(inside + outside, 1)
+        agree = [int((~products(r, self.basis).any(axis=1)).sum()) for r in (within, across)]
+        return agree[0] / max(sum(agree), 1)
 
 
 def set_differences(bits: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,25 +89,22 @@ def shared_functions(
 
     names: of the bits. within: (M, n). across: (K, n). budget: seconds for draws of differences.
     """
+    differences, within = len(within), within[within.any(axis=1)]
     if len(within) < 2 or not len(across):
         raise ValueError(
-            f"functions need at least 2 differences within groups and 1 across, got {len(within)} "
-            f"and {len(across)}"
+            "functions need at least 2 pairs within groups that differ and 1 across, got "
+            f"{len(within)} and {len(across)}"
         )
     never: np.ndarray = np.logical_not(within.any(axis=0) | across.any(axis=0))
-    kept = np.flatnonzero(~never)
-    draw = np.random.default_rng(0)
-    votes = _some(within[:, kept], draw)
-    votes = draw.permutation(votes[votes.any(axis=1)])
-    others = _some(across[:, kept], draw)
-    found = clean = np.zeros((0, len(kept)), np.uint8)
-    if len(votes):
-        clean = _annihilator(votes)
-        # One wrong difference leaves half of the functions: draws look for the others.
-        found = reduced(_accepted(_span(clean[:EVERY]), votes, others))
-        found = _drawn(found, votes, others, draw, time.perf_counter() + budget)
+    kept, draw = np.flatnonzero(~never), np.random.default_rng(0)
+    votes, others = _some(within[:, kept], draw), _some(across[:, kept], draw)
+    votes = draw.permutation(votes)
+    clean = _annihilator(votes)
+    # One wrong difference leaves half of the functions: draws look for the others.
+    found = reduced(_accepted(_span(clean[:EVERY]), votes, others))
+    found = _drawn(found, votes, others, draw, time.perf_counter() + budget)
     basis = lightest_basis(found)
-    odd = products(votes, basis)
+    odd, unproven = products(votes, basis), _independent(clean, basis)
 
     def widened(rows: np.ndarray) -> np.ndarray:
         made = np.zeros((len(rows), len(names)), np.uint8)
@@ -119,12 +114,12 @@ def shared_functions(
     return Functions(
         names,
         widened(basis),
-        1 - odd.mean(axis=0) if len(basis) else np.zeros(0),
-        1 - products(others, basis).mean(axis=0) if len(basis) else np.zeros(0),
-        float((~odd.any(axis=1)).mean()) if len(basis) else 0.0,
-        widened(_independent(clean, basis)),
+        1 - odd.mean(axis=0),
+        1 - products(others, basis).mean(axis=0),
+        1 - float(odd.any(axis=1).mean()),
+        widened(unproven),
         never,
-        len(within),
+        differences,
     )
 
 
@@ -137,8 +132,6 @@ def _some(rows: np.ndarray, draw: np.random.Generator) -> np.ndarray:
 def _annihilator(differences: np.ndarray) -> np.ndarray:
     """Basis of the functions that vanish on all differences."""
     some = reduced(differences)
-    if not len(some):
-        return np.eye(differences.shape[1], dtype=np.uint8)
     return affine_solutions(some, np.zeros((len(some), 1), np.uint8)).basis
 
 

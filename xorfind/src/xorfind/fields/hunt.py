@@ -14,7 +14,6 @@ from xorfind.fields.equations import (
     AffineFit,
     Equations,
     affine_fit,
-    common_value,
     joined,
     proof_against,
     same_inputs,
@@ -23,8 +22,7 @@ from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.reading import Fields
 from xorfind.fields.shapes import shape_name
 from xorfind.fields.sums import SumFit, find_sums
-from xorfind.gf2 import echelon
-from xorfind.rows import packed
+from xorfind.gf2 import reduced
 from xorfind.solvers.solving import solve
 
 #: Seconds a search may take where nothing else is said.
@@ -46,7 +44,6 @@ class Outcome(StrEnum):
     LINEAR = "every bit is an XOR of input bits"
     NOISY = "every bit is an XOR of input bits, but for some wrong rows"
     NAMED = "the field is a known checksum"
-    TWO = "two formulas, each for some of the rows"
     PARTLY = "some bits are XORs of input bits"
     TOO_FEW = "an XOR fits, but so few rows would fit anything"
     NOTHING = "no XOR of input bits and no known checksum"
@@ -70,7 +67,7 @@ class Finding:
     that only most rows fit. crc, sums: families that fit. shape: a name for the matrix. proof:
     lines that together prove that an output (its number) is not affine. clash: two lines with the
     same inputs and different targets. flips: rows that settle what is open. wrong: lines that do
-    not fit what was found. suspect: what those lines have in common, if anything.
+    not fit what was found.
     """
 
     target: str
@@ -89,19 +86,17 @@ class Finding:
     clash: tuple[int, int] | None = None
     flips: tuple[Flip, ...] = ()
     wrong: tuple[int, ...] = ()
-    suspect: str | None = None
 
     @property
     def named(self) -> SumFit | CrcFit | None:
         """The family that fits most rows; of equals the simpler."""
-        if self.sums and (self.crc is None or self.sums[0].fitting >= self.crc.fitting):
-            return self.sums[0]
-        return self.crc
+        families: list[SumFit | CrcFit] = [*self.sums[:1], *([self.crc] if self.crc else [])]
+        return max(families, key=lambda fit: fit.fitting, default=None)
 
     @property
     def found(self) -> bool:
         """Whether the whole field is explained."""
-        return self.outcome in (Outcome.LINEAR, Outcome.NOISY, Outcome.NAMED, Outcome.TWO)
+        return self.outcome in (Outcome.LINEAR, Outcome.NOISY, Outcome.NAMED)
 
     @property
     def usable_matrix(self) -> XorMatrix | None:
@@ -112,9 +107,8 @@ class Finding:
         code serves new rows.
         """
         crc_says_more = self.crc is not None and not self.sums and len(self.fit.free)
-        if self.system.lengths or not self.fit.spare or crc_says_more:
-            return None
-        return self.matrix
+        unsure = self.system.lengths or not self.fit.spare or crc_says_more
+        return None if unsure else self.matrix
 
 
 def hunt(
@@ -135,63 +129,48 @@ def hunt(
     >>> hunt(read_fields(lines), "frame[-1]").sums[0].name
     'XOR of all bytes'
     """
-    fields = fields.framed([target, *bits, *ignore])
     parts = fields.equations(target, bits, ignore)
     if not parts[0].width or not all(part.size for part in parts):
         raise ValueError("nothing explains the target: no input bits are left")
     if len({part.width for part in parts}) > 1:
         raise ValueError(f"{target} has not the same width in frames of all lengths")
     parts = tuple(part.without_repeats() for part in parts)
-    system, fit = _system(parts)
+    system = joined(parts)
+    fit = affine_fit(system.bits, system.target)
     reading = {"target": target, "bits": [*bits], "ignore": [*ignore], "hex": [*fields.hex_columns]}
     base = Finding(
         target, Outcome.NOTHING, fields.rows, system, fit, fit.supported(system.target), reading
     )
     if (system.target == system.target[:1]).all():
         return replace(base, outcome=Outcome.CONSTANT)
-    base = _named_families(replace(base, shape=_shape(base)), parts)
-    if base.named is not None:
-        missed = np.concatenate([base.named.misfits(part) for part in parts])
-        base = replace(base, wrong=_sorted(system.lines[missed]))
-    found = _judged(base, budget)
-    if found.wrong:
-        from_start = joined(parts, "start") if system.side == "end" else system
-        wrong = np.isin(from_start.lines, np.array(found.wrong))
-        found = replace(found, suspect=common_value(from_start, wrong))
-    return found
+    return _judged(_named(base, parts), budget)
+
+
+def _named(base: Finding, parts: Sequence[Equations]) -> Finding:
+    """With the simplest name: the shape of the matrix, a sum, a CRC; and the rows it misses."""
+    system, clean = base.system, bool(base.supported.all())
+    if clean and not system.lengths:
+        # The matrix of all inputs, or of those that change.
+        rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
+        varies = (system.bits != system.bits[:1]).any(axis=0)
+        shape = shape_name(rows, constants) or shape_name(rows[:, varies], constants)
+        if shape is not None:
+            return replace(base, shape=shape)
+    base = replace(base, sums=tuple(find_sums(parts)))
+    if base.named is None or base.named.fitting < base.named.rows:
+        base = replace(base, crc=find_crc(parts, clean))
+    if base.named is None:
+        return base
+    missed = np.concatenate([base.named.misfits(part) for part in parts])
+    return replace(base, wrong=_sorted(system.lines[missed]))
 
 
 def _sorted(lines: np.ndarray) -> tuple[int, ...]:
     return tuple(sorted(lines.tolist()))
 
 
-def _system(parts: Sequence[Equations]) -> tuple[Equations, AffineFit]:
-    """All rows as one system, under the layout of lengths that makes most bits affine."""
-    systems = parts if len(parts) == 1 else [joined(parts, "end"), joined(parts, "start")]
-    made = [(system, affine_fit(system.bits, system.target)) for system in systems]
-    return max(made, key=lambda pair: (pair[1].supported(pair[0].target).sum(), pair[1].spare))
-
-
-def _named_families(base: Finding, parts: Sequence[Equations]) -> Finding:
-    """The simplest name: the shape of the matrix, a sum, a CRC."""
-    if base.shape is not None:
-        return base
-    sums = tuple(find_sums(parts))
-    if sums and sums[0].fitting == sums[0].rows:
-        return replace(base, sums=sums)
-    return replace(base, sums=sums, crc=find_crc(parts, clean=bool(base.supported.all())))
-
-
-def _shape(base: Finding) -> str | None:
-    """A name for the matrix of all inputs, or of those that change."""
-    if base.system.lengths or not base.supported.all():
-        return None
-    rows, constants = base.fit.solutions[:, :-1], base.fit.solutions[:, -1]
-    varies = (base.system.bits != base.system.bits[:1]).any(axis=0)
-    return shape_name(rows, constants) or shape_name(rows[:, varies], constants)
-
-
 def _judged(base: Finding, budget: float) -> Finding:
+    """With the outcome, and what speaks for and against it."""
     system, fit = base.system, base.fit
     base = replace(base, clash=same_inputs(system), flips=_flips(system, fit))
     named = base.named is not None and base.named.fitting >= MOSTLY * base.named.rows
@@ -207,24 +186,14 @@ def _judged(base: Finding, budget: float) -> Finding:
         base = replace(base, proof=(bit, lines))
     if named:
         return replace(base, outcome=Outcome.NAMED)
-    return _two_formulas(base) or _noisy(base, budget)
-
-
-def _two_formulas(base: Finding) -> Finding | None:
-    """If a family fits some rows and an XOR matrix all the others, both."""
-    if base.named is None:
-        return None
-    rest = base.system.chosen(np.isin(base.system.lines, np.array(base.wrong)))
-    fit = affine_fit(rest.bits, rest.target)
-    if not fit.supported(rest.target).all():
-        return None
-    return replace(base, outcome=Outcome.TWO, matrix=_matrix(base, fit.solutions, fit.holds))
+    # Rows that a family fits and others make two kinds of rows, not one kind with wrong ones.
+    return _noisy(base, budget) if base.named is None else base
 
 
 def _noisy(base: Finding, budget: float) -> Finding:
     """A matrix for the bits that all rows allow and for those that most rows vote for."""
     system, fit, noisy = base.system, base.fit, dict[int, Answer]()
-    found, solutions, wrong = fit.holds & base.supported, fit.solutions.copy(), base.wrong
+    found, solutions = fit.holds & base.supported, fit.solutions.copy()
     if system.rows > fit.rank + SPARE:
         noisy = consensus(system.bits, system.target, ~fit.holds, budget)
     for bit, answer in noisy.items():
@@ -233,12 +202,11 @@ def _noisy(base: Finding, budget: float) -> Finding:
         solutions[bit, [*answer.subset]] = 1
         solutions[bit, -1] = answer.sign < 0
     if not found.any():
-        return replace(base, outcome=Outcome.NOTHING)
+        return base
     matrix = _matrix(base, solutions, found)
-    if noisy:
-        missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
-        wrong = _sorted(system.lines[missed])
     outcome = Outcome.NOISY if found.all() else Outcome.PARTLY
+    missed = (matrix.apply(system.bits) != system.target[:, found]).any(axis=1)
+    wrong = _sorted(system.lines[missed])
     return replace(base, noisy=noisy, matrix=matrix, outcome=outcome, wrong=wrong)
 
 
@@ -254,10 +222,8 @@ def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:
     A direction is a set of inputs whose XOR has been the same in all rows; turning one of them in a
     known row breaks that.
     """
-    if not len(fit.free):
-        return ()
     columns = system.size - system.lengths
-    pivots = echelon(packed(fit.free[:, :columns]), columns).pivots
+    pivots = reduced(fit.free[:, :columns]).argmax(axis=1)
     # The last row is one of the longest, so it has every byte.
     return tuple(Flip(int(system.lines[-1]), system.inputs[at]) for at in pivots)
 

@@ -1,8 +1,4 @@
-"""The XOR matrix: every bit of a field as an XOR of input bits, with its constants.
-
-Two matrices say the same up to row operations if their rows span the same space: then each output
-of one is an XOR of outputs of the other. That is how bank functions are compared.
-"""
+"""The XOR matrix: every bit of a field as an XOR of input bits, with its constants."""
 
 import json
 from collections.abc import Sequence
@@ -21,24 +17,6 @@ from xorfind.files import write_atomically
 from xorfind.gf2 import products, reduced
 from xorfind.untrusted import read_json
 from xorfind.words import shown
-
-
-class Comparison(NamedTuple):
-    """Two row spaces. ranks: of both. common: dimension of what they share."""
-
-    ranks: tuple[int, int]
-    common: int
-
-    @property
-    def same(self) -> bool:
-        """Whether they are equal up to row operations."""
-        return self.ranks[0] == self.ranks[1] == self.common
-
-    def __str__(self) -> str:
-        if self.same:
-            return f"the same up to row operations (rank {self.common})"
-        first, second = self.ranks
-        return f"not the same: ranks {first} and {second}, of which {self.common} in common"
 
 
 class Applied(NamedTuple):
@@ -97,40 +75,19 @@ class XorMatrix:
             terms.append(str(int(self.constants[output])))
         return f"{self.outputs[output]} = {' ^ '.join(terms)}"
 
-    def compared(self, other: "XorMatrix") -> Comparison:
-        """Whether two matrices say the same up to row operations; inputs are matched by name.
-
-        If each has the bits of one column only, the columns are taken for the same.
-        """
-        own = [each.inputs for each in (self, other)]
-        columns = [{name.partition("[")[0] for name in each} for each in own]
-        if len(columns[0]) == len(columns[1]) == 1:
-            own = [tuple(name.partition("[")[2] for name in each) for each in own]
-        places = {name: at for at, name in enumerate(dict.fromkeys([*own[0], *own[1]]))}
-        both = np.zeros((len(self.rows) + len(other.rows), len(places)), np.uint8)
-        both[: len(self.rows), [places[name] for name in own[0]]] = self.rows
-        both[len(self.rows) :, [places[name] for name in own[1]]] = other.rows
-        ranks = self.rank, other.rank
-        return Comparison(ranks, sum(ranks) - len(reduced(both)))
-
     def on_rows(self, source: Any) -> Applied:
         """The field of every row of a file or table, the first output the most significant bit."""
         if len(self.outputs) > 64:
             raise ValueError(f"a value has up to 64 bits, this matrix gives {len(self.outputs)}")
 
-        def needed(names: Sequence[str]) -> set[str]:
-            slices = [*parse(self.inputs, names), *self._target(names)]
-            return {column for each in slices for column in each.columns}
-
-        hex_columns = [str(name) for name in self.reading.get("hex", [])]
-        fields = read_fields(source, needed, hex_columns).framed(self.inputs)
-        if len(fields.parts) > 1:
+        fields = read_fields(source, [str(name) for name in self.reading.get("hex", [])])
+        inputs, target = parse(self.inputs, fields.names), self._target(fields.names)
+        part, *others = fields.parts([*inputs, *target])
+        if others:
             raise ValueError("a matrix serves frames of one length; keep each length in a file")
-        values = numbers(self.apply(fields.taken(fields.bits(parse(self.inputs, fields.names)))))
-        right = None
-        if self._target(fields.names):
-            given = fields.taken(fields.bits(parse(self.outputs, fields.names)))
-            right = numbers(given) == values
+        values, right = numbers(self.apply(part.taken(part.bits(inputs)))), None
+        if target:
+            right = numbers(part.taken(part.bits(parse(self.outputs, fields.names)))) == values
         return Applied(fields.lines, values, right)
 
     def _target(self, names: Sequence[str]) -> tuple[Slice, ...]:

@@ -41,13 +41,16 @@ def common_divisor(first: int, second: int) -> int:
     return first
 
 
-def power_of_x(exponent: int, modulus: int) -> int:
-    """x^exponent mod modulus, by squaring."""
-    made, base = 1, remainder(2, modulus)
-    while exponent:
-        if exponent & 1:
-            made = remainder(product(made, base), modulus)
-        base, exponent = remainder(product(base, base), modulus), exponent >> 1
+def powers_of_x(count: int, modulus: int) -> list[int]:
+    """1, x, x², … mod modulus.
+
+    >>> [bin(power) for power in powers_of_x(4, 0b1011)]
+    ['0b1', '0b10', '0b100', '0b11']
+    """
+    made, top = [1], modulus.bit_length()
+    while len(made) < count:
+        term = made[-1] << 1
+        made.append(term ^ modulus if term.bit_length() == top else term)
     return made
 
 

@@ -6,15 +6,14 @@ bits are taken from one part at a time, so that a slice means the same in all of
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xorfind.fields.cells import Cells, cells_of, frame_of, is_frame, stacked
+from xorfind.fields.cells import Cells, cells_of, frame_of, is_frame, length_text, stacked
 from xorfind.fields.equations import Equations
 from xorfind.fields.slices import Bit, Shape, Slice, parse
 from xorfind.table.delimited import as_utf8, text_table
@@ -27,19 +26,64 @@ FRAME = "frame"
 #: Bytes that are looked at to tell frames from a table.
 LOOK = 1 << 16
 
-Wanted = Callable[[Sequence[str]], Iterable[str]]
+
+@dataclass(frozen=True)
+class Part:
+    """Rows whose frames have the same lengths. lines: where each is, (N,). columns: as bytes."""
+
+    lines: np.ndarray
+    columns: dict[str, Cells]
+
+    @property
+    def length(self) -> str:
+        """The length of the frames in words, "" without frames."""
+        widths = [each.widths for each in self.columns.values()]
+        return ", ".join(length_text(each) for each in widths if isinstance(each, np.ndarray))
+
+    def bits(self, slices: Iterable[Slice], bytewise: bool = False) -> list[Bit]:
+        """The bits that slices name."""
+        return [bit for each in slices for bit in each.within(self._shape(each.columns), bytewise)]
+
+    def left(self, slices: Iterable[Slice], ignored: Iterable[Slice]) -> list[Bit]:
+        """The bits that slices name, each once, without those that are ignored; bytewise."""
+        out = set(self.bits(ignored, bytewise=True))
+        return [bit for bit in dict.fromkeys(self.bits(slices, bytewise=True)) if bit not in out]
+
+    def _shape(self, columns: Sequence[str]) -> Shape:
+        """What slices need to know of a column, or of some that are XORed."""
+        widths = [self.columns[name].widths for name in columns]
+        shapes = {Shape(isinstance(each, np.ndarray), int(np.max(each))) for each in widths}
+        if len({shape.frame for shape in shapes}) > 1:
+            raise ValueError(f"{'^'.join(columns)} XORs a frame with an integer")
+        return max(shapes)
+
+    def taken(self, bits: Sequence[Bit]) -> np.ndarray:
+        """Some bits of every row, (N, bits) of 0/1."""
+        made = np.zeros((len(self.lines), len(bits)), np.uint8)
+        for at, bit in enumerate(bits):
+            for cells in (self.columns[column].data for column in bit.columns):
+                place = bit.place if bit.place >= 0 else bit.place + 8 * cells.shape[1]
+                if place >= 0:  # above the widest value seen a bit is always 0
+                    made[:, at] ^= (cells[:, place // 8] >> np.uint8(7 - place % 8)) & np.uint8(1)
+        return made
+
+    def label(self, bit: Bit, from_end: bool) -> str:
+        """The name of a bit; in frames, with bytes counted from the start or from the end."""
+        shape = self._shape(bit.columns)
+        return bit.label(-(-shape.width // 8) if from_end and shape.frame else 0)
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Rows of a file.
+    """Rows of a file. A column becomes bytes when a slice names it.
 
-    names: all columns. lines: where each row is, (N,). columns: those that were read. hex_columns:
-    columns whose digits were said to be hexadecimal.
+    names: all columns. lines: where each row is, (N,). table: the rows; None for lines of frames.
+    columns: those that were read last. hex_columns: those whose digits were said to be hexadecimal.
     """
 
     names: tuple[str, ...]
     lines: np.ndarray
+    table: Table | None
     columns: dict[str, Cells]
     hex_columns: tuple[str, ...] = ()
 
@@ -48,77 +92,34 @@ class Fields:
         """How many."""
         return len(self.lines)
 
-    @property
-    def _frame_widths(self) -> list[np.ndarray]:
-        """Bits of every frame, for each column of frames."""
-        widths = [each.widths for each in self.columns.values()]
-        return [each for each in widths if isinstance(each, np.ndarray)]
+    def inputs(self, bits: Sequence[str], ignore: Sequence[str]) -> tuple[Slice, ...]:
+        """Slices that may explain something: all columns unless some are named."""
+        out = {each.columns[0] for each in parse(ignore, self.names) if not each.ends}
+        every = tuple(Slice(name, (name,)) for name in self.names if name not in out)
+        return parse(bits, self.names) or every
 
-    @cached_property
-    def parts(self) -> tuple["Fields", ...]:
-        """Rows whose frames have the same lengths, the shortest first."""
-        if not self._frame_widths:
-            return (self,)
-        widths = np.stack(self._frame_widths, axis=1)
-        keys, which = np.unique(widths, axis=0, return_inverse=True)
-        return tuple(self._chosen(np.flatnonzero(which.ravel() == at)) for at in range(len(keys)))
+    def parts(self, slices: Sequence[Slice]) -> tuple[Part, ...]:
+        """The rows with the columns of some slices, those with the shortest frames first.
 
-    def _chosen(self, rows: np.ndarray) -> "Fields":
-        columns = {name: each.chosen(rows) for name, each in self.columns.items()}
-        return replace(self, lines=self.lines[rows], columns=columns)
-
-    @property
-    def lengths(self) -> str:
-        """The lengths of the frames in words, "" without frames."""
-        if not self._frame_widths:
-            return ""
-        least, most = int(np.min(self._frame_widths)), int(np.max(self._frame_widths))
-        if least == most:
-            return f"{least // 8} bytes" if least % 8 == 0 else f"{least} bits"
-        return f"{least // 8} to {most // 8} bytes"
-
-    def framed(self, slices: str | Sequence[str]) -> "Fields":
-        """Columns of hex digits as frames where slices count their bytes from the end or take bits
-        of them: `data[-1]`, `data[2].7`."""
-        bytewise = [
-            each for each in parse(slices, self.names) if each.bits or min(each.ends or (0,)) < 0
-        ]
-        names = {name for each in bytewise for name in each.columns if name in self.columns}
-        frames = {name: self.columns[name].as_frames() for name in names}
-        return replace(self, columns={**self.columns, **frames})
-
-    def shape(self, columns: Sequence[str]) -> Shape:
-        """What slices need to know of a column of a part, or of some that are XORed."""
-        widths = [self.columns[name].widths for name in columns]
-        shapes = {Shape(isinstance(each, np.ndarray), int(np.max(each))) for each in widths}
-        if len({shape.frame for shape in shapes}) > 1:
-            raise ValueError(f"{'^'.join(columns)} XORs a frame with an integer")
-        return max(shapes)
-
-    def bits(self, slices: Iterable[Slice], bytewise: bool = False) -> list[Bit]:
-        """The bits that slices name in a part."""
-        return [bit for each in slices for bit in each.within(self.shape(each.columns), bytewise)]
-
-    def taken(self, bits: Sequence[Bit]) -> np.ndarray:
-        """Some bits of every row of a part, (N, bits) of 0/1."""
-        made = np.zeros((self.rows, len(bits)), np.uint8)
-        for at, bit in enumerate(bits):
-            for cells in (self.columns[column].data for column in bit.columns):
-                place = bit.place if bit.place >= 0 else bit.place + 8 * cells.shape[1]
-                if place >= 0:  # above the widest value seen a bit is always 0
-                    made[:, at] ^= (cells[:, place // 8] >> np.uint8(7 - place % 8)) & np.uint8(1)
-        return made
-
-    def inputs(
-        self, bits: Sequence[str], ignore: Sequence[str], bytewise: bool = False
-    ) -> list[Bit]:
-        """Bits of a part that may explain something: all columns unless some are named."""
-        slices = parse(bits, self.names) or tuple(Slice(name, (name,)) for name in self.columns)
-        known = [
-            each for each in parse(ignore, self.names) if set(each.columns) <= set(self.columns)
-        ]
-        out = set(self.bits(known, bytewise))
-        return [bit for bit in dict.fromkeys(self.bits(slices, bytewise)) if bit not in out]
+        Hex digits are frames where a slice counts their bytes from the end or takes bits of them.
+        """
+        names = dict.fromkeys(name for each in slices for name in each.columns)
+        if self.table is not None:
+            bytewise = [each for each in slices if each.bits or min(each.ends or (0,)) < 0]
+            framed = {name for each in bytewise for name in each.columns}
+            for name in names:
+                cells = cells_of(self.table.column(name), name, name in self.hex_columns)
+                self.columns[name] = cells.as_frames() if name in framed else cells
+        used = {name: self.columns[name] for name in names}
+        widths = [each.widths for each in used.values() if isinstance(each.widths, np.ndarray)]
+        if not widths:
+            return (Part(self.lines, used),)
+        keys, which = np.unique(np.stack(widths, axis=1), axis=0, return_inverse=True)
+        places = [np.flatnonzero(which.ravel() == at) for at in range(len(keys))]
+        return tuple(
+            Part(self.lines[rows], {name: each.chosen(rows) for name, each in used.items()})
+            for rows in places
+        )
 
     def equations(
         self, target: str, bits: Sequence[str] = (), ignore: Sequence[str] = ()
@@ -126,51 +127,39 @@ class Fields:
         """Inputs and target of every row, one entry for each part.
 
         target, bits, ignore: slices as text. Without bits all columns explain, but for the target
-        and what is ignored.
+        and what is ignored. In frames of several lengths bytes are counted from the end.
         """
-        ignore = ignore if bits else [*ignore, target]
-        made = []
-        for part in self.parts:
-            inputs = part.inputs(bits, ignore, bytewise=True)
-            wanted = part.bits(parse(target, self.names))
+        inputs, wanted = self.inputs(bits, ignore), parse(target, self.names)
+        ignored = [each for each in parse(ignore, self.names) if each.ends]
+        parts, made = self.parts([*wanted, *inputs, *ignored]), []
+        for part in parts:
+            kept = part.left(inputs, ignored if bits else [*ignored, *wanted])
+            outputs = [
+                part.label(bit, from_end=each.ends is not None and each.ends[0] < 0)
+                for each in wanted
+                for bit in part.bits([each])
+            ]
             made.append(
                 Equations(
-                    part.taken(inputs),
-                    part.taken(wanted),
+                    part.taken(kept),
+                    part.taken(part.bits(wanted)),
                     part.lines,
-                    tuple(bit.label() for bit in inputs),
-                    part._outputs(target),
-                    tuple(part._from_end(bit) for bit in inputs),
-                    part.lengths,
+                    tuple(part.label(bit, from_end=len(parts) > 1) for bit in kept),
+                    tuple(outputs),
+                    part.length,
                 )
             )
         return tuple(made)
 
-    def _from_end(self, bit: Bit) -> str:
-        shape = self.shape(bit.columns)
-        return bit.label(shape.units) if shape.frame else bit.label()
 
-    def _outputs(self, target: str) -> tuple[str, ...]:
-        """Names of the target's bits; bytes counted from the end where they were asked for so."""
-        made: list[str] = []
-        for each in parse(target, self.names):
-            from_end = each.ends is not None and each.ends[0] < 0
-            bits = self.bits([each])
-            made += [self._from_end(bit) if from_end else bit.label() for bit in bits]
-        return tuple(made)
-
-
-def read_fields(
-    source: Any, wanted: Wanted | None = None, hex_columns: Sequence[str] = ()
-) -> Fields:
+def read_fields(source: Any, hex_columns: Sequence[str] = ()) -> Fields:
     """Fields of a file of hex frames, or of any table that `discover` reads.
 
     source: a path, "-", a mapping of columns, a data frame, or a list of lines with a frame each.
-    wanted: says, given the names of the columns, which are needed; the others are not looked at.
     hex_columns: columns whose digits are hexadecimal although they might be decimal.
 
-    >>> read_fields(["01 02 03  # a frame", "0405 09"]).lengths
-    '3 bytes'
+    >>> read_fields(["01 02 03  # a frame", "", "0405 09"]).lines.tolist()
+    [1, 3]
     """
     if isinstance(source, list | tuple):
         return _of_frames(map(str, source), "the list")
@@ -180,14 +169,18 @@ def read_fields(
         data = sys.stdin.buffer.read() if str(source) == "-" else file_bytes(Path(source), name)
         text = unpacked(data, name)
         is_text = data[:2] != b"PK" and data[:4] != b"PAR1"
-        header = is_text or WORKBOOK in data
+        header = is_text or WORKBOOK in data  # so that row 1 is line 2 of the file
         text = as_utf8(text, name) if is_text else text
         if _looks_like_frames(text):
             return _of_frames(text.decode("utf-8", "replace").splitlines(), name)
         source = text_table(text, name) if str(source) == "-" else source
     table = read_table(source)
-    chosen = table.names if wanted is None else set(wanted(table.names))
-    return _of_table(table, chosen, hex_columns, header=header)
+    if not table.rows:
+        raise ValueError("the table has column names but no rows")
+    if strange := set(hex_columns) - set(table.names):
+        raise ValueError(f"--hex: no column {shown(min(strange))!r}")
+    lines = np.arange(1, table.rows + 1) + header
+    return Fields(tuple(table.names), lines, table, {}, tuple(hex_columns))
 
 
 def _looks_like_frames(data: bytes) -> bool:
@@ -205,22 +198,4 @@ def _of_frames(texts: Iterable[str], what: str) -> Fields:
     if not frames:
         raise ValueError(f"{what} holds no frames")
     lines = np.array([frame.line for frame in frames])
-    return Fields((FRAME,), lines, {FRAME: stacked(frames)})
-
-
-def _of_table(
-    table: Table, wanted: Iterable[str], hex_columns: Sequence[str], *, header: bool
-) -> Fields:
-    """header: whether the rows come after a line of names, so that row 1 is line 2 of the file."""
-    if not table.rows:
-        raise ValueError("the table has column names but no rows")
-    for name in hex_columns:
-        if name not in table.names:
-            raise ValueError(f"--hex: no column {shown(name)!r}")
-    made = {
-        name: cells_of(column, name, name in hex_columns)
-        for name, column in table.columns.items()
-        if name in wanted
-    }
-    lines = np.arange(1, table.rows + 1) + header
-    return Fields(tuple(table.names), lines, made, tuple(hex_columns))
+    return Fields((FRAME,), lines, None, {FRAME: stacked(frames)})

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from xorfind.words import nearest, shown
 
-#: More bits than this in one slice are a typing error.
+#: Larger numbers in a slice are typing errors.
 MOST_BITS = 1 << 16
 
 _SLICE = re.compile(
     r"(?P<name>[^\[\]]+?)\s*(?:\[\s*(?P<first>-?\d+)\s*(?::\s*(?P<last>-?\d+)\s*)?\]"
-    r"(?:\.(?P<high>\d)(?::(?P<low>\d))?)?)?"
+    r"(?:\.(?P<high>[0-7])(?::(?P<low>[0-7]))?)?)?"
 )
 _FORMS = "addr, addr[17], addr[16:6], frame[-1], frame[2:4] or frame[3].7:4"
 
@@ -28,11 +28,6 @@ class Shape(NamedTuple):
 
     frame: bool
     width: int
-
-    @property
-    def units(self) -> int:
-        """Bytes of a frame, bits of an integer."""
-        return -(-self.width // 8) if self.frame else self.width
 
 
 class Bit(NamedTuple):
@@ -68,23 +63,19 @@ class Slice(NamedTuple):
 
         bytewise: a whole integer is widened to full bytes, as a byte of a message is.
         """
-        if not shape.frame:
-            return self._of_integer(shape.width, bytewise)
-        units = shape.units
-        ends = (0, units - 1) if self.ends is None else self.ends
-        first, last = (end + units if end < 0 else end for end in ends)
-        if not (0 <= first < units and 0 <= last < units):
-            raise ValueError(f"{self.text} lies outside a frame of {units} bytes")
-        high, low = (7, 0) if self.bits is None else self.bits
-        places = [8 * unit + 7 - bit for unit in _run(first, last) for bit in _run(high, low)]
-        # A frame of 12 bits ends within its second byte.
-        return [Bit(self.columns, place) for place in places if place < shape.width]
-
-    def _of_integer(self, width: int, bytewise: bool) -> list[Bit]:
+        units = -(-shape.width // 8)
+        if shape.frame:
+            first, last = (e + units if e < 0 else e for e in self.ends or (0, units - 1))
+            if not (0 <= first < units and 0 <= last < units):
+                raise ValueError(f"{self.text} lies outside a frame of {units} bytes")
+            high, low = self.bits or (7, 0)
+            places = [8 * unit + 7 - bit for unit in _run(first, last) for bit in _run(high, low)]
+            # A frame of 12 bits ends within its second byte.
+            return [Bit(self.columns, place) for place in places if place < shape.width]
+        width = 8 * units if bytewise and shape.width > 1 else shape.width
+        first, last = self.ends or (width - 1, 0)
         if self.bits is not None:
             raise ValueError(f"{self.text} is an integer; write its bits in the brackets")
-        top = 8 * -(-width // 8) - 1 if bytewise and width > 1 else width - 1
-        first, last = (top, 0) if self.ends is None else self.ends
         if min(first, last) < 0:
             raise ValueError(
                 f"{self.text}: bits of an integer are numbered from 0 upwards; if the column holds "
@@ -108,50 +99,32 @@ def parse(texts: str | Sequence[str], names: Sequence[str]) -> tuple[Slice, ...]
     made: list[Slice] = []
     for text in [texts] if isinstance(texts, str) else texts:
         parts = [text] if text.strip() in names else text.split(",")
-        made += [_one(part.strip(), names) for part in parts]
+        made += [slice_of(part.strip(), names) for part in parts]
     return tuple(made)
 
 
-def _one(text: str, names: Sequence[str]) -> Slice:
-    if text in names:
+def slice_of(text: str, names: Sequence[str] | None = None) -> Slice:
+    """The slice of one text. names: the columns there are; any name will do without.
+
+    >>> slice_of("frame[3].7")
+    Slice(text='frame[3].7', columns=('frame',), ends=(3, 3), bits=(7, 7))
+    """
+    if names and text in names:
         return Slice(text, (text,))
     match = _SLICE.fullmatch(text)
     if match is None:
         raise ValueError(f"{shown(text)!r} is no slice; expected {_FORMS}")
     name = match["name"].strip()
-    columns = (name,) if name in names else tuple(each.strip() for each in name.split("^"))
+    columns = (name,) if names and name in names else tuple(map(str.strip, name.split("^")))
     for column in columns:
-        if column not in names:
+        if names is not None and column not in names:
             there = nearest(column, list(names))
             raise ValueError(f"no column {shown(column)!r} for {shown(text)!r}{there}")
     ends, bits = _ends(match["first"], match["last"]), _ends(match["high"], match["low"])
-    if ends and (abs(ends[0] - ends[1]) >= MOST_BITS or max(map(abs, ends)) >= MOST_BITS):
+    if ends and max(map(abs, ends)) >= MOST_BITS:
         raise ValueError(f"{shown(text)!r} names more than {MOST_BITS:,} places")
-    if bits and max(bits) > 7:
-        raise ValueError(f"{shown(text)!r}: the bits of a byte are 7 to 0")
     return Slice(shown(text), columns, ends, bits)
 
 
 def _ends(first: str | None, last: str | None) -> tuple[int, int] | None:
     return None if first is None else (int(first), int(first if last is None else last))
-
-
-class Place(NamedTuple):
-    """Where a bit's name points. unit: bit of an integer, byte of a frame. bit: of that byte."""
-
-    name: str
-    unit: int
-    bit: int | None
-
-
-def place_of(label: str) -> Place | None:
-    """The place that the name of one bit says; None if it names no single bit.
-
-    >>> place_of("frame[3].7"), place_of("addr[17]").bit
-    (Place(name='frame', unit=3, bit=7), None)
-    """
-    match = _SLICE.fullmatch(label)
-    if match is None or match["first"] is None or match["last"] or match["low"]:
-        return None
-    bit = None if match["high"] is None else int(match["high"])
-    return Place(match["name"], int(match["first"]), bit)

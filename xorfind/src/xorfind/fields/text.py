@@ -20,38 +20,38 @@ MOST_SHOWN, MOST_READINGS = 32, 4
 
 def lines_of(finding: Finding) -> list[str]:
     """The answer for one field."""
-    lines = [_headline(finding)]
-    if finding.outcome != Outcome.CONSTANT:
-        details = [_rows_text(finding), *_family_lines(finding), *_wrong_lines(finding)]
-        details += [*_linear_lines(finding), *_formulas(finding), *_open_lines(finding)]
-        lines += [f"  {line}" for line in details]
-    return lines
+    parts = [_rows_lines, _family_lines, _wrong_lines, _linear_lines, _formulas, _open_lines]
+    if finding.outcome == Outcome.CONSTANT:
+        parts = []
+    return [_headline(finding), *(f"  {line}" for part in parts for line in part(finding))]
 
 
 def name_of(finding: Finding) -> str | None:
     """The best name: of the matrix, of a simple checksum, of a CRC; whichever fits most rows."""
-    if finding.shape is not None:
-        return finding.shape
-    named = finding.named if finding.outcome == Outcome.NAMED else None
-    return None if named is None else _family_name(named)
+    if finding.shape is None and finding.outcome == Outcome.NAMED:
+        return _family_name(finding)
+    return finding.shape
 
 
-def _family_name(fit: SumFit | CrcFit) -> str:
-    """A checksum with its parameters."""
+def _family_name(finding: Finding) -> str | None:
+    """The checksum that fits most rows, with its parameters."""
+    fit = finding.named
+    if fit is None:
+        return None
     if isinstance(fit, SumFit):
-        parts, little = [fit.name], fit.little
+        parts, little, skip = [fit.name], fit.little, fit.skip
     else:
-        parts, little = [f"{_crc_title(fit)}: {_parameters(fit)}"], fit.how.little
+        parts, little, skip = [f"{_title(fit)}: {_parameters(fit)}"], fit.how.little, fit.how.skip
         if fit.how.after:
             parts.append(f"with 0x{fit.tails[0].hex()} after the message, which is not sent")
         if fit.how.swap > 1:
             parts.append(f"with the bytes of {8 * fit.how.swap}-bit words in the other order")
     if little:
         parts.append("stored least significant byte first")
-    return ", ".join(parts) + _left_out(fit.skip)
+    return ", ".join(parts) + _left_out(skip)
 
 
-def _crc_title(fit: CrcFit) -> str:
+def _title(fit: CrcFit) -> str:
     if fit.names:
         # Each name has a constant of its own after the message; a line of its own says so.
         return fit.names[0] if fit.how.after else " or ".join(fit.names[:MOST_READINGS])
@@ -70,41 +70,45 @@ def _parameters(fit: CrcFit) -> str:
     )
 
 
+def _left_out(skip: int) -> str:
+    return f", without the first {counted(skip, 'byte')}" if skip else ""
+
+
 def _headline(finding: Finding) -> str:
-    name, width, outcome = name_of(finding), finding.system.width, finding.outcome
+    name, system, outcome = name_of(finding), finding.system, finding.outcome
     if outcome == Outcome.CONSTANT:
-        value = "".join(map(str, finding.system.target[0]))
+        value = "".join(map(str, system.target[0]))
         return f"{finding.target} never changes: it is {value} (binary) in every row"
     if outcome == Outcome.NOTHING:
         return f"{finding.target}: {outcome.value} explains it"
-    if outcome == Outcome.PARTLY:
-        found = 0 if finding.matrix is None else len(finding.matrix.outputs)
-        return f"{finding.target}: {found} of {counted(width, 'bit')} are XORs of input bits"
-    if name is not None and outcome not in (Outcome.TOO_FEW, Outcome.TWO):
+    if outcome == Outcome.PARTLY and finding.matrix is not None:
+        found = len(finding.matrix.outputs)
+        return f"{finding.target}: {found} of {counted(system.width, 'bit')} are XORs of input bits"
+    if name is not None and outcome != Outcome.TOO_FEW:
         return f"{finding.target} is {name}"
-    framed = any("]." in name for name in finding.system.inputs) and width > 2
+    framed = any("]." in name for name in system.inputs) and system.width > 2
     linear = outcome in (Outcome.LINEAR, Outcome.NOISY)
     return f"{finding.target}: {outcome.value}" + "; no CRC fits" * (framed and linear)
 
 
-def _rows_text(finding: Finding) -> str:
+def _rows_lines(finding: Finding) -> list[str]:
     text, system = counted(finding.rows, "row"), finding.system
     if system.rows < finding.rows:
         text += f", {system.rows:,} of them different"
     if system.lengths:
-        text += f", {system.lengths + 1} lengths, bytes counted from the {system.side}"
-    return text
+        text += f", {system.lengths + 1} lengths, bytes counted from the end"
+    return [text]
 
 
 def _family_lines(finding: Finding) -> list[str]:
     """How well a checksum fits, and what else would fit as well."""
-    best = finding.named
-    if best is None or finding.shape is not None:
+    best, outcome = finding.named, finding.outcome
+    if best is None:
         return []
     share = f"{best.fitting:,} of {best.rows:,} different rows"
-    if finding.outcome in (Outcome.NOTHING, Outcome.PARTLY, Outcome.TWO):
-        return [f"one formula fits {share}: {_family_name(best)}"]
-    if finding.outcome != Outcome.NAMED:
+    if outcome == Outcome.NOTHING:
+        return [f"one formula fits {share}: {_family_name(finding)}"]
+    if outcome != Outcome.NAMED:
         return []
     luck = f"2^-{best.evidence:.0f}"
     lines = [f"it fits {share}; unrelated check values would do so with a chance of about {luck}"]
@@ -124,8 +128,8 @@ def _crc_lines(fit: CrcFit) -> list[str]:
             f"{_power(spare)} constants of {size} after the message give the same check values; "
             "shown is the smallest"
         )
-    others = zip(fit.names[1:MOST_READINGS], fit.tails[1:], strict=False)
     if fit.how.after and len(fit.names) > 1:
+        others = zip(fit.names[1:MOST_READINGS], fit.tails[1:], strict=False)
         same = ", ".join(f"{name} with 0x{tail.hex()}" for name, tail in others)
         lines.append(f"equivalent to {same} after the message")
     if not fit.names and fit.alike:
@@ -147,10 +151,6 @@ def _power(exponent: int) -> str:
     return f"{1 << exponent:,}" if exponent <= 16 else f"2^{exponent}"
 
 
-def _left_out(skip: int) -> str:
-    return f", without the first {counted(skip, 'byte')}" if skip else ""
-
-
 def _line_numbers(lines: Sequence[int]) -> str:
     return listed([f"{line:,}" for line in lines], MOST_SHOWN)
 
@@ -163,10 +163,6 @@ def _wrong_lines(finding: Finding) -> list[str]:
         lines.append(f"lines {a:,} and {b:,} have the same inputs and different values")
     if finding.wrong:
         lines.append(f"lines that do not fit: {_line_numbers(finding.wrong)}")
-    if finding.suspect is not None:
-        two = finding.outcome == Outcome.TWO
-        other = "the XORs below hold" if two else "another formula may hold"
-        lines.append(f"what they have in common: {finding.suspect}; {other} there")
     return lines
 
 
@@ -208,12 +204,10 @@ def _formulas(finding: Finding) -> list[str]:
         return []
     independent = "all" if matrix.rank == count else f"{matrix.rank} of them"
     lines = [f"{count} formulas, {independent} independent"] if count > 1 else []
-    for at in range(min(count, MOST_SHOWN)):
-        place, tail = finding.system.outputs.index(matrix.outputs[at]), ""
-        if place in noisy:
-            share = share_text(noisy[place].best.fitting, finding.system.rows)
-            tail = f"   ({share} of rows)"
-        lines.append(f"{matrix.formula(at)}{tail}")
+    for at, name in enumerate(matrix.outputs[:MOST_SHOWN]):
+        answer = noisy.get(finding.system.outputs.index(name))
+        share = answer and share_text(answer.best.fitting, finding.system.rows)
+        lines.append(matrix.formula(at) + (f"   ({share} of rows)" if share else ""))
     return lines + ([f"and {count - MOST_SHOWN} more"] if count > MOST_SHOWN else [])
 
 
@@ -224,48 +218,44 @@ def _open_lines(finding: Finding) -> list[str]:
     if named or not flips or not fit.holds.any():
         return []
     missing = len(fit.free)
+    varies = (system.bits != system.bits[:1]).any(axis=0)
     lines = [
         f"not settled: {_power(missing)} formulas a bit fit these rows; "
-        f"{counted(missing, 'more independent row')} would leave one"
-    ]
-    columns = zip(system.inputs, system.bits.T, strict=True)
-    never = [name for name, column in columns if column.min() == column.max()]
-    if never:
-        lines.append(f"never changed, so nothing is known of them: {listed(never)}")
-    lines.append(
+        f"{counted(missing, 'more independent row')} would leave one",
+        *_never_changed(system.inputs, ~varies),
         f"measure next: line {flips[0].line:,} with the bit {flips[0].bit} flipped; it halves what "
-        "is left for every bit"
-    )
+        "is left for every bit",
+    ]
     if len(flips) > 1:
         every = listed([flip.bit for flip in flips], MOST_SHOWN)
         lines.append(f"all is settled by flipping, one at a time: {every}")
     return lines
 
 
+def _never_changed(names: Sequence[str], never: np.ndarray) -> list[str]:
+    bits = [name for name, flag in zip(names, never, strict=True) if flag]
+    return [f"never changed, so nothing is known of them: {listed(bits)}"] if bits else []
+
+
 def function_lines(found: Functions) -> list[str]:
     """Functions of groups without labels."""
     count, matrix = len(found.basis), found.matrix
-    pairs = f"  {counted(found.differences, 'pair')} within groups"
+    lines = [f"{counted(found.differences, 'pair')} within groups"]
+    title = "no function found"
     if count:
-        lines = [
-            f"shared functions: {counted(count, 'function')}, so 2^{count} = {1 << count} groups",
-            f"{pairs}; {share_text(found.joint, 1)} of them agree in all functions",
-        ]
-        for at in range(count):
-            shares = share_text(found.fits[at], 1), share_text(found.across[at], 1)
-            tail = f"(equal in {shares[0]} of pairs within groups, {shares[1]} across)"
-            lines.append(f"  {matrix.formula(at)}   {tail}")
-    else:
-        lines = ["shared functions: no function found", pairs]
-    never = [name for name, flag in zip(found.names, found.never, strict=True) if flag]
-    if never:
-        lines.append(f"  never changed, so nothing is known of them: {listed(never)}")
+        title = f"{counted(count, 'function')}, so 2^{count} = {1 << count} groups"
+        lines[0] += f"; {share_text(found.joint, 1)} of them agree in all functions"
+    for at in range(count):
+        within, across = (share_text(each[at], 1) for each in (found.fits, found.across))
+        shares = f"(equal in {within} of pairs within groups, {across} across)"
+        lines.append(f"{matrix.formula(at)}   {shares}")
+    lines += _never_changed(found.names, found.never)
     if (bit := found.next_bit()) is not None:
         lines.append(
-            f"  {counted(len(found.unproven), 'more function')} would fit every pair, but luck "
+            f"{counted(len(found.unproven), 'more function')} would fit every pair, but luck "
             f"explains that; measure next: two rows of one group that differ in {bit}"
         )
-    return lines
+    return [f"shared functions: {title}", *(f"  {line}" for line in lines)]
 
 
 def timing_lines(found: Functions, within: np.ndarray, across: np.ndarray) -> list[str]:
@@ -316,9 +306,10 @@ def as_json(finding: Finding) -> dict[str, Any]:
 
 
 def _crc_json(crc: CrcFit) -> dict[str, Any]:
-    names = ("width", "poly", "init", "xorout", "skip", "fitting")
+    names = ("width", "poly", "init", "xorout", "fitting")
     return {
         **{name: getattr(crc, name) for name in names},
+        "skip": crc.how.skip,
         "refin": crc.how.refin,
         "refout": crc.how.refout,
         "little_endian": crc.how.little,
