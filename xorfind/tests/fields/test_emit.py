@@ -10,6 +10,7 @@ import pytest
 from xorfind.fields import hunt, read_fields
 from xorfind.fields.crc import catalogue, crc, find_crc
 from xorfind.fields.emit import code_of, emit, emit_checksum
+from xorfind.fields.equations import Conventions
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.sums import FAMILIES, SumFit, value_of
 
@@ -117,7 +118,7 @@ def test_every_sum_in_c_and_python(tmp_path):
     for key, family in FAMILIES.items():
         width = widths.get(key, 16)
         little = width == 16
-        fit = SumFit(key, width, 5, little, 0, 1, 1)
+        fit = SumFit(key, width, 5, Conventions(little=little), 1, 1)
         name = "check_" + key.replace("-", "_")
         function = compiled(emit_checksum(fit, "c", name), name, tmp_path)
         function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]

@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xorfind.fields.equations import Equations, commonest, evidence_bits, numbers, swapped
+from xorfind.fields.equations import (
+    Conventions,
+    Equations,
+    commonest,
+    evidence_bits,
+    numbers,
+    swapped,
+)
 from xorfind.fields.polynomials import (
     common_divisor,
     divisors_of_degree,
@@ -24,6 +31,7 @@ from xorfind.fields.polynomials import (
     remainder,
 )
 from xorfind.gf2 import affine_solutions, products
+from xorfind.words import listed
 
 #: Widths that are tried.
 WIDTHS = range(3, 65)
@@ -35,6 +43,8 @@ AFTER = (1, 2, 3, 4)
 SAMPLE, DRAWS = 40, 60
 #: Bits of evidence that a CRC needs: a chance of 2^-20.
 EVIDENCE = 20
+#: Names that are shown where several CRCs say the same.
+MOST_READINGS = 4
 
 
 class Named(NamedTuple):
@@ -60,20 +70,6 @@ def catalogue() -> tuple[Named, ...]:
         width, poly, init, refin, refout, xorout, check = (int(each, 0) for each in rest)
         made.append(Named(name, width, poly, init, bool(refin), bool(refout), xorout, check))
     return tuple(made)
-
-
-class Conventions(NamedTuple):
-    """How bits are sent. refin, refout: as for `Named`. little: the check value is stored least
-    significant byte first. skip: leading bytes that are not checked. after: bytes of a constant
-    that is checked after the message but not sent. swap: bytes of words that are checked last byte
-    first."""
-
-    refin: bool = False
-    refout: bool = False
-    little: bool = False
-    skip: int = 0
-    after: int = 0
-    swap: int = 1
 
 
 @dataclass(frozen=True)
@@ -104,6 +100,23 @@ class CrcFit:
         """Bits: -log2 of the chance that unrelated check values would fit."""
         free = self.width * (len(self.constants) + 1) + 6 + 2 * (self.how.after + self.how.swap - 1)
         return evidence_bits(self.width, self.fitting, self.rows, free)
+
+    @property
+    def name(self) -> str:
+        """In words, with its parameters."""
+        digits, words, how = -(-self.width // 4), ("no", "yes"), self.how
+        title = "a CRC that is not in our list"
+        if self.names:
+            # Each name has a constant of its own after the message; a line of its own says so.
+            title = self.names[0] if how.after else " or ".join(self.names[:MOST_READINGS])
+        elif self.alike:
+            known = listed([each.name for each in self.alike], MOST_READINGS)
+            title = f"a CRC with the polynomial of {known} but other constants"
+        return (
+            f"{title}: width {self.width}, polynomial 0x{self.poly:0{digits}x}, "
+            f"reflected in {words[how.refin]}, out {words[how.refout]}, "
+            f"init 0x{self.init:0{digits}x}, xorout 0x{self.xorout:0{digits}x}"
+        )
 
     @property
     def alike(self) -> tuple[Named, ...]:

@@ -5,7 +5,6 @@ matrix), and returns the field as a number, its first output the most significan
 """
 
 import re
-from typing import NamedTuple
 
 from xorfind.fields.crc import CrcFit
 from xorfind.fields.hunt import Finding, Outcome
@@ -96,107 +95,92 @@ def _word(bit: Slice) -> tuple[str, int]:
     return word, bit.ends[0] if bit.bits is None else bit.bits[0]
 
 
-# Checksums.
-
-
-class _Steps(NamedTuple):
-    """What a function does with the bytes x of a message, the j-th of m.
-
-    start: variables with their first values. each: for every byte. last: in the end. Both are lines
-    that mean the same in C and Python, but for a loop "for k < 8:" over the indented lines below.
-    value: what is returned. skip: leading bytes to leave out. tail: bytes that follow the message.
-    swap: bytes of words that are taken last byte first.
-    """
-
-    start: list[str]
-    each: list[str]
-    last: list[str]
-    value: str
-    skip: int = 0
-    tail: bytes = b""
-    swap: int = 1
-
-    def uses(self, name: str) -> bool:
-        """Whether a variable occurs in the lines."""
-        return bool(re.search(rf"\b{name}\b", " ".join([*self.each, *self.last])))
+# Checksums: lines of Python, and the same lines in C.
 
 
 def emit_checksum(fit: SumFit | CrcFit, language: str, name: str) -> str:
     """A function of the message's bytes for a checksum; of a CRC bit by bit."""
-    steps = _steps_of_sum(fit) if isinstance(fit, SumFit) else _steps_of_crc(fit)
-    return (_in_c if language == "c" else _in_python)(identifier(name), steps)
+    lines = _sum_lines(fit) if isinstance(fit, SumFit) else _crc_lines(fit)
+    stored = "value"
+    if fit.how.little:
+        count = fit.width // 8
+        moves = [f"((value >> {8 * at}) & 0xFF) << {8 * (count - 1 - at)}" for at in range(count)]
+        stored = " | ".join(f"({move})" for move in moves)
+    lines.append(f"return {stored}")
+    return (_in_c if language == "c" else _in_python)(identifier(name), lines, fit)
 
 
-def _steps_of_sum(fit: SumFit) -> _Steps:
+def _sum_lines(fit: SumFit) -> list[str]:
+    """The family's steps; sums and counters only where they are used."""
     family, mask = FAMILIES[fit.family], (1 << fit.width) - 1
-    each = [line.replace("W", str(max(fit.width // 8, 1))) for line in family.steps]
+    steps = [line.replace("W", str(max(fit.width // 8, 1))) for line in family.steps]
+    used = set(re.findall(r"\b\w\b", " ".join([*steps, family.value])))
     joint = "^" if family.joint == "xor" else "+"
-    last = [f"value = (({family.value}) {joint} 0x{fit.constant:X}) & 0x{mask:X}"]
-    start = ["a = 0", "b = 0"] if any("b +=" in line for line in each) else ["a = 0"]
-    return _Steps(start, each, last, _stored(fit.width, fit.little), fit.skip)
-
-
-def _steps_of_crc(fit: CrcFit) -> _Steps:
-    top, mask, how = fit.width - 1, (1 << fit.width) - 1, fit.how
-    each = [
-        "for k < 8:",
-        f"    over = (r >> {top} ^ x >> {'k' if how.refin else '(7 - k)'}) & 1",
-        f"    r = (r << 1 & 0x{mask:X}) ^ over * 0x{fit.poly:X}",
+    return [
+        *(f"{each} = 0" for each in ("a", "b") if each in used),
+        *(["m = len(message)"] if "m" in used else []),
+        f"for {'j, x in enumerate(message)' if 'j' in used else 'x in message'}:",
+        *(f"    {line}" for line in steps),
+        f"value = (({family.value}) {joint} 0x{fit.constant:X}) & 0x{mask:X}",
     ]
-    last = ["value = r"]
-    if how.refout:
-        last = ["value = 0", f"for k < {fit.width}:", f"    value |= (r >> k & 1) << ({top} - k)"]
-    value = _stored(fit.width, how.little)
-    if fit.xorout:
-        value = value.replace("value", f"(value ^ 0x{fit.xorout:X})")
-    return _Steps([f"r = 0x{fit.init:X}"], each, last, value, how.skip, fit.tails[0], how.swap)
 
 
-def _stored(width: int, little: bool) -> str:
-    """The value with its bytes in the order in which they are stored."""
-    if not little:
-        return "value"
-    count = width // 8
-    parts = [f"((value >> {8 * at}) & 0xFF) << {8 * (count - 1 - at)}" for at in range(count)]
-    return " | ".join(f"({part})" for part in parts)
+def _crc_lines(fit: CrcFit) -> list[str]:
+    top, mask, next_bit = fit.width - 1, (1 << fit.width) - 1, "k" if fit.how.refin else "(7 - k)"
+    lines = [
+        f"r = 0x{fit.init:X}",
+        "for x in message:",
+        "    for k in range(8):",
+        f"        over = (r >> {top} ^ x >> {next_bit}) & 1",
+        f"        r = (r << 1 & 0x{mask:X}) ^ over * 0x{fit.poly:X}",
+    ]
+    if fit.how.refout:
+        lines += ["value = 0", f"for k in range({fit.width}):"]
+        lines += [f"    value |= (r >> k & 1) << ({top} - k)"]
+    else:
+        lines += ["value = r"]
+    return lines + ([f"value ^= 0x{fit.xorout:X}"] if fit.xorout else [])
 
 
-def _in_python(name: str, steps: _Steps) -> str:
-    lines = [f"def {name}(message):"]
-    if steps.swap > 1:
-        swapped = f"message[j ^ {steps.swap - 1}] for j in range(len(message))"
-        lines.append(f"    message = bytes({swapped})")
-    if steps.skip:
-        lines.append(f"    message = message[{steps.skip}:]")
-    if steps.tail:
-        lines.append(f'    message = message + bytes.fromhex("{steps.tail.hex()}")')
-    lines += ["    m = len(message)"] if steps.uses("m") else []
-    lines += [f"    {each}" for each in steps.start]
-    lines.append(f"    for {'j, x in enumerate(message)' if steps.uses('j') else 'x in message'}:")
-    lines += [*(f"        {each}" for each in steps.each), *(f"    {each}" for each in steps.last)]
-    looped = re.sub(r"for k < (\d+):", r"for k in range(\1):", "\n".join(lines))
-    return f"{looped}\n    return {steps.value}\n"
+def _in_python(name: str, lines: list[str], fit: SumFit | CrcFit) -> str:
+    head = []
+    if fit.how.swap > 1:
+        swapped = f"message[j ^ {fit.how.swap - 1}] for j in range(len(message))"
+        head.append(f"message = bytes({swapped})")
+    if fit.how.skip:
+        head.append(f"message = message[{fit.how.skip}:]")
+    if fit.how.after:
+        head.append(f'message = message + bytes.fromhex("{fit.tails[0].hex()}")')
+    return "\n".join([f"def {name}(message):", *(f"    {each}" for each in head + lines), ""])
 
 
-def _in_c(name: str, steps: _Steps) -> str:
-    first, count = steps.skip, len(steps.tail)
-    byte = f"message[j{f' ^ {steps.swap - 1}' * (steps.swap > 1)}{f' + {first}' * (first > 0)}]"
-    lines = ["#include <stddef.h>", "#include <stdint.h>", ""]
-    lines += [f"uint64_t {name}(const uint8_t *message, size_t length)", "{"]
-    if count:
-        values = ", ".join(f"0x{each:02X}" for each in steps.tail)
-        lines.append(f"    static const uint8_t after[] = {{{values}}};")
+def _in_c(name: str, lines: list[str], fit: SumFit | CrcFit) -> str:
+    """Lines of Python in C: a variable is declared where it is first set, and a loop closed where
+    its indentation ends. j < m counts bytes of the message with its constant."""
+    skip, after, swap = fit.how.skip, fit.how.after, fit.how.swap
+    byte = f"message[j{f' ^ {swap - 1}' * (swap > 1)}{f' + {skip}' * (skip > 0)}]"
+    size = f"length{f' + {after}' * (after > 0)}{f' - {skip}' * (skip > 0)}"
+    made = [f"    uint64_t m = {size};"]
+    if after:
+        values = ", ".join(f"0x{each:02X}" for each in fit.tails[0])
+        made.append(f"    static const uint8_t after[] = {{{values}}};")
         byte = f"j < length ? {byte} : after[j - length]"
-    size = f"length{f' + {count}' * (count > 0)}{f' - {first}' * (first > 0)}"
-    variables = [*steps.start, *(["over"] if steps.uses("over") else [])]
-    lines += [f"    uint64_t m = {size}, value, {', '.join(variables)};"]
-    lines += ["    for (uint64_t j = 0; j < m; j++) {", f"        uint64_t x = {byte};"]
-    lines += [*_statements(steps.each, 8), "    }", *_statements(steps.last, 4)]
-    return "\n".join([*lines, f"    return {steps.value};", "}", ""])
-
-
-def _statements(lines: list[str], indent: int) -> list[str]:
-    """Statements in C, a loop closed after its last line."""
-    looped = [re.sub(r"for k < (\d+):", r"for (int k = 0; k < \1; k++) {", line) for line in lines]
-    made = [" " * indent + line + ";" * (not line.endswith("{")) for line in looped]
-    return made + ([" " * indent + "}"] if any(line.endswith("{") for line in looped) else [])
+    known, loops = {"m"}, 0
+    for line in lines:
+        depth = 1 + (len(line) - len(line.lstrip())) // 4
+        made += ["    " * at + "}" for at in range(loops, depth - 1, -1)]
+        loops, text, indent = min(loops, depth - 1), line.strip(), "    " * depth
+        if text.startswith("for "):
+            loops = depth
+            count = re.search(r"range\((\d+)\)", text)
+            counter, end = ("k", count[1]) if count else ("j", "m")
+            made.append(f"{indent}for (uint64_t {counter} = 0; {counter} < {end}; {counter}++) {{")
+            made += [] if count else [f"{indent}    uint64_t x = {byte};"]
+        elif text != "m = len(message)":
+            variable = re.match(r"(\w+) = ", text)
+            new = variable and variable[1] not in known
+            known |= {variable[1]} if variable else set()
+            made.append(f"{indent}{'uint64_t ' if new else ''}{text};")
+    head = ["#include <stddef.h>", "#include <stdint.h>", ""]
+    head.append(f"uint64_t {name}(const uint8_t *message, size_t length)")
+    return "\n".join([*head, "{", *made, "}", ""])

@@ -1,22 +1,20 @@
 """Rows as equations over GF(2): is a field affine in its inputs, and beyond luck?
 
-Rows [inputs, 1, target] are reduced a chunk at a time; what is left spans exactly what all of them
-span. A remaining row whose inputs vanish is a sum of rows with an even count of every input whose
-targets should cancel: where it has a 1, that target bit is not affine.
+Rows [inputs, 1, target] are reduced. A row whose inputs vanish is then a sum of rows with an even
+count of every input whose targets should cancel: where it has a 1, that target bit is not affine.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from xorfind.gf2 import affine_of, contradiction, echelon
-from xorfind.rows import packed, unpacked
+from xorfind.gf2 import affine_of, contradiction
 
-#: Rows that are reduced at a time, and among which a proof of a contradiction is looked for.
-CHUNK, PROOF_ROWS = 1 << 13, 1 << 12
+#: Rows among which a proof of a contradiction is looked for.
+PROOF_ROWS = 1 << 12
 #: Bits of evidence that one output bit needs by itself, and all bits of a field together.
 OWN_EVIDENCE, JOINT_EVIDENCE = 7.0, 20.0
 
@@ -54,11 +52,6 @@ class Equations:
         """Bits of the message."""
         return int(self.bits.shape[1])
 
-    @cached_property
-    def values(self) -> np.ndarray:
-        """Check values as numbers, for up to 64 bits, (N,)."""
-        return numbers(self.target)
-
     def chosen(self, rows: np.ndarray) -> "Equations":
         """Some of the rows. rows: their numbers or flags."""
         return replace(self, bits=self.bits[rows], target=self.target[rows], lines=self.lines[rows])
@@ -67,6 +60,23 @@ class Equations:
         """Every distinct row once: a frame that was captured twice says nothing new."""
         keys = _keys(np.concatenate([self.bits, self.target], axis=1))
         return self.chosen(np.sort(np.unique(keys, return_index=True)[1]))
+
+
+class Conventions(NamedTuple):
+    """How messages and check values are sent.
+
+    refin, refout: the least significant bit of bytes, of the check value, comes first. little: the check
+    value is stored least significant byte first. skip: leading bytes that are not checked. after:
+    bytes of a constant that is checked after the message but not sent. swap: bytes of words that
+    are checked last byte first.
+    """
+
+    refin: bool = False
+    refout: bool = False
+    little: bool = False
+    skip: int = 0
+    after: int = 0
+    swap: int = 1
 
 
 def numbers(bits: np.ndarray) -> np.ndarray:
@@ -159,18 +169,10 @@ def affine_fit(inputs: np.ndarray, target: np.ndarray) -> AffineFit:
     >>> affine_fit(x, (x[:, :1] ^ x[:, 1:] ^ 1)).solutions.tolist()
     [[1, 1, 1]]
     """
-    n, both = inputs.shape[1], inputs.shape[1] + 1 + target.shape[1]
-    kept = np.zeros((0, -(-both // 64)), np.uint64)
-    for start in range(0, len(inputs), CHUNK):
-        some = inputs[start : start + CHUNK]
-        piece = np.concatenate([with_one(some), target[start : start + CHUNK]], axis=1)
-        form = echelon(np.concatenate([kept, packed(piece)]), both)
-        kept = form.rows[: form.rank]
-    bits = unpacked(kept, both)
-    inside = bits[:, : n + 1].any(axis=1)
-    holds = np.logical_not(bits[~inside, n + 1 :].any(axis=0))
-    found = affine_of(np.ascontiguousarray(bits[inside]), n + 1)
-    return AffineFit(len(inputs), int(inside.sum()), holds, found.solutions, found.basis)
+    columns = inputs.shape[1] + 1
+    found = affine_of(np.concatenate([with_one(inputs), target], axis=1), columns)
+    rank = columns - found.dimensions
+    return AffineFit(len(inputs), rank, found.consistent, found.solutions, found.basis)
 
 
 def with_one(bits: np.ndarray) -> np.ndarray:

@@ -16,7 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xorfind.fields.equations import Equations, commonest, evidence_bits, numbers, swapped
+from xorfind.fields.equations import (
+    Conventions,
+    Equations,
+    commonest,
+    evidence_bits,
+    numbers,
+    swapped,
+)
 
 #: Bits of evidence that a family needs: a chance of 2^-20.
 EVIDENCE = 20
@@ -52,17 +59,17 @@ FAMILIES = {key: Family(**entry) for key, entry in tomllib.loads(_TEXT).items()}
 class SumFit:
     """A family that rows fit.
 
-    family: its key in FAMILIES. constant: added (for XORs: XORed) at the end. little: stored least
-    significant byte first. skip: leading bytes left out. fitting, rows: how many rows fit.
+    family: its key in FAMILIES. constant: added (for XORs: XORed) at the end. how: bytes that are
+    left out, order in the check value. fitting, rows: how many rows fit.
     """
 
     family: str
     width: int
     constant: int
-    little: bool
-    skip: int
+    how: Conventions
     fitting: int
     rows: int
+    tails: tuple[bytes, ...] = ()
 
     @property
     def evidence(self) -> float:
@@ -81,7 +88,7 @@ class SumFit:
 
     def misfits(self, each: Equations) -> np.ndarray:
         """Flags of the rows of one length that the family does not give."""
-        left = left_over(each, self.family, self.little, self.skip)
+        left = left_over(each, self.family, self.how)
         return np.asarray(left != self.constant)
 
 
@@ -93,7 +100,8 @@ def find_sums(parts: Sequence[Equations]) -> list[SumFit]:
     orders = [False, True] if width % 8 == 0 and width > 8 else [False]
     shortest = min(each.size for each in parts) // 8
     for skip in range(min(MOST_SKIPPED, shortest - 1) + 1):
-        fits = [_fitted(parts, key, little, skip) for key in FAMILIES for little in orders]
+        ways = [Conventions(little=little, skip=skip) for little in orders]
+        fits = [_fitted(parts, key, how) for key in FAMILIES for how in ways]
         found += [fit for fit in fits if fit is not None and fit.evidence >= EVIDENCE]
         if any(fit.fitting == fit.rows for fit in found):
             break
@@ -119,21 +127,20 @@ def value_of(key: str, data: np.ndarray, width: int) -> np.ndarray | None:
     return made
 
 
-def left_over(each: Equations, key: str, little: bool, skip: int) -> np.ndarray | None:
+def left_over(each: Equations, key: str, how: Conventions) -> np.ndarray | None:
     """Check value minus function for every row, as numbers of the check value's width."""
-    value = value_of(key, np.packbits(each.bits, axis=1)[:, skip:], each.width)
+    value = value_of(key, np.packbits(each.bits, axis=1)[:, how.skip :], each.width)
     if value is None:
         return None
-    mask = np.uint64((1 << each.width) - 1)
-    given = numbers(swapped(each.target)) if little else each.values
+    given = numbers(swapped(each.target) if how.little else each.target)
     left = given ^ value if FAMILIES[key].joint == "xor" else given - value
-    return np.asarray(left & mask)
+    return np.asarray(left & np.uint64((1 << each.width) - 1))
 
 
-def _fitted(parts: Sequence[Equations], key: str, little: bool, skip: int) -> SumFit | None:
-    lefts = [left_over(each, key, little, skip) for each in parts]
-    if any(each is None for each in lefts):
+def _fitted(parts: Sequence[Equations], key: str, how: Conventions) -> SumFit | None:
+    lefts = [left for each in parts if (left := left_over(each, key, how)) is not None]
+    if len(lefts) < len(parts):
         return None
-    constant, fitting = commonest(np.concatenate([each for each in lefts if each is not None]))
-    rows = sum(each.rows for each in parts)
-    return SumFit(key, parts[0].width, constant, little, skip, fitting, rows)
+    every = np.concatenate(lefts)
+    constant, fitting = commonest(every)
+    return SumFit(key, parts[0].width, constant, how, fitting, len(every))

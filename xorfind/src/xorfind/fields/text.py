@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xorfind.fields.crc import CrcFit
+from xorfind.fields.crc import MOST_READINGS, CrcFit
 from xorfind.fields.groups import Functions
 from xorfind.fields.hunt import Finding, Outcome
 from xorfind.fields.sums import SumFit
@@ -14,8 +14,8 @@ from xorfind.words import counted, listed
 
 #: Share of the pairs that agree in all functions that must be slow.
 ENOUGH_SLOW = 0.7
-#: Formulas, flips and lines that are shown before "and … more"; equivalent readings.
-MOST_SHOWN, MOST_READINGS = 32, 4
+#: Formulas, flips and lines that are shown before "and … more".
+MOST_SHOWN = 32
 
 
 def lines_of(finding: Finding) -> list[str]:
@@ -28,46 +28,21 @@ def lines_of(finding: Finding) -> list[str]:
 
 def name_of(finding: Finding) -> str | None:
     """The best name: of the matrix, of a simple checksum, of a CRC; whichever fits most rows."""
-    if finding.shape is None and finding.outcome == Outcome.NAMED:
-        return _family_name(finding)
+    if finding.shape is None and finding.outcome == Outcome.NAMED and finding.named is not None:
+        return _family_name(finding.named)
     return finding.shape
 
 
-def _family_name(finding: Finding) -> str | None:
-    """The checksum that fits most rows, with its parameters."""
-    fit = finding.named
-    if fit is None:
-        return None
-    if isinstance(fit, SumFit):
-        parts, little, skip = [fit.name], fit.little, fit.skip
-    else:
-        parts, little, skip = [f"{_title(fit)}: {_parameters(fit)}"], fit.how.little, fit.how.skip
-        if fit.how.after:
-            parts.append(f"with 0x{fit.tails[0].hex()} after the message, which is not sent")
-        if fit.how.swap > 1:
-            parts.append(f"with the bytes of {8 * fit.how.swap}-bit words in the other order")
-    if little:
+def _family_name(fit: SumFit | CrcFit) -> str:
+    """A checksum with how it is sent."""
+    parts, how = [fit.name], fit.how
+    if how.after:
+        parts.append(f"with 0x{fit.tails[0].hex()} after the message, which is not sent")
+    if how.swap > 1:
+        parts.append(f"with the bytes of {8 * how.swap}-bit words in the other order")
+    if how.little:
         parts.append("stored least significant byte first")
-    return ", ".join(parts) + _left_out(skip)
-
-
-def _title(fit: CrcFit) -> str:
-    if fit.names:
-        # Each name has a constant of its own after the message; a line of its own says so.
-        return fit.names[0] if fit.how.after else " or ".join(fit.names[:MOST_READINGS])
-    if fit.alike:
-        known = listed([each.name for each in fit.alike], MOST_READINGS)
-        return f"a CRC with the polynomial of {known} but other constants"
-    return "a CRC that is not in our list"
-
-
-def _parameters(fit: CrcFit) -> str:
-    digits, words = -(-fit.width // 4), ("no", "yes")
-    return (
-        f"width {fit.width}, polynomial 0x{fit.poly:0{digits}x}, "
-        f"reflected in {words[fit.how.refin]}, out {words[fit.how.refout]}, "
-        f"init 0x{fit.init:0{digits}x}, xorout 0x{fit.xorout:0{digits}x}"
-    )
+    return ", ".join(parts) + _left_out(how.skip)
 
 
 def _left_out(skip: int) -> str:
@@ -107,7 +82,7 @@ def _family_lines(finding: Finding) -> list[str]:
         return []
     share = f"{best.fitting:,} of {best.rows:,} different rows"
     if outcome == Outcome.NOTHING:
-        return [f"one formula fits {share}: {_family_name(finding)}"]
+        return [f"one formula fits {share}: {_family_name(best)}"]
     if outcome != Outcome.NAMED:
         return []
     luck = f"2^-{best.evidence:.0f}"
@@ -115,7 +90,7 @@ def _family_lines(finding: Finding) -> list[str]:
     if isinstance(best, CrcFit):
         return lines + _crc_lines(best)
     equal = [fit for fit in finding.sums if fit.fitting == best.fitting][1:MOST_READINGS]
-    others = ", ".join(fit.name + _left_out(fit.skip) for fit in equal)
+    others = ", ".join(fit.name + _left_out(fit.how.skip) for fit in equal)
     return [*lines, f"fits equally well: {others}"] if others else lines
 
 
@@ -298,7 +273,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "same_inputs_lines": None if finding.clash is None else list(finding.clash),
         "matrix": None if usable is None else usable.to_json(),
         "sums": [
-            {"family": s.family, "constant": s.constant, "skip": s.skip, "fitting": s.fitting}
+            {"family": s.family, "constant": s.constant, "skip": s.how.skip, "fitting": s.fitting}
             for s in finding.sums
         ],
         "crc": None if crc is None else _crc_json(crc),
