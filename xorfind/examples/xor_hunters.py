@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from xorfind.fields import hunt, read_fields
-from xorfind.fields.crc import catalogue, crc
+from xorfind.fields.crc import Named, catalogue, reflect
 from xorfind.fields.text import lines_of
 
 #: In the style of published mappings: each bank bit is the XOR of these address bits.
@@ -37,6 +37,17 @@ def timed_pairs(draw: random.Random, rows: int = 4000) -> list[str]:
         cycles += 3000 * (draw.random() < 0.01)
         lines.append(f"{a:#x},{b:#x},{cycles:.0f}")
     return lines
+
+
+def crc(data: bytes, named: Named) -> int:
+    """The CRC of some bytes by its definition, bit by bit."""
+    top, mask, register = 1 << (named.width - 1), (1 << named.width) - 1, named.init
+    for byte in data:
+        for bit in range(8):
+            fed = byte >> (bit if named.refin else 7 - bit) & 1
+            over = bool(register & top) != bool(fed)
+            register = (register << 1 & mask) ^ (named.poly if over else 0)
+    return (reflect(register, named.width) if named.refout else register) ^ named.xorout
 
 
 def crc_frames(draw: random.Random, name: str, rows: int = 12, lengths=(6, 9)) -> list[str]:

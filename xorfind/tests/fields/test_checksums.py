@@ -5,9 +5,10 @@ import zlib
 
 import numpy as np
 import pytest
+from xor_hunters import crc
 
 from xorfind.fields import Outcome, hunt, read_fields
-from xorfind.fields.crc import catalogue, crc
+from xorfind.fields.crc import catalogue
 from xorfind.fields.emit import code_of
 from xorfind.fields.polynomials import divisors_of_degree, product
 from xorfind.fields.sums import FAMILIES

@@ -6,9 +6,10 @@ import subprocess
 
 import numpy as np
 import pytest
+from xor_hunters import crc
 
 from xorfind.fields import hunt, read_fields
-from xorfind.fields.crc import catalogue, crc, find_crc
+from xorfind.fields.crc import catalogue, find_crc
 from xorfind.fields.emit import code_of, emit, emit_checksum
 from xorfind.fields.equations import Conventions
 from xorfind.fields.matrix import XorMatrix

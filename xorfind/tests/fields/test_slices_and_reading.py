@@ -86,8 +86,7 @@ def test_bad_slices(text, message):
     ],
 )
 def test_frames(line, data, width):
-    frame = frame_of(line, 1)
-    assert (frame.data, frame.width) == (data, width)
+    assert frame_of(line, 1) == (data, width)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +146,6 @@ def test_digits_that_are_hex_on_request():
     [
         (["1", "-2"], "row 2 holds '-2'; expected whole numbers"),
         (["1", ""], "row 2 holds ''"),
-        (["0x" + "f" * 300, "2"], "a number of 1,200 bits; at most 1,024"),
         (["0x1f", "ab"], "all like 1f or all like 0x1f"),
         (np.array([1.0, 2.0**60]), "as integers or text beyond"),
         (np.array([3, -1]), "holds -1; expected whole numbers from 0"),

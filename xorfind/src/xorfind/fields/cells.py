@@ -14,8 +14,6 @@ import numpy as np
 from xorfind.table.table import Column
 from xorfind.words import counted, shown
 
-#: Bits of the widest number.
-WIDEST = 1024
 #: Hex digits without 0x from which on a cell of a table is a frame, not an integer.
 _LONG_HEX = 17
 #: Different cells from which on even counts of digits alone show that they are bytes.
@@ -27,14 +25,6 @@ _BETWEEN = re.compile(r"0[xX]|[\s:_-]+")
 _DECIMAL, _HEX = re.compile(r"\d+"), re.compile(r"[0-9a-fA-F]+")
 _PREFIXED = re.compile(r"0[xX][0-9a-fA-F]+")
 _SEPARATED = re.compile(r"\{\d+\}.*|[0-9a-fA-F]{2}([\s:-]+[0-9a-fA-F]{2})+")
-
-
-class Frame(NamedTuple):
-    """A frame. line: where it is, from 1. data: its bytes. width: how many bits of them."""
-
-    line: int
-    data: bytes
-    width: int
 
 
 def is_frame(line: str) -> bool:
@@ -51,11 +41,13 @@ def _digits(text: str) -> tuple[int | None, str]:
     return (int(match[1]), _BETWEEN.sub("", match[2])) if match else (None, _BETWEEN.sub("", text))
 
 
-def frame_of(text: str, line: int) -> Frame | None:
-    """The frame of one line, None if there is nothing on it.
+def frame_of(text: str, line: int) -> tuple[bytes, int] | None:
+    """The bytes of the frame on a line and how many bits they hold; None if nothing is there.
+
+    line: its number, for errors.
 
     >>> frame_of("{12}abc  # door opens", 7)
-    Frame(line=7, data=b'\\xab\\xc0', width=12)
+    (b'\\xab\\xc0', 12)
     """
     said, digits = _digits(text)
     if not digits and said is None:
@@ -73,7 +65,7 @@ def frame_of(text: str, line: int) -> Frame | None:
         problem = f"{{{width}}} says {width} bits, but {len(digits)} hex digits follow"
     if problem:
         raise ValueError(f"line {line:,}: {problem}")
-    return Frame(line, bytes.fromhex(digits + "0" * (len(digits) % 2)), width)
+    return bytes.fromhex(digits + "0" * (len(digits) % 2)), width
 
 
 class Cells(NamedTuple):
@@ -97,12 +89,12 @@ class Cells(NamedTuple):
         return Cells(self.data, widths, f"frames of {length_text(widths)}")
 
 
-def stacked(frames: Sequence[Frame]) -> Cells:
+def stacked(frames: Sequence[tuple[bytes, int]]) -> Cells:
     """Frames as a column, filled up with zeros to the longest."""
-    size = max(len(frame.data) for frame in frames)
-    data = b"".join(frame.data.ljust(size, b"\0") for frame in frames)
-    cells = np.frombuffer(data, np.uint8).reshape(len(frames), size)
-    widths = np.array([frame.width for frame in frames])
+    size = max(len(data) for data, _ in frames)
+    joined = b"".join(data.ljust(size, b"\0") for data, _ in frames)
+    widths = np.array([width for _, width in frames])
+    cells = np.frombuffer(joined, np.uint8).reshape(len(frames), size)
     return Cells(cells, widths, f"frames of {length_text(widths)}")
 
 
@@ -130,12 +122,13 @@ def cells_of(column: Column, name: str, is_hex: bool = False) -> Cells:
                 f"{what} holds {levels[~exact][0]}; expected whole numbers from 0, as integers or "
                 "text beyond 2^53"
             )
-        return _of_numbers([int(each) for each in levels], codes, what, "whole numbers")
+        return _of_numbers([int(each) for each in levels], codes.ravel(), "whole numbers")
     texts = [level.strip() for level in column.levels]
     if _holds_frames(column, texts, is_hex):
         return _of_frames(column, what)
     assert column.codes is not None
-    return _of_numbers(*_values(texts, column, what, is_hex))
+    values, reading, least = _values(texts, column, what, is_hex)
+    return _of_numbers(values, column.codes, reading, least)
 
 
 # Frames.
@@ -175,30 +168,20 @@ def _of_frames(column: Column, what: str) -> Cells:
 # Whole numbers.
 
 
-def _of_numbers(
-    values: list[int], codes: np.ndarray, what: str, reading: str, least: int = 1
-) -> Cells:
+def _of_numbers(values: list[int], codes: np.ndarray, reading: str, least: int = 1) -> Cells:
     """Numbers as bytes. codes: for each row the place of its value. least: bits at least."""
     width = max(*(value.bit_length() for value in values), least, 1)
-    if width > WIDEST:
-        raise ValueError(
-            f"{what} holds a number of {width:,} bits; at most {WIDEST:,} bits, keep longer data "
-            "as hex frames, one per line"
-        )
     size = -(-width // 8)
     joined = b"".join(value.to_bytes(size, "big") for value in values)
-    cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[codes.ravel()]
+    cells = np.frombuffer(joined, np.uint8).reshape(len(values), size)[codes]
     return Cells(cells, width, f"{reading}, {counted(width, 'bit')}")
 
 
 def _values(
     texts: list[str], column: Column, what: str, is_hex: bool
-) -> tuple[list[int], np.ndarray, str, str, int]:
-    """What `_of_numbers` takes: cells of one base, and the least width that their spelling shows.
-
-    Digits of one length are filled up with zeros, so that their length is their width.
-    """
-    assert column.codes is not None
+) -> tuple[list[int], str, int]:
+    """Numbers of one base, the base in words, and the least width that their spelling shows: digits
+    of one length are filled up with zeros."""
     lengths = {len(text) for text in texts}
     width = lengths.pop() if len(lengths) == 1 else 0
     if not is_hex and all(map(_DECIMAL.fullmatch, texts)):
@@ -217,4 +200,4 @@ def _values(
             "decimal, hex (all like 1f or all like 0x1f) or binary; --ignore leaves a column out"
         )
     values = [int(text, 16 if _PREFIXED.fullmatch(text) else base) for text in texts]
-    return values, column.codes, what, reading, least
+    return values, reading, least

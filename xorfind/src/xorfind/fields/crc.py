@@ -112,11 +112,16 @@ class CrcFit:
         elif self.alike:
             known = listed([each.name for each in self.alike], MOST_READINGS)
             title = f"a CRC with the polynomial of {known} but other constants"
-        return (
+        text = (
             f"{title}: width {self.width}, polynomial 0x{self.poly:0{digits}x}, "
             f"reflected in {words[how.refin]}, out {words[how.refout]}, "
             f"init 0x{self.init:0{digits}x}, xorout 0x{self.xorout:0{digits}x}"
         )
+        if how.after:
+            text += f", with 0x{self.tails[0].hex()} after the message, which is not sent"
+        if how.swap > 1:
+            text += f", with the bytes of {8 * how.swap}-bit words in the other order"
+        return text
 
     @property
     def alike(self) -> tuple[Named, ...]:
@@ -143,21 +148,6 @@ def reflect(value: int, width: int) -> int:
     True
     """
     return int(format(value, f"0{width}b")[::-1], 2)
-
-
-def crc(data: bytes, named: Named) -> int:
-    """The CRC of some bytes by its definition, bit by bit.
-
-    >>> hex(crc(b"123456789", next(c for c in catalogue() if c.name == "CRC-16/ARC")))
-    '0xbb3d'
-    """
-    top, mask, register = 1 << (named.width - 1), (1 << named.width) - 1, named.init
-    for byte in data:
-        for bit in range(8):
-            fed = byte >> (bit if named.refin else 7 - bit) & 1
-            over = bool(register & top) != bool(fed)
-            register = (register << 1 & mask) ^ (named.poly if over else 0)
-    return (reflect(register, named.width) if named.refout else register) ^ named.xorout
 
 
 def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:

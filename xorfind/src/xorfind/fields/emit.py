@@ -7,6 +7,7 @@ matrix), and returns the field as a number, its first output the most significan
 import re
 
 from xorfind.fields.crc import CrcFit
+from xorfind.fields.equations import Conventions
 from xorfind.fields.hunt import Finding, Outcome
 from xorfind.fields.matrix import XorMatrix
 from xorfind.fields.slices import Slice, slice_of
@@ -107,7 +108,8 @@ def emit_checksum(fit: SumFit | CrcFit, language: str, name: str) -> str:
         moves = [f"((value >> {8 * at}) & 0xFF) << {8 * (count - 1 - at)}" for at in range(count)]
         stored = " | ".join(f"({move})" for move in moves)
     lines.append(f"return {stored}")
-    return (_in_c if language == "c" else _in_python)(identifier(name), lines, fit)
+    tail = fit.tails[0] if isinstance(fit, CrcFit) else b""
+    return (_in_c if language == "c" else _in_python)(identifier(name), lines, fit.how, tail)
 
 
 def _sum_lines(fit: SumFit) -> list[str]:
@@ -142,27 +144,27 @@ def _crc_lines(fit: CrcFit) -> list[str]:
     return lines + ([f"value ^= 0x{fit.xorout:X}"] if fit.xorout else [])
 
 
-def _in_python(name: str, lines: list[str], fit: SumFit | CrcFit) -> str:
+def _in_python(name: str, lines: list[str], how: Conventions, tail: bytes) -> str:
     head = []
-    if fit.how.swap > 1:
-        swapped = f"message[j ^ {fit.how.swap - 1}] for j in range(len(message))"
+    if how.swap > 1:
+        swapped = f"message[j ^ {how.swap - 1}] for j in range(len(message))"
         head.append(f"message = bytes({swapped})")
-    if fit.how.skip:
-        head.append(f"message = message[{fit.how.skip}:]")
-    if fit.how.after:
-        head.append(f'message = message + bytes.fromhex("{fit.tails[0].hex()}")')
+    if how.skip:
+        head.append(f"message = message[{how.skip}:]")
+    if tail:
+        head.append(f'message = message + bytes.fromhex("{tail.hex()}")')
     return "\n".join([f"def {name}(message):", *(f"    {each}" for each in head + lines), ""])
 
 
-def _in_c(name: str, lines: list[str], fit: SumFit | CrcFit) -> str:
+def _in_c(name: str, lines: list[str], how: Conventions, tail: bytes) -> str:
     """Lines of Python in C: a variable is declared where it is first set, and a loop closed where
     its indentation ends. j < m counts bytes of the message with its constant."""
-    skip, after, swap = fit.how.skip, fit.how.after, fit.how.swap
+    skip, after, swap = how.skip, len(tail), how.swap
     byte = f"message[j{f' ^ {swap - 1}' * (swap > 1)}{f' + {skip}' * (skip > 0)}]"
     size = f"length{f' + {after}' * (after > 0)}{f' - {skip}' * (skip > 0)}"
     made = [f"    uint64_t m = {size};"]
     if after:
-        values = ", ".join(f"0x{each:02X}" for each in fit.tails[0])
+        values = ", ".join(f"0x{each:02X}" for each in tail)
         made.append(f"    static const uint8_t after[] = {{{values}}};")
         byte = f"j < length ? {byte} : after[j - length]"
     known, loops = {"m"}, 0

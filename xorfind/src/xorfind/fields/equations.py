@@ -65,10 +65,10 @@ class Equations:
 class Conventions(NamedTuple):
     """How messages and check values are sent.
 
-    refin, refout: the least significant bit of bytes, of the check value, comes first. little: the check
-    value is stored least significant byte first. skip: leading bytes that are not checked. after:
-    bytes of a constant that is checked after the message but not sent. swap: bytes of words that
-    are checked last byte first.
+    refin, refout: the least significant bit of bytes, of the check value, comes first. little: the
+    check value is stored least significant byte first. skip: leading bytes that are not checked.
+    after: bytes of a constant that is checked after the message but not sent. swap: bytes of words
+    that are checked last byte first.
     """
 
     refin: bool = False

@@ -128,19 +128,11 @@ class XorMatrix:
         if not isinstance(data, dict) or "xor" not in (data.get("xorfind"), data.get("paritylab")):
             raise ValueError('expected an object with "xorfind": "xor"')
         file = from_json(_File, data, "the matrix")
-        if not file.outputs:
-            raise ValueError('"outputs" must not be empty')
         used = dict.fromkeys(term for output in file.outputs for term in output.xor_of)
         inputs = tuple(used) if file.inputs is None else file.inputs
-        if len(set(inputs)) < len(inputs):
-            raise ValueError('"inputs" must be a list of different names')
         if strange := set(used) - set(inputs):
             raise ValueError(f"an output uses {shown(min(strange))!r}, which is not an input")
-        rows = np.array([[t.xor_of.count(name) % 2 for name in inputs] for t in file.outputs])
-        return cls(
-            tuple(output.name for output in file.outputs),
-            inputs,
-            rows.reshape(len(file.outputs), len(inputs)).astype(np.uint8),
-            np.array([output.constant for output in file.outputs], np.uint8),
-            file.reading or {},
-        )
+        rows = [[output.xor_of.count(name) % 2 for name in inputs] for output in file.outputs]
+        names = tuple(output.name for output in file.outputs)
+        constants = np.array([output.constant for output in file.outputs], np.uint8)
+        return cls(names, inputs, np.array(rows, np.uint8), constants, file.reading or {})

@@ -193,9 +193,8 @@ def _looks_like_frames(data: bytes) -> bool:
 
 
 def _of_frames(texts: Iterable[str], what: str) -> Fields:
-    made = [frame_of(text.strip(), line) for line, text in enumerate(texts, 1)]
-    frames = [frame for frame in made if frame is not None]
+    made = [(line, frame_of(text.strip(), line)) for line, text in enumerate(texts, 1)]
+    frames = {line: frame for line, frame in made if frame is not None}
     if not frames:
         raise ValueError(f"{what} holds no frames")
-    lines = np.array([frame.line for frame in frames])
-    return Fields((FRAME,), lines, None, {FRAME: stacked(frames)})
+    return Fields((FRAME,), np.array([*frames]), None, {FRAME: stacked([*frames.values()])})

@@ -27,8 +27,6 @@ from xorfind.fields.equations import (
 
 #: Bits of evidence that a family needs: a chance of 2^-20.
 EVIDENCE = 20
-#: Leading bytes that may lie outside of what is summed.
-MOST_SKIPPED = 4
 
 
 class Family(NamedTuple):
@@ -42,14 +40,6 @@ class Family(NamedTuple):
     whole: bool = False
     digits: bool = False
 
-    def takes(self, data: np.ndarray, width: int) -> bool:
-        """Whether it makes sense for messages in bytes, (N, m), and check values of some width."""
-        if self.widths and width not in self.widths:
-            return False
-        if self.digits:
-            return bool((data <= 9).all() or ((data >= 0x30) & (data <= 0x39)).all())
-        return not (self.whole and data.shape[1] % (width // 8))
-
 
 _TEXT = files(__package__).joinpath("sums.toml").read_text("utf-8")
 FAMILIES = {key: Family(**entry) for key, entry in tomllib.loads(_TEXT).items()}
@@ -59,8 +49,8 @@ FAMILIES = {key: Family(**entry) for key, entry in tomllib.loads(_TEXT).items()}
 class SumFit:
     """A family that rows fit.
 
-    family: its key in FAMILIES. constant: added (for XORs: XORed) at the end. how: bytes that are
-    left out, order in the check value. fitting, rows: how many rows fit.
+    family: its key in FAMILIES. constant: added (for XORs: XORed) at the end. how: the order of
+    bytes in the check value. fitting, rows: how many rows fit.
     """
 
     family: str
@@ -69,7 +59,6 @@ class SumFit:
     how: Conventions
     fitting: int
     rows: int
-    tails: tuple[bytes, ...] = ()
 
     @property
     def evidence(self) -> float:
@@ -88,7 +77,7 @@ class SumFit:
 
     def misfits(self, each: Equations) -> np.ndarray:
         """Flags of the rows of one length that the family does not give."""
-        left = left_over(each, self.family, self.how)
+        left = left_over(each, self.family, self.how.little)
         return np.asarray(left != self.constant)
 
 
@@ -96,15 +85,10 @@ def find_sums(parts: Sequence[Equations]) -> list[SumFit]:
     """The families that most rows fit, where luck does not explain it; best and simplest first."""
     if any(each.size % 8 or not each.size for each in parts) or parts[0].width > 64:
         return []
-    width, found = parts[0].width, list[SumFit]()
+    width = parts[0].width
     orders = [False, True] if width % 8 == 0 and width > 8 else [False]
-    shortest = min(each.size for each in parts) // 8
-    for skip in range(min(MOST_SKIPPED, shortest - 1) + 1):
-        ways = [Conventions(little=little, skip=skip) for little in orders]
-        fits = [_fitted(parts, key, how) for key in FAMILIES for how in ways]
-        found += [fit for fit in fits if fit is not None and fit.evidence >= EVIDENCE]
-        if any(fit.fitting == fit.rows for fit in found):
-            break
+    fits = [_fitted(parts, key, e) for key in FAMILIES for e in orders]
+    found = [fit for fit in fits if fit is not None and fit.evidence >= EVIDENCE]
     return sorted(found, key=lambda fit: -fit.fitting)
 
 
@@ -114,11 +98,13 @@ def value_of(key: str, data: np.ndarray, width: int) -> np.ndarray | None:
     >>> value_of("fletcher-16", np.frombuffer(b"abcde", np.uint8)[None], 16).tolist() == [0xC8F0]
     True
     """
-    family, count = FAMILIES[key], data.shape[1]
-    if not family.takes(data, width):
+    family, count, word = FAMILIES[key], data.shape[1], max(width // 8, 1)
+    if (family.widths and width not in family.widths) or (family.whole and count % word):
+        return None
+    if family.digits and not ((data <= 9).all() or ((data >= 0x30) & (data <= 0x39)).all()):
         return None
     sums = np.zeros(len(data), np.uint64)
-    space = {"a": sums, "b": sums.copy(), "m": np.uint64(count), "W": np.uint64(max(width // 8, 1))}
+    space = {"a": sums, "b": sums.copy(), "m": np.uint64(count), "W": np.uint64(word)}
     steps = compile("\n".join(family.steps), key, "exec")
     with np.errstate(over="ignore"):  # sums wrap at 2^64, a multiple of every power of two
         for at, column in enumerate(data.T.astype(np.uint64)):
@@ -127,20 +113,21 @@ def value_of(key: str, data: np.ndarray, width: int) -> np.ndarray | None:
     return made
 
 
-def left_over(each: Equations, key: str, how: Conventions) -> np.ndarray | None:
+def left_over(each: Equations, key: str, little: bool) -> np.ndarray | None:
     """Check value minus function for every row, as numbers of the check value's width."""
-    value = value_of(key, np.packbits(each.bits, axis=1)[:, how.skip :], each.width)
+    value = value_of(key, np.packbits(each.bits, axis=1), each.width)
     if value is None:
         return None
-    given = numbers(swapped(each.target) if how.little else each.target)
+    given = numbers(swapped(each.target) if little else each.target)
     left = given ^ value if FAMILIES[key].joint == "xor" else given - value
     return np.asarray(left & np.uint64((1 << each.width) - 1))
 
 
-def _fitted(parts: Sequence[Equations], key: str, how: Conventions) -> SumFit | None:
-    lefts = [left for each in parts if (left := left_over(each, key, how)) is not None]
+def _fitted(parts: Sequence[Equations], key: str, little: bool) -> SumFit | None:
+    lefts = [left for each in parts if (left := left_over(each, key, little)) is not None]
     if len(lefts) < len(parts):
         return None
     every = np.concatenate(lefts)
     constant, fitting = commonest(every)
+    how = Conventions(little=little)
     return SumFit(key, parts[0].width, constant, how, fitting, len(every))

@@ -35,18 +35,9 @@ def name_of(finding: Finding) -> str | None:
 
 def _family_name(fit: SumFit | CrcFit) -> str:
     """A checksum with how it is sent."""
-    parts, how = [fit.name], fit.how
-    if how.after:
-        parts.append(f"with 0x{fit.tails[0].hex()} after the message, which is not sent")
-    if how.swap > 1:
-        parts.append(f"with the bytes of {8 * how.swap}-bit words in the other order")
-    if how.little:
-        parts.append("stored least significant byte first")
-    return ", ".join(parts) + _left_out(how.skip)
-
-
-def _left_out(skip: int) -> str:
-    return f", without the first {counted(skip, 'byte')}" if skip else ""
+    order = ", stored least significant byte first" if fit.how.little else ""
+    skip = fit.how.skip
+    return fit.name + order + (f", without the first {counted(skip, 'byte')}" if skip else "")
 
 
 def _headline(finding: Finding) -> str:
@@ -90,7 +81,7 @@ def _family_lines(finding: Finding) -> list[str]:
     if isinstance(best, CrcFit):
         return lines + _crc_lines(best)
     equal = [fit for fit in finding.sums if fit.fitting == best.fitting][1:MOST_READINGS]
-    others = ", ".join(fit.name + _left_out(fit.how.skip) for fit in equal)
+    others = ", ".join(map(_family_name, equal))
     return [*lines, f"fits equally well: {others}"] if others else lines
 
 
@@ -273,8 +264,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "same_inputs_lines": None if finding.clash is None else list(finding.clash),
         "matrix": None if usable is None else usable.to_json(),
         "sums": [
-            {"family": s.family, "constant": s.constant, "skip": s.how.skip, "fitting": s.fitting}
-            for s in finding.sums
+            {"family": s.family, "constant": s.constant, "fitting": s.fitting} for s in finding.sums
         ],
         "crc": None if crc is None else _crc_json(crc),
     }
