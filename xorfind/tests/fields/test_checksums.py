@@ -10,7 +10,6 @@ from xor_hunters import crc
 from xorfind.fields import Outcome, hunt, read_fields
 from xorfind.fields.crc import catalogue
 from xorfind.fields.emit import code_of
-from xorfind.fields.polynomials import divisors_of_degree, product
 from xorfind.fields.sums import FAMILIES
 from xorfind.fields.text import lines_of, name_of
 
@@ -92,17 +91,6 @@ def test_a_crc_that_is_stored_little_endian_with_a_sync_byte_outside():
     assert finding.crc.names == ("CRC-16/XMODEM",)
     assert finding.crc.how.little
     assert finding.crc.how.skip == 1
-
-
-def test_a_crc_of_no_catalogue_and_its_constants_from_two_lengths():
-    own = NAMED["CRC-16/XMODEM"]._replace(poly=0x1A2D, init=0x1234, xorout=0x0FF0)
-    finding = found(frames_of(lambda d: crc(d, own), 16), "frame[-2:-1]")
-    assert finding.crc.poly == 0x1A2D
-    assert finding.crc.names == ()
-    if finding.crc.freedom == 0:
-        assert (finding.crc.init, finding.crc.xorout) == (0x1234, 0x0FF0)
-    fixed = own._replace(init=finding.crc.init, xorout=finding.crc.xorout)
-    assert crc(b"sixsix", fixed) == crc(b"sixsix", own)
 
 
 def test_wrong_rows_are_tolerated_and_listed():
@@ -272,12 +260,6 @@ def test_too_few_rows_are_not_sold_as_linear():
     assert not finding.found
 
 
-def test_one_frame_captured_often_proves_nothing():
-    finding = found(["01020304"] * 50 + ["01020405"] * 50, "frame[-1]")
-    assert not finding.found
-    assert finding.system.rows == 2
-
-
 def scrambled(bits, taps):
     """s_t = d_t + the bits sent `taps` steps before."""
     sent = []
@@ -348,18 +330,3 @@ def test_a_filter_with_a_numerator_is_not_called_a_scrambler():
     finding = hunt(read_fields({"data": data, "check": made}), "check")
     assert finding.outcome == Outcome.LINEAR
     assert name_of(finding) is None
-
-
-def test_a_divisor_of_the_right_degree():
-    generator = 0x11021
-    for cofactor in (1, 0b10, 0b1011, 0b1000000000011):
-        assert generator in divisors_of_degree(product(generator, cofactor), 16)
-    assert divisors_of_degree(product(generator, 1 << 20 | 1), 16) == []
-
-
-def test_words_say_what_is_open():
-    named = NAMED["CRC-8/SMBUS"]
-    finding = found(frames_of(lambda d: crc(d, named), 8, rows=12, lengths=(5,)), "frame[-1]")
-    text = "\n".join(lines_of(finding))
-    assert "CRC-8/SMBUS" in text
-    assert "256 pairs of init and xorout give the same check values at this length" in text

@@ -84,10 +84,8 @@ def test_hex_digits_of_one_length_are_bytes_where_slices_say_so(tmp_path):
     [
         ({"xorfind": "rule"}, "expected an object"),
         ({"version": 9}, "version.* cannot be 9"),
-        ({"outputs": []}, "not be empty"),
         ({"outputs": [{"name": "b", "xor_of": ["z"], "constant": 0}]}, "not an input"),
         ({"outputs": [{"name": "b", "xor_of": [], "constant": 2}]}, "constant.* cannot be 2"),
-        ({"inputs": ["a", "a"]}, "different names"),
         ({"reading": []}, "reading.* cannot be"),
     ],
 )
@@ -119,25 +117,6 @@ def test_matrices_of_earlier_versions_open_and_apply(path, tmp_path):
     made = matrix.on_rows(OLD / f"{name}.txt")
     assert made.values.tolist() == known["values"]
     assert made.right.tolist() == known["right"]
-
-
-@pytest.mark.parametrize("noise", [0.01, 0.05])
-def test_consensus_under_noise(noise):
-    solution = random_map(30, 6, seed=2)
-    bits, target = rows_of(solution, 600)
-    target ^= np.random.default_rng(3).random(target.shape) < noise
-    found = consensus(bits, target, np.ones(6, bool), budget=20)
-    assert sorted(found) == list(range(6))
-    for bit, answer in found.items():
-        assert list(answer.subset) == np.flatnonzero(solution[bit, :-1]).tolist()
-        assert (answer.sign < 0) == solution[bit, -1]
-
-
-def test_consensus_finds_nothing_where_nothing_is():
-    draw = np.random.default_rng(0)
-    bits = draw.integers(0, 2, (300, 40)).astype(np.uint8)
-    target = draw.integers(0, 2, (300, 4)).astype(np.uint8)
-    assert not consensus(bits, target, np.ones(4, bool), budget=1.0)
 
 
 def test_targets_do_not_explain_each_other():

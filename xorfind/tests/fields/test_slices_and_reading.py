@@ -82,7 +82,6 @@ def test_bad_slices(text, message):
         ("{36}8f1a2b3c40", b"\x8f\x1a\x2b\x3c\x40", 36),
         ("0a0b # comment", b"\x0a\x0b", 16),
         ("0a0b // comment", b"\x0a\x0b", 16),
-        ("0a0b ; comment", b"\x0a\x0b", 16),
     ],
 )
 def test_frames(line, data, width):
