@@ -10,26 +10,21 @@ from xor_hunters import crc
 from xorfind.fields import Outcome, hunt, read_fields
 from xorfind.fields.crc import catalogue
 from xorfind.fields.emit import code_of
-from xorfind.fields.sums import FAMILIES
 from xorfind.fields.text import lines_of, name_of
 
 NAMED = {named.name: named for named in catalogue()}
+#: Lengths of messages in bytes, whether the frames are a column of a table, and wrong rows.
+LOGS = {
+    "one length": ((8,), False, ()),
+    "one length, a column": ((5,), True, ()),
+    "two lengths": ((6, 9), False, ()),
+    "a log": ((1, 3, 5, 6, 7), True, ()),
+    "wrong rows": ((6, 9), False, (8, 31, 42)),
+}
 
 
-def test_check_values_of_the_catalogue():
-    wrong = [named.name for named in catalogue() if crc(b"123456789", named) != named.check]
-    assert not wrong
-    assert len({named[1:7] for named in catalogue()}) == len(catalogue()) == 112
-
-
-def test_the_definition_agrees_with_the_standard_library():
-    data = b"an independent route"
-    assert crc(data, NAMED["CRC-32/ISO-HDLC"]) == zlib.crc32(data)
-    assert crc(data, NAMED["CRC-16/XMODEM"]) == binascii.crc_hqx(data, 0)
-
-
-def frames_of(check, width, rows=24, lengths=(6, 9), seed=0, order="big"):
-    draw = np.random.default_rng(seed)
+def frames_of(check, width, rows=24, lengths=(6, 9), order="big"):
+    draw = np.random.default_rng(0)
     lines = []
     for _ in range(rows):
         data = draw.bytes(int(draw.choice(lengths)))
@@ -41,13 +36,13 @@ def found(lines, target):
     return hunt(read_fields(lines), target, budget=0.5)
 
 
-#: Lengths of messages in bytes, and whether the frames are a column of a table.
-LOGS = {
-    "one length": ((8,), False),
-    "one length, a column": ((5,), True),
-    "two lengths": ((6, 9), False),
-    "a log": ((1, 3, 5, 6, 7), True),
-}
+def test_the_catalogue_and_the_definition():
+    wrong = [named.name for named in catalogue() if crc(b"123456789", named) != named.check]
+    assert not wrong
+    assert len({named[1:7] for named in catalogue()}) == len(catalogue()) == 112
+    data = b"an independent route"
+    assert crc(data, NAMED["CRC-32/ISO-HDLC"]) == zlib.crc32(data)
+    assert crc(data, NAMED["CRC-16/XMODEM"]) == binascii.crc_hqx(data, 0)
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -55,13 +50,17 @@ LOGS = {
     "named", [c for c in catalogue() if c.width in (8, 16, 24, 32, 64)], ids=lambda c: c.name
 )
 def test_every_crc_of_whole_bytes_is_named(named, log):
-    size, (lengths, in_table) = named.width // 8, LOGS[log]
-    lines = frames_of(lambda d: crc(d, named), named.width, lengths=lengths)
+    size, (lengths, in_table, wrong) = named.width // 8, LOGS[log]
+    rows = 60 if wrong else 24
+    lines = frames_of(lambda d: crc(d, named), named.width, rows, lengths)
+    for line in wrong:
+        lines[line - 1] = lines[line - 1][:-2] + f"{int(lines[line - 1][-2:], 16) ^ 0x21:02x}"
     table = {"id": ["1a3"] * len(lines), "frame": lines} if in_table else lines
     finding = hunt(read_fields(table), f"frame[-{size}:-1]", [f"frame[0:-{size + 1}]"])
     assert finding.outcome == Outcome.NAMED
     assert named.name in finding.crc.names
     assert finding.crc.poly == named.poly
+    assert finding.wrong == wrong
     if len(lengths) > 1:
         assert (finding.crc.init, finding.crc.xorout) == (named.init, named.xorout)
 
@@ -76,8 +75,7 @@ def test_a_length_of_one_wrong_frame_does_not_hide_the_constants():
 
 def test_a_constant_before_the_message_is_told_from_a_new_polynomial():
     named = NAMED["CRC-8/SAE-J1850"]
-    lines = frames_of(lambda d: crc(b"\x34\x12" + d, named), 8)
-    finding = found(lines, "frame[-1]")
+    finding = found(frames_of(lambda d: crc(b"\x34\x12" + d, named), 8), "frame[-1]")
     assert finding.crc.names == ()
     text = "\n".join(lines_of(finding))
     assert "the polynomial of CRC-8/GSM-A, CRC-8/HITAG, CRC-8/I-CODE, CRC-8/SAE-J1850" in text
@@ -91,17 +89,6 @@ def test_a_crc_that_is_stored_little_endian_with_a_sync_byte_outside():
     assert finding.crc.names == ("CRC-16/XMODEM",)
     assert finding.crc.how.little
     assert finding.crc.how.skip == 1
-
-
-def test_wrong_rows_are_tolerated_and_listed():
-    named = NAMED["CRC-8/SMBUS"]
-    lines = frames_of(lambda d: crc(d, named), 8, rows=60)
-    for at in (7, 30, 41):
-        lines[at] = lines[at][:-2] + f"{int(lines[at][-2:], 16) ^ 0x21:02x}"
-    finding = found(lines, "frame[-1]")
-    assert finding.outcome == Outcome.NAMED
-    assert finding.crc.names == ("CRC-8/SMBUS",)
-    assert finding.wrong == (8, 31, 42)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +105,6 @@ def test_a_constant_that_is_checked_after_the_message_but_not_sent(name, tail, l
     lines = frames_of(lambda d: crc(d + tail, named), named.width, lengths=lengths)
     finding = found(lines, f"frame[-{named.width // 8}:-1]")
     assert finding.outcome == Outcome.NAMED
-    assert name in finding.crc.names
     shown = finding.crc.tails[finding.crc.names.index(name)]
     if 8 * len(tail) <= named.width:
         assert shown == tail
@@ -126,11 +112,6 @@ def test_a_constant_that_is_checked_after_the_message_but_not_sent(name, tail, l
     assert f"with 0x{finding.crc.tails[0].hex()} after the message, which is not sent" in text
     assert f"{name} with 0x{shown.hex()}" in text or finding.crc.names[0] == name
     assert ("256 constants of 2 bytes" in text) == (8 * len(tail) > named.width)
-    space = {}
-    exec(code_of(finding, "python"), space)
-    check = next(value for key, value in space.items() if key.startswith("frame"))
-    for data in (b"a" * lengths[0], b"message" * 5 if len(lengths) > 1 else b"sixsix"):
-        assert check(data) == crc(data + tail, named)
 
 
 @pytest.mark.parametrize("size", [2, 4])
@@ -172,55 +153,23 @@ def test_check_digits_by_name(family, check, known):
     assert check(known[:-1]) == (10 if known[-1] == "X" else int(known[-1]))
     draw = np.random.default_rng(0)
     numbers = ["".join(map(str, draw.integers(0, 10, len(known) - 1))) for _ in range(40)]
-    checks = [check(number) for number in numbers]
     columns = {f"d{at}": list(column) for at, column in enumerate(zip(*numbers, strict=True))}
-    in_bytes = [
-        (bytes(map(int, n)) + bytes([c])).hex() for n, c in zip(numbers, checks, strict=True)
-    ]
-    findings = [hunt(read_fields({**columns, "check": checks}), "check")]
-    findings.append(found(in_bytes, "frame[-1]"))
-    for finding in findings:
+    in_bytes = [bytes([*map(int, number), check(number)]).hex() for number in numbers]
+    findings = [hunt(read_fields({**columns, "check": [*map(check, numbers)]}), "check")]
+    for finding in [*findings, found(in_bytes, "frame[-1]")]:
         assert finding.outcome == Outcome.NAMED
-        assert finding.sums[0].family.startswith(family)
+        assert finding.sums[0].family == family
         assert (finding.sums[0].fitting, finding.sums[0].constant) == (40, 0)
 
 
-def fletcher16(data):
-    a = b = 0
-    for byte in data:
-        a = (a + byte) % 255
-        b = (b + a) % 255
-    return b << 8 | a
-
-
-def internet(data):
-    padded = data + b"\0" * (len(data) % 2)
-    total = sum(int.from_bytes(padded[i : i + 2], "big") for i in range(0, len(padded), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return 0xFFFF - total
-
-
-def xored(data):
-    made = 0x3C
-    for byte in data:
-        made ^= byte
-    return made
-
-
+#: Families that the frozen tables of net/ do not have, with their widths.
 SUMS = {
-    "xor-bytes": (xored, 8),
-    "sum-bytes": (lambda d: (sum(d) + 7) & 255, 8),
     "negative-sum": (lambda d: -sum(d) & 0xFFFF, 16),
     "sum-nibbles": (lambda d: sum((b >> 4) + (b & 15) for b in d) & 255, 8),
     "places-up": (lambda d: sum(at * b for at, b in enumerate(d, 1)) & 255, 8),
     "places-down": (lambda d: sum(at * b for at, b in enumerate(d[::-1], 1)) & 0xFFFF, 16),
     "sum-255": (lambda d: sum(d) % 255, 8),
-    "internet": (internet, 16),
-    "fletcher-16": (fletcher16, 16),
     "adler-32": (zlib.adler32, 32),
-    "sum-big": (lambda d: sum(d[::2]) * 256 + sum(d[1::2]) & 0xFFFF, 16),
-    "sum-little": (lambda d: sum(d[1::2]) * 256 + sum(d[::2]) & 0xFFFF, 16),
 }
 
 
@@ -230,12 +179,7 @@ def test_families_of_sums(family):
     lines = frames_of(check, width, rows=40, lengths=(6, 10))
     finding = found(lines, f"frame[-{width // 8}:-1]")
     assert finding.outcome == Outcome.NAMED
-    assert finding.sums[0].fitting == 40
-    if family.startswith("sum-") and width == 16:  # a byte order is part of the name
-        assert finding.sums[0].family in ("sum-big", "sum-little")
-    else:
-        assert finding.sums[0].family == family
-    assert family in FAMILIES
+    assert (finding.sums[0].family, finding.sums[0].fitting) == (family, 40)
 
 
 def test_a_random_field_is_nothing_and_the_proof_adds_up():
@@ -243,21 +187,12 @@ def test_a_random_field_is_nothing_and_the_proof_adds_up():
     texts = [draw.bytes(3).hex() for _ in range(300)]
     finding = found(texts, "frame[-1]")
     assert finding.outcome == Outcome.NOTHING
-    assert not finding.found
     bit, lines = finding.proof
     assert len(lines) % 2 == 0
-    assert finding.system.outputs[bit].startswith("frame[-1]")
     rows = np.array([list(bytes.fromhex(texts[line - 1])) for line in lines], np.uint8)
     sums = np.bitwise_xor.reduce(rows, axis=0)
     assert sums[:2].tolist() == [0, 0]
     assert np.unpackbits(sums[2:])[bit] == 1
-
-
-def test_too_few_rows_are_not_sold_as_linear():
-    draw = np.random.default_rng(3)
-    finding = found([draw.bytes(9).hex() for _ in range(30)], "frame[-1]")
-    assert finding.outcome == Outcome.TOO_FEW
-    assert not finding.found
 
 
 def scrambled(bits, taps):
@@ -286,47 +221,44 @@ def fibonacci(state):
     return state >> 1 | bit << 15
 
 
-#: Names by the delays of bits; both registers have the period 2^16 - 1.
-SHAPES = {
-    "(Fibonacci, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1": (
+def galois(state):
+    return state >> 1 ^ (0xB400 if state & 1 else 0)
+
+
+#: Names by the delays of bits; both registers have the period 2^16 - 1. None: no name is true.
+SHAPES = [
+    (
+        "(Fibonacci, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1",
         16,
         on_number(fibonacci, 16),
     ),
-    "(Galois, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1": (
-        16,
-        on_number(lambda state: state >> 1 ^ (0xB400 if state & 1 else 0), 16),
-    ),
-    "a self-synchronising scrambler with polynomial x^7 + x^6 + 1": (
+    ("(Galois, shift right), polynomial x^16 + x^14 + x^13 + x^11 + 1", 16, on_number(galois, 16)),
+    (
+        "a self-synchronising scrambler with polynomial x^7 + x^6 + 1",
         32,
         lambda bits: scrambled(bits, (6, 7)),
     ),
-    "a descrambler (of a self-synchronising scrambler) with polynomial x^7 + x^6 + 1": (
+    (
+        "a descrambler (of a self-synchronising scrambler) with polynomial x^7 + x^6 + 1",
         32,
         lambda bits: descrambled(bits, (6, 7)),
     ),
-    "the Gray code of input bits": (16, on_number(lambda number: number ^ number >> 1, 16)),
-    "the number whose Gray code the input bits are": (12, lambda bits: scrambled(bits, (1,))),
-    "input bits XOR a fixed key": (8, on_number(lambda number: number ^ 0x5A, 8)),
-    "a permutation of input bits": (8, lambda bits: bits[::-1]),
-    "a parity bit (odd) of all input bits": (16, lambda bits: [1 ^ sum(bits) & 1]),
-}
+    (None, 32, lambda bits: scrambled(descrambled(bits, (1, 5)), (6, 7))),
+    ("the Gray code of input bits", 16, on_number(lambda number: number ^ number >> 1, 16)),
+    ("the number whose Gray code the input bits are", 12, lambda bits: scrambled(bits, (1,))),
+    ("input bits XOR a fixed key", 8, on_number(lambda number: number ^ 0x5A, 8)),
+    ("a permutation of input bits", 8, lambda bits: bits[::-1]),
+    ("a parity bit (odd) of all input bits", 16, lambda bits: [1 ^ sum(bits) & 1]),
+]
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_shapes(name):
-    width, function = SHAPES[name]
+@pytest.mark.parametrize(("name", "width", "function"), SHAPES)
+def test_shapes(name, width, function):
     draw = np.random.default_rng(0)
     rows = [draw.integers(0, 2, width).tolist() for _ in range(8 * width)]
     made = [as_number(function(bits)) for bits in rows]
     fields = read_fields({"data": ["".join(map(str, bits)) for bits in rows], "check": made})
-    assert name in name_of(hunt(fields, "check"))
-
-
-def test_a_filter_with_a_numerator_is_not_called_a_scrambler():
-    draw = np.random.default_rng(0)
-    rows = [draw.integers(0, 2, 32).tolist() for _ in range(200)]
-    made = [as_number(scrambled(descrambled(bits, (1, 5)), (6, 7))) for bits in rows]
-    data = ["".join(map(str, bits)) for bits in rows]
-    finding = hunt(read_fields({"data": data, "check": made}), "check")
+    finding = hunt(fields, "check")
     assert finding.outcome == Outcome.LINEAR
-    assert name_of(finding) is None
+    shown = name_of(finding)
+    assert shown is None if name is None else name in shown
