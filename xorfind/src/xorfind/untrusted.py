@@ -1,11 +1,10 @@
-"""Files that come from elsewhere, read under limits: kind of file, size, depth, digits, keys.
+"""Files that come from elsewhere, read under limits: kind of file, size, depth, digits.
 
 Whatever is wrong with such a file is one ValueError; nothing here waits for a pipe, fills the
 memory or leaves a recursion for later.
 """
 
 import json
-import os
 import stat
 import zipfile
 from pathlib import Path
@@ -23,40 +22,32 @@ _LARGEST_JSON = 10**300
 
 def read_bytes(path: str | Path, largest: int = LARGEST_TEXT, begins: bytes = b"") -> bytes:
     """The bytes of an ordinary file of at most `largest` bytes that starts in this way."""
-    path = Path(path)
     try:
-        # Not to wait for the other end of a pipe between the look and the opening.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        raise ValueError("no such file") from None
-    except (OSError, ValueError) as error:
-        raise ValueError(getattr(error, "strerror", None) or "not a file name") from None
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode):
-        os.close(handle)
-        folder = stat.S_ISDIR(facts.st_mode)
-        raise ValueError("it is a folder" if folder else "it is no ordinary file")
-    with os.fdopen(handle, "rb") as stream:
+        facts = Path(path).stat()  # not to wait for the other end of a pipe
+        if not stat.S_ISREG(facts.st_mode):
+            folder = stat.S_ISDIR(facts.st_mode)
+            raise ValueError("it is a folder" if folder else "it is no ordinary file")
         if facts.st_size > largest:
             raise ValueError(f"it has {facts.st_size:,} bytes, more than {largest:,}")
-        content = stream.read(len(begins))
-        if content != begins:
-            raise ValueError("its first bytes are those of another kind of file")
-        content += stream.read(facts.st_size + 1)
-    if len(content) > facts.st_size:
-        raise ValueError("it grew while it was read")
-    return content
+        with Path(path).open("rb") as stream:
+            if stream.read(len(begins)) != begins:
+                raise ValueError("its first bytes are those of another kind of file")
+            return begins + stream.read()
+    except FileNotFoundError:
+        raise ValueError("no such file") from None
+    except OSError as error:
+        raise ValueError(error.strerror or "not a file name") from None
 
 
 def read_json(path: str | Path, *, largest: int = LARGEST_TEXT) -> Any:
-    """The value in a JSON file; a key given twice is refused, and so are NaN and Infinity."""
+    """The value in a JSON file; NaN and Infinity are refused."""
     return parse_json(as_text(read_bytes(path, largest)))
 
 
 def parse_json(text: str) -> Any:
     """The value of a JSON text, under the same limits."""
     try:
-        value = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError(f"it is nested deeper than {DEEPEST}") from None
     check_plain(value, _LARGEST_JSON)
@@ -113,15 +104,6 @@ def as_text(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"it is not UTF-8 text: {error.reason} at byte {error.start}") from None
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice[:60]!a} is given twice")
-    return found
 
 
 def _no_constant(name: str) -> float:

@@ -96,12 +96,6 @@ def test_bad_matrix_files(tmp_path, change, message):
         XorMatrix.load(tmp_path / "m.json")
 
 
-def test_a_mapping_written_by_hand_needs_outputs_only(tmp_path):
-    text = {"paritylab": "xor", "version": 1, "outputs": [{"name": "b", "xor_of": ["a[1]"]}]}
-    (tmp_path / "m.json").write_text(json.dumps(text))
-    assert XorMatrix.load(tmp_path / "m.json").inputs == ("a[1]",)
-
-
 OLD = Path(__file__).parents[1] / "fixtures" / "0.3.0"
 
 

@@ -107,34 +107,33 @@ def write(name, text):
     return name
 
 
+ONE = "--target frame[-1]"
+PAIRS = "a,b,t\n1,2,5\n3,4,5\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "target", "message"),
+    ("text", "options", "message"),
     [
-        ("0a0b0c\n0a0\n", "frame[-1]", "line 2: '0a0' has 3 hex digits"),
-        ("0a0b0c0d\n0a\n", "frame[2]", "lies outside a frame of 1 bytes"),
-        ("0a\n0b\n", "frame[-1]", "no input bits are left"),
-        ("a,b\n1,2\n3\n", "b", "line 3: 1 cell, the line of names has 2"),
-        ("# nothing\n", "frame[-1]", ""),
+        ("0a0b0c\n0a0\n", ONE, "line 2: '0a0' has 3 hex digits"),
+        ("0a0b0c0d\n0a\n", "--target frame[2]", "lies outside a frame of 1 bytes"),
+        ("0a\n0b\n", ONE, "no input bits are left"),
+        ("a,b\n1,2\n3\n", "--target b", "line 3: 1 cell, the line of names has 2"),
+        ("# nothing\n", ONE, ""),
+        ("0a0b\n0c0d\n", "", "one of the arguments --target --same --slow is required"),
+        ("0a0b\n0c0d\n", f"{ONE} --same x", "not allowed with argument --target"),
+        (PAIRS, "--slow t --bits a^b", "all timings are equal"),
+        (PAIRS, "--slow t", "--slow needs --bits"),
+        (PAIRS, "--target b --budget 0", "--budget must be"),
+        (PAIRS, "--target b --hex x", "--hex: no column 'x'"),
+        (PAIRS, "--target b --target a --save m.json", "--save writes one matrix"),
     ],
 )
-def test_bad_input_is_one_line(capsys, elsewhere, text, target, message):
-    code, out, err = run(capsys, "bits", write("f.txt", text), "--target", target)
+def test_bad_input_is_one_line(capsys, elsewhere, text, options, message):
+    write("f.txt", text)
+    code, out, err = run(capsys, "bits", "f.txt", *options.split())
     assert (code, out) == (2, "")
     assert len(err.strip().splitlines()) == 1
     assert message in err
-
-
-def test_options_that_do_not_fit(capsys, elsewhere):
-    write("f.txt", "0a0b\n0c0d\n")
-    for more in ([], ["--target", "frame[1]", "--same", "x"]):
-        assert run(capsys, "bits", "f.txt", *more)[0] == 2
-    assert run(capsys, "bits", "none.txt", "--target", "x")[0] == 2
-    write("t.csv", "a,b,t\n1,2,5\n3,4,5\n")
-    code, _, err = run(capsys, "bits", "t.csv", "--slow", "t", "--bits", "a^b")
-    assert code == 2
-    assert "all timings are equal" in err
-    code, _, err = run(capsys, "bits", "t.csv", "--slow", "t")
-    assert "needs --bits" in err
 
 
 def test_standard_input_and_what_is_left_out(capsys, elsewhere, monkeypatch):
@@ -149,10 +148,6 @@ def test_standard_input_and_what_is_left_out(capsys, elsewhere, monkeypatch):
         code, out, _ = run(capsys, "bits", "-", "--target", target, "--ignore", left_out)
         assert code == 0
         assert "input bits XOR a fixed key" in out
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a,b,t\n1,2,5\n3,4,5\n")))
-    code, _, err = run(capsys, "bits", "-", "--slow", "t", "--bits", "a^b")
-    assert code == 2
-    assert "all timings are equal" in err
 
 
 def test_equal_frames_with_different_checks_are_named(capsys, elsewhere):

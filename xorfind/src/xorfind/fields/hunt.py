@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +50,7 @@ class Outcome(StrEnum):
     NOTHING = "no XOR of input bits and no known checksum"
 
 
-@dataclass(frozen=True)
-class Flip:
+class Flip(NamedTuple):
     """A row to measure: a row that is known (its line), with one bit turned."""
 
     line: int
@@ -62,12 +62,9 @@ class Finding:
     """The answer for one field.
 
     rows: in the file. system, fit: the equations of the distinct rows, and what they allow.
-    supported: flags of the outputs that are XORs beyond luck. reading: what a matrix needs to read
-    such rows. matrix: of all outputs that are XORs. noisy: answers for those (by their numbers)
-    that only most rows fit. crc, sums: families that fit. shape: a name for the matrix. proof:
-    lines that together prove that an output (its number) is not affine. clash: two lines with the
-    same inputs and different targets. flips: rows that settle what is open. wrong: lines that do
-    not fit what was found.
+    reading: what a matrix needs to read such rows. matrix: of all outputs that are XORs. noisy:
+    answers for those (by their numbers) that only most rows fit. crc, sums: families that fit.
+    shape: a name for the matrix. wrong: lines that do not fit what was found.
     """
 
     target: str
@@ -75,17 +72,44 @@ class Finding:
     rows: int
     system: Equations
     fit: AffineFit
-    supported: np.ndarray
     reading: dict[str, Any]
     matrix: XorMatrix | None = None
     noisy: dict[int, Answer] = field(default_factory=dict)
     crc: CrcFit | None = None
     sums: tuple[SumFit, ...] = ()
     shape: str | None = None
-    proof: tuple[int, tuple[int, ...]] | None = None
-    clash: tuple[int, int] | None = None
-    flips: tuple[Flip, ...] = ()
     wrong: tuple[int, ...] = ()
+
+    @cached_property
+    def supported(self) -> np.ndarray:
+        """Flags of the outputs that are XORs beyond luck."""
+        return self.fit.supported(self.system.target)
+
+    @cached_property
+    def proof(self) -> tuple[int, tuple[int, ...]] | None:
+        """An output that is not affine, by its number, and lines that together prove it."""
+        if self.fit.holds.all():
+            return None
+        bit = int(np.flatnonzero(~self.fit.holds)[-1])
+        lines = proof_against(self.system, bit)
+        return (bit, lines) if lines else None
+
+    @cached_property
+    def clash(self) -> tuple[int, int] | None:
+        """Two lines with the same inputs and different targets."""
+        return same_inputs(self.system)
+
+    @cached_property
+    def flips(self) -> tuple[Flip, ...]:
+        """One bit to turn for every direction that is open; together they settle all of them.
+
+        A direction is a set of inputs whose XOR has been the same in all rows; turning one of them
+        in a known row breaks that.
+        """
+        columns = self.system.size - self.system.lengths
+        pivots = reduced(self.fit.free[:, :columns]).argmax(axis=1)
+        # The last row is one of the longest, so it has every byte.
+        return tuple(Flip(int(self.system.lines[-1]), self.system.inputs[at]) for at in pivots)
 
     @property
     def named(self) -> SumFit | CrcFit | None:
@@ -138,9 +162,7 @@ def hunt(
     system = joined(parts)
     fit = affine_fit(system.bits, system.target)
     reading = {"target": target, "bits": [*bits], "ignore": [*ignore], "hex": [*fields.hex_columns]}
-    base = Finding(
-        target, Outcome.NOTHING, fields.rows, system, fit, fit.supported(system.target), reading
-    )
+    base = Finding(target, Outcome.NOTHING, fields.rows, system, fit, reading)
     if (system.target == system.target[:1]).all():
         return replace(base, outcome=Outcome.CONSTANT)
     return _judged(_named(base, parts), budget)
@@ -170,20 +192,14 @@ def _sorted(lines: np.ndarray) -> tuple[int, ...]:
 
 
 def _judged(base: Finding, budget: float) -> Finding:
-    """With the outcome, and what speaks for and against it."""
-    system, fit = base.system, base.fit
-    base = replace(base, clash=same_inputs(system), flips=_flips(system, fit))
+    """With the outcome, the matrix, and the rows that are wrong."""
+    fit, linear = base.fit, base.supported.all()
     named = base.named is not None and base.named.fitting >= MOSTLY * base.named.rows
     if fit.holds.all():
         base = replace(base, matrix=_matrix(base, fit.solutions, fit.holds))
         # Rows that all fit a matrix beyond luck are not explained by a family that some do not.
-        linear = base.supported.all()
-        if named and not (linear and base.wrong):
-            return replace(base, outcome=Outcome.NAMED)
-        return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
-    bit = int(np.flatnonzero(~fit.holds)[-1])
-    if lines := proof_against(system, bit):
-        base = replace(base, proof=(bit, lines))
+        if not named or (linear and base.wrong):
+            return replace(base, outcome=Outcome.LINEAR if linear else Outcome.TOO_FEW, wrong=())
     if named:
         return replace(base, outcome=Outcome.NAMED)
     # Rows that a family fits and others make two kinds of rows, not one kind with wrong ones.
@@ -214,18 +230,6 @@ def _matrix(base: Finding, solutions: np.ndarray, found: np.ndarray) -> XorMatri
     names = tuple(name for name, there in zip(base.system.outputs, found, strict=True) if there)
     chosen = solutions[found]
     return XorMatrix(names, base.system.inputs, chosen[:, :-1], chosen[:, -1], base.reading)
-
-
-def _flips(system: Equations, fit: AffineFit) -> tuple[Flip, ...]:
-    """One bit to turn for every direction that is open; together they settle all of them.
-
-    A direction is a set of inputs whose XOR has been the same in all rows; turning one of them in a
-    known row breaks that.
-    """
-    columns = system.size - system.lengths
-    pivots = reduced(fit.free[:, :columns]).argmax(axis=1)
-    # The last row is one of the longest, so it has every byte.
-    return tuple(Flip(int(system.lines[-1]), system.inputs[at]) for at in pivots)
 
 
 def consensus(
