@@ -98,7 +98,7 @@ class CrcFit:
     @property
     def evidence(self) -> float:
         """Bits: -log2 of the chance that unrelated check values would fit."""
-        free = self.width * (len(self.constants) + 1) + 6 + 2 * (self.how.after + self.how.swap - 1)
+        free = self.width * (len(self.constants) + 1) + 6 + 2 * self.how.after
         return evidence_bits(self.width, self.fitting, self.rows, free)
 
     @property
@@ -119,8 +119,6 @@ class CrcFit:
         )
         if how.after:
             text += f", with 0x{self.tails[0].hex()} after the message, which is not sent"
-        if how.swap > 1:
-            text += f", with the bytes of {8 * how.swap}-bit words in the other order"
         return text
 
     @property
@@ -161,8 +159,7 @@ def find_crc(parts: Sequence[Equations], clean: bool = False) -> CrcFit | None:
         return None
     best: CrcFit | None = None
     for how in _variants(parts):
-        rare = how.after or how.swap > 1
-        if best is not None and (rare or (best.fitting == best.rows and best.names)):
+        if best is not None and (how.after or (best.fitting == best.rows and best.names)):
             break
         sent = [_sent(each, how) for each in parts]
         for generator in _generators(sent, clean):
@@ -184,11 +181,8 @@ def _variants(parts: Sequence[Equations]) -> Iterator[Conventions]:
     for skip, (refin, refout), little in pairs(skips, reflections, orders):
         if whole or not refin:
             yield Conventions(refin, refout, little, skip)
-    words = [size for size in (2, 4) if all(each.size % (8 * size) == 0 for each in parts)]
     for (refin, refout), little in pairs(reflections if whole else [], orders):
-        usual = Conventions(refin, refout, little)
-        yield from (usual._replace(after=count) for count in AFTER)
-        yield from (usual._replace(swap=size) for size in words)
+        yield from (Conventions(refin, refout, little, after=count) for count in AFTER)
 
 
 #: Bits of messages and of check values in the order in which a CRC takes them.
@@ -196,18 +190,11 @@ Sent = tuple[np.ndarray, np.ndarray]
 
 
 def _sent(each: Equations, how: Conventions) -> Sent:
-    bits = np.pad(_in_order(each.bits[:, 8 * how.skip :], how), ((0, 0), (0, 8 * how.after)))
-    target = swapped(each.target) if how.little else each.target
-    return bits, target[:, ::-1] if how.refout else target
-
-
-def _in_order(bits: np.ndarray, how: Conventions) -> np.ndarray:
-    """Columns of message bits in the order in which a CRC takes them; twice is as before."""
-    if how.swap > 1:
-        bits = bits.reshape(len(bits), -1, how.swap, 8)[:, :, ::-1].reshape(len(bits), -1)
+    bits, rows = each.bits[:, 8 * how.skip :], each.rows
     if how.refin:
-        bits = bits.reshape(len(bits), -1, 8)[:, :, ::-1].reshape(len(bits), -1)
-    return bits
+        bits = bits.reshape(rows, -1, 8)[:, :, ::-1].reshape(rows, -1)
+    target = swapped(each.target) if how.little else each.target
+    return np.pad(bits, ((0, 0), (0, 8 * how.after))), target[:, ::-1] if how.refout else target
 
 
 def _words(sent: Sent, rows: np.ndarray | slice) -> list[int]:

@@ -145,12 +145,7 @@ def _crc_lines(fit: CrcFit) -> list[str]:
 
 
 def _in_python(name: str, lines: list[str], how: Conventions, tail: bytes) -> str:
-    head = []
-    if how.swap > 1:
-        swapped = f"message[j ^ {how.swap - 1}] for j in range(len(message))"
-        head.append(f"message = bytes({swapped})")
-    if how.skip:
-        head.append(f"message = message[{how.skip}:]")
+    head = [f"message = message[{how.skip}:]"] if how.skip else []
     if tail:
         head.append(f'message = message + bytes.fromhex("{tail.hex()}")')
     return "\n".join([f"def {name}(message):", *(f"    {each}" for each in head + lines), ""])
@@ -159,8 +154,8 @@ def _in_python(name: str, lines: list[str], how: Conventions, tail: bytes) -> st
 def _in_c(name: str, lines: list[str], how: Conventions, tail: bytes) -> str:
     """Lines of Python in C: a variable is declared where it is first set, and a loop closed where
     its indentation ends. j < m counts bytes of the message with its constant."""
-    skip, after, swap = how.skip, len(tail), how.swap
-    byte = f"message[j{f' ^ {swap - 1}' * (swap > 1)}{f' + {skip}' * (skip > 0)}]"
+    skip, after = how.skip, len(tail)
+    byte = f"message[j{f' + {skip}' * (skip > 0)}]"
     size = f"length{f' + {after}' * (after > 0)}{f' - {skip}' * (skip > 0)}"
     made = [f"    uint64_t m = {size};"]
     if after:

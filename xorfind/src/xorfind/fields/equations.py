@@ -52,14 +52,11 @@ class Equations:
         """Bits of the message."""
         return int(self.bits.shape[1])
 
-    def chosen(self, rows: np.ndarray) -> "Equations":
-        """Some of the rows. rows: their numbers or flags."""
-        return replace(self, bits=self.bits[rows], target=self.target[rows], lines=self.lines[rows])
-
     def without_repeats(self) -> "Equations":
         """Every distinct row once: a frame that was captured twice says nothing new."""
         keys = _keys(np.concatenate([self.bits, self.target], axis=1))
-        return self.chosen(np.sort(np.unique(keys, return_index=True)[1]))
+        rows = np.sort(np.unique(keys, return_index=True)[1])
+        return replace(self, bits=self.bits[rows], target=self.target[rows], lines=self.lines[rows])
 
 
 class Conventions(NamedTuple):
@@ -67,8 +64,7 @@ class Conventions(NamedTuple):
 
     refin, refout: the least significant bit of bytes, of the check value, comes first. little: the
     check value is stored least significant byte first. skip: leading bytes that are not checked.
-    after: bytes of a constant that is checked after the message but not sent. swap: bytes of words
-    that are checked last byte first.
+    after: bytes of a constant that is checked after the message but not sent.
     """
 
     refin: bool = False
@@ -76,7 +72,6 @@ class Conventions(NamedTuple):
     little: bool = False
     skip: int = 0
     after: int = 0
-    swap: int = 1
 
 
 def numbers(bits: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from xorfind.fields.cells import Cells, cells_of, frame_of, is_frame, length_text, stacked
 from xorfind.fields.equations import Equations
-from xorfind.fields.slices import Bit, Shape, Slice, parse
+from xorfind.fields.slices import Bit, Slice, parse
 from xorfind.table.delimited import as_utf8, text_table
 from xorfind.table.reading import WORKBOOK, file_bytes, read_table, unpacked
 from xorfind.table.table import Table
@@ -42,20 +42,20 @@ class Part:
 
     def bits(self, slices: Iterable[Slice], bytewise: bool = False) -> list[Bit]:
         """The bits that slices name."""
-        return [bit for each in slices for bit in each.within(self._shape(each.columns), bytewise)]
+        return [bit for each in slices for bit in each.within(*self._shape(each.columns), bytewise)]
 
     def left(self, slices: Iterable[Slice], ignored: Iterable[Slice]) -> list[Bit]:
         """The bits that slices name, each once, without those that are ignored; bytewise."""
         out = set(self.bits(ignored, bytewise=True))
         return [bit for bit in dict.fromkeys(self.bits(slices, bytewise=True)) if bit not in out]
 
-    def _shape(self, columns: Sequence[str]) -> Shape:
-        """What slices need to know of a column, or of some that are XORed."""
+    def _shape(self, columns: Sequence[str]) -> tuple[int, bool]:
+        """The width of a column, or of some that are XORed, and whether it holds frames."""
         widths = [self.columns[name].widths for name in columns]
-        shapes = {Shape(isinstance(each, np.ndarray), int(np.max(each))) for each in widths}
-        if len({shape.frame for shape in shapes}) > 1:
+        kinds = {isinstance(each, np.ndarray) for each in widths}
+        if len(kinds) > 1:
             raise ValueError(f"{'^'.join(columns)} XORs a frame with an integer")
-        return max(shapes)
+        return max(int(np.max(each)) for each in widths), kinds.pop()
 
     def taken(self, bits: Sequence[Bit]) -> np.ndarray:
         """Some bits of every row, (N, bits) of 0/1."""
@@ -69,8 +69,8 @@ class Part:
 
     def label(self, bit: Bit, from_end: bool) -> str:
         """The name of a bit; in frames, with bytes counted from the start or from the end."""
-        shape = self._shape(bit.columns)
-        return bit.label(-(-shape.width // 8) if from_end and shape.frame else 0)
+        width, is_frame = self._shape(bit.columns)
+        return bit.label(-(-width // 8) if from_end and is_frame else 0)
 
 
 @dataclass(frozen=True)

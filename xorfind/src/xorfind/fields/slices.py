@@ -23,13 +23,6 @@ _SLICE = re.compile(
 _FORMS = "addr, addr[17], addr[16:6], frame[-1], frame[2:4] or frame[3].7:4"
 
 
-class Shape(NamedTuple):
-    """What a slice needs to know of a column: whether it holds frames, and how many bits."""
-
-    frame: bool
-    width: int
-
-
 class Bit(NamedTuple):
     """One bit. columns: one, or those that are XORed. place: in a frame from the left, from 0; in
     an integer from the right, from -1."""
@@ -58,22 +51,22 @@ class Slice(NamedTuple):
     ends: tuple[int, int] | None = None
     bits: tuple[int, int] | None = None
 
-    def within(self, shape: Shape, bytewise: bool = False) -> list[Bit]:
-        """The bits it names, most significant first.
+    def within(self, width: int, is_frame: bool, bytewise: bool = False) -> list[Bit]:
+        """The bits it names, most significant first, in a column of frames or integers.
 
-        bytewise: a whole integer is widened to full bytes, as a byte of a message is.
+        width: of the column in bits. bytewise: a whole integer is widened to full bytes, as a byte
+        of a message is.
         """
-        units = -(-shape.width // 8)
-        if shape.frame:
+        units = -(-width // 8)
+        if is_frame:
             first, last = (e + units if e < 0 else e for e in self.ends or (0, units - 1))
             if not (0 <= first < units and 0 <= last < units):
                 raise ValueError(f"{self.text} lies outside a frame of {units} bytes")
             high, low = self.bits or (7, 0)
             places = [8 * unit + 7 - bit for unit in _run(first, last) for bit in _run(high, low)]
             # A frame of 12 bits ends within its second byte.
-            return [Bit(self.columns, place) for place in places if place < shape.width]
-        width = 8 * units if bytewise and shape.width > 1 else shape.width
-        first, last = self.ends or (width - 1, 0)
+            return [Bit(self.columns, place) for place in places if place < width]
+        first, last = self.ends or ((8 * units if bytewise and width > 1 else width) - 1, 0)
         if self.bits is not None:
             raise ValueError(f"{self.text} is an integer; write its bits in the brackets")
         if min(first, last) < 0:

@@ -280,7 +280,6 @@ def _crc_json(crc: CrcFit) -> dict[str, Any]:
         "little_endian": crc.how.little,
         "appended": crc.tails[0].hex(),
         "appended_by_name": {n: t.hex() for n, t in zip(crc.names, crc.tails, strict=False) if t},
-        "swapped_bytes": crc.how.swap,
         "free_bits": crc.freedom,
         "names": list(crc.names),
     }
