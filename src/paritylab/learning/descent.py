@@ -287,7 +287,8 @@ def _risk_of_run(
     exact, kind = objective.exact, objective.kind
     if exact is not None:
         return lambda model, *_: exact(model, given)
-    noise, kept = 0.0, given
+    noise: Array | float = 0.0
+    kept = given
     if kind == "AllInputs":
         kept, noise = every_row(given), (1 - jnp.abs(given.contrast)) / 2
     pieces = objective.pieces(given.probabilities.shape[0]) if objective.samples else 1

@@ -9,7 +9,7 @@ import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, ClassVar, Generic, TypeVar, cast
 
 import equinox as eqx
 import jax
@@ -62,8 +62,10 @@ from paritylab.risk.rows import WeightedRows
 #: Numbers that all runs of a block may hold at a time, 1 GB.
 AT_ONCE = 1 << 27
 
+M = TypeVar("M", bound=Model)
 
-class Network(abc.ABC):
+
+class Network(abc.ABC, Generic[M]):
     """Gradient descent from `draw(key, target)`; a run is solved if its risk is below 0.05.
 
     The start of run i draws from the second half of its key. A preset may have an update rule of
@@ -83,7 +85,7 @@ class Network(abc.ABC):
     judged_by: ClassVar[tuple[int, int]] = (MOST_BITS, SAMPLES)
 
     @abc.abstractmethod
-    def draw(self, key: jax.Array, target: Target | Unknown) -> Model:
+    def draw(self, key: jax.Array, target: Target | Unknown) -> M:
         """The model of one run before training; `target.n` is the number of its bits."""
 
     def rule(self, data: Data) -> OptimiserPart:
@@ -146,7 +148,7 @@ class Network(abc.ABC):
         """eta; a preset may have units of its own."""
         return self.eta
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> Model:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> M:
         """The start of the run, drawn again from its key, with the trained numbers in it."""
         with float64():
             start = self._start(key, target)
@@ -155,7 +157,7 @@ class Network(abc.ABC):
             return with_parameters(start, {name: numbers[name] for name in own})
         return with_parameters(start, jax.tree.unflatten(jax.tree.structure(own), list(numbers)))
 
-    def _start(self, key: jax.Array, target: Target | Unknown) -> Model:
+    def _start(self, key: jax.Array, target: Target | Unknown) -> M:
         return self.draw(jax.random.split(key)[1], target)
 
 
@@ -195,7 +197,7 @@ def _named(path: PyTree) -> dict[str, np.ndarray]:
 
 @register_learner("descent")
 @dataclass(frozen=True, eq=False)
-class Descent(Network):
+class Descent(Network[Model]):
     """Gradient descent on a model of your own, from rows, samples or all inputs.
 
     model: a model (see `paritylab.models.protocol`), the start of every run, or a function from a
@@ -246,7 +248,7 @@ class Descent(Network):
 
 @register_learner("feedforward")
 @dataclass(frozen=True, eq=False)
-class FeedForwardNet(Network):
+class FeedForwardNet(Network[FeedForward]):
     """FFNN-1 of `width` neurons from random starts, trained on the squared hinge.
 
     Juntas of real values are trained on ½(ŷ-y)². inputs: the net reads "bits" x or "signs" 1 - 2x;
@@ -271,7 +273,7 @@ class FeedForwardNet(Network):
 
 @register_learner("frozen")
 @dataclass(frozen=True, eq=False)
-class FrozenAttention(Network):
+class FrozenAttention(Network[FrozenHeads]):
     """Random heads that never train, and an FFNN-1 of `width` neurons trained on their output.
 
     The net sees the mean head output v = [Σγx, 1-Σγx, Σγ sin, Σγ cos]. tau: temperature of the
@@ -291,7 +293,7 @@ class FrozenAttention(Network):
 
 @register_learner("recurrent")
 @dataclass(frozen=True, eq=False)
-class RecurrentNet(Network):
+class RecurrentNet(Network[BitReader]):
     """An Elman network or an LSTM that reads the bits one by one, trained by Adam.
 
     Every step it is given one bit with its position. labels: the running parity of the hidden set

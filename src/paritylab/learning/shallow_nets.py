@@ -57,7 +57,7 @@ def sign_rule(eta: float, decay: float, dead: float) -> optax.GradientTransforma
 
 @register_learner("hinge-net")
 @dataclass(frozen=True, eq=False)
-class HingeNet(Network):
+class HingeNet(Network[ShallowNet]):
     """Two layers of `width` neurons on ±1 inputs, SGD on the hinge loss with L2 decay.
 
     activation: "relu" starts uniform in ±1/√fan-in; "clipped" starts antisymmetric, ŷ = 0. start:
@@ -123,7 +123,7 @@ class HingeNet(Network):
 
 @register_learner("sign-descent")
 @dataclass(frozen=True, eq=False)
-class SignDescent(Network):
+class SignDescent(Network[ShallowNet]):
     """The net of Kou, Chen, Gu and Kakade: sign descent with z^k on -yŷ.
 
     ŷ = Σ_r a_r (w_rᵀx)^k with a_r = ±1 fixed and w_r(0) of fair signs.

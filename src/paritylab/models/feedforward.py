@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -76,7 +76,7 @@ class FeedForward(eqx.Module):
         }
 
     def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "FeedForward":
-        return replace(self, **parameters)
+        return replace(self, **dict[str, Any](parameters))
 
     def norms(self) -> float:
         """‖α‖·‖β‖, β on the edges that exist."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -48,7 +48,7 @@ class ShallowNet(eqx.Module):
         return {name: getattr(self, name) for name in self.trains}
 
     def with_parameters(self, parameters: Mapping[str, AnyArray]) -> "ShallowNet":
-        return replace(self, **parameters)
+        return replace(self, **dict[str, Any](parameters))
 
     @classmethod
     def uniform(cls, key: Key, n: int, width: int) -> "ShallowNet":

@@ -67,7 +67,9 @@ class Layers(ChainLearner):
         k, staged = rows.leaves.shape[1], self.schedule == "staged"
         steps = level_steps(rows.n, k, int(rows.samples), link, staged=staged)
         etas = [step.eta if self.eta is None else self.eta for step in steps]
-        how = _Setting(self.gates, self.tied, self.schedule, trace is not None, np.float32(etas))
+        how = _Setting(
+            self.gates, self.tied, self.schedule, trace is not None, np.array(etas, np.float32)
+        )
         path, gates, risks = jax.tree.map(np.asarray, _learn_layers(link, how, rows))
         end = (path[:, -1], gates) if self.gates == "learnt" else path[:, -1]
         kept = {} if trace is None else {"risk": risks[:, ::trace], "scores": path[:, ::trace]}
@@ -107,8 +109,8 @@ def _learn_layers(link: AbstractLink, how: _Setting, rows: Stream) -> PyTree:
 def _one_run(link: AbstractLink, how: _Setting, rows: Stream, leaves: Array, key: Array) -> PyTree:
     """One run; its key gives the training rows (1) and the inputs of the trace (5)."""
     n, k = rows.n, leaves.shape[0]
-    gates = _fixed_gates(how.gates, k)
-    gates = None if gates is None else jnp.asarray(gates)
+    fixed = _fixed_gates(how.gates, k)
+    gates = None if fixed is None else jnp.asarray(fixed)
     start = LayeredChain(jnp.zeros((n + k - 1, k - 1), jnp.float32), n, link, gates, tied=how.tied)
     train = {"staged": _staged, "teacher": _teacher, "at-once": _at_once}[how.schedule]
     path = [start, *train(start, rows.of_run(leaves, key), how)]

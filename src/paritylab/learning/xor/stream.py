@@ -101,7 +101,8 @@ def step_on(
     smaller = np.exp(-gains[:, None] * np.abs(on_pair[0] - on_pair[1]))
     shares = np.stack([1 + smaller, 1 - smaller, rest]) / (1 + smaller + rest)
     with float64():
-        error, outside, imbalance = map(np.asarray, worst_of(*map(jnp.asarray, shares), Bowl()))
+        pair_sum, apart, off = map(jnp.asarray, shares)
+        error, outside, imbalance = map(np.asarray, worst_of(pair_sum, apart, off, Bowl()))
     return StreamedStep(pairs, on_pair.min(axis=0) > rival + rounding, error, outside, imbalance)
 
 

@@ -1,7 +1,7 @@
 """Learning the XOR pair: one gradient step or many, exact or from streamed rows, many runs."""
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -44,7 +44,7 @@ LARGEST_RUN = 25_000_000
 
 @register_learner("xor")
 @dataclass(frozen=True, eq=False)
-class XorStep(Network):
+class XorStep(Network[TwoHeads]):
     """Two heads on a hidden pair: HG2's model, each run with positions of its own.
 
     width: of random positions, 12 ln n if None; other codes have their own. positions, attention,
@@ -151,7 +151,7 @@ class XorStep(Network):
                 _judged(self.rebuild(*run), np.array(run[1].subset), np.float64(run[1].noise))
                 for run in each
             )
-            found = _Found(*stacked(judged))
+            found: Any = stacked(judged)
         scores = Scores(found.risk, found.rounding, "exact", np.full(len(keys), np.nan))
         if not isinstance(as_xor_readout(self.readout), Bowl) or not are_uniform(data):
             models, rows = (self.rebuild(*run) for run in each), max(256, (1 << 22) // data.n)
