@@ -83,7 +83,7 @@ def trees(n=12, k=4):
 CASES = [
     Case("heads", Heads.code(steps=30), on(Population, parities())),
     Case("heads-paper", Heads.paper(steps=30), on(Population, parities(k=3))),
-    Case("heads-unmasked", Heads.code(steps=20, variant="unmasked"), on(AllInputs, parities())),
+    Case("heads-inputs", Heads.code(steps=20), on(AllInputs, parities())),
     Case("heads-sample", Heads.code(steps=20), on(Sample, parities(noise=0.1), 60)),
     Case("heads-fresh", Heads.code(steps=20), on(Fresh, parities(bias=0.3), 30)),
     Case("heads-rows", Heads.code(steps=20, k=2), rows),

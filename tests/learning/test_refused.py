@@ -78,18 +78,16 @@ HEADS = [
     (lambda: Heads(tau="n/0"), "float division by zero"),
     (lambda: Heads(optimiser=optax.adam), r"must be called first, such as optax.adam\(0.1\)"),
     (lambda: Heads(attention=lambda scores: scores.sum()), "a weight per score"),
-    (lambda: learn(Heads(positions=np.zeros((3, 2))), ON_ONE), "a row per position"),
+    (lambda: learn(Heads(positions=np.zeros((3, 2))), ON_ONE), "has 3 positions, .* n=8"),
     (lambda: learn(Heads(readout=math.cos), ON_ONE), "readout"),
     (lambda: learn(Heads(readout=lambda s: 1.0), ON_ONE), "readout"),
     (lambda: learn(Heads(readout=with_an_if), ON_ONE), "jnp.where"),
     (lambda: learn(Heads(start=np.zeros((1, 3, 2))), ON_ONE), "start must be finite numbers"),
-    (lambda: learn(Heads(variant="unmasked"), ON_ONE), "train it on AllInputs"),
     (lambda: learn(Heads(), Population(Parity(6, ()))), "at least one position"),
     (
         lambda: learn(Heads(), Population(Junta.of(8, (0, 3), lambda x: 1 - 2 * x[0]))),
         "give readout=",
     ),
-    (lambda: Heads(variant="joint"), "one of masked, unmasked"),
     (
         lambda: learn(Heads(), Population([AND, Junta.not_all_equal(8, (1, 5))])),
         "different values need runs of their own",
@@ -116,11 +114,10 @@ PAIRS = [
     (lambda: xor(readout="abs", optimiser=optax.sgd(0.1)), "by name"),
     (lambda: xor(positions="onehot", width=5), "has width 8, got width=5"),
     (lambda: xor(positions="circle", width=30), "has width 2"),
-    (lambda: xor(positions=np.eye(5)), "row per position"),
+    (lambda: xor(positions=np.eye(5)), "has 5 positions, .* n=8"),
     (lambda: xor(attention=jnp.ones_like), "does not respond"),
     (lambda: xor(readout=lambda z: 0 * z), "do not raise the pair"),
     (lambda: xor(Population(Parity(10**6, (1, 4), sign=-1)), width=90), "streamed_step"),
-    (lambda: xor(Population(Parity(10**9, (1, 4), sign=-1)), positions="onehot"), "more than"),
 ]
 
 CHAINS = [

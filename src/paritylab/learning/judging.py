@@ -1,6 +1,6 @@
 """What trained models are worth: the front door's number, with its error and kind."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -11,7 +11,6 @@ from jaxtyping import Array, Float, PyTree
 
 from paritylab.learning.contract import SOLVED_RISK, Subset, Trained
 from paritylab.learning.data import Data, KnownData, Rows, functions_of
-from paritylab.models import HeadAttention
 from paritylab.models.protocol import Model, parameters_of
 from paritylab.models.readouts import Readout
 from paritylab.precision import AnyArray, float64
@@ -72,39 +71,33 @@ def judging_loss(data: Data) -> str:
 
 
 def judge_models(
-    models: Sequence[Model],
+    models: Iterable[Model],
     data: Data,
     keys: jax.Array,
     *,
+    loss: str | None = None,
     most_bits: int = MOST_BITS,
     samples: int = SAMPLES,
+    batch_size: int = SAMPLES,
 ) -> Scores:
-    """Any models: all inputs up to `most_bits`, `samples` beyond, held-out rows of `Rows`."""
+    """Any models, one in memory at a time if they come from a generator.
+
+    All inputs are visited up to `most_bits`, `samples` fresh ones beyond, `batch_size` of them at a
+    time; for `Rows` those that were held out. loss: the `judging_loss` of the data if None.
+    """
     if isinstance(data, Rows):
         return judge_on_rows(models, data, keys)
-    targets, loss = functions_of(data, "a model"), as_loss(judging_loss(data))
+    targets, chosen = functions_of(data, "a model"), as_loss(loss or judging_loss(data))
     drawn = None if data.n <= most_bits else samples
     columns = []
     for model, target, key in zip(models, targets, each_key(keys), strict=True):
         fresh = jax.random.fold_in(key, 3)
-        pair = [_risk(model, target, each, fresh, drawn) for each in (loss, ACCURACY)]
-        columns.append((pair[0].value, pair[0].error, pair[1].value))
-    risk, error, accuracy = (np.array(column) for column in zip(*columns, strict=True))
-    return Scores(risk, error, "exact" if drawn is None else "sampled", accuracy)
-
-
-def squared_risks(
-    models: Iterable[Model], targets: Sequence[Parity], keys: jax.Array, batch_size: int
-) -> Scores:
-    """½E(ŷ-y)² of each model on its target, one model in memory at a time; no accuracy."""
-    loss, drawn = as_loss("squared"), None if targets[0].n <= MOST_BITS else SAMPLES
-    found = [
-        _risk(model, target, loss, jax.random.fold_in(key, 6), drawn, batch_size)
-        for model, target, key in zip(models, targets, each_key(keys), strict=True)
-    ]
-    risk, error = (np.array([getattr(each, name) for each in found]) for name in ("value", "error"))
-    kind = "exact" if drawn is None else "sampled"
-    return Scores(risk, error, kind, np.full(len(found), np.nan))
+        risk, right = (
+            _risk(model, target, each, fresh, drawn, batch_size) for each in (chosen, ACCURACY)
+        )
+        columns.append((risk.value, risk.error, right.value))
+    risks, errors, accuracy = (np.array(column) for column in zip(*columns, strict=True))
+    return Scores(risks, errors, "exact" if drawn is None else "sampled", accuracy)
 
 
 def _risk(
@@ -113,7 +106,7 @@ def _risk(
     loss: Loss,
     key: jax.Array,
     samples: int | None,
-    batch_size: int = SAMPLES,
+    batch_size: int,
 ) -> Risk:
     """The risk of one model; not a number where its numbers or predictions are none."""
     if not is_finite(model):
@@ -129,24 +122,13 @@ def _risk(
         return Risk(np.nan, np.nan, "diverged")
 
 
-def judge_heads(
-    given: Sequence[HeadAttention] | Float[np.ndarray, "runs n"],
-    data: KnownData,
-    readout: Readout | None = None,
-) -> Scores:
-    """The population risk of every run, at any n, from its model or from the weights of its bits.
+def judge_heads(weights: Float[np.ndarray, "runs n"], data: KnownData, readout: Readout) -> Scores:
+    """The population risk of every run, at any n, from the weights of its bits.
 
     Attention that does not depend on the bits makes the model a function of one sum s = Σ g_j x_j,
-    whose risk has closed forms and series (`paritylab.risk`): no inputs are visited or sampled.
-
-    readout: of models that are known by their weights alone. Runs that diverged have no risk.
+    g the weights, whose risk has closed forms and series (`paritylab.risk`): no inputs are visited
+    or sampled. Runs that diverged have no risk.
     """
-    if isinstance(given, np.ndarray):
-        weights = given
-    else:
-        readout = given[0].readout
-        with float64():
-            weights = np.stack([np.asarray(model.weights()) for model in given])
     sound = np.flatnonzero(np.isfinite(weights).all(axis=1)).tolist()
     risk, error, unknown = np.full((3, data.runs), np.nan)
     kind, targets = "exact", functions_of(data, "heads")
@@ -162,7 +144,7 @@ def is_finite(model: Model) -> bool:
     return all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters_of(model)))
 
 
-def judge_on_rows(models: Sequence[Model], data: Rows, keys: jax.Array) -> Scores:
+def judge_on_rows(models: Iterable[Model], data: Rows, keys: jax.Array) -> Scores:
     """Squared hinge on the rows that each run did not train on."""
     loss, columns = as_loss("squared_hinge"), []
     with float64():

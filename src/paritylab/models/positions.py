@@ -16,6 +16,8 @@ from paritylab.problem.keys import Key, as_key
 
 #: Positions are numbered by 32-bit numbers.
 MOST_POSITIONS = 2**31 - 1
+#: Numbers in a table of random positions, 0.5 GB, above which a draw is refused.
+LARGEST_TABLE = 1 << 26
 #: Packed positions unpacked at a time.
 BLOCK = 1 << 15
 #: The eight signs of every byte, highest bit first.
@@ -127,6 +129,11 @@ class RandomSigns(AbstractTable):
         """
         if width < 1:
             raise ValueError(f"width must be at least 1, got {width}")
+        if n * width > LARGEST_TABLE:
+            raise ValueError(
+                f"{n:,} random positions of width {width:,} exceed {LARGEST_TABLE:,} numbers; give "
+                "a smaller width, or see streamed_step, which keeps them as packed bits"
+            )
         if balanced and n % 2:
             raise ValueError(f"balanced positions need an even n, got {n}")
         if balanced:

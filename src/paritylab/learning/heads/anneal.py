@@ -31,11 +31,7 @@ from paritylab.learning.descent import training_rows, walk
 from paritylab.learning.heads.fields import (
     EVERY,
     LAST,
-    POINTS,
-    Dense,
     Field,
-    HiddenSet,
-    Windows,
     candidates,
     exact_loss,
     final_weights,
@@ -46,7 +42,6 @@ from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.models import Circle, Cosine, HeadAttention
 from paritylab.options import Doc, Ge, Gt
 from paritylab.precision import AnyArray, float64
-from paritylab.problem import Parity
 from paritylab.risk.objective import stacked_targets
 from paritylab.risk.rows import draw_rows
 
@@ -111,7 +106,10 @@ class Annealed:
         )
         schedule = np.array([self.tau_start, self.tau_end / data.n**2, self.eta, self.jitter])
         with float64():
-            given = _given(data, keys, k)
+            if isinstance(data, Rows):
+                given = training_rows(data, keys)
+            else:
+                given = stacked_targets(functions_of(data, "annealed heads"))
             for attempt in range(self.restarts + 1):
                 some, mine = given, keys
                 if attempt:
@@ -181,23 +179,6 @@ class Annealed:
         return k
 
 
-def _given(data: Population | Sample | Rows, keys: jax.Array, k: int) -> PyTree:
-    """What the correlation of every run depends on, as stacked arrays: a target, or rows.
-
-    Windows serve parities of fair bits wherever they are less work than all positions.
-    """
-    if isinstance(data, Rows):
-        return training_rows(data, keys)
-    targets = functions_of(data, "annealed heads")
-    sets = [each for each in targets if isinstance(each, Parity)]
-    narrow = isinstance(data, Population) and k * POINTS < data.n and are_uniform(data)
-    if not (narrow and sets):
-        return stacked_targets(targets)
-    subsets = np.array([each.subset for each in sets], dtype=np.float64)
-    contrasts = np.array([each.sign * (1 - 2 * each.noise) for each in sets])
-    return HiddenSet(jnp.asarray(subsets), jnp.asarray(contrasts))
-
-
 class _Shape(NamedTuple):
     """What a compiled annealing is specialised on."""
 
@@ -252,23 +233,19 @@ def _fields(given: PyTree, sample_key: Array, shape: _Shape) -> tuple[Field, Fie
     On rows, moves are judged by the half that gives no gradient: what was fitted to its rows looks
     better on them than it is.
     """
-    field: Field
-    if isinstance(given, HiddenSet):
-        field = Windows(shape.n, given)
-        return field, field
     if shape.data == "Population":
-        field = Dense(shape.n, exact_loss(given, shape.fair))
+        field = Field(shape.n, exact_loss(given, shape.fair))
         return field, field
     rows = given
     if shape.data == "Sample":
         rows = draw_rows(sample_key, given, shape.samples, uniform=shape.fair)
-    whole = Dense(shape.n, rows_loss(rows))
+    whole = Field(shape.n, rows_loss(rows))
     half = rows.labels.shape[0] // 2
     if not shape.tries or half < 1:
         return whole, whole
     first = jax.tree.map(lambda part: part[:half], rows)
     second = jax.tree.map(lambda part: part[half:], rows)
-    return Dense(shape.n, rows_loss(first), rows_loss(second)), whole
+    return Field(shape.n, rows_loss(first), rows_loss(second)), whole
 
 
 def _step(
@@ -295,22 +272,15 @@ def _step(
             return (moved, state), (value, False)
 
         def relocated() -> tuple[PyTree, Array]:
-            head, place, does = relocate(
-                field,
-                seen,
-                value,
-                angles,
-                tau,
-                jax.random.fold_in(key, 1),
-                tries=shape.tries,
-            )
+            now = (seen, value, angles, tau, jax.random.fold_in(key, 1))
+            head, place, does = relocate(field, *now, tries=shape.tries)
             # A head that jumps keeps no momentum from where it was.
             at = (jnp.arange(shape.k) == head) & does
             calm = state._replace(mu=jnp.where(at, 0.0, state.mu), nu=jnp.where(at, 0.0, state.nu))
             return (jnp.where(at, place, moved), calm), does
 
-        now = (number % EVERY == 0) & (time < LAST)
-        after, does = jax.lax.cond(now, relocated, lambda: ((moved, state), jnp.array(False)))
+        due = (number % EVERY == 0) & (time < LAST)
+        after, does = jax.lax.cond(due, relocated, lambda: ((moved, state), jnp.array(False)))
         return after, (value, does)
 
     return step

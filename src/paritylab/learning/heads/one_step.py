@@ -13,10 +13,11 @@ from typing import Annotated
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Float, PyTree
 
 from paritylab.learning.contract import Subset, Trained, check_fields, register_learner
 from paritylab.learning.data import Population, Target, Unknown, functions_of
+from paritylab.learning.heads.fields import log_cosine
 from paritylab.learning.judging import judge_heads
 from paritylab.models import AbstractPositionCode, Cosine, HeadAttention, as_code, is_drawn
 from paritylab.models.positions import Positions
@@ -24,15 +25,10 @@ from paritylab.options import Choice, Doc, Ge, Gt
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity
 from paritylab.risk import population_risks
-from paritylab.risk.objective import labelled, target_of
-from paritylab.risk.routes.cosine import correlation_wave, log_correlation
-from paritylab.risk.routes.pieces import SIGNS
-from paritylab.risk.routes.statistic import Target as PlainTarget
+from paritylab.risk.objective import target_of
 
 #: Gains a step may choose from.
 GAINS = np.geomspace(1, 200, 60)
-#: Numbers in a table of positions, 1 GB, above which a run is refused.
-LARGEST_TABLE = 1 << 27
 #: A share of a sum below this is rounding.
 _ZERO = 1e-12
 
@@ -114,15 +110,10 @@ class OneStep:
         return directions, _largest(scores, k), weights, deviation, gain
 
     def _code(self, n: int, k: int, key: jax.Array) -> AbstractPositionCode:
-        """The positions of one run; a table that would not fit into memory is refused before."""
+        """The positions of one run."""
         width = self.width
-        if is_drawn(self.positions):
-            width = int(np.ceil(12 * k * np.log(max(n, 2)))) if width is None else width
-            if n * width > LARGEST_TABLE:
-                raise ValueError(
-                    f"a table of {n:,} positions of width {width:,} exceeds {LARGEST_TABLE:,} "
-                    "numbers; give a smaller width"
-                )
+        if width is None and is_drawn(self.positions):
+            width = int(np.ceil(12 * k * np.log(max(n, 2))))
         with float64():
             return as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=width)
 
@@ -154,16 +145,7 @@ def set_forces(target: Parity | Junta) -> np.ndarray:
     return np.asarray(centred / scale if scale > 0 else centred)
 
 
-@jax.jit
-@jax.grad
-def _slopes(weights: Array, target: PyTree) -> Array:
-    """Of log|E[y cos πs]| in the weights; none where a junta's correlation is mere rounding."""
-    if isinstance(target, PlainTarget):
-        value: Array = log_correlation(weights, target)[0]
-        return value
-    modulus, factor, share = correlation_wave(weights, labelled(target, SIGNS), SIGNS)
-    known = jnp.abs(share) > _ZERO
-    return jnp.where(known, modulus + jnp.log(jnp.where(known, jnp.abs(factor), 1.0)), 0.0)
+_slopes = jax.jit(jax.grad(log_cosine))
 
 
 def deviation_of(inside: np.ndarray, outside: float) -> float:

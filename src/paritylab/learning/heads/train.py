@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, TypeAlias, TypedDict, Unpack
+from typing import Annotated, ClassVar, TypedDict, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +41,6 @@ from paritylab.learning.judging import judge_heads, judge_models
 from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.models import (
     AbstractPositionCode,
-    FullFormAttention,
     HeadAttention,
     as_attention,
     as_code,
@@ -58,9 +57,6 @@ from paritylab.problem import Junta, Parity, as_loss
 from paritylab.problem.sampling import each_key
 from paritylab.risk.objective import Target as Arrays, WeightRisk, labels_of, weight_risk
 
-#: What trains, by variant.
-HeadsModel: TypeAlias = HeadAttention | FullFormAttention
-
 
 class HeadsSettings(TypedDict, total=False):
     """The fields of `Heads` as keywords of its presets, for type checkers and completion."""
@@ -72,7 +68,6 @@ class HeadsSettings(TypedDict, total=False):
     eta: float | None
     steps: int
     heads: int | None
-    variant: str
     positions: Positions
     attention: AttentionPart
     start: ArrayLike | None
@@ -88,9 +83,9 @@ class Heads:
     geometrically, a function of n and the share of steps done does as it likes, and the trained
     model has the last temperature. loss, readout, optimiser, positions, attention:
     a name, or a part of one's own. eta: step size; None is 0.1, and 0.2 for Adam at n = 20 as in
-    the public code. heads: k if None. variant: "masked" trains the two position entries of each
-    head, "unmasked" its whole 4×4 matrix. start: directions (heads, width), or one such array per
-    run. k: needed for `Rows` only.
+    the public code. heads: k if None. start: directions (heads, width), or one such array per run.
+    k: needed for `Rows` only. `Descent` trains other forms of the heads, such as the unmasked
+    `FullFormAttention`.
 
     For juntas the readout "zigzag" stands for their `default_readout`, straight lines through the
     values of a symmetric junta; others need a readout of one's own. A run names the positions its
@@ -113,11 +108,6 @@ class Heads:
     ] = None
     steps: Annotated[int, Ge(0), Doc("Gradient steps per run.")] = 1000
     heads: Annotated[int | None, Ge(1), Doc("Number of heads; k if absent.")] = None
-    variant: Annotated[
-        str,
-        Choice(("masked", "unmasked")),
-        Doc("What trains: position entries, or the 4×4 matrix."),
-    ] = "masked"
     positions: Annotated[
         Positions, Choice(("circle", "onehot"), own="a code or table"), Doc("Position code.")
     ] = "circle"
@@ -155,18 +145,11 @@ class Heads:
     def train(self, data: Data, keys: jax.Array, trace: int | None) -> Trained:
         """All runs in one compiled call: on the exact risk for a `Population`, else on rows."""
         n, k = data.n, self._size(data)
-        if isinstance(data, Population) and self.variant != "masked":
-            raise ValueError(
-                f'variant="{self.variant}" has no population risk in closed form; '
-                "train it on AllInputs, Sample or Fresh"
-            )
-        if is_schedule(self.tau) and self.variant != "masked":
-            raise ValueError(f'a falling tau is for variant="masked", got "{self.variant}"')
         schedule = Schedule(self.optimiser, self.steps, trace)
         with float64():
             model = self._skeleton(n, k, data.targets)
             objective = Objective.of(data, self.loss)
-            if isinstance(data, Population) and isinstance(model, HeadAttention):
+            if isinstance(data, Population):
                 exact = self._population_risk(model, functions_of(data, "heads on a population"))
                 objective = objective._replace(exact=exact)
             if is_schedule(self.tau):
@@ -175,32 +158,28 @@ class Heads:
             path = descend_all(model, runs, objective, schedule, self._eta(n))
         return self._judged(data, keys, path, schedule)
 
-    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadsModel:
+    def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> HeadAttention:
         known = () if isinstance(target, Unknown) else (target,)
         model = self._skeleton(target.n, self._size(target), known)
         return model.with_parameters(numbers)
 
     def _judged(self, data: Data, keys: jax.Array, path: Path, schedule: Schedule) -> Trained:
         """The population risk where attention sums to one, at any n; else inputs or samples."""
-        numbers = path.parameters
+        directions = path.parameters
         skeleton = self._skeleton(data.n, self._size(data), data.targets)
-        models = [
-            skeleton.with_parameters(jax.tree.map(lambda leaf, i=i: leaf[i], numbers))
-            for i in range(len(keys))
-        ]
-        heads = [model for model in models if isinstance(model, HeadAttention)]
-        if isinstance(data, Rows) or not heads or not _sums_to_one(self.attention, data.n):
+        models = [skeleton.with_parameters(each) for each in directions]
+        if isinstance(data, Rows) or not _sums_to_one(self.attention, data.n):
             found = judge_models(models, data, keys)
         else:
-            found = judge_heads(heads, data)
-        code = as_code(self.positions, data.n)
-        looked_at = np.asarray(_favourites(code, self._directions(numbers)))
-        pointing = {"directions": np.asarray(self._directions(path.path))} if schedule.every else {}
+            with float64():
+                weights = np.stack([np.asarray(model.weights()) for model in models])
+            found = judge_heads(weights, data, skeleton.readout)
+        looked_at = np.asarray(_favourites(skeleton.code, directions))
         return found.trained(
             data,
-            numbers,
-            [tuple(sorted(set(heads.tolist()))) for heads in looked_at],
-            trace=schedule.trace(path, **pointing),
+            directions,
+            [tuple(sorted(set(heads))) for heads in looked_at.tolist()],
+            trace=schedule.trace(path, directions=path.path),
             stats={"positions": looked_at, "steps": np.full(len(keys), self.steps)},
         )
 
@@ -222,16 +201,13 @@ class Heads:
         usual = 0.2 if self.optimiser == "adam" and n == 20 else 0.1
         return usual if self.eta is None else self.eta
 
-    def _skeleton(self, n: int, k: int, targets: Sequence[Target] | None) -> HeadsModel:
+    def _skeleton(self, n: int, k: int, targets: Sequence[Target] | None) -> HeadAttention:
         """The model with placeholders for what is trained."""
         code = as_code(self.positions, n)
         heads = k if self.heads is None else self.heads
         readout = self._readout(k, targets or ())
         tau = temperature(self.tau, n)
-        model = HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
-        if self.variant == "unmasked":
-            return FullFormAttention.embed(model, masked=False)
-        return model
+        return HeadAttention(np.zeros((heads, code.width)), code, k, readout, tau, self.attention)
 
     def _readout(self, k: int, targets: Sequence[Target]) -> Readout:
         """The readout by name; for juntas "zigzag" stands for the lines through their values."""
@@ -255,35 +231,24 @@ class Heads:
         n, k = model.code.n, model.k
         return _PopulationRisk(weight_risk(model.readout, self.loss, n, k, labels=labels))
 
-    def _starts(self, model: HeadsModel, keys: jax.Array) -> PyTree:
-        """Parameters of every run, stacked: random unit directions, or the given ones.
+    def _starts(
+        self, model: HeadAttention, keys: jax.Array
+    ) -> Float[np.ndarray, "runs heads width"]:
+        """Directions of every run: random unit ones, or the given ones.
 
         The start of run i draws from the second half of its key, as that of every network does.
         """
-        full = isinstance(model, FullFormAttention)
-        shape = np.shape(self._directions(model.parameters()))
+        shape = np.shape(model.directions)
         if self.start is None:
             own = (jax.random.split(key)[1] for key in each_key(keys))
-            starts = np.stack([unit_directions(key, *shape) for key in own])
-        else:
-            given = np.asarray(self.start, dtype=np.float64)
-            fits = given.shape in (shape, (len(keys), *shape))
-            if not fits or not np.isfinite(given).all():
-                raise ValueError(
-                    f"start must be finite numbers of shape {shape} or {(len(keys), *shape)}, "
-                    f"got shape {given.shape}"
-                )
-            starts = np.broadcast_to(given, (len(keys), *shape))
-        if not full:
-            return starts
-        matrices = np.zeros((len(keys), shape[0], 4, 4))
-        matrices[:, :, 0, 2:] = starts
-        return matrices
-
-    def _directions(self, numbers: PyTree) -> Float[np.ndarray, "... heads width"]:
-        """The position entries among the trained numbers."""
-        given = np.asarray(numbers)
-        return given if self.variant == "masked" else given[..., 0, 2:]
+            return np.stack([unit_directions(key, *shape) for key in own])
+        given, all_runs = np.asarray(self.start, dtype=np.float64), (len(keys), *shape)
+        if given.shape not in (shape, all_runs) or not np.isfinite(given).all():
+            raise ValueError(
+                f"start must be finite numbers of shape {shape} or {all_runs}, got shape "
+                f"{given.shape}"
+            )
+        return np.broadcast_to(given, all_runs)
 
 
 def _sums_to_one(attention: AttentionPart, n: int) -> bool:

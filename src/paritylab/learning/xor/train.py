@@ -12,7 +12,7 @@ from jaxtyping import Array, Int, PyTree
 from paritylab.learning.contract import Subset, Trained, register_learner
 from paritylab.learning.data import Data, Fresh, Population, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import Objective, Schedule, stacked
-from paritylab.learning.judging import Scores, squared_risks
+from paritylab.learning.judging import Scores, judge_models
 from paritylab.learning.networks import Network
 from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.learning.xor.exact import (
@@ -37,9 +37,6 @@ from paritylab.precision import AnyArray, float64
 from paritylab.problem import as_loss
 from paritylab.problem.sampling import each_key, normals
 from paritylab.risk.objective import Target as Arrays
-
-#: Numbers that one run may hold, 200 MB.
-LARGEST_RUN = 25_000_000
 
 
 @register_learner("xor")
@@ -99,11 +96,8 @@ class XorStep(Network[TwoHeads]):
 
     def draw(self, key: jax.Array, target: Target | Unknown) -> TwoHeads:
         n, width = target.n, self.width
-        if is_drawn(self.positions):
-            width = usual_width(n) if width is None else width
-            _check_size(n, width, n * width)
-        elif isinstance(self.positions, str):
-            _check_size(n, n, 10 * n)
+        if width is None and is_drawn(self.positions):
+            width = usual_width(n)
         code = as_code(self.positions, n, key=jax.random.fold_in(key, 1), width=width)
         directions = np.zeros((2, code.width))
         if self.start:
@@ -155,7 +149,8 @@ class XorStep(Network[TwoHeads]):
         scores = Scores(found.risk, found.rounding, "exact", np.full(len(keys), np.nan))
         if not isinstance(as_xor_readout(self.readout), Bowl) or not are_uniform(data):
             models, rows = (self.rebuild(*run) for run in each), max(256, (1 << 22) // data.n)
-            scores = squared_risks(models, targets, keys, 1 << (rows.bit_length() - 1))
+            piece = 1 << (rows.bit_length() - 1)
+            scores = judge_models(models, data, keys, loss="squared", batch_size=piece)
         # No pair is named where a third position has as much weight.
         clear = found.largest[:, 1] > found.largest[:, 2]
         pairs = map(tuple, np.sort(found.best[:, :2], axis=1).tolist())
@@ -181,14 +176,6 @@ class XorStep(Network[TwoHeads]):
     def rebuild(self, numbers: PyTree, target: Target | Unknown, key: jax.Array) -> TwoHeads:
         with float64():
             return self.draw(jax.random.split(key)[1], target).with_parameters(numbers)
-
-
-def _check_size(n: int, width: int, size: int) -> None:
-    if size > LARGEST_RUN:
-        raise ValueError(
-            f"one run at n = {n:,} and width {width:,} holds {size:,} numbers, more than "
-            f"{LARGEST_RUN:,}; streamed_step keeps one draw of random signs as packed bits"
-        )
 
 
 @dataclass(frozen=True)
