@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from paritylab.learning.saving import read_arrays
+from paritylab.learning.saving import read_tree
 from paritylab.models import Zigzag
 from paritylab.statistics import Rate
 from paritylab.sweep.grid import grid_from_toml
@@ -40,7 +40,7 @@ def harmful(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pipe", "zero", "sparse", ".", "absent"])
-@pytest.mark.parametrize("read", [read_json, read_toml, grid_from_toml, read_arrays, Rule.load])
+@pytest.mark.parametrize("read", [read_json, read_toml, grid_from_toml, read_tree, Rule.load])
 def test_no_reader_waits_or_fills_up(harmful, name, read):
     begin = time.monotonic()
     with pytest.raises(ValueError, match=r"ordinary|bytes|folder|no (such |sweep )?file"):
@@ -92,10 +92,10 @@ def test_long_lists_and_short_keys_are_no_harm(tmp_path):
 
 @pytest.mark.parametrize("tree", [[], {"dict": []}, {"array": "absent"}, {}, 3])
 def test_saved_runs_with_another_tree_are_refused(tmp_path, tree):
-    header = {"format": 3, "facts": {}, "tree": tree}
+    header = {"format": 4, "tree": tree}
     np.savez(tmp_path / "runs.npz", header=np.array(json.dumps(header)))
     with pytest.raises(ValueError, match="does not hold saved runs"):
-        read_arrays(tmp_path / "runs.npz")
+        read_tree(tmp_path / "runs.npz")
 
 
 def test_an_archive_that_grows_without_measure_is_refused(tmp_path):
@@ -106,7 +106,7 @@ def test_an_archive_that_grows_without_measure_is_refused(tmp_path):
         for _ in range(300):
             inner.write(bytes(1 << 20))
     with pytest.raises(ValueError, match="times its size"):
-        read_arrays(tmp_path / "runs.npz")
+        read_tree(tmp_path / "runs.npz")
 
 
 @pytest.mark.parametrize("place", ["claims", "learners"])

@@ -1,8 +1,8 @@
 """Data a learner meets: the population, all inputs, samples, fresh batches, one's own rows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self, TypeAlias, cast
 
 import jax
 import numpy as np
@@ -196,30 +196,3 @@ def are_uniform(data: Data) -> bool:
     if given and isinstance(given[0], ParityTree):
         return True
     return {each.bias for each in cast(tuple[Parity | Junta, ...], given)} <= {0.5}
-
-
-def data_facts(data: Data) -> dict[str, Any]:
-    """Data as plain JSON values; the rows themselves are kept as arrays."""
-    kind = type(data).__name__
-    if isinstance(data, Rows):
-        return {"kind": kind, "held_out": data.held_out, "runs": data.runs}
-    targets = [{f.name: getattr(each, f.name) for f in fields(each)} for each in data.targets]
-    samples = {"samples": data.samples} if isinstance(data, _Drawn) else {}
-    return {"kind": kind, "of": type(data.targets[0]).__name__, "targets": targets, **samples}
-
-
-def data_from(facts: dict[str, Any], rows: dict[str, np.ndarray] | None) -> Data:
-    """Data from what `data_facts` gave."""
-    if rows is not None:
-        return Rows(rows["bits"], rows["labels"], facts["held_out"], facts["runs"])
-    target = {each.__name__: each for each in (Parity, Junta, ParityTree)}[facts["of"]]
-    targets = [target(**with_tuples(each)) for each in facts["targets"]]
-    if "samples" in facts:
-        drawn = {each.__name__: each for each in (Sample, Fresh)}[facts["kind"]]
-        return drawn(targets, facts["samples"])
-    return {each.__name__: each for each in (Population, AllInputs)}[facts["kind"]](targets)
-
-
-def with_tuples(values: dict[str, Any]) -> dict[str, Any]:
-    """Lists, as JSON gives them back, as the tuples they were."""
-    return {n: tuple(v) if isinstance(v, list) else v for n, v in values.items()}

@@ -16,6 +16,9 @@ from paritylab.problem.sampling import draw_bits, each_key
 from xorfind.answer import Answer
 from xorfind.solvers.solving import solve
 
+#: What an answer says of itself, among the stats of a run.
+STATS = ("method", "p_value", "agreement", "noise_rate", "complete", "seconds")
+
 
 class NamedParity(eqx.Module):
     """The parity a solver named: sign·(-1)^(xor of the bits it holds), or 0 if it named none.
@@ -38,9 +41,8 @@ class _Solver:
     seconds per run, 30 if None.
 
     A run abstains if its p-value exceeds alpha; it is solved if what it names is right on all but
-    1 % of the inputs, label noise apart. stats: "method", "p_value", "agreement",
-    "noise_rate", "rows_needed" (0 where a set is named), "equivalents" (how many), "complete",
-    "seconds".
+    1 % of the inputs, label noise apart. stats: "method", "p_value", "agreement", "noise_rate",
+    "complete", "seconds", "rows_needed" (0 where a set is named), "equivalents" (how many).
     """
 
     alpha: Annotated[float, Gt(0), Lt(1), Doc("Chance that unrelated labels get an answer.")] = 0.01
@@ -53,61 +55,56 @@ class _Solver:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, data: Any, keys: jax.Array, trace: int | None) -> Trained:
+    def train(self, data: Sample | Rows, keys: jax.Array, trace: int | None) -> Trained:
         """Solve run after run; a run whose evidence is too weak abstains."""
-        targets = (None,) * data.runs if data.targets is None else data.targets
-        if any(not isinstance(each, Parity | None) for each in targets):
-            raise ValueError("solvers look for one parity; trees of parities are not for them")
-        answers = [self._run(data, t, key) for t, key in zip(targets, each_key(keys), strict=True)]
-        numbers = {
-            "indicator": np.stack([_indicator(each, data.n) for each in answers]),
-            "sign": np.array([0.0 if a.subset is None else float(a.sign) for a in answers]),
-        }
-        risks = [_risk(each, target) for each, target in zip(answers, targets, strict=True)]
-        risk, error, wrong = (np.array(column) for column in zip(*risks, strict=True))
+        targets = (None,) * data.runs if isinstance(data, Rows) else data.targets
+        outcomes = [self._run(data, t, key) for t, key in zip(targets, each_key(keys), strict=True)]
+        answers, judged = zip(*outcomes, strict=True)
+        indicator = np.zeros((len(answers), data.n))
+        for row, answer in zip(indicator, answers, strict=True):
+            row[list(answer.subset or ())] = 1.0
+        abstained = np.array([each.subset is None for each in answers])
+        sign = np.where(abstained, 0.0, [each.sign for each in answers])
+        risk, error, wrong = np.array(judged, dtype=float).T
         path = {"step": np.zeros(1, int), "risk": np.ones((len(answers), 1))}
         return Trained(
-            numbers=numbers,
+            numbers={"indicator": indicator, "sign": sign},
             subset=[each.subset for each in answers],
             risk=risk,
             error=error,
-            kind="sampled" if data.targets is None else "exact",
+            kind="sampled" if isinstance(data, Rows) else "exact",
             loss="squared_hinge",
             solved=wrong < SOLVED_RISK / 4,
-            abstained=np.array([each.subset is None for each in answers]),
+            abstained=abstained,
             trace={} if trace is None else path,
-            stats=_stats(answers),
+            stats={
+                **{name: np.array([getattr(each, name) for each in answers]) for name in STATS},
+                "rows_needed": np.array([each.rows_needed or 0 for each in answers]),
+                "equivalents": np.array([len(each.equivalents) for each in answers]),
+            },
         )
 
     def rebuild(self, numbers: Any, target: Target | Unknown, key: jax.Array) -> NamedParity:
         return NamedParity(numbers["indicator"], numbers["sign"])
 
-    def _run(self, data: Any, target: Parity | None, key: jax.Array) -> Answer:
-        """The answer of one run, on rows of one's own or on drawn ones."""
-        if target is None:
-            return self._solve(data.bits, data.labels, self.k, key)
-        # The rows that other learners see: drawn by fold_in(key, 2).
-        bits, flips = draw_bits(
-            jax.random.fold_in(key, 2),
-            target.probabilities,
-            target.noise,
-            data.samples,
-            target.is_uniform,
-        )
-        labels = np.asarray(target.labels_unchecked(bits)) * np.asarray(flips)
-        size = target.k if self.k is None else self.k
-        return self._solve(bits, labels, size or None, key)
-
-    def _solve(self, bits: Any, labels: Any, k: int | None, key: jax.Array) -> Answer:
-        return solve(
-            bits,
-            labels,
-            k=k,
-            method=type(self).method,
-            alpha=self.alpha,
-            budget=self.budget,
-            key=[int(word) for word in np.asarray(jax.random.key_data(key)).ravel()],
-        )
+    def _run(
+        self, data: Sample | Rows, target: Target | None, key: jax.Array
+    ) -> tuple[Answer, tuple[float, float, float]]:
+        """The answer of one run, on rows of one's own or on drawn ones, and what it is worth."""
+        if isinstance(data, Rows):
+            bits, labels, k = data.bits, data.labels, self.k
+        elif not isinstance(target, Parity):
+            raise ValueError("solvers look for one parity; trees of parities are not for them")
+        else:
+            # The rows that other learners see: drawn by fold_in(key, 2).
+            own, fair = jax.random.fold_in(key, 2), target.is_uniform
+            drawn = draw_bits(own, target.probabilities, target.noise, data.samples, fair)
+            bits, labels = drawn[0], np.asarray(target.labels_unchecked(drawn[0]) * drawn[1])
+            k = self.k or target.k or None
+        words = [int(word) for word in np.asarray(jax.random.key_data(key)).ravel()]
+        settings: dict[str, Any] = {"method": self.method, "alpha": self.alpha, "budget": self.budget}
+        answer = solve(bits, labels, k=k, key=words, **settings)
+        return answer, _worth(answer, target)
 
 
 @register_learner("auto")
@@ -135,13 +132,7 @@ class Correlation(_Solver):
     method = "correlation"
 
 
-def _indicator(answer: Answer, n: int) -> np.ndarray:
-    indicator = np.zeros(n)
-    indicator[list(answer.subset or ())] = 1.0
-    return indicator
-
-
-def _risk(answer: Answer, target: Parity | None) -> tuple[float, float, float]:
+def _worth(answer: Answer, target: Target | None) -> tuple[float, float, float]:
     """Squared-hinge risk of the parity named, its error, and how often it is wrong, noise apart.
 
     A parity is right or wrong by 2, so its risk is 4·P(wrong). It differs from the target where the
@@ -149,20 +140,10 @@ def _risk(answer: Answer, target: Parity | None) -> tuple[float, float, float]:
     """
     if answer.subset is None:
         return 1.0, 0.0, 1.0
-    if target is None:
+    if not isinstance(target, Parity):
         share = answer.noise_rate
         return 4 * share, 4 * float(np.sqrt(share * (1 - share) / answer.rows)), 0.0
     apart = sorted(set(answer.subset) ^ set(target.subset))
     correlation = float(np.prod(1 - 2 * target.probabilities[apart]))
     correlation *= answer.sign * target.sign
-    wrong = (1 - correlation) / 2
-    return 2 * (1 - correlation * (1 - 2 * target.noise)), 0.0, wrong
-
-
-def _stats(answers: list[Answer]) -> dict[str, np.ndarray]:
-    """What an answer says of itself, by name."""
-    columns = ("method", "p_value", "agreement", "noise_rate", "complete", "seconds")
-    stats = {name: np.array([getattr(each, name) for each in answers]) for name in columns}
-    stats["rows_needed"] = np.array([each.rows_needed or 0 for each in answers])
-    stats["equivalents"] = np.array([len(each.equivalents) for each in answers])
-    return stats
+    return 2 * (1 - correlation * (1 - 2 * target.noise)), 0.0, (1 - correlation) / 2

@@ -21,18 +21,10 @@ from paritylab.learning.contract import Learner, Trained, check_learner, learner
 from paritylab.learning.data import (
     Data,
     Rows,
-    data_facts,
-    data_from,
     hidden_set,
     targets_or_unknown,
 )
-from paritylab.learning.saving import (
-    UNREADABLE,
-    learner_facts,
-    learner_from,
-    read_arrays,
-    write_arrays,
-)
+from paritylab.learning.saving import learner_facts, learner_from, read_tree, write_tree
 from paritylab.learning.showing import as_html, as_text, plot
 from paritylab.models.protocol import Model
 from paritylab.precision import one_call
@@ -45,6 +37,9 @@ if TYPE_CHECKING:
 
 #: One entry of a table of runs.
 Cell: TypeAlias = bool | int | float | str | tuple[int, ...] | list[Any] | None
+
+#: Plain fields of `Runs` that a file keeps.
+REST = ("first_run", "seconds", "names_a_set")
 
 D = TypeVar("D", bound=Data)
 M = TypeVar("M", bound=Model)
@@ -164,19 +159,18 @@ class Runs(Trained, Generic[M]):
         """What every run trained."""
         return [self.model(run) for run in range(len(self))]
 
-    def table(self, most: int | None = None) -> list[dict[str, Cell]]:
-        """One row per run, the first `most` if given; `pandas.DataFrame` takes it as it is."""
-        some = slice(most)
+    def table(self) -> list[dict[str, Cell]]:
+        """One row per run; `pandas.DataFrame` takes it as it is."""
         columns: dict[str, Sequence[Cell]] = {
-            "run": list(range(self.first_run, self.first_run + len(self)))[some],
-            "solved": self.solved[some].tolist(),
-            **({} if self.recovered is None else {"recovered": self.recovered[some].tolist()}),
-            "result": [result.name.lower() for result in self.result[some]],
-            "risk": self.risk[some].tolist(),
-            "error": self.error[some].tolist(),
-            "kind": [self.kind] * len(self.risk[some]),
-            "subset": self.subset[some],
-            **{name: values[some].tolist() for name, values in self.stats.items()},
+            "run": list(range(self.first_run, self.first_run + len(self))),
+            "solved": self.solved.tolist(),
+            **({} if self.recovered is None else {"recovered": self.recovered.tolist()}),
+            "result": [result.name.lower() for result in self.result],
+            "risk": self.risk.tolist(),
+            "error": self.error.tolist(),
+            "kind": [self.kind] * len(self),
+            "subset": self.subset,
+            **{name: values.tolist() for name, values in self.stats.items()},
         }
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -192,38 +186,28 @@ class Runs(Trained, Generic[M]):
 
     def save(self, path: str | Path) -> Path:
         """Write the runs to one .npz file, in full or not at all; nothing in it is code."""
-        facts = {
+        tree = {
             "learner": learner_facts(self.learner),
-            "data": data_facts(self.data),
-            "first_run": self.first_run,
-            "seconds": self.seconds,
-            "names_a_set": self.names_a_set,
+            "data": self.data,
+            "key": np.asarray(jax.random.key_data(as_key(self.key))),
+            "trained": {each.name: getattr(self, each.name) for each in fields(Trained)},
+            "rest": {name: getattr(self, name) for name in REST},
         }
-        trained = {each.name: getattr(self, each.name) for each in fields(Trained)}
-        tree = {"trained": trained, "key": np.asarray(jax.random.key_data(as_key(self.key)))}
-        if isinstance(self.data, Rows):
-            tree["rows"] = {"bits": self.data.bits, "labels": self.data.labels}
-        return write_arrays(path, facts, tree)
+        return write_tree(path, tree)
 
     @classmethod
     def load(cls, path: str | Path, learner: Learner[Any, Any] | None = None) -> "Runs[Any]":
         """Runs written by `save`. learner: needed if it held functions or objects of your own."""
-        facts, tree = read_arrays(path)
+        tree = read_tree(path)
         try:
-            runs = cls.of(
-                Trained(**tree["trained"]),
-                cast(Any, facts["learner"]) if learner is None else learner,
-                data_from(facts["data"], tree.get("rows")),
-                key=jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32)),
-                first_run=facts["first_run"],
-                seconds=facts["seconds"],
-            )
-            names = facts["names_a_set"]
-        except UNREADABLE as error:
+            facts = tree["learner"]
+            key = jax.random.wrap_key_data(jnp.asarray(tree["key"], jnp.uint32))
+            given: Any = facts if learner is None else learner
+            runs = cls(**tree["trained"], learner=given, data=tree["data"], key=key, **tree["rest"])
+        except Exception as error:  # what stands in the file may be anything
             raise ValueError(f"{path} does not hold saved runs: {error}") from None
         # Outside of the above: its message about parts of one's own is no complaint about the file.
-        learner = learner_from(facts["learner"]) if learner is None else learner
-        return replace(runs, learner=learner, names_a_set=names)
+        return replace(runs, learner=learner_from(facts)) if learner is None else runs
 
 
 def learn(

@@ -1,10 +1,8 @@
-"""Arrays on disk: one .npz with a JSON header; nothing is pickled, nothing in it is executed."""
+"""Saved runs: one .npz with a JSON header; nothing is pickled, nothing in it is executed."""
 
 import io
 import json
-import tokenize
 import zipfile
-import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -14,35 +12,35 @@ from jaxtyping import PyTree
 
 from paritylab.files import write_atomically
 from paritylab.learning.contract import LEARNERS, Learner, learner_name
-from paritylab.learning.data import with_tuples
+from paritylab.learning.data import AllInputs, Fresh, Population, Rows, Sample
+from paritylab.problem import Junta, Parity, ParityTree
 from paritylab.untrusted import check_archive, parse_json, read_bytes
 
 #: Format 3 is that of 0.3.0, whose settings and numbers differ.
 FORMAT = 4
 #: Bytes of a file of runs that is opened.
 LARGEST_FILE = 1 << 31
-#: What a malformed archive can raise.
-UNREADABLE = (
-    *(OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, SyntaxError),
-    *(NotImplementedError, RuntimeError, OverflowError, MemoryError, RecursionError),
-    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
-)
+#: What a file may hold besides arrays and plain values, by the name of its class.
+KNOWN: dict[str, Any] = {
+    each.__name__: each
+    for each in (Population, AllInputs, Sample, Fresh, Rows, Parity, Junta, ParityTree)
+}
 
 Facts = dict[str, Any]
 
 
-def write_arrays(path: str | Path, facts: Facts, tree: PyTree) -> Path:
-    """Write plain facts and a tree (dicts, tuples) of arrays and plain values to one file."""
+def write_tree(path: str | Path, tree: PyTree) -> Path:
+    """Write a tree (dicts, tuples) of arrays, plain values, data and targets to one file."""
     arrays: dict[str, np.ndarray] = {}
-    header = {"format": FORMAT, "facts": facts, "tree": _skeleton(tree, "", arrays)}
+    header = {"format": FORMAT, "tree": _skeleton(tree, "", arrays)}
     arrays["header"] = np.array(json.dumps(header))
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return write_atomically(Path(path), buffer.getvalue())
 
 
-def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
-    """Facts and tree of a file written by `write_arrays`."""
+def read_tree(path: str | Path) -> PyTree:
+    """The tree of a file written by `write_tree`."""
     if not Path(path).exists():
         raise ValueError(f"no file {path}")
     try:
@@ -53,14 +51,14 @@ def read_arrays(path: str | Path) -> tuple[Facts, PyTree]:
         with np.load(content, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = parse_json(str(arrays.pop("header")))
-        if header["format"] != FORMAT:
-            raise ValueError(
-                f"it has format {header['format']}, this version reads {FORMAT}; load it with the "
-                "paritylab that wrote it (0.3.0 for format 3), or train the runs again"
-            )
-        return header["facts"], _filled(header["tree"], arrays)
-    except UNREADABLE as error:
+        if header["format"] == FORMAT:
+            return _filled(header["tree"], arrays)
+    except Exception as error:  # a malformed archive can raise nearly anything
         raise ValueError(f"{path} does not hold saved runs: {error}") from None
+    raise ValueError(
+        f"{path} holds saved runs of format {header['format']}, this version reads {FORMAT}; open "
+        "it with the paritylab that wrote it (0.3.0 for format 3), or train the runs again"
+    )
 
 
 def learner_facts(learner: Learner[Any, Any]) -> Facts:
@@ -82,27 +80,32 @@ def learner_from(facts: Facts) -> Learner[Any, Any]:
             "pass the same learner: Runs.load(path, learner=…)"
         )
     try:
-        built: Learner[Any, Any] = LEARNERS[facts["name"]](**with_tuples(facts["fields"]))
+        built: Learner[Any, Any] = LEARNERS[facts["name"]](**facts["fields"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"a setting of these runs is not known here: {error}") from None
     return built
 
 
 def _is_plain(value: object) -> bool:
+    """Whether JSON keeps a value; its lists come back as tuples."""
     if isinstance(value, list | tuple):
-        return all(_is_plain(part) for part in value)
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(part) for key, part in value.items())
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def _skeleton(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[str, object]:
+def _skeleton(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Facts:
     """The tree as JSON, every array replaced by the name under which it is stored."""
+    if _is_plain(tree):
+        return {"value": tree}
+    if isinstance(tree, tuple(KNOWN.values())):
+        parts = {each.name: getattr(tree, each.name) for each in fields(tree)}
+        return {type(tree).__name__: _skeleton(parts, name, arrays)}
     if isinstance(tree, dict):
-        parts = {str(key): _skeleton(part, f"{name}/{key}", arrays) for key, part in tree.items()}
-        return {"dict": parts}
+        return {"dict": {key: _skeleton(v, f"{name}/{key}", arrays) for key, v in tree.items()}}
     if isinstance(tree, list | tuple):
         return {"tuple": [_skeleton(p, f"{name}/{at}", arrays) for at, p in enumerate(tree)]}
-    if tree is None or isinstance(tree, bool | int | float | str):
-        return {"value": tree}
     array = np.asarray(tree)
     if array.dtype == object:
         raise ValueError(f"{name.strip('/')} must be an array of numbers or text to be saved")
@@ -113,8 +116,17 @@ def _skeleton(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[st
 def _filled(skeleton: Facts, arrays: dict[str, np.ndarray]) -> PyTree:
     """The tree of a skeleton, with the stored arrays in their places."""
     ((kind, content),) = skeleton.items()
+    if kind in KNOWN:
+        return KNOWN[kind](**_filled(content, arrays))
     if kind == "dict":
         return {key: _filled(part, arrays) for key, part in content.items()}
     if kind == "tuple":
         return tuple(_filled(part, arrays) for part in content)
-    return content if kind == "value" else arrays[content]
+    return _with_tuples(content) if kind == "value" else arrays[content]
+
+
+def _with_tuples(value: PyTree) -> PyTree:
+    """Lists, as JSON gives them back, as the tuples they were."""
+    if isinstance(value, dict):
+        return {name: _with_tuples(part) for name, part in value.items()}
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value

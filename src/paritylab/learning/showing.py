@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: A `Runs`; its module imports this one.
 Runs: TypeAlias = Any
-#: Runs that a plot draws one line each of, and rows of a notebook's table.
-LINES, ROWS = 60, 8
+#: Runs that a plot draws one line each of.
+LINES = 60
 
 
 def headline(runs: Runs) -> str:
@@ -64,26 +64,12 @@ def as_text(runs: Runs) -> str:
 
 
 def as_html(runs: Runs) -> str:
-    """The same for a notebook, with the first rows of the table; all text is escaped."""
+    """The same for a notebook; all text is escaped."""
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
         for name, text in facts(runs).items()
     )
-    columns = ("run", "result", "risk", "subset")
-    head = "".join(f"<th>{name}</th>" for name in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(_short(row[name]))}</td>" for name in columns) + "</tr>"
-        for row in runs.table(ROWS)
-    )
-    more = f"<p>… and {len(runs) - ROWS} more</p>" if len(runs) > ROWS else ""
-    return (
-        f"<p><b>{escape(headline(runs))}</b></p><table>{rows}</table>"
-        f"<table><tr>{head}</tr>{body}</table>{more}"
-    )
-
-
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return f"<p><b>{escape(headline(runs))}</b></p><table>{rows}</table>"
 
 
 def course(runs: Runs) -> Series:
