@@ -135,7 +135,7 @@ CASES = [
     ),
     Case(
         "transformer-tree",
-        Transformer("again", teacher=False, layers=2, width=8, heads=2, steps=12),
+        Transformer("again", layers=2, width=8, heads=2, steps=12),
         on(Sample, trees(8), 40),
     ),
     Case("auto", Auto(), on(Sample, parities(n=10, k=3, noise=0.1), 80)),

@@ -2,7 +2,7 @@ import jax
 import numpy as np
 import pytest
 
-from paritylab.models import Circle, HeadAttention, smooth_relu
+from paritylab.models import HeadAttention, smooth_relu
 from paritylab.problem import Parity
 from paritylab.theory import hg1
 
@@ -34,30 +34,10 @@ def test_no_prediction_beats_the_bound_without_an_edge():
     assert np.isclose(pair.min() / 2, hg1.risk_without_edge())
 
 
-@pytest.mark.parametrize("n", [16, 64, 256])
-def test_a_head_needs_that_many_bits_and_no_fewer(n):
-    """Against the score itself: the position a rounded head likes best."""
-    table = np.asarray(Circle(n).table)
-    for bits, right in ((hg1.bits_per_direction(n), True), (hg1.bits_per_direction(n) - 1, False)):
-        rounded = np.round(table * 2**bits) / 2**bits
-        favourites = np.argmax(np.round(rounded @ table.T, 12), axis=1)
-        assert np.array_equal(favourites, np.arange(n)) == right
-
-
 def test_flipping_a_neglected_bit_moves_a_head_by_no_more_than_the_repair_allows():
     """g²(2(1-cg)² + 4c²) ≤ 4 on the unit square, the step that makes 2 serve as the diameter."""
     g, c = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
     assert np.max(g**2 * (2 * (1 - c * g) ** 2 + 4 * c**2)) <= 4
-
-
-def test_the_stopping_time_is_when_the_bound_falls_below_the_target():
-    risk, steps = 2.0, 0
-    while risk > 0.05:
-        risk, steps = risk * (1 - 0.03 * 0.2), steps + 1
-    assert steps - 1 < hg1.stopping_time(2.0, 0.05, 0.03, 0.2) <= steps
-    assert hg1.stopping_time(0.04, 0.05, 0.03, 0.2) == 0
-    tiny = hg1.stopping_time(2.0, 0.05, 1e-8, 1e-6)
-    assert tiny == pytest.approx(np.log(40) / 1e-14)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

@@ -82,18 +82,6 @@ def walk(
     return Walk(end, noted, path)
 
 
-class Path(NamedTuple):
-    """Where a run ended and the way there.
-
-    parameters: at the end. path: parameters before steps 0, every, 2·every, … risks: the risk the
-    optimiser saw at the same steps. Both are empty if no trace was asked for.
-    """
-
-    parameters: PyTree
-    path: PyTree
-    risks: Float[Array, " records"]
-
-
 def descend(
     risk: Callable[[Any, jax.Array, jax.Array], jax.Array],
     parameters: PyTree,
@@ -102,10 +90,11 @@ def descend(
     steps: int,
     every: int | None = None,
     key: jax.Array,
-) -> Path:
+) -> Walk[PyTree]:
     """`steps` steps of the optimiser on risk(parameters, key of the step, its number), under jit.
 
-    every: how many steps lie between two entries of the path; None keeps no path.
+    every: how many steps lie between two entries of the path; None keeps no path. The walk has
+    parameters; noted are the risks that the optimiser saw at the steps of the path.
     """
     optimiser = optax.with_extra_args_support(optimiser)
 
@@ -129,7 +118,7 @@ def descend(
     start = (parameters, optimiser.init(parameters))
     found = walk(step, start, steps=steps, every=every, keep=lambda state: state[0])
     risks = jnp.zeros(0) if every is None else found.noted[::every]
-    return Path(found.end[0], found.path, risks)
+    return Walk(found.end[0], risks, found.path)
 
 
 def as_optimiser(optimiser: OptimiserPart, eta: float | jax.Array) -> optax.GradientTransformation:
@@ -151,12 +140,12 @@ class Schedule(NamedTuple):
     steps: int
     every: int | None
 
-    def trace(self, path: Path, **named: np.ndarray) -> dict[str, np.ndarray]:
+    def trace(self, path: Walk[PyTree], **named: np.ndarray) -> dict[str, np.ndarray]:
         """The trace of a descent by name; empty if none was kept."""
         if self.every is None:
             return {}
         steps = np.arange(0, self.steps, self.every)
-        return {"step": steps, "risk": np.asarray(path.risks), **named}
+        return {"step": steps, "risk": np.asarray(path.noted), **named}
 
 
 class Objective(NamedTuple):
@@ -219,14 +208,14 @@ def given_of(data: Data, keys: jax.Array) -> PyTree:
 
 def descend_all(
     model: Model, runs: PerRun, objective: Objective, schedule: Schedule, eta: float
-) -> Path:
+) -> Walk[PyTree]:
     """Train all runs in one compiled call; every leaf of the result has a run axis first.
 
     model: a skeleton, into which the numbers of each run are put.
     """
     with float64():
         path = _descend_compiled(model, objective, schedule, np.float64(eta), runs)
-        return Path(*jax.tree.map(np.asarray, path))
+        return Walk(*jax.tree.map(np.asarray, path))
 
 
 def blocks_of(runs: int, most: int) -> list[np.ndarray]:
@@ -248,7 +237,7 @@ def stacked(trees: Iterable[PyTree]) -> PyTree:
 @eqx.filter_jit
 def _descend_compiled(
     model: Model, objective: Objective, schedule: Schedule, eta: np.float64, runs: PerRun
-) -> Path:
+) -> Walk[PyTree]:
     """All runs of a block in one compiled call.
 
     Everything that is not an array is part of the key under which compiled code is found again.
@@ -257,7 +246,7 @@ def _descend_compiled(
     """
     optimiser, taus = as_optimiser(schedule.optimiser, eta), objective.taus
 
-    def one(run: PerRun) -> Path:
+    def one(run: PerRun) -> Walk[PyTree]:
         data_key, step_key = jax.random.split(jax.random.fold_in(run.keys, 2))
         mine = model if run.arrays is None else eqx.combine(run.arrays, model)
         risk_of = _risk_of_run(objective, run.given, data_key)
@@ -277,7 +266,7 @@ def _descend_compiled(
             key=step_key,
         )
 
-    return Path(*jax.vmap(one)(runs))
+    return Walk(*jax.vmap(one)(runs))
 
 
 def _risk_of_run(

@@ -32,9 +32,9 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import (
     Objective,
-    Path,
     PerRun,
     Schedule,
+    Walk,
     as_optimiser,
     blocks_of,
     descend_all,
@@ -105,7 +105,7 @@ class Network(abc.ABC, Generic[M]):
         schedule = Schedule(self.rule(data), self.steps, trace)
         path, targets = self.descended(data, keys, schedule), targets_or_unknown(data)
         # Files hold a dict as it is, of any other tree the leaves.
-        numbers = path.parameters
+        numbers = path.end
         if not isinstance(numbers, dict):
             numbers = tuple(jax.tree.leaves(numbers))
         models = [
@@ -122,7 +122,7 @@ class Network(abc.ABC, Generic[M]):
             trace=schedule.trace(path, **_named(path.path)),
         )
 
-    def descended(self, data: Data, keys: jax.Array, schedule: Schedule) -> Path:
+    def descended(self, data: Data, keys: jax.Array, schedule: Schedule) -> Walk[PyTree]:
         """All runs from their starts to their ends, as many at a time as fit into memory."""
         objective, given = self.objective(data), given_of(data, keys)
         pairs, paths = list(zip(each_key(keys), targets_or_unknown(data), strict=True)), []
@@ -141,7 +141,9 @@ class Network(abc.ABC, Generic[M]):
                     _stacked(arrays),
                 )
                 paths.append(descend_all(first, runs, objective, schedule, self.step_size(data.n)))
-        joined: Path = jax.tree.map(lambda *parts: np.concatenate(parts)[: len(keys)], *paths)
+        joined: Walk[PyTree] = jax.tree.map(
+            lambda *parts: np.concatenate(parts)[: len(keys)], *paths
+        )
         return joined
 
     def step_size(self, n: int) -> float:

@@ -102,8 +102,8 @@ class _Solver:
             bits, labels = drawn[0], np.asarray(target.labels_unchecked(drawn[0]) * drawn[1])
             k = self.k or target.k or None
         words = [int(word) for word in np.asarray(jax.random.key_data(key)).ravel()]
-        settings: dict[str, Any] = {"method": self.method, "alpha": self.alpha, "budget": self.budget}
-        answer = solve(bits, labels, k=k, key=words, **settings)
+        limits: dict[str, Any] = {"alpha": self.alpha, "budget": self.budget}
+        answer = solve(bits, labels, k=k, key=words, method=self.method, **limits)
         return answer, _worth(answer, target)
 
 

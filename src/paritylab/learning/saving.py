@@ -99,7 +99,7 @@ def _skeleton(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Facts:
     """The tree as JSON, every array replaced by the name under which it is stored."""
     if _is_plain(tree):
         return {"value": tree}
-    if isinstance(tree, tuple(KNOWN.values())):
+    if type(tree) in KNOWN.values():
         parts = {each.name: getattr(tree, each.name) for each in fields(tree)}
         return {type(tree).__name__: _skeleton(parts, name, arrays)}
     if isinstance(tree, dict):

@@ -4,7 +4,7 @@ Heads look at positions, a frozen readout takes the parity of what they see.
 """
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from paritylab.checks import shortened, whole
 from paritylab.models.positions import AbstractPositionCode, Circle
+from paritylab.models.protocol import TrainsOneArray
 from paritylab.models.readouts import Readout, as_readout, default_readout
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Junta, Parity
@@ -119,24 +120,19 @@ def unit_directions(key: Key, heads: int, width: int) -> Float[np.ndarray, "head
 
 
 @final
-class WeightedReadout(eqx.Module):
+class WeightedReadout(TrainsOneArray):
     """ŷ = readout(Σ_j g_j x_j): what the masked model is once its attention is known."""
 
+    trained: ClassVar[str] = "weights"
     weights: Float[AnyArray, " n"]
     readout: Readout
-
-    def parameters(self) -> Float[AnyArray, " n"]:
-        return self.weights
-
-    def with_parameters(self, weights: AnyArray) -> "WeightedReadout":
-        return type(self)(weights, self.readout)
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.readout(jnp.asarray(self.weights) @ bits)
 
 
 @final
-class HeadAttention(eqx.Module):
+class HeadAttention(TrainsOneArray):
     """HG1's masked model: γ_i = softmax_j(<a_i, p_j>/τ), ŷ = h((k/heads) Σ_i Σ_j γ_i[j] x_j).
 
     directions: a, one trainable row per head. code: the positions p. k: size of the parity
@@ -148,6 +144,7 @@ class HeadAttention(eqx.Module):
     -1.0
     """
 
+    trained: ClassVar[str] = "directions"
     directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
     code: AbstractPositionCode
     k: int = eqx.field(static=True)
@@ -222,13 +219,6 @@ class HeadAttention(eqx.Module):
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction ŷ for one bit string; use `jax.vmap` for many."""
         return self.readout(self.weights() @ bits)
-
-    def parameters(self) -> Float[AnyArray, "heads width"]:
-        return self.directions
-
-    def with_parameters(self, directions: AnyArray) -> "HeadAttention":
-        changed: HeadAttention = eqx.tree_at(lambda model: model.directions, self, directions)
-        return changed
 
 
 def _readout(given: str | Readout | None, problem: Parity | Junta) -> Readout:

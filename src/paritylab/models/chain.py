@@ -1,7 +1,7 @@
 """KS's model: one layer, one softmax head over positions, applied to its own output."""
 
 from itertools import pairwise
-from typing import final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from paritylab.checks import shortened, whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.links import AbstractLink, CosineLink, as_link
+from paritylab.models.protocol import TrainsOneArray
 from paritylab.precision import AnyArray, keep_float64, mark_of
 from paritylab.problem.tree import level_ends
 
@@ -19,7 +20,7 @@ MASKS = ("token", "level")
 
 
 @final
-class ChainModel(eqx.Module):
+class ChainModel(TrainsOneArray):
     """x̂_m = φ(ẑ_m), ẑ_m = Σ_j softmax(w_m)_j x̂_j over the tokens that the mask lets m see.
 
     scores: W, one column per inner node, one row per token. n: number of input bits. mask: "token"
@@ -31,6 +32,7 @@ class ChainModel(eqx.Module):
     ((), (11,), 27)
     """
 
+    trained: ClassVar[str] = "scores"
     scores: Float[AnyArray, "tokens nodes"] = eqx.field(converter=keep_float64)
     n: int = eqx.field(static=True)
     link: AbstractLink = eqx.field(converter=as_link, default=CosineLink())
@@ -119,13 +121,6 @@ class ChainModel(eqx.Module):
             tokens, following = following, _layer(self, following, mark)
             rounds += 1
         return rounds, tokens
-
-    def parameters(self) -> Float[AnyArray, "tokens nodes"]:
-        return self.scores
-
-    def with_parameters(self, scores: AnyArray) -> "ChainModel":
-        changed: ChainModel = eqx.tree_at(lambda model: model.scores, self, scores)
-        return changed
 
 
 @eqx.filter_jit

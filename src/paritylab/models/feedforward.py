@@ -88,7 +88,3 @@ class FeedForward(eqx.Module):
         on_edges = np.asarray(self.hidden)[self.edges > 0]
         roles = (on_edges, self.thresholds, self.output, self.offset)
         return sum(len(np.unique(np.asarray(values))) for values in roles)
-
-    def edge_numbers(self) -> int:
-        """Numbers if no two edges shared a weight."""
-        return int(np.sum(self.edges)) + 2 * self.output.shape[0] + 1

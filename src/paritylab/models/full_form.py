@@ -4,7 +4,7 @@
 other way round, heads that never train below a feed-forward net that does.
 """
 
-from typing import final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
@@ -16,6 +16,7 @@ from paritylab.checks import whole
 from paritylab.models.attention import HeadAttention, check_temperature, softmax_attention
 from paritylab.models.feedforward import FeedForward
 from paritylab.models.positions import Circle
+from paritylab.models.protocol import TrainsOneArray
 from paritylab.models.readouts import Readout, Zigzag
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.keys import Key, as_key
@@ -27,13 +28,14 @@ POSITION_MASK[0, 2:] = 1.0
 
 
 @final
-class FullFormAttention(eqx.Module):
+class FullFormAttention(TrainsOneArray):
     """w_j = [x_j, 1-x_j, sin 2πj/n, cos 2πj/n], query w_0 = [1,0,0,0], s_j = w_0ᵀ A_i w_j / τ.
 
     matrices: A, one 4×4 matrix per head. masked: only `POSITION_MASK` entries take part, which
     makes it the reduced `HeadAttention`; unmasked, the attention depends on the bits.
     """
 
+    trained: ClassVar[str] = "matrices"
     matrices: Float[AnyArray, "heads 4 4"] = eqx.field(converter=keep_float64)
     code: Circle
     k: int = eqx.field(static=True)
@@ -75,13 +77,6 @@ class FullFormAttention(eqx.Module):
 
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         return self.readout(self.k * self.attended(bits)[0])
-
-    def parameters(self) -> Float[AnyArray, "heads 4 4"]:
-        return self.matrices
-
-    def with_parameters(self, matrices: Float[AnyArray, "heads 4 4"]) -> "FullFormAttention":
-        changed: FullFormAttention = eqx.tree_at(lambda model: model.matrices, self, matrices)
-        return changed
 
 
 @final

@@ -1,6 +1,6 @@
 """A chain of thought that nobody sees: one layer per level of the tree, one forward pass."""
 
-from typing import final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,12 +11,13 @@ from paritylab.checks import whole
 from paritylab.models.attention import softmax_attention
 from paritylab.models.chain import visible_tokens
 from paritylab.models.links import AbstractLink, CosineLink, as_link
+from paritylab.models.protocol import TrainsOneArray
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem.tree import level_ends
 
 
 @final
-class LayeredChain(eqx.Module):
+class LayeredChain(TrainsOneArray):
     """h⁰ = (x, 0, …, 0); layer t: h_m ← (1 - g_tm)·h_m + g_tm·φ(Σ_j softmax(w_m)_j h_j).
 
     A node sees the level just below its own. scores: W, one column per inner node, one row per
@@ -32,6 +33,7 @@ class LayeredChain(eqx.Module):
     (2, (), (11,))
     """
 
+    trained: ClassVar[str] = "scores"
     scores: Float[AnyArray, "tokens nodes"] = eqx.field(converter=keep_float64)
     n: int = eqx.field(static=True)
     link: AbstractLink = eqx.field(converter=as_link, default=CosineLink())
@@ -108,10 +110,3 @@ class LayeredChain(eqx.Module):
     def _columns(self, layer: int) -> slice:
         ends = level_ends(0, self.k)
         return slice(ends[layer], ends[layer + 1])
-
-    def parameters(self) -> Float[AnyArray, "tokens nodes"]:
-        return self.scores
-
-    def with_parameters(self, scores: AnyArray) -> "LayeredChain":
-        changed: LayeredChain = eqx.tree_at(lambda model: model.scores, self, scores)
-        return changed

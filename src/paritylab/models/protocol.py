@@ -5,13 +5,15 @@ trains; Python floats among its fields are constants. A model with other wishes 
 methods, `parameters()` and `with_parameters(parameters)`.
 """
 
-from typing import Protocol, TypeVar, cast, runtime_checkable
+from typing import ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from paritylab.precision import AnyArray
 
 _M = TypeVar("_M")
 
@@ -49,6 +51,25 @@ def _trains(leaf: object) -> bool:
     if not isinstance(leaf, jax.Array | np.ndarray | np.generic):
         return False
     return bool(jnp.issubdtype(leaf.dtype, jnp.floating))
+
+
+_One = TypeVar("_One", bound="TrainsOneArray")
+
+
+class TrainsOneArray(eqx.Module):
+    """A model of which one array trains: the field named `trained`."""
+
+    trained: ClassVar[str]
+
+    def parameters(self) -> AnyArray:
+        """The array that trains."""
+        found: AnyArray = getattr(self, self.trained)
+        return found
+
+    def with_parameters(self: _One, parameters: AnyArray) -> _One:
+        """The same model with another array in its place."""
+        changed: _One = eqx.tree_at(lambda model: getattr(model, self.trained), self, parameters)
+        return changed
 
 
 def check_model(model: object, n: int, *, trains: bool = True) -> None:

@@ -3,7 +3,7 @@
 The full text of HG2 is not public; this model is our reconstruction, consistent with its abstract.
 """
 
-from typing import final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,12 +11,13 @@ from jaxtyping import Array, Float
 
 from paritylab.models.attention import Kind, as_attention, attend
 from paritylab.models.positions import AbstractPositionCode
+from paritylab.models.protocol import TrainsOneArray
 from paritylab.models.readouts import Bowl, Readout
 from paritylab.precision import AnyArray, keep_float64
 
 
 @final
-class TwoHeads(eqx.Module):
+class TwoHeads(TrainsOneArray):
     """α_h = attend(<w_h, p_l>), z = ½ Σ_h Σ_l α_h[l] x_l with signs x, ŷ = readout(z).
 
     directions: w, one trainable row per head. code: the positions p. kind: how scores become
@@ -28,6 +29,7 @@ class TwoHeads(eqx.Module):
     [-1.0, 1.0]
     """
 
+    trained: ClassVar[str] = "directions"
     directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
     code: AbstractPositionCode
     kind: str | Kind = eqx.field(static=True, default="softmax")
@@ -47,10 +49,3 @@ class TwoHeads(eqx.Module):
     def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
         """The prediction ŷ for one string of bits in {0, 1}; use `jax.vmap` for many."""
         return self.readout(self.weights() @ (1 - 2 * jnp.asarray(bits)))
-
-    def parameters(self) -> Float[AnyArray, "heads width"]:
-        return self.directions
-
-    def with_parameters(self, directions: Float[AnyArray, "heads width"]) -> "TwoHeads":
-        changed: TwoHeads = eqx.tree_at(lambda model: model.directions, self, directions)
-        return changed

@@ -1,12 +1,11 @@
 """Formulas of HG1 (Han & Ghoshdastidar, arXiv 2502.07553 v1), each naming its place."""
 
-from math import ceil, log, log1p, log2, sqrt
+from math import ceil, sqrt
 
 import numpy as np
 from jaxtyping import Float, Shaped
 from scipy.special import logsumexp
 
-from paritylab.models.positions import Circle
 from paritylab.precision import Numbers
 
 
@@ -167,15 +166,6 @@ def descent_factor(n: int, k: int, c2: float) -> float:
     return min(64 * one_input, complement_pair(k, n, c2, 1.0)) / (1 << (n + 1))
 
 
-def stopping_time(risk: float, target: float, step: float, mu: float) -> float:
-    """Theorem 5: steps after which (1 - ημ)^t times the first risk is below the target.
-
-    >>> stopping_time(1.0, 0.25, 0.5, 1.0)
-    2.0
-    """
-    return max(0.0, log(risk / target) / -log1p(-step * mu))
-
-
 def log_attention(n: int, tau: float, offset: float) -> Float[np.ndarray, " n"]:
     """ln γ_j of a unit head that points `offset` positions beyond position 0."""
     scores = np.cos(2 * np.pi * (np.arange(n) - offset) / n) / tau
@@ -294,26 +284,3 @@ def smallest_near_attention(attention: Float[np.ndarray, "k n"], tau: float) -> 
 def complement_pair(k: int, n: int, c2: float, loss_sum: float) -> float:
     """Lemma 19: the claimed lower bound (64k²c₂²/n²)(ℓ + ℓ̄) on the pair's squared gradients."""
     return 64 * k**2 * c2**2 / n**2 * loss_sum
-
-
-def feedforward_upper_bound(n: int, k: int) -> float:
-    """Remark 9: n·k⁷·log k, parameters of the best feed-forward result it cites (no constant)."""
-    return n * k**7 * max(log2(k), 1.0)
-
-
-def bits_per_direction(n: int) -> int:
-    """Fewest bits after the point with which every head on the circle still points at its place.
-
-    The n directions [sin, cos] are rounded to multiples of 2^-bits; head j points at the position
-    nearest to its angle. Neighbours lie 2π/n apart, so about log₂ n bits are needed.
-
-    >>> bits_per_direction(256)
-    6
-    """
-    table = np.asarray(Circle(n).table)
-    for bits in range(1, 60):
-        rounded = np.round(table * 2**bits) / 2**bits
-        angle = np.arctan2(rounded[:, 0], rounded[:, 1]) * n / (2 * np.pi)
-        if np.all(np.round(angle).astype(int) % n == np.arange(n)):
-            return bits
-    raise ValueError(f"positions closer than double precision, got n={n}")

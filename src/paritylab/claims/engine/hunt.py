@@ -64,8 +64,8 @@ def hunts(
             found = descend(
                 lambda p, *_: margin(p, fixed, case), moving, adam, steps=steps, every=1, key=key
             )
-            best = jnp.nanargmin(found.risks)
-            return found.risks[best], jax.tree.map(lambda a: a[best], found.path)
+            best = jnp.nanargmin(found.noted)
+            return found.noted[best], jax.tree.map(lambda a: a[best], found.path)
 
         over_starts = jax.vmap(one, in_axes=(None, 0, 0, 0))
         every = jax.jit(jax.vmap(over_starts, in_axes=(0, None, None, None)))

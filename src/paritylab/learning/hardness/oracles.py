@@ -22,6 +22,7 @@ from paritylab.learning.chain.chain_learner import (
     judge_chain,
     pairs_found,
 )
+from paritylab.learning.chain.full_batch import loss_and_gradient
 from paritylab.learning.chain.rows import Stream, draw_tokens
 from paritylab.learning.chain.teacher import teacher_gradient
 from paritylab.learning.contract import register_learner
@@ -147,20 +148,16 @@ def _step_of(
     """The step of one run: its gradient, the mean over all targets, what the oracle answers."""
     link, eta, epsilon = given
     tokens = draw_tokens(key, leaves, shape.n, shape.samples)
-    signs, labels = tokens[:, : shape.n], tokens[:, -1]
-    soft = mean_labels(signs, leaves.shape[0])
-
-    def risk(scores: Array, labels: Array) -> Array:
-        answer = ChainModel(scores, shape.n, link, "level").generate(signs)[:, -1]
-        return jnp.sum((answer - labels) ** 2) / (2 * shape.samples)
+    # The risk is linear in the labels up to a constant: soft labels give the mean gradient.
+    soft = tokens.at[:, -1].set(mean_labels(tokens[:, : shape.n], leaves.shape[0]))
 
     def step(scores: Array, _: Array) -> tuple[Array, _Noted]:
-        loss, true = jax.value_and_grad(risk)(scores, labels)
-        # The risk is linear in the labels up to a constant: soft labels give the mean gradient.
-        mean = jax.grad(risk)(scores, soft)
+        model = ChainModel(scores, shape.n, link, "level")
+        losses, true = loss_and_gradient(model, tokens, "direct")
+        mean = loss_and_gradient(model, soft, "direct")[1]
         gradient, hidden = hiding(true, mean, epsilon)
         distance = jnp.linalg.norm(jnp.ravel(true - mean))
-        return scores - eta * gradient, _Noted(loss, hidden, distance)
+        return scores - eta * gradient, _Noted(losses.prediction, hidden, distance)
 
     return step
 

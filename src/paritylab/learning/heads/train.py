@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,9 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import (
     Objective,
-    Path,
     PerRun,
     Schedule,
+    Walk,
     as_optimiser,
     descend_all,
     given_of,
@@ -163,9 +163,9 @@ class Heads:
         model = self._skeleton(target.n, self._size(target), known)
         return model.with_parameters(numbers)
 
-    def _judged(self, data: Data, keys: jax.Array, path: Path, schedule: Schedule) -> Trained:
+    def _judged(self, data: Data, keys: jax.Array, path: Walk[Any], schedule: Schedule) -> Trained:
         """The population risk where attention sums to one, at any n; else inputs or samples."""
-        directions = path.parameters
+        directions = path.end
         skeleton = self._skeleton(data.n, self._size(data), data.targets)
         models = [skeleton.with_parameters(each) for each in directions]
         if isinstance(data, Rows) or not _sums_to_one(self.attention, data.n):

@@ -33,9 +33,9 @@ class Transformer:
     """A decoder-only transformer that reads n bits and writes a chain that ends with the parity.
 
     chain: what is written before the answer, see `plan`. gap: a line shows every gap-th partial
-    parity. flips: share of chain tokens flipped in training. teacher: the prefix in training is the
-    true chain; else the model's own. Trained on the cross-entropy of all slots in float32. `Fresh`
-    rows are new at every step; of a `Sample` each step draws `batch` rows.
+    parity. flips: share of chain tokens flipped in training. Trained in float32 on the
+    cross-entropy of all slots, each after the ones shown before it. `Fresh` rows are new at every
+    step; of a `Sample` each step draws `batch` rows.
 
     Every `check` steps a run is tested on 512 fresh rows. It is solved, and stops, once it writes
     all tokens of the chain right by itself on 98 % of them. Its risk is ½(ŷ - y)² with
@@ -58,7 +58,6 @@ class Transformer:
     ] = "line"
     gap: Annotated[int, Ge(1), Doc("A line shows every gap-th partial parity.")] = 1
     flips: Annotated[float, Ge(0), Lt(0.5), Doc("Share of chain tokens flipped.")] = 0.0
-    teacher: Annotated[bool, Doc("Whether training reads the true chain, not its own.")] = True
     layers: Annotated[int, Ge(1), Doc("Layers.")] = 1
     heads: Annotated[int, Ge(1), Doc("Heads per layer.")] = 4
     width: Annotated[int, Ge(1), Doc("Numbers per token, a multiple of the heads.")] = 32
@@ -92,7 +91,7 @@ class Transformer:
         batch = data.samples if isinstance(data, Fresh) else self.batch
         sampled = isinstance(data, Sample)
         records = 0 if trace is None else 1 + tests
-        how = Shape(self.optimiser, batch, sampled, are_uniform(data), self.teacher, records)
+        how = Shape(self.optimiser, batch, sampled, are_uniform(data), records)
         whole = map(np.int32, (self.steps, self.check, data.samples))
         dials = Dials(np.float32(self.eta), np.float32(self.flips), *whole)
         # float32 whatever the caller's mode: twice as fast, and the same key gives the same run.

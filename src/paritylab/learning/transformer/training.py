@@ -37,7 +37,6 @@ class Shape(NamedTuple):
     batch: int
     sampled: bool
     uniform: bool
-    teacher: bool
     records: int
 
 
@@ -182,8 +181,7 @@ def _train_one(start: Decoder, task: Task, key: Array, dials: Dials, shape: Shap
 
     def loss(weights: PyTree, rows: Rows) -> Array:
         model = eqx.combine(weights, rest)
-        read = rows.sequences() if shape.teacher else _own_sequences(model, rows)
-        logits = jax.vmap(lambda each: model.outcome(each).logits)(read)
+        logits = jax.vmap(lambda each: model.outcome(each).logits)(rows.sequences())
         return jnp.mean(slot_losses(model, logits, rows.chain))
 
     def step(number: Array, carry: tuple[PyTree, PyTree]) -> tuple[PyTree, PyTree]:
@@ -239,12 +237,6 @@ def _batches(
         return Rows(*(each[:, 0] for each in rows))
 
     return some
-
-
-def _own_sequences(model: Decoder, rows: Rows) -> Array:
-    """The rows with the chain that the model itself writes in place of the true one."""
-    chain, _ = jax.vmap(jax.lax.stop_gradient(model).write)(rows.bits)
-    return Rows(rows.bits, chain).sequences()
 
 
 def _worth(model: Decoder, rows: Rows, task: Task) -> tuple[Array, Array, Array]:

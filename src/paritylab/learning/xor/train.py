@@ -138,7 +138,7 @@ class XorStep(Network[TwoHeads]):
         """Descend, and judge every run over all inputs."""
         schedule = Schedule(self.optimiser, self.steps, trace)
         path = self.descended(data, keys, schedule)
-        numbers, targets = path.parameters, pairs_of(data.targets or ())
+        numbers, targets = path.end, pairs_of(data.targets or ())
         each = list(zip(numbers, targets, each_key(keys), strict=True))
         with float64():
             judged = (
