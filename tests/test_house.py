@@ -30,10 +30,9 @@ LIBRARY = (
         "theory",
     ),
     *("risk.result", "risk.routes", "risk"),
-    *("learning.data", "learning.contract", "learning.saving", "learning.showing"),
+    *("learning.data", "learning.contract", "learning.saving"),
     *(
         "learning.runs",
-        "learning.parts",
         "learning.judging",
         "learning.descent",
         "learning.networks",

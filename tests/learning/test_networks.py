@@ -33,8 +33,8 @@ from paritylab.learning.hardness.frozen import (
 )
 from paritylab.learning.runs import run_keys
 from paritylab.models import FrozenHeads, parity_network
+from paritylab.models.feedforward import ShallowNet
 from paritylab.models.recurrent import Recurrent, reader_inputs
-from paritylab.models.shallow import ShallowNet
 from paritylab.precision import float64
 from paritylab.problem import Junta, Parity, random_parities
 from paritylab.risk.objective import target_of

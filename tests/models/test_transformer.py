@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paritylab.models import CountingTransformer, Decoder
-from paritylab.models.full_parity import answers_by_count
+from paritylab.models.constructions import answers_by_count
 from paritylab.models.transformer import (
     MARK,
     AbstractPlaces,

@@ -5,7 +5,8 @@ from itertools import combinations, product
 import numpy as np
 
 from paritylab.problem import ParityTree
-from paritylab.problem.walsh import largest_means, token_products, walsh_transform
+from paritylab.problem.junta import walsh_transform
+from paritylab.problem.tree import largest_means, token_products
 
 TREE = ParityTree(5, (0, 1, 3, 4))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paritylab.learning.shallow_nets import power_risk
-from paritylab.models.shallow import ShallowNet
+from paritylab.models.feedforward import ShallowNet
 from paritylab.precision import float64
 from paritylab.problem import Parity
 from paritylab.risk.objective import target_of

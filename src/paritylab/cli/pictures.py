@@ -8,7 +8,7 @@ import numpy as np
 from paritylab.charts import Series
 from paritylab.claims.engine.figures import Heatmap
 from paritylab.learning import Runs
-from paritylab.learning.showing import course
+from paritylab.learning.runs import course
 from paritylab.precision import float64
 from paritylab.problem import ParityTree
 from paritylab.report.figures import save_figure

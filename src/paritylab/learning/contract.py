@@ -8,16 +8,21 @@ these three is as good as the lab's own.
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property, wraps
-from typing import Any, NoReturn, Protocol, TypeVar, get_args
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar, get_args
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float, PyTree
+import optax
+from jaxtyping import Array, Bool, Float, PyTree
 
 from paritylab.checks import shortened
 from paritylab.learning.data import Data, Target, Unknown
+from paritylab.models.attention import Kind as AttentionKind
+from paritylab.models.links import AbstractLink
 from paritylab.models.protocol import Model
+from paritylab.models.readouts import Readout
 from paritylab.options import check_settings, nearest, options_of
+from paritylab.problem import Loss
 
 #: A parity counts as solved below this squared-hinge risk.
 SOLVED_RISK = 0.05
@@ -25,6 +30,21 @@ SOLVED_RISK = 0.05
 KINDS = ("exact", "numerical", "sampled")
 
 Subset = tuple[int, ...] | None
+
+# What a user may give where a learner expects a part: its name, or one of their own.
+
+#: φ of a chain, an even function of t.
+LinkPart: TypeAlias = str | AbstractLink | Callable[[Array], Array]
+#: A loss, or a function of y and ŷ.
+LossPart: TypeAlias = str | Loss | Callable[[Array, Array], Array]
+#: From the attended sum to ŷ.
+ReadoutPart: TypeAlias = str | Readout
+#: How scores become weights, a function over the last axis.
+AttentionPart: TypeAlias = str | AttentionKind
+#: An optimiser by name, or ready from optax.
+OptimiserPart: TypeAlias = str | optax.GradientTransformation
+#: A model, the start of every run, or a function from a key to one.
+ModelPart: TypeAlias = Model | Callable[[jax.Array], Model]
 
 
 class Trace(dict[str, np.ndarray]):

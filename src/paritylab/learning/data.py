@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from paritylab.checks import check_kind, shortened, whole
 from paritylab.problem import Junta, Parity, ParityTree
-from paritylab.problem.bits import as_bits
+from paritylab.problem.hidden_set import as_bits
 
 #: What may be hidden in the data.
 Target: TypeAlias = Parity | Junta | ParityTree

@@ -16,8 +16,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from paritylab.learning.contract import LossPart, OptimiserPart
 from paritylab.learning.data import Data, Fresh, Rows, Sample, are_uniform, functions_of
-from paritylab.learning.parts import LossPart, OptimiserPart
 from paritylab.models.protocol import Model, with_parameters
 from paritylab.precision import AnyArray, float64
 from paritylab.problem import Loss, as_loss

@@ -18,7 +18,14 @@ import numpy as np
 import optax
 from jaxtyping import Array, PyTree
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.contract import (
+    LossPart,
+    ModelPart,
+    OptimiserPart,
+    Trained,
+    check_fields,
+    register_learner,
+)
 from paritylab.learning.data import (
     AllInputs,
     Data,
@@ -41,7 +48,6 @@ from paritylab.learning.descent import (
     given_of,
 )
 from paritylab.learning.judging import MOST_BITS, SAMPLES, judge_models, judging_loss
-from paritylab.learning.parts import LossPart, ModelPart, OptimiserPart
 from paritylab.models import FeedForward, FrozenHeads
 from paritylab.models.protocol import (
     Model,

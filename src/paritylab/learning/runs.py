@@ -4,10 +4,12 @@ runs = learn(Heads.code(), Population(random_parities(12, 2, runs=100)))
 """
 
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
@@ -16,16 +18,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from paritylab.charts import Series, paint, styled
 from paritylab.checks import shortened
 from paritylab.learning.contract import Learner, Trained, check_learner, learner_name
 from paritylab.learning.data import (
     Data,
+    Fresh,
     Rows,
+    Sample,
     hidden_set,
     targets_or_unknown,
 )
 from paritylab.learning.saving import learner_facts, learner_from, read_tree, write_tree
-from paritylab.learning.showing import as_html, as_text, plot
 from paritylab.models.protocol import Model
 from paritylab.precision import one_call
 from paritylab.problem.keys import as_key, run_numbers
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
 #: One entry of a table of runs.
 Cell: TypeAlias = bool | int | float | str | tuple[int, ...] | list[Any] | None
 
+#: Runs that a plot draws one line each of.
+LINES = 60
 #: Plain fields of `Runs` that a file keeps.
 REST = ("first_run", "seconds", "names_a_set")
 
@@ -175,14 +181,52 @@ class Runs(Trained, Generic[M]):
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the traced risks, or the risks at the end, with matplotlib; returns the axes."""
-        return plot(self, axes)
+        """The chart of `course` on axes of your own, or on new ones; returns the axes."""
+        import matplotlib.pyplot as plt
+
+        with styled():
+            axes = plt.subplots(figsize=(6, 3.5), layout="constrained")[1] if axes is None else axes
+            title = f"{len(self)} runs of {type(self.learner).__name__}: {self.rate()}"
+            paint(axes, {**course(self), "title": title})
+        return axes
 
     def __repr__(self) -> str:
-        return as_text(self)
+        """Three lines: who and on what, what came out, where to look further."""
+        found = self._facts()
+        outcome = "; ".join(f"{name} {text}" for name, text in found.items() if name != "ended")
+        trace = f"; trace of {', '.join(self.trace)}" if self.trace else ""
+        further = f"{found['ended']}{trace}; see .table(), .plot(), .model(i)"
+        return f"{self._headline()}\n{outcome}\n{further}"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        """The same for a notebook; all text is escaped."""
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
+            for name, text in self._facts().items()
+        )
+        return f"<p><b>{escape(self._headline())}</b></p><table>{rows}</table>"
+
+    def _headline(self) -> str:
+        """Who learnt from what: the learner with its changed settings, the data, their size."""
+        data = self.data
+        size = f"n = {data.n}" + ("" if data.k is None else f", k = {data.k}")
+        size += f", {data.samples:,} samples" if isinstance(data, Sample | Fresh) else ""
+        return f"{len(self):,} runs of {described(self.learner)} on {type(data).__name__} ({size})"
+
+    def _facts(self) -> dict[str, str]:
+        """What came out, by name: rates with intervals, the median risk, how the runs ended."""
+        flags = {"solved": self.solved}
+        if self.recovered is not None and self.names_a_set:
+            flags = {"recovered": self.recovered, **flags}
+        finite = self.risk[np.isfinite(self.risk)]
+        median = f"{np.median(finite):.3g} ({self.kind}, {self.loss})" if len(finite) else "none"
+        ends = Counter(each.name.lower().replace("_", " ") for each in self.result)
+        return {
+            **{name: str(Rate.of(each)) for name, each in flags.items()},
+            "median risk": median,
+            "ended": ", ".join(f"{count} {name}" for name, count in ends.most_common()),
+            "took": f"{self.seconds:.2g} s",
+        }
 
     def save(self, path: str | Path) -> Path:
         """Write the runs to one .npz file, in full or not at all; nothing in it is code."""
@@ -285,3 +329,37 @@ def run_keys(key: int | jax.Array, first_run: int, runs: int) -> jax.Array:
     """Keys of runs first_run … first_run+runs-1: fold_in(key, i)."""
     keys: jax.Array = fold_keys(as_key(key), run_numbers(first_run, runs))
     return keys
+
+
+def described(learner: object) -> str:
+    """A learner as it would be typed: only the fields that differ from their defaults."""
+    if not is_dataclass(learner):
+        return type(learner).__name__
+    changed = []
+    for each in fields(learner):
+        value = getattr(learner, each.name)
+        usual = isinstance(value, type(each.default)) and value is not None
+        if each.default is MISSING or not (
+            value is each.default or (usual and value == each.default)
+        ):
+            changed.append(f"{each.name}={shortened(value)}")
+    return f"{type(learner).__name__}({', '.join(changed)})"
+
+
+def course(runs: Runs[Any]) -> Series:
+    """The chart of what each run descended, step by step, in the colour of whether it solved its
+    problem; of the risks at the end, in rising order, where no trace was kept."""
+    name = next((name for name in ("right", "risk") if name in runs.trace), None)
+    if name is None or len(runs.trace["step"]) < 3:
+        ends = np.sort(runs.risk[np.isfinite(runs.risk)])
+        line = {"x": np.arange(1, len(ends) + 1), "y": ends}
+        axes = {"x": {"label": "runs"}, "y": {"label": f"risk at the end ({runs.loss})"}}
+        return {"kind": "lines", **axes, "lines": [line]}
+    lines = [
+        {"x": runs.trace["step"], "y": row, "colour": "c0" if solved else "soft", "style": "-"}
+        for row, solved in zip(runs.trace[name][:LINES], runs.solved, strict=False)
+        if np.isfinite(row).all()
+    ]
+    word = {"right": "share of fresh rows with a right chain", "risk": "risk that the run descends"}
+    axes = {"x": {"label": "step"}, "y": {"label": word[name]}}
+    return {"kind": "lines", **axes, "lines": lines}

@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, PyTree
 
-from paritylab.learning.contract import register_learner
+from paritylab.learning.contract import OptimiserPart, register_learner
 from paritylab.learning.data import (
     Data,
     Fresh,
@@ -23,8 +23,7 @@ from paritylab.learning.data import (
 )
 from paritylab.learning.descent import Objective
 from paritylab.learning.networks import Network
-from paritylab.learning.parts import OptimiserPart
-from paritylab.models.shallow import ShallowNet
+from paritylab.models.feedforward import ShallowNet
 from paritylab.options import Choice, Doc, Ge, Gt, Le
 from paritylab.risk.objective import Target as Arrays
 

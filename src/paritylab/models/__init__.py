@@ -3,13 +3,15 @@
 from paritylab.models.attention import (
     ATTENTION as ATTENTION,
     HeadAttention as HeadAttention,
+    TwoHeads as TwoHeads,
     WeightedReadout as WeightedReadout,
     as_attention as as_attention,
     attend as attend,
     softmax_attention as softmax_attention,
 )
-from paritylab.models.chain import ChainModel as ChainModel
+from paritylab.models.chain import ChainModel as ChainModel, LayeredChain as LayeredChain
 from paritylab.models.constructions import (
+    CountingTransformer as CountingTransformer,
     interpolating_network as interpolating_network,
     parity_network as parity_network,
     parity_transformer as parity_transformer,
@@ -20,8 +22,6 @@ from paritylab.models.full_form import (
     FrozenHeads as FrozenHeads,
     FullFormAttention as FullFormAttention,
 )
-from paritylab.models.full_parity import CountingTransformer as CountingTransformer
-from paritylab.models.layered import LayeredChain as LayeredChain
 from paritylab.models.links import (
     LINKS as LINKS,
     AbstractLink as AbstractLink,
@@ -54,4 +54,3 @@ from paritylab.models.readouts import (
     smooth_relu as smooth_relu,
 )
 from paritylab.models.transformer import AbstractPlaces as AbstractPlaces, Decoder as Decoder
-from paritylab.models.two_heads import TwoHeads as TwoHeads

@@ -1,6 +1,7 @@
-"""Attention over positions: how scores become weights, and HG1's k-head model.
+"""Attention over positions: how scores become weights, HG1's k heads and HG2's two.
 
-Heads look at positions, a frozen readout takes the parity of what they see.
+Heads look at positions, a frozen readout takes the parity of what they see. The full text of HG2
+is not public; its model is our reconstruction, consistent with its abstract.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from jaxtyping import Array, Float
 from paritylab.checks import shortened, whole
 from paritylab.models.positions import AbstractPositionCode, Circle
 from paritylab.models.protocol import TrainsOneArray
-from paritylab.models.readouts import Readout, as_readout, default_readout
+from paritylab.models.readouts import Bowl, Readout, as_readout, default_readout
 from paritylab.precision import AnyArray, keep_float64
 from paritylab.problem import Junta, Parity
 from paritylab.problem.keys import Key
@@ -223,3 +224,38 @@ class HeadAttention(TrainsOneArray):
 
 def _readout(given: str | Readout | None, problem: Parity | Junta) -> Readout:
     return default_readout(problem) if given is None else as_readout(given, problem.k)
+
+
+@final
+class TwoHeads(TrainsOneArray):
+    """α_h = attend(<w_h, p_l>), z = ½ Σ_h Σ_l α_h[l] x_l with signs x, ŷ = readout(z).
+
+    directions: w, one trainable row per head. code: the positions p. kind: how scores become
+    weights (softmax unless given). readout: 1 - 2z² unless given.
+
+    >>> from paritylab.models.positions import OneHot
+    >>> model = TwoHeads(100.0 * OneHot(5).vectors([1, 3]), OneHot(5))
+    >>> [round(float(model(jnp.array(bits))), 3) for bits in ([0.0, 1, 0, 1, 0], [0.0, 1, 0, 0, 0])]
+    [-1.0, 1.0]
+    """
+
+    trained: ClassVar[str] = "directions"
+    directions: Float[AnyArray, "heads width"] = eqx.field(converter=keep_float64)
+    code: AbstractPositionCode
+    kind: str | Kind = eqx.field(static=True, default="softmax")
+    readout: Readout = Bowl()
+
+    def __check_init__(self) -> None:
+        as_attention(self.kind)
+
+    def attention(self) -> Float[Array, "heads n"]:
+        """α, one row per head."""
+        return attend(self.code.scores(jnp.asarray(self.directions)), self.kind)
+
+    def weights(self) -> Float[Array, " n"]:
+        """g_l = ½ Σ_h α_h[l], the weight of sign l in z."""
+        return jnp.mean(self.attention(), axis=0)
+
+    def __call__(self, bits: Float[AnyArray, " n"]) -> Float[Array, ""]:
+        """The prediction ŷ for one string of bits in {0, 1}; use `jax.vmap` for many."""
+        return self.readout(self.weights() @ (1 - 2 * jnp.asarray(bits)))

@@ -179,10 +179,6 @@ class Junta(AbstractHiddenSet):
         >>> Junta.conjunction(5, (1, 3)).fourier()
         {(): 0.5, (1,): 0.5, (3,): 0.5, (1, 3): -0.5}
         """
-        from paritylab.problem.walsh import (
-            walsh_transform,
-        )  # walsh needs sampling, which needs this
-
         coefficients = walsh_transform(self.values) / len(self.table)
         scale = np.abs(self.values).max()
         patterns, positions = bit_patterns(self.k).astype(bool), np.array(self.subset)
@@ -215,6 +211,20 @@ class Junta(AbstractHiddenSet):
             step = min((each - reached for each in sets if each - reached), key=len)
             largest, reached = max(largest, len(step)), reached | step
         return largest
+
+
+def walsh_transform(values: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
+    """Σ_x values[x]·(-1)^|S ∧ x| for every bit mask S; size is a power of two.
+
+    >>> walsh_transform(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
+    [2.0, 0.0, 0.0, 2.0]
+    """
+    step = 1
+    while step < values.size:
+        pairs = values.reshape(-1, 2, step)
+        values = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], 1).ravel()
+        step *= 2
+    return values
 
 
 def bit_patterns(k: int) -> Int[np.ndarray, "size k"]:

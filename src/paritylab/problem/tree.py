@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.checks import whole
 from paritylab.precision import AnyArray
+from paritylab.problem.junta import walsh_transform
 from paritylab.problem.keys import Key, as_key, run_numbers
 from paritylab.problem.parity import MOST_RUNS, Parity, random_parity
 from paritylab.problem.sampling import fold_keys
@@ -138,3 +140,39 @@ def check_power_of_two(k: int, n: int) -> None:
         f"the chain of thought needs k = 2, 4, 8, …, got k={k}; nearest: {nearest[0]} and "
         f"{nearest[1]}"
     )
+
+
+def token_products(
+    tree: ParityTree, most: int = 4, below: int | None = None
+) -> Int[np.ndarray, " masks"]:
+    """Bit masks of the input sets that products of 1 to `most` tokens reduce to, without 0.
+
+    below: only tokens before this one; all if None.
+
+    >>> token_products(ParityTree(3, (0, 2)), most=1).tolist()
+    [1, 2, 4, 5]
+    """
+    masks = [1 << j for j in range(tree.n)]
+    for left, right in tree.children:
+        masks.append(masks[left] ^ masks[right])
+    found = {0}
+    for size in range(1, most + 1):
+        for chosen in combinations(masks[:below], size):
+            found.add(int(np.bitwise_xor.reduce(chosen)))
+    return np.array(sorted(found - {0}))
+
+
+def largest_means(
+    tree: ParityTree, samples: int, seeds: list[int], below: int | None = None
+) -> Float[np.ndarray, " draws"]:
+    """Largest |empirical mean| over all nontrivial products of up to four tokens, per draw.
+
+    samples: random inputs per draw. seeds: one per draw. below: only tokens before this one.
+    """
+    products, size = token_products(tree, below=below), 1 << tree.n
+    largest = []
+    for seed in seeds:
+        drawn = np.random.default_rng(seed).integers(0, size, samples)
+        counts = np.bincount(drawn, minlength=size).astype(float)
+        largest.append(np.abs(walsh_transform(counts)[products]).max() / samples)
+    return np.array(largest)

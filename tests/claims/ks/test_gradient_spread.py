@@ -10,8 +10,8 @@ import pytest
 
 from paritylab.claims.ks.queries import every_subset, gradient_spread
 from paritylab.learning import HidingOracle, Sample, learn
+from paritylab.learning.chain.chain_learner import draw_tokens
 from paritylab.learning.chain.full_batch import loss_and_gradient
-from paritylab.learning.chain.rows import draw_tokens
 from paritylab.learning.hardness.oracles import (
     hiding,
     jittered,

@@ -14,7 +14,7 @@ from paritylab.models import ChainModel, CosineLink, SlopedLink
 from paritylab.models.chain import visible_tokens
 from paritylab.precision import float64
 from paritylab.problem import ParityTree, random_parities
-from paritylab.problem.walsh import walsh_transform
+from paritylab.problem.junta import walsh_transform
 from paritylab.statistics import power_law
 from paritylab.theory.ks import child_signal, lemma4_bound, samples_for_every_pair
 from paritylab.theory.ks_hardness import theorem2_samples

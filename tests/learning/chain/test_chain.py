@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from paritylab.learning import FullBatch, HidingOracle, Levels, Sample, TeacherStep, learn
-from paritylab.learning.chain.chain_learner import answers, leaves_under_root, pairs_found
+from paritylab.learning.chain.chain_learner import (
+    BATCH,
+    answers,
+    draw_tokens,
+    leaves_under_root,
+    pairs_found,
+)
 from paritylab.learning.chain.levels import filter_levels, level_step, levels_solved
-from paritylab.learning.chain.rows import BATCH, draw_tokens
 from paritylab.learning.chain.teacher import batch_gradient, teacher_gradient
 from paritylab.learning.contract import learner_name
 from paritylab.models import LINKS, ChainModel

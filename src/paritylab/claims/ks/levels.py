@@ -10,8 +10,8 @@ import numpy as np
 from paritylab.claims import KS, Comparison, Trial, at_least, at_most, claim
 from paritylab.claims.engine.rule import control, instead, repair
 from paritylab.learning import Levels, Sample, learn
+from paritylab.learning.chain.chain_learner import Stream
 from paritylab.learning.chain.levels import filter_levels, level_step, loss_and_gradient
-from paritylab.learning.chain.rows import Stream
 from paritylab.models import CosineLink
 from paritylab.models.chain import ChainModel
 from paritylab.precision import float64

@@ -14,7 +14,7 @@ from paritylab.learning.hardness.oracles import mean_label
 from paritylab.models import LINKS
 from paritylab.models.chain import ChainModel
 from paritylab.problem import all_bits, signs_from_bits
-from paritylab.problem.walsh import walsh_transform
+from paritylab.problem.junta import walsh_transform
 from paritylab.theory.ks_hardness import hidden_share_bound
 from xorfind.gf2 import affine_solutions
 

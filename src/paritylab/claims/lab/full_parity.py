@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from paritylab.claims import OURS, Trial, at_most, claim, control, within
-from paritylab.models.full_parity import CountingTransformer, answers_by_count
+from paritylab.models.constructions import CountingTransformer, answers_by_count
 from paritylab.precision import float64
 
 

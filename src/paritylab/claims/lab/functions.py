@@ -11,8 +11,8 @@ from paritylab.claims import OURS, Heatmap, Trial, claim, in_tab
 from paritylab.claims.engine.rule import at_least, at_most, control, difference, finding, note
 from paritylab.learning import Annealed, Fresh, HingeNet, OneStep, Population, learn
 from paritylab.learning.heads.one_step import named_after_step, set_forces
+from paritylab.models.feedforward import ARRAYS
 from paritylab.models.protocol import with_parameters
-from paritylab.models.shallow import ARRAYS
 from paritylab.problem import Junta, random_junta
 from paritylab.problem.sampling import seed_of
 from paritylab.statistics import Rate, pooled

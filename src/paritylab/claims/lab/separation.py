@@ -19,7 +19,7 @@ from paritylab.claims.ks.queries import (
     target_values,
 )
 from paritylab.learning.hardness.oracles import mean_label
-from paritylab.problem.walsh import walsh_transform
+from paritylab.problem.junta import walsh_transform
 from paritylab.statistics import Rate
 from paritylab.theory.ks_hardness import (
     gradient_moment_bound,

@@ -15,11 +15,11 @@ from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Descended,
     Shape,
+    Stream,
     descend_all,
+    draw_tokens,
 )
-from paritylab.learning.chain.rows import Stream, draw_tokens
-from paritylab.learning.contract import register_learner
-from paritylab.learning.parts import LinkPart
+from paritylab.learning.contract import LinkPart, register_learner
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink
 from paritylab.options import LINK, Choice, Doc, Ge, Gt

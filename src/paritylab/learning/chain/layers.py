@@ -11,11 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, traced_risks
-from paritylab.learning.chain.rows import Stream, over_runs
-from paritylab.learning.contract import register_learner
-from paritylab.learning.parts import LinkPart
-from paritylab.models.layered import LayeredChain
+from paritylab.learning.chain.chain_learner import (
+    ChainLearner,
+    Descended,
+    Stream,
+    over_runs,
+    traced_risks,
+)
+from paritylab.learning.contract import LinkPart, register_learner
+from paritylab.models.chain import LayeredChain
 from paritylab.models.links import AbstractLink
 from paritylab.options import LINK, Choice, Doc, Gt
 from paritylab.precision import AnyArray

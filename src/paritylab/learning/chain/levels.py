@@ -11,11 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from paritylab.learning.chain.chain_learner import ChainLearner, Descended, pair_scores
-from paritylab.learning.chain.rows import Columns, Stream, over_runs
-from paritylab.learning.contract import register_learner
+from paritylab.learning.chain.chain_learner import (
+    ChainLearner,
+    Columns,
+    Descended,
+    Stream,
+    over_runs,
+    pair_scores,
+)
+from paritylab.learning.contract import LinkPart, register_learner
 from paritylab.learning.descent import walk
-from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Doc, Ge, Gt, Lt

@@ -13,15 +13,16 @@ from jaxtyping import Array, Bool, Float, PyTree
 from paritylab.checks import shortened, whole
 from paritylab.learning.chain.chain_learner import (
     ChainLearner,
+    Columns,
     Descended,
+    Stream,
     judge_chain,
+    over_runs,
     pairs_found,
     traced_risks,
 )
-from paritylab.learning.chain.rows import Columns, Stream, over_runs
-from paritylab.learning.contract import register_learner
+from paritylab.learning.contract import LinkPart, register_learner
 from paritylab.learning.data import MOST_ROWS
-from paritylab.learning.parts import LinkPart
 from paritylab.models.chain import MASKS, ChainModel, visible_tokens
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Choice, Doc, Gt

@@ -29,7 +29,7 @@ from jaxtyping import Array, Float, Int
 
 from paritylab.checks import whole
 from paritylab.learning.chain.chain_learner import tree_children
-from paritylab.learning.parts import LinkPart
+from paritylab.learning.contract import LinkPart
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.precision import AnyArray, float64
 from paritylab.problem.keys import as_key

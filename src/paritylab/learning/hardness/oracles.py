@@ -18,15 +18,15 @@ from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Descended,
     Shape,
+    Stream,
     descend_all,
+    draw_tokens,
     judge_chain,
     pairs_found,
 )
 from paritylab.learning.chain.full_batch import loss_and_gradient
-from paritylab.learning.chain.rows import Stream, draw_tokens
 from paritylab.learning.chain.teacher import teacher_gradient
-from paritylab.learning.contract import register_learner
-from paritylab.learning.parts import LinkPart
+from paritylab.learning.contract import LinkPart, register_learner
 from paritylab.models.chain import ChainModel
 from paritylab.models.links import AbstractLink, as_link
 from paritylab.options import LINK, Doc, Ge, Gt

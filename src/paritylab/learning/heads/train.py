@@ -10,7 +10,15 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 from numpy.typing import ArrayLike
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.contract import (
+    AttentionPart,
+    LossPart,
+    OptimiserPart,
+    ReadoutPart,
+    Trained,
+    check_fields,
+    register_learner,
+)
 from paritylab.learning.data import (
     AllInputs,
     Data,
@@ -38,7 +46,6 @@ from paritylab.learning.heads.temperature import (
     temperatures,
 )
 from paritylab.learning.judging import judge_heads, judge_models
-from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.models import (
     AbstractPositionCode,
     HeadAttention,

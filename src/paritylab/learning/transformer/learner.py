@@ -8,10 +8,9 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from paritylab.learning.contract import Trained, check_fields, register_learner
+from paritylab.learning.contract import OptimiserPart, Trained, check_fields, register_learner
 from paritylab.learning.data import Fresh, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import as_optimiser, stacked
-from paritylab.learning.parts import OptimiserPart
 from paritylab.learning.transformer.chains import Plan, plan
 from paritylab.learning.transformer.training import (
     SOLVED_SHARE,

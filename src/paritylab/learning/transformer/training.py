@@ -16,8 +16,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from paritylab.learning.contract import OptimiserPart
 from paritylab.learning.descent import as_optimiser
-from paritylab.learning.parts import OptimiserPart
 from paritylab.models.transformer import MARK, Build, Decoder
 from paritylab.precision import AnyArray
 from paritylab.problem.sampling import draw_bits

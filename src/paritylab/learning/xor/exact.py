@@ -15,8 +15,8 @@ from jaxtyping import Array, Bool, Float
 from scipy.stats import binom
 
 from paritylab.checks import shortened
+from paritylab.learning.contract import AttentionPart, LossPart, ReadoutPart
 from paritylab.learning.data import Target
-from paritylab.learning.parts import AttentionPart, LossPart, ReadoutPart
 from paritylab.models.attention import Kind, attend
 from paritylab.models.readouts import XOR_READOUTS, Bowl, Readout, Tent
 from paritylab.precision import AnyArray, check_scalar_function, float64

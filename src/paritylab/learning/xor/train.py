@@ -9,12 +9,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, PyTree
 
-from paritylab.learning.contract import Subset, Trained, register_learner
+from paritylab.learning.contract import (
+    AttentionPart,
+    LossPart,
+    OptimiserPart,
+    ReadoutPart,
+    Subset,
+    Trained,
+    register_learner,
+)
 from paritylab.learning.data import Data, Fresh, Population, Sample, Target, Unknown, are_uniform
 from paritylab.learning.descent import Objective, Schedule, stacked
 from paritylab.learning.judging import Scores, judge_models
 from paritylab.learning.networks import Network
-from paritylab.learning.parts import AttentionPart, LossPart, OptimiserPart, ReadoutPart
 from paritylab.learning.xor.exact import (
     SOLVED_ERROR,
     XOR_LOSSES,
