@@ -80,12 +80,8 @@ class HingeNet(Network[ShallowNet]):
     eta: Annotated[float, Gt(0), Doc("Step size.")] = 0.1
     decay: Annotated[float, Ge(0), Doc("L2 decay of all weights.")] = 0.01
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 5000
-    mixture: Annotated[
-        float, Ge(0), Le(1), Doc("Share of rows whose hidden bits share a sign.")
-    ] = 0.0
-    shared_first: Annotated[
-        float, Ge(0), Le(1), Doc("Share of the steps, first, on such rows only.")
-    ] = 0.0
+    mixture: Annotated[float, Ge(0), Le(1), Doc("Share of rows whose hidden bits agree.")] = 0.0
+    shared_first: Annotated[float, Ge(0), Le(1), Doc("Share of steps, at first, on such.")] = 0.0
     frozen: Annotated[bool, Doc("Keep the hidden layer as drawn.")] = False
 
     takes = (Fresh,)

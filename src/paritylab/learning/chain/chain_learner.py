@@ -47,6 +47,18 @@ def over_runs(one: Callable[..., PyTree], *per_run: PyTree) -> PyTree:
     return jax.lax.map(lambda given: one(*given), per_run)
 
 
+@eqx.filter_jit
+def every_run(one: Callable[..., PyTree], given: PyTree, rows: "Stream") -> PyTree:
+    """one(given, rows of a run, its key) for every run of a stream; what is no array in `given` is
+    compiled for. The training rows of a run come from fold_in(its key, 1)."""
+
+    def run(leaves: Array, key: Array) -> PyTree:
+        own = rows._replace(leaves=leaves, key=jax.random.fold_in(key, 1))
+        return one(given, own, key)
+
+    return over_runs(run, rows.leaves, rows.key)
+
+
 class Columns(NamedTuple):
     """Tokens of many rows, one column per row: running sums over tokens then add whole lines."""
 
@@ -76,10 +88,6 @@ class Stream(NamedTuple):
         """Batches hold a power of two of rows, so that few shapes compile."""
         size = min(BATCH, 1 << max(6, (samples - 1).bit_length()))
         return cls(np.asarray(leaves, np.int32), key, np.int32(samples), n, size)
-
-    def of_run(self, leaves: Array, key: Array) -> "Stream":
-        """The training rows of one run of many, which come from fold_in(its key, 1)."""
-        return self._replace(leaves=leaves, key=jax.random.fold_in(key, 1))
 
     def mean(self, add: Callable[[Columns, Bool[Array, " rows"]], PyTree], zero: PyTree) -> PyTree:
         """Mean over all rows of what add(columns, kept) sums over some; kept: rows that count."""
@@ -188,7 +196,7 @@ def judge_chain(model: ChainModel, tree: ParityTree, key: int | Array, rows: int
 
 
 def traced_risks(
-    models: Sequence[Chain], leaves: Int[Array, " k"], key: Array
+    models: Sequence[Chain], leaves: Int[AnyArray, " k"], key: Array
 ) -> Float[Array, " records"]:
     """½ mean (ŷ - y)² of each model of a run's path on a thousand fresh inputs."""
     tokens = draw_tokens(jax.random.fold_in(key, 5), leaves, models[0].n, TRACED)

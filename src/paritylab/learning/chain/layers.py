@@ -15,7 +15,7 @@ from paritylab.learning.chain.chain_learner import (
     ChainLearner,
     Descended,
     Stream,
-    over_runs,
+    every_run,
     traced_risks,
 )
 from paritylab.learning.contract import LinkPart, register_learner
@@ -42,8 +42,6 @@ class Layers(ChainLearner):
     the start. eta: one η for all levels; if None each has its own, the one that is predicted to
     break fewest nodes (`theory.layers.level_steps`).
 
-    A solved run has recovered its tree too.
-
     >>> from paritylab.learning import Sample, learn
     >>> from paritylab.problem import random_trees
     >>> bool(learn(Layers(), Sample(random_trees(16, 8, runs=2), 8000)).solved.all())
@@ -60,9 +58,7 @@ class Layers(ChainLearner):
         Choice(("staged", "teacher", "at-once")),
         Doc("Level by level; all on true tokens, then hidden; all at once, hidden."),
     ] = "teacher"
-    eta: Annotated[
-        float | None, Gt(0), Doc("One step size for all levels; each its own if absent.")
-    ] = None
+    eta: Annotated[float | None, Gt(0), Doc("One η; each level its own if absent.")] = None
 
     mask = "prev"
 
@@ -74,7 +70,7 @@ class Layers(ChainLearner):
         how = _Setting(
             self.gates, self.tied, self.schedule, trace is not None, np.array(etas, np.float32)
         )
-        path, gates, risks = jax.tree.map(np.asarray, _learn_layers(link, how, rows))
+        path, gates, risks = jax.tree.map(np.asarray, every_run(_one_run, (link, how), rows))
         end = (path[:, -1], gates) if self.gates == "learnt" else path[:, -1]
         kept = {} if trace is None else {"risk": risks[:, ::trace], "scores": path[:, ::trace]}
         return Descended(end, {}, kept)
@@ -104,20 +100,18 @@ def _fixed_gates(gates: str, k: int) -> Float[np.ndarray, "layers nodes"] | None
     return np.full((k.bit_length() - 1, k - 1), 0.5 if gates == "half" else 1.0, np.float32)
 
 
-@eqx.filter_jit
-def _learn_layers(link: AbstractLink, how: _Setting, rows: Stream) -> PyTree:
-    """Per run: W before any step and after each, the gates at the end, and the risks if traced."""
-    return over_runs(partial(_one_run, link, how, rows), rows.leaves, rows.key)
+def _one_run(given: tuple[AbstractLink, _Setting], rows: Stream, key: Array) -> PyTree:
+    """W before any step and after each, the gates at the end, and the risks if traced.
 
-
-def _one_run(link: AbstractLink, how: _Setting, rows: Stream, leaves: Array, key: Array) -> PyTree:
-    """One run; its key gives the training rows (1) and the inputs of the trace (5)."""
-    n, k = rows.n, leaves.shape[0]
+    A run's key gives the training rows (1) and the inputs of the trace (5).
+    """
+    (link, how), leaves, n = given, rows.leaves, rows.n
+    k = leaves.shape[0]
     fixed = _fixed_gates(how.gates, k)
     gates = None if fixed is None else jnp.asarray(fixed)
     start = LayeredChain(jnp.zeros((n + k - 1, k - 1), jnp.float32), n, link, gates, tied=how.tied)
     train = {"staged": _staged, "teacher": _teacher, "at-once": _at_once}[how.schedule]
-    path = [start, *train(start, rows.of_run(leaves, key), how)]
+    path = [start, *train(start, rows, how)]
     risks = traced_risks(path, leaves, key) if how.traced else None
     return jnp.stack([jnp.asarray(model.scores) for model in path]), path[-1].gates, risks
 

@@ -1,11 +1,9 @@
 """The chain of thought without teacher forcing: one level per step, with filter and rounding."""
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +14,7 @@ from paritylab.learning.chain.chain_learner import (
     Columns,
     Descended,
     Stream,
-    over_runs,
+    every_run,
     pair_scores,
 )
 from paritylab.learning.contract import LinkPart, register_learner
@@ -44,8 +42,6 @@ class Levels(ChainLearner):
     it recovers 15, the lowest level's alone 47. steps: log2 k if None. error: of the gradient
     oracle; every entry of every gradient is moved up or down by it, at random.
 
-    A solved run has recovered its tree too.
-
     stats: levels_per_step (runs, steps + 1), levels solved from the bottom, before any step and
     after each; one_per_step: exactly one more every time, up to the last; loss: (1/2N)Σ_m‖x̂_m -
     x_m‖² and filtered: the first silenced level (0: none), both before each step and at the end.
@@ -57,9 +53,7 @@ class Levels(ChainLearner):
     epsilon: Annotated[float, Gt(0), Lt(2), Doc("Threshold of the filter.")] = 1.6
     filtering: Annotated[bool, Doc("Silence levels above an untrained one.")] = True
     rounding: Annotated[bool, Doc("Round scores to integers after each step.")] = True
-    full_gradient: Annotated[bool, Doc("Move all levels, not only the lowest without weights.")] = (
-        False
-    )
+    full_gradient: Annotated[bool, Doc("Move all levels, not only the lowest.")] = False
     steps: Annotated[int | None, Ge(1), Doc("Gradient steps; log2 k if absent.")] = None
     error: Annotated[float, Ge(0), Doc("Error of every entry of a gradient.")] = 0.0
 
@@ -76,7 +70,7 @@ class Levels(ChainLearner):
             rounding=np.bool_(self.rounding),
             full=np.bool_(self.full_gradient or not (self.filtering and self.rounding)),
         )
-        states = jax.tree.map(np.asarray, _learn_levels(link, setting, rows))
+        states = jax.tree.map(np.asarray, every_run(_one_run, (link, setting), rows))
         kept = {"risk": states.loss[:, ::trace], "scores": states.scores[:, ::trace]}
         return Descended(states.scores[:, -1], _level_stats(states), kept)
 
@@ -141,20 +135,15 @@ def _level_stats(states: _State) -> dict[str, np.ndarray]:
     }
 
 
-@eqx.filter_jit
-def _learn_levels(link: AbstractLink, how: _Setting, rows: Stream) -> _State:
-    return _State(*over_runs(partial(_one_run, link, how, rows), rows.leaves, rows.key))
-
-
-def _one_run(link: AbstractLink, how: _Setting, rows: Stream, leaves: Array, key: Array) -> _State:
+def _one_run(given: tuple[AbstractLink, _Setting], own: Stream, key: Array) -> _State:
     """One run; its key gives the rows (1), the strings of the filter (3) and the errors (4)."""
-    own, oracle = rows.of_run(leaves, key), jax.random.fold_in(key, 4)
-    hints, k = draw_signs(jax.random.fold_in(key, 3), how.strings, rows.n), leaves.shape[0]
+    (link, how), leaves, oracle = given, own.leaves, jax.random.fold_in(key, 4)
+    hints, k = draw_signs(jax.random.fold_in(key, 3), how.strings, own.n), leaves.shape[0]
     ends = np.asarray(level_ends(0, k))
     levels = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
 
     def step(scores: Array, at: Array) -> tuple[Array, _State]:
-        model = ChainModel(scores, rows.n, link, "level")
+        model = ChainModel(scores, own.n, link, "level")
         passes = jnp.where(how.filtering, filter_levels(model, hints, how.epsilon), 1)
         loss, gradient = loss_and_gradient(model, passes, own)
         signs = jax.random.rademacher(jax.random.fold_in(oracle, at), scores.shape, scores.dtype)
@@ -167,7 +156,7 @@ def _one_run(link: AbstractLink, how: _Setting, rows: Stream, leaves: Array, key
         return jnp.where(how.rounding, jnp.round(moved), moved), before
 
     # One step more than is taken notes the state at the end.
-    start = jnp.zeros((rows.n + k - 1, k - 1), jnp.float32)
+    start = jnp.zeros((own.n + k - 1, k - 1), jnp.float32)
     states: _State = walk(step, start, steps=how.steps + 1, every=None).noted
     return states
 

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float
 
 from paritylab.checks import shortened, whole
 from paritylab.learning.chain.chain_learner import (
@@ -16,8 +16,8 @@ from paritylab.learning.chain.chain_learner import (
     Columns,
     Descended,
     Stream,
+    every_run,
     judge_chain,
-    over_runs,
     pairs_found,
     traced_risks,
 )
@@ -40,8 +40,6 @@ class TeacherStep(ChainLearner):
     link: φ, a name or one's own. mask: "token" lets a node see every earlier token, "level" only
     lower levels. eta: η, the `usual_step` for the number of samples if None.
 
-    A solved run has recovered its tree too.
-
     >>> from paritylab.learning import Sample, learn
     >>> from paritylab.problem import random_trees
     >>> bool(learn(TeacherStep(), Sample(random_trees(16, 4, runs=2), 20_000)).solved.all())
@@ -57,23 +55,21 @@ class TeacherStep(ChainLearner):
         eta, k = self.eta, rows.leaves.shape[1]
         if eta is None:
             eta = usual_step(rows.n, k, link, int(rows.samples), self.mask)
-        found = _steps(link, np.float32(eta), rows, self.mask, trace is not None)
-        scores, risks = jax.tree.map(np.asarray, found)
+        given = (link, np.float32(eta), self.mask, trace is not None)
+        scores, risks = jax.tree.map(np.asarray, every_run(_one_step, given, rows))
         both = np.stack([np.zeros_like(scores), scores], axis=1)
         kept = {} if trace is None else {"step": np.arange(2), "risk": risks}
         return Descended(scores, {}, {**kept, "scores": both})
 
 
-@eqx.filter_jit
-def _steps(link: AbstractLink, eta: np.float32, rows: Stream, mask: str, traced: bool) -> PyTree:
-    """Scores of every run after its step, and its risk before and after if traced."""
-
-    def one(leaves: Array, key: Array) -> tuple[Array, Array | None]:
-        scores = -eta * _streamed_gradient(link, rows.of_run(leaves, key), mask)
-        models = [ChainModel(each, rows.n, link, mask) for each in (0 * scores, scores)]
-        return scores, traced_risks(models, leaves, key) if traced else None
-
-    return over_runs(one, rows.leaves, rows.key)
+def _one_step(
+    given: tuple[AbstractLink, np.float32, str, bool], rows: Stream, key: Array
+) -> tuple[Array, Array | None]:
+    """Scores of a run after its step, and its risk before and after if traced."""
+    link, eta, mask, traced = given
+    scores = -eta * _streamed_gradient(link, rows, mask)
+    models = [ChainModel(each, rows.n, link, mask) for each in (0 * scores, scores)]
+    return scores, traced_risks(models, rows.leaves, key) if traced else None
 
 
 def teacher_gradient(

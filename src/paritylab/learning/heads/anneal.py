@@ -72,9 +72,7 @@ class Annealed:
     tau_end: Annotated[float, Gt(0), Doc("Temperature at the end, in units of 1/n².")] = 0.5
     eta: Annotated[float, Gt(0), Doc("Step in units of a head's width √tau.")] = 0.2
     jitter: Annotated[float, Ge(0), Doc("Random kick per step, in the same units.")] = 0.1
-    moves: Annotated[int | None, Ge(0), Doc("Relocations compared at a time; by k if absent.")] = (
-        None
-    )
+    moves: Annotated[int | None, Ge(0), Doc("Relocations compared; by k if absent.")] = None
     restarts: Annotated[int, Ge(0), Doc("Further starts of a run that knows it failed.")] = 0
     k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 

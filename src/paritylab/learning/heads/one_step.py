@@ -48,16 +48,10 @@ class OneStep:
     over every input (below 1/2 the sign of a parity is right on all 2^n), and "gain".
     """
 
-    width: Annotated[
-        int | None, Ge(1), Doc("Dimension of random positions; 12 k ln n if absent.")
-    ] = None
-    gain: Annotated[
-        float | None, Gt(0), Doc("Score of the set above the rest; the best if absent.")
-    ] = None
+    width: Annotated[int | None, Ge(1), Doc("Dimension of positions; 12 k ln n if absent.")] = None
+    gain: Annotated[float | None, Gt(0), Doc("Score above the rest; the best if absent.")] = None
     positions: Annotated[
-        Positions,
-        Choice(("onehot", "signs", "balanced"), own="a code or table"),
-        Doc("Position code."),
+        Positions, Choice(("onehot", "signs", "balanced"), own="a code or table"), Doc("Positions.")
     ] = "signs"
 
     takes = (Population,)

@@ -100,28 +100,20 @@ class Heads:
     0.05.
     """
 
-    tau: Annotated[
-        Temperature,
-        Formula(),
-        Doc('Temperature: a number, "2/n", "n**-1.5"; "1 -> 1/n" falls.'),
-    ] = "1/n"
+    tau: Annotated[Temperature, Formula(), Doc('Temperature: "2/n"; "1 -> 1/n" falls.')] = "1/n"
     loss: Annotated[LossPart, LOSS, Doc("Loss trained on.")] = "squared_hinge"
     readout: Annotated[
         ReadoutPart, Choice(("zigzag", "cos"), own="a function"), Doc("From the attended sum to ŷ.")
     ] = "zigzag"
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "sgd"
-    eta: Annotated[
-        float | None, Gt(0), Doc("Step size; 0.1, or the code's 0.2 for Adam at n = 20.")
-    ] = None
+    eta: Annotated[float | None, Gt(0), Doc("Step size; the source's if absent.")] = None
     steps: Annotated[int, Ge(0), Doc("Gradient steps per run.")] = 1000
     heads: Annotated[int | None, Ge(1), Doc("Number of heads; k if absent.")] = None
     positions: Annotated[
         Positions, Choice(("circle", "onehot"), own="a code or table"), Doc("Position code.")
     ] = "circle"
     attention: Annotated[AttentionPart, ATTENTION, Doc("How scores become weights.")] = "softmax"
-    start: Annotated[ArrayLike | None, Choice(own="an array"), Doc("Directions to start from.")] = (
-        None
-    )
+    start: Annotated[ArrayLike | None, Choice(own="an array"), Doc("First directions.")] = None
     k: Annotated[int | None, Ge(1), Doc("Size of the set, where rows do not say.")] = None
 
     takes = (Population, AllInputs, Sample, Fresh, Rows)

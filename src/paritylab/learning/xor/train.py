@@ -65,9 +65,7 @@ class XorStep(Network[TwoHeads]):
     bound; a readout of one's own is searched at 1,025 values of |z|.
     """
 
-    width: Annotated[
-        int | None, Ge(1), Doc("Dimension of random positions; 12 ln n if absent.")
-    ] = None
+    width: Annotated[int | None, Ge(1), Doc("Dimension of positions; 12 ln n if absent.")] = None
     positions: Annotated[
         Positions,
         Choice(("circle", "onehot", "signs", "balanced"), own="a code"),
@@ -79,9 +77,7 @@ class XorStep(Network[TwoHeads]):
         Choice(("square", "abs"), own="an even function"),
         Doc("1 - 2z², or 1 - |2z| by two ReLUs."),
     ] = "square"
-    loss: Annotated[
-        LossPart, LOSS, Doc("Loss trained on; squared and correlation have exact risks.")
-    ] = "squared"
+    loss: Annotated[LossPart, LOSS, Doc("Loss; squared, correlation: exact risks.")] = "squared"
     steps: Annotated[int, Ge(1), Doc("Gradient steps per run.")] = 1
     gain: Annotated[float | None, Gt(0), Doc("Step size in units that raise the pair by 1.")] = None
     optimiser: Annotated[OptimiserPart, OPTIMISER, Doc("Optimiser.")] = "sgd"
