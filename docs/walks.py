@@ -65,9 +65,10 @@ def risk_of_heads() -> Callable[[], Any]:
     return partial(paritylab.population_risk, heads, problem)
 
 
-def teacher_step() -> None:
-    trees = paritylab.random_trees(16, 8, 2)
-    paritylab.learn(paritylab.TeacherStep(), paritylab.Sample(trees, 4000))
+def teacher_step() -> Callable[[], Any]:
+    """The call alone: its trees are made before."""
+    data = paritylab.Sample(paritylab.random_trees(16, 8, 2), 4000)
+    return lambda: paritylab.learn(paritylab.TeacherStep(), data)
 
 
 def claim_to_page() -> None:
@@ -79,7 +80,7 @@ def claim_to_page() -> None:
 
 WALKS = {
     "`population_risk(heads, problem)`, three heads at n = 1000": risk_of_heads(),
-    "`learn(TeacherStep(), Sample(trees, 4000))`": teacher_step,
+    "`learn(TeacherStep(), data)`, data a sample of 4,000 rows of two trees": teacher_step(),
     "a claim from its measurement to the page, `check` and `write_report`": claim_to_page,
 }
 

@@ -85,17 +85,6 @@ def test_the_labs_models_descend_too():
     assert isinstance(runs.model(0), HeadAttention)
 
 
-def test_a_constant_prediction_is_a_model():
-    class Constant(eqx.Module):
-        value: jax.Array
-
-        def __call__(self, bits):
-            return self.value
-
-    runs = learn(Descent(Constant(jnp.ones(())), eta=0.1, steps=100), AllInputs(PAIR), runs=1)
-    assert runs.risk[0] == pytest.approx(1, abs=1e-3)
-
-
 def test_a_plain_class_with_both_methods_is_a_model():
     class Plain:
         def __init__(self, weights):

@@ -13,7 +13,7 @@ from paritylab.learning.chain.chain_learner import (
     leaves_under_root,
     pairs_found,
 )
-from paritylab.learning.chain.levels import filter_levels, level_step, levels_solved
+from paritylab.learning.chain.levels import filter_levels, level_step
 from paritylab.learning.chain.teacher import batch_gradient, teacher_gradient
 from paritylab.learning.contract import learner_name
 from paritylab.models import LINKS, ChainModel
@@ -109,16 +109,6 @@ def test_one_step_learns_the_chain():
     assert runs.stats["largest_error"].max() < 0.2
 
 
-@pytest.mark.slow
-def test_too_few_samples_or_too_small_a_step_fail():
-    trees = random_trees(64, 32, 1)
-    few = learn(TeacherStep(), Sample(trees, 1000))
-    assert not few.recovered.any()
-    small = learn(TeacherStep(eta=0.5 * 64**2), Sample(trees, 64_000))
-    assert small.recovered.all()
-    assert not small.solved.any()
-
-
 def test_a_hand_made_chain_is_judged_perfect():
     scores = np.zeros((11, 3), np.float32)
     scores[TREE.children.T, np.arange(3)] = 40
@@ -165,13 +155,6 @@ def test_rounding_absorbs_a_small_error_of_the_gradient_and_no_large_one():
     assert exact.solved.all()
     np.testing.assert_array_equal(small.numbers, exact.numbers)
     assert not large.solved.any()
-
-
-def test_levels_count_as_solved_from_their_scores():
-    tree = random_tree(2, 16, 8)
-    scores = np.zeros((23, 7), np.float32)
-    scores[tree.children[:4].T, np.arange(4)] = 12
-    assert levels_solved(scores, np.asarray(tree.leaves)).tolist() == [1, 0, 0]
 
 
 def test_the_filter_silences_what_rests_on_an_untrained_level():

@@ -90,11 +90,3 @@ def test_a_chain_is_learned_and_judged_block_by_block():
     accuracy, largest = step.accuracy(usual_step(256, 128), 6, rows=256)
     assert accuracy == 1
     assert largest < 0.1
-
-
-def test_bad_sizes_are_one_line():
-    with pytest.raises(ValueError, match="multiple of 32"):
-        wide_step(TREE, 1, 100, rows=40)
-    for samples in (0, wide.MOST_ROWS + 1):
-        with pytest.raises(ValueError, match="samples must be at"):
-            wide_step(TREE, 1, samples)

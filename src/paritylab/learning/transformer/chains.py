@@ -13,8 +13,6 @@ from jaxtyping import Bool, Int
 
 from paritylab.problem.tree import ParityTree
 
-CHAINS = ("line", "none", "tree", "post-order", "again", "filler")
-
 
 class Plan(NamedTuple):
     """The chain of one target.
