@@ -28,7 +28,6 @@ def test_every_task_comes_back_with_its_value_or_its_failure(engine):
     assert [done[task].value for task in (4.0, 9.0, 16.0)] == [2.0, 3.0, 4.0]
     assert isinstance(done[-1.0].value, Failure)
     assert done[-1.0].value.reason.startswith("ValueError")
-    assert "Traceback" in done[-1.0].value.details
     assert all(each.seconds >= 0 for each in done.values())
 
 

@@ -5,8 +5,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 quiet = False
 #: Seconds after which work that shows no progress says that it goes on, and between such lines.
 FIRST_WORD, PAUSE = 1.0, 10.0
-#: An equation that is not broken at the end of a line: empty Braille letters, until it is printed.
-TIE = "\u2800"
-EQUATION = f"{TIE}={TIE}"
 _COLOURS = {
     "holds": "green",
     "corrected": "yellow",
@@ -41,11 +37,6 @@ def terminal(stream: Any) -> "Console":
     return Console(file=stream, highlight=False, markup=False)
 
 
-def is_lively(console: "Console") -> bool:
-    """Whether a console is a terminal that wants colour."""
-    return console.is_terminal and not console.no_color
-
-
 def say(message: str) -> None:
     """A remark on standard error, unless --quiet."""
     if not quiet:
@@ -58,8 +49,8 @@ def complain(message: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text that a terminal shows and does not obey; its equations stay whole."""
-    return printable(text.replace("\u00a0", " ")).replace(" = ", EQUATION)
+    """Text that a terminal shows and does not obey."""
+    return printable(text.replace("\u00a0", " "))
 
 
 def page_width() -> int:
@@ -68,36 +59,32 @@ def page_width() -> int:
 
 
 def paragraph(text: str, indent: str = "") -> None:
-    """Text in lines that fit the terminal; words with hyphens and equations stay whole."""
+    """Text in lines that fit the terminal; words with hyphens stay whole."""
     edge: Any = {"initial_indent": indent, "subsequent_indent": indent}
-    lines = textwrap.fill(_plain(text), page_width(), break_on_hyphens=False, **edge)
-    print(lines.replace(TIE, " "))
+    print(textwrap.fill(_plain(text), page_width(), break_on_hyphens=False, **edge))
 
 
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], fits: bool = False, whole: int = 1
 ) -> None:
-    """A table: ruled and coloured on a terminal, aligned plain text elsewhere.
+    """A table of aligned text, coloured on a terminal.
 
     fits: as wide as a page of text; cells have several lines. Otherwise a row of a pipe is a line.
     whole: so many columns from the left are not broken, unless it fits.
     """
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     console = terminal(sys.stdout)
-    ruled = is_lively(console)
-    look: Any = {"box": box.HEAVY_HEAD} if ruled else {"box": None, "padding": (0, 2, 0, 0)}
-    table = Table(header_style="bold", pad_edge=ruled, **look)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for index, name in enumerate(columns):
         table.add_column(name, no_wrap=not fits and index < whole, overflow="fold")
     for row in rows:
         table.add_row(*(Text(_plain(cell), style=_COLOURS.get(cell, "")) for cell in row))
-    console.width = page_width() if fits else console.width if ruled else 10_000
+    console.width = page_width() if fits else console.width if console.is_terminal else 10_000
     with console.capture() as lines:
         console.print(table)
-    print("\n".join(line.rstrip() for line in lines.get().replace(TIE, " ").splitlines()))
+    print("\n".join(line.rstrip() for line in lines.get().splitlines()))
 
 
 def write_json(target: str | None, data: Any) -> bool:
@@ -121,18 +108,6 @@ def table_or_json(
     return for_people
 
 
-@contextmanager
-def patience(what: str) -> Iterator[None]:
-    """Say what goes on if the block takes longer than a moment."""
-    timer = threading.Timer(FIRST_WORD, say, [what])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
 class Progress:
     """How far work is: a bar with the time left on a terminal; elsewhere a line after a moment,
     then now and then. total: of what `advance` adds up. name: what is counted."""
@@ -141,10 +116,9 @@ class Progress:
         from rich import progress
 
         self._total, self._name, self._done = total, name, 0.0
-        self._begin = self._spoken = time.monotonic()
         self._ended = threading.Event()
         console = terminal(sys.stderr)
-        self._moves = is_lively(console) and not quiet
+        self._moves = console.is_terminal and not console.no_color and not quiet
         self._bar = progress.Progress(
             progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(),
@@ -176,20 +150,16 @@ class Progress:
         self._done += amount
         self.follow(self._counted())
         if line:
-            self._spoken = time.monotonic()
             (self._bar.console.print if self._moves else say)(line)
 
     def _counted(self) -> str:
         return f"{self._done:g} of {self._total:g} {self._name}" if self._name else ""
 
     def _speak(self) -> None:
-        """Say that work goes on, and how long it may take, where nothing was said for a while."""
-        pause = FIRST_WORD
+        """Say now and then that work goes on, and how long it may take."""
+        begin, pause = time.monotonic(), FIRST_WORD
         while not self._ended.wait(pause):
-            now = time.monotonic()
-            if now - self._spoken >= pause:
-                self._spoken, worked = now, now - self._begin
-                done = f"{self._counted()} done, " if self._name else ""
-                left = (self._total / self._done - 1) * worked if self._done else 0.0
-                say(f"{done}at work for {worked:.0f} s" + (f", {left:.0f} s left" if left else ""))
-            pause = PAUSE
+            worked, pause = time.monotonic() - begin, PAUSE
+            done = f"{self._counted()} done, " if self._name else ""
+            left = (self._total / self._done - 1) * worked if self._done else 0.0
+            say(f"{done}at work for {worked:.0f} s" + (f", {left:.0f} s left" if left else ""))

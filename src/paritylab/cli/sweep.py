@@ -59,29 +59,30 @@ def run(
 
     Finished blocks are kept: interrupt with Ctrl-C or lose power, then run the same command again.
     """
+    if cluster != "local" and engine != "dask":
+        raise ValueError(f"--cluster {cluster} goes with --engine dask, got --engine {engine}")
     keep_compiled()
-    workers = _chosen_engine(engine, cluster)
-    with console.patience("loading"):
-        from paritylab.report.phases import skipped_line
-        from paritylab.sweep import learners_from_file, open_store, run_sweep
-        from paritylab.sweep.runner import BlockError, check_specs
+    from paritylab.report.phases import skipped_line
+    from paritylab.sweep import Store, learners_from_file, run_sweep
+    from paritylab.sweep.runner import BlockError, check_specs
 
     if file is not None:
         learners_from_file(file)
-    grids, specs = _asked(name, effort)
-    assert specs is not None
+    grids = _grids(name, effort)
+    specs = _specs(grids)
     check_specs(specs)
     if impossible := skipped_line(grids):
         console.say(impossible)
     if dry_run:
         return _say_what_would_run(specs, store)
+    chosen = _chosen_engine(engine, cluster, len(specs))
     failures, start = [], time.perf_counter()
-    with open_store(store) as opened, console.Progress(len(specs), "blocks") as counter:
+    with Store(store) as opened, console.Progress(len(specs), "blocks") as counter:
         try:
             computed = run_sweep(
                 specs,
                 opened,
-                engine=workers(len(specs)),
+                engine=chosen,
                 fresh=fresh,
                 file=None if file is None else str(file),
                 on_block=lambda spec, new: counter.advance(),
@@ -91,7 +92,7 @@ def run(
     skipped = len(specs) - computed - len(failures)
     seconds = time.perf_counter() - start
     console.say(f"{computed} blocks computed in {seconds:.1f} s, {skipped} reused")
-    _print_rates([cell for cell in _cells(store, specs) if cell.current])
+    _print_rates([cell for cell in _cells(store, grids) if cell.current])
     for spec, failure in failures[:5]:
         console.complain(f"failed: {spec.cell}, runs from {spec.first}: {failure.reason}")
     if len(failures) > 5:
@@ -99,29 +100,22 @@ def run(
     return FAILED if failures else 0
 
 
-def _chosen_engine(name: EngineName, cluster: str) -> Callable[[int], "Engine"]:
-    """The engine for a number of tasks; an unreachable scheduler is refused now, not then."""
+def _chosen_engine(name: EngineName, cluster: str, tasks: int) -> "Engine":
     from paritylab.sweep import engines
 
-    if name != "dask":
-        if cluster != "local":
-            raise ValueError(f"--cluster {cluster} goes with --engine dask, got --engine {name}")
-        if name == "serial":
-            return lambda tasks: engines.serial()
-        return lambda tasks: engines.processes(engines.usual_jobs(tasks))
-    engines.cluster(cluster)
-    return lambda tasks: engines.cluster(
-        cluster, engines.usual_jobs(tasks) if cluster == "local" else 1, say=console.say
-    )
+    if name == "serial":
+        return engines.serial()
+    jobs = engines.usual_jobs(tasks)
+    return engines.processes(jobs) if name == "processes" else engines.cluster(cluster, jobs)
 
 
 def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
-    from paritylab.sweep import open_store
+    from paritylab.sweep import Store
     from paritylab.sweep.runner import block_key
 
     done = 0
     if store.exists():
-        with open_store(store, reading=True) as opened:
+        with Store(store, reading=True) as opened:
             done = sum(opened.is_finished(block_key(spec)) for spec in specs)
     cells = len({spec.cell for spec in specs})
     size = " or ".join(map(str, sorted({spec.block for spec in specs})))
@@ -129,33 +123,35 @@ def _say_what_would_run(specs: list["Spec"], store: Path) -> int:
     return 0
 
 
-def _asked(name: str | None, effort: EffortName) -> tuple[list["Grid"], list["Spec"] | None]:
-    """The grids that a name or a TOML file stands for, and their specs; None means all stored."""
+def _grids(name: str | None, effort: EffortName) -> list["Grid"]:
+    """The grids that a name or a TOML file stands for; none stand for all that is stored."""
     from paritylab.sweep import grid_from_toml
     from paritylab.sweep.named import named_sweep
 
     if name is None:
-        return [], None
-    toml = name.endswith(".toml")
-    grids = [grid_from_toml(name)] if toml else named_sweep(name).grids(effort)
-    return grids, [spec for grid in grids for spec in grid.specs()]
+        return []
+    return [grid_from_toml(name)] if name.endswith(".toml") else named_sweep(name).grids(effort)
 
 
-def _cells(store: Path, specs: list["Spec"] | None) -> list["Cell"]:
-    """The stored cells of these specs; all of them if None."""
-    from paritylab.sweep import open_store
+def _specs(grids: list["Grid"]) -> list["Spec"]:
+    return [spec for grid in grids for spec in grid.specs()]
+
+
+def _cells(store: Path, grids: list["Grid"]) -> list["Cell"]:
+    """The stored cells of these grids; all of them if there are none."""
+    from paritylab.sweep import Store
     from paritylab.sweep.cells import stored_cells
 
     if not store.is_file():  # reading makes none
         raise ValueError(f"no store {store}; make one with: paritylab sweep run FILE.toml")
-    with open_store(store, reading=True) as opened:
-        return stored_cells(opened.blocks(), specs)
+    with Store(store, reading=True) as opened:
+        return stored_cells(opened.blocks(), _specs(grids) if grids else None)
 
 
 @app.command("status", epilog="Example: paritylab sweep status --store results.db")
 def status(store: StoreFile = DEFAULT_STORE) -> None:
     """Success rate of every stored cell with its 95 % interval (Wilson)."""
-    _print_rates(_cells(store, None))
+    _print_rates(_cells(store, []))
 
 
 def _print_rates(cells: list["Cell"]) -> None:
@@ -196,8 +192,8 @@ def plot(
     from paritylab.sweep.named import NAMED, named_sweep
 
     figure_format(target)
-    grids, specs = _asked(name, effort)
-    cells = _cells(store, specs)
+    grids = _grids(name, effort)
+    cells = _cells(store, grids)
     if not cells:
         raise ValueError(
             f"nothing of {name or 'any sweep'} is stored in {store}; run it first: "
@@ -205,7 +201,7 @@ def plot(
         )
     known = named_sweep(name) if name in NAMED else None
     layout = known.layout if known else usual_layout(cells)
-    caption = caption_of(known.shows if known else "", cells, specs, grids)
+    caption = caption_of(known.shows if known else "", cells, grids)
     save_figure(phase_figure(cells, layout, caption), target)
     print(f"{caption}\nfigure: {target}")
 
@@ -225,9 +221,8 @@ def export(
     writers = {csv_file: _as_csv, parquet: _parquet() if parquet else None}
     from paritylab.sweep.cells import tidy
 
-    rows = tidy(_cells(store, _asked(name, effort)[1]))
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    rows = tidy(_cells(store, _grids(name, effort)))
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     for path, writer in writers.items():
         if path is not None and writer is not None:
             write_atomically(path, writer(columns))
@@ -243,9 +238,8 @@ def _as_csv(columns: dict[str, list[Any]]) -> str:
         return spreadsheet_safe(printable(value)) if isinstance(value, str) else value
 
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(map(cell, columns))
-    writer.writerows(map(cell, row) for row in zip(*columns.values(), strict=True))
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    csv.writer(text).writerows([map(cell, row) for row in rows])
     return text.getvalue()
 
 
@@ -257,13 +251,16 @@ def _parquet() -> Callable[[dict[str, list[Any]]], bytes]:
     except ImportError:
         raise ValueError("Parquet needs pyarrow: pip install 'paritylab[data]'") from None
 
+    def column(values: list[Any]) -> Any:
+        try:
+            return pyarrow.array(values)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # tau = 0.1 and tau = "1/n"
+            return pyarrow.array([None if value is None else str(value) for value in values])
+
     def as_parquet(columns: dict[str, list[Any]]) -> bytes:
-        for name, values in columns.items():
-            kinds = {type(value) for value in values if value is not None}
-            if len(kinds) > 1 and not kinds <= {int, float}:  # as in tau = 0.1 and tau = "1/n"
-                columns[name] = [None if value is None else str(value) for value in values]
         sink = pyarrow.BufferOutputStream()
-        parquet.write_table(pyarrow.table(columns), sink)
+        table = pyarrow.table({name: column(values) for name, values in columns.items()})
+        parquet.write_table(table, sink)
         return bytes(sink.getvalue().to_pybytes())
 
     return as_parquet

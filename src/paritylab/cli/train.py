@@ -218,11 +218,9 @@ def _parameter(name: str, kind: Any, default: Any, text: str) -> inspect.Paramet
 def _train(family: Family, known: _Known, values: dict[str, Any]) -> None:
     """Run, print the table of outcomes, draw, save."""
     check_value("--runs", values["runs"], Option(int, "", (Ge(1), Le(MOST_RUNS))))
-    with console.patience("loading"):
-        keep_compiled()
-        from paritylab.cli import pictures
-        from paritylab.report.figures import figure_format
-        from paritylab.sweep import runner  # noqa: F401  the part that takes time
+    keep_compiled()
+    from paritylab.cli import pictures
+    from paritylab.report.figures import figure_format
 
     check_outputs(figure=values["figure"], save=values["save"])
     figure = values["figure"] or _free_name(f"{family.name}.svg")

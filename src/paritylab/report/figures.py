@@ -1,25 +1,21 @@
-"""Figures as files and as parts of a page: SVG, PDF, PNG, the numbers as CSV, the words.
+"""Figures as files and as parts of a page: SVG, PDF, PNG, and what they show in words.
 
 `paritylab.charts` says what a series is and draws it.
 """
 
-import csv
 import io
-import itertools
-import math
 import re
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from paritylab.charts import Series, draw, panels_of, short, styled
+from paritylab.charts import Series, draw, panels_of, styled
 from paritylab.colours import theme, themes_css
 from paritylab.files import write_atomically
 
 KINDS = ("lines", "bars", "heatmaps", "side by side")
-#: So many lines, bars or rows are described one by one.
+#: So many lines, bars and rules are named one by one.
 MANY = 12
 _VARIABLES = {colour: f"var(--{name})" for name, colour in theme("light").items()}
 
@@ -124,91 +120,22 @@ def _printable(value: Any) -> Any:
     return value
 
 
-# ---- the figure as numbers and in words
-
-
-class Point(NamedTuple):
-    """One number of a figure: its panel's title, the name of its line, bar or row, and where."""
-
-    panel: str
-    name: Any
-    x: Any
-    y: Any
-    low: Any = ""
-    high: Any = ""
-
-
-def _points(series: Series) -> Iterator[Point]:
-    """Every number in a series of one panel."""
-    title = str(series.get("title") or "")
-    if series["kind"] == "heatmaps":
-        (panel,) = series["panels"]
-        down = panel.get("y_names") or range(len(panel["values"]))
-        for name, row in zip(down, panel["values"], strict=True):
-            for x, value in zip(panel.get("x_names") or range(len(row)), row, strict=True):
-                yield Point(str(panel.get("title") or title), name, x, value)
-    else:
-        bars = series.get("bars", {})
-        lines = series.get("lines") or [
-            {"label": name, "x": [""], "y": [bars["values"][at]]}
-            | {end: [bars[end][at]] for end in ("low", "high") if bars.get(end)}
-            for at, name in enumerate(bars.get("names", ()))
-        ]
-        for line in lines:
-            ends = [line.get(end) or [""] * len(line["x"]) for end in ("low", "high")]
-            for x, y, low, high in zip(line["x"], line["y"], *ends, strict=True):
-                yield Point(title, line.get("label") or "", x, y, low, high)
-
-
-def figure_csv(series: Series) -> str:
-    """The numbers of a figure as CSV, a line a point; "" without a figure.
-
-    >>> figure_csv({"kind": "lines", "lines": [{"label": "k = 2", "x": [8], "y": [1.5]}]})
-    'panel,name,x,y,low,high\\r\\n,k = 2,8,1.5,,\\r\\n'
-    """
-    if not has_figure(series):
-        return ""
-    text = io.StringIO()
-    out = csv.writer(text)
-    out.writerow(Point._fields)
-    for part in panels_of(_printable(series)):
-        out.writerows([_cell(value) for value in point] for point in _points(part))
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """A number to six digits; words so that a spreadsheet takes them for words, not a formula."""
-    from xorfind.words import spreadsheet_safe
-
-    if isinstance(value, float):
-        return f"{value:.6g}" if math.isfinite(value) else ""
-    return spreadsheet_safe(value) if isinstance(value, str) else value
-
-
 def describe(series: Series) -> str:
     """What a picture shows, in a sentence for each panel: its text alternative.
 
     >>> describe({"kind": "lines", "x": {"label": "n"}, "y": {"label": "risk"},
     ...           "lines": [{"label": "k = 2", "x": [8, 16], "y": [1, 0.5]}]})
-    'risk against n; k = 2: 1 to 0.5.'
+    'risk against n: k = 2.'
     """
     return " ".join(map(_panel_in_words, panels_of(series)))
 
 
 def _panel_in_words(series: Series) -> str:
-    """Both axes, then each line, bar or row with its first and last value, then the rules."""
+    """Both axes, then the names of lines, bars and rules; their numbers stand in the table."""
     x, y = (str(series.get(axis, {}).get("label") or "value") for axis in ("x", "y"))
-    parts = [y if series["kind"] == "bars" else f"{y} against {x}"]
-    for name, found in itertools.groupby(_points(series), lambda point: point.name):
-        values = [_value(point.y) for point in found]
-        parts.append(f"{name or 'values'}: {' to '.join(dict.fromkeys((values[0], values[-1])))}")
-    more = len(parts) - MANY - 1
-    parts[MANY + 1 :] = [f"{more} more"] if more > 0 else []
-    marks = (mark for mark in series.get("marks", ()) if mark.get("label"))
-    parts += [f"{mark['label']}: {_value(mark['at'])}" for mark in marks]
-    return "; ".join(parts) + "."
-
-
-def _value(value: Any) -> str:
-    number = math.nan if value is None else float(value)
-    return short(float(f"{number:.3g}")) if math.isfinite(number) else "no value"
+    named = [*series.get("lines", ()), *series.get("marks", ())]
+    names = [*series.get("bars", {}).get("names", ()), *(each.get("label") for each in named)]
+    names = [str(name) for name in names if name]
+    more = [f"{len(names) - MANY} more"] if len(names) > MANY else []
+    shown = y if series["kind"] == "bars" else f"{y} against {x}"
+    return f"{shown}: {', '.join(names[:MANY] + more)}." if names else f"{shown}."

@@ -10,10 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from paritylab import __version__
 from paritylab.claims.coverage import claims_of, covered_papers, statements
 from paritylab.claims.engine.figures import TABS
 from paritylab.claims.engine.verdict import PAPERS, Evidence, Status, checked_row
@@ -21,7 +20,7 @@ from paritylab.claims.errata import ERRATA
 from paritylab.colours import themes_css
 from paritylab.files import write_atomically
 from paritylab.report import words
-from paritylab.report.figures import figure_csv, panels
+from paritylab.report.figures import panels
 from paritylab.report.formulas import typeset
 from paritylab.report.phases import PhaseDiagram
 from paritylab.report.words import meanings
@@ -31,11 +30,6 @@ Row = dict[str, Any]
 _TEMPLATES = Path(__file__).parent / "templates"
 #: A sign for each verdict, so that colour is not the only difference.
 SIGNS = {"holds": "✓", "corrected": "≈", "refuted": "✕", "undecided": "?", "failed": "!"}
-_BIBTEX = """@misc{{paritylab:{key},
-  title = {{{{{title}: {status}}}}},
-  howpublished = {{paritylab {version}}},
-  note = {{claim {id} ({paper}, {source}); {effort} effort, seed {seed}}},
-}}"""
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -88,21 +82,18 @@ def write_report(rows: list[Row], folder: str | Path, phases: Sequence[PhaseDiag
     return write_atomically(Path(folder) / "index.html", text)
 
 
-def policy(script: str, style: str) -> str:
-    """A page's security policy: nothing may load or run but this script and this style."""
-    script_hash, style_hash = (
+def filled(folder: Path, template: str, script: str, style: str, **given: Any) -> str:
+    """A template as one page, whose policy lets nothing load or run but this script and style."""
+    hashes = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (script, style)
     )
-    return (
-        f"default-src 'none'; script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; "
+    policy = (
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; "
         "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
+    ).format(*hashes)
     environment = Environment(
-        loader=PackageLoader("paritylab.report"),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -112,21 +103,25 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     environment.filters |= {name: getattr(words, name) for name in named}
     environment.filters |= {"tag": lambda paper: str(paper).upper(), "data": _data}
     environment.filters["math"] = lambda text: typeset(words.prose(text))
-    style = themes_css() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
-    cards = [_card(row) for row in rows]
+    parts = {"policy": policy, "script": script, "style": style}
+    made = {name: Markup(text) for name, text in parts.items()}
+    text = environment.get_template(template).render(**made, **given)
+    # JSON may hold halves of characters, which no file can.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
     ids = {row["id"] for row in rows}
     shown = {row["series"].get("tab") for row in rows} | ({"phases"} if phases else set())
     used = {key: {row[key] for row in rows} for key in ("paper", "status", "evidence")}
-    papers = [
-        *(each for each in PAPERS if each in used["paper"]),
-        *sorted(used["paper"] - {*PAPERS}),
-    ]
-    text = environment.get_template("page.html.j2").render(
-        style=Markup(style),
-        script=Markup(script),
-        policy=Markup(policy(script, style)),
-        cards=cards,
+    known = [each for each in PAPERS if each in used["paper"]]
+    papers = [*known, *sorted(used["paper"] - {*known})]
+    return filled(
+        _TEMPLATES,
+        "page.html.j2",
+        script=(_TEMPLATES / "page.js").read_text(encoding="utf-8"),
+        style=themes_css() + (_TEMPLATES / "page.css").read_text(encoding="utf-8"),
+        cards=[{**row, "pictures": _pictures(row), "command": _command(row)} for row in rows],
         by_id={row["id"]: row for row in rows},
         papers=papers,
         in_order=in_order,
@@ -146,40 +141,18 @@ def _render(rows: list[Row], phases: Sequence[PhaseDiagram]) -> str:
         signs=SIGNS,
         columns=words.COLUMNS,
     )
-    # JSON may hold halves of characters, which no file can.
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _card(row: Row) -> Row:
-    """A row with what the template shows of it beyond its own words."""
-    made = {"pictures": _pictures(row), "csv": figure_csv(row["series"])}
-    return {**row, **made, "command": _command(row), "bibtex": bibtex(row)}
 
 
 @cache
-def _places() -> dict[str, tuple[str, int]]:
-    """The paper of every statement that is run, and its place in the order of the text."""
-    listed = ((paper, claims_of(statements(paper))) for paper in reversed(covered_papers()))
-    return {id: (paper, at) for paper, ids in listed for at, id in enumerate(ids)}
+def _places() -> dict[str, int]:
+    """The place of every statement that is run, in the order of its paper's text."""
+    listed = (claims_of(statements(paper)) for paper in reversed(covered_papers()))
+    return {id: at for ids in listed for at, id in enumerate(ids)}
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """Rows of one paper in the order of its text; those that have no place there come last."""
-    return sorted(rows, key=lambda row: _places().get(row["id"], ("", 10**6))[1])
-
-
-def bibtex(row: Row) -> str:
-    """An entry that cites the verdict: claim, version, seed.
-
-    >>> row = {"id": "hg1-thm5", "title": "Descent converges", "status": "refuted",
-    ...        "paper": "hg1", "source": "Theorem 5", "seed": 0, "effort": "default"}
-    >>> print(bibtex(row).splitlines()[1])
-      title = {{Descent converges: refuted}},
-    """
-    keys = ("id", "title", "status", "source", "effort", "seed", "paper")
-    plain = {key: re.sub(r"[{}\\]", " ", "" if row[key] is None else str(row[key])) for key in keys}
-    plain |= {"key": re.sub(r"[^\w-]", "-", plain["id"]), "paper": plain["paper"].upper()}
-    return _BIBTEX.format(**plain, version=__version__)
+    return sorted(rows, key=lambda row: _places().get(row["id"], 10**6))
 
 
 def _data(value: Any, shown: str = "") -> Markup:

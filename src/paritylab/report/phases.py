@@ -1,5 +1,6 @@
 """Phase diagrams: the cells of a sweep as heat maps with a 50 % contour, or as curves."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,9 +9,9 @@ import numpy as np
 
 from paritylab.claims.engine.figures import Line, Lines
 from paritylab.sweep.cells import Cell, stored_cells, varied
-from paritylab.sweep.grid import Grid, Spec
+from paritylab.sweep.grid import Grid
 from paritylab.sweep.named import EFFORTS, NAMED, Layout, TheoryLine, named_sweep
-from paritylab.sweep.store import open_store
+from paritylab.sweep.store import Store
 
 RATE = "share of runs that succeed"
 #: Curves of one plot, at most.
@@ -125,13 +126,15 @@ def _curves(cells: Sequence[Cell], layout: Layout, title: str) -> Lines:
     return Lines(lines, x=_words(over), y=f"{RATE}, {title}" if title else RATE, log=log)
 
 
-def caption_of(
-    shows: str, cells: Sequence[Cell], specs: Sequence[Spec] | None, grids: Sequence[Grid]
-) -> str:
-    """What the picture shows, how many runs are behind it, and what is missing from it."""
+def caption_of(shows: str, cells: Sequence[Cell], grids: Sequence[Grid]) -> str:
+    """What the picture shows, how many runs are behind it, and what is missing from it.
+
+    grids: what was asked for; none if the cells are all that is stored.
+    """
     runs = sorted({cell.rate.runs for cell in cells})
     counted = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    missing = 0 if specs is None else len({spec.cell for spec in specs}) - len(cells)
+    asked = {spec.cell for grid in grids for spec in grid.specs()}
+    missing = len(asked) - len(cells) if grids else 0
     parts = [shows, f"{len(cells)} cells of {counted} runs each."]
     parts += [f"{missing} cells are not stored yet."] if missing else []
     parts += [f"{line}." for line in (skipped_line(grids),) if line]
@@ -153,23 +156,20 @@ def stored_phases(path: Path) -> list[PhaseDiagram]:
     this code on this machine."""
     if not path.is_file():
         return []
-    with open_store(path, reading=True) as store:
+    with Store(path, reading=True) as store:
         blocks = list(store.blocks())
-    made = []
-    for name in NAMED:
+    made: dict[str, PhaseDiagram] = {}
+    for name, effort in itertools.product(NAMED, EFFORTS):  # the larger efforts come last
         sweep = named_sweep(name)
-        for effort in reversed(EFFORTS):
-            grids = sweep.grids(effort)
-            specs = [spec for grid in grids for spec in grid.specs()]
-            cells = stored_cells(blocks, specs)
-            runs = sum(cell.rate.runs for cell in cells if cell.current)
-            if runs == sum(spec.block for spec in specs):
-                caption = caption_of(sweep.shows, cells, specs, grids)
-                series = phase_figure(cells, sweep.layout, caption)
-                command = f"paritylab sweep run {name} --effort {effort}"
-                made.append(PhaseDiagram(sweep.title, command, series))
-                break
-    return made
+        grids = sweep.grids(effort)
+        specs = [spec for grid in grids for spec in grid.specs()]
+        cells = stored_cells(blocks, specs)
+        runs = sum(cell.rate.runs for cell in cells if cell.current)
+        if runs == sum(spec.block for spec in specs):
+            series = phase_figure(cells, sweep.layout, caption_of(sweep.shows, cells, grids))
+            command = f"paritylab sweep run {name} --effort {effort}"
+            made[name] = PhaseDiagram(sweep.title, command, series)
+    return list(made.values())
 
 
 def _sorted_values(cells: Iterable[Cell], name: str) -> list[Any]:

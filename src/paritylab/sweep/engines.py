@@ -8,6 +8,9 @@ tasks and values must pickle. Leaving the loop early, by `break` or Ctrl-C, ends
 
 >>> [(done.task, done.value) for done in serial()(abs, [-2, 3])]
 [(-2, 2), (3, 3)]
+
+joblib's own `Parallel` is not used: it gives up all tasks when a worker dies, and takes the next
+task in a thread of its own, where a task iterable that asks a sqlite store cannot run.
 """
 
 import contextlib
@@ -15,8 +18,7 @@ import os
 import signal
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -34,10 +36,9 @@ PATIENCE, GIVEN_UP = 8, 4
 
 
 class Failure(NamedTuple):
-    """Why a task has no value. reason: one line. details: the traceback, where there is one."""
+    """Why a task has no value, in one line."""
 
     reason: str
-    details: str = ""
 
 
 class Done(NamedTuple, Generic[_T, _R]):
@@ -62,40 +63,35 @@ class Engine(Protocol):
 
 def serial() -> Engine:
     """One task after another in this process: the reference."""
-    return _serial
+
+    def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
+        for task in tasks:
+            yield Done(task, *_timed(function, task))
+
+    return engine
 
 
 def processes(jobs: int) -> Engine:
     """`jobs` worker processes on this machine (loky's, which joblib brings)."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-
-    def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
-        return _over_futures(lambda: _LocalPool(jobs), function, tasks)
-
-    return engine
+    return _forgiving(lambda: _LocalPool(jobs))
 
 
-def cluster(
-    where: str = "local", jobs: int = 2, *, say: Callable[[str], None] = lambda message: None
-) -> Engine:
+def cluster(where: str = "local", jobs: int = 2) -> Engine:
     """Workers of a dask cluster.
 
     where: "local" starts `jobs` workers on this machine that listen on loopback only; an address
     such as tcp://host:8786 names a scheduler, which has to answer. A scheduler runs whatever it is
-    sent by anyone who can reach it. say: receives a remark worth showing.
+    sent by anyone who can reach it.
     """
     import importlib.util
 
     if importlib.util.find_spec("distributed") is None:
         raise ClusterError("--engine dask needs dask: pip install 'paritylab[cluster]'")
     if where != "local":
-        _DaskPool(where, jobs, say).close()  # an unreachable scheduler is refused now, not then
-
-    def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
-        return _over_futures(lambda: _DaskPool(where, jobs, say), function, tasks)
-
-    return engine
+        _DaskPool(where, jobs).close()  # an unreachable scheduler is refused now, not then
+    return _forgiving(lambda: _DaskPool(where, jobs))
 
 
 def usual_jobs(tasks: int) -> int:
@@ -107,12 +103,7 @@ def usual_jobs(tasks: int) -> int:
     return max(1, min(os.cpu_count() or 1, tasks, 4))
 
 
-def _serial(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, _R | Failure]]:
-    for task in tasks:
-        yield Done(task, *timed(function, task))
-
-
-def timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
+def _timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
     """The function's value, or its `Failure`, and the seconds it took."""
     start = time.perf_counter()
     try:
@@ -120,58 +111,69 @@ def timed(function: Callable[[_T], _R], task: _T) -> tuple[_R | Failure, float]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        value = Failure(reason, "".join(traceback.format_exception(error)))
+        value = _failure(error)
     return value, time.perf_counter() - start
 
 
-def _over_futures(
-    pool_of: Callable[[], "_LocalPool | _DaskPool"],
-    function: Callable[[_T], _R],
-    tasks: Iterable[_T],
-) -> Iterator[Done[_T, _R | Failure]]:
-    """Keep a pool busy with a few tasks per worker; after a death begin again with what is left.
+def _failure(error: BaseException) -> Failure:
+    return Failure(" ".join(f"{type(error).__name__}: {error}".split()))
 
-    A pool that lost a worker cannot say which of its tasks killed it. All that were in flight get
-    another chance, and from the last one on each runs by itself in a pool of its own.
+
+def _forgiving(pool_of: "Callable[[], _LocalPool | _DaskPool]") -> Engine:
+    """An engine of pools, where a task survives the deaths of its workers.
+
+    A pool that lost a worker cannot say which of its tasks killed it. All that were in flight are
+    tried again after the others, and in the last trial each by itself in a pool of its own.
     """
-    waiting = iter(tasks)
-    left: list[tuple[_T, int]] = []  # tasks to try again, with the deaths they were there for
-    running: dict[Future[Any], tuple[_T, int]] = {}
+
+    def engine(function: Callable[[_T], _R], tasks: Iterable[_T]) -> Iterator[Done[_T, Any]]:
+        for trial in range(FORGIVEN + 1):
+            last, again = trial == FORGIVEN, list[_T]()
+            for group in ([task] for task in tasks) if last else [tasks]:
+                waiting = iter(group)
+                while in_flight := (yield from _until_a_death(pool_of, function, waiting)):
+                    again += in_flight
+            tasks = again
+        for task in again:
+            yield Done(task, Failure(f"its process died {FORGIVEN + 1} times"), 0.0)
+
+    return engine
+
+
+def _until_a_death(
+    pool_of: "Callable[[], _LocalPool | _DaskPool]",
+    function: Callable[[_T], _R],
+    waiting: Iterator[_T],
+) -> Generator[Done[_T, _R | Failure], None, list[_T]]:
+    """Keep a pool busy with a few tasks per worker until all are done or a worker has died.
+
+    Returns the tasks that were in flight then. The pool is made for the first task, if there is
+    one.
+    """
+    running: dict[Future[Any], _T] = {}
     pool: _LocalPool | _DaskPool | None = None
     try:
         while True:
-            alone = bool(left) and left[0][1] >= FORGIVEN
-            while not running or (pool and not alone and len(running) < pool.room):
-                turn = left.pop(0) if left else next(((task, 0) for task in waiting), None)
-                if turn is None:
-                    break
+            for task in waiting:
                 pool = pool or pool_of()
-                running[pool.submit(function, turn[0])] = turn
+                try:
+                    running[pool.submit(_timed, function, task)] = task
+                except pool.deaths:
+                    return [task, *running.values()]
+                if len(running) == pool.room:
+                    break
             if pool is None or not running:
-                return
+                return []
             for future in pool.wait(running):
-                task, deaths = running.pop(future)
                 try:
                     value, seconds = future.result(PATIENCE)
                 except TimeoutError:  # its value was lost with its worker and is made again
-                    running[future] = (task, deaths)
                     continue
-                except pool.deaths as error:
-                    there = [(task, deaths + 1), *((t, d + 1) for t, d in running.values())]
-                    if deaths >= FORGIVEN:
-                        there.pop(0)
-                        ending = " ".join(str(error).split())[:120] or type(error).__name__
-                        yield Done(task, Failure(f"its process died ({ending})"), 0.0)
-                    left = sorted([*left, *there], key=lambda each: each[1])
-                    running.clear()
-                    pool.close()
-                    pool = None
-                    break
+                except pool.deaths:
+                    return list(running.values())
                 except Exception as error:  # the task or its value does not pickle
-                    reason = " ".join(f"{type(error).__name__}: {error}".split())
-                    value, seconds = Failure(reason), 0.0
-                yield Done(task, value, seconds)
+                    value, seconds = _failure(error), 0.0
+                yield Done(running.pop(future), value, seconds)
     finally:
         if pool is not None:
             pool.close()
@@ -195,52 +197,23 @@ def _begin(driver: int) -> None:
 class _LocalPool:
     """Processes of loky, which end with their driver and notice each other's deaths."""
 
+    deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+
     def __init__(self, jobs: int) -> None:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        self._pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(os.getpid(),))
-        self.room = AHEAD * jobs
-        self.deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
-
-    def submit(self, function: Callable[[_T], _R], task: _T) -> "Future[Any]":
-        return self._pool.submit(timed, function, task)  # type: ignore[no-any-return]
+        pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(os.getpid(),))
+        self.room, self.submit = AHEAD * jobs, pool.submit
+        self.close = lambda: pool.shutdown(wait=True, kill_workers=True)
 
     def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
         return wait(list(running), return_when=FIRST_COMPLETED).done
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=True, kill_workers=True)
-
-
-def _local_cluster(jobs: int) -> Any:
-    """A scheduler and its workers on loopback; started anew if a worker dies while starting."""
-    import logging
-
-    import dask
-    from distributed import LocalCluster
-
-    for trial in range(FORGIVEN + 1):
-        try:
-            with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
-                return LocalCluster(
-                    n_workers=jobs,
-                    threads_per_worker=1,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no fixed port
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                )
-        except RuntimeError:
-            if trial == FORGIVEN:
-                raise ClusterError("workers died while starting; run the command again") from None
-    return None
 
 
 class _DaskPool:
     """Workers of a dask scheduler; dask itself gives the tasks of a dead worker to another one."""
 
-    def __init__(self, where: str, jobs: int, say: Callable[[str], None]) -> None:
+    def __init__(self, where: str, jobs: int) -> None:
         import logging
 
         from distributed import Client, KilledWorker
@@ -254,39 +227,33 @@ class _DaskPool:
         except Exception as error:  # dask raises what its parts raise
             reason = " ".join(str(error).split()) or "no answer"
             raise ClusterError(f"no dask scheduler answers at {where}: {reason}") from None
-        if where != "local" and not self._client.nthreads():
-            say(f"{where} has no workers yet; waiting for one (Ctrl-C ends this)")
         self.room = AHEAD * max(1, len(self._client.nthreads()))
         # a worker that dies may take finished values along, which dask calls cancelled
         self.deaths: tuple[type[BaseException], ...] = (KilledWorker, CancelledError)
 
-    def submit(self, function: Callable[[_T], _R], task: _T) -> "Future[Any]":
-        submitted: Any = self._client.submit(timed, function, task, pure=False)
-        future: Future[Any] = submitted
-        return future
+    def submit(self, *call: Any) -> "Future[Any]":
+        submitted: Future[Any] = self._client.submit(*call, pure=False)
+        return submitted
 
     def wait(self, running: Iterable["Future[Any]"]) -> Iterable["Future[Any]"]:
         from distributed import wait as wait_for
 
         futures, alone = list(running), 0
-        done: Any = None
-        while done is None and self._client.status == "running":
+        while self._client.status == "running":
             try:
                 with self._client.as_current():
-                    done = wait_for(futures, PATIENCE, return_when="FIRST_COMPLETED").done
+                    done: set[Future[Any]] = wait_for(futures, PATIENCE, "FIRST_COMPLETED").done
+                return done
             except TimeoutError:
                 # dask starts a dead worker anew, but gives up if that one dies while starting
                 alone = 0 if self._local is None or self._client.nthreads() else alone + 1
                 if alone == GIVEN_UP:
                     self._client.cancel(futures)
-                    done = futures
-        if self._client.status != "running":
-            raise ClusterError(
-                f"the scheduler at {self._where} was lost; finished work is saved, run the same "
-                "command again to go on"
-            )
-        found: Iterable[Future[Any]] = done
-        return found
+                    return futures
+        raise ClusterError(
+            f"the scheduler at {self._where} was lost; finished work is saved, run the same "
+            "command again to go on"
+        )
 
     def close(self) -> None:
         with contextlib.suppress(Exception):
@@ -298,3 +265,25 @@ class _DaskPool:
                     os.kill(nanny.pid, signal.SIGKILL)
             with contextlib.suppress(Exception):
                 self._local.close(timeout=PATIENCE)
+
+
+def _local_cluster(jobs: int) -> Any:
+    """A scheduler and its workers on loopback."""
+    import logging
+
+    import dask
+    from distributed import LocalCluster
+
+    try:
+        with dask.config.set({"distributed.scheduler.allowed-failures": FORGIVEN}):
+            return LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # no fixed port
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+    except RuntimeError:
+        raise ClusterError("workers died while starting; run the command again") from None

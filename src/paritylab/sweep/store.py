@@ -6,10 +6,7 @@ A damaged file is refused in one line that says how to get its rows back; it is 
 
 import hashlib
 import json
-import shutil
 import sqlite3
-import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -59,13 +56,12 @@ class StoreError(ValueError):
 class Store:
     """Results in one sqlite file; several processes may read and write it at once.
 
-    reading: only read; works on files and folders without write permission. A folder that is made
-    for it is kept out of version control.
+    reading: only read; the file need not be writable. A folder that is made for a store is kept out
+    of version control.
     """
 
     def __init__(self, path: str | Path, *, reading: bool = False) -> None:
         self.path = Path(path)
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
         if self.path.exists() and not self.path.is_file():
             name = printable(str(self.path))
             raise StoreError(f"{name} is not an ordinary file; choose another --store")
@@ -75,42 +71,17 @@ class Store:
             if not reading and not self.path.parent.exists():
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 (self.path.parent / ".gitignore").write_text("*\n")
-            self._connection = self._opened(reading)
+            address = f"{self.path.absolute().as_uri()}?mode={'rw' if reading else 'rwc'}"
+            self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
             try:
-                empty = self._check()
-                if reading and empty:  # its writer ended before the first table was there
-                    self._connection.close()
-                    self._connection = sqlite3.connect(":memory:")
-                if empty or not reading:
-                    self._prepare()
+                if self._is_empty():
+                    self._make_tables(reading)
             except BaseException:
                 self._connection.close()
                 raise
 
-    def _opened(self, reading: bool) -> sqlite3.Connection:
-        if not reading:
-            return sqlite3.connect(self.path, timeout=PATIENCE)
-        address = f"{self.path.absolute().as_uri()}?mode=ro"
-        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
-        try:
-            connection.execute("SELECT name FROM sqlite_master").fetchall()
-        except sqlite3.OperationalError as error:
-            connection.close()
-            if "locked" in str(error):
-                raise
-            # Where nothing may be written sqlite cannot merge a log left by a writer: read a copy.
-            self._copy = tempfile.TemporaryDirectory(prefix="paritylab-")
-            for ending in ("", "-wal"):
-                if Path(f"{self.path}{ending}").exists():
-                    shutil.copyfile(f"{self.path}{ending}", f"{self._copy.name}/store.db{ending}")
-            connection = sqlite3.connect(f"{self._copy.name}/store.db")
-        return connection
-
-    def _check(self) -> bool:
-        """Refuse damage and files of other programs before a byte of them is changed.
-
-        Whether the file has no tables yet.
-        """
+    def _is_empty(self) -> bool:
+        """Whether the file has no tables yet; damage and files of other programs are refused."""
         damage = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(f"damaged ({' '.join(str(damage).split())})")
@@ -127,31 +98,19 @@ class Store:
             f"{VERSION}; use the program that wrote it, or choose another --store"
         )
 
-    def _prepare(self) -> None:
-        self._write_ahead()
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        if self._connection.execute("PRAGMA user_version").fetchone()[0]:
-            return
-        self._connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
+    def _make_tables(self, reading: bool) -> None:
+        """Of two processes the second finds them made; one that only reads leaves the file alone,
+        whose writer ended before its first table was there."""
+        if reading:
+            self._connection.close()
+            self._connection = sqlite3.connect(":memory:")
+        self._connection.execute("BEGIN IMMEDIATE")
         with self._connection:
             if self._connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                 for statement in _TABLES:
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version = {VERSION}")
-
-    def _write_ahead(self) -> None:
-        """Switch to a write-ahead log. For this sqlite does not wait while another process that has
-        just made the store holds it, as it does for every other statement; so we do."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode=WAL").fetchone()
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.02)
 
     def verdict(self, key: str) -> dict[str, Any] | None:
         """The stored row of a verdict, or None."""
@@ -197,8 +156,6 @@ class Store:
 
     def close(self) -> None:
         self._connection.close()
-        if self._copy is not None:
-            self._copy.cleanup()
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from paritylab import __version__, proofs
@@ -15,7 +14,7 @@ from paritylab.claims.engine.recorded import recorded
 from paritylab.claims.engine.registry import registry
 from paritylab.claims.engine.verdict import Effort
 from paritylab.files import write_atomically
-from paritylab.report.page import policy
+from paritylab.report.page import filled
 
 FOLDER = Path(__file__).resolve().parent
 #: The claims whose verdicts each demo shows.
@@ -72,18 +71,10 @@ def landscape_page() -> str:
 
 
 def _filled(template: str, **given: Any) -> str:
-    """A template with script, style, policy and the heights of the traps."""
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined
-    )
+    """A template with script, style and the heights of the traps."""
     script, style = bundle(FOLDER / "view" / "main.js"), (FOLDER / "page.css").read_text("utf-8")
-    return environment.get_template(template).render(
-        policy=Markup(policy(script, style)),
-        style=Markup(style),
-        script=Markup(script),
-        heights=Markup(_embedded(_heights())),
-        **given,
-    )
+    heights = Markup(_embedded(_heights()))
+    return filled(FOLDER, template, script, style, heights=heights, **given)
 
 
 def modules_of(main: Path) -> list[Path]:

@@ -20,8 +20,8 @@ from paritylab.precision import float64
 from paritylab.untrusted import read_json
 
 FORMAT = "paritylab-run/1"
-#: A file larger than this is refused, and so is a run with more moments or wider scores.
-LARGEST_FILE, MOST_MOMENTS, MOST_TOKENS = 5_000_000, 5000, 600
+#: Bytes of a file, moments of a run, numbers of its heads, tokens of its chain: at most.
+LARGEST_FILE, MOST_MOMENTS, MOST_DIRECTIONS, MOST_TOKENS = 5_000_000, 5000, 200, 600
 
 
 def page_positions(kind: str, seed: int, n: int, width: int) -> Float[np.ndarray, "n width"]:
@@ -108,14 +108,8 @@ def read_run(path: str | Path, run: int = 0) -> dict[str, Any]:
         raise ValueError(f"--from needs a JSON file of a run or saved runs (.npz), got {path}")
     if path.suffix == ".npz":
         return run_facts(Runs.load(path), run)
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(f"{path} is larger than {LARGEST_FILE // 10**6} MB, too much for a page")
     try:
-        facts = read_json(path, largest=LARGEST_FILE)
-    except ValueError as error:
-        raise ValueError(f"{path} is not readable JSON: {error}") from None
-    try:
-        return checked_run(facts)
+        return checked_run(read_json(path, largest=LARGEST_FILE))
     except ValueError as error:
         raise ValueError(f"{path} cannot be replayed: {error}") from None
 
@@ -124,50 +118,43 @@ def checked_run(facts: Any) -> dict[str, Any]:
     """The facts the page shows, nothing else; a ValueError names the first that does not fit."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f'a run is an object with "format": "{FORMAT}"')
-    n = whole("n", facts.get("n"), 1, 100_000)
-    step = _finite("step", facts.get("step"))
-    if not 1 <= len(step) <= MOST_MOMENTS:
-        raise ValueError(f"step must hold 1 to {MOST_MOMENTS} numbers, got {len(step)}")
-    hidden = facts.get("hidden", [])
+    n, hidden = whole("n", facts.get("n"), 1, 100_000), facts.get("hidden", [])
     if not isinstance(hidden, list) or not all(type(j) is int and 0 <= j < n for j in hidden):
         raise ValueError(f"hidden must be positions below n={n}, got {shortened(hidden)}")
-    kept: dict[str, Any] = {"format": FORMAT, "n": n, "step": step, "hidden": hidden}
+    kept: dict[str, Any] = {"format": FORMAT, "n": n, "hidden": hidden}
     kept |= {name: str(facts[name])[:200] for name in ("learner", "end", "made") if name in facts}
     kept |= {name: facts[name] for name in ("run", "seed") if type(facts.get(name)) is int}
-    kept |= {
-        name: _finite(name, facts[name], len(step)) for name in ("risk", "tau") if name in facts
-    }
+    for name in ("step", "risk", "tau"):
+        if name in facts or name == "step":
+            kept[name] = _numbers(name, facts.get(name))
     if "directions" in facts:
-        moments = _moments("directions", facts["directions"], len(step))
-        heads = len(moments[0]) // 2
-        if not 1 <= heads <= 100:
-            raise ValueError(f"directions must be those of 1 to 100 heads, got {heads}")
-        kept["directions"] = [_finite("directions", each, 2 * heads) for each in moments]
+        moments = _list("directions", facts["directions"])
+        kept["directions"] = [_numbers("directions", each, MOST_DIRECTIONS) for each in moments]
+        if len(kept["directions"][0]) % 2:
+            raise ValueError("directions must be two numbers for each head")
     if "scores" in facts:
-        moments = _moments("scores", facts["scores"], len(step))
-        kept["scores"] = [[_finite("scores", each) for each in moment] for moment in moments]
-        widest = max(map(len, (moments[0], *moments[0])))
-        if widest > MOST_TOKENS or len(set(map(len, moments))) > 1:
-            raise ValueError(f"scores must be as many at every step and up to {MOST_TOKENS} wide")
+        kept["scores"] = [
+            [_numbers("scores", each, MOST_TOKENS) for each in _list("scores", moment, MOST_TOKENS)]
+            for moment in _list("scores", facts["scores"])
+        ]
+    for name in ("risk", "tau", "directions", "scores"):
+        if len(kept.get(name, kept["step"])) != len(kept["step"]):
+            raise ValueError(f"{name} must have an entry for each of {len(kept['step'])} steps")
+    for name in ("directions", "scores"):
+        if len({len(moment) for moment in kept.get(name, ())}) > 1:
+            raise ValueError(f"{name} must be as many at every step")
     return kept
 
 
-def _finite(name: str, values: Any, length: int | None = None) -> list[float]:
-    """A list of finite numbers, as many as `length` says."""
-    try:
-        array = np.array(values, dtype=float)
-        fine = isinstance(values, list) and array.ndim == 1 and bool(np.isfinite(array).all())
-    except (TypeError, ValueError, OverflowError):
-        fine = False
-    if not fine or (length is not None and len(values) != length):
-        raise ValueError(f"{name} must hold finite numbers, as many at every step")
-    return [number if type(number) is int else float(number) for number in values]
+def _list(name: str, value: Any, most: int = MOST_MOMENTS) -> list[Any]:
+    """A list that is neither empty nor longer than the page can show."""
+    if not isinstance(value, list) or not 1 <= len(value) <= most:
+        raise ValueError(f"{name} must hold lists of 1 to {most} entries, got {shortened(value)}")
+    return value
 
 
-def _moments(name: str, values: Any, moments: int) -> list[list[Any]]:
-    """A list for each step."""
-    if not isinstance(values, list) or len(values) != moments:
-        raise ValueError(f"{name} must hold a list for each of the {moments} steps")
-    if not all(isinstance(each, list) and each for each in values):
-        raise ValueError(f"{name} must hold lists that are not empty")
-    return values
+def _numbers(name: str, values: Any, most: int = MOST_MOMENTS) -> list[float]:
+    numbers = _list(name, values, most)
+    if not all(type(each) in (int, float) and abs(each) < math.inf for each in numbers):
+        raise ValueError(f"{name} must hold finite numbers, got {shortened(numbers)}")
+    return numbers

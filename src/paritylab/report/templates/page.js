@@ -154,9 +154,9 @@ function copy(button) {
   else select();
 }
 
-function save(name, text, type) {
+function save(name, text) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   link.download = name.replace(/[^\w.-]+/g, "-");
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -170,7 +170,7 @@ function saveFigure(button) {
   const value = name => theme.getPropertyValue(name.slice(4, -1)).trim();
   panels.forEach((panel, at) => {
     const text = names.reduce((svg, name) => svg.replaceAll(name, value(name)), new XMLSerializer().serializeToString(panel));
-    save(button.dataset.svg + (panels.length > 1 ? "-" + (at + 1) : "") + ".svg", text, "image/svg+xml");
+    save(button.dataset.svg + (panels.length > 1 ? "-" + (at + 1) : "") + ".svg", text);
   });
 }
 
@@ -199,9 +199,8 @@ for (const card of cards) card.addEventListener("toggle", () => {
 document.addEventListener("click", event => {
   const link = event.target.closest("a[data-step]"), button = event.target.closest("button.copy");
   if (button) copy(button);
-  const file = event.target.closest("button[data-svg], button[data-csv]");
-  if (file && file.dataset.svg) saveFigure(file);
-  else if (file) save(file.dataset.name + ".csv", file.dataset.csv, "text/csv");
+  const figure = event.target.closest("button[data-svg]");
+  if (figure) saveFigure(figure);
   if (!link) return;
   event.preventDefault();
   const card = link.closest("details.claim"), by = Number(link.dataset.step);
