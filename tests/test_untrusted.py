@@ -51,11 +51,9 @@ def test_no_reader_waits_or_fills_up(harmful, name, read):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        (".".join(["a"] * 100_000) + " = 1", "parts"),
-        ("[" + ".".join(["'a b'"] * 100_000) + "]", "parts"),
-        ("x = " + "9" * 401, "bits"),
-        ("x = " + "[" * 500 + "]" * 500, "nested"),
-        ("x = " + "[" * 90 + "]" * 90, "nested"),
+        (".".join(["a"] * 100_000) + " = 1", "bytes"),
+        (".".join(["a"] * 10_000) + " = 1", "unknown key"),
+        ("x = " + "[" * 5000 + "]" * 5000, "nested"),
         ("x = 1\nx = 2", "overwrite"),
         ("\ud800".encode("utf-8", "surrogatepass"), "UTF-8"),
     ],
@@ -82,12 +80,6 @@ def test_hostile_json_is_one_line(tmp_path, text, match):
     (tmp_path / "rows.json").write_text(text)
     with pytest.raises(ValueError, match=match):
         read_json(tmp_path / "rows.json")
-
-
-def test_long_lists_and_short_keys_are_no_harm(tmp_path):
-    numbers = ", ".join(str(i / 7) for i in range(5000))
-    (tmp_path / "fine.toml").write_text(f"a.b.'c d' = [{numbers}]\n")
-    assert len(read_toml(tmp_path / "fine.toml")["a"]["b"]["c d"]) == 5000
 
 
 @pytest.mark.parametrize("tree", [[], {"dict": []}, {"array": "absent"}, {}, 3])

@@ -116,8 +116,7 @@ def paint(axes: "Axes", series: Series) -> None:
         line(float(mark["at"]), label=None if name in named else name or None, **_RULE)
         named.add(name)
     axes.set_xlabel(_wrapped(_label(series, "y" if flat else "x")), fontsize=11.2)
-    rows = _legend(axes, flat)
-    axes.set_title(_heading(series), pad=8 + 16 * rows)
+    axes.set_title(_heading(series), pad=8 + 16 * _legend(axes))
     for artist in axes.get_children():
         artist.set_clip_on(False)  # limits hold every value
 
@@ -133,9 +132,9 @@ def _height(series: Series) -> float:
         entries = list({line["label"]: line for line in panel.get("lines", ())}.values())
         entries += [{"label": "50 %"}] if "level" in panel else []
     names = [_wrapped(each.get("label"), ENTRY) for each in entries if each.get("label")]
-    flat = series["kind"] == "bars"
-    above = _legend_rows(names, flat) + _heading(series).count("\n") + bool(_heading(series))
-    below = _wrapped(_label(series, "y" if flat else "x")).count("\n") + 1
+    heading = _heading(series)
+    above = _rows(names) + (_rows([heading]) if heading else 0)
+    below = _rows([_wrapped(_label(series, "y" if series["kind"] == "bars" else "x"))])
     return plot + ROW * (above + below) + 34
 
 
@@ -156,26 +155,19 @@ def _heading(series: Series) -> str:
     return "\n".join(filter(None, (_wrapped(title), _wrapped(_label(series, "y")))))
 
 
-def _legend(axes: "Axes", flat: bool) -> int:
-    """Samples with their names above the plot; returns the rows they take. flat: of bars."""
+def _legend(axes: "Axes") -> int:
+    """Samples with their names above the plot; returns the rows they take."""
     handles, names = axes.get_legend_handles_labels()
-    if not names:
-        return 0
-    place: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
-    look: Look = {"labelspacing": 0.25, "columnspacing": 1, "handlelength": 2}
-    legend = axes.legend(handles, names, ncols=_columns(names, flat), **place, **look)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    return _legend_rows(names, flat)
+    if names:
+        place: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderpad": 0.2}
+        legend = axes.legend(handles, names, labelspacing=0.25, handlelength=2, **place)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+    return _rows(names)
 
 
-def _columns(names: Sequence[str], flat: bool) -> int:
-    """Columns of a legend: two if all names are short and the plot is wide, unlike that of bars."""
-    return 2 if not flat and max(map(len, names), default=99) <= ENTRY / 2 else 1
-
-
-def _legend_rows(names: Sequence[str], flat: bool) -> int:
-    return math.ceil(sum(name.count("\n") + 1 for name in names) / _columns(names, flat))
+def _rows(names: Sequence[str]) -> int:
+    return sum(name.count("\n") + 1 for name in names)
 
 
 def _numbers(values: Any, log: bool = False) -> np.ndarray:
@@ -229,42 +221,29 @@ def short(value: float) -> str:
 
 def _lines(axes: "Axes", series: Series) -> None:
     """Lines with whiskers, or with a band where points are many."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator
-    from matplotlib.transforms import ScaledTranslation
+    from matplotlib.ticker import MaxNLocator
 
     logs = {axis: series.get(axis, {}).get("scale") == "log" for axis in "xy"}
     lines = series["lines"]
     named = any(line.get("label") for line in lines)
-    spread = [at for at, line in enumerate(lines) if "low" in line and len(line["x"]) <= POINTS]
     for at, line in enumerate(lines):
         x, y = (_numbers(line[axis], logs[axis]) for axis in "xy")
         look, label = _look(line, at, named), line.get("label")
         look["label"] = _wrapped(label, ENTRY) if label and label != _label(series, "y") else None
-        drawn: list[Any] = []
         if "low" in line:
             low, high = (_numbers(line[end], logs["y"]) for end in ("low", "high"))
             low = np.where(np.isnan(low), y / 10 if logs["y"] else y, low)
             if x.size > POINTS:
                 axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
             else:
-                drawn.append(axes.vlines(x, low, high, color=look["color"], linewidth=1.5))
-        drawn += axes.plot(x, y, **look)
-        if at in spread:  # moved aside at one size, so that whiskers do not hide each other
-            shift = 5 / 72 * (spread.index(at) - (len(spread) - 1) / 2)
-            aside = ScaledTranslation(shift, 0, axes.figure.dpi_scale_trans)
-            for artist in drawn:
-                artist.set_transform(axes.transData + aside)
+                axes.vlines(x, low, high, color=look["color"], linewidth=1.5)
+        axes.plot(x, y, **look)
     axes.grid(axis="y")
     for axis in "xy":
         _axis(axes, axis, series.get(axis, {}))
-    sizes = np.unique([size for line in lines for size in _numbers(line["x"], logs["x"])])
-    sizes = sizes[np.isfinite(sizes)]
-    if sizes.size < 2 or (sizes % 1).any():
-        return
-    if not logs["x"]:  # whole sizes have whole ticks
+    sizes = np.array([size for line in lines for size in _numbers(line["x"])])
+    if not logs["x"] and sizes.size > 1 and not (sizes % 1).any():  # whole sizes, whole ticks
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
-    elif (gaps := np.diff(np.log(sizes))).min() > gaps.sum() / 8:
-        axes.xaxis.set_major_locator(FixedLocator(sizes.tolist()))  # the sizes that were tried
 
 
 def _look(line: Series, index: int, named: bool) -> Look:
